@@ -1,0 +1,79 @@
+//! The guard: each property of each component is a field of its generated struct.
+//!
+//! The generator drops silently what it does not understand, and a field that is dropped is a field that no request can
+//! carry.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use syn::{Attribute, Fields, File, Item, LitStr};
+
+/// Checks a generated client against the document; the error names the property that was lost.
+pub(crate) fn check(document: &Value, generated: &File) -> Result<(), String> {
+    let structs = structs_of_types(generated);
+    let components = document.pointer("/components/schemas").and_then(Value::as_object);
+    for (component, schema) in components.into_iter().flatten() {
+        let place = format!("/components/schemas/{component}");
+        let Some(properties) = schema.get("properties").and_then(Value::as_object) else { continue };
+        let fields = structs.get(component).ok_or_else(|| {
+            format!("openapi.yaml, at {place}: the generator makes no struct of this object; keep its name in CamelCase")
+        })?;
+        for (name, property) in properties {
+            if !fields.contains(name) {
+                return Err(format!(
+                    "openapi.yaml, at {place}/properties/{name}: the generator drops this property; take what stands \
+                     beside `properties` out of the codegen view (crates/contract/src/view/codegen.rs)"
+                ));
+            }
+            refuse_inline_object(&format!("{place}/properties/{name}"), property)?;
+        }
+    }
+    Ok(())
+}
+
+/// An object that is written in place gets a name of the generator's choice, under which its properties cannot be found.
+fn refuse_inline_object(place: &str, schema: &Value) -> Result<(), String> {
+    let inline = |schema: &Value| schema.get("properties").is_some_and(Value::is_object);
+    if inline(schema) || schema.get("items").is_some_and(inline) {
+        return Err(format!(
+            "openapi.yaml, at {place}: an object is written in place; make it a component and refer to it"
+        ));
+    }
+    Ok(())
+}
+
+/// The structs of the module `types` by name, each with the names that its fields have on the wire.
+fn structs_of_types(file: &File) -> BTreeMap<String, BTreeSet<String>> {
+    let types = file.items.iter().find_map(|item| match item {
+        Item::Mod(module) if module.ident == "types" => module.content.as_ref(),
+        _ => None,
+    });
+    let mut structs = BTreeMap::new();
+    for item in types.into_iter().flat_map(|(_, items)| items) {
+        let Item::Struct(one) = item else { continue };
+        let Fields::Named(fields) = &one.fields else { continue };
+        let names = fields.named.iter().filter_map(|field| {
+            let own = field.ident.as_ref().map(|ident| ident.to_string().trim_start_matches("r#").to_owned());
+            renamed(&field.attrs).or(own)
+        });
+        structs.insert(one.ident.to_string(), names.collect());
+    }
+    structs
+}
+
+/// The name in `#[serde(rename = "…")]`.
+fn renamed(attributes: &[Attribute]) -> Option<String> {
+    let mut name = None;
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
+        // What is not understood here is not a name; it is left to serde.
+        let _ = attribute.parse_nested_meta(|meta| {
+            if meta.path.is_ident("rename") {
+                name = Some(meta.value()?.parse::<LitStr>()?.value());
+            } else if meta.input.peek(syn::Token![=]) {
+                meta.value()?.parse::<syn::Expr>()?;
+            }
+            Ok(())
+        });
+    }
+    name
+}

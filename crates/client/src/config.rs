@@ -1,0 +1,133 @@
+//! What a client needs to know, and how it can be wrong.
+
+use std::{fmt, time::Duration};
+
+use secrecy::{ExposeSecret, SecretString};
+use url::Url;
+
+/// How to reach a service.
+///
+/// There is no default key and no default address; [`ClientConfig::new`] sets the times.
+#[derive(Debug, Clone)]
+pub struct ClientConfig {
+    /// Scheme, host, port and, behind some gateways, a path; the `/v1` of the paths may be included or not.
+    pub base_url: Url,
+    /// The bearer key. It is sent to the origin of `base_url` only.
+    pub api_key: SecretString,
+    /// How long a connection may take, TLS included.
+    pub connect_timeout: Duration,
+    /// How long a submission may take in all. It is generous, as an answer that comes too late is a task that is paid
+    /// for and not known.
+    pub submit_timeout: Duration,
+    /// How long a poll may take in all.
+    pub poll_timeout: Duration,
+    /// How long a download may stand still. There is no limit on the whole.
+    pub read_timeout: Duration,
+}
+
+impl ClientConfig {
+    /// A service and a key, with times that suit services on the internet.
+    #[must_use]
+    pub fn new(base_url: Url, api_key: SecretString) -> Self {
+        Self {
+            base_url,
+            api_key,
+            connect_timeout: Duration::from_secs(10),
+            submit_timeout: Duration::from_mins(2),
+            poll_timeout: Duration::from_secs(30),
+            read_timeout: Duration::from_mins(1),
+        }
+    }
+
+    /// The base as the generated client joins paths to it: without a trailing slash, and without `/v1`.
+    pub(crate) fn base(&self) -> Result<Url, ConfigError> {
+        let url = &self.base_url;
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+            return Err(ConfigError::BaseUrl("it has to begin with http:// or https:// and name a host"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(ConfigError::BaseUrl("it holds a user name or a password; give the key as the key"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(ConfigError::BaseUrl(
+                "it holds a query or a fragment; give the part before the `?` or `#`",
+            ));
+        }
+        let mut base = url.clone();
+        let path = url.path().trim_end_matches('/');
+        base.set_path(path.strip_suffix("/v1").unwrap_or(path));
+        Ok(base)
+    }
+
+    pub(crate) fn bearer(&self) -> Result<reqwest::header::HeaderValue, ConfigError> {
+        let key = self.api_key.expose_secret();
+        if key.is_empty() {
+            return Err(ConfigError::Key("it is empty"));
+        }
+        if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(ConfigError::Key("it holds spaces, a line end or other characters that no key has"));
+        }
+        let mut value = reqwest::header::HeaderValue::try_from(format!("Bearer {key}"))
+            .map_err(|_| ConfigError::Key("it cannot be sent in a header"))?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+}
+
+/// A client that cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The base URL is not usable: why.
+    BaseUrl(&'static str),
+    /// The key is not usable: why, without the key.
+    Key(&'static str),
+    /// The HTTP client cannot be made.
+    Http(String),
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BaseUrl(why) => write!(f, "the base URL cannot be used: {why}"),
+            Self::Key(why) => write!(f, "the API key cannot be used: {why}"),
+            Self::Http(why) => write!(f, "no HTTP client can be made: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(base: &str, key: &str) -> ClientConfig {
+        ClientConfig::new(base.parse().expect("a URL"), key.to_owned().into())
+    }
+
+    #[test]
+    fn the_base_is_brought_into_one_form() {
+        for (given, base) in [
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080/"),
+            ("https://api.example.com/v1/", "https://api.example.com/"),
+            ("https://example.com/gateway/v1", "https://example.com/gateway"),
+            ("https://example.com/gateway/", "https://example.com/gateway"),
+        ] {
+            assert_eq!(config(given, "k").base().expect("usable").as_str(), base, "{given}");
+        }
+    }
+
+    #[test]
+    fn odd_bases_and_keys_are_refused() {
+        for base in
+            ["ftp://example.com", "https://me:pw@example.com", "https://example.com/?key=1", "data:,x"]
+        {
+            assert!(matches!(config(base, "k").base(), Err(ConfigError::BaseUrl(_))), "{base}");
+        }
+        for key in ["", "a key", "key\n", "schlüssel"] {
+            let error = config("http://localhost", key).bearer().expect_err("refused");
+            assert!(key.is_empty() || !error.to_string().contains(key), "{error}");
+        }
+    }
+}

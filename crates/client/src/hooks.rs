@@ -1,0 +1,79 @@
+//! What happens to each generated request before it leaves: key, headers, time-out; or capture instead of sending.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use progenitor_client::{ClientHooks, Error, OperationInfo};
+use reqwest::{
+    Request,
+    header::{ACCEPT, AUTHORIZATION, HeaderValue, RANGE},
+};
+
+use crate::{
+    capture::{Captured, Slot},
+    generated,
+};
+
+/// What the hook returns when it captured: never seen outside this crate.
+const CAPTURED: &str = "captured";
+
+/// The state that the hook works with.
+#[derive(Clone)]
+pub(crate) struct Shell {
+    pub(crate) bearer: HeaderValue,
+    pub(crate) submit_timeout: Duration,
+    pub(crate) poll_timeout: Duration,
+    /// The body to send in place of the generated one.
+    pub(crate) body: Option<Bytes>,
+    /// The byte from which a download goes on.
+    pub(crate) from: u64,
+    /// Where to leave the request instead of sending it.
+    pub(crate) capture: Option<Slot>,
+}
+
+impl std::fmt::Debug for Shell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The header value is sensitive, and says so itself; the body may be megabytes of image.
+        f.debug_struct("Shell")
+            .field("bearer", &self.bearer)
+            .field("from", &self.from)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ClientHooks<Shell> for generated::Client {
+    async fn pre<E>(&self, request: &mut Request, info: &OperationInfo) -> Result<(), Error<E>> {
+        let shell = &self.inner;
+        let headers = request.headers_mut();
+        // The generator adds it; the service's document knows no such header.
+        headers.remove("api-version");
+        headers.insert(AUTHORIZATION, shell.bearer.clone());
+        let timeout = match info.operation_id {
+            "create_video" => Some(shell.submit_timeout),
+            "get_video" => Some(shell.poll_timeout),
+            // A download has no limit on the whole; the client limits how long it may stand still.
+            _ => None,
+        };
+        if timeout.is_some() {
+            headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        }
+        if shell.from > 0 {
+            headers.insert(RANGE, range_from(shell.from));
+        }
+        *request.timeout_mut() = timeout;
+        if let Some(body) = &shell.body {
+            *request.body_mut() = Some(body.clone().into());
+        }
+        if let Some(slot) = &shell.capture {
+            slot.put(Captured::of(request));
+            return Err(Error::Custom(CAPTURED.to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// `Range` from a byte to the end.
+pub(crate) fn range_from(first: u64) -> HeaderValue {
+    // Digits and ASCII: always a header value.
+    HeaderValue::try_from(format!("bytes={first}-")).unwrap_or_else(|_| HeaderValue::from_static("bytes=0-"))
+}

@@ -1,0 +1,202 @@
+//! Answers, mangled in every way: nothing panics, and no task id is lost.
+
+use client::{ApiError, Status, TaskAnswer, find_task_id};
+use proptest::{collection, prelude::*};
+use serde_json::{Map, Value, json};
+
+/// Names that decoding looks at, so that arbitrary values land where they hurt.
+const NAMES: [&str; 16] = [
+    "object",
+    "status",
+    "progress",
+    "created_at",
+    "completed_at",
+    "expires_at",
+    "seconds",
+    "size",
+    "error",
+    "metadata",
+    "url",
+    "message",
+    "code",
+    "data",
+    "task",
+    "result",
+];
+
+fn values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from),
+        Just(json!("completed")),
+    ];
+    leaf.prop_recursive(3, 24, 4, |inner| {
+        let name =
+            prop_oneof![proptest::sample::select(NAMES.to_vec()).prop_map(str::to_owned), "[a-z]{0,4}"];
+        prop_oneof![
+            collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            collection::vec((name, inner), 0..4).prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+        ]
+    })
+}
+
+fn tasks() -> impl Strategy<Value = (String, Value)> {
+    let fields = collection::vec((proptest::sample::select(NAMES.to_vec()), values()), 0..8);
+    ("[A-Za-z0-9_.:~-]{1,40}", fields, any::<bool>()).prop_map(|(id, fields, id_first)| {
+        let mut task = Map::new();
+        if id_first {
+            task.insert("id".into(), json!(id));
+        }
+        task.extend(fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        task.insert("id".into(), json!(id));
+        (id, Value::Object(task))
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(bytes in collection::vec(any::<u8>(), 0..200)) {
+        let text = String::from_utf8_lossy(&bytes);
+        let _ = (TaskAnswer::decode(&text, None), find_task_id(&text), ApiError::decode(&text));
+        if let Ok(task) = TaskAnswer::decode(&text, Some("asked")) {
+            prop_assert_eq!(task.id, "asked");
+        }
+    }
+
+    #[test]
+    fn no_json_panics(value in values()) {
+        let text = value.to_string();
+        let _ = (TaskAnswer::decode(&text, None), TaskAnswer::decode(&text, Some("asked")), ApiError::decode(&text));
+    }
+
+    #[test]
+    fn an_id_among_arbitrary_fields_is_kept((id, task) in tasks()) {
+        let text = task.to_string();
+        let answer = TaskAnswer::decode(&text, None).expect("there is an id");
+        prop_assert_eq!(&answer.id, &id);
+        prop_assert_eq!(answer.raw, text);
+    }
+
+    #[test]
+    fn an_id_outlives_what_surrounds_the_body((id, task) in tasks(), before in "[\u{feff} \r\n]{0,3}", after in "[^0-9]{0,20}") {
+        let text = format!("{before}{task}{after}");
+        prop_assert_eq!(find_task_id(&text), Some(id));
+    }
+
+    #[test]
+    fn an_id_outlives_a_cut_anywhere_after_it((id, task) in tasks(), part in 0.0..1.0_f64) {
+        let text = task.to_string();
+        let needle = format!("\"id\":{}", json!(id));
+        let first = text.find(&needle).expect("the id is written") + needle.len();
+        let mut cut = first + ((text.len() - first) as f64 * part) as usize;
+        while !text.is_char_boundary(cut) {
+            cut += 1;
+        }
+        let text = &text[..cut];
+        prop_assert_eq!(find_task_id(text), Some(id.clone()));
+        prop_assert_eq!(TaskAnswer::decode(text, None).expect("there is an id").id, id);
+    }
+
+    #[test]
+    fn an_id_in_an_envelope_is_found(id in "[a-z0-9_]{1,20}", name in "id|task_id", wrapper in "data|task|video|result") {
+        let text = json!({ "code": 200, "status": "success", wrapper: { name: id, "status": "queued" } }).to_string();
+        let answer = TaskAnswer::decode(&text, None).expect("there is an id");
+        prop_assert_eq!(answer.id, id);
+        prop_assert_eq!(answer.status, Status::Queued);
+    }
+}
+
+#[test]
+fn the_documents_own_task_is_read_whole() {
+    let body = json!({
+        "id": "task_1", "object": "video", "model": "modelb-video-480p", "status": "completed", "progress": 100,
+        "created_at": 1_795_225_551_000_i64, "completed_at": 1_795_225_559_000_i64, "expires_at": 1_795_311_959_000_i64,
+        "seconds": "5", "size": "854x480",
+        "metadata": { "url": "https://example.com/a.mp4", "last_frame_url": "https://example.com/a.png", "other": 1 },
+    });
+    let text = body.to_string();
+    let answer = TaskAnswer::decode(&text, Some("task_1")).expect("a task");
+    assert_eq!(
+        answer,
+        TaskAnswer {
+            id: "task_1".into(),
+            status: Status::Completed,
+            progress: Some(100),
+            model: Some("modelb-video-480p".into()),
+            created_at_ms: Some(1_795_225_551_000),
+            completed_at_ms: Some(1_795_225_559_000),
+            expires_at_ms: Some(1_795_311_959_000),
+            url: Some("https://example.com/a.mp4".into()),
+            last_frame_url: Some("https://example.com/a.png".into()),
+            size: Some("854x480".into()),
+            seconds: Some("5".into()),
+            error: None,
+            raw: text,
+        }
+    );
+}
+
+#[test]
+fn what_gateways_make_of_a_task_is_brought_into_one_form() {
+    let read = |body: Value| TaskAnswer::decode(&body.to_string(), Some("t")).expect("a task");
+    assert_eq!(read(json!({ "status": "IN-PROGRESS" })).status, Status::InProgress);
+    assert_eq!(read(json!({ "status": "uploading" })).status, Status::Unknown("uploading".into()));
+    assert_eq!(read(json!({ "id": "t" })).status, Status::Unknown(String::new()));
+    assert_eq!(read(json!({ "id": "t", "progress": "37%" })).progress, Some(37));
+    assert_eq!(read(json!({ "id": "t", "progress": 250 })).progress, Some(100));
+    assert_eq!(read(json!({ "id": "t", "progress": null })).progress, None);
+    assert_eq!(
+        read(json!({ "id": "t", "created_at": 1_795_225_551 })).created_at_ms,
+        Some(1_795_225_551_000)
+    );
+    assert_eq!(read(json!({ "id": "t", "completed_at": 0 })).completed_at_ms, None);
+    assert_eq!(
+        read(json!({ "id": "t", "url": "https://a.test/v" })).url.as_deref(),
+        Some("https://a.test/v")
+    );
+    assert_eq!(read(json!({ "id": "t", "metadata": { "url": "" } })).url, None);
+    assert_eq!(read(json!({ "id": "t", "seconds": 5 })).seconds.as_deref(), Some("5"));
+}
+
+#[test]
+fn failures_are_found_wherever_they_are() {
+    let failure = |body: Value| {
+        let task = TaskAnswer::decode(&body.to_string(), Some("t")).expect("a task");
+        task.error.map(|error| (error.message, error.code))
+    };
+    let expected = Some(("no".to_owned(), Some("moderated".to_owned())));
+    assert_eq!(
+        failure(json!({ "status": "failed", "error": { "message": "no", "code": "moderated" } })),
+        expected
+    );
+    assert_eq!(
+        failure(
+            json!({ "status": "completed", "error": { "error": { "message": "no", "code": "moderated" } } })
+        ),
+        expected
+    );
+    assert_eq!(failure(json!({ "status": "failed", "message": "no", "code": "moderated" })), expected);
+    assert_eq!(failure(json!({ "status": "failed", "error": "no" })), Some(("no".to_owned(), None)));
+    for none in [
+        json!({ "status": "failed" }),
+        json!({ "status": "queued", "error": {} }),
+        json!({ "status": "queued", "message": "hello" }),
+    ] {
+        assert_eq!(failure(none.clone()), None, "{none}");
+    }
+}
+
+#[test]
+fn what_is_no_task_says_so() {
+    for (body, said) in [
+        ("<html><title>502 Bad Gateway</title></html>", "the answer holds no task: 502 Bad Gateway"),
+        (r#"{"error":{"message":"try later"}}"#, "the answer holds no task: try later"),
+        ("", "the answer holds no task: "),
+    ] {
+        assert_eq!(TaskAnswer::decode(body, Some("t")).expect_err("no task"), said);
+    }
+    assert!(TaskAnswer::decode(r#"{"status":"queued"}"#, None).is_err(), "a created task has an id");
+}

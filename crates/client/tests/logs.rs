@@ -1,0 +1,58 @@
+//! The logs tell which task is meant, and never the key. A test program of its own: a callsite remembers the first subscriber
+//! it meets.
+
+#![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
+
+#[path = "wire/server.rs"]
+#[allow(dead_code, reason = "one test uses little of it")]
+mod server;
+
+use std::{
+    io::{self, Write},
+    sync::{Arc, Mutex},
+};
+
+use server::{KEY, Server, json_answer, request, task};
+use tracing_subscriber::{filter::LevelFilter, fmt::MakeWriter};
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("no test panics with the lock").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn logs_tell_the_task_and_not_the_key() {
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(LevelFilter::TRACE)
+        .with_ansi(false)
+        .with_writer(log.clone())
+        .finish();
+    let guard = tracing::subscriber::set_default(subscriber);
+    let server = Server::answering(|_| json_answer(200, &task("queued"))).await;
+    let client = server.client();
+    client.create(&request()).await.expect("accepted");
+    client.get("task_1").await.expect("a task");
+    drop(guard);
+    let text = String::from_utf8(log.0.lock().expect("no test panics with the lock").clone()).expect("text");
+    assert!(text.contains("create_video{task_id=\"task_1\"}"), "{text}");
+    assert!(text.contains("get_video{task_id=\"task_1\"}"), "{text}");
+    assert!(!text.contains(KEY), "{text}");
+}

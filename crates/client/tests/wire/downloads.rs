@@ -1,0 +1,135 @@
+//! Downloads: streamed, followed across hosts without the key, checked for their length, bounded only in how long they stand still.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use client::{CallError, Client};
+use futures_util::StreamExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::server::{KEY, Server, answer, config};
+
+fn bearer() -> String {
+    format!("Bearer {KEY}")
+}
+
+#[tokio::test]
+async fn the_key_stays_with_the_apis_origin() {
+    let elsewhere = Server::answering(|_| answer(200, &[], "elsewhere")).await;
+    let there = elsewhere.url.join("/a.mp4?signature=1").expect("a URL").to_string();
+    let location = there.clone();
+    let server = Server::answering(move |seen| match seen.path.as_str() {
+        "/v1/videos/near/content" => answer(302, &[("location", "/files/near")], ""),
+        "/v1/videos/far/content" => answer(302, &[("location", &location)], ""),
+        _ => answer(200, &[], "here"),
+    })
+    .await;
+    let client = server.client();
+    let read = async |download: Result<client::Download, CallError>| {
+        download.expect("found").collect(100).await.expect("read")
+    };
+    assert_eq!(read(client.content("near").await).await, b"here");
+    assert_eq!(read(client.content("far").await).await, b"elsewhere");
+    assert_eq!(read(client.fetch(&there).await).await, b"elsewhere");
+    assert_eq!(read(client.fetch(server.url.join("/x").expect("a URL").as_str()).await).await, b"here");
+    assert!(server.seen().iter().all(|seen| seen.header("authorization") == Some(&bearer())));
+    assert_eq!(elsewhere.seen().len(), 2);
+    assert!(elsewhere.seen().iter().all(|seen| seen.header("authorization").is_none()));
+    assert!(elsewhere.seen().iter().all(|seen| seen.header("referer").is_none()));
+}
+
+#[tokio::test]
+async fn a_ring_of_redirects_ends() {
+    let server = Server::answering(|_| answer(302, &[("location", "/again")], "")).await;
+    let error = server.client().fetch("/again").await.expect_err("a ring");
+    assert!(error.to_string().contains("redirects"), "{error}");
+    assert!(server.seen().len() < 10);
+}
+
+#[tokio::test]
+async fn only_the_web_is_fetched_from() {
+    let server = Server::answering(|_| answer(200, &[], "")).await;
+    for address in ["file:///etc/passwd", "data:text/plain,x", "ftp://127.0.0.1/a", "javascript:alert(1)"] {
+        let error = server.client().fetch(address).await.expect_err("refused");
+        assert!(matches!(&error, CallError::NotSent { .. }), "{address}: {error}");
+        assert!(!error.to_string().contains("passwd"), "{error}");
+    }
+    assert!(server.seen().is_empty());
+}
+
+#[tokio::test]
+async fn a_range_is_asked_for_and_told() {
+    let server = Server::answering(|seen| match seen.header("range") {
+        Some("bytes=4-") => {
+            answer(206, &[("content-range", "bytes 4-9/10"), ("content-type", "video/mp4")], "456789")
+        }
+        _ => answer(200, &[], "0123456789"),
+    })
+    .await;
+    let client = server.client();
+    let rest = client.content_from("task_1", 4).await.expect("the rest");
+    assert_eq!((rest.offset, rest.length, rest.content_type.as_deref()), (4, Some(6), Some("video/mp4")));
+    assert_eq!(rest.collect(100).await.expect("read"), b"456789");
+    // A service without ranges starts over, and the download says so.
+    let all = client.content_from("task_1", 7).await.expect("all of it");
+    assert_eq!((all.offset, all.length), (0, Some(10)));
+}
+
+#[tokio::test]
+async fn a_refused_download_is_an_error() {
+    let server = Server::answering(|_| answer(404, &[], r#"{"error":{"message":"gone"}}"#)).await;
+    let error = server.client().content("task_1").await.expect_err("refused");
+    assert_eq!(error.to_string(), "the service answered 404: gone");
+}
+
+#[tokio::test]
+async fn a_slow_download_outlives_the_time_of_a_poll_but_not_a_standstill() {
+    let server = Server::handling(|mut stream, _| async move {
+        let mut buffer = [0; 4096];
+        let length = stream.read(&mut buffer).await.unwrap_or_default();
+        let pause = if buffer[..length].starts_with(b"GET /v1/videos/slow/") { 100 } else { 30_000 };
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n").await;
+        for _ in 0..6 {
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+            let _ = stream.write_all(b"x").await;
+        }
+    })
+    .await;
+    let mut config = config(&server.url);
+    (config.submit_timeout, config.poll_timeout) = (Duration::from_millis(200), Duration::from_millis(200));
+    config.read_timeout = Duration::from_secs(1);
+    let client = Client::new(config).expect("a client");
+    let slow = client.content("slow").await.expect("begun");
+    assert_eq!(slow.collect(100).await.expect("whole"), b"xxxxxx");
+    let still = client.content("still").await.expect("begun");
+    let error = still.collect(100).await.expect_err("it stands still");
+    assert!(matches!(&error, CallError::Lost { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_download_that_ends_early_is_an_error_at_its_end() {
+    let server = Server::handling(|mut stream, _| async move {
+        let mut buffer = [0; 4096];
+        let _ = stream.read(&mut buffer).await;
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n1234").await;
+    })
+    .await;
+    let chunks: Vec<Result<Bytes, CallError>> =
+        server.client().content("task_1").await.expect("begun").collect_chunks().await;
+    assert!(matches!(chunks.last(), Some(Err(CallError::Lost { .. }))), "{chunks:?}");
+}
+
+/// All chunks, errors included.
+trait Chunks {
+    async fn collect_chunks(self) -> Vec<Result<Bytes, CallError>>;
+}
+
+impl Chunks for client::Download {
+    async fn collect_chunks(mut self) -> Vec<Result<Bytes, CallError>> {
+        let mut chunks = Vec::new();
+        while let Some(chunk) = self.next().await {
+            chunks.push(chunk);
+        }
+        chunks
+    }
+}

@@ -1,0 +1,98 @@
+//! What arrives: method, path, the exact headers, the body byte for byte.
+
+use client::CallError;
+use serde_json::json;
+
+use crate::server::{Seen, Server, answer, client, json_answer, request, task};
+
+fn shown(seen: &[Seen]) -> String {
+    let one = |seen: &Seen| {
+        let headers = seen.headers.iter().map(|(name, value)| {
+            let value = if name == "host" { "[host]" } else { value };
+            format!("    {name}: {value}\n")
+        });
+        format!("{} {}\n{}    {}\n", seen.method, seen.path, headers.collect::<String>(), seen.body)
+    };
+    seen.iter().map(one).collect()
+}
+
+#[tokio::test]
+async fn exactly_these_headers_go_out() {
+    let server = Server::answering(|seen| match seen.path.as_str() {
+        path if path.ends_with("/content") => answer(200, &[], "bytes"),
+        path if path.starts_with("/files") => answer(200, &[], "bytes"),
+        _ => json_answer(200, &task("queued")),
+    })
+    .await;
+    let client = server.client();
+    client.create(&request()).await.expect("accepted");
+    client.get("task_1").await.expect("answered");
+    client.content("task_1").await.expect("streamed");
+    client.content_from("task_1", 100).await.expect("streamed");
+    client.fetch("/files/a.mp4").await.expect("streamed");
+    insta::assert_snapshot!(shown(&server.seen()));
+}
+
+#[tokio::test]
+async fn a_captured_request_is_the_one_that_is_sent() {
+    let server = Server::answering(|_| json_answer(200, &task("queued"))).await;
+    let client = server.client();
+    let request = json!({
+        "prompt": "é \"quoted\" \u{1F30A}", "model": "modela-video-2-0-260128", "duration": 5, "seed": -1,
+        "metadata": { "mine": [1, 2.50], "content": [
+            { "type": "image_url", "role": "first_frame", "image_url": { "url": "data:image/png;base64,AAAA" } },
+        ] },
+    });
+    let captured = client.capture_create(&request).expect("captured");
+    assert!(server.seen().is_empty(), "capturing sends nothing");
+    client.create(&request).await.expect("accepted");
+    let seen = server.seen().remove(0);
+    assert_eq!(captured.body, seen.body);
+    assert_eq!(captured.body, request.to_string());
+    assert_eq!(
+        (captured.method.as_str(), captured.url),
+        ("POST", server.url.join(&seen.path).expect("a URL").to_string())
+    );
+    for (name, value) in &captured.headers {
+        let shown = if name == "authorization" { "[redacted]" } else { seen.header(name).expect("sent too") };
+        assert_eq!(value, shown, "{name}");
+    }
+}
+
+#[test]
+fn a_capture_needs_no_runtime_and_reads_well() {
+    let client = client(&"https://api.example.com/gateway/v1".parse().expect("a URL"));
+    insta::assert_snapshot!(client.capture_create(&request()).expect("captured"));
+}
+
+#[tokio::test]
+async fn ids_that_would_leave_the_path_are_not_sent() {
+    let server = Server::answering(|_| json_answer(200, &task("queued"))).await;
+    let client = server.client();
+    for id in ["..", ".", "", "a/b", "a?b=c", "a#b", "%2e%2e", "a\nb"] {
+        for error in [client.get(id).await.err(), client.content(id).await.err()] {
+            let error = error.expect("refused");
+            assert!(matches!(&error, CallError::NotSent { .. }), "{id:?}: {error}");
+        }
+    }
+    assert!(server.seen().is_empty());
+}
+
+#[tokio::test]
+async fn submissions_never_share_a_connection() {
+    // A server that closes each connection right after its first answer, without saying so beforehand.
+    let server = Server::handling(|stream, _| async move {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        let mut stream = stream;
+        let mut buffer = [0; 4096];
+        let _ = stream.read(&mut buffer).await;
+        let body = task("queued").to_string();
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        let _ = stream.write_all(head.as_bytes()).await;
+    })
+    .await;
+    let client = server.client();
+    for _ in 0..20 {
+        client.create(&request()).await.expect("each finds a fresh connection");
+    }
+}

@@ -1,0 +1,26 @@
+//! The key is in no error, no answer and no debug output.
+
+use serde_json::json;
+
+use crate::server::{KEY, Server, answer, config, json_answer, request};
+
+#[tokio::test]
+async fn an_echoed_key_is_blotted_out() {
+    let server = Server::answering(|seen| {
+        let key = seen.header("authorization").unwrap_or_default().to_owned();
+        match seen.method.as_str() {
+            "POST" => {
+                answer(401, &[], json!({ "error": { "message": format!("wrong key {key}") } }).to_string())
+            }
+            _ => json_answer(200, &json!({ "id": "task_1", "status": "queued", "echo": key })),
+        }
+    })
+    .await;
+    let client = server.client();
+    let refused = client.create(&request()).await.expect_err("refused");
+    assert!(!format!("{refused} {refused:?}").contains(KEY), "{refused:?}");
+    assert!(refused.to_string().contains("wrong key"), "{refused}");
+    let task = client.get("task_1").await.expect("a task");
+    assert!(!format!("{task:?}").contains(KEY), "{task:?}");
+    assert!(!format!("{client:?} {:?}", config(&server.url)).contains(KEY));
+}

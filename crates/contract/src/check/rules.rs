@@ -1,0 +1,149 @@
+//! Cross-field rules at work: each is tried on every object of its component that an instance holds.
+
+use std::collections::BTreeMap;
+
+use jsonschema::Validator;
+use serde_json::{Map, Value};
+
+use super::{MAX_VIOLATIONS, component::compile as compile_schema, message::param_of};
+use crate::{Rule, RulePlace, SpecError, Violation, spec::escape};
+
+/// Objects nested deeper than this carry no rules: no document needs it, and a recursive one must end.
+const MAX_DEPTH: usize = 12;
+
+/// From an instance to the objects of a component inside it.
+#[derive(Debug, Clone, PartialEq)]
+enum Step {
+    Key(String),
+    EachItem,
+}
+
+/// A rule, compiled, and where it applies.
+#[derive(Debug)]
+pub(crate) struct RuleCheck {
+    name: String,
+    path: Vec<Step>,
+    rule: Rule,
+    rejects: Validator,
+    /// For each place of the rule that is a choice of items, which items.
+    choices: Vec<Option<Validator>>,
+}
+
+/// The rules of a component and of all that it holds.
+pub(crate) fn compile(
+    definitions: &Map<String, Value>,
+    component: &str,
+    all: &BTreeMap<String, Vec<Rule>>,
+) -> Result<Vec<RuleCheck>, SpecError> {
+    let mut scopes = Vec::new();
+    if let Some(schema) = definitions.get(component) {
+        collect(definitions, schema, Some(component), &mut Vec::new(), &mut scopes);
+    }
+    let mut compiled = Vec::new();
+    for (component, path) in scopes {
+        for rule in all.get(&component).into_iter().flatten() {
+            let place = format!("/components/schemas/{}/x-rules/{}", escape(&component), rule.id);
+            let choices = rule.at.iter().map(|at| match at {
+                RulePlace::Pointer(_) => Ok(None),
+                RulePlace::Items { matching, .. } => {
+                    compile_schema(matching, &format!("{place}/at")).map(Some)
+                }
+            });
+            compiled.push(RuleCheck {
+                name: format!("{component}/{}", rule.id),
+                path: path.clone(),
+                rule: rule.clone(),
+                rejects: compile_schema(&rule.reject, &format!("{place}/reject"))?,
+                choices: choices.collect::<Result<_, _>>()?,
+            });
+        }
+    }
+    Ok(compiled)
+}
+
+fn collect(
+    definitions: &Map<String, Value>,
+    schema: &Value,
+    component: Option<&str>,
+    path: &mut Vec<Step>,
+    scopes: &mut Vec<(String, Vec<Step>)>,
+) {
+    if path.len() > MAX_DEPTH {
+        return;
+    }
+    if let Some(component) = component {
+        scopes.push((component.to_owned(), path.clone()));
+    }
+    let target = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix("#/$defs/"));
+    if let Some((name, schema)) = target.and_then(|name| definitions.get_key_value(name)) {
+        collect(definitions, schema, Some(name), path, scopes);
+    }
+    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        path.push(Step::Key(name.clone()));
+        collect(definitions, property, None, path, scopes);
+        path.pop();
+    }
+    if let Some(items) = schema.get("items") {
+        path.push(Step::EachItem);
+        collect(definitions, items, None, path, scopes);
+        path.pop();
+    }
+}
+
+impl RuleCheck {
+    pub(crate) fn violations(&self, instance: &Value) -> Vec<Violation> {
+        let mut objects = Vec::new();
+        reach(instance, &self.path, String::new(), &mut objects);
+        objects
+            .into_iter()
+            .filter(|(_, object)| object.is_object() && self.rejects.is_valid(object))
+            .take(MAX_VIOLATIONS)
+            .map(|(pointer, object)| self.violation(&pointer, object))
+            .collect()
+    }
+
+    fn violation(&self, base: &str, object: &Value) -> Violation {
+        let mut groups: Vec<Vec<String>> = Vec::new();
+        for (place, choice) in self.rule.at.iter().zip(&self.choices) {
+            groups.push(match place {
+                RulePlace::Pointer(pointer) => vec![format!("{base}{pointer}")],
+                RulePlace::Items { list, .. } => {
+                    let items = object.pointer(list).and_then(Value::as_array).into_iter().flatten();
+                    items
+                        .enumerate()
+                        .filter(|(_, item)| choice.as_ref().is_some_and(|choice| choice.is_valid(item)))
+                        .map(|(index, _)| format!("{base}{list}/{index}"))
+                        .take(MAX_VIOLATIONS)
+                        .collect()
+                }
+            });
+        }
+        // Of several items that clash, the last came in addition.
+        let pointer = groups.first_mut().and_then(Vec::pop).unwrap_or_else(|| base.to_owned());
+        Violation {
+            param: self.rule.param.clone().or_else(|| param_of(&pointer)),
+            code: self.rule.code.clone(),
+            message: self.rule.message.clone(),
+            section: self.rule.section.clone(),
+            rule: Some(self.name.clone()),
+            others: groups.into_iter().flatten().collect(),
+            pointer,
+        }
+    }
+}
+
+fn reach<'v>(value: &'v Value, path: &[Step], pointer: String, found: &mut Vec<(String, &'v Value)>) {
+    match path.split_first() {
+        None => found.push((pointer, value)),
+        Some((Step::Key(key), rest)) => {
+            if let Some(value) = value.get(key) {
+                reach(value, rest, format!("{pointer}/{}", escape(key)), found);
+            }
+        }
+        Some((Step::EachItem, rest)) => {
+            for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                reach(item, rest, format!("{pointer}/{index}"), found);
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The one type through which the contract is read.
+
+#[cfg(feature = "validate")]
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value};
+
+use crate::{
+    Family, Field, InputForms, Model, Rule, SpecError,
+    spec::{self, FamilySpec, Node, Spec},
+    view,
+};
+#[cfg(feature = "validate")]
+use crate::{Violation, check::Checks};
+
+/// openapi.yaml as JSON, which the build script has checked.
+const EMBEDDED: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
+
+/// A contract: a document that holds together, and what is read from it.
+#[derive(Debug)]
+pub struct Contract {
+    document: Value,
+    spec: Spec,
+    #[cfg(feature = "validate")]
+    checks: Checks,
+}
+
+impl Contract {
+    /// The contract that this program was built with.
+    #[cfg(feature = "validate")]
+    #[must_use]
+    pub fn embedded() -> &'static Self {
+        static EMBEDDED_CONTRACT: LazyLock<Contract> = LazyLock::new(|| {
+            #[expect(
+                clippy::expect_used,
+                reason = "the build script has read it, and a test compiles its rules"
+            )]
+            Contract::built_in().expect("openapi.yaml was checked when this was built")
+        });
+        &EMBEDDED_CONTRACT
+    }
+
+    /// The contract that is built in, read anew; for build scripts, which read it once.
+    ///
+    /// # Errors
+    /// None in practice: the document was checked when this crate was built.
+    pub fn built_in() -> Result<Self, SpecError> {
+        let document = serde_json::from_str(EMBEDDED)
+            .map_err(|error| SpecError::new("", format!("this is not JSON: {error}"), "build again"))?;
+        Self::from_document(document)
+    }
+
+    /// Reads a contract from an `OpenAPI` document, for example an older or an edited one.
+    ///
+    /// # Errors
+    /// The document does not hold together: the error says where in it, and what to do.
+    pub fn from_document(document: Value) -> Result<Self, SpecError> {
+        let spec = Spec::read(&document)?;
+        #[cfg(feature = "validate")]
+        let checks = Checks::compile(&document, &spec)?;
+        Ok(Self {
+            document,
+            spec,
+            #[cfg(feature = "validate")]
+            checks,
+        })
+    }
+
+    /// The document itself: `OpenAPI` 3.0.3 with the extensions that openapi.yaml explains.
+    #[must_use]
+    pub fn document(&self) -> &Value {
+        &self.document
+    }
+
+    /// The version of the interface, such as `1.0.0` (spec 9).
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.spec.version
+    }
+
+    /// The document as the client's generator has to see it, so that it drops nothing: shapes without constraints, and
+    /// answers as raw bytes.
+    #[must_use]
+    pub fn codegen_view(&self) -> Value {
+        view::codegen(&self.document)
+    }
+
+    /// The document for tools that test a service over HTTP: without `discriminator`, which they misread, and extensions.
+    #[must_use]
+    pub fn test_view(&self) -> Value {
+        view::test_tools(&self.document)
+    }
+
+    /// The JSON Schema (2020-12) of a request: `if`/`then` on `model`, so that an error names the field, and each
+    /// cross-field rule as a `not`. Stands alone, with `$defs`.
+    #[must_use]
+    pub fn request_schema(&self) -> Value {
+        view::request_schema(&self.document, &self.spec)
+    }
+
+    /// The JSON Schemas (2020-12) of all components by name, cross-field rules included, as they go into `$defs`.
+    #[must_use]
+    pub fn definitions(&self) -> Map<String, Value> {
+        view::definitions(&self.document, &self.spec)
+    }
+
+    /// The families, in the document's order.
+    pub fn families(&self) -> impl Iterator<Item = &Family> {
+        self.spec.families.iter().map(|family| &family.name)
+    }
+
+    /// The component that is the request of a family, such as `VideoRequestA`: its key in [`Self::definitions`].
+    #[must_use]
+    pub fn request_component(&self, family: &Family) -> Option<&str> {
+        self.family(family).map(|family| family.component.as_str())
+    }
+
+    /// The catalogue of models (spec 2.1), in the document's order.
+    #[must_use]
+    pub fn models(&self) -> &[Model] {
+        &self.spec.models
+    }
+
+    /// A model by its id.
+    #[must_use]
+    pub fn model(&self, id: &str) -> Option<&Model> {
+        self.spec.models.iter().find(|model| model.id == id)
+    }
+
+    /// The top-level fields of a family's request, in the document's order; empty for an unknown family.
+    #[must_use]
+    pub fn fields(&self, family: &Family) -> &[Field] {
+        self.family(family).map_or(&[], |family| &family.fields)
+    }
+
+    /// A top-level field of a family's request by its name.
+    #[must_use]
+    pub fn field(&self, family: &Family, name: &str) -> Option<&Field> {
+        self.fields(family).iter().find(|field| field.name == name)
+    }
+
+    /// The fields of any component, such as `VideoMetadataA` or `Task`.
+    ///
+    /// # Errors
+    /// There is no such component, or it is not an object.
+    pub fn component_fields(&self, component: &str) -> Result<Vec<Field>, SpecError> {
+        let root = Node::root(&self.document);
+        spec::read_fields(&root, &root.need("components")?.need("schemas")?.need(component)?)
+    }
+
+    /// How a model takes frames and references.
+    #[must_use]
+    pub fn inputs<'a>(&self, model: &'a Model) -> &'a InputForms {
+        &model.inputs
+    }
+
+    /// The cross-field rules by component, such as `VideoRequestB`.
+    pub fn rules(&self) -> impl Iterator<Item = (&str, &[Rule])> {
+        self.spec.rules.iter().map(|(component, rules)| (component.as_str(), rules.as_slice()))
+    }
+
+    fn family(&self, name: &Family) -> Option<&FamilySpec> {
+        self.spec.families.iter().find(|family| family.name == *name)
+    }
+}
+
+#[cfg(feature = "validate")]
+impl Contract {
+    /// Checks a create request (spec 2.2 to 2.4): every field, then every cross-field rule. Empty when it is acceptable.
+    ///
+    /// The first violation is the one to report when only one can be. An absent or unknown `model` is the only
+    /// violation reported, as nothing else can be judged; its message lists the ids, the nearest first. Keys that the
+    /// document does not know are accepted, as it does not refuse them. At most 100 violations are given.
+    #[must_use]
+    pub fn check_request(&self, request: &Value) -> Vec<Violation> {
+        self.checks.request(&self.spec, request)
+    }
+
+    /// Checks a task object (spec 2.5 and 3), as a service has to send it.
+    #[must_use]
+    pub fn check_task(&self, task: &Value) -> Vec<Violation> {
+        self.checks.task(task)
+    }
+
+    /// Checks the body of a refusal (spec 7), as a service has to send it.
+    #[must_use]
+    pub fn check_error(&self, body: &Value) -> Vec<Violation> {
+        self.checks.error(body)
+    }
+}

@@ -1,0 +1,140 @@
+//! The fields of an object: what a reader of a workflow file, a table of documentation or an editor needs to know.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Node, SpecError, resolve};
+
+/// The JSON type of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FieldKind {
+    /// Text.
+    String,
+    /// A whole number of 64 bits.
+    Integer,
+    /// Any number.
+    Number,
+    /// True or false.
+    Boolean,
+    /// A list.
+    Array,
+    /// A mapping.
+    Object,
+}
+
+/// One field of a request or an answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Field {
+    /// The name on the wire.
+    pub name: String,
+    /// The JSON type.
+    pub kind: FieldKind,
+    /// The field is a string on the wire and nothing but digits, such as `seconds`: a number in a file is meant as such a string.
+    pub digit_string: bool,
+    /// The values that are allowed, in the document's order; empty when any is.
+    pub values: Vec<Value>,
+    /// The pattern (ECMA 262) that a string has to match.
+    pub pattern: Option<String>,
+    /// The least number allowed, itself included.
+    pub minimum: Option<f64>,
+    /// The greatest number allowed, itself included.
+    pub maximum: Option<f64>,
+    /// What the service assumes when the field is left out.
+    pub default: Option<Value>,
+    /// Whether a request without the field is refused.
+    pub required: bool,
+    /// Whether another field is to be preferred.
+    pub deprecated: bool,
+    /// What the field means, in Markdown.
+    pub description: String,
+    /// The component that an object, or each item of a list, belongs to.
+    pub component: Option<String>,
+}
+
+/// The fields of an object schema, in the document's order.
+pub(crate) fn read(root: &Node<'_>, schema: &Node<'_>) -> Result<Vec<Field>, SpecError> {
+    let required = schema.get("required").map(|names| names.texts()).transpose()?.unwrap_or_default();
+    let properties = schema.need("properties")?;
+    for name in &required {
+        if properties.get(name).is_none() {
+            return Err(schema.need("required")?.fail(
+                format!("`{name}` is required, and is not a property"),
+                "add it to `properties`, or drop it here",
+            ));
+        }
+    }
+    properties.entries()?.into_iter().map(|(name, node)| read_one(root, name, &node, &required)).collect()
+}
+
+fn read_one(root: &Node<'_>, name: &str, node: &Node<'_>, required: &[String]) -> Result<Field, SpecError> {
+    let schema = resolve(root, node)?;
+    let kind = schema.need("type")?;
+    let kind = match kind.text()? {
+        "string" => FieldKind::String,
+        "integer" => FieldKind::Integer,
+        "number" => FieldKind::Number,
+        "boolean" => FieldKind::Boolean,
+        "array" => FieldKind::Array,
+        "object" => FieldKind::Object,
+        other => {
+            return Err(kind.fail(
+                format!("`{other}` is not a type of OpenAPI 3.0"),
+                "use string, integer, number, boolean, array or object, and `nullable: true` for null",
+            ));
+        }
+    };
+    // What stands at the property itself goes before what it refers to.
+    let either = |key: &str| node.get(key).or_else(|| schema.get(key)).map(|found| found.value);
+    let pattern = either("pattern").and_then(Value::as_str).map(str::to_owned);
+    let values = either("enum").and_then(Value::as_array).cloned().unwrap_or_default();
+    let component = match kind {
+        FieldKind::Array => schema.get("items").and_then(|items| component_of(items.value)),
+        _ => component_of(node.value),
+    };
+    Ok(Field {
+        name: name.to_owned(),
+        kind,
+        digit_string: kind == FieldKind::String && pattern.as_deref().is_some_and(matches_digits_only),
+        values,
+        pattern,
+        minimum: either("minimum").and_then(Value::as_f64),
+        maximum: either("maximum").and_then(Value::as_f64),
+        default: either("default").cloned(),
+        required: required.iter().any(|one| one == name),
+        deprecated: either("deprecated").and_then(Value::as_bool).unwrap_or(false),
+        description: either("description").and_then(Value::as_str).unwrap_or_default().trim().to_owned(),
+        component,
+    })
+}
+
+fn component_of(schema: &Value) -> Option<String> {
+    let reference = schema.get("$ref").or_else(|| schema.pointer("/allOf/0/$ref"))?.as_str()?;
+    reference.strip_prefix("#/components/schemas/").map(str::to_owned)
+}
+
+/// Whether a pattern is anchored at both ends and made of digits and the pattern language's own signs alone.
+pub(crate) fn matches_digits_only(pattern: &str) -> bool {
+    let inner = pattern.strip_prefix('^').and_then(|rest| rest.strip_suffix('$'));
+    inner.is_some_and(|inner| {
+        inner.contains(|c: char| c.is_ascii_digit())
+            && !inner.contains("[^")
+            && inner.chars().all(|c| c.is_ascii_digit() || "[](){}|-?*+,:".contains(c))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches_digits_only;
+
+    #[test]
+    fn digit_patterns_are_told_from_others() {
+        for yes in ["^([4-9]|1[0-5])$", "^[0-9]+$", "^(?:1|2){2,3}$"] {
+            assert!(matches_digits_only(yes), "{yes}");
+        }
+        for no in ["^[0-9]+x[0-9]+$", "[0-9]+", "^[^0]$", "^.+$", "^[a-f0-9]$", "^$"] {
+            assert!(!matches_digits_only(no), "{no}");
+        }
+    }
+}

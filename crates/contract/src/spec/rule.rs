@@ -1,0 +1,171 @@
+//! Cross-field rules (`x-rules`): what is refused although each single field is well-formed.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{FamilySpec, Model, Node, SpecError};
+
+/// A rule of a component, its placeholders filled in.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Rule {
+    /// Names the rule among its component's.
+    pub id: String,
+    /// The section of the document that it comes from, such as `2.2 rule 1`.
+    pub section: String,
+    /// The parameter that is reported; where absent, the one at the first place.
+    pub param: Option<String>,
+    /// The error code.
+    pub code: String,
+    /// What is wrong and what to do, for people.
+    pub message: String,
+    /// The places involved, the one to change first.
+    pub at: Vec<RulePlace>,
+    /// A JSON Schema (2020-12) that matches the objects that are refused.
+    pub reject: Value,
+}
+
+/// A place that a rule is about, relative to the object that the rule belongs to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RulePlace {
+    /// The value at a JSON pointer, also when it is missing.
+    Pointer(String),
+    /// The items of a list that match a JSON Schema.
+    Items {
+        /// JSON pointer of the list.
+        list: String,
+        /// Which of its items.
+        matching: Value,
+    },
+}
+
+/// The rules of all components.
+pub(crate) fn read(
+    root: &Node<'_>,
+    families: &[FamilySpec],
+    models: &[Model],
+) -> Result<BTreeMap<String, Vec<Rule>>, SpecError> {
+    let mut all = BTreeMap::new();
+    for (component, schema) in root.need("components")?.need("schemas")?.entries()? {
+        let Some(list) = schema.get("x-rules") else { continue };
+        let family = families.iter().find(|family| family.component == component);
+        let mut rules: Vec<Rule> = Vec::new();
+        for entry in list.items()? {
+            for filling in fillings(&entry)? {
+                let rule = read_one(&entry, &filling, family, models)?;
+                if rules.iter().any(|other| other.id == rule.id) {
+                    return Err(entry.fail(
+                        format!("another rule here is called `{}`", rule.id),
+                        "give each rule an id of its own",
+                    ));
+                }
+                rules.push(rule);
+            }
+        }
+        all.insert(component.to_owned(), rules);
+    }
+    Ok(all)
+}
+
+type Filling = Vec<(String, String)>;
+
+fn fillings(entry: &Node<'_>) -> Result<Vec<Filling>, SpecError> {
+    let Some(each) = entry.get("each") else { return Ok(vec![Filling::new()]) };
+    each.items()?
+        .iter()
+        .map(|one| {
+            one.entries()?
+                .into_iter()
+                .map(|(key, value)| Ok((format!("{{{key}}}"), value.text()?.to_owned())))
+                .collect()
+        })
+        .collect()
+}
+
+fn fill(text: &str, filling: &Filling) -> String {
+    filling.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+}
+
+fn fill_value(value: &Value, filling: &Filling) -> Value {
+    match value {
+        Value::String(text) => fill(text, filling).into(),
+        Value::Array(items) => items.iter().map(|item| fill_value(item, filling)).collect(),
+        Value::Object(entries) => {
+            entries.iter().map(|(key, value)| (fill(key, filling), fill_value(value, filling))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+fn read_one(
+    entry: &Node<'_>,
+    filling: &Filling,
+    family: Option<&FamilySpec>,
+    models: &[Model],
+) -> Result<Rule, SpecError> {
+    let text = |key: &str| Ok(fill(entry.need(key)?.text()?, filling));
+    let mut reject = fill_value(entry.need("reject")?.value, filling);
+    if !reject.is_object() {
+        return Err(entry.need("reject")?.fail("this is not a JSON Schema", "write a mapping"));
+    }
+    if let Some(filter) = entry.get("models") {
+        let Some(family) = family else {
+            return Err(filter.fail(
+                "only the rules of a family's request can be restricted to models",
+                "move the rule to the request's schema",
+            ));
+        };
+        let ids = select(&filter, models.iter().filter(|model| model.family == family.name))?;
+        reject = json!({
+            "allOf": [{ "properties": { "model": { "enum": ids } }, "required": ["model"] }, reject]
+        });
+    }
+    let at = entry
+        .need("at")?
+        .items()?
+        .iter()
+        .map(|place| match place.value {
+            Value::String(pointer) => Ok(RulePlace::Pointer(fill(pointer, filling))),
+            _ => Ok(RulePlace::Items {
+                list: fill(place.need("in")?.text()?, filling),
+                matching: fill_value(place.need("match")?.value, filling),
+            }),
+        })
+        .collect::<Result<Vec<_>, SpecError>>()?;
+    if at.is_empty() {
+        return Err(entry
+            .need("at")?
+            .fail("the rule names no place", "name the place to change, then the others"));
+    }
+    Ok(Rule {
+        id: text("id")?,
+        section: text("section")?,
+        param: entry.get("param").map(|_| text("param")).transpose()?,
+        code: text("code")?,
+        message: text("message")?,
+        at,
+        reject,
+    })
+}
+
+/// The ids of the models that a filter means.
+fn select<'m>(filter: &Node<'_>, models: impl Iterator<Item = &'m Model>) -> Result<Vec<&'m str>, SpecError> {
+    let mut chosen: Vec<&Model> = models.collect();
+    for (key, value) in filter.entries()? {
+        match (key, value.value) {
+            ("needs_image", Value::Bool(wanted)) => chosen.retain(|model| model.needs_image == *wanted),
+            ("with", Value::String(capability)) => chosen.retain(|model| model.can(capability)),
+            ("without", Value::String(capability)) => chosen.retain(|model| !model.can(capability)),
+            _ => {
+                return Err(value.fail(
+                    "this does not select models",
+                    "use `needs_image: true`, `with: <capability>` or `without: <capability>`",
+                ));
+            }
+        }
+    }
+    Ok(chosen.into_iter().map(|model| model.id.as_str()).collect())
+}

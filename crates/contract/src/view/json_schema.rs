@@ -1,0 +1,160 @@
+//! The view as JSON Schema 2020-12, for editors, `check` and the service's own validation.
+
+use serde_json::{Map, Value, json};
+
+use super::{Meaning, rewrite_schemas, sole_reference};
+use crate::spec::{REQUEST, Rule, Spec};
+
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// The components without rules, but with their extensions: what the crate's own checks compile and look things up in.
+#[cfg(feature = "validate")]
+pub(crate) fn plain_definitions(document: &Value) -> Map<String, Value> {
+    convert(document, &translate)
+}
+
+/// The components as published: rules in, extensions out.
+pub(crate) fn definitions(document: &Value, spec: &Spec) -> Map<String, Value> {
+    let mut all = convert(document, &|schema| {
+        translate(schema);
+        schema.retain(|keyword, _| !keyword.starts_with("x-"));
+    });
+    for (component, rules) in &spec.rules {
+        if let Some(schema) = all.get_mut(component).and_then(Value::as_object_mut) {
+            let refusals = rules.iter().map(refusal);
+            match schema.entry("allOf").or_insert_with(|| json!([])) {
+                Value::Array(list) => list.extend(refusals),
+                other => *other = refusals.collect(),
+            }
+        }
+    }
+    all
+}
+
+fn refusal(rule: &Rule) -> Value {
+    json!({
+        "$comment": format!("{}, section {}", rule.id, rule.section),
+        "errorMessage": rule.message,
+        "not": rule.reject,
+    })
+}
+
+pub(crate) fn request_schema(document: &Value, spec: &Spec) -> Value {
+    let mut all = definitions(document, spec);
+    let about = all.remove(REQUEST).unwrap_or_default();
+    let branches: Vec<Value> = spec
+        .families
+        .iter()
+        .map(|family| {
+            json!({
+                "if": { "properties": { "model": { "enum": family.model_ids } }, "required": ["model"] },
+                "then": { "$ref": format!("#/$defs/{}", family.component) },
+            })
+        })
+        .collect();
+    let ids: Vec<&str> = spec.models.iter().map(|model| model.id.as_str()).collect();
+    let mut used = Map::new();
+    for family in &spec.families {
+        reach(&all, &family.component, &mut used);
+    }
+    json!({
+        "$schema": DIALECT,
+        "title": REQUEST,
+        "description": about.get("description").cloned().unwrap_or_default(),
+        "type": "object",
+        "required": ["model"],
+        "properties": {
+            "model": { "type": "string", "enum": ids, "description": "The model that makes the video; it decides which fields apply." },
+        },
+        "allOf": branches,
+        "$defs": used,
+    })
+}
+
+/// Collects a component and what it refers to.
+fn reach(all: &Map<String, Value>, component: &str, used: &mut Map<String, Value>) {
+    let Some(schema) = all.get(component).filter(|_| !used.contains_key(component)) else { return };
+    used.insert(component.to_owned(), schema.clone());
+    let mut open = vec![schema];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(object) => {
+                if let Some(next) =
+                    object.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix("#/$defs/"))
+                {
+                    reach(all, next, used);
+                }
+                open.extend(object.values());
+            }
+            Value::Array(items) => open.extend(items),
+            _ => {}
+        }
+    }
+}
+
+fn convert(document: &Value, rewrite: &dyn Fn(&mut Map<String, Value>)) -> Map<String, Value> {
+    let schemas = document.pointer("/components/schemas").unwrap_or(&Value::Null);
+    match rewrite_schemas(schemas, Meaning::NamedSchemas, rewrite) {
+        Value::Object(all) => all,
+        _ => Map::new(),
+    }
+}
+
+/// One schema from the words of `OpenAPI` 3.0 to those of 2020-12.
+fn translate(schema: &mut Map<String, Value>) {
+    for keyword in ["discriminator", "externalDocs", "xml"] {
+        schema.remove(keyword);
+    }
+    if let Some(reference) = sole_reference(schema) {
+        schema.remove("allOf");
+        schema.insert("$ref".into(), reference);
+    }
+    if let Some(Value::String(reference)) = schema.get_mut("$ref") {
+        *reference = reference.replacen("#/components/schemas/", "#/$defs/", 1);
+    }
+    if let Some(example) = schema.remove("example") {
+        schema.insert("examples".into(), json!([example]));
+    }
+    if schema.remove("nullable") == Some(Value::Bool(true)) {
+        allow_null(schema);
+    }
+    exclusive(schema, "exclusiveMinimum", "minimum");
+    exclusive(schema, "exclusiveMaximum", "maximum");
+    let bounds = match schema.get("format").and_then(Value::as_str) {
+        Some("int32") => Some((json!(i32::MIN), json!(i32::MAX))),
+        Some("int64") => Some((json!(i64::MIN), json!(i64::MAX))),
+        _ => None,
+    };
+    if let Some((least, greatest)) = bounds {
+        // A format is a remark to most validators; the width of the integer is not.
+        schema.entry("minimum").or_insert(least);
+        schema.entry("maximum").or_insert(greatest);
+    }
+}
+
+fn allow_null(schema: &mut Map<String, Value>) {
+    if let Some(kind) = schema.get("type").cloned() {
+        schema.insert("type".into(), json!([kind, "null"]));
+    }
+    if let Some(Value::Array(values)) = schema.get_mut("enum") {
+        values.push(Value::Null);
+    }
+}
+
+/// 3.0 marks a bound as exclusive; 2020-12 writes the bound there.
+fn exclusive(schema: &mut Map<String, Value>, mark: &str, bound: &str) {
+    match schema.get(mark) {
+        Some(Value::Bool(true)) => match schema.remove(bound) {
+            Some(limit) => {
+                schema.insert(mark.into(), limit);
+            }
+            None => {
+                schema.remove(mark);
+            }
+        },
+        Some(Value::Bool(false)) => {
+            schema.remove(mark);
+        }
+        _ => {}
+    }
+}

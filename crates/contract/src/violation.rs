@@ -1,0 +1,30 @@
+//! One way in which a request or an answer breaks the contract.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Something in a request that the service refuses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Violation {
+    /// JSON pointer of the value to change, such as `/seconds`. When something is missing, the place where it should be.
+    pub pointer: String,
+    /// The parameter, as an error body names it (spec 7), such as `seconds` or `metadata.content[0].role`.
+    pub param: Option<String>,
+    /// The error code, such as `invalid_duration`.
+    pub code: String,
+    /// What is wrong and what would be right: a lower-case fragment with the names of fields in backquotes.
+    pub message: String,
+    /// The section of the service's document, such as `2.2 rule 1`.
+    pub section: String,
+    /// The cross-field rule that is broken, as `component/rule`; absent when a single field is wrong.
+    pub rule: Option<String>,
+    /// JSON pointers of the other values involved.
+    pub others: Vec<String>,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}, section {})", self.message, self.code, self.section)
+    }
+}

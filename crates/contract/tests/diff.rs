@@ -1,0 +1,226 @@
+//! Edits of the document and what they mean to callers. Each edit is a small patch; the snapshots hold the verdicts.
+
+#![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
+
+use contract::Contract;
+use contract::diff::{Diff, diff};
+use serde_json::{Value, json};
+
+type Patch = fn(&mut Value);
+
+/// The patches work on `components.schemas`; paths and other parts have a table of their own.
+const EDITS: [(&str, Patch); 17] = [
+    ("a new optional field", |s| {
+        s["VideoRequestA"]["properties"]["negative_prompt"] = json!({ "type": "string" });
+    }),
+    ("a new required field", |s| {
+        s["VideoRequestB"]["properties"]["consent"] = json!({ "type": "boolean" });
+        push(&mut s["VideoRequestB"]["required"], json!("consent"));
+    }),
+    ("a field that is gone", |s| {
+        remove(&mut s["VideoRequestA"]["properties"], "camera_fixed");
+    }),
+    ("a field that answers lose, and one that they may lose", |s| {
+        remove(&mut s["Task"]["properties"], "expires_at");
+        s["Task"]["required"].as_array_mut().expect("a list").retain(|name| name != "progress");
+    }),
+    ("a new model of a family", |s| {
+        let id = "modelb-video-1080p";
+        s["CreateVideoRequest"]["discriminator"]["mapping"][id] = json!("#/components/schemas/VideoRequestB");
+        let mut entry = s["CreateVideoRequest"]["x-models"][2].clone();
+        entry["id"] = json!(id);
+        entry["resolution"]["fixed"] = json!("1080p");
+        push(&mut s["CreateVideoRequest"]["x-models"], entry);
+        push(&mut s["VideoRequestB"]["properties"]["model"]["enum"], json!(id));
+        push(&mut s["ModelId"]["enum"], json!(id));
+    }),
+    ("a model that is gone", |s| {
+        let id = "modela-video-2-0-fast-260128";
+        remove(&mut s["CreateVideoRequest"]["discriminator"]["mapping"], id);
+        s["CreateVideoRequest"]["x-models"].as_array_mut().expect("a list").remove(1);
+        for list in ["/VideoRequestA/properties/model/enum", "/ModelId/enum"] {
+            let list = s.pointer_mut(list).and_then(Value::as_array_mut).expect("a list");
+            list.retain(|one| one != id);
+        }
+    }),
+    ("one value more and one less", |s| {
+        s["Resolution"]["enum"] = json!(["480p", "720p", "1440p"]);
+    }),
+    ("a status that readers have not seen", |s| push(&mut s["TaskStatus"]["enum"], json!("cancelled"))),
+    ("longer videos of family A, shorter ones of family B", |s| {
+        s["VideoRequestA"]["properties"]["seconds"]["pattern"] = json!("^([4-9]|1[0-9]|20)$");
+        s["VideoRequestA"]["properties"]["duration"]["maximum"] = json!(20);
+        s["VideoRequestB"]["properties"]["seconds"]["pattern"] = json!("^([1-9]|10)$");
+        s["VideoRequestB"]["properties"]["duration"]["maximum"] = json!(10);
+    }),
+    ("progress in finer steps", |s| {
+        s["Task"]["properties"]["progress"]["type"] = json!("number");
+        s["Task"]["properties"]["progress"]["maximum"] = json!(1000);
+    }),
+    ("another default, and a field that is advised against", |s| {
+        s["VideoRequestA"]["properties"]["watermark"]["default"] = json!(true);
+        s["VideoRequestA"]["properties"]["size"]["deprecated"] = json!(true);
+    }),
+    ("other types", |s| {
+        s["VideoRequestA"]["properties"]["seed"]["type"] = json!("string");
+        s["VideoRequestA"]["properties"]["n"]["type"] = json!("number");
+        s["Task"]["properties"]["created_at"]["type"] = json!("string");
+        s["Task"]["properties"]["seconds"]["nullable"] = json!(true);
+    }),
+    ("another form of size", |s| {
+        s["VideoRequestB"]["properties"]["size"]["pattern"] = json!("^[0-9]+[x*][0-9]+$");
+    }),
+    ("a rule more, a rule less, a rule that says something else", |s| {
+        let rules = s["VideoRequestB"]["x-rules"].as_array_mut().expect("a list");
+        rules.remove(0);
+        rules[0]["reject"]["required"] = json!(["prompt"]);
+        let rule = json!({
+            "id": "size-with-image", "section": "2.4", "code": "conflicting_parameters", "at": ["/size"],
+            "message": "`size` cannot be combined with `image`", "reject": { "required": ["size", "image"] },
+        });
+        rules.push(rule);
+        remove(&mut s["Task"], "x-rules");
+    }),
+    ("what models can do, and where it goes", |s| {
+        let models = &mut s["CreateVideoRequest"]["x-models"];
+        models[2]["needs_image"] = json!(true);
+        models[2]["capabilities"] =
+            json!(["image_to_video", "reference_image", "audio", "first_last_frames"]);
+        models[4]["resolution"]["fixed"] = json!("540p");
+        s["VideoRequestB"]["x-inputs"]["first_frame"] = json!({ "field": "input_reference" });
+    }),
+    ("a component under another name, with one value less", |s| {
+        s["Shape"] = s["Ratio"].clone();
+        s["Shape"]["enum"].as_array_mut().expect("a list").retain(|ratio| ratio != "21:9");
+        remove(s, "Ratio");
+        for component in ["VideoRequestA", "VideoMetadataA"] {
+            s[component]["properties"]["ratio"]["allOf"] = json!([{ "$ref": "#/components/schemas/Shape" }]);
+        }
+    }),
+    ("words only", |s| {
+        s["VideoRequestA"]["description"] = json!("in other words");
+        s["VideoRequestA"]["properties"]["prompt"]["description"] = json!("in other words");
+        s["VideoRequestA"]["properties"]["prompt"]["example"] = json!("another example");
+        s["VideoRequestA"]["x-rules"][0]["message"] = json!("in other words");
+    }),
+];
+
+const OTHER_EDITS: [(&str, Patch); 5] = [
+    ("an operation more, an operation less", |d| {
+        let content = d["paths"]["/v1/videos/{task_id}/content"].clone();
+        d["paths"]["/v1/videos/{task_id}/preview"] = content;
+        remove(&mut d["paths"], "/v1/videos/{task_id}/content");
+    }),
+    ("parameters", |d| {
+        d["components"]["parameters"]["TaskId"]["schema"]["minLength"] = json!(8);
+        d["paths"]["/v1/videos/{task_id}"]["get"]["parameters"] = json!([
+            { "name": "wait", "in": "query", "schema": { "type": "integer" } },
+            { "name": "tenant", "in": "header", "required": true, "schema": { "type": "string" } },
+        ]);
+    }),
+    ("statuses and content types", |d| {
+        let answers = &mut d["paths"]["/v1/videos"]["post"]["responses"];
+        answers["202"] = answers["200"].clone();
+        remove(answers, "200");
+        remove(answers, "429");
+        let form = json!({ "schema": { "type": "object" } });
+        d["paths"]["/v1/videos"]["post"]["requestBody"]["content"]["multipart/form-data"] = form;
+    }),
+    ("a key that is given otherwise", |d| {
+        d["components"]["securitySchemes"]["bearer"] = json!({ "type": "http", "scheme": "basic" });
+    }),
+    ("another key and another version", |d| {
+        d["components"]["securitySchemes"]["header"] =
+            json!({ "type": "apiKey", "in": "header", "name": "x-key" });
+        d["security"] = json!([{ "header": [] }]);
+        d["info"]["version"] = json!("2.0.0");
+    }),
+];
+
+fn push(list: &mut Value, item: Value) {
+    list.as_array_mut().expect("a list").push(item);
+}
+
+fn remove(object: &mut Value, key: &str) {
+    object.as_object_mut().expect("an object").shift_remove(key).expect("it is there");
+}
+
+fn after(edit: impl FnOnce(&mut Value)) -> Contract {
+    let mut document = Contract::embedded().document().clone();
+    edit(&mut document);
+    Contract::from_document(document).expect("a sound document")
+}
+
+fn edited() -> Vec<(&'static str, Contract)> {
+    let in_schemas =
+        EDITS.iter().map(|(name, patch)| (*name, after(|d| patch(&mut d["components"]["schemas"]))));
+    let elsewhere = OTHER_EDITS.iter().map(|(name, patch)| (*name, after(patch)));
+    in_schemas.chain(elsewhere).collect()
+}
+
+fn compared(old: &Contract, new: &Contract) -> Diff {
+    diff(old, new).expect("the references end")
+}
+
+#[test]
+fn each_edit_gets_its_verdicts() {
+    let told = edited().into_iter().map(|(name, new)| {
+        let diff = compared(Contract::embedded(), &new);
+        let ends = if diff.breaks() { "callers break" } else { "callers go on" };
+        format!("# {name}: {ends}\n{}", diff.to_text())
+    });
+    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn there_and_back_swaps_what_was_added_and_what_was_removed() {
+    use contract::diff::Verdict::{Added, Changed, Narrowed, Removed, Widened};
+    for (name, new) in edited() {
+        let there = compared(Contract::embedded(), &new).changes;
+        let back = compared(&new, Contract::embedded()).changes;
+        assert_eq!(there.len(), back.len(), "{name}");
+        let count = |changes: &[contract::diff::Change], verdicts: [contract::diff::Verdict; 2]| {
+            changes.iter().filter(|change| verdicts.contains(&change.verdict)).count()
+        };
+        // A new required field is narrowed on the way there; on the way back it is gone.
+        assert_eq!(count(&there, [Added, Narrowed]), count(&back, [Removed, Widened]), "{name}");
+        assert_eq!(count(&there, [Changed, Changed]), count(&back, [Changed, Changed]), "{name}");
+    }
+}
+
+#[test]
+fn nothing_changes_from_a_contract_to_itself() {
+    let same = compared(Contract::embedded(), &after(|_| {}));
+    assert_eq!((same.changes.len(), same.breaks()), (0, false));
+    assert_eq!(same.to_text(), "version 1.0.0 as before: nothing changed for callers\n");
+}
+
+#[test]
+fn reviews_and_machines_see_the_same() {
+    let new = after(|d| {
+        d["components"]["schemas"]["Resolution"]["enum"] = json!(["480p", "720p"]);
+        d["components"]["schemas"]["VideoRequestA"]["properties"]["size"]["pattern"] =
+            json!("^([0-9]+)x([0-9]+|auto)$");
+        push(&mut d["components"]["schemas"]["TaskStatus"]["enum"], json!("cancelled"));
+    });
+    let diff = compared(Contract::embedded(), &new);
+    insta::assert_snapshot!("as_markdown", diff.to_markdown());
+    insta::assert_json_snapshot!("as_json", diff);
+}
+
+#[test]
+fn a_schema_that_refers_to_itself_is_compared_to_an_end() {
+    let tree = |name: &'static str| {
+        move |document: &mut Value| {
+            let schemas = &mut document["components"]["schemas"];
+            schemas[name] = json!({
+                "type": "object",
+                "properties": { "child": { "$ref": format!("#/components/schemas/{name}") } },
+            });
+            schemas["VideoRequestA"]["properties"]["scene"] =
+                json!({ "$ref": format!("#/components/schemas/{name}") });
+        }
+    };
+    let diff = compared(&after(tree("Tree")), &after(tree("Scene")));
+    assert_eq!(diff.changes, []);
+}

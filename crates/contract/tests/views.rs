@@ -1,0 +1,182 @@
+//! The views against the document they are made from.
+
+#![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
+
+use contract::{Contract, FieldKind};
+use serde_json::{Map, Value, json};
+
+/// Every object of the document with its properties, as `(component, property)`.
+fn properties(schemas: &Map<String, Value>) -> Vec<(String, String)> {
+    let of = |(component, schema): (&String, &Value)| {
+        let names = schema.get("properties").and_then(Value::as_object).map(Map::keys);
+        names.into_iter().flatten().map(|name| (component.clone(), name.clone())).collect::<Vec<_>>()
+    };
+    schemas.iter().flat_map(of).collect()
+}
+
+fn components(document: &Value) -> &Map<String, Value> {
+    document.pointer("/components/schemas").and_then(Value::as_object).expect("a document has schemas")
+}
+
+/// Visits every key of a JSON value, but not the names under `properties`.
+fn visit(value: &Value, at: &str, see: &mut dyn FnMut(&str, &str)) {
+    match value {
+        Value::Object(object) => {
+            for (key, value) in object {
+                let place = format!("{at}/{key}");
+                if !at.ends_with("/properties") && !at.ends_with("/schemas") {
+                    see(key, &place);
+                }
+                visit(value, &place, see);
+            }
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(n, item)| visit(item, &format!("{at}/{n}"), see));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn no_view_loses_a_property() {
+    let contract = Contract::embedded();
+    let document = properties(components(contract.document()));
+    assert!(document.len() > 50, "{}", document.len());
+    assert_eq!(properties(components(&contract.codegen_view())), document);
+    assert_eq!(properties(components(&contract.test_view())), document);
+    assert_eq!(properties(&contract.definitions()), document);
+}
+
+#[test]
+fn the_request_schema_stands_alone_and_holds_both_families() {
+    let contract = Contract::embedded();
+    let schema = contract.request_schema();
+    let held = properties(schema["$defs"].as_object().expect("it has definitions"));
+    let all = properties(components(contract.document()));
+    let answers = ["Task", "TaskError", "TaskMetadata", "ErrorBody", "ErrorDetail"];
+    let asked: Vec<_> =
+        all.into_iter().filter(|(component, _)| !answers.contains(&component.as_str())).collect();
+    assert_eq!(held.len(), asked.len());
+    assert!(asked.iter().all(|one| held.contains(one)));
+    jsonschema::meta::validate(&schema).expect("it is a JSON Schema");
+}
+
+#[test]
+fn the_codegen_view_holds_nothing_that_the_generator_misreads() {
+    let view = Contract::embedded().codegen_view();
+    let schemas = view.pointer("/components/schemas").expect("schemas");
+    let forbidden = [
+        "default",
+        "discriminator",
+        "not",
+        "pattern",
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+    ];
+    visit(schemas, "/schemas", &mut |key, place| {
+        assert!(!forbidden.contains(&key) && !key.starts_with("x-"), "{place}");
+    });
+    for (name, schema) in components(&view) {
+        if schema.get("properties").is_some() {
+            for combinator in ["allOf", "anyOf", "oneOf"] {
+                assert!(schema.get(combinator).is_none(), "{name}: {combinator}");
+            }
+        }
+        assert_ne!(schema.get("additionalProperties"), Some(&json!(true)), "{name}");
+    }
+}
+
+#[test]
+fn the_test_view_is_the_document_without_discriminator_and_extensions() {
+    fn strip(value: &Value, named: bool) -> Value {
+        match value {
+            Value::Object(object) => object
+                .iter()
+                .filter(|(key, _)| named || !(key.starts_with("x-") || *key == "discriminator"))
+                .map(|(key, value)| (key.clone(), strip(value, key == "properties" && !named)))
+                .collect(),
+            Value::Array(items) => items.iter().map(|item| strip(item, false)).collect(),
+            other => other.clone(),
+        }
+    }
+    let contract = Contract::embedded();
+    assert_eq!(contract.test_view(), strip(contract.document(), false));
+}
+
+#[test]
+fn the_definitions_speak_2020_12_only() {
+    let all = Value::Object(Contract::embedded().definitions());
+    visit(&all, "/schemas", &mut |key, place| {
+        assert!(
+            !["nullable", "discriminator", "example"].contains(&key) && !key.starts_with("x-"),
+            "{place}"
+        );
+    });
+    assert!(!all.to_string().contains("#/components/"));
+    assert_eq!(all["ErrorDetail"]["properties"]["code"]["type"], json!(["string", "null"]));
+    assert_eq!(all["Task"]["properties"]["created_at"]["maximum"], json!(i64::MAX));
+}
+
+#[test]
+fn every_field_explains_itself() {
+    let contract = Contract::embedded();
+    for family in contract.families() {
+        assert!(!contract.fields(family).is_empty());
+        for field in contract.fields(family) {
+            assert!(field.description.len() > 10, "{family}: {}", field.name);
+        }
+    }
+}
+
+/// The model of a family that is named in the test, and its seconds.
+#[test]
+fn the_range_of_the_seconds_is_the_range_of_the_duration() {
+    let contract = Contract::embedded();
+    for model in contract.models() {
+        let field = contract.field(&model.family, "seconds").expect("both families have it");
+        assert!(field.digit_string && field.kind == FieldKind::String);
+        let image = if model.needs_image { json!("AAAA") } else { Value::Null };
+        for seconds in 0..100_u32 {
+            let mut request = json!({ "model": model.id, "prompt": "x", "seconds": seconds.to_string() });
+            if !image.is_null() {
+                request["image"] = image.clone();
+            }
+            let accepted = contract.check_request(&request).is_empty();
+            assert_eq!(accepted, model.durations.contains(&seconds), "{}: {seconds}", model.id);
+        }
+    }
+}
+
+#[test]
+fn the_catalogue() {
+    insta::assert_json_snapshot!(Contract::embedded().models());
+}
+
+#[test]
+fn the_fields() {
+    let contract = Contract::embedded();
+    let line = |field: &contract::Field| {
+        let note = |flag: bool, word: &str| if flag { format!(" {word}") } else { String::new() };
+        let values: Vec<String> = field.values.iter().map(ToString::to_string).collect();
+        let mut line = format!("  {}: {:?}", field.name, field.kind);
+        line += &note(field.digit_string, "digits");
+        line += &note(field.required, "required");
+        line += &note(field.deprecated, "deprecated");
+        line += &note(!values.is_empty(), &format!("[{}]", values.join(" ")));
+        for (name, value) in [("min", field.minimum), ("max", field.maximum)] {
+            line += &value.map(|value| format!(" {name}={value}")).unwrap_or_default();
+        }
+        line += &field.default.as_ref().map(|value| format!(" default={value}")).unwrap_or_default();
+        line += &field.component.as_ref().map(|name| format!(" -> {name}")).unwrap_or_default();
+        line
+    };
+    let families = contract.families().map(|family| {
+        let lines: Vec<String> = contract.fields(family).iter().map(line).collect();
+        format!("family {family}\n{}", lines.join("\n"))
+    });
+    insta::assert_snapshot!(families.collect::<Vec<_>>().join("\n"));
+}

@@ -1,0 +1,142 @@
+//! The shell around the scheduler: it appends events to the ledger, applies them, reports them and performs the actions.
+//!
+//! The loop is the only writer of the run's state. Everything slow (the network, frames, joining) happens in tasks of its own that
+//! answer with an event. Invariant: an event is durable before it is applied, and so before anything acts on it.
+
+mod download;
+mod film;
+mod inputs;
+pub(crate) mod look;
+mod perform;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinError, JoinSet};
+use workflow::plan::Plan;
+
+use crate::ids::{AttemptId, RunId};
+use crate::ledger::{Ledger, LedgerError};
+use crate::policy::Policy;
+use crate::provider::Provider;
+use crate::reporter::Reporter;
+use crate::state::{Event, RunState, RunSummary};
+use crate::time::Clock;
+
+/// How many events are appended in one transaction at most.
+const BATCH: usize = 256;
+
+/// What a run needs besides its plan.
+pub struct Setup {
+    /// The run's id, unique in the ledger.
+    pub run: RunId,
+    /// The ledger.
+    pub ledger: Arc<Ledger>,
+    /// The service.
+    pub provider: Arc<dyn Provider>,
+    /// The numbers.
+    pub policy: Policy,
+    /// The time.
+    pub clock: Clock,
+    /// Where videos are put.
+    pub folder: PathBuf,
+    /// The folder that the workflow's file names are relative to.
+    pub sources: PathBuf,
+    /// Where the film is put, when the workflow names one.
+    pub film: Option<PathBuf>,
+    /// Programs of this machine that may help with unusual formats.
+    pub tools: media::Tools,
+    /// Becomes true when the user asks the run to end.
+    pub interrupt: watch::Receiver<bool>,
+}
+
+/// Why a run itself could not go on. Failed shots are outcomes in the summary instead.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// What happened could not be made durable, so nothing more may be submitted. Tasks that are out are adopted by the next run.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The folder for the videos cannot be used.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// A part of this program panicked.
+    #[error(
+        "a part of this program failed in a way that it should not: {0}; tasks that are out are kept and adopted by the next run"
+    )]
+    Internal(JoinError),
+}
+
+/// Runs `plan` to its end and says what it came to.
+///
+/// # Errors
+/// [`RunError`]: only when the run itself could not go on. Whatever had been submitted is in the ledger.
+pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> Result<RunSummary, RunError> {
+    let Setup { run, ledger, provider, policy, clock, folder, sources, film, tools, mut interrupt } = setup;
+    fs_err::create_dir_all(&folder)?;
+    let lease = ledger.begin(run.clone(), plan.name(), provider.identity(), clock.now())?;
+    let mut state = RunState::new(Arc::clone(&plan), provider.identity(), policy);
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let mut hands = perform::Hands {
+        plan: Arc::clone(&plan),
+        ledger: Arc::clone(&ledger),
+        provider,
+        clock: clock.clone(),
+        folder,
+        sources,
+        film,
+        tools: Arc::new(tools),
+        attempts: Attempts { run: run.clone(), next: Arc::new(AtomicU64::new(1)) },
+        sender,
+        prepared: perform::Prepared::default(),
+        tasks: JoinSet::new(),
+    };
+    let mut events = vec![Event::Started];
+    let mut interruptible = true;
+    loop {
+        let now = clock.now();
+        for event in ledger.append(&run, &plan, now, std::mem::take(&mut events))? {
+            let actions = state.apply(event.clone(), now);
+            reporter.on(&state, &event, now);
+            for action in actions {
+                hands.perform(action, &state, now)?;
+            }
+        }
+        if state.is_over() {
+            break;
+        }
+        tokio::select! {
+            received = receiver.recv_many(&mut events, BATCH) => debug_assert!(received > 0, "the hands hold a sender"),
+            Some(ended) = hands.tasks.join_next() => ended.map_err(RunError::Internal)?,
+            () = asked(&mut interrupt), if interruptible => {
+                interruptible = false;
+                events.push(Event::Interrupted);
+            }
+        }
+    }
+    // Whatever still runs has lost its purpose: polls and downloads of tasks that were let go.
+    hands.tasks.shutdown().await;
+    ledger.end(&lease, clock.now())?;
+    Ok(state.summary(run))
+}
+
+/// Resolves when the user has asked the run to end; never, when nobody can ask any more.
+async fn asked(interrupt: &mut watch::Receiver<bool>) {
+    if interrupt.wait_for(|asked| *asked).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Names attempts: unique within the ledger, because runs are.
+#[derive(Debug, Clone)]
+struct Attempts {
+    run: RunId,
+    next: Arc<AtomicU64>,
+}
+
+impl Attempts {
+    fn next(&self) -> AttemptId {
+        AttemptId(format!("{}.{}", self.run, self.next.fetch_add(1, Ordering::Relaxed)))
+    }
+}

@@ -1,0 +1,201 @@
+//! Actions into effects: each is carried out once and answers with one event.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use workflow::plan::{NodeIx, NodeKey, Plan};
+
+use super::{Attempts, RunError, download, film, inputs, look};
+use crate::ids::AttemptId;
+use crate::ledger::Ledger;
+use crate::provider::{Found, Provider, Submission, digest};
+use crate::state::{Action, Event, Failure, FailureKind, Refusal, RefusalKind, RunState};
+use crate::time::{Clock, Millis};
+
+/// Requests that are ready and wait for their intent to be on disk.
+pub(super) type Prepared = Arc<Mutex<HashMap<AttemptId, Request>>>;
+
+/// A request about to be sent.
+#[derive(Debug, Clone)]
+pub(super) struct Request {
+    body: Value,
+    digest: String,
+}
+
+/// All that performing needs.
+pub(super) struct Hands {
+    pub(super) plan: Arc<Plan>,
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) provider: Arc<dyn Provider>,
+    pub(super) clock: Clock,
+    pub(super) folder: PathBuf,
+    pub(super) sources: PathBuf,
+    pub(super) film: Option<PathBuf>,
+    pub(super) tools: Arc<media::Tools>,
+    pub(super) attempts: Attempts,
+    pub(super) sender: mpsc::UnboundedSender<Event>,
+    pub(super) prepared: Prepared,
+    pub(super) tasks: JoinSet<()>,
+}
+
+impl Hands {
+    pub(super) fn perform(&mut self, action: Action, state: &RunState, now: Millis) -> Result<(), RunError> {
+        match action {
+            Action::Look { node, key, at } => self.look(node, key, at),
+            Action::Prepare { node, key, inline } => self.prepare(node, key, inline, state, now),
+            Action::Submit { node, attempt } => self.submit(node, attempt),
+            Action::Discard { node, attempt } => {
+                self.take_prepared(&attempt);
+                let failure =
+                    Failure::new(FailureKind::Transient, "the run ended before the request was sent");
+                let refusal = Refusal { kind: RefusalKind::Again, failure, retry_after: None };
+                self.answer(Event::Refused { node, attempt, refusal });
+            }
+            Action::Poll { node, attempt, task, at } => {
+                let (provider, clock) = (Arc::clone(&self.provider), self.clock.clone());
+                self.spawn(async move {
+                    clock.sleep_until(at).await;
+                    let answer = provider.poll(&task).await;
+                    Event::Answered { node, attempt, answer }
+                });
+            }
+            Action::Forget { attempt } => self.ledger.forget(&attempt, now)?,
+            Action::Download(order) => {
+                let (provider, clock, tools) =
+                    (Arc::clone(&self.provider), self.clock.clone(), Arc::clone(&self.tools));
+                let target =
+                    self.folder.join(crate::artifact::file_name(self.plan.node(order.node), &order.key));
+                self.spawn(async move {
+                    clock.sleep_until(order.at).await;
+                    let (node, attempt) = (order.node, order.attempt.clone());
+                    match download::fetch(&*provider, &order, &target, &tools).await {
+                        Ok(artifact) => Event::Downloaded { node, attempt, artifact },
+                        Err(failure) => Event::NotDownloaded { node, attempt, failure },
+                    }
+                });
+            }
+            Action::Join => self.join(state),
+            Action::Wake { at } => {
+                let clock = self.clock.clone();
+                self.spawn(async move {
+                    clock.sleep_until(at).await;
+                    Event::Woke
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn look(&mut self, node: NodeIx, key: NodeKey, at: Millis) {
+        let (ledger, provider, clock) =
+            (Arc::clone(&self.ledger), Arc::clone(&self.provider), self.clock.clone());
+        let sender = self.sender.clone();
+        self.tasks.spawn(async move {
+            clock.sleep_until(at).await;
+            let key = key.to_string();
+            // A ledger that cannot be read is fatal; appending the next event says so, with the same words.
+            match look::prior(&ledger, Some(&*provider), &key, clock.now()).await {
+                Ok(prior) => drop(sender.send(Event::Looked { node, key, prior })),
+                Err(error) => {
+                    let failure = Failure::new(FailureKind::Local, error.to_string());
+                    drop(sender.send(Event::Unprepared { node, failure }));
+                }
+            }
+        });
+    }
+
+    fn prepare(&mut self, node: NodeIx, key: NodeKey, inline: bool, state: &RunState, now: Millis) {
+        let sources = inputs::gather(node, state, &*self.provider, &self.sources, inline, now);
+        let (plan, provider, prepared) =
+            (Arc::clone(&self.plan), Arc::clone(&self.provider), Arc::clone(&self.prepared));
+        let (attempt, tools) = (self.attempts.next(), Arc::clone(&self.tools));
+        self.spawn(async move {
+            let made = async {
+                let by_url = sources.iter().any(inputs::Given::is_by_url);
+                let values = inputs::fill(sources, tools).await?;
+                let request = plan.node(node).complete(&values);
+                let body = provider.body(&request)?;
+                let digest = digest(&body);
+                Ok::<_, Failure>((request, digest, by_url))
+            };
+            match made.await {
+                Ok((body, digest, by_url)) => {
+                    let request = Request { body, digest: digest.clone() };
+                    prepared.lock().unwrap_or_else(PoisonError::into_inner).insert(attempt.clone(), request);
+                    Event::Prepared { node, attempt, key: key.to_string(), digest, by_url }
+                }
+                Err(failure) => Event::Unprepared { node, failure },
+            }
+        });
+    }
+
+    fn submit(&mut self, node: NodeIx, attempt: AttemptId) {
+        let Some(request) = self.take_prepared(&attempt) else {
+            let failure = Failure::new(FailureKind::Local, "the prepared request is gone");
+            let refusal = Refusal { kind: RefusalKind::Again, failure, retry_after: None };
+            self.answer(Event::Refused { node, attempt, refusal });
+            return;
+        };
+        let (provider, ledger, clock) =
+            (Arc::clone(&self.provider), Arc::clone(&self.ledger), self.clock.clone());
+        let since = clock.now();
+        self.spawn(async move {
+            match provider.submit(&request.body).await {
+                Submission::Accepted(task) => Event::Submitted { node, attempt, task },
+                Submission::Refused(refusal) => Event::Refused { node, attempt, refusal },
+                Submission::Lost(reason) => match provider.find(&request.digest, since).await {
+                    Found::CannotTell => Event::Lost { node, attempt, reason },
+                    Found::Tasks(tasks) => match ledger.account_for(&attempt, &tasks, clock.now()) {
+                        Ok(Some(task)) => Event::Submitted { node, attempt, task },
+                        Ok(None) => {
+                            let failure = Failure::new(FailureKind::Transient, reason);
+                            let refusal = Refusal { kind: RefusalKind::Again, failure, retry_after: None };
+                            Event::Refused { node, attempt, refusal }
+                        }
+                        Err(_) => Event::Lost { node, attempt, reason },
+                    },
+                },
+            }
+        });
+    }
+
+    fn join(&mut self, state: &RunState) {
+        let clips: Vec<_> = self
+            .plan
+            .film()
+            .map(|film| film.clips.iter().filter_map(|clip| state.artifact(*clip).cloned()).collect())
+            .unwrap_or_default();
+        let (ledger, tools) = (Arc::clone(&self.ledger), Arc::clone(&self.tools));
+        let target = self.film.clone();
+        self.spawn(async move {
+            let joined = match target {
+                Some(target) => film::join(clips, target, ledger, tools).await,
+                None => Err(Failure::new(FailureKind::Local, "no place was given for the film")),
+            };
+            match joined {
+                Ok(film) => Event::Joined { film },
+                Err(failure) => Event::NotJoined { failure },
+            }
+        });
+    }
+
+    fn take_prepared(&self, attempt: &AttemptId) -> Option<Request> {
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner).remove(attempt)
+    }
+
+    fn spawn(&mut self, effect: impl Future<Output = Event> + Send + 'static) {
+        let sender = self.sender.clone();
+        self.tasks.spawn(async move {
+            // The receiver is gone only when the run is over.
+            drop(sender.send(effect.await));
+        });
+    }
+
+    fn answer(&self, event: Event) {
+        drop(self.sender.send(event));
+    }
+}

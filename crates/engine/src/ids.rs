@@ -1,0 +1,47 @@
+//! Names for runs, attempts and tasks, so that none is mistaken for another.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub String);
+
+        impl $name {
+            /// The id as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.to_owned())
+            }
+        }
+    };
+}
+
+id! {
+    /// One invocation of `runner run`. Chosen by the caller; unique within a ledger.
+    RunId
+}
+id! {
+    /// One submission of one node: written to the ledger before its POST leaves.
+    AttemptId
+}
+id! {
+    /// The service's name for a submitted task (spec 2.5 `id`).
+    TaskId
+}

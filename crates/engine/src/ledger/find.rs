@@ -1,0 +1,182 @@
+//! Reading: what is known about a key, a film, and what is outstanding.
+
+use std::path::Path;
+
+use rusqlite::{OptionalExtension as _, Row};
+
+use super::{Ledger, LedgerError};
+use crate::artifact::Artifact;
+use crate::ids::{AttemptId, RunId, TaskId};
+use crate::state::{Event, Film};
+use crate::time::Millis;
+
+/// The states of an attempt that keep its key from being submitted again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttemptState {
+    /// The intent is written; whether the POST left is known to the run that wrote it alone.
+    Intended,
+    /// The POST left and its answer was lost.
+    Ambiguous,
+    /// A task is out.
+    Submitted,
+    /// Its video was downloaded.
+    Completed,
+}
+
+/// A live attempt.
+#[derive(Debug, Clone)]
+pub struct AttemptRow {
+    /// The attempt.
+    pub attempt: AttemptId,
+    /// The run that made it.
+    pub run: RunId,
+    /// The name that its node had then.
+    pub node: String,
+    /// Where it stands.
+    pub state: AttemptState,
+    /// Its task, once there is one.
+    pub task: Option<TaskId>,
+    /// SHA-256 of the canonical request body.
+    pub digest: String,
+    /// When the intent was written.
+    pub intended_at: Millis,
+    /// When its task was accepted.
+    pub submitted_at: Option<Millis>,
+    /// What is known of the trouble with it.
+    pub failure: Option<String>,
+    /// Its video, as it was downloaded. Whether the file is still there is not said.
+    pub artifact: Option<Artifact>,
+}
+
+const COLUMNS: &str =
+    "a.id, a.run, a.node, a.state, a.task, a.digest, a.intended_at, a.submitted_at, a.failure,
+    f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at";
+
+impl Ledger {
+    /// The live attempt for a key, if there is one.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn live(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
+        self.connection()
+            .query_row(
+                &format!(
+                    "SELECT {COLUMNS} FROM attempts a LEFT JOIN artifacts f ON f.attempt = a.id
+                     WHERE a.key = ?1 AND a.state IN ('intended', 'ambiguous', 'submitted', 'completed')"
+                ),
+                [key],
+                |row| self.attempt(row),
+            )
+            .optional()
+            .map_err(|error| self.sqlite(error))
+    }
+
+    /// Attempts whose submission nobody has accounted for, oldest first.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn unaccounted(&self) -> Result<Vec<AttemptRow>, LedgerError> {
+        let connection = self.connection();
+        let read = || {
+            let mut statement = connection.prepare(&format!(
+                "SELECT {COLUMNS} FROM attempts a LEFT JOIN artifacts f ON f.attempt = a.id
+                 WHERE a.state IN ('intended', 'ambiguous') ORDER BY a.intended_at, a.id"
+            ))?;
+            statement.query_map([], |row| self.attempt(row))?.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(|error| self.sqlite(error))
+    }
+
+    /// The film at `path`, if it is on disk as it was joined.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn film(&self, path: &Path) -> Result<Option<Film>, LedgerError> {
+        let found = self
+            .connection()
+            .query_row(
+                "SELECT made_of, bytes, seconds, width, height, audio FROM films WHERE path = ?1",
+                [self.stored_path(path)],
+                |row| {
+                    let bytes: i64 = row.get(1)?;
+                    let film = Film {
+                        path: path.to_owned(),
+                        made_of: row.get(0)?,
+                        seconds: row.get(2)?,
+                        width: row.get(3)?,
+                        height: row.get(4)?,
+                        audio: row.get(5)?,
+                        reused: true,
+                    };
+                    Ok((film, bytes))
+                },
+            )
+            .optional()
+            .map_err(|error| self.sqlite(error))?;
+        Ok(found.and_then(|(film, bytes)| {
+            let on_disk = std::fs::metadata(path).ok()?.len();
+            (i64::try_from(on_disk) == Ok(bytes)).then_some(film)
+        }))
+    }
+
+    /// The events of a run with their times, in order, as far as they are kept.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read or holds an event of another version.
+    pub fn events(&self, run: &RunId) -> Result<Vec<(Millis, Event)>, LedgerError> {
+        let connection = self.connection();
+        let read = || {
+            let mut statement =
+                connection.prepare("SELECT at, body FROM events WHERE run = ?1 ORDER BY seq")?;
+            statement
+                .query_map([run.as_str()], |row| {
+                    let body: String = row.get(1)?;
+                    let event = serde_json::from_str(&body).map_err(|error| {
+                        rusqlite::Error::FromSqlConversionFailure(
+                            1,
+                            rusqlite::types::Type::Text,
+                            error.into(),
+                        )
+                    })?;
+                    Ok((Millis(row.get(0)?), event))
+                })?
+                .collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(|error| self.sqlite(error))
+    }
+
+    fn attempt(&self, row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
+        let state: String = row.get(3)?;
+        let state = match state.as_str() {
+            "intended" => AttemptState::Intended,
+            "ambiguous" => AttemptState::Ambiguous,
+            "submitted" => AttemptState::Submitted,
+            _ => AttemptState::Completed,
+        };
+        let artifact = match row.get::<_, Option<String>>(9)? {
+            None => None,
+            Some(path) => Some(Artifact {
+                path: self.real_path(&path),
+                sha256: row.get(10)?,
+                bytes: row.get::<_, i64>(11)?.unsigned_abs(),
+                seconds: row.get(12)?,
+                width: row.get(13)?,
+                height: row.get(14)?,
+                last_frame_url: row.get(15)?,
+                expires_at: row.get::<_, Option<i64>>(16)?.map(Millis),
+            }),
+        };
+        Ok(AttemptRow {
+            attempt: AttemptId(row.get(0)?),
+            run: RunId(row.get(1)?),
+            node: row.get(2)?,
+            state,
+            task: row.get::<_, Option<String>>(4)?.map(TaskId),
+            digest: row.get(5)?,
+            intended_at: Millis(row.get(6)?),
+            submitted_at: row.get::<_, Option<i64>>(7)?.map(Millis),
+            failure: row.get(8)?,
+            artifact,
+        })
+    }
+}

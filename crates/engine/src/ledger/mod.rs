@@ -1,0 +1,126 @@
+//! The durable ledger: what was intended, submitted, finished and downloaded, in one SQLite file that several runs may share.
+//!
+//! Every event of a run is appended in order; in the same transaction the `attempts`, `artifacts` and `films` tables are brought up to date.
+//! The file is in WAL mode with `synchronous=FULL`: when [`Ledger::append`] returns, the events survive a power cut. Events that become known
+//! together are appended in one transaction, which is what makes durability affordable.
+//!
+//! Invariant: at most one attempt per key is live (intended, ambiguous, submitted or completed); a unique index holds it, across processes.
+//! Invariant: nothing secret is stored: requests are kept as digests, and the API key never comes near.
+
+mod append;
+mod find;
+mod lease;
+mod resolve;
+mod schema;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::Connection;
+
+pub use find::{AttemptRow, AttemptState};
+pub use lease::Lease;
+pub use resolve::Resolution;
+
+use crate::ids::RunId;
+
+/// The ledger beside a workflow. Cheap to share: wrap it in an `Arc`.
+#[derive(Debug)]
+pub struct Ledger {
+    connection: Mutex<Connection>,
+    /// The folder that artifact paths are kept relative to, so that a project can be moved as a whole.
+    base: PathBuf,
+    /// The folder of the ledger file, where runs keep their lock files.
+    folder: PathBuf,
+}
+
+/// What can go wrong with the ledger. All of it is fatal for a run: without the ledger nothing may be submitted.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// The folder or a lock file could not be made or opened.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// SQLite refused.
+    #[error("the ledger {path} cannot be used: {source}")]
+    Sqlite {
+        /// The ledger file.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// The file was written by a later version of this program.
+    #[error(
+        "the ledger {path} has format {found}, and this program knows formats up to {known}; use the version that wrote it, or a later one"
+    )]
+    TooNew {
+        /// The ledger file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The latest format that we know.
+        known: i64,
+    },
+    /// An attempt was named that is not there or not ambiguous.
+    #[error("{0}")]
+    NotResolvable(String),
+}
+
+impl Ledger {
+    /// Opens the ledger at `file`, making it and its folder if need be. `base` is the folder that artifact paths are kept relative to.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, is not a ledger, or is of a later format.
+    pub fn open(file: &Path, base: &Path) -> Result<Self, LedgerError> {
+        Self::open_with(file, base, "full")
+    }
+
+    /// As [`Ledger::open`], but leaves it to the operating system when to write: survives the end of the process, not a power cut. For simulations of
+    /// thousands of runs.
+    ///
+    /// # Errors
+    /// As [`Ledger::open`].
+    pub fn open_without_sync(file: &Path, base: &Path) -> Result<Self, LedgerError> {
+        Self::open_with(file, base, "off")
+    }
+
+    fn open_with(file: &Path, base: &Path, synchronous: &str) -> Result<Self, LedgerError> {
+        let folder = file.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+        fs_err::create_dir_all(&folder)?;
+        let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
+        let connection = Connection::open(file).map_err(wrap)?;
+        schema::prepare(&connection, file, synchronous)?;
+        Ok(Self { connection: Mutex::new(connection), base: base.to_owned(), folder })
+    }
+
+    /// Opens the ledger at `file` if it is there, for looking only; `None` when there is none yet, and nothing is made.
+    ///
+    /// # Errors
+    /// As [`Ledger::open`].
+    pub fn open_existing(file: &Path, base: &Path) -> Result<Option<Self>, LedgerError> {
+        if file.exists() { Self::open(file, base).map(Some) } else { Ok(None) }
+    }
+
+    /// Whether the process of `run` is alive now.
+    #[must_use]
+    pub fn is_alive(&self, run: &RunId) -> bool {
+        lease::is_held(&self.folder, run)
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        // A panic while the lock was held leaves no half-made state behind: SQLite rolls an open transaction back.
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sqlite(&self, source: rusqlite::Error) -> LedgerError {
+        LedgerError::Sqlite { path: self.folder.clone(), source }
+    }
+
+    /// A path as it is stored: relative to the base where it is below it, with `/` between its parts.
+    fn stored_path(&self, path: &Path) -> String {
+        path.strip_prefix(&self.base).unwrap_or(path).to_string_lossy().into_owned()
+    }
+
+    fn real_path(&self, stored: &str) -> PathBuf {
+        self.base.join(stored)
+    }
+}

@@ -1,0 +1,30 @@
+//! Plan to artifacts: the pure scheduler, the durable ledger and the executor that joins them.
+//!
+//! * [`state`] decides: [`state::RunState::apply`] takes an event and the time and returns what to do next. It does no I/O.
+//! * [`ledger`] remembers: every event that money hangs on is on disk before anything acts on it.
+//! * [`provider`] is the seam to the video service, with the client-backed implementation beside it.
+//! * [`executor`] performs: it appends events to the ledger, applies them, reports them and carries out the actions.
+//! * [`preview`] says what a run would do, without doing it.
+//!
+//! Invariant: this crate does not know the embedded service; a service is a base address and a key.
+//! Invariant: a task that has an id is polled for and never submitted again.
+
+pub mod artifact;
+pub mod executor;
+pub mod ids;
+pub mod ledger;
+pub mod policy;
+pub mod preview;
+pub mod provider;
+pub mod reporter;
+pub mod state;
+pub mod time;
+
+pub use artifact::Artifact;
+pub use executor::{RunError, Setup, run};
+pub use ids::{AttemptId, RunId, TaskId};
+pub use ledger::{Ledger, LedgerError};
+pub use policy::Policy;
+pub use reporter::Reporter;
+pub use state::{Action, Event, RunState, RunSummary};
+pub use time::{Clock, Millis};

@@ -1,0 +1,112 @@
+//! What a run would do, without doing it: a decision and a reason for every node.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use workflow::plan::{NodeIx, Plan};
+
+use crate::artifact::Artifact;
+use crate::executor::look;
+use crate::ids::TaskId;
+use crate::ledger::{Ledger, LedgerError};
+use crate::state::{Decision, Prior, key_of};
+use crate::time::Millis;
+
+/// What would be done with one node.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Preview {
+    /// The node's name.
+    pub name: String,
+    /// The decision.
+    pub decision: Decision,
+    /// Why, where the decision alone does not say it.
+    pub why: Option<String>,
+    /// The task that would be reused or adopted.
+    pub task: Option<TaskId>,
+    /// The beginning of the node's key, when it is known already.
+    pub key: Option<String>,
+}
+
+/// Decisions for every node of `plan`, in its order. Without a ledger nothing has been done yet.
+///
+/// # Errors
+/// When the ledger or an artifact cannot be read.
+pub async fn preview(
+    plan: &Arc<Plan>,
+    ledger: Option<&Ledger>,
+    service: &str,
+) -> Result<Vec<Preview>, LedgerError> {
+    let mut made: Vec<Option<Artifact>> = vec![None; plan.len()];
+    let mut previews: Vec<Option<Preview>> = vec![None; plan.len()];
+    // Nodes come in file order, which need not be topological: go round until nothing more can be decided.
+    loop {
+        let mut decided = false;
+        for (ix, node) in plan.nodes() {
+            let before = plan.predecessors(ix);
+            if previews[ix.index()].is_some()
+                || before.iter().any(|before| previews[before.index()].is_none())
+            {
+                continue;
+            }
+            decided = true;
+            let waits_for = before.iter().find(|before| made[before.index()].is_none());
+            let mut preview = Preview {
+                name: node.name.clone(),
+                decision: Decision::Execute,
+                why: None,
+                task: None,
+                key: None,
+            };
+            if let Some(parent) = waits_for {
+                deferred(&mut preview, plan, *parent, &previews);
+            } else if let Some(key) = key_of(plan, ix, service, |parent| made[parent.index()].as_ref()) {
+                preview.key = Some(key.short());
+                if let Some(ledger) = ledger {
+                    let prior = look::prior(ledger, None, &key.to_string(), Millis(0)).await?;
+                    made[ix.index()] = known(&mut preview, prior);
+                }
+            }
+            previews[ix.index()] = Some(preview);
+        }
+        if !decided {
+            break;
+        }
+    }
+    Ok(previews.into_iter().flatten().collect())
+}
+
+fn deferred(preview: &mut Preview, plan: &Plan, parent: NodeIx, previews: &[Option<Preview>]) {
+    let blocked =
+        previews[parent.index()].as_ref().is_some_and(|parent| parent.decision == Decision::Blocked);
+    preview.decision = if blocked { Decision::Blocked } else { Decision::Deferred };
+    preview.why = Some(format!("waits for {}", plan.node(parent).name));
+}
+
+fn known(preview: &mut Preview, prior: Prior) -> Option<Artifact> {
+    match prior {
+        Prior::Nothing => None,
+        Prior::Made { task, artifact, .. } => {
+            preview.decision = Decision::Reuse;
+            preview.task = Some(task);
+            Some(artifact)
+        }
+        Prior::Out { task, was_downloaded, .. } => {
+            preview.decision = Decision::Adopt;
+            preview.task = Some(task);
+            preview.why =
+                was_downloaded.then(|| "its file is missing or changed; it will be fetched again".to_owned());
+            None
+        }
+        Prior::Unanswered { attempt, .. } => {
+            preview.decision = Decision::Blocked;
+            preview.why =
+                Some(format!("the answer to attempt {attempt} was lost; `runner resolve` accounts for it"));
+            None
+        }
+        Prior::Busy { run } => {
+            preview.decision = Decision::Adopt;
+            preview.why = Some(format!("run {run} is submitting it now"));
+            None
+        }
+    }
+}

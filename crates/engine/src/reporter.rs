@@ -1,0 +1,18 @@
+//! How a run tells what happens: the caller's reporter sees every event with the state it led to.
+
+use crate::state::{Event, RunState};
+use crate::time::Millis;
+
+/// Watches a run. A reporter can neither stop nor change it.
+pub trait Reporter: Send {
+    /// `event` has been recorded and applied; `state` is the run after it.
+    fn on(&mut self, state: &RunState, event: &Event, now: Millis);
+}
+
+/// Says nothing.
+#[derive(Debug, Default)]
+pub struct Silent;
+
+impl Reporter for Silent {
+    fn on(&mut self, _state: &RunState, _event: &Event, _now: Millis) {}
+}

@@ -1,0 +1,91 @@
+//! What the scheduler asks for. The executor performs each action once and answers with an event.
+
+use workflow::plan::{NodeIx, NodeKey};
+
+use crate::ids::{AttemptId, TaskId};
+use crate::time::Millis;
+
+/// Something to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Ask the ledger what it knows about `key`, at time `at` or later.
+    Look {
+        /// The node.
+        node: NodeIx,
+        /// Its key, now that all of its inputs are known.
+        key: NodeKey,
+        /// Not before.
+        at: Millis,
+    },
+    /// Make the request ready (frames, files) and write the intent.
+    Prepare {
+        /// The node.
+        node: NodeIx,
+        /// Its key.
+        key: NodeKey,
+        /// Send frames inside the request even where the service keeps them at an address.
+        inline: bool,
+    },
+    /// Send the prepared request.
+    Submit {
+        /// The node.
+        node: NodeIx,
+        /// The attempt whose intent is on disk.
+        attempt: AttemptId,
+    },
+    /// Do not send the prepared request after all, and say so with [`super::Event::Refused`].
+    Discard {
+        /// The node.
+        node: NodeIx,
+        /// The attempt whose intent is on disk.
+        attempt: AttemptId,
+    },
+    /// Ask the service about a task, at time `at` or later.
+    Poll {
+        /// The node.
+        node: NodeIx,
+        /// The attempt.
+        attempt: AttemptId,
+        /// The task.
+        task: TaskId,
+        /// Not before.
+        at: Millis,
+    },
+    /// Note that an attempt's task is gone from the service, so that its node may be made anew.
+    Forget {
+        /// The attempt.
+        attempt: AttemptId,
+    },
+    /// Fetch a finished video, at time `at` or later.
+    Download(Download),
+    /// Join the film from the finished clips.
+    Join,
+    /// Answer with [`super::Event::Woke`] at time `at`.
+    Wake {
+        /// When.
+        at: Millis,
+    },
+}
+
+/// A finished video to fetch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Download {
+    /// The node.
+    pub node: NodeIx,
+    /// Its key, which names the file.
+    pub key: NodeKey,
+    /// The attempt.
+    pub attempt: AttemptId,
+    /// The task.
+    pub task: TaskId,
+    /// `metadata.url`, where the service gave one.
+    pub url: Option<String>,
+    /// Counts the tries: even ones use `url`, odd ones (and all, where there is none) the content endpoint.
+    pub turn: u32,
+    /// `metadata.last_frame_url`, to be kept with the artifact.
+    pub last_frame_url: Option<String>,
+    /// When the service's copies expire.
+    pub expires_at: Option<Millis>,
+    /// Not before.
+    pub at: Millis,
+}

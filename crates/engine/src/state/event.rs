@@ -1,0 +1,252 @@
+//! What can happen to a run. Closed: the scheduler, the ledger and the reporters all eat this one stream.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use workflow::plan::NodeIx;
+
+use super::outcome::{Failure, Film};
+use crate::artifact::Artifact;
+use crate::ids::{AttemptId, RunId, TaskId};
+use crate::time::Millis;
+
+/// Something that happened, as the executor learnt it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The run begins.
+    Started,
+    /// The ledger was asked what it knows about a node's key.
+    Looked {
+        /// The node.
+        node: NodeIx,
+        /// Its key as lower-case hex (DESIGN section 6).
+        key: String,
+        /// What was found.
+        prior: Prior,
+    },
+    /// The request is ready and the intent to submit it is on disk. Only now may the POST leave.
+    Prepared {
+        /// The node.
+        node: NodeIx,
+        /// The new attempt.
+        attempt: AttemptId,
+        /// The node's key as lower-case hex.
+        key: String,
+        /// SHA-256 of the canonical request body, to recognise it at the service.
+        digest: String,
+        /// Whether the request holds addresses of frames that the service keeps.
+        by_url: bool,
+    },
+    /// The intent was not written, because another attempt for the same key is live.
+    Taken {
+        /// The node.
+        node: NodeIx,
+        /// What the other attempt has come to.
+        prior: Prior,
+    },
+    /// The request could not be made ready: a frame or a file could not be read.
+    Unprepared {
+        /// The node.
+        node: NodeIx,
+        /// Why.
+        failure: Failure,
+    },
+    /// The service accepted the request: from here on there is something to pay for.
+    Submitted {
+        /// The node.
+        node: NodeIx,
+        /// The attempt.
+        attempt: AttemptId,
+        /// The service's id.
+        task: TaskId,
+    },
+    /// The service surely did not accept the request.
+    Refused {
+        /// The node.
+        node: NodeIx,
+        /// The attempt.
+        attempt: AttemptId,
+        /// Why, and whether to come back.
+        refusal: Refusal,
+    },
+    /// No usable answer to the POST: it may or may not have been accepted.
+    Lost {
+        /// The node.
+        node: NodeIx,
+        /// The attempt.
+        attempt: AttemptId,
+        /// What went wrong on the way.
+        reason: String,
+    },
+    /// The service, or the way to it, answered a poll.
+    Answered {
+        /// The node.
+        node: NodeIx,
+        /// The attempt.
+        attempt: AttemptId,
+        /// What was learnt.
+        answer: Answer,
+    },
+    /// The video is on disk, verified, under its final name.
+    Downloaded {
+        /// The node.
+        node: NodeIx,
+        /// The attempt.
+        attempt: AttemptId,
+        /// The video.
+        artifact: Artifact,
+    },
+    /// The video could not be fetched this time.
+    NotDownloaded {
+        /// The node.
+        node: NodeIx,
+        /// The attempt.
+        attempt: AttemptId,
+        /// Why.
+        failure: Failure,
+    },
+    /// The film is on disk under its final name.
+    Joined {
+        /// The film.
+        film: Film,
+    },
+    /// The clips could not be joined.
+    NotJoined {
+        /// Why.
+        failure: Failure,
+    },
+    /// A time that an action was waiting for has come.
+    Woke,
+    /// The user asks the run to end: nothing more is submitted, tasks that are out are left for the next run.
+    Interrupted,
+}
+
+impl Event {
+    /// The node that the event is about, if it is about one.
+    #[must_use]
+    pub fn node(&self) -> Option<NodeIx> {
+        match self {
+            Self::Looked { node, .. }
+            | Self::Prepared { node, .. }
+            | Self::Taken { node, .. }
+            | Self::Unprepared { node, .. }
+            | Self::Submitted { node, .. }
+            | Self::Refused { node, .. }
+            | Self::Lost { node, .. }
+            | Self::Answered { node, .. }
+            | Self::Downloaded { node, .. }
+            | Self::NotDownloaded { node, .. } => Some(*node),
+            Self::Started | Self::Joined { .. } | Self::NotJoined { .. } | Self::Woke | Self::Interrupted => {
+                None
+            }
+        }
+    }
+}
+
+/// What the ledger knows about a key from before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "prior", rename_all = "kebab-case")]
+pub enum Prior {
+    /// Nothing that counts: the node is to be executed.
+    Nothing,
+    /// The video is there and verified.
+    Made {
+        /// The attempt that made it.
+        attempt: AttemptId,
+        /// The task that made it.
+        task: TaskId,
+        /// The video.
+        artifact: Artifact,
+    },
+    /// A task is out at the service, or finished there without having been downloaded.
+    Out {
+        /// The attempt.
+        attempt: AttemptId,
+        /// The service's id.
+        task: TaskId,
+        /// When it was submitted.
+        since: Millis,
+        /// Whether its video was downloaded once and is no longer on disk. If the service has lost it as well, the node is made anew.
+        was_downloaded: bool,
+    },
+    /// A POST left and its answer never came back; nobody has said since what became of it.
+    Unanswered {
+        /// The attempt.
+        attempt: AttemptId,
+        /// When the intent was written.
+        at: Millis,
+    },
+    /// Another run that is alive now is about to submit this very node.
+    Busy {
+        /// That run.
+        run: RunId,
+    },
+}
+
+/// A POST that surely left nothing to pay for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// What to do about it.
+    pub kind: RefusalKind,
+    /// What was said, for people.
+    pub failure: Failure,
+    /// When to come back, where the service said so.
+    pub retry_after: Option<Duration>,
+}
+
+/// What a refusal asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RefusalKind {
+    /// Too much at once (429): slow down and come back.
+    Later,
+    /// Passing trouble (503, or the request never left): come back.
+    Again,
+    /// The request itself (4xx): the same request would be refused again.
+    Request,
+    /// The account or the address (401, 403, 402, 404 on the path): no request of this run can succeed.
+    Service,
+}
+
+/// What a poll brought.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "kebab-case")]
+pub enum Answer {
+    /// Queued or in progress, or a status that we do not know.
+    Running {
+        /// Percent, where the service said.
+        progress: Option<u8>,
+        /// The status word, as sent.
+        status: String,
+    },
+    /// Finished, without an error.
+    Completed {
+        /// `metadata.url`, where it was filled.
+        url: Option<String>,
+        /// `metadata.last_frame_url`, where it was filled.
+        last_frame_url: Option<String>,
+        /// When the service's copies expire.
+        expires_at: Option<Millis>,
+    },
+    /// The task failed at the service.
+    Failed {
+        /// Why.
+        failure: Failure,
+    },
+    /// The service does not know the task (404), or no longer has it (410).
+    Missing {
+        /// Whether it said that the task has expired.
+        expired: bool,
+    },
+    /// No usable answer.
+    Unreachable {
+        /// Why.
+        reason: String,
+    },
+    /// The account no longer works (401, 403).
+    Unusable {
+        /// Why.
+        failure: Failure,
+    },
+}

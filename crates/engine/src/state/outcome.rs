@@ -1,0 +1,200 @@
+//! How nodes and runs end. Failures are data: an outcome in the summary, never an error of the run.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use workflow::plan::NodeIx;
+
+use crate::artifact::Artifact;
+use crate::ids::{AttemptId, TaskId};
+
+/// What is to be done with a node (DESIGN section 6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// The video is there and verified: nothing is submitted.
+    Reuse,
+    /// A task of an earlier run is still out there: it is waited for, not submitted again.
+    Adopt,
+    /// A task is submitted.
+    Execute,
+    /// It depends on a frame that is not made yet: it will be submitted unless its video turns out to exist.
+    Deferred,
+    /// It cannot be done now: see why.
+    Blocked,
+}
+
+impl Decision {
+    /// The word that people and machines see.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Reuse => "reuse",
+            Self::Adopt => "adopt",
+            Self::Execute => "execute",
+            Self::Deferred => "deferred",
+            Self::Blocked => "blocked",
+        }
+    }
+}
+
+/// Why something did not work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What kind of trouble, which decides what is done about it.
+    pub kind: FailureKind,
+    /// What happened, for people: a lower-case fragment.
+    pub message: String,
+    /// The service's own code, where it gave one (spec 7).
+    pub code: Option<String>,
+}
+
+impl Failure {
+    /// A failure without a code of the service.
+    #[must_use]
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), code: None }
+    }
+}
+
+/// Kinds of trouble (DESIGN section 9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// The prompt or an input image was refused by moderation: never retried.
+    InputModerated,
+    /// The result was withheld by moderation.
+    OutputModerated,
+    /// The service refused for too long because of its rate limits.
+    RateLimited,
+    /// The account is out of credit.
+    Quota,
+    /// The key is missing, wrong or lacks a permission.
+    Unauthorized,
+    /// The service refused the request as invalid.
+    Invalid,
+    /// Passing trouble of the service or the network.
+    Transient,
+    /// The service no longer has the task or its video.
+    Expired,
+    /// What was downloaded is not a whole video.
+    Corrupt,
+    /// A file of this machine could not be read or written.
+    Local,
+    /// The service failed the task for a reason of its own.
+    Task,
+}
+
+impl FailureKind {
+    /// Whether the same request, submitted again, may succeed. Only then does a shot's `retry` apply.
+    #[must_use]
+    pub fn worth_resubmitting(self) -> bool {
+        match self {
+            Self::OutputModerated | Self::Transient | Self::Task => true,
+            Self::InputModerated
+            | Self::RateLimited
+            | Self::Quota
+            | Self::Unauthorized
+            | Self::Invalid
+            | Self::Expired
+            | Self::Corrupt
+            | Self::Local => false,
+        }
+    }
+}
+
+/// How a node ended in this run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Its video is on disk.
+    Done {
+        /// The video.
+        artifact: Artifact,
+        /// The task that made it.
+        task: TaskId,
+    },
+    /// It failed for good in this run.
+    Failed {
+        /// Why.
+        failure: Failure,
+        /// The task, if one was accepted.
+        task: Option<TaskId>,
+    },
+    /// A submission may or may not have been accepted; it is not repeated until someone says what became of it.
+    Ambiguous {
+        /// The attempt to name to `runner resolve`.
+        attempt: AttemptId,
+        /// What went wrong.
+        reason: String,
+    },
+    /// Its task is out at the service and is left to a later run.
+    Detached {
+        /// The task.
+        task: TaskId,
+        /// Why this run does not wait.
+        reason: String,
+    },
+    /// It was not begun because something before it did not end well.
+    Blocked {
+        /// What it waits for.
+        by: NodeIx,
+    },
+    /// It was not begun because the run was ended first.
+    NotBegun,
+}
+
+/// Why a run stopped submitting.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "halt", rename_all = "kebab-case")]
+pub enum Halt {
+    /// The user asked.
+    Interrupted,
+    /// The service cannot be used with this account or at this address.
+    Unusable {
+        /// Why.
+        failure: Failure,
+    },
+}
+
+/// A finished film.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Film {
+    /// Where the file is.
+    pub path: PathBuf,
+    /// Playing time in seconds.
+    pub seconds: f64,
+    /// Picture width in pixels.
+    pub width: u32,
+    /// Picture height in pixels.
+    pub height: u32,
+    /// Whether it has sound.
+    pub audio: bool,
+    /// SHA-256 over the clips' hashes, in order: what it was made of.
+    pub made_of: String,
+    /// Whether it was there already and had not to be joined again.
+    pub reused: bool,
+}
+
+/// What became of the film.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum FilmOutcome {
+    /// The workflow names none.
+    NotWanted,
+    /// It is on disk.
+    Done {
+        /// The film.
+        film: Film,
+    },
+    /// Some of its clips are missing.
+    Waiting {
+        /// How many.
+        missing: usize,
+    },
+    /// The clips could not be joined.
+    Failed {
+        /// Why.
+        failure: Failure,
+    },
+}

@@ -1,0 +1,79 @@
+//! What a run came to: the last phase of the chain of types, and all that a caller needs for its table and its exit code.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::{Decision, FilmOutcome, FilmState, Halt, Outcome, RunState};
+use crate::ids::{RunId, TaskId};
+
+/// A run that is over.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunSummary {
+    /// The run.
+    pub run: RunId,
+    /// Every node, in the plan's order.
+    pub nodes: Vec<NodeSummary>,
+    /// The film.
+    pub film: FilmOutcome,
+    /// Why the run stopped submitting, if it did.
+    pub halt: Option<Halt>,
+}
+
+/// What one node came to.
+#[derive(Debug, Clone, Serialize)]
+pub struct NodeSummary {
+    /// The node's name.
+    pub name: String,
+    /// What was decided about it; `None` when the run ended before that was known.
+    pub decision: Option<Decision>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its task, if it has one.
+    pub task: Option<TaskId>,
+    /// From submission to the file on disk, when both happened in this run.
+    pub took: Option<Duration>,
+}
+
+impl RunState {
+    /// What the run came to. A node that has not ended (there is none once [`RunState::is_over`]) counts as not begun.
+    #[must_use]
+    pub fn summary(&self, run: RunId) -> RunSummary {
+        let nodes = self
+            .plan
+            .nodes()
+            .map(|(ix, node)| {
+                let state = self.node(ix);
+                NodeSummary {
+                    name: node.name.clone(),
+                    decision: state.decision,
+                    outcome: state.outcome().cloned().unwrap_or(Outcome::NotBegun),
+                    task: state.task().cloned(),
+                    took: state.took(),
+                }
+            })
+            .collect();
+        let film = match &self.film {
+            FilmState::Over(outcome) => outcome.clone(),
+            FilmState::Pending | FilmState::Joining => FilmOutcome::Waiting { missing: 0 },
+        };
+        RunSummary { run, nodes, film, halt: self.halt.clone() }
+    }
+}
+
+impl RunSummary {
+    /// How many nodes were submitted in this run.
+    #[must_use]
+    pub fn submitted(&self) -> usize {
+        self.nodes
+            .iter()
+            .filter(|node| node.decision == Some(Decision::Execute) && node.task.is_some())
+            .count()
+    }
+
+    /// How many nodes ended as `test` says.
+    #[must_use]
+    pub fn count(&self, test: impl Fn(&Outcome) -> bool) -> usize {
+        self.nodes.iter().filter(|node| test(&node.outcome)).count()
+    }
+}

@@ -1,0 +1,147 @@
+//! A poll has brought something: the task runs, is finished, has failed, is unknown, or cannot be asked.
+
+use workflow::plan::NodeIx;
+
+use crate::ids::{AttemptId, TaskId};
+use crate::state::{
+    Action, Answer, Decision, Download, Failure, FailureKind, Halt, Outcome, Phase, RunState,
+};
+use crate::time::Millis;
+
+impl RunState {
+    pub(in crate::state) fn answered(
+        &mut self,
+        node: NodeIx,
+        attempt: AttemptId,
+        answer: Answer,
+        now: Millis,
+        actions: &mut Vec<Action>,
+    ) {
+        let Phase::Out { attempt: ref current, ref task, since } = self.node(node).phase else { return };
+        if *current != attempt {
+            return;
+        }
+        let task = task.clone();
+        if !matches!(answer, Answer::Unreachable { .. }) {
+            let state = self.node_mut(node);
+            state.unreachable_since = None;
+            state.trouble = None;
+        }
+        match answer {
+            Answer::Running { progress, status: _ } => {
+                let state = self.node_mut(node);
+                // Progress never goes back for those who watch, whatever the service says.
+                state.progress = state.progress.max(progress.map(|percent| percent.min(100)));
+                self.poll_again(node, attempt, task, since, now, actions);
+            }
+            Answer::Completed { url, last_frame_url, expires_at } => {
+                let Some(key) = self.key(node) else { return };
+                let state = self.node_mut(node);
+                state.progress = Some(100);
+                state.phase = Phase::Finished(Download {
+                    node,
+                    key,
+                    attempt,
+                    task,
+                    url,
+                    turn: 0,
+                    last_frame_url,
+                    expires_at,
+                    at: now,
+                });
+            }
+            Answer::Failed { failure } => self.failed(node, failure, task, now),
+            Answer::Missing { expired } => self.missing(node, expired, attempt, task, since, now, actions),
+            Answer::Unreachable { reason } => {
+                let patience = self.policy.unreachable;
+                let state = self.node_mut(node);
+                let from = *state.unreachable_since.get_or_insert(now);
+                if now.since(from) >= patience {
+                    state.end(Outcome::Detached {
+                        task,
+                        reason: format!("the service does not answer: {reason}"),
+                    });
+                } else {
+                    state.trouble = Some(reason);
+                    self.poll_again(node, attempt, task, since, now, actions);
+                }
+            }
+            Answer::Unusable { failure } => {
+                self.node_mut(node).end(Outcome::Detached { task, reason: failure.message.clone() });
+                self.halt.get_or_insert(Halt::Unusable { failure });
+            }
+        }
+    }
+
+    /// Sets the next poll, or lets go of a task that has been out for longer than its shot allows. It is kept for a later run.
+    fn poll_again(
+        &mut self,
+        node: NodeIx,
+        attempt: AttemptId,
+        task: TaskId,
+        since: Millis,
+        now: Millis,
+        actions: &mut Vec<Action>,
+    ) {
+        let allowed = self.plan.node(node).timeout.unwrap_or(self.policy.timeout);
+        let elapsed = now.since(since);
+        if elapsed >= allowed {
+            let reason = format!("it is not finished after {} s", elapsed.as_secs());
+            self.node_mut(node).end(Outcome::Detached { task, reason });
+            return;
+        }
+        let wait =
+            self.policy.poll_after(elapsed, self.node(node).progress).min(allowed.saturating_sub(elapsed));
+        let at = now.after(wait.max(self.policy.poll_min));
+        actions.push(Action::Poll { node, attempt, task, at });
+    }
+
+    /// The service failed the task. A shot's `retry` pays for another one where that may help.
+    fn failed(&mut self, node: NodeIx, failure: Failure, task: TaskId, now: Millis) {
+        let allowed = self.plan.node(node).retry.saturating_sub(1);
+        let state = self.node_mut(node);
+        if failure.kind.worth_resubmitting() && state.resubmissions < allowed {
+            state.resubmissions += 1;
+            state.progress = None;
+            state.trouble = Some(failure.message);
+            state.phase = Phase::Ready { not_before: now };
+        } else {
+            state.end(Outcome::Failed { failure, task: Some(task) });
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the facts of one poll; a struct would only rename them")]
+    fn missing(
+        &mut self,
+        node: NodeIx,
+        expired: bool,
+        attempt: AttemptId,
+        task: TaskId,
+        since: Millis,
+        now: Millis,
+        actions: &mut Vec<Action>,
+    ) {
+        // Services that replicate answer 404 for a moment after they accepted a task.
+        if !expired && now.since(since) < self.policy.settle_in {
+            self.poll_again(node, attempt, task, since, now, actions);
+            return;
+        }
+        actions.push(Action::Forget { attempt });
+        let state = self.node_mut(node);
+        if state.was_downloaded {
+            // It was delivered once and its file was removed since; now the service has forgotten it too.
+            state.was_downloaded = false;
+            state.submitted_at = None;
+            state.decision = Some(Decision::Execute);
+            state.phase = Phase::Ready { not_before: now };
+            return;
+        }
+        let said = if expired {
+            "the service says that the task has expired"
+        } else {
+            "the service does not know the task"
+        };
+        let failure = Failure::new(FailureKind::Expired, said);
+        state.end(Outcome::Failed { failure, task: Some(task) });
+    }
+}

@@ -1,0 +1,42 @@
+//! The run begins, or a node has ended: whatever has become possible is looked up.
+
+use workflow::plan::NodeIx;
+
+use crate::state::{Action, Outcome, Phase, RunState};
+use crate::time::Millis;
+
+impl RunState {
+    pub(in crate::state) fn started(&mut self, now: Millis, actions: &mut Vec<Action>) {
+        let all: Vec<NodeIx> = self.plan.nodes().map(|(node, _)| node).collect();
+        for node in all {
+            self.look_if_possible(node, now, actions);
+        }
+    }
+
+    /// Asks the ledger about a waiting node whose predecessors are all done.
+    pub(in crate::state) fn look_if_possible(
+        &mut self,
+        node: NodeIx,
+        now: Millis,
+        actions: &mut Vec<Action>,
+    ) {
+        if self.node(node).phase != Phase::Waiting || self.halt.is_some() {
+            return;
+        }
+        let is_done = |before: &NodeIx| matches!(self.node(*before).outcome(), Some(Outcome::Done { .. }));
+        if !self.plan.predecessors(node).iter().all(is_done) {
+            return;
+        }
+        if let Some(key) = self.key(node) {
+            self.node_mut(node).phase = Phase::Looking;
+            actions.push(Action::Look { node, key, at: now });
+        }
+    }
+
+    /// Looks up what waited for `node`.
+    pub(in crate::state) fn look_after(&mut self, node: NodeIx, now: Millis, actions: &mut Vec<Action>) {
+        for next in self.plan.successors(node) {
+            self.look_if_possible(next, now, actions);
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! Scripts for the pure scheduler: an event in, the actions out. No runtime, no clock, no disk.
+
+#![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
+
+mod support;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use engine::state::{
+    Answer, Decision, Failure, FailureKind, FilmOutcome, Halt, Outcome, Phase, Prior, Refusal, RefusalKind,
+};
+use engine::{Action, Artifact, AttemptId, Event, Millis, Policy, RunId, RunState, TaskId};
+use support::{plan, plan_with};
+use workflow::plan::NodeIx;
+
+/// A run that is scripted: names for nodes, one attempt and one task a node.
+struct Script {
+    state: RunState,
+    now: Millis,
+}
+
+impl Script {
+    fn new(shots: &[&str]) -> Self {
+        Self::with(RunState::new(plan(shots), "test", Policy::remote()))
+    }
+
+    fn with(state: RunState) -> Self {
+        Self { state, now: Millis(1_000_000) }
+    }
+
+    fn ix(&self, name: &str) -> NodeIx {
+        self.state.plan().find(name).expect("a node of the plan")
+    }
+
+    /// Applies an event and shows the actions in short: `look a`, `prepare a`, `submit a`, `poll a`, `download a`, `join`.
+    fn on(&mut self, event: Event) -> Vec<String> {
+        let actions = self.state.apply(event, self.now);
+        let name = |node: &NodeIx| self.state.plan().node(*node).name.clone();
+        actions
+            .iter()
+            .map(|action| match action {
+                Action::Look { node, .. } => format!("look {}", name(node)),
+                Action::Prepare { node, inline: false, .. } => format!("prepare {}", name(node)),
+                Action::Prepare { node, inline: true, .. } => format!("prepare {} inline", name(node)),
+                Action::Submit { node, .. } => format!("submit {}", name(node)),
+                Action::Discard { node, .. } => format!("discard {}", name(node)),
+                Action::Poll { node, .. } => format!("poll {}", name(node)),
+                Action::Forget { attempt } => format!("forget {attempt}"),
+                Action::Download(download) if download.turn == 0 => {
+                    format!("download {}", name(&download.node))
+                }
+                Action::Download(download) => format!("download {} again", name(&download.node)),
+                Action::Join => "join".to_owned(),
+                Action::Wake { at } => format!("wake in {} ms", at.since(self.now).as_millis()),
+            })
+            .collect()
+    }
+
+    fn pass(&mut self, time: Duration) {
+        self.now = self.now.after(time);
+    }
+
+    fn start(&mut self) -> Vec<String> {
+        self.on(Event::Started)
+    }
+
+    fn looked(&mut self, name: &str, prior: Prior) -> Vec<String> {
+        self.on(Event::Looked { node: self.ix(name), key: "00".repeat(32), prior })
+    }
+
+    fn prepared(&mut self, name: &str) -> Vec<String> {
+        let (node, attempt) = (self.ix(name), attempt(name));
+        self.on(Event::Prepared { node, attempt, key: "00".repeat(32), digest: String::new(), by_url: true })
+    }
+
+    fn submitted(&mut self, name: &str) -> Vec<String> {
+        self.on(Event::Submitted { node: self.ix(name), attempt: attempt(name), task: task(name) })
+    }
+
+    fn refused(&mut self, name: &str, kind: RefusalKind, retry_after: Option<Duration>) -> Vec<String> {
+        let refusal = Refusal { kind, failure: Failure::new(FailureKind::Transient, "refused"), retry_after };
+        self.on(Event::Refused { node: self.ix(name), attempt: attempt(name), refusal })
+    }
+
+    fn answered(&mut self, name: &str, answer: Answer) -> Vec<String> {
+        self.on(Event::Answered { node: self.ix(name), attempt: attempt(name), answer })
+    }
+
+    fn completed(&mut self, name: &str) -> Vec<String> {
+        self.answered(
+            name,
+            Answer::Completed { url: Some("u".to_owned()), last_frame_url: None, expires_at: None },
+        )
+    }
+
+    fn downloaded(&mut self, name: &str) -> Vec<String> {
+        self.on(Event::Downloaded { node: self.ix(name), attempt: attempt(name), artifact: artifact(name) })
+    }
+
+    /// From the look-up to the task being out.
+    fn out(&mut self, name: &str) {
+        self.prepared(name);
+        self.submitted(name);
+    }
+
+    fn outcome(&self, name: &str) -> &Outcome {
+        self.state.node(self.ix(name)).outcome().expect("the node has ended")
+    }
+}
+
+fn attempt(name: &str) -> AttemptId {
+    AttemptId(format!("run.{name}"))
+}
+
+fn task(name: &str) -> TaskId {
+    TaskId(format!("task_{name}"))
+}
+
+fn artifact(name: &str) -> Artifact {
+    Artifact {
+        path: PathBuf::from(format!("{name}.mp4")),
+        sha256: name.repeat(8),
+        bytes: 1,
+        seconds: 4.0,
+        width: 2,
+        height: 2,
+        last_frame_url: None,
+        expires_at: None,
+    }
+}
+
+fn made(name: &str) -> Prior {
+    Prior::Made { attempt: attempt(name), task: task(name), artifact: artifact(name) }
+}
+
+fn out(name: &str, since: Millis, was_downloaded: bool) -> Prior {
+    Prior::Out { attempt: attempt(name), task: task(name), since, was_downloaded }
+}
+
+#[test]
+fn a_chain_from_beginning_to_film() {
+    let mut run = Script::new(&["a", "b<a"]);
+    assert_eq!(run.start(), ["look a"]);
+    assert_eq!(run.looked("a", Prior::Nothing), ["prepare a"]);
+    assert_eq!(run.prepared("a"), ["submit a"]);
+    assert_eq!(run.submitted("a"), ["poll a"]);
+    assert_eq!(
+        run.answered("a", Answer::Running { progress: Some(30), status: "in_progress".to_owned() }),
+        ["poll a"]
+    );
+    assert_eq!(run.completed("a"), ["download a"]);
+    assert_eq!(run.downloaded("a"), ["look b"]);
+    assert_eq!(run.looked("b", Prior::Nothing), ["prepare b"]);
+    run.out("b");
+    run.completed("b");
+    assert_eq!(run.downloaded("b"), ["join"]);
+    assert!(!run.state.is_over(), "the film is still to come");
+    let failure = Failure::new(FailureKind::Local, "no room");
+    assert!(run.on(Event::NotJoined { failure }).is_empty());
+    assert!(run.state.is_over());
+    let summary = run.state.summary(RunId::from("run"));
+    assert_eq!(summary.submitted(), 2);
+    assert_eq!(summary.count(|outcome| matches!(outcome, Outcome::Done { .. })), 2);
+}
+
+#[test]
+fn what_is_made_is_reused_and_nothing_is_submitted() {
+    let mut run = Script::new(&["a", "b<a"]);
+    run.start();
+    assert_eq!(run.looked("a", made("a")), ["look b"]);
+    assert_eq!(run.looked("b", made("b")), ["join"]);
+    assert_eq!(run.state.node(run.ix("b")).decision, Some(Decision::Reuse));
+    assert_eq!(run.state.summary(RunId::from("run")).submitted(), 0);
+}
+
+#[test]
+fn nothing_is_submitted_while_a_look_up_may_still_find_a_task_that_is_out() {
+    let mut run =
+        Script::with(RunState::new(plan(&["a", "b"]), "test", Policy { in_flight: 1, ..Policy::remote() }));
+    assert_eq!(run.start(), ["look a", "look b"]);
+    assert!(run.looked("a", Prior::Nothing).is_empty());
+    let since = run.now;
+    assert_eq!(run.looked("b", out("b", since, false)), ["poll b"], "the adopted task holds the only place");
+    assert_eq!(run.state.in_flight(), 1);
+    assert_eq!(run.completed("b"), ["prepare a", "download b"], "its place is free");
+}
+
+#[test]
+fn a_lost_answer_is_never_submitted_again_and_the_run_goes_on_around_it() {
+    let mut run = Script::new(&["a", "b<a", "c"]);
+    run.start();
+    run.looked("a", Prior::Nothing);
+    run.looked("c", Prior::Nothing);
+    run.prepared("a");
+    let lost =
+        Event::Lost { node: run.ix("a"), attempt: attempt("a"), reason: "connection reset".to_owned() };
+    assert!(run.on(lost).is_empty());
+    assert!(matches!(run.outcome("a"), Outcome::Ambiguous { .. }));
+    assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a") });
+    run.out("c");
+    run.completed("c");
+    run.downloaded("c");
+    assert!(run.state.is_over());
+    assert_eq!(run.state.summary(RunId::from("run")).film, FilmOutcome::Waiting { missing: 2 });
+}
+
+#[test]
+fn too_many_requests_slow_everything_down_and_the_refused_shot_comes_back() {
+    let mut run = Script::new(&["a", "b", "c"]);
+    run.start();
+    for name in ["a", "b", "c"] {
+        run.looked(name, Prior::Nothing);
+    }
+    run.out("b");
+    run.prepared("a");
+    assert_eq!(run.refused("a", RefusalKind::Later, Some(Duration::from_secs(7))), ["wake in 7000 ms"]);
+    assert_eq!(run.prepared("c"), ["submit c"], "what has its intent on disk goes on");
+    run.submitted("c");
+    run.pass(Duration::from_secs(8));
+    assert!(run.on(Event::Woke).is_empty(), "the limit has halved to two, and two are out");
+    assert_eq!(run.completed("b"), ["prepare a", "download b"]);
+}
+
+#[test]
+fn patience_with_refusals_ends() {
+    let mut run =
+        Script::with(RunState::new(plan(&["a"]), "test", Policy { submit_tries: 3, ..Policy::remote() }));
+    run.start();
+    run.looked("a", Prior::Nothing);
+    for wait in [1000, 2000] {
+        run.prepared("a");
+        assert_eq!(run.refused("a", RefusalKind::Again, None), [format!("wake in {wait} ms")]);
+        run.pass(Duration::from_mins(1));
+        assert_eq!(run.on(Event::Woke), ["prepare a"]);
+    }
+    run.prepared("a");
+    run.refused("a", RefusalKind::Again, None);
+    assert!(matches!(run.outcome("a"), Outcome::Failed { task: None, .. }));
+}
+
+#[test]
+fn a_frame_that_the_service_cannot_reach_is_sent_inside_the_request_once() {
+    let mut run = Script::new(&["a"]);
+    run.start();
+    run.looked("a", Prior::Nothing);
+    run.prepared("a");
+    assert_eq!(run.refused("a", RefusalKind::Request, None), ["prepare a inline"]);
+    run.prepared("a");
+    assert!(run.refused("a", RefusalKind::Request, None).is_empty());
+    assert!(matches!(run.outcome("a"), Outcome::Failed { .. }));
+}
+
+#[test]
+fn a_service_that_cannot_be_used_ends_submissions_but_not_what_is_out() {
+    let mut run = Script::new(&["a", "b", "c"]);
+    run.start();
+    for name in ["a", "b", "c"] {
+        run.looked(name, Prior::Nothing);
+    }
+    run.out("a");
+    run.prepared("b");
+    run.refused("b", RefusalKind::Service, None);
+    assert!(matches!(run.state.halt(), Some(Halt::Unusable { .. })));
+    assert_eq!(run.prepared("c"), ["discard c"], "prepared before, and not sent after all");
+    run.refused("c", RefusalKind::Again, None);
+    assert_eq!(run.outcome("c"), &Outcome::NotBegun);
+    assert_eq!(run.completed("a"), ["download a"], "what is paid for is fetched");
+}
+
+#[test]
+fn an_interrupted_run_waits_for_a_post_on_its_way_and_keeps_its_task() {
+    let mut run = Script::new(&["a", "b", "c"]);
+    run.start();
+    for name in ["a", "b", "c"] {
+        run.looked(name, Prior::Nothing);
+    }
+    run.out("a");
+    run.prepared("b");
+    assert!(run.on(Event::Interrupted).is_empty());
+    assert!(matches!(run.outcome("a"), Outcome::Detached { .. }));
+    assert!(!run.state.is_over(), "the answer to b's POST holds the id of something paid for");
+    assert_eq!(run.prepared("c"), ["discard c"]);
+    run.refused("c", RefusalKind::Again, None);
+    run.submitted("b");
+    assert!(matches!(run.outcome("b"), Outcome::Detached { task: kept, .. } if *kept == task("b")));
+    assert!(run.state.is_over());
+}
+
+#[test]
+fn downloads_are_tried_again_and_in_the_end_left_for_a_later_run() {
+    let policy = Policy { download_tries: 2, ..Policy::remote() };
+    let mut run = Script::with(RunState::new(plan(&["a"]), "test", policy));
+    run.start();
+    run.looked("a", Prior::Nothing);
+    run.out("a");
+    run.completed("a");
+    let failure = || Failure::new(FailureKind::Corrupt, "half a video");
+    let failed =
+        |run: &Script| Event::NotDownloaded { node: run.ix("a"), attempt: attempt("a"), failure: failure() };
+    let event = failed(&run);
+    assert_eq!(run.on(event), ["download a again"]);
+    let event = failed(&run);
+    assert!(run.on(event).is_empty());
+    assert!(matches!(run.outcome("a"), Outcome::Detached { .. }), "it is paid for, so it is not given up");
+}
+
+#[test]
+fn a_task_unknown_just_after_its_submission_is_asked_for_again_and_later_counts_as_gone() {
+    let mut run = Script::new(&["a"]);
+    run.start();
+    run.looked("a", Prior::Nothing);
+    run.out("a");
+    assert_eq!(run.answered("a", Answer::Missing { expired: false }), ["poll a"]);
+    run.pass(Duration::from_secs(61));
+    assert_eq!(run.answered("a", Answer::Missing { expired: false }), ["forget run.a"]);
+    assert!(
+        matches!(run.outcome("a"), Outcome::Failed { failure, .. } if failure.kind == FailureKind::Expired)
+    );
+}
+
+#[test]
+fn a_video_that_was_removed_is_fetched_again_and_made_anew_only_if_the_service_has_lost_it_too() {
+    let mut run = Script::new(&["a"]);
+    run.start();
+    let since = Millis(0);
+    assert_eq!(run.looked("a", out("a", since, true)), ["poll a"]);
+    assert_eq!(run.answered("a", Answer::Missing { expired: true }), ["forget run.a", "prepare a"]);
+    assert_eq!(run.state.node(run.ix("a")).decision, Some(Decision::Execute));
+}
+
+#[test]
+fn a_shot_pays_for_another_attempt_only_if_it_says_so_and_never_after_moderation() {
+    let twice = |node: &mut serde_json::Value| node["retry"] = 2.into();
+    let mut run = Script::with(RunState::new(plan_with(&["a", "b"], twice), "test", Policy::remote()));
+    run.start();
+    run.looked("a", Prior::Nothing);
+    run.looked("b", Prior::Nothing);
+    run.out("a");
+    run.out("b");
+    let failed = |kind| Answer::Failed { failure: Failure::new(kind, "failed") };
+    assert_eq!(run.answered("a", failed(FailureKind::Task)), ["prepare a"]);
+    assert!(run.answered("b", failed(FailureKind::InputModerated)).is_empty());
+    run.out("a");
+    assert!(run.answered("a", failed(FailureKind::Task)).is_empty());
+    assert!(matches!(run.outcome("a"), Outcome::Failed { .. }));
+}
+
+#[test]
+fn a_deadline_lets_go_of_the_task_and_keeps_it() {
+    let mut run = Script::new(&["a"]);
+    run.start();
+    run.looked("a", Prior::Nothing);
+    run.out("a");
+    run.pass(Policy::remote().timeout);
+    run.answered("a", Answer::Running { progress: None, status: "queued".to_owned() });
+    assert!(matches!(run.outcome("a"), Outcome::Detached { task: kept, .. } if *kept == task("a")));
+}
+
+#[test]
+fn late_answers_change_nothing() {
+    let mut run = Script::new(&["a"]);
+    run.start();
+    run.looked("a", Prior::Nothing);
+    run.out("a");
+    run.completed("a");
+    assert!(run.completed("a").is_empty());
+    assert!(run.submitted("a").is_empty());
+    run.downloaded("a");
+    assert!(run.answered("a", Answer::Missing { expired: true }).is_empty());
+    assert!(matches!(run.outcome("a"), Outcome::Done { .. }));
+}
+
+#[test]
+fn the_longest_chain_goes_first() {
+    let mut run = Script::with(RunState::new(
+        plan(&["lone", "head", "tail<head"]),
+        "test",
+        Policy { in_flight: 1, ..Policy::remote() },
+    ));
+    run.start();
+    run.looked("lone", Prior::Nothing);
+    assert_eq!(run.looked("head", Prior::Nothing), ["prepare head"]);
+}
+
+#[test]
+fn another_run_that_submits_the_same_shot_is_waited_for() {
+    let mut run = Script::new(&["a"]);
+    run.start();
+    run.looked("a", Prior::Nothing);
+    let taken = Event::Taken { node: run.ix("a"), prior: Prior::Busy { run: RunId::from("other") } };
+    assert_eq!(run.on(taken), ["look a"]);
+    assert_eq!(run.state.node(run.ix("a")).phase, Phase::Elsewhere);
+    let since = run.now;
+    assert_eq!(run.looked("a", out("a", since, false)), ["poll a"]);
+}

@@ -1,0 +1,207 @@
+//! A simulated service with everything that goes wrong out there, and the oracle that watches what is paid for.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use engine::provider::{Found, Provider, Submission};
+use engine::state::{Answer, Failure, FailureKind, Refusal, RefusalKind};
+use engine::{Millis, TaskId};
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+use super::clip::CLIP;
+
+/// A small deterministic generator (`SplitMix64`).
+#[derive(Debug, Clone)]
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    pub(crate) fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % sides
+    }
+}
+
+/// One accepted task: something to pay for.
+#[derive(Debug)]
+struct Accepted {
+    shot: String,
+    digest: String,
+    done_at: Instant,
+    fails: bool,
+}
+
+#[derive(Debug)]
+struct Books {
+    dice: Dice,
+    tasks: BTreeMap<String, Accepted>,
+    /// Most tasks unfinished at once.
+    most_out: usize,
+}
+
+/// The simulated service.
+#[derive(Debug, Clone)]
+pub(crate) struct World {
+    books: Arc<Mutex<Books>>,
+    /// Whether it can say what became of a lost submission.
+    pub(crate) can_tell: bool,
+    /// Out of a hundred calls, how many go wrong.
+    pub(crate) trouble: u64,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, can_tell: bool, trouble: u64) -> Self {
+        let books = Books { dice: Dice(seed), tasks: BTreeMap::new(), most_out: 0 };
+        Self { books: Arc::new(Mutex::new(books)), can_tell, trouble }
+    }
+
+    fn with<T>(&self, look: impl FnOnce(&mut Books) -> T) -> T {
+        look(&mut self.books.lock().expect("no test panics while it holds the books"))
+    }
+
+    fn roll(&self, sides: u64) -> u64 {
+        self.with(|books| books.dice.roll(sides))
+    }
+
+    async fn pause(&self) {
+        sleep(Duration::from_millis(5 + self.roll(200))).await;
+    }
+
+    /// How many tasks were accepted for each shot, and how many of these failed (a failed task costs nothing).
+    pub(crate) fn accepted(&self) -> BTreeMap<String, (usize, usize)> {
+        self.with(|books| {
+            let mut counts = BTreeMap::new();
+            for task in books.tasks.values() {
+                let count: &mut (usize, usize) = counts.entry(task.shot.clone()).or_default();
+                count.0 += 1;
+                count.1 += usize::from(task.fails);
+            }
+            counts
+        })
+    }
+
+    pub(crate) fn most_out(&self) -> usize {
+        self.with(|books| books.most_out)
+    }
+
+    fn accept(&self, request: &Value) -> TaskId {
+        self.with(|books| {
+            let now = Instant::now();
+            let id = format!("task_{}", books.tasks.len() + 1);
+            let shot = request["prompt"].as_str().unwrap_or_default().to_owned();
+            let done_at = now + Duration::from_millis(100 + books.dice.roll(20_000));
+            let fails = books.dice.roll(100) < 10;
+            books.tasks.insert(id.clone(), Accepted { shot, digest: digest(request), done_at, fails });
+            let out = books.tasks.values().filter(|task| task.done_at > now).count();
+            books.most_out = books.most_out.max(out);
+            TaskId(id)
+        })
+    }
+}
+
+fn digest(request: &Value) -> String {
+    engine::provider::digest(request)
+}
+
+fn failure(kind: FailureKind) -> Failure {
+    Failure::new(kind, "simulated")
+}
+
+impl Provider for World {
+    fn identity(&self) -> &'static str {
+        "simulated"
+    }
+
+    fn body(&self, request: &Value) -> Result<Value, Failure> {
+        Ok(request.clone())
+    }
+
+    fn submit<'a>(&'a self, request: &'a Value) -> BoxFuture<'a, Submission> {
+        Box::pin(async move {
+            self.pause().await;
+            let refused = |kind, what, retry_after| {
+                Submission::Refused(Refusal { kind, failure: failure(what), retry_after })
+            };
+            if self.roll(100) < self.trouble {
+                match self.roll(4) {
+                    0 => return refused(RefusalKind::Later, FailureKind::RateLimited, None),
+                    1 => {
+                        return refused(
+                            RefusalKind::Again,
+                            FailureKind::Transient,
+                            Some(Duration::from_secs(2)),
+                        );
+                    }
+                    2 => return Submission::Lost("the request was lost on its way".to_owned()),
+                    _ => {
+                        self.accept(request);
+                        self.pause().await;
+                        return Submission::Lost("the answer was lost on its way".to_owned());
+                    }
+                }
+            }
+            let task = self.accept(request);
+            // A run that is killed here has a task that it does not know of.
+            self.pause().await;
+            Submission::Accepted(task)
+        })
+    }
+
+    fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Answer> {
+        Box::pin(async move {
+            self.pause().await;
+            if self.roll(100) < self.trouble {
+                return match self.roll(2) {
+                    0 => Answer::Unreachable { reason: "simulated".to_owned() },
+                    _ => Answer::Running { progress: None, status: "thinking".to_owned() },
+                };
+            }
+            self.with(|books| {
+                let found = &books.tasks[task.as_str()];
+                if found.done_at > Instant::now() {
+                    Answer::Running { progress: Some(40), status: "in_progress".to_owned() }
+                } else if found.fails {
+                    Answer::Failed { failure: failure(FailureKind::Task) }
+                } else {
+                    Answer::Completed {
+                        url: Some("https://cdn.example/v".to_owned()),
+                        last_frame_url: None,
+                        expires_at: None,
+                    }
+                }
+            })
+        })
+    }
+
+    fn download<'a>(
+        &'a self,
+        _task: &'a TaskId,
+        _url: Option<&'a str>,
+        sink: &'a mut (dyn Write + Send),
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            self.pause().await;
+            let cut = self.roll(100) < self.trouble;
+            let end = if cut { CLIP.len() / 2 } else { CLIP.len() };
+            sink.write_all(&CLIP[..end]).map_err(|error| Failure::new(FailureKind::Local, error.to_string()))
+        })
+    }
+
+    fn find<'a>(&'a self, digest: &'a str, _since: Millis) -> BoxFuture<'a, Found> {
+        Box::pin(async move {
+            if !self.can_tell {
+                return Found::CannotTell;
+            }
+            self.with(|books| {
+                let same = books.tasks.iter().filter(|(_, task)| task.digest == digest);
+                Found::Tasks(same.map(|(id, _)| TaskId(id.clone())).collect())
+            })
+        })
+    }
+}

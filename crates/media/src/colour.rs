@@ -1,0 +1,184 @@
+//! From RGB to what the codec stores, and back: 8-bit 4:2:0 with one of the two usual matrices.
+
+use rusty_h264::YuvFrame;
+
+use crate::RgbImage;
+
+/// How luma and chroma are made from red, green and blue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Colour {
+    pub(crate) matrix: Matrix,
+    /// 0..=255 for every component instead of the broadcast range 16..=235.
+    pub(crate) full_range: bool,
+}
+
+/// The luma weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Matrix {
+    Bt601,
+    Bt709,
+}
+
+impl Colour {
+    /// What this crate writes.
+    pub(crate) const WRITTEN: Self = Self { matrix: Matrix::Bt709, full_range: false };
+
+    /// From the code points that streams and files carry (ISO/IEC 23001-8), where 2 says "unspecified". What is not said
+    /// is taken as players take it: BT.601 for standard definition, BT.709 above.
+    pub(crate) fn from_code_points(matrix: Option<u16>, full_range: bool, height: u32) -> Self {
+        let matrix = match matrix {
+            Some(1) => Matrix::Bt709,
+            Some(4..=6) => Matrix::Bt601,
+            _ if height >= 720 => Matrix::Bt709,
+            _ => Matrix::Bt601,
+        };
+        Self { matrix, full_range }
+    }
+}
+
+const SHIFT: i32 = 14;
+const HALF: i32 = 1 << (SHIFT - 1);
+
+/// Fixed-point rows of the RGB to YCbCr matrix that this crate writes: BT.709, broadcast range.
+const Y_ROW: [i32; 3] = [2992, 10063, 1016];
+const CB_ROW: [i32; 3] = [-1649, -5547, 7196];
+const CR_ROW: [i32; 3] = [7196, -6536, -660];
+
+/// Converts into `frame`, which has the same even size. Chroma is the mean of each 2x2 block.
+pub(crate) fn rgb_to_i420(image: &RgbImage, frame: &mut YuvFrame) {
+    let width = image.width() as usize;
+    let row_pairs = image.pixels().chunks_exact(width * 6);
+    let luma_pairs = frame.y.chunks_exact_mut(width * 2);
+    let chroma = frame.u.chunks_exact_mut(width / 2).zip(frame.v.chunks_exact_mut(width / 2));
+    for ((rgb, luma), (cb, cr)) in row_pairs.zip(luma_pairs).zip(chroma) {
+        for (pixel, y) in rgb.chunks_exact(3).zip(luma.iter_mut()) {
+            let sum = Y_ROW[0] * i32::from(pixel[0])
+                + Y_ROW[1] * i32::from(pixel[1])
+                + Y_ROW[2] * i32::from(pixel[2]);
+            *y = ((sum + HALF) >> SHIFT) as u8 + 16;
+        }
+        let (upper, lower) = rgb.split_at(width * 3);
+        let blocks = upper.chunks_exact(6).zip(lower.chunks_exact(6));
+        for ((a, b), (cb, cr)) in blocks.zip(cb.iter_mut().zip(cr.iter_mut())) {
+            let sum =
+                |c: usize| i32::from(a[c]) + i32::from(a[c + 3]) + i32::from(b[c]) + i32::from(b[c + 3]);
+            let (red, green, blue) = (sum(0), sum(1), sum(2));
+            let weigh = |row: [i32; 3]| {
+                let value = row[0] * red + row[1] * green + row[2] * blue;
+                (((value + (HALF << 2)) >> (SHIFT + 2)) + 128) as u8
+            };
+            *cb = weigh(CB_ROW);
+            *cr = weigh(CR_ROW);
+        }
+    }
+}
+
+/// Converts a decoded frame. Each chroma sample serves its 2x2 block as it is: that way a frame that is taken from a
+/// clip and encoded again as the first frame of the next one keeps its chroma exactly, however long the chain.
+pub(crate) fn i420_to_rgb(frame: &YuvFrame, colour: Colour) -> RgbImage {
+    let (width, height) = (frame.width, frame.height);
+    let mut image = RgbImage::new(width as u32, height as u32);
+    let inverse = Inverse::of(colour);
+    let chroma_width = width.div_ceil(2);
+    let rows = image.pixels_mut().chunks_exact_mut(width * 3).zip(frame.y.chunks_exact(width));
+    for (row, (rgb, luma)) in rows.enumerate() {
+        let cb = &frame.u[row / 2 * chroma_width..];
+        let cr = &frame.v[row / 2 * chroma_width..];
+        let blocks = rgb.chunks_mut(6).zip(luma.chunks(2)).zip(cb.iter().zip(cr));
+        for ((pixels, lumas), (&cb, &cr)) in blocks {
+            let (cb, cr) = (i32::from(cb) - 128, i32::from(cr) - 128);
+            let red = inverse.cr_to_red * cr + HALF;
+            let green = HALF - inverse.cb_to_green * cb - inverse.cr_to_green * cr;
+            let blue = inverse.cb_to_blue * cb + HALF;
+            for (pixel, &y) in pixels.chunks_exact_mut(3).zip(lumas) {
+                let y = inverse.gain * (i32::from(y) - inverse.black);
+                pixel[0] = ((y + red) >> SHIFT).clamp(0, 255) as u8;
+                pixel[1] = ((y + green) >> SHIFT).clamp(0, 255) as u8;
+                pixel[2] = ((y + blue) >> SHIFT).clamp(0, 255) as u8;
+            }
+        }
+    }
+    image
+}
+
+/// Fixed-point YCbCr to RGB.
+struct Inverse {
+    gain: i32,
+    black: i32,
+    cr_to_red: i32,
+    cb_to_green: i32,
+    cr_to_green: i32,
+    cb_to_blue: i32,
+}
+
+impl Inverse {
+    fn of(colour: Colour) -> Self {
+        let (kr, kb) = match colour.matrix {
+            Matrix::Bt601 => (0.299, 0.114),
+            Matrix::Bt709 => (0.2126, 0.0722),
+        };
+        let kg = 1.0 - kr - kb;
+        let (luma, chroma, black) =
+            if colour.full_range { (1.0, 1.0, 0) } else { (255.0 / 219.0, 255.0 / 224.0, 16) };
+        let fixed = |value: f64| (value * f64::from(1 << SHIFT)).round() as i32;
+        Self {
+            gain: fixed(luma),
+            black,
+            cr_to_red: fixed(chroma * 2.0 * (1.0 - kr)),
+            cb_to_green: fixed(chroma * 2.0 * (1.0 - kb) * kb / kg),
+            cr_to_green: fixed(chroma * 2.0 * (1.0 - kr) * kr / kg),
+            cb_to_blue: fixed(chroma * 2.0 * (1.0 - kb)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn convert(rgb: [u8; 3]) -> (u8, u8, u8) {
+        let image = RgbImage::from_pixels(2, 2, rgb.repeat(4)).unwrap();
+        let mut frame = YuvFrame::black(2, 2);
+        rgb_to_i420(&image, &mut frame);
+        (frame.y[0], frame.u[0], frame.v[0])
+    }
+
+    #[test]
+    fn the_primaries_land_on_their_bt709_code_values() {
+        assert_eq!(convert([0, 0, 0]), (16, 128, 128));
+        assert_eq!(convert([255, 255, 255]), (235, 128, 128));
+        assert_eq!(convert([255, 0, 0]), (63, 102, 240));
+        assert_eq!(convert([0, 255, 0]), (173, 42, 26));
+        assert_eq!(convert([0, 0, 255]), (32, 240, 118));
+    }
+
+    #[test]
+    fn every_grey_and_many_colours_survive_there_and_back() {
+        for step in 0..=255u32 {
+            let grey = [step as u8; 3];
+            let colour = [step as u8, (step * 7 % 256) as u8, (step * 31 % 256) as u8];
+            for rgb in [grey, colour] {
+                let image = RgbImage::from_pixels(2, 2, rgb.repeat(4)).unwrap();
+                let mut frame = YuvFrame::black(2, 2);
+                rgb_to_i420(&image, &mut frame);
+                let back = i420_to_rgb(&frame, Colour::WRITTEN).pixel(1, 1);
+                for c in 0..3 {
+                    assert!(rgb[c].abs_diff(back[c]) <= 3, "{rgb:?} came back as {back:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_second_generation_keeps_the_chroma() {
+        let mut frame = YuvFrame::black(16, 16);
+        frame.y.iter_mut().enumerate().for_each(|(i, y)| *y = 90 + (i % 40) as u8);
+        frame.u.iter_mut().enumerate().for_each(|(i, u)| *u = 110 + (i % 30) as u8);
+        frame.v.iter_mut().enumerate().for_each(|(i, v)| *v = 140 - (i % 25) as u8);
+        let mut again = YuvFrame::black(16, 16);
+        rgb_to_i420(&i420_to_rgb(&frame, Colour::WRITTEN), &mut again);
+        for (a, b) in frame.u.iter().zip(&again.u).chain(frame.v.iter().zip(&again.v)) {
+            assert!(a.abs_diff(*b) <= 1);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What can go wrong with a file, a frame or a tool, said so that a person knows what to do next.
+
+use std::path::{Path, PathBuf};
+
+/// Every failure of this crate. Bad input ends here: nothing in it panics, hangs or leaves half a file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MediaError {
+    /// The operating system refused to read or write.
+    #[error("{action}: {source}")]
+    Io {
+        /// What was being done, e.g. `cannot open the file`.
+        action: &'static str,
+        /// The system's own reason.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The bytes are no media that this crate knows: another container, a web page, an empty file.
+    #[error("not a playable file: {0}")]
+    NotMedia(String),
+    /// The file claims to be media but contradicts itself, or ends too early.
+    #[error("the file is damaged: {0}")]
+    Damaged(String),
+    /// Sound media in a coding that is not handled natively; ffmpeg handles it when it is at hand.
+    #[error(
+        "{coding} is not decoded natively: install ffmpeg, which handles it, or convert the file to H.264 (8-bit 4:2:0, progressive) with AAC in MP4"
+    )]
+    NeedsFfmpeg {
+        /// What was found, e.g. `HEVC video`.
+        coding: String,
+    },
+    /// Larger than this crate is willing to load.
+    #[error("{what} is too large: the limit is {limit}")]
+    TooLarge {
+        /// What is too large, with its measure.
+        what: String,
+        /// The limit, with its unit.
+        limit: String,
+    },
+    /// The caller asked for something that cannot be: an odd size, a frame of the wrong size, no clips.
+    #[error("{0}")]
+    Request(String),
+    /// An encoder refused its input. Not expected for a [`crate::ClipSpec`] that was accepted.
+    #[error("the {codec} encoder failed: {reason}")]
+    Encode {
+        /// `H.264`, `AAC` or `PNG`.
+        codec: &'static str,
+        /// The encoder's own reason.
+        reason: String,
+    },
+    /// ffmpeg or ffprobe was run and did not deliver.
+    #[error("{tool} {reason}")]
+    Tool {
+        /// `ffmpeg` or `ffprobe`.
+        tool: &'static str,
+        /// What happened, with the last line the tool wrote.
+        reason: String,
+    },
+    /// Any of the above, in this file.
+    #[error("{}: {source}", path.display())]
+    At {
+        /// The file that was read or written.
+        path: PathBuf,
+        /// What happened there.
+        #[source]
+        source: Box<MediaError>,
+    },
+}
+
+impl MediaError {
+    /// The same failure, naming the file it happened in. A failure that names one already keeps it.
+    #[must_use]
+    pub fn at(self, path: &Path) -> Self {
+        match self {
+            Self::At { .. } => self,
+            source => Self::At { path: path.to_owned(), source: Box::new(source) },
+        }
+    }
+
+    /// The failure itself, without the file.
+    #[must_use]
+    pub fn root(&self) -> &Self {
+        match self {
+            Self::At { source, .. } => source.root(),
+            other => other,
+        }
+    }
+
+    /// Whether ffmpeg might do what this crate could not do natively.
+    #[must_use]
+    pub fn needs_ffmpeg(&self) -> bool {
+        matches!(self.root(), Self::NeedsFfmpeg { .. })
+    }
+
+    pub(crate) fn damaged(what: impl Into<String>) -> Self {
+        Self::Damaged(what.into())
+    }
+
+    pub(crate) fn needs(coding: impl Into<String>) -> Self {
+        Self::NeedsFfmpeg { coding: coding.into() }
+    }
+
+    /// For `map_err` on file operations.
+    pub(crate) fn io(action: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::Io { action, source }
+    }
+}

@@ -1,0 +1,134 @@
+//! Decoding of H.264 samples as MP4 stores them.
+
+use rusty_h264::{Decoder, YuvFrame};
+
+use super::parameters::Sps;
+use crate::colour::Colour;
+use crate::guard::guard;
+use crate::{MAX_SIDE, MediaError};
+
+/// The decoder configuration of an `avc1` or `avc3` sample entry.
+#[derive(Clone, Debug)]
+pub(crate) struct DecoderConfig {
+    /// Bytes of the length in front of each NAL unit: 1, 2 or 4.
+    length_size: usize,
+    /// The parameter sets as a byte stream with start codes.
+    parameter_sets: Vec<u8>,
+    pub(crate) sps: Sps,
+}
+
+impl DecoderConfig {
+    /// From the payload of an `avcC` box.
+    pub(crate) fn parse(avcc: &[u8]) -> Result<Self, MediaError> {
+        Self::read(avcc).ok_or_else(|| MediaError::damaged("the H.264 configuration makes no sense"))
+    }
+
+    fn read(avcc: &[u8]) -> Option<Self> {
+        let length_size = usize::from(avcc.get(4)? & 3) + 1;
+        let mut parameter_sets = Vec::new();
+        let mut first = None;
+        let mut rest = avcc.get(5..)?;
+        for mask in [0x1f, 0xff] {
+            let count = rest.first()? & mask;
+            rest = &rest[1..];
+            for _ in 0..count {
+                let length = usize::from(u16::from_be_bytes([*rest.first()?, *rest.get(1)?]));
+                let unit = rest.get(2..2 + length)?;
+                rest = &rest[2 + length..];
+                first = first.or_else(|| Sps::parse(unit));
+                parameter_sets.extend([0, 0, 0, 1]);
+                parameter_sets.extend_from_slice(unit);
+            }
+        }
+        (length_size != 3).then_some(Self { length_size, parameter_sets, sps: first? })
+    }
+
+    /// Whether the decoder here handles such a stream, and wants to.
+    pub(crate) fn check(&self) -> Result<(), MediaError> {
+        let sps = &self.sps;
+        if sps.width.max(sps.height) > MAX_SIDE {
+            return Err(MediaError::TooLarge {
+                what: format!("a picture of {}x{}", sps.width, sps.height),
+                limit: format!("{MAX_SIDE} pixels a side"),
+            });
+        }
+        let unusual = match sps {
+            Sps { eight_bits: false, .. } => "H.264 video with more than 8 bits",
+            Sps { four_two_zero: false, .. } => "H.264 video other than 4:2:0",
+            Sps { progressive: false, .. } => "interlaced H.264 video",
+            _ => return Ok(()),
+        };
+        Err(MediaError::needs(unusual))
+    }
+
+    /// The colour of the stream; the file's own `colr` box, where there is one, is the caller's to prefer.
+    pub(crate) fn colour(&self, container: Option<(u16, bool)>) -> Colour {
+        let (matrix, full_range) = match container {
+            Some((matrix, full_range)) => (Some(matrix), full_range),
+            None => (self.sps.matrix, self.sps.full_range.unwrap_or(false)),
+        };
+        Colour::from_code_points(matrix, full_range, self.sps.height)
+    }
+}
+
+/// Decodes one sample after the other, in decoding order.
+pub(crate) struct VideoDecoder {
+    decoder: Decoder,
+    config: DecoderConfig,
+    stream: Vec<u8>,
+}
+
+impl VideoDecoder {
+    pub(crate) fn new(config: &DecoderConfig) -> Result<Self, MediaError> {
+        config.check()?;
+        let mut decoder = Decoder::new();
+        guard(|| decoder.decode(&config.parameter_sets))?.map_err(|error| refuse(&error))?;
+        Ok(Self { decoder, config: config.clone(), stream: Vec::new() })
+    }
+
+    /// The picture of a sample. A sample without one is damaged.
+    pub(crate) fn decode(&mut self, sample: &[u8]) -> Result<YuvFrame, MediaError> {
+        let damaged = || MediaError::damaged("a picture's units are longer than the picture");
+        self.stream.clear();
+        let mut rest = sample;
+        while !rest.is_empty() {
+            let (length, tail) = rest.split_at_checked(self.config.length_size).ok_or_else(damaged)?;
+            let length = length.iter().fold(0usize, |n, &byte| n << 8 | usize::from(byte));
+            let (unit, tail) = tail.split_at_checked(length).ok_or_else(damaged)?;
+            // A parameter set within the stream may ask for another picture altogether.
+            if unit.first().is_some_and(|header| header & 0x1f == 7) {
+                let sps =
+                    Sps::parse(unit).ok_or_else(|| MediaError::damaged("a parameter set makes no sense"))?;
+                if (sps.width, sps.height) != (self.config.sps.width, self.config.sps.height) {
+                    return Err(MediaError::needs("H.264 video that changes its size"));
+                }
+            }
+            self.stream.extend([0, 0, 0, 1]);
+            self.stream.extend_from_slice(unit);
+            rest = tail;
+        }
+        let frame = guard(|| self.decoder.decode(&self.stream))?
+            .map_err(|error| refuse(&error))?
+            .ok_or_else(|| MediaError::damaged("a sample holds no picture"))?;
+        let chroma = frame.width.div_ceil(2) * frame.height.div_ceil(2);
+        let whole = frame.width == self.config.sps.width as usize
+            && frame.height == self.config.sps.height as usize
+            && frame.y.len() == frame.width * frame.height
+            && frame.u.len() >= chroma
+            && frame.v.len() >= chroma;
+        if whole {
+            Ok(frame)
+        } else {
+            Err(MediaError::damaged("a picture is not of the size that the file states"))
+        }
+    }
+}
+
+fn refuse(error: &rusty_h264::DecodeError) -> MediaError {
+    match error {
+        rusty_h264::DecodeError::Unsupported(what) => {
+            MediaError::needs(format!("this kind of H.264 video ({what})"))
+        }
+        other => MediaError::Damaged(format!("the video cannot be decoded: {other}")),
+    }
+}

@@ -1,0 +1,140 @@
+//! Reading of a sequence parameter set: enough to know the picture, and whether it can be decoded here.
+
+use super::bits::{BitReader, unescape};
+
+/// What a sequence parameter set says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sps {
+    pub(crate) profile: u8,
+    /// Cropped, as shown.
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) four_two_zero: bool,
+    pub(crate) eight_bits: bool,
+    pub(crate) progressive: bool,
+    pub(crate) matrix: Option<u16>,
+    pub(crate) full_range: Option<bool>,
+}
+
+impl Sps {
+    /// From a NAL unit with its header byte; `None` when it ends early or its numbers cannot be.
+    pub(crate) fn parse(unit: &[u8]) -> Option<Self> {
+        let rbsp = unescape(unit.get(1..)?);
+        let mut r = BitReader::new(&rbsp);
+        let profile = r.bits(8)? as u8;
+        r.bits(16)?; // constraints, level
+        r.unsigned()?; // id
+        let mut chroma = 1;
+        let mut eight_bits = true;
+        if matches!(profile, 44 | 83 | 86 | 100 | 110 | 118 | 122 | 128 | 134 | 135 | 138 | 139 | 244) {
+            chroma = r.unsigned()?;
+            if chroma == 3 {
+                r.bit()?; // separate_colour_plane_flag
+            }
+            eight_bits = r.unsigned()? == 0;
+            eight_bits &= r.unsigned()? == 0;
+            r.bit()?; // qpprime_y_zero_transform_bypass_flag
+            if r.bit()? {
+                for list in 0..if chroma == 3 { 12 } else { 8 } {
+                    if r.bit()? {
+                        skip_scaling_list(&mut r, if list < 6 { 16 } else { 64 })?;
+                    }
+                }
+            }
+        }
+        r.unsigned()?; // log2_max_frame_num_minus4
+        match r.unsigned()? {
+            0 => {
+                r.unsigned()?; // log2_max_pic_order_cnt_lsb_minus4
+            }
+            1 => {
+                r.bit()?;
+                r.signed()?;
+                r.signed()?;
+                let cycle = r.unsigned()?;
+                for _ in 0..cycle.min(256) {
+                    r.signed()?;
+                }
+            }
+            _ => {}
+        }
+        r.unsigned()?; // max_num_ref_frames
+        r.bit()?; // gaps_in_frame_num_value_allowed_flag
+        let columns = u64::from(r.unsigned()?) + 1;
+        let rows = u64::from(r.unsigned()?) + 1;
+        let progressive = r.bit()?;
+        if !progressive {
+            r.bit()?; // mb_adaptive_frame_field_flag
+        }
+        r.bit()?; // direct_8x8_inference_flag
+        let mut crop = [0u64; 4];
+        if r.bit()? {
+            for side in &mut crop {
+                *side = u64::from(r.unsigned()?);
+            }
+        }
+        let unit_x = if matches!(chroma, 1 | 2) { 2 } else { 1 };
+        let unit_y = if chroma == 1 { 2 } else { 1 } * if progressive { 1 } else { 2 };
+        let coded_height = rows * 16 * if progressive { 1 } else { 2 };
+        let width = (columns * 16).checked_sub((crop[0] + crop[1]) * unit_x)?;
+        let height = coded_height.checked_sub((crop[2] + crop[3]) * unit_y)?;
+        // Colour is a courtesy: a set that ends within it is still a set.
+        let (matrix, full_range) =
+            if r.bit() == Some(true) { colour(&mut r).unwrap_or_default() } else { (None, None) };
+        Some(Self {
+            profile,
+            width: u32::try_from(width).ok().filter(|&w| w > 0)?,
+            height: u32::try_from(height).ok().filter(|&h| h > 0)?,
+            four_two_zero: chroma == 1,
+            eight_bits,
+            progressive,
+            matrix,
+            full_range,
+        })
+    }
+
+    /// The profile's name.
+    pub(crate) fn profile_name(&self) -> String {
+        match self.profile {
+            66 => "Baseline".to_owned(),
+            77 => "Main".to_owned(),
+            88 => "Extended".to_owned(),
+            100 => "High".to_owned(),
+            110 => "High 10".to_owned(),
+            122 => "High 4:2:2".to_owned(),
+            244 => "High 4:4:4 Predictive".to_owned(),
+            other => format!("profile {other}"),
+        }
+    }
+}
+
+/// The matrix and the range from the front of a VUI.
+fn colour(r: &mut BitReader<'_>) -> Option<(Option<u16>, Option<bool>)> {
+    if r.bit()? && r.bits(8)? == 255 {
+        r.bits(32)?; // aspect ratio in full
+    }
+    if r.bit()? {
+        r.bit()?; // overscan
+    }
+    if !r.bit()? {
+        return Some((None, None));
+    }
+    r.bits(3)?; // video_format
+    let full_range = r.bit()?;
+    let mut matrix = None;
+    if r.bit()? {
+        r.bits(16)?; // primaries, transfer
+        matrix = Some(r.bits(8)? as u16);
+    }
+    Some((matrix, Some(full_range)))
+}
+
+fn skip_scaling_list(r: &mut BitReader<'_>, size: usize) -> Option<()> {
+    let mut next = 8;
+    for _ in 0..size {
+        if next != 0 {
+            next = (next + r.signed()?).rem_euclid(256);
+        }
+    }
+    Some(())
+}

@@ -1,0 +1,268 @@
+//! Still pictures: the one picture type of this crate, and PNG, JPEG and WebP in and out of it.
+
+use std::io::Cursor;
+
+use image::{ImageDecoder, ImageEncoder, ImageFormat, ImageReader};
+
+use crate::MediaError;
+
+/// The largest encoded picture that [`decode_image`] accepts, in bytes (64 MiB).
+pub const MAX_IMAGE_BYTES: usize = 64 << 20;
+/// The largest picture that [`decode_image`] accepts, in pixels (64 Mpx).
+pub const MAX_IMAGE_PIXELS: u64 = 64 << 20;
+
+/// A picture: 8-bit RGB, rows from the top, no padding.
+///
+/// Invariant: there are exactly `width * height * 3` bytes, and neither side is zero.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RgbImage {
+    width: u32,
+    height: u32,
+    pixels: Vec<u8>,
+}
+
+impl RgbImage {
+    /// A black picture. A side of 0 is taken as 1.
+    #[must_use]
+    pub fn new(width: u32, height: u32) -> Self {
+        let (width, height) = (width.max(1), height.max(1));
+        Self { width, height, pixels: vec![0; width as usize * height as usize * 3] }
+    }
+
+    /// A picture from its bytes; `None` unless there are exactly `width * height * 3` of them and no side is zero.
+    #[must_use]
+    pub fn from_pixels(width: u32, height: u32, pixels: Vec<u8>) -> Option<Self> {
+        let expected = u64::from(width) * u64::from(height) * 3;
+        (expected > 0 && pixels.len() as u64 == expected).then_some(Self { width, height, pixels })
+    }
+
+    /// Columns.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Rows.
+    #[must_use]
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// All bytes: `r, g, b` of each pixel, row after row.
+    #[must_use]
+    pub fn pixels(&self) -> &[u8] {
+        &self.pixels
+    }
+
+    /// All bytes, to draw into.
+    pub fn pixels_mut(&mut self) -> &mut [u8] {
+        &mut self.pixels
+    }
+
+    /// One row of `width * 3` bytes. Panics when `y` is not below the height, as indexing does.
+    #[must_use]
+    pub fn row(&self, y: u32) -> &[u8] {
+        let stride = self.width as usize * 3;
+        &self.pixels[y as usize * stride..][..stride]
+    }
+
+    /// The pixel at `(x, y)`. Panics outside the picture, as indexing does.
+    #[must_use]
+    pub fn pixel(&self, x: u32, y: u32) -> [u8; 3] {
+        let row = self.row(y);
+        let at = x as usize * 3;
+        [row[at], row[at + 1], row[at + 2]]
+    }
+
+    /// The bytes themselves.
+    #[must_use]
+    pub fn into_pixels(self) -> Vec<u8> {
+        self.pixels
+    }
+
+    /// The whole picture in another size, filtered (Catmull-Rom). The aspect ratio is the caller's business.
+    #[must_use]
+    pub fn resized(&self, width: u32, height: u32) -> Self {
+        let (width, height) = (width.max(1), height.max(1));
+        if (width, height) == (self.width, self.height) {
+            return self.clone();
+        }
+        let Some(view) = image::ImageBuffer::<image::Rgb<u8>, &[u8]>::from_raw(
+            self.width,
+            self.height,
+            self.pixels.as_slice(),
+        ) else {
+            return Self::new(width, height);
+        };
+        let resized = image::imageops::resize(&view, width, height, image::imageops::FilterType::CatmullRom);
+        Self { width, height, pixels: resized.into_raw() }
+    }
+
+    /// The whole picture inside another size, its aspect ratio kept, black bars around it.
+    #[must_use]
+    pub fn letterboxed(&self, width: u32, height: u32) -> Self {
+        let (inner_width, inner_height) = fit_inside((self.width, self.height), (width, height));
+        let inner = self.resized(inner_width, inner_height);
+        if (inner.width, inner.height) == (width, height) {
+            return inner;
+        }
+        let mut framed = Self::new(width, height);
+        // Even offsets keep the bar's edge on the chroma grid.
+        let left = ((framed.width - inner.width) / 2) as usize & !1;
+        let top = ((framed.height - inner.height) / 2) as usize & !1;
+        let (inner_stride, stride) = (inner.width as usize * 3, framed.width as usize * 3);
+        for (y, row) in inner.pixels.chunks_exact(inner_stride).enumerate() {
+            framed.pixels[(top + y) * stride + left * 3..][..inner_stride].copy_from_slice(row);
+        }
+        framed
+    }
+}
+
+impl std::fmt::Debug for RgbImage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "RgbImage({}x{})", self.width, self.height)
+    }
+}
+
+/// The largest size with `inner`'s aspect ratio that fits into `outer`.
+fn fit_inside(inner: (u32, u32), outer: (u32, u32)) -> (u32, u32) {
+    let (iw, ih) = (u64::from(inner.0), u64::from(inner.1));
+    let (ow, oh) = (u64::from(outer.0.max(1)), u64::from(outer.1.max(1)));
+    let (width, height) =
+        if iw * oh >= ih * ow { (ow, (ow * ih + iw / 2) / iw) } else { ((oh * iw + ih / 2) / ih, oh) };
+    // Within one line of the frame there is nothing to be seen in a bar.
+    let snap = |side: u64, full: u64| if full - side.min(full) <= 2 { full } else { side.max(1) };
+    (snap(width, ow) as u32, snap(height, oh) as u32)
+}
+
+/// Decodes a PNG, JPEG or WebP picture; transparent parts are laid over black.
+///
+/// # Errors
+/// [`MediaError::TooLarge`] above [`MAX_IMAGE_BYTES`] or [`MAX_IMAGE_PIXELS`], [`MediaError::NotMedia`] for any other
+/// format, [`MediaError::Damaged`] when decoding fails.
+pub fn decode_image(bytes: &[u8]) -> Result<RgbImage, MediaError> {
+    if bytes.len() > MAX_IMAGE_BYTES {
+        return Err(MediaError::TooLarge {
+            what: format!("a picture of {} MiB", bytes.len() >> 20),
+            limit: format!("{} MiB", MAX_IMAGE_BYTES >> 20),
+        });
+    }
+    let format = image_format(bytes)
+        .ok_or_else(|| MediaError::NotMedia("expected a PNG, JPEG or WebP picture".to_owned()))?;
+    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+    let mut limits = image::Limits::default();
+    limits.max_alloc = Some(MAX_IMAGE_PIXELS * 8);
+    reader.limits(limits);
+    let damaged =
+        |error: image::ImageError| MediaError::Damaged(format!("the picture cannot be decoded: {error}"));
+    let mut decoder = reader.into_decoder().map_err(damaged)?;
+    let (width, height) = decoder.dimensions();
+    if u64::from(width) * u64::from(height) > MAX_IMAGE_PIXELS {
+        return Err(MediaError::TooLarge {
+            what: format!("a picture of {width}x{height}"),
+            limit: format!("{} megapixels", MAX_IMAGE_PIXELS >> 20),
+        });
+    }
+    let orientation = decoder.orientation().unwrap_or(image::metadata::Orientation::NoTransforms);
+    let mut picture = image::DynamicImage::from_decoder(decoder).map_err(damaged)?;
+    picture.apply_orientation(orientation);
+    let (width, height) = (picture.width(), picture.height());
+    let pixels = if picture.color().has_alpha() {
+        let mut pixels = Vec::with_capacity(width as usize * height as usize * 3);
+        for &image::Rgba([r, g, b, alpha]) in picture.into_rgba8().pixels() {
+            let over_black = |c: u8| ((u16::from(c) * u16::from(alpha) + 127) / 255) as u8;
+            pixels.extend([over_black(r), over_black(g), over_black(b)]);
+        }
+        pixels
+    } else {
+        picture.into_rgb8().into_raw()
+    };
+    RgbImage::from_pixels(width, height, pixels)
+        .ok_or_else(|| MediaError::damaged("the picture has no pixels"))
+}
+
+/// The picture as a PNG file. The same picture always gives the same bytes.
+///
+/// # Panics
+/// Never: an [`RgbImage`] holds exactly the bytes that its size asks for.
+#[must_use]
+pub fn encode_png(image: &RgbImage) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let encoder = image::codecs::png::PngEncoder::new_with_quality(
+        &mut bytes,
+        image::codecs::png::CompressionType::Fast,
+        image::codecs::png::FilterType::Adaptive,
+    );
+    let written =
+        encoder.write_image(image.pixels(), image.width(), image.height(), image::ExtendedColorType::Rgb8);
+    debug_assert!(written.is_ok(), "a whole picture always encodes");
+    bytes
+}
+
+/// The media type of a picture that [`decode_image`] knows, told from its first bytes.
+#[must_use]
+pub fn image_media_type(bytes: &[u8]) -> Option<&'static str> {
+    match image_format(bytes)? {
+        ImageFormat::Png => Some("image/png"),
+        ImageFormat::Jpeg => Some("image/jpeg"),
+        ImageFormat::WebP => Some("image/webp"),
+        _ => None,
+    }
+}
+
+fn image_format(bytes: &[u8]) -> Option<ImageFormat> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(ImageFormat::Png),
+        [0xff, 0xd8, 0xff, ..] => Some(ImageFormat::Jpeg),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(ImageFormat::WebP),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gradient(width: u32, height: u32) -> RgbImage {
+        let mut image = RgbImage::new(width, height);
+        for (i, pixel) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
+            pixel.copy_from_slice(&[i as u8, (i / 7) as u8, 200]);
+        }
+        image
+    }
+
+    #[test]
+    fn png_keeps_every_pixel() {
+        let image = gradient(37, 21);
+        let bytes = encode_png(&image);
+        assert_eq!(image_media_type(&bytes), Some("image/png"));
+        assert_eq!(decode_image(&bytes).unwrap(), image);
+    }
+
+    #[test]
+    fn foreign_and_broken_pictures_are_told_apart() {
+        assert!(matches!(decode_image(b"GIF89a..."), Err(MediaError::NotMedia(_))));
+        assert!(matches!(decode_image(b""), Err(MediaError::NotMedia(_))));
+        let mut bytes = encode_png(&gradient(16, 16));
+        bytes.truncate(60);
+        assert!(matches!(decode_image(&bytes), Err(MediaError::Damaged(_))));
+    }
+
+    #[test]
+    fn a_small_file_that_claims_a_huge_picture_is_refused() {
+        let mut bytes = encode_png(&gradient(16, 16));
+        bytes[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
+        assert!(decode_image(&bytes).is_err());
+    }
+
+    #[test]
+    fn letterboxing_keeps_the_aspect_ratio() {
+        let boxed = gradient(40, 40).letterboxed(80, 40);
+        assert_eq!((boxed.width(), boxed.height()), (80, 40));
+        assert_eq!(boxed.pixel(0, 20), [0, 0, 0], "a bar on the left");
+        assert_eq!(boxed.pixel(79, 20), [0, 0, 0], "a bar on the right");
+        assert_eq!(boxed.pixel(40, 20)[2], 200, "the picture in the middle");
+        assert_eq!(fit_inside((854, 480), (852, 480)), (852, 480));
+        assert_eq!(fit_inside((1920, 1080), (1280, 720)), (1280, 720));
+    }
+}

@@ -1,0 +1,65 @@
+//! The sound of a film: every clip's own, cut or filled up to exactly the length of its pictures.
+
+use super::{Clip, SoundTrack, most_common};
+use crate::clip::sound_track;
+use crate::mp4::Movie;
+use crate::rate::rescale;
+use crate::sound::Sound;
+use crate::{AudioSpec, MediaError, Tools, aac};
+
+/// Long enough that nothing clicks at a cut, short enough not to be heard as a fade.
+const FADE_SECONDS: f64 = 0.010;
+
+/// The form of the film's sound: the rate that most clips have, two channels where any clip has them. `None` for a silent film.
+pub(super) fn form(clips: &[Clip]) -> Option<AudioSpec> {
+    let sounds = clips.iter().filter_map(|clip| clip.probe.audio.as_ref());
+    let rates = sounds.clone().map(|sound| sound.sample_rate).filter(|rate| aac::SAMPLE_RATES.contains(rate));
+    let stereo = sounds.clone().any(|sound| sound.channels != 1);
+    sounds.clone().next()?;
+    Some(AudioSpec {
+        sample_rate: most_common(&rates).unwrap_or(48_000),
+        channels: if stereo { 2 } else { 1 },
+    })
+}
+
+/// Encodes the sound of the whole film. `ends` is where each clip's pictures end, on a clock of `timescale` per second from the film's beginning.
+pub(super) fn track(
+    clips: &[Clip],
+    ends: &[u64],
+    timescale: u32,
+    spec: AudioSpec,
+    tools: &Tools,
+) -> Result<SoundTrack, MediaError> {
+    sound_track(&lay(clips, ends, timescale, spec, tools)?, spec)
+}
+
+/// The interleaved samples of the whole film.
+pub(super) fn lay(
+    clips: &[Clip],
+    ends: &[u64],
+    timescale: u32,
+    spec: AudioSpec,
+    tools: &Tools,
+) -> Result<Vec<f32>, MediaError> {
+    let fade = (f64::from(spec.sample_rate) * FADE_SECONDS) as usize;
+    let mut film = Vec::new();
+    for (clip, &end) in clips.iter().zip(ends) {
+        let until = rescale(i128::from(end), timescale, spec.sample_rate) as usize;
+        let frames = until.saturating_sub(film.len() / usize::from(spec.channels));
+        let sound = of_clip(clip, spec, tools).map_err(|error| error.at(&clip.path))?;
+        let silence = Sound { sample_rate: spec.sample_rate, channels: spec.channels, samples: Vec::new() };
+        film.extend(sound.unwrap_or(silence).fitted(frames, fade));
+    }
+    Ok(film)
+}
+
+fn of_clip(clip: &Clip, spec: AudioSpec, tools: &Tools) -> Result<Option<Sound>, MediaError> {
+    if clip.probe.audio.is_none() {
+        return Ok(None);
+    }
+    if clip.foreign {
+        return tools.sound(&clip.path, spec.sample_rate, spec.channels).map(Some);
+    }
+    let sound = Sound::of(&mut Movie::open(&clip.path)?)?;
+    Ok(sound.map(|sound| sound.converted(spec.sample_rate, spec.channels)))
+}

@@ -1,0 +1,72 @@
+//! The sample entries that this crate writes: what a decoder must know before the first sample.
+
+use super::boxes::BoxWriter;
+use crate::h264::ParameterSets;
+
+/// `avc1` with decoder configuration, BT.709 colour in broadcast range, square pixels. The same parameter sets give the same bytes.
+pub(crate) fn avc1(width: u32, height: u32, sets: &ParameterSets) -> Vec<u8> {
+    let mut out = BoxWriter::default();
+    out.child(*b"avc1", |out| {
+        out.zeros(6);
+        out.u16(1); // data_reference_index
+        out.zeros(16);
+        out.u16(width as u16);
+        out.u16(height as u16);
+        out.u32(0x0048_0000); // 72 dots per inch
+        out.u32(0x0048_0000);
+        out.u32(0);
+        out.u16(1); // frame_count
+        out.zeros(32); // compressorname
+        out.u16(0x0018); // depth
+        out.u16(0xffff);
+        out.child(*b"avcC", |out| {
+            out.u8(1);
+            out.bytes(&sets.sps[1..4]); // profile, constraints, level
+            out.u8(0xff); // lengths are four bytes
+            out.u8(0xe1); // one sequence parameter set
+            out.u16(sets.sps.len() as u16);
+            out.bytes(&sets.sps);
+            out.u8(1);
+            out.u16(sets.pps.len() as u16);
+            out.bytes(&sets.pps);
+            out.bytes(&[0xfd, 0xf8, 0xf8, 0]); // 4:2:0, 8 bits, 8 bits, no extensions
+        });
+        out.child(*b"colr", |out| {
+            out.bytes(b"nclx");
+            for _primaries_transfer_matrix in 0..3 {
+                out.u16(1);
+            }
+            out.u8(0); // broadcast range
+        });
+        out.child(*b"pasp", |out| {
+            out.u32(1);
+            out.u32(1);
+        });
+    });
+    out.into_bytes()
+}
+
+/// `mp4a` for AAC with this `AudioSpecificConfig`.
+pub(crate) fn mp4a(sample_rate: u32, channels: u16, config: &[u8]) -> Vec<u8> {
+    let mut out = BoxWriter::default();
+    out.child(*b"mp4a", |out| {
+        out.zeros(6);
+        out.u16(1); // data_reference_index
+        out.zeros(8);
+        out.u16(channels);
+        out.u16(16); // bits per sample
+        out.u32(0);
+        // A rate that 16 bits cannot hold is only in the decoder configuration, which is what counts.
+        out.u32(u32::from(u16::try_from(sample_rate).unwrap_or(0)) << 16);
+        out.full(*b"esds", 0, 0, |out| {
+            let specific = config.len() as u8;
+            out.bytes(&[0x03, 3 + 2 + 13 + 2 + specific + 3, 0, 0, 0]); // ES_Descriptor
+            out.bytes(&[0x04, 13 + 2 + specific, 0x40, 0x15]); // DecoderConfigDescriptor: AAC, a sound stream
+            out.zeros(3 + 4 + 4); // buffer size and rates: unspecified
+            out.bytes(&[0x05, specific]); // DecoderSpecificInfo
+            out.bytes(config);
+            out.bytes(&[0x06, 1, 2]); // SLConfigDescriptor: as MP4 has it
+        });
+    });
+    out.into_bytes()
+}

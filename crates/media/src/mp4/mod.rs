@@ -1,0 +1,12 @@
+//! MP4 (ISO/IEC 14496-12 and -14): reading what others wrote, writing what players like.
+
+mod boxes;
+mod entry;
+mod esds;
+mod read;
+mod write;
+
+pub(crate) use entry::{avc1, mp4a};
+pub(crate) use esds::{SoundConfig, sound_config};
+pub(crate) use read::{Movie, Sample, Track};
+pub(crate) use write::{OutputKind, OutputSample, OutputTrack, write_movie};

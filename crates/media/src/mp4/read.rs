@@ -1,0 +1,406 @@
+//! Reading of MP4 files, ordinary and fragmented: which tracks there are and where each sample lies.
+//!
+//! The box structure is decoded by `shiguredo_mp4`; here are the bounds on it. Nothing is allocated that the file's own size
+//! does not account for, and every sample lies inside the file before it is believed.
+
+use std::fs::File;
+use std::io::{Cursor, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use shiguredo_mp4::aux::SampleTableAccessor;
+use shiguredo_mp4::boxes::{HdlrBox, MoovBox, StszBox, TrakBox};
+use shiguredo_mp4::demux::Fmp4SegmentDemuxer;
+use shiguredo_mp4::{Decode, TrackKind};
+
+use super::boxes::{children, find};
+use crate::MediaError;
+use crate::guard::guard;
+use crate::rate::rescale;
+
+/// The largest index (`moov`) that is loaded.
+const MAX_INDEX_BYTES: u64 = 64 << 20;
+/// The largest fragment that is loaded; its samples are in it.
+const MAX_FRAGMENT_BYTES: u64 = 512 << 20;
+/// More samples than any clip has: eleven hours of sound and pictures.
+const MAX_SAMPLES: usize = 4_000_000;
+/// More boxes than a file has at its top level, except one that is meant to keep us busy.
+const MAX_TOP_LEVEL_BOXES: usize = 200_000;
+/// The largest single sample: a raw 8K picture would be smaller.
+const MAX_SAMPLE_BYTES: u32 = 64 << 20;
+
+/// Where the bytes of a movie come from.
+pub(crate) trait Source: Read + Seek {}
+impl<T: Read + Seek> Source for T {}
+
+/// A movie whose index was read and found sound.
+pub(crate) struct Movie {
+    source: Box<dyn Source>,
+    length: u64,
+    pub(crate) video: Option<Track>,
+    pub(crate) audio: Option<Track>,
+    /// The index lies in front of the samples.
+    pub(crate) faststart: bool,
+}
+
+/// One track; times are in its own ticks.
+#[derive(Debug)]
+pub(crate) struct Track {
+    /// The first sample entry, a whole box.
+    pub(crate) entry: Vec<u8>,
+    /// All samples use the first sample entry.
+    pub(crate) one_entry: bool,
+    pub(crate) timescale: u32,
+    /// In decoding order.
+    pub(crate) samples: Vec<Sample>,
+    /// The part of the media that is presented, in order.
+    pub(crate) edits: Vec<Edit>,
+}
+
+/// One sample.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub(crate) offset: u64,
+    pub(crate) size: u32,
+    pub(crate) duration: u32,
+    /// When it is to be shown, on the media's own clock.
+    pub(crate) composition: i64,
+    pub(crate) decoding: i64,
+    pub(crate) sync: bool,
+}
+
+/// One stretch of the presentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Edit {
+    /// Where it begins in the media; `None` for nothing at all (a gap).
+    pub(crate) media: Option<i64>,
+    /// How long it lasts, in the track's ticks.
+    pub(crate) length: i64,
+}
+
+impl Track {
+    /// How much is presented, in ticks.
+    pub(crate) fn presented(&self) -> i64 {
+        self.edits.iter().map(|edit| edit.length).sum()
+    }
+
+    /// The four letters of the coding.
+    pub(crate) fn coding(&self) -> [u8; 4] {
+        self.entry.get(4..8).and_then(|name| name.try_into().ok()).unwrap_or(*b"????")
+    }
+
+    /// The payload of a box inside the sample entry, e.g. `avcC`.
+    pub(crate) fn configuration(&self, name: [u8; 4]) -> Option<&[u8]> {
+        let fixed = match &self.coding() {
+            b"mp4a" => 8 + 28 + self.quicktime_extra(),
+            _ => 8 + 78,
+        };
+        find(self.entry.get(fixed..)?, &[name])
+            // QuickTime wraps it once more.
+            .or_else(|| find(self.entry.get(fixed..)?, &[*b"wave", name]))
+    }
+
+    /// Version 1 and 2 of the older sound description are longer.
+    fn quicktime_extra(&self) -> usize {
+        match self.entry.get(16..18) {
+            Some([0, 1]) => 16,
+            Some([0, 2]) => 36,
+            _ => 0,
+        }
+    }
+
+    /// The order in which the samples are shown: indices into `samples`, by composition time.
+    pub(crate) fn presentation_order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.samples.len()).collect();
+        order.sort_by_key(|&i| self.samples[i].composition);
+        order
+    }
+}
+
+impl Movie {
+    /// Opens a file.
+    pub(crate) fn open(path: &Path) -> Result<Self, MediaError> {
+        let file = File::open(path).map_err(MediaError::io("cannot open the file"))?;
+        let metadata = file.metadata().map_err(MediaError::io("cannot open the file"))?;
+        if !metadata.is_file() {
+            return Err(MediaError::NotMedia("this is no regular file".to_owned()));
+        }
+        Self::read(Box::new(std::io::BufReader::with_capacity(64 << 10, file)), metadata.len())
+    }
+
+    /// The same for a file that is already in memory.
+    pub(crate) fn from_bytes(bytes: Vec<u8>) -> Result<Self, MediaError> {
+        let length = bytes.len() as u64;
+        Self::read(Box::new(Cursor::new(bytes)), length)
+    }
+
+    fn read(mut source: Box<dyn Source>, length: u64) -> Result<Self, MediaError> {
+        let top = top_level(&mut *source, length)?;
+        let position = |name: &[u8; 4]| top.iter().position(|found| found.name == *name);
+        let Some(moov_at) = position(b"moov") else {
+            return Err(MediaError::damaged("it has no index (moov): the end of the file may be missing"));
+        };
+        let faststart = position(b"mdat").is_none_or(|mdat| moov_at < mdat);
+        let moov_bytes = load(&mut *source, top[moov_at].start, top[moov_at].end, MAX_INDEX_BYTES)?;
+        let decoded = guard(|| MoovBox::decode(&moov_bytes))?.map_err(|error| malformed(&error))?;
+        let moov = decoded.0;
+        let movie_timescale = moov.mvhd_box.timescale.get();
+
+        let mut movie = Self { source, length, video: None, audio: None, faststart };
+        let raw_tracks = children(&moov_bytes).next().map_or(&[][..], |found| found.payload);
+        let raw_tracks = children(raw_tracks).filter(|found| found.name == *b"trak");
+        let fragmented = moov.mvex_box.is_some();
+        let mut tracks = Vec::new();
+        for (trak, raw) in moov.trak_boxes.iter().zip(raw_tracks) {
+            let kind = match trak.mdia_box.hdlr_box.handler_type {
+                HdlrBox::HANDLER_TYPE_VIDE => TrackKind::Video,
+                HdlrBox::HANDLER_TYPE_SOUN => TrackKind::Audio,
+                _ => continue,
+            };
+            let slot = if kind == TrackKind::Video { &movie.video } else { &movie.audio };
+            let taken = tracks.iter().any(|&(_, other, _)| other == kind);
+            if slot.is_none() && !taken {
+                let mut track = empty_track(trak, raw.payload)?;
+                if !fragmented {
+                    track.samples = samples(trak, length)?;
+                }
+                tracks.push((trak.tkhd_box.track_id, kind, track));
+            }
+        }
+        if fragmented {
+            movie.read_fragments(&top, &moov_bytes, &mut tracks)?;
+        }
+        for (id, kind, mut track) in tracks {
+            if track.samples.is_empty() {
+                continue;
+            }
+            let trak = moov.trak_boxes.iter().find(|trak| trak.tkhd_box.track_id == id);
+            track.edits = edits(trak, &track, movie_timescale);
+            match kind {
+                TrackKind::Video => movie.video = Some(track),
+                _ => movie.audio = Some(track),
+            }
+        }
+        Ok(movie)
+    }
+
+    /// The bytes of one sample, replacing what is in `bytes`.
+    pub(crate) fn load_sample(&mut self, sample: &Sample, bytes: &mut Vec<u8>) -> Result<(), MediaError> {
+        let end = sample.offset.checked_add(u64::from(sample.size));
+        if sample.size > MAX_SAMPLE_BYTES || end.is_none_or(|end| end > self.length) {
+            return Err(MediaError::damaged("a sample lies outside the file"));
+        }
+        bytes.resize(sample.size as usize, 0);
+        self.source
+            .seek(SeekFrom::Start(sample.offset))
+            .and_then(|_| self.source.read_exact(bytes))
+            .map_err(MediaError::io("cannot read the file"))
+    }
+
+    /// Collects the samples of all fragments.
+    fn read_fragments(
+        &mut self,
+        top: &[TopLevel],
+        moov: &[u8],
+        tracks: &mut [(u32, TrackKind, Track)],
+    ) -> Result<(), MediaError> {
+        let mut demuxer = Fmp4SegmentDemuxer::new();
+        guard(|| demuxer.handle_init_segment(moov))?.map_err(|error| malformed(&error))?;
+        for (i, moof) in top.iter().enumerate().filter(|(_, found)| found.name == *b"moof") {
+            let Some(mdat) = top.get(i + 1).filter(|next| next.name == *b"mdat") else {
+                return Err(MediaError::needs("an MP4 file with unusual fragments"));
+            };
+            let segment = load(&mut *self.source, moof.start, mdat.end, MAX_FRAGMENT_BYTES)?;
+            let found =
+                guard(|| demuxer.handle_media_segment(&segment))?.map_err(|error| malformed(&error))?;
+            for sample in found {
+                let Some((_, _, track)) = tracks.iter_mut().find(|(id, _, _)| *id == sample.track.track_id)
+                else {
+                    continue;
+                };
+                let decoding = i64::try_from(sample.timestamp).map_err(|_| clock())?;
+                let size = u32::try_from(sample.data_size)
+                    .map_err(|_| MediaError::damaged("a sample is larger than the file"))?;
+                track.one_entry &= track.samples.is_empty() || sample.sample_entry.is_none();
+                track.samples.push(Sample {
+                    offset: moof.start.saturating_add(sample.data_offset),
+                    size,
+                    duration: sample.duration,
+                    composition: decoding
+                        .checked_add(sample.composition_time_offset.unwrap_or(0))
+                        .ok_or_else(clock)?,
+                    decoding,
+                    sync: sample.keyframe,
+                });
+                check_count(track.samples.len() as u64, self.length)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+struct TopLevel {
+    name: [u8; 4],
+    start: u64,
+    end: u64,
+}
+
+/// The boxes at the top level. The last one may be cut off: what lies in it is checked sample by sample.
+fn top_level(source: &mut dyn Source, length: u64) -> Result<Vec<TopLevel>, MediaError> {
+    let io = MediaError::io;
+    let mut found: Vec<TopLevel> = Vec::new();
+    let mut start = 0;
+    while start + 8 <= length && found.len() < MAX_TOP_LEVEL_BOXES {
+        let mut head = [0; 16];
+        let available = (length - start).min(16) as usize;
+        source.seek(SeekFrom::Start(start)).map_err(io("cannot read the file"))?;
+        source.read_exact(&mut head[..available]).map_err(io("cannot read the file"))?;
+        let name = [head[4], head[5], head[6], head[7]];
+        let size = match u32::from_be_bytes([head[0], head[1], head[2], head[3]]) {
+            0 => length - start,
+            1 if available == 16 => u64::from_be_bytes([
+                head[8], head[9], head[10], head[11], head[12], head[13], head[14], head[15],
+            ]),
+            size => u64::from(size),
+        };
+        if found.is_empty()
+            && !matches!(&name, b"ftyp" | b"styp" | b"moov" | b"mdat" | b"free" | b"skip" | b"wide")
+        {
+            return Err(MediaError::NotMedia(describe(&head[..available])));
+        }
+        if size < 8 {
+            break;
+        }
+        let end = start.saturating_add(size).min(length);
+        found.push(TopLevel { name, start, end });
+        start = end;
+    }
+    if found.is_empty() {
+        let what = if length == 0 { "it is empty" } else { "it is too short to be a video" };
+        return Err(MediaError::NotMedia(what.to_owned()));
+    }
+    Ok(found)
+}
+
+/// What a file that is no MP4 looks like.
+fn describe(head: &[u8]) -> String {
+    let what = match head {
+        [0x1a, 0x45, 0xdf, 0xa3, ..] => "it looks like WebM or Matroska",
+        [b'R', b'I', b'F', b'F', ..] => "it looks like AVI, WAV or WebP",
+        [b'O', b'g', b'g', b'S', ..] => "it looks like Ogg",
+        [0x47, ..] => "it looks like an MPEG transport stream",
+        [b'<', ..] => "it looks like a web page",
+        [b'{' | b'[', ..] => "it looks like JSON",
+        [0x89, b'P', b'N', b'G', ..] => "it is a PNG picture",
+        [0xff, 0xd8, 0xff, ..] => "it is a JPEG picture",
+        _ => "it does not begin like an MP4 file",
+    };
+    what.to_owned()
+}
+
+fn load(source: &mut dyn Source, start: u64, end: u64, limit: u64) -> Result<Vec<u8>, MediaError> {
+    let size = end - start;
+    if size > limit {
+        return Err(MediaError::TooLarge {
+            what: format!("an index or fragment of {} MiB", size >> 20),
+            limit: format!("{} MiB", limit >> 20),
+        });
+    }
+    let mut bytes = vec![0; size as usize];
+    source.seek(SeekFrom::Start(start)).map_err(MediaError::io("cannot read the file"))?;
+    source.read_exact(&mut bytes).map_err(MediaError::io("cannot read the file"))?;
+    Ok(bytes)
+}
+
+fn empty_track(trak: &TrakBox, raw: &[u8]) -> Result<Track, MediaError> {
+    let missing = || MediaError::damaged("a track has no sample description");
+    let stsd = find(raw, &[*b"mdia", *b"minf", *b"stbl", *b"stsd"]).ok_or_else(missing)?;
+    let mut entries = children(stsd.get(8..).ok_or_else(missing)?);
+    let entry = entries.next().ok_or_else(missing)?.whole.to_vec();
+    let timescale = trak.mdia_box.mdhd_box.timescale.get();
+    Ok(Track {
+        entry,
+        one_entry: entries.next().is_none(),
+        timescale,
+        samples: Vec::new(),
+        edits: Vec::new(),
+    })
+}
+
+/// The sample table, each sample inside the file.
+fn samples(trak: &TrakBox, length: u64) -> Result<Vec<Sample>, MediaError> {
+    let stbl = &trak.mdia_box.minf_box.stbl_box;
+    let count = match &stbl.stsz_box {
+        StszBox::Fixed { sample_count, .. } => u64::from(*sample_count),
+        StszBox::Variable { entry_sizes } => entry_sizes.len() as u64,
+    };
+    check_count(count, length)?;
+    let table = guard(|| SampleTableAccessor::new(stbl))?
+        .map_err(|error| MediaError::Damaged(format!("the sample table contradicts itself: {error}")))?;
+    guard(|| {
+        let mut samples = Vec::with_capacity(count as usize);
+        for sample in table.samples() {
+            let (offset, size) = (sample.data_offset(), sample.data_size());
+            if offset.checked_add(u64::from(size)).is_none_or(|end| end > length) {
+                return Err(MediaError::damaged(
+                    "the file ends before its last sample: the download may be incomplete",
+                ));
+            }
+            let decoding = i64::try_from(sample.timestamp()).map_err(|_| clock())?;
+            let composition =
+                decoding.checked_add(sample.composition_time_offset().unwrap_or(0)).ok_or_else(clock)?;
+            let (duration, sync) = (sample.duration(), sample.is_sync_sample());
+            samples.push(Sample { offset, size, duration, composition, decoding, sync });
+        }
+        Ok(samples)
+    })?
+}
+
+/// A sample that has no bytes of its own costs memory for nothing.
+fn check_count(count: u64, length: u64) -> Result<(), MediaError> {
+    if count > length || count > MAX_SAMPLES as u64 {
+        return Err(MediaError::Damaged(format!(
+            "it claims {count} samples, which cannot be in a file of its size"
+        )));
+    }
+    Ok(())
+}
+
+fn clock() -> MediaError {
+    MediaError::damaged("its clock runs beyond all bounds")
+}
+
+/// What is presented of a track: its edit list where there is one, everything otherwise. Never longer than the media.
+fn edits(trak: Option<&TrakBox>, track: &Track, movie_timescale: u32) -> Vec<Edit> {
+    let first = track.samples.iter().map(|s| s.composition).min().unwrap_or(0);
+    let end =
+        track.samples.iter().map(|s| s.composition.saturating_add(i64::from(s.duration))).max().unwrap_or(0);
+    let listed = trak
+        .and_then(|trak| trak.edts_box.as_ref())
+        .and_then(|edts| edts.elst_box.as_ref())
+        .map_or(&[][..], |elst| elst.entries.as_slice());
+    let mut edits = Vec::new();
+    for entry in listed.iter().take(64) {
+        let length = rescale(i128::from(entry.edit_duration), movie_timescale, track.timescale);
+        let length = i64::try_from(length).unwrap_or(i64::MAX);
+        // A gap longer than a day is no gap but a mistake.
+        let day = i64::from(track.timescale) * 86_400;
+        if entry.media_time < 0 {
+            edits.push(Edit { media: None, length: length.min(day) });
+            continue;
+        }
+        // A length of zero stands for all the rest, in fragmented files.
+        let rest = end.saturating_sub(entry.media_time).max(0);
+        let length = if length == 0 { rest } else { length.min(rest) };
+        if length > 0 {
+            edits.push(Edit { media: Some(entry.media_time), length });
+        }
+    }
+    if !edits.iter().any(|edit| edit.media.is_some()) {
+        edits = vec![Edit { media: Some(first.max(0)), length: end.saturating_sub(first.max(0)).max(0) }];
+    }
+    edits
+}
+
+fn malformed(error: &impl std::fmt::Display) -> MediaError {
+    MediaError::Damaged(format!("its index is malformed: {error}"))
+}

@@ -1,0 +1,185 @@
+//! What a file is: length, tracks, codings. Reads the index only.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::h264::DecoderConfig;
+use crate::mp4::{Movie, SoundConfig, Track, sound_config};
+use crate::rate::duration;
+use crate::{FrameRate, MediaError};
+
+/// What a file is.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Probe {
+    /// How long it plays: the longest track, edit lists applied.
+    pub duration: Duration,
+    /// The first track of pictures.
+    pub video: Option<VideoTrack>,
+    /// The first track of sound.
+    pub audio: Option<AudioTrack>,
+    /// Players can begin before the whole file has arrived.
+    pub faststart: bool,
+}
+
+/// A track of pictures.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct VideoTrack {
+    /// `H.264`, `HEVC`, `AV1`, `VP9`, or the four letters of the file.
+    pub codec: String,
+    /// The profile where it is known, e.g. `High`.
+    pub profile: Option<String>,
+    /// Columns as shown.
+    pub width: u32,
+    /// Rows as shown.
+    pub height: u32,
+    /// The mean rate.
+    pub frame_rate: FrameRate,
+    /// Pictures in the file.
+    pub frames: u64,
+    /// How long the track plays.
+    pub duration: Duration,
+}
+
+/// A track of sound.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct AudioTrack {
+    /// `AAC`, `MP3`, `Opus`, or the four letters of the file.
+    pub codec: String,
+    /// Samples per second and channel.
+    pub sample_rate: u32,
+    /// Channels.
+    pub channels: u16,
+    /// How long the track plays.
+    pub duration: Duration,
+}
+
+/// Says what a file is, for MP4 files of any coding.
+///
+/// # Errors
+/// [`MediaError::NotMedia`] for anything but MP4, [`MediaError::Damaged`] for an index that contradicts itself or the file's length,
+/// [`MediaError::Io`] when it cannot be read; all of them name the file.
+pub fn probe(path: &Path) -> Result<Probe, MediaError> {
+    Movie::open(path).and_then(|movie| describe(&movie)).map_err(|error| error.at(path))
+}
+
+/// The same for a file in memory.
+///
+/// # Errors
+/// As [`probe`], without a file to name.
+pub fn probe_bytes(bytes: &[u8]) -> Result<Probe, MediaError> {
+    describe(&Movie::from_bytes(bytes.to_vec())?)
+}
+
+pub(crate) fn describe(movie: &Movie) -> Result<Probe, MediaError> {
+    let video = movie.video.as_ref().map(video_track).transpose()?;
+    let audio = movie.audio.as_ref().map(audio_track);
+    if video.is_none() && audio.is_none() {
+        return Err(MediaError::damaged("it has neither pictures nor sound"));
+    }
+    let tracks = [video.as_ref().map(|v| v.duration), audio.as_ref().map(|a| a.duration)];
+    let duration = tracks.into_iter().flatten().max().unwrap_or_default();
+    Ok(Probe { duration, video, audio, faststart: movie.faststart })
+}
+
+fn video_track(track: &Track) -> Result<VideoTrack, MediaError> {
+    let field = |at: usize| {
+        track.entry.get(at..at + 2).map_or(0, |side| u32::from(u16::from_be_bytes([side[0], side[1]])))
+    };
+    let (mut width, mut height, mut profile) = (field(32), field(34), None);
+    if let Some(avcc) = track.configuration(*b"avcC") {
+        let config = DecoderConfig::parse(avcc)?;
+        (width, height) = (config.sps.width, config.sps.height);
+        profile = Some(config.sps.profile_name());
+    }
+    Ok(VideoTrack {
+        codec: coding_name(track.coding()),
+        profile,
+        width,
+        height,
+        frame_rate: frame_rate(track),
+        frames: track.samples.len() as u64,
+        duration: length(track),
+    })
+}
+
+fn audio_track(track: &Track) -> AudioTrack {
+    let number =
+        |at: usize| track.entry.get(at..at + 2).map_or(0, |field| u16::from_be_bytes([field[0], field[1]]));
+    let mut described = AudioTrack {
+        codec: coding_name(track.coding()),
+        sample_rate: u32::from(number(32)),
+        channels: number(24),
+        duration: length(track),
+    };
+    if let Some(SoundConfig { object_type, specific }) = aac_config(track) {
+        match object_type {
+            0x69 | 0x6b => "MP3".clone_into(&mut described.codec),
+            0x40 | 0x66..=0x68 => {}
+            other => described.codec = format!("MPEG-4 sound of type 0x{other:02x}"),
+        }
+        // What the decoder is told counts more than what the box says.
+        if let Ok(stream) = rusty_aac::config::parse(&specific) {
+            described.sample_rate = if stream.sbr { stream.ext_sample_rate } else { stream.sample_rate };
+            described.channels = if stream.ps { 2 } else { stream.channels() as u16 };
+        }
+    }
+    described
+}
+
+/// The decoder set-up of an `mp4a` track.
+pub(crate) fn aac_config(track: &Track) -> Option<SoundConfig> {
+    (track.coding() == *b"mp4a").then(|| track.configuration(*b"esds").and_then(sound_config)).flatten()
+}
+
+/// A name for people.
+pub(crate) fn coding_name(coding: [u8; 4]) -> String {
+    match &coding {
+        b"avc1" | b"avc3" => "H.264",
+        b"hvc1" | b"hev1" | b"dvh1" | b"dvhe" => "HEVC",
+        b"av01" => "AV1",
+        b"vp09" => "VP9",
+        b"vp08" => "VP8",
+        b"mp4v" => "MPEG-4 Visual",
+        b"mp4a" => "AAC",
+        b"Opus" => "Opus",
+        b"fLaC" => "FLAC",
+        b"ac-3" => "AC-3",
+        b"ec-3" => "E-AC-3",
+        other => return other.escape_ascii().to_string(),
+    }
+    .to_owned()
+}
+
+fn length(track: &Track) -> Duration {
+    duration(track.presented().max(0) as u128, track.timescale)
+}
+
+/// The exact rate where all pictures last equally long, a near common one otherwise.
+fn frame_rate(track: &Track) -> FrameRate {
+    let durations = || track.samples.iter().map(|s| s.duration);
+    // The last one often differs: nothing follows that would fix its end.
+    let body = track.samples.len().saturating_sub(1).max(1);
+    let first = durations().next().unwrap_or(0);
+    if let (true, Some(rate)) =
+        (durations().take(body).all(|d| d == first), FrameRate::new(track.timescale, first))
+    {
+        return rate;
+    }
+    let ticks: u64 = durations().map(u64::from).sum();
+    nearest_rate(track.samples.len() as f64 * f64::from(track.timescale) / ticks.max(1) as f64)
+}
+
+/// A rate that was measured, as a fraction: a common one when it is near enough.
+pub(crate) fn nearest_rate(measured: f64) -> FrameRate {
+    let common =
+        [(24_000, 1001), (24, 1), (25, 1), (30_000, 1001), (30, 1), (50, 1), (60_000, 1001), (60, 1)];
+    common
+        .into_iter()
+        .filter_map(|(numerator, denominator)| FrameRate::new(numerator, denominator))
+        .find(|rate| (rate.as_f64() - measured).abs() < rate.as_f64() * 0.0004)
+        .or_else(|| FrameRate::new((measured * 1000.0).round().clamp(1.0, 1e6) as u32, 1000))
+        .unwrap_or(FrameRate::CINEMA)
+}

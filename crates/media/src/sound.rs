@@ -1,0 +1,303 @@
+//! Sound as plain samples: decoded from a movie, brought to another rate or channel count, trimmed and faded.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use crate::aac::{self, SoundDecoder};
+use crate::mp4::Movie;
+use crate::probe::{aac_config, coding_name, describe};
+use crate::rate::{greatest_common_divisor, rescale};
+use crate::{MediaError, Tools, wav};
+
+/// The most sound that is held at once, in samples of all channels together: 46 minutes of 48 kHz stereo.
+const MOST_SAMPLES: usize = 1 << 28;
+
+/// The highest rate that sound here comes at, for bounds.
+const HIGHEST_RATE: u64 = 96_000;
+
+/// Decoded sound.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sound {
+    /// Samples a second and channel.
+    pub sample_rate: u32,
+    /// Channels.
+    pub channels: u16,
+    /// Interleaved, in -1..=1.
+    pub samples: Vec<f32>,
+}
+
+/// What sound is wanted as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SoundSpec {
+    /// Samples a second and channel.
+    pub sample_rate: u32,
+    /// 1 or 2.
+    pub channels: u16,
+    /// The longest sound that is taken.
+    pub longest: Duration,
+}
+
+/// Decodes the sound of a file in memory: WAV and AAC in MP4 natively, all else with ffmpeg where `tools` has it. A movie's
+/// pictures are ignored.
+///
+/// # Errors
+/// [`MediaError::NeedsFfmpeg`] for other codings without ffmpeg, [`MediaError::NotMedia`] for what has no sound,
+/// [`MediaError::TooLarge`] for more than `spec.longest`, [`MediaError::Damaged`] for what cannot be decoded.
+pub fn decode_sound(bytes: &[u8], tools: &Tools, spec: SoundSpec) -> Result<Sound, MediaError> {
+    let longer = || MediaError::TooLarge {
+        what: "the sound".to_owned(),
+        limit: format!("{} s", spec.longest.as_secs()),
+    };
+    let native = if wav::is_wav(bytes) {
+        wav::decode(bytes)
+    } else if bytes.get(4..8) == Some(b"ftyp") {
+        Movie::from_bytes(bytes.to_vec()).and_then(|mut movie| {
+            // The index is checked before anything is decoded: a small file may claim hours.
+            let duration = describe(&movie)?.audio.map_or(Duration::ZERO, |audio| audio.duration);
+            let packets = movie.audio.as_ref().map_or(0, |track| track.samples.len() as u64);
+            let most_packets = spec.longest.as_secs() * HIGHEST_RATE / u64::from(aac::FRAME) + 8;
+            if duration > spec.longest || packets > most_packets {
+                return Err(longer());
+            }
+            Sound::of(&mut movie)?.ok_or_else(|| MediaError::NotMedia("it has no sound".to_owned()))
+        })
+    } else {
+        Err(MediaError::needs("this kind of sound"))
+    };
+    let sound = match native {
+        Err(MediaError::NeedsFfmpeg { .. }) if tools.ffmpeg.is_some() => {
+            let mut file =
+                tempfile::NamedTempFile::new().map_err(MediaError::io("cannot make a temporary file"))?;
+            file.write_all(bytes).map_err(MediaError::io("cannot write a temporary file"))?;
+            // A little more than is taken, so that too long is seen to be too long.
+            let end = spec.longest + Duration::from_secs(1);
+            tools.sound_until(file.path(), spec.sample_rate, spec.channels, Some(end))?
+        }
+        native => native?,
+    };
+    let frames = sound.samples.len() as u64 / u64::from(sound.channels.max(1));
+    if frames > spec.longest.as_secs().saturating_mul(u64::from(sound.sample_rate)) {
+        return Err(longer());
+    }
+    if frames == 0 {
+        return Err(MediaError::NotMedia("it has no sound".to_owned()));
+    }
+    Ok(sound.converted(spec.sample_rate, spec.channels))
+}
+
+/// The set-up of a sound track that can be decoded here.
+pub(crate) fn decoder(movie: &Movie) -> Result<Option<SoundDecoder>, MediaError> {
+    let Some(track) = &movie.audio else { return Ok(None) };
+    match aac_config(track) {
+        Some(config) if config.object_type == 0x40 && track.one_entry => {
+            SoundDecoder::new(&config.specific).map(Some)
+        }
+        _ => Err(MediaError::needs(format!("{} sound", coding_name(track.coding())))),
+    }
+}
+
+impl Sound {
+    /// What is presented of a movie's sound; `None` when it has none.
+    ///
+    /// # Errors
+    /// [`MediaError::NeedsFfmpeg`] for anything but AAC.
+    pub(crate) fn of(movie: &mut Movie) -> Result<Option<Self>, MediaError> {
+        let Some(mut decoder) = decoder(movie)? else { return Ok(None) };
+        let Some(track) = movie.audio.take() else { return Ok(None) };
+        let mut media = Self::default();
+        let mut bytes = Vec::new();
+        for sample in &track.samples {
+            movie.load_sample(sample, &mut bytes)?;
+            if bytes.is_empty() {
+                let silence = media.samples.len() + aac::FRAME as usize * usize::from(media.channels);
+                media.samples.resize(silence, 0.0);
+                continue;
+            }
+            let pcm = decoder.decode(&bytes)?;
+            if media.channels == 0 {
+                (media.sample_rate, media.channels) = (pcm.sample_rate, pcm.channels);
+            }
+            if (pcm.sample_rate, pcm.channels) != (media.sample_rate, media.channels) {
+                return Err(MediaError::needs("sound that changes its rate or its channels on the way"));
+            }
+            if media.samples.len() + pcm.samples.len() > MOST_SAMPLES {
+                return Err(too_long());
+            }
+            media.samples.extend_from_slice(&pcm.samples);
+        }
+        if media.channels == 0 || media.sample_rate == 0 {
+            return Ok(None);
+        }
+        let origin = track.samples.first().map_or(0, |s| s.composition);
+        let ticks = |t: i64| rescale(i128::from(t), track.timescale, media.sample_rate);
+        let mut presented = Self { samples: Vec::new(), ..media };
+        for edit in &track.edits {
+            let length = usize::try_from(ticks(edit.length)).map_err(|_| too_long())?;
+            let length = length.saturating_mul(usize::from(media.channels));
+            let end = presented.samples.len().saturating_add(length);
+            if end > MOST_SAMPLES {
+                return Err(too_long());
+            }
+            if let Some(start) = edit.media {
+                let start = usize::try_from(ticks(start.saturating_sub(origin))).unwrap_or(0);
+                let from = start.saturating_mul(usize::from(media.channels)).min(media.samples.len());
+                let until = from.saturating_add(length).min(media.samples.len());
+                presented.samples.extend_from_slice(&media.samples[from..until]);
+            }
+            presented.samples.resize(end, 0.0);
+        }
+        Ok(Some(presented))
+    }
+
+    /// The same sound at another rate and with one or two channels.
+    pub(crate) fn converted(self, sample_rate: u32, channels: u16) -> Self {
+        self.with_channels(channels).resampled(sample_rate)
+    }
+
+    fn with_channels(self, channels: u16) -> Self {
+        if self.channels == channels {
+            return self;
+        }
+        let from = usize::from(self.channels.max(1));
+        let frames = self.samples.chunks_exact(from);
+        let samples = match (from, channels) {
+            (1, _) => frames.flat_map(|frame| [frame[0], frame[0]]).collect(),
+            (_, 1) => frames.map(|frame| frame.iter().sum::<f32>() / from as f32).collect(),
+            // The front pair at full weight, all others in the middle.
+            _ => frames
+                .flat_map(|frame| {
+                    let others = frame[2..].iter().sum::<f32>() * 0.5;
+                    let share = 1.0 / (1.0 + 0.5 * (from - 2) as f32);
+                    [(frame[0] + others) * share, (frame[1] + others) * share]
+                })
+                .collect(),
+        };
+        Self { channels, samples, ..self }
+    }
+
+    /// Band-limited resampling: a windowed sinc, one table of weights for each position between two samples.
+    fn resampled(self, sample_rate: u32) -> Self {
+        if self.sample_rate == sample_rate || self.samples.is_empty() {
+            return Self { sample_rate, ..self };
+        }
+        let divisor = greatest_common_divisor(u64::from(self.sample_rate), u64::from(sample_rate));
+        let up = u64::from(sample_rate) / divisor;
+        let down = u64::from(self.sample_rate) / divisor;
+        let phases = up.min(4096) as usize;
+        let cutoff = (up as f64 / down as f64).min(1.0) * 0.96;
+        let reach = (16.0 / cutoff).ceil() as i64;
+        let taps = (2 * reach) as usize;
+        let mut weights = Vec::with_capacity(phases * taps);
+        for phase in 0..phases {
+            let fraction = phase as f64 / phases as f64;
+            let row: Vec<f64> = (0..taps)
+                .map(|tap| {
+                    let distance = tap as f64 - (reach - 1) as f64 - fraction;
+                    windowed_sinc(distance, cutoff, reach as f64)
+                })
+                .collect();
+            let sum: f64 = row.iter().sum();
+            weights.extend(row.iter().map(|w| (w / sum) as f32));
+        }
+        let channels = usize::from(self.channels);
+        let frames = self.samples.len() / channels;
+        let wanted = (frames as u64 * up).div_ceil(down);
+        let mut samples = Vec::with_capacity(wanted as usize * channels);
+        for n in 0..wanted {
+            let position = n * down;
+            let base = (position / up) as i64;
+            let phase = ((position % up) * phases as u64 / up) as usize;
+            let row = &weights[phase * taps..][..taps];
+            for channel in 0..channels {
+                let mut sum = 0.0;
+                for (tap, weight) in row.iter().enumerate() {
+                    let at = (base + tap as i64 - (reach - 1)).clamp(0, frames as i64 - 1) as usize;
+                    sum += self.samples[at * channels + channel] * weight;
+                }
+                samples.push(sum);
+            }
+        }
+        Self { sample_rate, samples, ..self }
+    }
+
+    /// Cuts or fills up with silence to so many sample frames, and fades both ends of what was there.
+    pub(crate) fn fitted(mut self, frames: usize, fade: usize) -> Vec<f32> {
+        let channels = usize::from(self.channels.max(1));
+        self.samples.truncate(frames * channels);
+        let there = self.samples.len() / channels;
+        let fade = fade.min(there / 2);
+        for i in 0..fade {
+            let gain = (i as f32 + 0.5) / fade as f32;
+            for channel in 0..channels {
+                self.samples[i * channels + channel] *= gain;
+                self.samples[(there - 1 - i) * channels + channel] *= gain;
+            }
+        }
+        self.samples.resize(frames * channels, 0.0);
+        self.samples
+    }
+}
+
+fn windowed_sinc(distance: f64, cutoff: f64, reach: f64) -> f64 {
+    if distance.abs() >= reach {
+        return 0.0;
+    }
+    let window = 0.5 + 0.5 * (std::f64::consts::PI * distance / reach).cos();
+    let x = std::f64::consts::PI * distance * cutoff;
+    if x.abs() < 1e-9 { window } else { window * x.sin() / x }
+}
+
+fn too_long() -> MediaError {
+    MediaError::TooLarge { what: "the sound track".to_owned(), limit: "46 minutes of stereo".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sine(sample_rate: u32, channels: u16, seconds: f32) -> Sound {
+        let frames = (sample_rate as f32 * seconds) as usize;
+        let samples = (0..frames)
+            .flat_map(|i| {
+                let value = (i as f32 * 440.0 * std::f32::consts::TAU / sample_rate as f32).sin() * 0.5;
+                std::iter::repeat_n(value, usize::from(channels))
+            })
+            .collect();
+        Sound { sample_rate, channels, samples }
+    }
+
+    #[test]
+    fn resampling_keeps_pitch_and_level() {
+        for (from, to) in [(44_100, 48_000), (48_000, 44_100), (22_050, 48_000), (48_000, 16_000)] {
+            let resampled = sine(from, 1, 0.5).converted(to, 1);
+            let wanted = sine(to, 1, 0.5);
+            assert!(resampled.samples.len().abs_diff(wanted.samples.len()) <= 1);
+            let middle = 2000..wanted.samples.len() - 2000;
+            let worst = resampled.samples[middle.clone()]
+                .iter()
+                .zip(&wanted.samples[middle])
+                .map(|(a, b)| (a - b).abs())
+                .fold(0.0, f32::max);
+            assert!(worst < 0.005, "{from} to {to} is off by {worst}");
+        }
+    }
+
+    #[test]
+    fn channels_are_folded_and_spread() {
+        let stereo = sine(8000, 1, 0.1).converted(8000, 2);
+        assert_eq!(stereo.samples[200].to_bits(), stereo.samples[201].to_bits());
+        let six = Sound { sample_rate: 8000, channels: 6, samples: vec![0.5; 60] };
+        let folded = six.converted(8000, 2);
+        assert_eq!(folded.samples.len(), 20);
+        assert!(folded.samples.iter().all(|s| (s - 0.5).abs() < 1e-6));
+    }
+
+    #[test]
+    fn fitting_pads_and_fades() {
+        let sound = Sound { sample_rate: 8000, channels: 1, samples: vec![1.0; 100] };
+        let fitted = sound.fitted(150, 10);
+        assert_eq!(fitted.len(), 150);
+        assert!(fitted[0] < 0.1 && fitted[99] < 0.1);
+        assert_eq!((fitted[50], fitted[120]), (1.0, 0.0));
+    }
+}

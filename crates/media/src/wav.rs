@@ -1,0 +1,138 @@
+//! WAV: uncompressed sound, read whole.
+
+use crate::MediaError;
+use crate::sound::Sound;
+
+/// How a sample is stored.
+#[derive(Clone, Copy)]
+enum Coding {
+    Unsigned8,
+    Signed16,
+    Signed24,
+    Signed32,
+    Float32,
+}
+
+struct Format {
+    coding: Coding,
+    channels: u16,
+    sample_rate: u32,
+}
+
+/// Whether the bytes begin as a WAV file does.
+pub(crate) fn is_wav(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WAVE")
+}
+
+/// The sound of a WAV file: PCM of 8 to 32 bits, or 32-bit floating point.
+///
+/// # Errors
+/// [`MediaError::NeedsFfmpeg`] for other codings, [`MediaError::Damaged`] for a header that makes no sense.
+pub(crate) fn decode(bytes: &[u8]) -> Result<Sound, MediaError> {
+    let mut format = None;
+    let mut rest = bytes.get(12..).unwrap_or_default();
+    while let Some((header, after)) = rest.split_at_checked(8) {
+        let size = u32::from_le_bytes([header[4], header[5], header[6], header[7]]) as usize;
+        // Recorders that were cut off leave a size of nothing or of everything: what is there counts.
+        let body = &after[..size.min(after.len())];
+        match &header[..4] {
+            b"fmt " => format = Some(read_format(body)?),
+            b"data" => {
+                let format =
+                    format.ok_or_else(|| MediaError::damaged("its samples come before their format"))?;
+                return Ok(samples(&format, if size == 0 { after } else { body }));
+            }
+            _ => {}
+        }
+        // Chunks begin at even places.
+        rest = after.get(size.saturating_add(size % 2)..).unwrap_or_default();
+    }
+    Err(MediaError::damaged("the WAV file holds no samples"))
+}
+
+fn read_format(body: &[u8]) -> Result<Format, MediaError> {
+    let short = |at: usize| body.get(at..at + 2).map(|field| u16::from_le_bytes([field[0], field[1]]));
+    let (Some(tag), Some(channels), Some(rate), Some(bits)) = (short(0), short(2), body.get(4..8), short(14))
+    else {
+        return Err(MediaError::damaged("the WAV file's format is cut short"));
+    };
+    // The extensible form keeps the real tag at the beginning of a longer name.
+    let tag = if tag == 0xfffe { short(24).unwrap_or(tag) } else { tag };
+    let coding = match (tag, bits) {
+        (1, 8) => Coding::Unsigned8,
+        (1, 16) => Coding::Signed16,
+        (1, 24) => Coding::Signed24,
+        (1, 32) => Coding::Signed32,
+        (3, 32) => Coding::Float32,
+        _ => return Err(MediaError::needs(format!("WAV sound of format {tag} with {bits} bits"))),
+    };
+    let sample_rate = u32::from_le_bytes([rate[0], rate[1], rate[2], rate[3]]);
+    if !(1..=8).contains(&channels) || !(1_000..=384_000).contains(&sample_rate) {
+        return Err(MediaError::damaged("the WAV file has an impossible rate or number of channels"));
+    }
+    Ok(Format { coding, channels, sample_rate })
+}
+
+fn samples(format: &Format, bytes: &[u8]) -> Sound {
+    let finite = |value: f32| if value.is_finite() { value.clamp(-1.0, 1.0) } else { 0.0 };
+    let mut samples: Vec<f32> = match format.coding {
+        Coding::Unsigned8 => bytes.iter().map(|byte| (f32::from(*byte) - 128.0) / 128.0).collect(),
+        Coding::Signed16 => {
+            bytes.chunks_exact(2).map(|b| f32::from(i16::from_le_bytes([b[0], b[1]])) / 32_768.0).collect()
+        }
+        Coding::Signed24 => bytes
+            .chunks_exact(3)
+            .map(|b| (i32::from_le_bytes([0, b[0], b[1], b[2]]) >> 8) as f32 / 8_388_608.0)
+            .collect(),
+        Coding::Signed32 => bytes
+            .chunks_exact(4)
+            .map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]]) as f32 / 2_147_483_648.0)
+            .collect(),
+        Coding::Float32 => {
+            bytes.chunks_exact(4).map(|b| finite(f32::from_le_bytes([b[0], b[1], b[2], b[3]]))).collect()
+        }
+    };
+    let whole = samples.len() - samples.len() % usize::from(format.channels);
+    samples.truncate(whole);
+    Sound { sample_rate: format.sample_rate, channels: format.channels, samples }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(tag: u16, bits: u16, channels: u16, data: &[u8]) -> Vec<u8> {
+        let mut file = b"RIFF\0\0\0\0WAVELIST\x03\0\0\0abc\0fmt \x10\0\0\0".to_vec();
+        file.extend(tag.to_le_bytes());
+        file.extend(channels.to_le_bytes());
+        file.extend(8_000_u32.to_le_bytes());
+        file.extend([0; 6]);
+        file.extend(bits.to_le_bytes());
+        file.extend(b"data");
+        file.extend((data.len() as u32).to_le_bytes());
+        file.extend(data);
+        file
+    }
+
+    #[test]
+    fn each_coding_is_read_at_its_scale() {
+        let one = |tag, bits, data: &[u8]| decode(&file(tag, bits, 1, data)).unwrap().samples;
+        assert_eq!(one(1, 8, &[0, 128, 192]), [-1.0, 0.0, 0.5]);
+        assert_eq!(one(1, 16, &[0, 0x80, 0, 0x40]), [-1.0, 0.5]);
+        assert_eq!(one(1, 24, &[0, 0, 0x80, 0, 0, 0x40]), [-1.0, 0.5]);
+        assert_eq!(one(1, 32, &[0, 0, 0, 0x40]), [0.5]);
+        assert_eq!(one(3, 32, &[0.25_f32.to_le_bytes(), f32::NAN.to_le_bytes()].concat()), [0.25, 0.0]);
+    }
+
+    #[test]
+    fn odd_ends_are_dropped_and_odd_files_refused() {
+        let stereo = decode(&file(1, 16, 2, &[0; 7])).unwrap();
+        assert_eq!((stereo.channels, stereo.sample_rate, stereo.samples.len()), (2, 8_000, 2));
+        assert!(matches!(decode(&file(2, 4, 1, &[0])), Err(MediaError::NeedsFfmpeg { .. })));
+        assert!(matches!(decode(&file(1, 16, 0, &[0])), Err(MediaError::Damaged(_))));
+        let whole = file(1, 16, 1, &[0; 4]);
+        for length in 0..whole.len() - 4 {
+            assert!(decode(&whole[..length]).map_or(true, |sound| sound.samples.is_empty()), "{length}");
+        }
+    }
+}

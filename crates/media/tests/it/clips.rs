@@ -1,0 +1,123 @@
+//! Clips that are written are what they were meant to be.
+
+use std::time::Duration;
+
+use media::{ClipSpec, ClipWriter, FrameRate, MediaError, RgbImage, probe_bytes};
+
+use crate::making::{PLAIN, Recipe, picture, psnr, tone};
+
+/// The sample entry of the pictures: everything a player needs to set up its decoder.
+fn entry(file: &[u8]) -> &[u8] {
+    let at = file.windows(4).position(|w| w == b"avc1").expect("an ftyp brand");
+    let at = at + 4 + file[at + 4..].windows(4).position(|w| w == b"avc1").expect("a sample entry");
+    let size = u32::from_be_bytes(file[at - 4..at].try_into().unwrap()) as usize;
+    &file[at - 4..at - 4 + size]
+}
+
+#[test]
+fn a_clip_probes_as_what_was_asked_for() {
+    let clip = Recipe { frames: 36, sound: Some((48_000, 2)), ..PLAIN }.make();
+    let probe = probe_bytes(&clip).unwrap();
+    let video = probe.video.unwrap();
+    let audio = probe.audio.unwrap();
+    assert_eq!((video.codec.as_str(), video.profile.as_deref()), ("H.264", Some("High")));
+    assert_eq!((video.width, video.height, video.frames), (160, 96, 36));
+    assert_eq!(video.frame_rate, FrameRate::CINEMA);
+    assert_eq!(video.duration, Duration::from_millis(1500));
+    assert_eq!((audio.codec.as_str(), audio.sample_rate, audio.channels), ("AAC", 48_000, 2));
+    assert_eq!(audio.duration, Duration::from_millis(1500));
+    assert_eq!(probe.duration, Duration::from_millis(1500));
+    assert!(probe.faststart);
+}
+
+#[test]
+fn the_ends_of_a_clip_are_the_pictures_that_went_in() {
+    let recipe = Recipe { frames: 30, seed: 4, ..PLAIN };
+    let clip = recipe.make();
+    let first = media::first_frame_bytes(&clip).unwrap();
+    let last = media::last_frame_bytes(&clip).unwrap();
+    assert!(psnr(&first, &picture(160, 96, 4, 0)) > 36.0);
+    assert!(psnr(&last, &picture(160, 96, 4, 29)) > 36.0);
+    assert!(psnr(&first, &last) < psnr(&last, &picture(160, 96, 4, 29)), "the picture moved");
+}
+
+#[test]
+fn the_same_calls_give_the_same_bytes() {
+    let recipe = Recipe { sound: Some((44_100, 1)), ..PLAIN };
+    assert_eq!(recipe.make(), recipe.make());
+}
+
+#[test]
+fn the_sample_entry_depends_on_the_spec_alone() {
+    let calm = Recipe { frames: 5, ..PLAIN }.make();
+    // Noise under a tight cap drives the quantiser up, through several groups.
+    let mut spec = ClipSpec::new(160, 96, FrameRate::CINEMA);
+    spec.bits_per_second = Some(200_000);
+    let mut writer = ClipWriter::new(spec).unwrap();
+    let mut state = 1u32;
+    for _ in 0..60 {
+        let mut image = RgbImage::new(160, 96);
+        for byte in image.pixels_mut() {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            *byte = (state >> 24) as u8;
+        }
+        writer.push_frame(&image).unwrap();
+    }
+    let noisy = writer.finish().unwrap();
+    assert_eq!(entry(&calm), entry(&noisy));
+    assert!(media::last_frame_bytes(&noisy).is_ok(), "rewritten slice headers decode");
+    let other = Recipe { size: (96, 160), ..PLAIN }.make();
+    assert_ne!(entry(&calm), entry(&other));
+}
+
+#[test]
+fn the_rate_stays_near_its_cap() {
+    let megabits = |cap: u32| {
+        let mut spec = ClipSpec::new(320, 192, FrameRate::CINEMA);
+        spec.bits_per_second = Some(cap);
+        let mut writer = ClipWriter::new(spec).unwrap();
+        let mut state = 7u32;
+        for frame in 0..96 {
+            let mut image = picture(320, 192, 1, frame);
+            for byte in image.pixels_mut() {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                *byte = byte.saturating_add((state >> 26) as u8);
+            }
+            writer.push_frame(&image).unwrap();
+        }
+        writer.finish().unwrap().len() as f64 * 8e-6 / 4.0
+    };
+    let (free, capped) = (megabits(100_000_000), megabits(1_000_000));
+    assert!(free > 2.0, "this content is hard: {free:.2} Mb/s");
+    assert!((0.4..1.4).contains(&capped), "{capped:.2} Mb/s under a cap of 1 Mb/s");
+}
+
+#[test]
+fn short_sound_is_filled_up_and_long_sound_is_cut() {
+    for seconds in [0.1, 2.0] {
+        let mut writer =
+            ClipWriter::new(ClipSpec::new(64, 64, FrameRate::CINEMA).with_audio(48_000, 1)).unwrap();
+        for frame in 0..12 {
+            writer.push_frame(&picture(64, 64, 0, frame)).unwrap();
+        }
+        writer.push_audio(&tone(48_000, 1, seconds)).unwrap();
+        let probe = probe_bytes(&writer.finish().unwrap()).unwrap();
+        assert_eq!(probe.audio.unwrap().duration, Duration::from_millis(500));
+    }
+}
+
+#[test]
+fn what_cannot_be_made_is_refused_in_words() {
+    let refused = |spec: ClipSpec| match ClipWriter::new(spec) {
+        Err(MediaError::Request(why)) => why,
+        other => panic!("expected a refusal, got {other:?}"),
+    };
+    assert!(refused(ClipSpec::new(161, 96, FrameRate::CINEMA)).contains("must be even"));
+    assert!(refused(ClipSpec::new(0, 96, FrameRate::CINEMA)).contains("between 2 and 8192"));
+    assert!(refused(ClipSpec::new(64, 64, FrameRate::CINEMA).with_audio(47_999, 2)).contains("48000"));
+    assert!(refused(ClipSpec::new(64, 64, FrameRate::CINEMA).with_audio(48_000, 3)).contains("channels"));
+    let mut writer = ClipWriter::new(ClipSpec::new(64, 64, FrameRate::CINEMA)).unwrap();
+    assert!(writer.push_frame(&RgbImage::new(64, 62)).unwrap_err().to_string().contains("64x62"));
+    assert!(writer.push_audio(&[0.0]).is_err());
+    assert!(writer.finish().unwrap_err().to_string().contains("at least one frame"));
+}

@@ -1,0 +1,206 @@
+//! Against ffmpeg: what it makes is read here, what is made here it reads. Skipped, in words, where it is not installed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use media::{JoinOptions, MediaError, Tools, join, probe};
+
+use crate::making::{PLAIN, Recipe, psnr};
+
+/// ffmpeg from the search path; `None`, with a note in the test's output, where there is none.
+fn ffmpeg() -> Option<PathBuf> {
+    let found = std::env::var_os("PATH").and_then(|path| {
+        std::env::split_paths(&path).map(|folder| folder.join("ffmpeg")).find(|ffmpeg| ffmpeg.is_file())
+    });
+    if found.is_none() {
+        note("ffmpeg is not installed: nothing to compare with");
+    }
+    found
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn note(what: &str) {
+    eprintln!("skipped: {what}");
+}
+
+fn run(ffmpeg: &Path, arguments: &[&str]) -> bool {
+    let output =
+        Command::new(ffmpeg).args(["-v", "error", "-nostdin", "-y"]).args(arguments).output().unwrap();
+    output.status.success() && output.stderr.is_empty()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Makes a clip of three seconds with ffmpeg; `false` where it lacks the encoder.
+fn make(ffmpeg: &Path, path: &Path, options: &[&str]) -> bool {
+    let mut arguments = vec![
+        "-f",
+        "lavfi",
+        "-i",
+        "testsrc2=s=192x108:r=25:d=1.2",
+        "-f",
+        "lavfi",
+        "-i",
+        "sine=440:r=44100:d=1.2",
+    ];
+    arguments.extend(options);
+    arguments.push(text(path));
+    let made = run(ffmpeg, &arguments);
+    if !made {
+        note("this ffmpeg cannot make such a clip");
+    }
+    made
+}
+
+#[test]
+fn ffmpeg_decodes_clips_and_films_without_a_word() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let sound = Some((48_000, 2));
+    let clips = [
+        Recipe { frames: 60, sound, ..PLAIN }.write(folder.path(), "a.mp4"),
+        Recipe { seed: 5, ..PLAIN }.write(folder.path(), "b.mp4"),
+        Recipe { seed: 6, sound, ..PLAIN }.write(folder.path(), "c.mp4"),
+    ];
+    let film = folder.path().join("film.mp4");
+    join(&clips, &film, &JoinOptions::default()).unwrap();
+    for path in clips.iter().chain([&film]) {
+        assert!(run(&ffmpeg, &["-i", text(path), "-f", "null", "-"]), "{}", path.display());
+    }
+}
+
+#[test]
+fn both_decoders_see_the_same_last_picture() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let own = Recipe { frames: 30, ..PLAIN }.write(folder.path(), "own.mp4");
+    let x264 = folder.path().join("x264.mp4");
+    let options = ["-c:v", "libx264", "-bf", "3", "-g", "10", "-pix_fmt", "yuv420p", "-c:a", "aac"];
+    let mut clips = vec![own];
+    if make(&ffmpeg, &x264, &options) {
+        assert_eq!(probe(&x264).unwrap().video.unwrap().frames, 30);
+        clips.push(x264);
+    }
+    for clip in clips {
+        let picture = folder.path().join("last.png");
+        assert!(run(&ffmpeg, &["-sseof", "-1", "-i", text(&clip), "-update", "1", text(&picture)]));
+        let theirs = media::decode_image(&std::fs::read(&picture).unwrap()).unwrap();
+        let ours = media::last_frame(&clip).unwrap();
+        assert!(psnr(&ours, &theirs) > 28.0, "{}: {:.1} dB", clip.display(), psnr(&ours, &theirs));
+    }
+}
+
+#[test]
+fn sound_begins_exactly_where_it_was_put() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer =
+        media::ClipWriter::new(media::ClipSpec::new(64, 64, media::FrameRate::CINEMA).with_audio(48_000, 1))
+            .unwrap();
+    for _ in 0..24 {
+        writer.push_frame(&media::RgbImage::new(64, 64)).unwrap();
+    }
+    // One short pulse: its peak is easily found again.
+    let mut sound = vec![0.0f32; 48_000];
+    for i in 0..200i32 {
+        sound[(12_000 + i - 100) as usize] = (-(f64::from(i - 100) / 20.0).powi(2)).exp() as f32 * 0.8;
+    }
+    writer.push_audio(&sound).unwrap();
+    let path = folder.path().join("pulse.mp4");
+    std::fs::write(&path, writer.finish().unwrap()).unwrap();
+    let decoded = Command::new(&ffmpeg)
+        .args(["-v", "error", "-nostdin", "-i", text(&path), "-f", "f32le", "-"])
+        .output()
+        .unwrap();
+    let samples: Vec<f32> =
+        decoded.stdout.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+    let peak = (0..samples.len()).max_by(|&a, &b| samples[a].total_cmp(&samples[b])).unwrap();
+    assert!(peak.abs_diff(12_000) <= 1, "the pulse is at {peak}, not at 12000");
+}
+
+#[test]
+fn clips_that_ffmpeg_made_join_with_ours() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let x264 = folder.path().join("x264.mp4");
+    if !make(&ffmpeg, &x264, &["-c:v", "libx264", "-bf", "3", "-pix_fmt", "yuv420p", "-c:a", "aac"]) {
+        return;
+    }
+    let own = Recipe { size: (192, 108), rate: 25, frames: 25, sound: Some((48_000, 2)), ..PLAIN };
+    let own = own.write(folder.path(), "own.mp4");
+    let film = folder.path().join("film.mp4");
+    let joined = join(&[x264.clone(), own, x264.clone()], &film, &JoinOptions::default()).unwrap();
+    assert!(!joined.copied_video && joined.audio);
+    assert_eq!(probe(&film).unwrap().video.unwrap().frames, 30 + 25 + 30);
+    assert!(run(&ffmpeg, &["-i", text(&film), "-f", "null", "-"]));
+    // Two of the same, with reordered pictures and an edit list, are copied.
+    let joined = join(&[x264.clone(), x264.clone()], &film, &JoinOptions::default()).unwrap();
+    assert!(joined.copied_video);
+    assert!(run(&ffmpeg, &["-i", text(&film), "-f", "null", "-"]));
+    assert_eq!(media::last_frame(&film).unwrap(), media::last_frame(&x264).unwrap());
+}
+
+#[test]
+fn other_codings_need_ffmpeg_and_get_it() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let foreign = [
+        (
+            "hevc.mp4",
+            &["-c:v", "libx265", "-x265-params", "log-level=none", "-pix_fmt", "yuv420p", "-an"][..],
+        ),
+        ("vp9.webm", &["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-c:a", "libopus"]),
+        ("ten.mp4", &["-c:v", "libx264", "-pix_fmt", "yuv420p10le", "-c:a", "aac"]),
+        ("-dash.mkv", &["-c:v", "mpeg4", "-c:a", "aac"]),
+    ];
+    let tools = Tools::with_ffmpeg(ffmpeg.clone());
+    for (name, options) in foreign {
+        let path = folder.path().join(name);
+        if !make(&ffmpeg, &path, options) {
+            continue;
+        }
+        let error = media::last_frame(&path).unwrap_err();
+        assert!(
+            matches!(error.root(), MediaError::NeedsFfmpeg { .. } | MediaError::NotMedia(_)),
+            "{name} is refused natively: {error}"
+        );
+        let probed = tools.probe(&path).unwrap();
+        assert_eq!(probed.video.as_ref().unwrap().width, 192, "{name}");
+        let (first, last) = (tools.first_frame(&path).unwrap(), tools.last_frame(&path).unwrap());
+        assert_eq!((last.width(), last.height()), (192, 108), "{name}");
+        assert!(psnr(&first, &last) < 40.0, "{name} moves");
+        let own = Recipe { frames: 24, sound: Some((48_000, 2)), ..PLAIN }.write(folder.path(), "own.mp4");
+        let film = folder.path().join("film.mp4");
+        let clips = [own, path];
+        assert!(join(&clips, &film, &JoinOptions::default()).is_err(), "{name} without ffmpeg");
+        let options = JoinOptions { tools: tools.clone(), ..JoinOptions::default() };
+        let joined = join(&clips, &film, &options).unwrap();
+        assert!(joined.audio && joined.duration > Duration::from_secs(2), "{name}: {joined:?}");
+        assert!(run(&ffmpeg, &["-i", text(&film), "-f", "null", "-"]), "{name}");
+    }
+}
+
+#[test]
+fn a_program_that_hangs_is_ended() {
+    let sleeper = Path::new("/bin/sleep");
+    if !sleeper.is_file() {
+        note("there is no /bin/sleep to stand in for a hanging program");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("ffmpeg");
+    std::fs::write(&script, "#!/bin/sh\nexec /bin/sleep 600\n").unwrap();
+    #[cfg(unix)]
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let foreign = folder.path().join("clip.webm");
+    std::fs::write(&foreign, b"\x1a\x45\xdf\xa3 and so on, for a while").unwrap();
+    let mut tools = Tools::with_ffmpeg(script);
+    tools.time_limit = Duration::from_millis(200);
+    let start = std::time::Instant::now();
+    let error = tools.last_frame(&foreign).unwrap_err().to_string();
+    assert!(error.contains("took longer"), "{error}");
+    assert!(start.elapsed() < Duration::from_secs(30));
+}

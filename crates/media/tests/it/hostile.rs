@@ -1,0 +1,107 @@
+//! Broken and malicious files end in an error, in bounded time and memory, never in a panic.
+
+use media::{MediaError, decode_image, first_frame_bytes, last_frame_bytes, probe_bytes};
+use proptest::prelude::*;
+
+use crate::making::{PLAIN, Recipe};
+
+/// Everything that is ever done to a file that came from elsewhere.
+fn look_into(bytes: &[u8]) {
+    let probed = probe_bytes(bytes);
+    let first = first_frame_bytes(bytes);
+    let last = last_frame_bytes(bytes);
+    if let Ok(probe) = &probed {
+        assert!(probe.video.is_some() || probe.audio.is_some());
+    }
+    for image in [first, last].into_iter().flatten() {
+        assert_eq!(image.pixels().len(), image.width() as usize * image.height() as usize * 3);
+    }
+}
+
+fn clip() -> &'static [u8] {
+    static CLIP: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
+    CLIP.get_or_init(|| Recipe { size: (64, 48), frames: 6, sound: Some((16_000, 1)), ..PLAIN }.make())
+}
+
+/// Where boxes begin: their sizes are the numbers that matter most.
+fn box_starts(file: &[u8]) -> Vec<usize> {
+    (4..file.len() - 4)
+        .filter(|&at| {
+            file[at..at + 4].iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'C')
+        })
+        .map(|at| at - 4)
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn cut_off_files(length in 0..clip().len()) {
+        let cut = &clip()[..length];
+        look_into(cut);
+        prop_assert!(last_frame_bytes(cut).is_err(), "a file without its end has no last frame");
+    }
+
+    #[test]
+    fn flipped_bits(flips in prop::collection::vec((0..clip().len(), 0..8u8), 1..12)) {
+        let mut bytes = clip().to_vec();
+        for (at, bit) in flips {
+            bytes[at] ^= 1 << bit;
+        }
+        look_into(&bytes);
+    }
+
+    #[test]
+    fn flipped_bits_in_the_index(flips in prop::collection::vec((0..1500usize, any::<u8>()), 1..6)) {
+        let mut bytes = clip().to_vec();
+        for (at, value) in flips {
+            let at = at % bytes.len();
+            bytes[at] = value;
+        }
+        look_into(&bytes);
+    }
+
+    #[test]
+    fn boxes_of_another_size(which in any::<prop::sample::Index>(), size in prop_oneof![0..64u32, any::<u32>()]) {
+        let starts = box_starts(clip());
+        let at = starts[which.index(starts.len())];
+        let mut bytes = clip().to_vec();
+        bytes[at..at + 4].copy_from_slice(&size.to_be_bytes());
+        look_into(&bytes);
+    }
+
+    #[test]
+    fn numbers_at_the_edge_of_their_range(at in 0..1500usize, value in prop::sample::select(vec![0u32, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff])) {
+        let mut bytes = clip().to_vec();
+        let at = at.min(bytes.len() - 4);
+        bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
+        look_into(&bytes);
+    }
+
+    #[test]
+    fn pictures_of_random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400), head in 0..3usize) {
+        let heads: [&[u8]; 3] = [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\xff\xd8\xff\xe0", b"RIFF\0\0\0\0WEBPVP8 "];
+        let file = [heads[head], &bytes].concat();
+        prop_assert!(decode_image(&file).is_err());
+    }
+}
+
+#[test]
+fn what_is_no_video_is_said_to_be_what_it_is() {
+    let said = |bytes: &[u8]| match probe_bytes(bytes) {
+        Err(MediaError::NotMedia(what)) => what,
+        other => panic!("expected a refusal, got {other:?}"),
+    };
+    assert!(said(b"").contains("empty"));
+    assert!(said(b"<!doctype html><title>502</title>").contains("web page"));
+    assert!(said(br#"{"error":{"message":"expired"}}"#).contains("JSON"));
+    assert!(said(b"\x1a\x45\xdf\xa3\0\0\0\0\0\0\0\0").contains("WebM"));
+}
+
+#[test]
+fn a_missing_end_is_called_an_incomplete_download() {
+    let clip = clip();
+    let error = probe_bytes(&clip[..clip.len() - 10]).unwrap_err().to_string();
+    assert!(error.contains("incomplete"), "{error}");
+}

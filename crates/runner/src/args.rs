@@ -1,0 +1,239 @@
+//! What can be said on the command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use url::Url;
+
+/// Turns a storyboard into finished video.
+///
+/// A workflow file lists shots; `run` submits each to the video service, downloads the results and joins them into a film. Nothing is
+/// ever paid twice: what is made already is reused, and tasks that are still out are adopted.
+///
+/// Without RUNNER_BASE_URL everything runs against an embedded service on this machine, which renders real video and costs nothing.
+#[derive(Debug, Parser)]
+#[command(name = "runner", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Arguments {
+    /// Says more about what happens, on standard error (-vv: everything).
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub(crate) verbose: u8,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Environment:
+  RUNNER_BASE_URL  address of the video service, for example https://api.example.com
+  RUNNER_API_KEY   the key for it
+
+Exit codes:
+  0    all done
+  1    a shot or the film failed
+  2    invalid input; nothing was submitted
+  3    something is outstanding: an ambiguous submission, or a task left for a later run
+  5    the service cannot be used
+  130  interrupted; tasks that are out are kept and adopted next time";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Makes everything that a workflow lists and is not made yet.
+    Run(Run),
+    /// Shows what `run` would do, and does nothing.
+    Plan(Plan),
+    /// Checks workflow files and lists every problem with its place.
+    Check(Check),
+    /// Accounts for a submission whose answer was lost; without a choice, lists them.
+    Resolve(Resolve),
+    /// Runs the video service on its own, for others to use; `serve keys` manages who may.
+    Serve(Serve),
+}
+
+/// A workflow file and its parameters.
+#[derive(Debug, Args)]
+pub(crate) struct Input {
+    /// The workflow file.
+    pub(crate) file: PathBuf,
+    /// Sets a parameter of the workflow.
+    #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub(crate) params: Vec<(String, String)>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// Where videos and the film are put [default: out/NAME beside the workflow file].
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// Most tasks out at the service at once.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) jobs: Option<u16>,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Plan {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// Prints the exact requests instead, as they would go over the wire; frames that are not made yet are `null`.
+    #[arg(long)]
+    pub(crate) requests: bool,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// The workflow files.
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Sets a parameter of the workflows.
+    #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub(crate) params: Vec<(String, String)>,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Resolve {
+    /// The workflow file, or the folder that it is in.
+    pub(crate) file: PathBuf,
+    /// The attempt, as `run` and `plan` name it.
+    #[arg(requires = "choice")]
+    pub(crate) attempt: Option<String>,
+    #[command(flatten)]
+    pub(crate) choice: Choice,
+}
+
+#[derive(Debug, Args)]
+#[group(id = "choice", multiple = false)]
+pub(crate) struct Choice {
+    /// The service did accept it: this is its task, to be adopted by the next run.
+    #[arg(long, value_name = "ID", requires = "attempt")]
+    pub(crate) task: Option<String>,
+    /// The service did not accept it: the next run submits it anew.
+    #[arg(long, requires = "attempt")]
+    pub(crate) not_accepted: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, after_help = SERVE_NOTES)]
+pub(crate) struct Serve {
+    /// The folder for tasks, keys and videos; it is made if it is not there.
+    #[arg(long, value_name = "FOLDER", default_value = "video-service", global = true)]
+    pub(crate) data: PathBuf,
+    /// Where to listen; port 0 takes a free one. The address is printed when the service is up.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    pub(crate) listen: SocketAddr,
+    /// Tasks rendered at once [default: as many as there are cores].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) workers: Option<u16>,
+    /// Misbehaves as a fault profile (JSON) says, to try clients on.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) faults: Option<PathBuf>,
+    /// Lets media URLs in requests point to this machine and to private networks.
+    #[arg(long)]
+    pub(crate) allow_private_media: bool,
+    /// What the addresses of videos begin with, where clients do not reach the service at the address it listens on.
+    #[arg(long, value_name = "URL")]
+    pub(crate) public_url: Option<Url>,
+    /// Renders with this program: its words as one argument, quoted as for a shell. It gets the task as JSON and writes output.mp4.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) renderer: Option<String>,
+    /// The longest that the program may take for one task, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1_800, requires = "renderer", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) render_limit: u64,
+    #[command(subcommand)]
+    pub(crate) command: Option<ServeCommand>,
+}
+
+const SERVE_NOTES: &str = "\
+Stop it with an interrupt or SIGTERM: open downloads get a few seconds, unfinished tasks go on at the next start, the exit code is 0.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServeCommand {
+    /// Makes, lists and revokes the API keys of a service, also while it runs.
+    #[command(subcommand)]
+    Keys(Keys),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Keys {
+    /// Makes a key and prints it, for the only time.
+    Add(NewKey),
+    /// Lists all keys and what was done with them.
+    List,
+    /// Takes a key back; its tasks stay and finish.
+    Revoke {
+        /// The key's name or id.
+        key: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewKey {
+    /// What people call it.
+    pub(crate) name: String,
+    /// Permits 1080p.
+    #[arg(long = "1080p")]
+    pub(crate) full_hd: bool,
+    /// Most unfinished tasks at once.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) running_tasks: Option<u32>,
+    /// Submissions a second in the long run.
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub(crate) submissions_per_second: Option<f64>,
+    /// Submissions that may come at once after a quiet while.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) burst: Option<u32>,
+    /// Seconds of video in all.
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) quota_seconds: Option<u64>,
+}
+
+/// For people, or for machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// One JSON document at the end.
+    Json,
+    /// One JSON document a line, as things happen.
+    Ndjson,
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if rate.is_finite() && rate > 0.0 => Ok(rate),
+        _ => Err("write a number above 0, for example 0.5".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        use clap::CommandFactory as _;
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn assignments() {
+        assert_eq!(assignment("keeper=a = b"), Ok(("keeper".into(), "a = b".into())));
+        assert!(assignment("keeper").is_err() && assignment("=x").is_err());
+    }
+}

@@ -1,0 +1,12 @@
+//! One file a command. Each composes the libraries and answers with an exit code.
+
+pub(crate) mod check;
+pub(crate) mod plan;
+pub(crate) mod resolve;
+pub(crate) mod run;
+pub(crate) mod serve;
+
+/// Says on standard error what went wrong, in the form that all commands share.
+pub(crate) fn complain(what: impl std::fmt::Display) {
+    eprintln!("error: {what}");
+}

@@ -1,0 +1,88 @@
+//! `runner serve keys`: who may use a service. A running service notices within a second or two.
+
+use std::path::Path;
+
+use secrecy::ExposeSecret as _;
+use service::{KeyBook, KeyEntry, KeyLimits, OsRandomness, Permissions, SystemClock};
+
+use super::Refused;
+use crate::{
+    args::{Keys, NewKey},
+    exit::Exit,
+    report::Table,
+};
+
+pub(super) fn keys(data: &Path, command: &Keys) -> Result<(), Refused> {
+    let book = match command {
+        // Whoever looks or takes back has a folder already; a mistyped one must not come into being.
+        Keys::List | Keys::Revoke { .. } if !data.join("service.db").is_file() => {
+            let why = format!("{} is no data folder of a service: name it with --data", data.display());
+            return Err(Refused(Exit::InvalidInput, why));
+        }
+        _ => KeyBook::open(data)?,
+    };
+    match command {
+        Keys::Add(new) => {
+            let secret = book.add(&of(new), &SystemClock, &OsRandomness)?;
+            // The key alone on standard output, so that it can go into a file or a variable unseen.
+            println!("{}", secret.expose_secret());
+            eprintln!("the key of `{}`: it is shown this once and stored nowhere", new.name.trim());
+        }
+        Keys::List => print!("{}", table(&book.list()?)),
+        Keys::Revoke { key } => {
+            if !book.revoke(key, &SystemClock)? {
+                let why = format!("there is no good key `{key}`: `runner serve keys list` lists them");
+                return Err(Refused(Exit::InvalidInput, why));
+            }
+            eprintln!("`{key}` is revoked; its tasks stay and finish");
+        }
+    }
+    Ok(())
+}
+
+fn of(new: &NewKey) -> service::NewKey {
+    let default = KeyLimits::default();
+    let limits = KeyLimits {
+        running_tasks: new.running_tasks.unwrap_or(default.running_tasks),
+        submissions_per_second: new.submissions_per_second.unwrap_or(default.submissions_per_second),
+        // A slow rate with the default's burst would be no limit for a long while.
+        burst: new
+            .burst
+            .or_else(|| {
+                new.submissions_per_second.map(|rate| rate.ceil().clamp(1.0, f64::from(default.burst)) as u32)
+            })
+            .unwrap_or(default.burst),
+        quota_seconds: new.quota_seconds,
+    };
+    service::NewKey {
+        name: new.name.clone(),
+        permissions: Permissions { full_hd: new.full_hd },
+        limits: (limits != default).then_some(limits),
+    }
+}
+
+fn table(keys: &[KeyEntry]) -> String {
+    let mut table = Table::new([
+        "name", "id", "made", "1080p", "tasks", "video", "quota", "at once", "a second", "state",
+    ]);
+    let date = |at| {
+        jiff::Timestamp::from_millisecond(at)
+            .map_or_else(|_| "?".to_owned(), |at| at.strftime("%Y-%m-%d").to_string())
+    };
+    for key in keys {
+        let limits = key.limits.clone().unwrap_or_default();
+        table.row([
+            key.name.clone(),
+            key.id.to_string(),
+            date(key.created_at),
+            if key.permissions.full_hd { "yes" } else { "no" }.to_owned(),
+            key.tasks.to_string(),
+            format!("{} s", key.video_ms as f64 / 1000.0),
+            limits.quota_seconds.map_or_else(|| "none".to_owned(), |seconds| format!("{seconds} s")),
+            limits.running_tasks.to_string(),
+            limits.submissions_per_second.to_string(),
+            key.revoked_at.map_or_else(|| "good".to_owned(), |at| format!("revoked {}", date(at))),
+        ]);
+    }
+    table.render()
+}

@@ -1,0 +1,56 @@
+//! Exit codes: part of the interface (DESIGN section 11).
+
+use std::process::ExitCode;
+
+use engine::state::{FilmOutcome, Halt, Outcome, RunSummary};
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Everything is done.
+    Done,
+    /// A shot or the film failed.
+    Failed,
+    /// The input is invalid; nothing was submitted.
+    InvalidInput,
+    /// Something is outstanding: an ambiguous submission or a task left for later.
+    Outstanding,
+    /// The service, or something that a run cannot do without, cannot be used.
+    Unusable,
+    /// The user interrupted; tasks that are out are adopted next time.
+    Interrupted,
+}
+
+impl Exit {
+    /// What a finished run exits with: the most pressing of what happened.
+    pub(crate) fn of(summary: &RunSummary) -> Self {
+        match &summary.halt {
+            Some(Halt::Interrupted) => return Self::Interrupted,
+            Some(Halt::Unusable { .. }) => return Self::Unusable,
+            None => {}
+        }
+        let failed = summary.count(|outcome| matches!(outcome, Outcome::Failed { .. })) > 0;
+        let outstanding = summary
+            .count(|outcome| matches!(outcome, Outcome::Ambiguous { .. } | Outcome::Detached { .. }))
+            > 0;
+        match (failed, outstanding, &summary.film) {
+            (true, _, _) | (_, _, FilmOutcome::Failed { .. }) => Self::Failed,
+            (false, true, _) => Self::Outstanding,
+            (false, false, FilmOutcome::Waiting { .. }) => Self::Failed,
+            (false, false, FilmOutcome::NotWanted | FilmOutcome::Done { .. }) => Self::Done,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::InvalidInput => 2,
+            Exit::Outstanding => 3,
+            Exit::Unusable => 5,
+            Exit::Interrupted => 130,
+        })
+    }
+}

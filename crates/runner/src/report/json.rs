@@ -1,0 +1,65 @@
+//! For machines: events as they happen, one JSON document a line, and the summary of a run as one document. Alone on standard output.
+
+use engine::state::{Event, FilmOutcome, NodeSummary, Outcome, RunSummary};
+use engine::{Millis, Reporter, RunState};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// One line an event.
+pub(super) struct Lines;
+
+impl Reporter for Lines {
+    fn on(&mut self, state: &RunState, event: &Event, now: Millis) {
+        if *event == Event::Woke {
+            return;
+        }
+        let mut line = json!({ "at": now });
+        if let Some(node) = event.node() {
+            line["shot"] = json!(state.plan().node(node).name);
+        }
+        if let (Value::Object(line), Ok(Value::Object(event))) = (&mut line, serde_json::to_value(event)) {
+            line.extend(event.into_iter().filter(|(name, _)| name != "node"));
+        }
+        println!("{line}");
+    }
+}
+
+/// One shot in the summary.
+#[derive(Debug, Serialize)]
+pub(crate) struct Made<'a> {
+    shot: &'a str,
+    decision: Option<&'static str>,
+    outcome: &'a Outcome,
+    task: Option<&'a str>,
+    /// From submission to the file on disk.
+    took_seconds: Option<f64>,
+}
+
+impl<'a> From<&'a NodeSummary> for Made<'a> {
+    fn from(node: &'a NodeSummary) -> Self {
+        Self {
+            shot: &node.name,
+            decision: node.decision.map(engine::state::Decision::word),
+            outcome: &node.outcome,
+            task: node.task.as_ref().map(engine::TaskId::as_str),
+            took_seconds: node.took.map(|took| took.as_secs_f64()),
+        }
+    }
+}
+
+/// A finished run as one document.
+pub(crate) fn summary_json(summary: &RunSummary) -> Value {
+    let film = match &summary.film {
+        FilmOutcome::NotWanted => Value::Null,
+        film @ (FilmOutcome::Done { .. } | FilmOutcome::Waiting { .. } | FilmOutcome::Failed { .. }) => {
+            json!(film)
+        }
+    };
+    json!({
+        "run": summary.run,
+        "submitted": summary.submitted(),
+        "shots": summary.nodes.iter().map(Made::from).collect::<Vec<_>>(),
+        "film": film,
+        "halt": summary.halt,
+    })
+}

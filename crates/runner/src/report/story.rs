@@ -1,0 +1,102 @@
+//! What is worth a line of its own, in words.
+
+use engine::state::{Answer, Event, FailureKind, Outcome, Prior, RefusalKind};
+use engine::{Millis, RunState};
+
+use crate::place::shown;
+
+/// What to say about `event`, which has led to `state`; nothing when it only moves things along.
+pub(super) fn line(state: &RunState, event: &Event, _now: Millis) -> Option<String> {
+    let name = |node| &state.plan().node(node).name;
+    let said = match event {
+        Event::Looked { node, prior: Prior::Made { .. }, .. } => {
+            format!("{}: made already, nothing to submit", name(*node))
+        }
+        Event::Looked { node, prior: Prior::Out { task, was_downloaded: true, .. }, .. } => {
+            format!("{}: its file is missing or changed; fetching it again from task {task}", name(*node))
+        }
+        Event::Looked { node, prior: Prior::Out { task, .. }, .. } => {
+            format!("{}: adopted task {task} of an earlier run", name(*node))
+        }
+        Event::Looked { node, prior: Prior::Busy { run }, .. }
+        | Event::Taken { node, prior: Prior::Busy { run } } => {
+            format!("{}: run {run} is submitting it too; waiting for its task", name(*node))
+        }
+        Event::Submitted { node, task, .. } => format!("{}: submitted as task {task}", name(*node)),
+        Event::Refused { node, refusal, .. } => match refusal.kind {
+            RefusalKind::Later => format!("{}: the service asks to slow down", name(*node)),
+            RefusalKind::Again => format!("{}: not submitted yet: {}", name(*node), refusal.failure.message),
+            RefusalKind::Request | RefusalKind::Service => return ended(state, event),
+        },
+        Event::Downloaded { node, artifact, .. } => {
+            let took = state
+                .node(*node)
+                .took()
+                .map(|took| format!(" in {:.1} s", took.as_secs_f64()))
+                .unwrap_or_default();
+            format!("{}: done{took}, {}", name(*node), shown(&artifact.path))
+        }
+        Event::NotDownloaded { node, failure, .. } if state.node(*node).outcome().is_none() => {
+            format!("{}: fetching its video again: {}", name(*node), failure.message)
+        }
+        Event::Answered { node, answer: Answer::Unreachable { reason }, .. }
+            if state.node(*node).outcome().is_none() =>
+        {
+            format!("{}: no answer from the service, asking again: {reason}", name(*node))
+        }
+        Event::Joined { film } if film.reused => format!("film: up to date, {}", shown(&film.path)),
+        Event::Joined { film } => format!("film: joined, {}", shown(&film.path)),
+        Event::NotJoined { failure } => format!("film: {}", failure.message),
+        Event::Interrupted => {
+            "interrupted: nothing more is submitted; tasks that are out are kept for the next run".to_owned()
+        }
+        Event::Looked { .. }
+        | Event::Taken { .. }
+        | Event::Unprepared { .. }
+        | Event::Lost { .. }
+        | Event::NotDownloaded { .. }
+        | Event::Answered { .. } => return ended(state, event),
+        Event::Started | Event::Prepared { .. } | Event::Woke => return None,
+    };
+    Some(said)
+}
+
+/// The line about a node that the event has ended badly.
+fn ended(state: &RunState, event: &Event) -> Option<String> {
+    let node = event.node()?;
+    let said = outcome(state.node(node).outcome()?)?;
+    Some(format!("{}: {said}", state.plan().node(node).name))
+}
+
+/// A bad end in words; nothing for a good one.
+pub(super) fn outcome(outcome: &Outcome) -> Option<String> {
+    Some(match outcome {
+        Outcome::Done { .. } => return None,
+        Outcome::Failed { failure, .. } => {
+            let code = failure.code.as_deref().map(|code| format!(" ({code})")).unwrap_or_default();
+            let advice = match failure.kind {
+                FailureKind::Expired => "; run again to make it anew",
+                FailureKind::InputModerated => "; change the prompt or the image",
+                FailureKind::OutputModerated
+                | FailureKind::RateLimited
+                | FailureKind::Quota
+                | FailureKind::Unauthorized
+                | FailureKind::Invalid
+                | FailureKind::Transient
+                | FailureKind::Corrupt
+                | FailureKind::Local
+                | FailureKind::Task => "",
+            };
+            format!("failed: {}{code}{advice}", failure.message)
+        }
+        Outcome::Ambiguous { attempt, reason } => format!(
+            "it is not known whether the service accepted it ({reason}), so it is not submitted again; \
+             look at your account there, then say `runner resolve FILE {attempt} --task ID` or `--not-accepted`"
+        ),
+        Outcome::Detached { task, reason } => {
+            format!("left for a later run, which adopts task {task}: {reason}")
+        }
+        Outcome::Blocked { .. } => "not begun, because a shot before it is not done".to_owned(),
+        Outcome::NotBegun => "not begun".to_owned(),
+    })
+}

@@ -1,0 +1,30 @@
+//! The terminal: whether there is one, colours, and the log.
+
+use std::io::IsTerminal as _;
+
+use tracing_subscriber::EnvFilter;
+
+/// Whether live lines can be drawn on standard error.
+pub(crate) fn is_live() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Whether standard error takes colours.
+pub(crate) fn has_colour() -> bool {
+    is_live() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty())
+}
+
+/// Sends the log to standard error: warnings, or more when asked for.
+pub(crate) fn log(verbose: u8) {
+    let level = match verbose {
+        0 => "error",
+        1 => "info",
+        _ => "debug",
+    };
+    let filter = EnvFilter::new(format!("{level},hyper=warn,reqwest=warn"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(has_colour())
+        .init();
+}

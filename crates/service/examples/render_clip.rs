@@ -1,0 +1,71 @@
+//! Renders prompts to files for looking at: an MP4 of each and, beside it, its last frame as PNG.
+//!
+//! `cargo run --release -p service --example render_clip -- OUT [--size 854x480] [--seconds 5] [--seed 1] [--silent]
+//! [--fixed] [--fast] [--mark] [--first A.png] [--last B.png] [--reference C.png] PROMPT…`
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a tool at the rim: it talks, and a surprise ends it"
+)]
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use service::render::{Job, Procedural, Quality, Renderer};
+
+fn main() {
+    let mut job = Job {
+        prompt: String::new(),
+        width: 854,
+        height: 480,
+        frame_rate: 24,
+        seconds: 5.0,
+        seed: 1,
+        first_frame: None,
+        last_frame: None,
+        references: Vec::new(),
+        reference_videos: Vec::new(),
+        reference_audio: None,
+        generate_audio: true,
+        camera_fixed: false,
+        watermark: false,
+        quality: Quality::Standard,
+    };
+    let mut prompts = Vec::new();
+    let mut arguments = std::env::args().skip(1);
+    let out = PathBuf::from(arguments.next().unwrap_or_else(|| "stills".to_owned()));
+    let image = |path: String| media::decode_image(&std::fs::read(path).unwrap()).unwrap();
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().unwrap();
+        match argument.as_str() {
+            "--size" => {
+                let size = value();
+                let (width, height) = size.split_once('x').unwrap();
+                (job.width, job.height) = (width.parse().unwrap(), height.parse().unwrap());
+            }
+            "--seconds" => job.seconds = value().parse().unwrap(),
+            "--seed" => job.seed = value().parse().unwrap(),
+            "--first" => job.first_frame = Some(image(value())),
+            "--last" => job.last_frame = Some(image(value())),
+            "--reference" => job.references.push(image(value())),
+            "--silent" => job.generate_audio = false,
+            "--fixed" => job.camera_fixed = true,
+            "--fast" => job.quality = Quality::Fast,
+            "--mark" => job.watermark = true,
+            _ => prompts.push(argument),
+        }
+    }
+    std::fs::create_dir_all(&out).unwrap();
+    for (number, prompt) in prompts.into_iter().enumerate() {
+        job.prompt = prompt;
+        let begun = Instant::now();
+        let rendering = Procedural.render(&job, &mut |_| ControlFlow::Continue(())).unwrap();
+        let seconds = begun.elapsed().as_secs_f64();
+        let path = out.join(format!("{number:02}.mp4"));
+        std::fs::write(&path, &rendering.mp4).unwrap();
+        println!("{} {seconds:.2} s, {} kB: {}", path.display(), rendering.mp4.len() / 1000, job.prompt);
+        let still = media::encode_png(&rendering.last_frame);
+        std::fs::write(out.join(format!("{number:02}-last.png")), still).unwrap();
+    }
+}

@@ -1,0 +1,105 @@
+//! Refusals on the wire (spec 7): one body for all of them.
+
+use std::{borrow::Cow, sync::Arc};
+
+use axum::{
+    Json,
+    extract::{Request, State},
+    http::{HeaderValue, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use serde::Serialize;
+
+use super::Front;
+use crate::refusal::{Refusal, RefusalKind};
+
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    error: ErrorDetail<'a>,
+}
+
+#[derive(Serialize)]
+struct ErrorDetail<'a> {
+    message: &'a str,
+    r#type: &'static str,
+    param: Option<&'a str>,
+    code: &'a Cow<'static, str>,
+}
+
+impl RefusalKind {
+    fn status(self) -> StatusCode {
+        match self {
+            Self::Invalid => StatusCode::BAD_REQUEST,
+            Self::Unauthenticated => StatusCode::UNAUTHORIZED,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Gone => StatusCode::GONE,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Limited => StatusCode::TOO_MANY_REQUESTS,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// `error.type`. The document names `invalid_request_error`; the others are ours.
+    fn error_type(self) -> &'static str {
+        match self {
+            Self::Invalid | Self::MethodNotAllowed | Self::TooLarge => "invalid_request_error",
+            Self::Unauthenticated => "authentication_error",
+            Self::NotFound | Self::Gone => "not_found_error",
+            Self::Limited => "rate_limit_error",
+            Self::Internal => "server_error",
+        }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let body = ErrorBody {
+            error: ErrorDetail {
+                message: &self.message,
+                r#type: self.kind.error_type(),
+                param: self.param.as_deref(),
+                code: &self.code,
+            },
+        };
+        let mut response = (self.kind.status(), Json(body)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(wait) = self.retry_after {
+            // Whole seconds, rounded up: coming back in time to be refused again helps nobody.
+            let seconds = wait.as_millis().div_ceil(1000).max(1);
+            headers
+                .insert(header::RETRY_AFTER, HeaderValue::from(u64::try_from(seconds).unwrap_or(u64::MAX)));
+        }
+        if self.kind == RefusalKind::Unauthenticated {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response.extensions_mut().insert(self.kind);
+        response
+    }
+}
+
+/// Counts refusals, wherever they were made.
+pub(super) async fn count(State(front): State<Arc<Front>>, request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    if let Some(kind) = response.extensions().get::<RefusalKind>() {
+        front.metrics.refused(*kind);
+    }
+    response
+}
+
+pub(super) async fn unknown_path(request: Request) -> Refusal {
+    let message = format!("there is nothing at {}", request.uri().path());
+    Refusal::new(RefusalKind::NotFound, "unknown_path", message)
+}
+
+pub(super) async fn wrong_method(request: Request) -> Refusal {
+    let message = format!("{} does not take {}", request.uri().path(), request.method());
+    Refusal::new(RefusalKind::MethodNotAllowed, "method_not_allowed", message)
+}
+
+/// No task of that id that this key may see; the same words for both, so that ids cannot be tried out.
+pub(super) fn unknown_task() -> Refusal {
+    Refusal::new(RefusalKind::NotFound, "task_not_found", "no task has this id").about("task_id")
+}

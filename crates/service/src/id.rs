@@ -1,0 +1,102 @@
+//! Names that cannot be guessed: task ids, file tokens, API keys. All of them come from one source of
+//! randomness, which is an input.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Where the service gets its randomness from.
+pub trait Randomness: Send + Sync {
+    /// Fills the whole slice.
+    ///
+    /// # Errors
+    /// When the source cannot deliver; whatever needed the randomness is then refused.
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomnessError>;
+}
+
+/// The source of randomness did not deliver.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("no randomness to be had: {0}")]
+pub struct RandomnessError(pub String);
+
+/// The operating system's generator.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct OsRandomness;
+
+impl Randomness for OsRandomness {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomnessError> {
+        getrandom::fill(bytes).map_err(|error| RandomnessError(error.to_string()))
+    }
+}
+
+/// A task's id (spec 2.5): `task_` and 26 characters that hold 128 random bits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TaskId(String);
+
+impl TaskId {
+    pub(crate) fn random(source: &dyn Randomness) -> Result<Self, RandomnessError> {
+        Ok(Self(format!("task_{}", token(source)?)))
+    }
+
+    /// Takes a string as an id, whether or not a task has it.
+    #[must_use]
+    pub fn from_text(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// The id as it goes over the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Crockford's base 32, in lower case: no letter that reads as a digit, nothing that a URL must escape.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+/// 128 random bits as 26 characters.
+pub(crate) fn token(source: &dyn Randomness) -> Result<String, RandomnessError> {
+    let mut bytes = [0; 16];
+    source.fill(&mut bytes)?;
+    let mut bits = u128::from_be_bytes(bytes);
+    let mut text = [0; 26];
+    for place in text.iter_mut().rev() {
+        *place = ALPHABET[(bits & 31) as usize];
+        bits >>= 5;
+    }
+    Ok(text.iter().map(|&byte| char::from(byte)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fixed(u8);
+
+    impl Randomness for Fixed {
+        fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomnessError> {
+            bytes.fill(self.0);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_token_holds_all_the_bits_in_26_characters() {
+        assert_eq!(token(&Fixed(0)).unwrap(), "0".repeat(26));
+        assert_eq!(token(&Fixed(0xff)).unwrap(), format!("7{}", "z".repeat(25)));
+        let id = TaskId::random(&Fixed(1)).unwrap();
+        assert_eq!(id.as_str().len(), "task_".len() + 26);
+    }
+
+    #[test]
+    fn two_ids_of_the_machine_differ() {
+        assert_ne!(TaskId::random(&OsRandomness).unwrap(), TaskId::random(&OsRandomness).unwrap());
+    }
+}

@@ -1,0 +1,141 @@
+//! Whether an asset is what its place asks for: looked at, not believed.
+
+use media::{Tools, decode_image, decode_sound, image_media_type};
+
+use super::REFERENCE_SOUND;
+use crate::{limits::MediaLimits, order::Part, refusal::Refusal, size::Size};
+
+/// Examines an asset and returns the size of its picture, if it has one.
+pub(super) fn check(
+    part: Part,
+    bytes: &[u8],
+    limits: &MediaLimits,
+    tools: &Tools,
+) -> Result<Option<Size>, Refusal> {
+    match part {
+        Part::FirstFrame | Part::LastFrame | Part::ReferenceImage => picture(bytes, limits).map(Some),
+        Part::ReferenceVideo => video(bytes, limits).map(Some),
+        Part::ReferenceAudio => audio(bytes, tools).map(|()| None),
+    }
+}
+
+fn picture(bytes: &[u8], limits: &MediaLimits) -> Result<Size, Refusal> {
+    if image_media_type(bytes).is_none() {
+        let message = format!("expected a PNG, JPEG or WebP picture, found {}", description(bytes));
+        return Err(Refusal::invalid("invalid_image", message));
+    }
+    let image = decode_image(bytes).map_err(|error| Refusal::invalid("invalid_image", error.to_string()))?;
+    bounded(Size { width: image.width(), height: image.height() }, "invalid_image_size", limits)
+}
+
+fn bounded(size: Size, code: &'static str, limits: &MediaLimits) -> Result<Size, Refusal> {
+    let (shorter, longer) = (size.width.min(size.height), size.width.max(size.height));
+    if shorter < limits.shortest_side || longer > limits.longest_side {
+        let message = format!(
+            "the picture is {size}; its sides must have {} to {} pixels",
+            limits.shortest_side, limits.longest_side
+        );
+        return Err(Refusal::invalid(code, message));
+    }
+    Ok(size)
+}
+
+/// A video is of use when its first and its last picture can be had.
+fn video(bytes: &[u8], limits: &MediaLimits) -> Result<Size, Refusal> {
+    let unusable = |error: media::MediaError| Refusal::invalid("invalid_video", error.to_string());
+    let first = media::first_frame_bytes(bytes).map_err(unusable)?;
+    media::last_frame_bytes(bytes).map_err(unusable)?;
+    bounded(Size { width: first.width(), height: first.height() }, "invalid_video", limits)
+}
+
+/// Sound is of use when it can be decoded, here and now: what is accepted is heard.
+fn audio(bytes: &[u8], tools: &Tools) -> Result<(), Refusal> {
+    let unusable = |message| Refusal::invalid("invalid_audio", message);
+    match description(bytes) {
+        "WAV sound" | "MP3 sound" | "Ogg sound" | "FLAC sound" | "an MP4 file" | "AAC sound" => {}
+        other => {
+            return Err(unusable(format!(
+                "expected sound as WAV, M4A, MP3, AAC, Ogg or FLAC, found {other}"
+            )));
+        }
+    }
+    match decode_sound(bytes, tools, REFERENCE_SOUND) {
+        Ok(_) => Ok(()),
+        Err(error) if error.needs_ffmpeg() => Err(unusable(format!(
+            "this service decodes WAV (PCM) and AAC in MP4 (M4A); found {}",
+            description(bytes)
+        ))),
+        Err(error) => Err(unusable(error.to_string())),
+    }
+}
+
+/// What some bytes seem to be, for errors.
+fn description(bytes: &[u8]) -> &'static str {
+    match bytes {
+        [] => "nothing",
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..] => "WAV sound",
+        [b'I', b'D', b'3', ..] => "MP3 sound",
+        [0xff, second, ..] if second & 0xf6 == 0xf0 => "AAC sound",
+        [0xff, second, ..] if second & 0xe0 == 0xe0 => "MP3 sound",
+        [b'O', b'g', b'g', b'S', ..] => "Ogg sound",
+        [b'f', b'L', b'a', b'C', ..] => "FLAC sound",
+        [_, _, _, _, b'f', b't', b'y', b'p', ..] => "an MP4 file",
+        [b'G', b'I', b'F', b'8', ..] => "a GIF picture",
+        [b'%', b'P', b'D', b'F', ..] => "a PDF document",
+        _ if image_media_type(bytes).is_some() => "a picture",
+        _ if looks_like_markup(bytes) => "a web page or XML",
+        _ => "something else",
+    }
+}
+
+fn looks_like_markup(bytes: &[u8]) -> bool {
+    bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use media::{RgbImage, encode_png};
+
+    #[test]
+    fn pictures_are_decoded_and_measured() {
+        let limits = MediaLimits { longest_side: 64, ..MediaLimits::default() };
+        let look = |width, height| {
+            let png = encode_png(&RgbImage::new(width, height));
+            check(Part::FirstFrame, &png, &limits, &Tools::default()).map_err(|refusal| refusal.code)
+        };
+        assert_eq!(look(40, 30), Ok(Some(Size { width: 40, height: 30 })));
+        assert_eq!(look(15, 30), Err("invalid_image_size".into()));
+        assert_eq!(look(40, 65), Err("invalid_image_size".into()));
+        let mut half = encode_png(&RgbImage::new(40, 30));
+        half.truncate(half.len() / 2);
+        assert_eq!(
+            check(Part::FirstFrame, &half, &limits, &Tools::default()).unwrap_err().code,
+            "invalid_image"
+        );
+    }
+
+    #[test]
+    fn other_things_are_named() {
+        let limits = MediaLimits::default();
+        let message =
+            |part, bytes: &[u8]| check(part, bytes, &limits, &Tools::default()).unwrap_err().message;
+        assert_eq!(
+            message(Part::ReferenceImage, b" <!doctype html>"),
+            "expected a PNG, JPEG or WebP picture, found a web page or XML"
+        );
+        assert_eq!(
+            message(Part::ReferenceAudio, b"GIF89a"),
+            "expected sound as WAV, M4A, MP3, AAC, Ogg or FLAC, found a GIF picture"
+        );
+        assert_eq!(
+            message(Part::ReferenceAudio, b"OggS"),
+            "this service decodes WAV (PCM) and AAC in MP4 (M4A); found Ogg sound"
+        );
+        assert_eq!(
+            message(Part::ReferenceAudio, b"RIFF\0\0\0\0WAVE"),
+            "the file is damaged: the WAV file holds no samples"
+        );
+        assert!(check(Part::ReferenceVideo, b"OggS", &limits, &Tools::default()).is_err());
+    }
+}

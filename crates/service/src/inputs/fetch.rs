@@ -1,0 +1,153 @@
+//! Assets from elsewhere: fetched within bounds of time and size, and only from where they may come.
+//!
+//! The address check sits in the resolver that the connection itself uses, so a name cannot show one address to
+//! the check and another to the connection.
+
+use std::{error::Error, io, net::IpAddr, sync::Arc};
+
+use bytes::{Bytes, BytesMut};
+use reqwest::{
+    Client, StatusCode,
+    dns::{Addrs, Name, Resolve, Resolving},
+    header::LOCATION,
+    redirect,
+};
+use tokio::time::{Instant, timeout_at};
+use url::Url;
+
+use super::{CONNECT_TIME, address, data_uri::too_large};
+use crate::{error::ServiceError, refusal::Refusal};
+
+/// Redirects followed, each checked like the first URL.
+const REDIRECTS: usize = 4;
+
+#[derive(Debug)]
+pub(super) struct Fetcher {
+    client: Client,
+    allow_private: bool,
+}
+
+impl Fetcher {
+    pub(super) fn new(allow_private: bool) -> Result<Self, ServiceError> {
+        // Fails only when a provider is installed already, and then that one will do.
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let client = Client::builder()
+            .dns_resolver(Arc::new(CheckedResolver { allow_private }))
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .connect_timeout(CONNECT_TIME)
+            .referer(false)
+            .build()
+            .map_err(|error| ServiceError::Start(format!("no HTTP client for media: {error}")))?;
+        Ok(Self { client, allow_private })
+    }
+
+    pub(super) async fn fetch(&self, url: Url, limit: usize, deadline: Instant) -> Result<Bytes, Refusal> {
+        let fetched = timeout_at(deadline, self.follow(url, limit)).await;
+        fetched.unwrap_or_else(|_| {
+            Err(Refusal::invalid("media_unreachable", "the asset did not arrive in time"))
+        })
+    }
+
+    async fn follow(&self, mut url: Url, limit: usize) -> Result<Bytes, Refusal> {
+        for _ in 0..=REDIRECTS {
+            if address::literal(&url).is_some_and(|address| !self.allowed(address)) {
+                return Err(not_public());
+            }
+            let response = self.client.get(url.clone()).send().await.map_err(|error| unreachable(&error))?;
+            let status = response.status();
+            if status.is_redirection() {
+                url = target(&url, &response)?;
+                continue;
+            }
+            if status != StatusCode::OK {
+                let message = format!("the asset's host answered {status} instead of the asset");
+                return Err(Refusal::invalid("media_unreachable", message));
+            }
+            return body(response, limit).await;
+        }
+        let message = format!("the asset's URL redirects more than {REDIRECTS} times");
+        Err(Refusal::invalid("media_unreachable", message))
+    }
+
+    fn allowed(&self, address: IpAddr) -> bool {
+        self.allow_private || address::is_public(address)
+    }
+}
+
+fn target(from: &Url, response: &reqwest::Response) -> Result<Url, Refusal> {
+    let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+    let target = location.and_then(|location| from.join(location).ok());
+    target.filter(|url| matches!(url.scheme(), "http" | "https")).ok_or_else(|| {
+        Refusal::invalid("media_unreachable", "the asset's URL redirects to something that is no web address")
+    })
+}
+
+async fn body(mut response: reqwest::Response, limit: usize) -> Result<Bytes, Refusal> {
+    if response.content_length().is_some_and(|length| length > limit as u64) {
+        return Err(too_large(limit));
+    }
+    let mut bytes = BytesMut::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| unreachable(&error))? {
+        if bytes.len() + chunk.len() > limit {
+            return Err(too_large(limit));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    if bytes.is_empty() {
+        return Err(Refusal::invalid("invalid_media", "the asset is empty"));
+    }
+    Ok(bytes.freeze())
+}
+
+fn not_public() -> Refusal {
+    Refusal::invalid(
+        "media_not_public",
+        "the URL leads to this machine or to a private network; media must be on the public internet",
+    )
+}
+
+fn unreachable(error: &reqwest::Error) -> Refusal {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    let mut last = String::new();
+    while let Some(one) = cause {
+        if one.downcast_ref::<NotPublic>().is_some() {
+            return not_public();
+        }
+        // The io::Error around a resolver's error does not list it as its source.
+        if let Some(inner) = one.downcast_ref::<io::Error>().and_then(io::Error::get_ref)
+            && inner.downcast_ref::<NotPublic>().is_some()
+        {
+            return not_public();
+        }
+        last = one.to_string();
+        cause = one.source();
+    }
+    Refusal::invalid("media_unreachable", format!("the asset cannot be fetched: {last}"))
+}
+
+/// Resolves names to addresses that may be connected to.
+#[derive(Debug)]
+struct CheckedResolver {
+    allow_private: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("not a public address")]
+struct NotPublic;
+
+impl Resolve for CheckedResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let allow_private = self.allow_private;
+        Box::pin(async move {
+            // The port is a placeholder: the connector puts the URL's own in its place.
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let addresses: Vec<_> = found.collect();
+            // One private address among public ones is no honest name: all must be public.
+            if !allow_private && addresses.iter().any(|address| !address::is_public(address.ip())) {
+                return Err(NotPublic.into());
+            }
+            Ok(Box::new(addresses.into_iter()) as Addrs)
+        })
+    }
+}

@@ -1,0 +1,184 @@
+//! The keys of a data directory: made, listed and revoked, also while a service runs on it.
+
+use std::{path::Path, sync::Arc};
+
+use rusqlite::{Connection, OptionalExtension as _, Row, named_params};
+use secrecy::SecretString;
+
+use super::{Key, KeyId, Permissions, ring::digest_of};
+use crate::{
+    clock::Clock,
+    digest::Digest,
+    error::ServiceError,
+    id::{Randomness, token},
+    limits::KeyLimits,
+    store,
+};
+
+/// Opens a data directory for the sake of its keys. A running service notices changes within a second or two.
+#[derive(Debug)]
+pub struct KeyBook {
+    connection: Connection,
+}
+
+/// A key to be made.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// What people call it; one key of a name.
+    pub name: String,
+    /// What it may use.
+    pub permissions: Permissions,
+    /// Its own limits; `None` takes the service's.
+    pub limits: Option<KeyLimits>,
+}
+
+/// A key as it may be shown: everything but the secret, which nobody has.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyEntry {
+    /// Names the key in tasks and logs.
+    pub id: KeyId,
+    /// What people call it.
+    pub name: String,
+    /// What it may use.
+    pub permissions: Permissions,
+    /// Its own limits, when it has any.
+    pub limits: Option<KeyLimits>,
+    /// When it was made, in milliseconds since the epoch.
+    pub created_at: i64,
+    /// When it was revoked, in milliseconds since the epoch.
+    pub revoked_at: Option<i64>,
+    /// Tasks accepted with it.
+    pub tasks: u64,
+    /// Milliseconds of video that count against its quota.
+    pub video_ms: u64,
+}
+
+impl KeyBook {
+    /// Opens the keys of a data directory, which is made if it is not there.
+    ///
+    /// # Errors
+    /// When the directory or its database cannot be used.
+    pub fn open(data: &Path) -> Result<Self, ServiceError> {
+        Ok(Self { connection: store::open_database(data)? })
+    }
+
+    /// Makes a key and returns its secret, for the only time.
+    ///
+    /// # Errors
+    /// When the name is empty or taken, or the database cannot be written.
+    pub fn add(
+        &self,
+        new: &NewKey,
+        clock: &dyn Clock,
+        randomness: &dyn Randomness,
+    ) -> Result<SecretString, ServiceError> {
+        let name = new.name.trim();
+        if name.is_empty() || name.len() > 100 {
+            return Err(ServiceError::KeyName("a key's name has 1 to 100 characters".to_owned()));
+        }
+        let random = |_| ServiceError::KeyName("no randomness to be had for a new key".to_owned());
+        let secret = format!("sk-{}", token(randomness).map_err(random)?);
+        let id = format!("key_{}", &token(randomness).map_err(random)?[..10]);
+        let limits = new.limits.as_ref().map(serde_json::to_string).transpose().map_err(store::corrupt)?;
+        let added = self
+            .connection
+            .execute(
+                "INSERT INTO api_key (id, name, digest, full_hd, limits, created_at)
+                 SELECT :id, :name, :digest, :full_hd, :limits, :now
+                 WHERE NOT EXISTS (SELECT 1 FROM api_key WHERE name = :name AND revoked_at IS NULL)",
+                named_params! {
+                    ":id": id,
+                    ":name": name,
+                    ":digest": digest_of(&secret).as_bytes(),
+                    ":full_hd": new.permissions.full_hd,
+                    ":limits": limits,
+                    ":now": clock.now_ms(),
+                },
+            )
+            .map_err(store::database)?;
+        if added == 0 {
+            return Err(ServiceError::KeyName(format!(
+                "there is a key named `{name}` already: choose another name or revoke that one first"
+            )));
+        }
+        Ok(SecretString::from(secret))
+    }
+
+    /// All keys, oldest first, revoked ones included.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn list(&self) -> Result<Vec<KeyEntry>, ServiceError> {
+        entries(&self.connection).map_err(store::database)
+    }
+
+    /// Revokes the key of that name or id; `false` when there is none that is good. Its tasks stay and finish.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn revoke(&self, name_or_id: &str, clock: &dyn Clock) -> Result<bool, ServiceError> {
+        let revoked = self
+            .connection
+            .execute(
+                "UPDATE api_key SET revoked_at = :now
+                 WHERE (name = :which OR id = :which) AND revoked_at IS NULL",
+                named_params! { ":now": clock.now_ms(), ":which": name_or_id },
+            )
+            .map_err(store::database)?;
+        Ok(revoked > 0)
+    }
+}
+
+fn entries(connection: &Connection) -> rusqlite::Result<Vec<KeyEntry>> {
+    let mut statement = connection.prepare(
+        "SELECT k.id, k.name, k.full_hd, k.limits, k.created_at, k.revoked_at,
+                coalesce(u.tasks, 0), coalesce(u.video_ms, 0)
+         FROM api_key k LEFT JOIN key_usage u ON u.key = k.id ORDER BY k.created_at, k.rowid",
+    )?;
+    let rows = statement.query_map([], |row| {
+        Ok(KeyEntry {
+            id: KeyId(row.get(0)?),
+            name: row.get(1)?,
+            permissions: Permissions { full_hd: row.get(2)? },
+            limits: own_limits(row, 3)?,
+            created_at: row.get(4)?,
+            revoked_at: row.get(5)?,
+            tasks: store::unsigned(row.get(6)?),
+            video_ms: store::unsigned(row.get(7)?),
+        })
+    })?;
+    rows.collect()
+}
+
+/// The keys that are good, for the ring.
+pub(crate) fn good_keys(
+    connection: &Connection,
+    default: &KeyLimits,
+) -> rusqlite::Result<Vec<(Digest, Arc<Key>)>> {
+    let mut statement = connection
+        .prepare("SELECT id, name, full_hd, limits, digest FROM api_key WHERE revoked_at IS NULL")?;
+    let rows = statement.query_map([], |row| {
+        let key = Key {
+            id: KeyId(row.get(0)?),
+            name: row.get(1)?,
+            permissions: Permissions { full_hd: row.get(2)? },
+            limits: own_limits(row, 3)?.unwrap_or_else(|| default.clone()),
+        };
+        Ok((Digest::from_bytes(row.get(4)?), Arc::new(key)))
+    })?;
+    rows.collect()
+}
+
+fn own_limits(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<KeyLimits>> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| serde_json::from_str(&text)).transpose().map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, error.into())
+    })
+}
+
+/// Milliseconds of video that count against a key's quota.
+pub(crate) fn used_ms(connection: &Connection, key: &KeyId) -> rusqlite::Result<u64> {
+    let used = connection
+        .query_row("SELECT video_ms FROM key_usage WHERE key = ?1", [key.as_str()], |row| row.get(0));
+    Ok(store::unsigned(used.optional()?.unwrap_or_default()))
+}

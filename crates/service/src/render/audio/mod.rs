@@ -1,0 +1,222 @@
+//! The sound of a scene: weather, water, creatures, streets and a few quiet chords, mixed to one even loudness.
+
+mod filter;
+mod life;
+mod loudness;
+mod music;
+mod nature;
+pub(crate) mod reference;
+mod reverb;
+
+use super::figure::Walker;
+use super::noise::Dice;
+use super::prompt::{Hour, Place, Subject};
+use super::setting::Setting;
+
+/// Samples per second and channel.
+pub(crate) const RATE: u32 = 48_000;
+
+/// What is to be heard during a shot; levels are 0 (absent) to 1 (foremost).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Soundscape {
+    surf: f32,
+    lapping: f32,
+    wind: f32,
+    rain: f32,
+    /// Seconds at which thunder rolls in.
+    thunder: Vec<f32>,
+    traffic: f32,
+    crickets: f32,
+    songbirds: f32,
+    gulls: f32,
+    fire: f32,
+    /// Seconds at which a fog horn sounds.
+    horn: Vec<f32>,
+    /// Steps a second and how hard the ground is, 0 snow to 1 stone.
+    steps: Option<(f32, f32)>,
+    mood: Mood,
+}
+
+/// The character of the chords.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Mood {
+    #[default]
+    Warm,
+    Bright,
+    Grave,
+    Tense,
+}
+
+/// Two channels of sound in the making.
+pub(crate) struct Mix {
+    samples: Vec<[f32; 2]>,
+}
+
+impl Mix {
+    fn new(samples: usize) -> Self {
+        Self { samples: vec![[0.0; 2]; samples] }
+    }
+
+    /// Adds a mono value at a place between left (-1) and right (1).
+    #[inline]
+    fn add(&mut self, index: usize, value: f32, pan: f32) {
+        if let Some(slot) = self.samples.get_mut(index) {
+            slot[0] += value * (1.0 - pan.max(0.0));
+            slot[1] += value * (1.0 + pan.min(0.0));
+        }
+    }
+}
+
+impl Soundscape {
+    pub(crate) fn of(setting: &Setting, walker: Option<&Walker>, lighthouse: bool, seed: u64) -> Self {
+        let mut dice = Dice::new(seed, "soundscape");
+        let has = |subject| setting.has(subject);
+        let weather = &setting.weather;
+        let storm = has(Subject::Storm);
+        let night = matches!(setting.hour, Hour::Night | Hour::Dusk);
+        let morning = matches!(setting.hour, Hour::Dawn | Hour::Sunrise);
+        let land = matches!(setting.place, Place::Forest | Place::Meadow | Place::Lake);
+        Self {
+            surf: match setting.place {
+                Place::Coast => 0.75,
+                Place::Sea => 0.62,
+                Place::Harbour => 0.28,
+                _ => 0.0,
+            } * if storm {
+                1.3
+            } else if setting.calm {
+                0.55
+            } else {
+                1.0
+            },
+            lapping: if matches!(setting.place, Place::Lake | Place::Harbour) { 0.5 } else { 0.0 },
+            wind: match setting.place {
+                Place::Mountains | Place::Snowfield | Place::Desert | Place::Canyon => {
+                    0.34 + weather.wind * 0.5
+                }
+                Place::City => 0.05,
+                _ => 0.08 + weather.wind * 0.42,
+            },
+            rain: weather.rain * 0.7,
+            thunder: weather.strikes.iter().map(|strike| strike + dice.range(0.35, 1.3)).collect(),
+            traffic: if setting.place == Place::City { 0.6 } else { 0.0 },
+            crickets: if night && land && weather.rain == 0.0 && weather.snow == 0.0 { 0.4 } else { 0.0 },
+            songbirds: if !night && land && weather.rain == 0.0 {
+                if morning { 0.6 } else { 0.34 }
+            } else {
+                0.0
+            },
+            gulls: if setting.is_watery() && !land && !storm && !night { 0.4 } else { 0.0 },
+            fire: if has(Subject::Embers) { 0.5 } else { 0.0 },
+            horn: if lighthouse && (weather.fog > 0.4 || (night && dice.chance(0.5))) {
+                vec![dice.range(0.7, 1.2), dice.range(8.0, 9.0)]
+            } else {
+                Vec::new()
+            },
+            steps: walker.filter(|walker| walker.pace > 0.0).map(|walker| {
+                let hardness = match setting.place {
+                    Place::Snowfield | Place::Desert => 0.1,
+                    Place::Meadow | Place::Forest => 0.3,
+                    _ => 0.9,
+                };
+                (walker.cadence(), hardness)
+            }),
+            mood: match setting.hour {
+                _ if storm => Mood::Tense,
+                Hour::Night => Mood::Grave,
+                Hour::Dusk if dice.chance(0.5) => Mood::Grave,
+                Hour::Dawn | Hour::Sunrise | Hour::Day => Mood::Bright,
+                _ => Mood::Warm,
+            },
+        }
+    }
+
+    /// Synthesises `frames` stereo samples at [`RATE`], interleaved, with soft ends and even loudness.
+    pub(crate) fn render(&self, frames: usize, seed: u64) -> Vec<f32> {
+        let mut mix = Mix::new(frames);
+        let stream = |name: &str| Dice::new(seed, name);
+        nature::surf(&mut mix, self.surf, &mut stream("surf"));
+        nature::lapping(&mut mix, self.lapping, &mut stream("lapping"));
+        nature::wind(&mut mix, self.wind, &mut stream("wind"));
+        nature::rain(&mut mix, self.rain, &mut stream("rain"));
+        nature::fire(&mut mix, self.fire, &mut stream("fire"));
+        life::crickets(&mut mix, self.crickets, &mut stream("crickets"));
+        life::traffic(&mut mix, self.traffic, &mut stream("traffic"));
+        if let Some((cadence, hardness)) = self.steps {
+            life::steps(&mut mix, cadence, hardness, &mut stream("steps"));
+        }
+        // What has an echo goes through the room.
+        let mut far = Mix::new(frames);
+        for at in &self.thunder {
+            nature::thunder(&mut far, *at, &mut stream("thunder"));
+        }
+        for at in &self.horn {
+            life::horn(&mut far, *at);
+        }
+        life::songbirds(&mut far, self.songbirds, &mut stream("songbirds"));
+        life::gulls(&mut far, self.gulls, &mut stream("gulls"));
+        music::chords(&mut far, self.mood, &mut stream("music"));
+        reverb::add(&far, &mut mix, 0.36);
+        loudness::level(&mut mix);
+        loudness::fade_ends(&mut mix);
+        mix.samples.into_iter().flatten().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn busy() -> Soundscape {
+        Soundscape {
+            surf: 1.0,
+            lapping: 0.5,
+            wind: 1.0,
+            rain: 1.0,
+            thunder: vec![0.2],
+            traffic: 0.5,
+            crickets: 0.5,
+            songbirds: 1.0,
+            gulls: 1.0,
+            fire: 1.0,
+            horn: vec![0.1],
+            steps: Some((1.9, 1.0)),
+            mood: Mood::Tense,
+        }
+    }
+
+    #[test]
+    fn everything_at_once_neither_clips_nor_clicks() {
+        let samples = busy().render(RATE as usize * 2, 5);
+        let peak = samples.iter().fold(0.0_f32, |peak, s| peak.max(s.abs()));
+        assert!(peak < 0.97, "peak {peak}");
+        assert!(samples.iter().all(|s| s.is_finite()));
+        for end in [&samples[..8], &samples[samples.len() - 8..]] {
+            assert!(end.iter().all(|s| s.abs() < 0.01), "{end:?}");
+        }
+    }
+
+    #[test]
+    fn a_quiet_scene_is_as_loud_as_a_busy_one() {
+        let level = |scape: &Soundscape| {
+            let samples = scape.render(RATE as usize * 3, 5);
+            (samples.iter().map(|s| s * s).sum::<f32>() / samples.len() as f32).sqrt()
+        };
+        let (quiet, loud) = (level(&Soundscape::default()), level(&busy()));
+        assert!(quiet > 0.03 && loud > 0.03 && quiet / loud < 4.0 && loud / quiet < 4.0, "{quiet} {loud}");
+    }
+
+    #[test]
+    fn the_same_seed_sounds_the_same_and_another_does_not() {
+        let render = |seed| busy().render(4_800, seed);
+        assert_eq!(render(1), render(1));
+        assert_ne!(render(1), render(2));
+    }
+
+    #[test]
+    fn nothing_is_too_short_to_sound() {
+        for frames in [0, 1, 2, 100] {
+            assert_eq!(busy().render(frames, 3).len(), frames * 2);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Sound that was given (spec 2.3 `reference_audio`), laid over the scene's own: in front, with the scene behind it.
+
+use media::Sound;
+
+use super::RATE;
+
+/// How loud the given sound is made, as the root of its mean square.
+const LEVEL: f32 = 0.12;
+/// The most that quiet sound is raised: what is nearly silence stays it.
+const MOST_GAIN: f32 = 8.0;
+/// What is left of the scene behind the given sound.
+const SCENE: f32 = 0.4;
+/// The highest peak of the mix.
+const PEAK: f32 = 0.95;
+/// Fades at the ends and where a short piece begins again, in sample frames: 30 ms.
+const FADE: usize = RATE as usize * 3 / 100;
+
+/// Mixes `reference` (at [`RATE`], stereo) into `scene` (interleaved stereo): cut where it is longer, repeated where it is shorter.
+pub(crate) fn lay(scene: &mut [f32], reference: &Sound) {
+    let given = &reference.samples;
+    let (length, wanted) = (given.len() / 2, scene.len() / 2);
+    if length == 0 || wanted == 0 || (reference.sample_rate, reference.channels) != (RATE, 2) {
+        return;
+    }
+    let gain = gain(&given[..2 * length.min(wanted)]);
+    for (at, frame) in scene.chunks_exact_mut(2).enumerate() {
+        let (turn, place) = (at / length, at % length);
+        let end = length.min(wanted - turn * length);
+        let fade = FADE.min(end / 2).max(1) as f32;
+        let shape = ((place as f32 + 0.5) / fade).min((end - place) as f32 / fade).min(1.0);
+        for (channel, sample) in frame.iter_mut().enumerate() {
+            *sample = *sample * SCENE + given[2 * place + channel] * gain * shape;
+        }
+    }
+    let peak = scene.iter().fold(0.0_f32, |peak, sample| peak.max(sample.abs()));
+    if peak > PEAK {
+        scene.iter_mut().for_each(|sample| *sample *= PEAK / peak);
+    }
+}
+
+fn gain(samples: &[f32]) -> f32 {
+    let square = samples.iter().map(|sample| sample * sample).sum::<f32>() / samples.len().max(1) as f32;
+    (LEVEL / square.sqrt().max(1e-6)).min(MOST_GAIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tone(seconds: f32, amplitude: f32) -> Sound {
+        let frames = (RATE as f32 * seconds) as usize;
+        let samples = (0..frames)
+            .flat_map(|i| [(i as f32 * 440.0 * std::f32::consts::TAU / RATE as f32).sin() * amplitude; 2])
+            .collect();
+        Sound { sample_rate: RATE, channels: 2, samples }
+    }
+
+    /// How much of 440 Hz is in the left channel.
+    fn heard(samples: &[f32]) -> f32 {
+        let (mut sine, mut cosine) = (0.0, 0.0);
+        for (i, frame) in samples.chunks_exact(2).enumerate() {
+            let angle = i as f32 * 440.0 * std::f32::consts::TAU / RATE as f32;
+            sine += frame[0] * angle.sin();
+            cosine += frame[0] * angle.cos();
+        }
+        sine.hypot(cosine) * 2.0 / (samples.len() / 2) as f32
+    }
+
+    #[test]
+    fn a_tone_is_heard_to_the_end_however_short_or_quiet_it_is() {
+        for reference in [tone(0.25, 0.9), tone(0.5, 0.05), tone(5.0, 0.5)] {
+            let mut scene = vec![0.0; RATE as usize * 2];
+            lay(&mut scene, &reference);
+            let (begin, end) = scene.split_at(RATE as usize);
+            assert!(heard(begin) > 0.1 && heard(end) > 0.1, "{} {}", heard(begin), heard(end));
+            assert!(scene[0].abs() < 0.01 && scene[scene.len() - 1].abs() < 0.01);
+        }
+    }
+
+    #[test]
+    fn the_mix_never_clips_and_silence_stays_silent() {
+        let mut scene = vec![0.96; 20_000];
+        lay(&mut scene, &tone(1.0, 1.0));
+        assert!(scene.iter().all(|sample| sample.abs() <= PEAK + 1e-6));
+        let mut scene = vec![0.0; 20_000];
+        lay(&mut scene, &Sound { sample_rate: RATE, channels: 2, samples: vec![0.0; 5_000] });
+        assert!(scene.iter().all(|sample| *sample == 0.0));
+        lay(&mut [], &tone(1.0, 1.0));
+    }
+}

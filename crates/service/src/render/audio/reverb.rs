@@ -1,0 +1,37 @@
+//! A room for far sounds: parallel echoes that fade, smeared by all-passes.
+
+use super::Mix;
+
+/// Echo lengths in samples at 48 kHz; mutually prime, and longer on the right for width.
+const ECHOES: [usize; 4] = [1687, 1931, 2053, 2251];
+const SMEARS: [usize; 2] = [347, 113];
+const WIDTH: usize = 37;
+
+/// Adds `source` and its reverberation (a share of `wet`) to `target`.
+pub(super) fn add(source: &Mix, target: &mut Mix, wet: f32) {
+    for channel in 0..2 {
+        let longer = channel * WIDTH;
+        let mut echoes = ECHOES.map(|length| (vec![0.0_f32; length + longer], 0, 0.0_f32));
+        let mut smears = SMEARS.map(|length| (vec![0.0_f32; length + longer], 0));
+        for (input, output) in source.samples.iter().zip(&mut target.samples) {
+            let dry = input[channel];
+            let feed = (input[0] + input[1]) * 0.5;
+            let mut sum = 0.0;
+            for (line, at, damped) in &mut echoes {
+                let out = line[*at];
+                sum += out;
+                *damped += (out - *damped) * 0.55;
+                line[*at] = feed + *damped * 0.83;
+                *at = (*at + 1) % line.len();
+            }
+            for (line, at) in &mut smears {
+                let held = line[*at];
+                let through = held - 0.5 * sum;
+                line[*at] = sum + 0.5 * through;
+                sum = through;
+                *at = (*at + 1) % line.len();
+            }
+            output[channel] += dry * (1.0 - wet * 0.4) + sum * wet * 0.4;
+        }
+    }
+}

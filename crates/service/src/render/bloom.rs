@@ -1,0 +1,96 @@
+//! Light that spills around bright things, as it does in a lens: sun, windows, lamps.
+
+use super::canvas::Canvas;
+use super::maths::{Colour, mix};
+
+/// Pixels per cell of the coarse picture that is blurred.
+const CELL: usize = 6;
+
+/// Buffers kept between frames.
+#[derive(Default)]
+pub(crate) struct Bloom {
+    cells: Vec<Colour>,
+    spare: Vec<Colour>,
+    rows: usize,
+}
+
+impl Bloom {
+    /// Gathers a soft copy of everything brighter than white paper.
+    pub(crate) fn gather(&mut self, canvas: &Canvas) {
+        let (columns, rows) = (canvas.width.div_ceil(CELL), canvas.height.div_ceil(CELL));
+        self.rows = rows;
+        self.cells.clear();
+        self.cells.resize(columns * rows, Colour::BLACK);
+        // Every other column tells as much as all of them.
+        let weight = 2.0 / (CELL * CELL) as f32;
+        for x in (0..canvas.width).step_by(2) {
+            let base = x / CELL * rows;
+            for (y, light) in canvas.light[x * canvas.height..][..canvas.height].iter().enumerate() {
+                let luma = light.luma();
+                let excess = luma - 0.62;
+                if excess > 0.0 {
+                    let share = excess / (excess + 0.62);
+                    let held = (3.5 / luma).min(1.0);
+                    self.cells[base + y / CELL] += *light * (share * held * weight);
+                }
+            }
+        }
+        if self.cells.iter().all(|cell| *cell == Colour::BLACK) {
+            self.cells.clear();
+            return;
+        }
+        for _ in 0..2 {
+            self.blur(columns, rows);
+        }
+    }
+
+    /// What is gathered around picture column `x`, cell by cell, times `strength`; empty when there is nothing. One entry
+    /// more than there are cells, so that the last has a neighbour.
+    pub(crate) fn column(&self, x: usize, strength: f32, into: &mut Vec<Colour>) {
+        into.clear();
+        if self.cells.is_empty() {
+            return;
+        }
+        let columns = self.cells.len() / self.rows;
+        let (left, share) = Self::place(x, columns);
+        let right = (left + 1).min(columns - 1);
+        let pair = |r: usize| (self.cells[left * self.rows + r], self.cells[right * self.rows + r]);
+        into.extend((0..self.rows).map(pair).map(|(left, right)| mix(left, right, share) * strength));
+        into.push(into.last().copied().unwrap_or(Colour::BLACK));
+    }
+
+    /// The cell before a picture position, of `count`, and how far it is on the way to the next.
+    pub(crate) fn place(at: usize, count: usize) -> (usize, f32) {
+        let v = ((at as f32 + 0.5) / CELL as f32 - 0.5).clamp(0.0, count as f32 - 1.001);
+        (v as usize, v - v.floor())
+    }
+
+    /// Cells in a column.
+    pub(crate) const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// A box blur both ways, three cells to each side.
+    fn blur(&mut self, columns: usize, rows: usize) {
+        const REACH: usize = 3;
+        let scale = 1.0 / (2 * REACH + 1) as f32;
+        for (from_stride, along, across_stride, across) in
+            [(1, rows, rows, columns), (rows, columns, 1, rows)]
+        {
+            self.spare.clear();
+            self.spare.resize(self.cells.len(), Colour::BLACK);
+            for line in 0..across {
+                let at = |i: usize| line * across_stride + i.min(along - 1) * from_stride;
+                let mut sum = Colour::BLACK;
+                for i in 0..=2 * REACH {
+                    sum += self.cells[at(i.saturating_sub(REACH))];
+                }
+                for i in 0..along {
+                    self.spare[at(i)] = sum * scale;
+                    sum += self.cells[at(i + REACH + 1)] - self.cells[at(i.saturating_sub(REACH))];
+                }
+            }
+            std::mem::swap(&mut self.cells, &mut self.spare);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Where the camera is at each moment, and how it projects the world.
+
+use std::f32::consts::TAU;
+
+use super::maths::lerp;
+
+/// A place to look from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pose {
+    /// Metres: east, north, up from sea level.
+    pub(crate) eye: [f32; 3],
+    /// Radians clockwise from north.
+    pub(crate) yaw: f32,
+    /// Where the horizon lies, as a share of the picture's height from the top. Looking up or down moves it; verticals
+    /// stay vertical, as with a view camera.
+    pub(crate) horizon: f32,
+}
+
+/// A camera move: from one pose to another, around a point if there is one, with the unrest of a hand.
+#[derive(Clone, Debug)]
+pub(crate) struct Rig {
+    pub(crate) from: Pose,
+    pub(crate) to: Pose,
+    /// Radians travelled around `pivot` (in place of the straight line), and the pivot.
+    pub(crate) orbit: Option<(f32, [f32; 2])>,
+    /// 0 a tripod, 1 a shoulder.
+    pub(crate) unrest: f32,
+    /// Focal length relative to the picture's size; about 1.1 sees as a person does.
+    pub(crate) focal: f32,
+    /// Where in its slow wave the unrest starts.
+    pub(crate) phase: f32,
+}
+
+impl Rig {
+    /// The pose at `progress` (0 first frame, 1 last frame), `time` seconds in.
+    pub(crate) fn pose(&self, progress: f32, time: f32) -> Pose {
+        // Mostly steady travel, with soft starts and stops.
+        let eased = lerp(progress, progress * progress * (3.0 - 2.0 * progress), 0.7);
+        let (a, b) = (self.from, self.to);
+        let mut pose = Pose {
+            eye: [0, 1, 2].map(|i| lerp(a.eye[i], b.eye[i], eased)),
+            yaw: lerp(a.yaw, b.yaw, eased),
+            horizon: lerp(a.horizon, b.horizon, eased),
+        };
+        if let Some((angle, [px, py])) = self.orbit {
+            let turn = angle * (eased - 0.5);
+            let (sin, cos) = turn.sin_cos();
+            let (dx, dy) = (pose.eye[0] - px, pose.eye[1] - py);
+            pose.eye[0] = px + dx * cos + dy * sin;
+            pose.eye[1] = py - dx * sin + dy * cos;
+            pose.yaw += turn;
+        }
+        let wave = |hertz: f32, offset: f32| (TAU * (hertz * time + offset + self.phase)).sin();
+        let sway = |offset: f32| {
+            0.6 * wave(0.23, offset) + 0.3 * wave(0.61, offset * 1.7) + 0.1 * wave(1.37, offset * 2.9)
+        };
+        pose.yaw += self.unrest * 0.008 * sway(0.1);
+        pose.horizon += self.unrest * 0.008 * sway(0.47);
+        pose.eye[2] += self.unrest * 0.05 * sway(0.83);
+        pose
+    }
+}
+
+/// A pose projected onto a picture of given size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View {
+    pub(crate) eye: [f32; 3],
+    forward: [f32; 2],
+    right: [f32; 2],
+    pub(crate) width: f32,
+    pub(crate) height: f32,
+    /// Focal length in pixels.
+    pub(crate) focal: f32,
+    /// The horizon's row in pixels from the top; may lie outside the picture.
+    pub(crate) horizon: f32,
+}
+
+/// A point of the world on the picture.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot {
+    pub(crate) x: f32,
+    pub(crate) y: f32,
+    /// Forward distance in metres, positive.
+    pub(crate) distance: f32,
+}
+
+impl View {
+    pub(crate) fn new(pose: Pose, focal: f32, width: usize, height: usize) -> Self {
+        let (sin, cos) = pose.yaw.sin_cos();
+        let (width, height) = (width as f32, height as f32);
+        Self {
+            eye: pose.eye,
+            forward: [sin, cos],
+            right: [cos, -sin],
+            width,
+            height,
+            // By area, so that upright and wide pictures show things equally large.
+            focal: focal * (width * height).sqrt(),
+            horizon: pose.horizon * height,
+        }
+    }
+
+    /// The ground direction of a column per metre of forward distance.
+    #[inline]
+    pub(crate) fn ray(&self, x: f32) -> [f32; 2] {
+        let s = (x - 0.5 * self.width) / self.focal;
+        [self.forward[0] + self.right[0] * s, self.forward[1] + self.right[1] * s]
+    }
+
+    /// How much a row rises per metre of forward distance.
+    #[inline]
+    pub(crate) fn rise(&self, y: f32) -> f32 {
+        (self.horizon - y) / self.focal
+    }
+
+    /// The row of height `z` at forward distance `t`.
+    #[inline]
+    pub(crate) fn row(&self, z: f32, t: f32) -> f32 {
+        self.horizon - (z - self.eye[2]) * self.focal / t
+    }
+
+    /// Where a point of the world appears, if it is in front of the camera.
+    pub(crate) fn project(&self, point: [f32; 3]) -> Option<Spot> {
+        let (dx, dy) = (point[0] - self.eye[0], point[1] - self.eye[1]);
+        let distance = dx * self.forward[0] + dy * self.forward[1];
+        if distance < 0.3 {
+            return None;
+        }
+        let across = dx * self.right[0] + dy * self.right[1];
+        Some(Spot {
+            x: 0.5 * self.width + across / distance * self.focal,
+            y: self.row(point[2], distance),
+            distance,
+        })
+    }
+
+    /// Where a far-away direction appears (x, y), if it is in front of the camera.
+    pub(crate) fn project_direction(&self, d: [f32; 3]) -> Option<[f32; 2]> {
+        let depth = d[0] * self.forward[0] + d[1] * self.forward[1];
+        if depth < 0.05 {
+            return None;
+        }
+        let across = d[0] * self.right[0] + d[1] * self.right[1];
+        Some([0.5 * self.width + across / depth * self.focal, self.horizon - d[2] / depth * self.focal])
+    }
+
+    /// The component of a ground vector to the right and forward, as the camera sees it.
+    #[inline]
+    pub(crate) fn turned(&self, x: f32, y: f32) -> [f32; 2] {
+        [x * self.right[0] + y * self.right[1], x * self.forward[0] + y * self.forward[1]]
+    }
+
+    /// The ground point `distance` metres straight ahead.
+    pub(crate) fn centre_ahead(&self, distance: f32) -> (f32, f32) {
+        (self.eye[0] + self.forward[0] * distance, self.eye[1] + self.forward[1] * distance)
+    }
+
+    /// The ground vector of so many metres to the right and forward.
+    pub(crate) fn side_by_side(&self, right: f32, forward: f32) -> [f32; 2] {
+        [self.right[0] * right + self.forward[0] * forward, self.right[1] * right + self.forward[1] * forward]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rig() -> Rig {
+        let from = Pose { eye: [0.0, 0.0, 10.0], yaw: 0.2, horizon: 0.5 };
+        let to = Pose { eye: [0.0, 40.0, 10.0], yaw: 0.2, horizon: 0.5 };
+        Rig { from, to, orbit: None, unrest: 0.0, focal: 1.1, phase: 0.0 }
+    }
+
+    #[test]
+    fn a_move_starts_and_ends_on_its_poses() {
+        let rig = rig();
+        assert!((rig.pose(0.0, 0.0).eye[1] - 0.0).abs() < 1e-4);
+        assert!((rig.pose(1.0, 5.0).eye[1] - 40.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn points_project_where_rays_find_them() {
+        let view = View::new(rig().from, 1.1, 320, 180);
+        let [dx, dy] = view.ray(250.0);
+        let t = 33.0;
+        let z = 10.0 + view.rise(40.0) * t;
+        let spot = view.project([dx * t, dy * t, z]).expect("it is in front");
+        assert!(
+            (spot.x - 250.0).abs() < 0.01 && (spot.y - 40.0).abs() < 0.01 && (spot.distance - t).abs() < 0.01
+        );
+    }
+}

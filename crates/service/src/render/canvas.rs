@@ -1,0 +1,89 @@
+//! The picture being drawn: linear light and distance, stored column by column, as the scene is marched.
+
+use super::maths::{Colour, mix};
+
+/// One frame in the making.
+///
+/// Columns are contiguous (`x * height + y`), because rays are marched up a column and reflections are read down it.
+pub(crate) struct Canvas {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    /// Light per pixel.
+    pub(crate) light: Vec<Colour>,
+    /// Inverse forward distance per pixel in 1/m; 0 is the sky.
+    pub(crate) nearness: Vec<f32>,
+}
+
+impl Canvas {
+    pub(crate) fn new(width: usize, height: usize) -> Self {
+        Self {
+            width,
+            height,
+            light: vec![Colour::BLACK; width * height],
+            nearness: vec![0.0; width * height],
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn at(&self, x: usize, y: usize) -> usize {
+        x * self.height + y
+    }
+
+    /// Blends `colour` over a pixel.
+    #[inline]
+    pub(crate) fn over(&mut self, index: usize, colour: Colour, opacity: f32) {
+        self.light[index] = mix(self.light[index], colour, opacity);
+    }
+
+    /// Draws a soft round dot of light, added to what is there, hidden by anything nearer.
+    pub(crate) fn glow(&mut self, cx: f32, cy: f32, radius: f32, nearness: f32, light: Colour) {
+        let radius = radius.clamp(0.6, 400.0);
+        let Some((x0, x1)) = clip(cx - radius, cx + radius, self.width) else { return };
+        let Some((y0, y1)) = clip(cy - radius, cy + radius, self.height) else { return };
+        let scale = 1.0 / (radius * radius);
+        for x in x0..x1 {
+            let dx = x as f32 + 0.5 - cx;
+            for y in y0..y1 {
+                let dy = y as f32 + 0.5 - cy;
+                let reach = 1.0 - (dx * dx + dy * dy) * scale;
+                let index = self.at(x, y);
+                if reach > 0.0 && self.nearness[index] <= nearness {
+                    self.light[index] += light * (reach * reach * reach);
+                }
+            }
+        }
+    }
+}
+
+/// The whole pixels of `from..to` that lie inside `0..limit`, if any.
+pub(crate) fn clip(from: f32, to: f32, limit: usize) -> Option<(usize, usize)> {
+    if !(from < limit as f32 && to > 0.0) {
+        return None;
+    }
+    let first = from.floor().max(0.0) as usize;
+    let last = (to.ceil() as usize).min(limit);
+    (first < last).then_some((first, last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clipping_keeps_only_what_is_inside() {
+        assert_eq!(clip(-5.0, 2.5, 10), Some((0, 3)));
+        assert_eq!(clip(8.2, 30.0, 10), Some((8, 10)));
+        assert_eq!(clip(10.0, 12.0, 10), None);
+        assert_eq!(clip(-4.0, 0.0, 10), None);
+        assert_eq!(clip(f32::NAN, 1.0, 10), None);
+    }
+
+    #[test]
+    fn a_glow_is_hidden_by_what_is_nearer() {
+        let mut canvas = Canvas::new(8, 8);
+        canvas.nearness[..32].fill(0.5);
+        canvas.glow(4.0, 4.0, 3.0, 0.1, Colour::grey(1.0));
+        assert_eq!(canvas.light[canvas.at(3, 4)], Colour::BLACK);
+        assert!(canvas.light[canvas.at(4, 4)].luma() > 0.5);
+    }
+}

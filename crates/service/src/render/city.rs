@@ -1,0 +1,361 @@
+//! The city: streets in a grid, towers with lit windows, traffic. Walls are found exactly, column by column.
+
+use super::canvas::Canvas;
+use super::light::Light;
+use super::maths::{Colour, floor, fract, lerp, mix, smooth};
+use super::moment::Moment;
+use super::noise::{Dice, hash2, unit2};
+use super::prompt::Look;
+use super::setting::Setting;
+
+/// Metres from street to street.
+const BLOCK: f32 = 42.0;
+/// Half the width of a street, pavements included.
+const STREET: f32 = 7.5;
+/// The farthest building drawn.
+const REACH: f32 = 3400.0;
+
+/// The streets and towers of a scene.
+#[derive(Clone, Debug)]
+pub(crate) struct City {
+    salt: u32,
+    /// Share of windows with light behind them.
+    lit: f32,
+    neon: bool,
+    /// Where the tallest stand.
+    centre: [f32; 2],
+}
+
+/// One body of a building: a box from the ground to `top`.
+#[derive(Clone, Copy)]
+struct Body {
+    low: [f32; 2],
+    high: [f32; 2],
+    top: f32,
+}
+
+/// A wall found along a ray.
+#[derive(Clone, Copy)]
+struct Hit {
+    enter: f32,
+    leave: f32,
+    /// The wall runs north to south.
+    meridian: bool,
+}
+
+impl City {
+    pub(crate) fn new(setting: &Setting, light: &Light, seed: u64) -> Self {
+        let mut dice = Dice::new(seed, "city");
+        let daylight = light.skylight.luma() + light.sunlight.luma() * 0.4;
+        Self {
+            salt: dice.next() as u32,
+            lit: lerp(0.02, 0.36, smooth(0.9, 0.12, daylight)),
+            neon: setting.look == Look::Neon,
+            centre: [dice.range(-260.0, 260.0), dice.range(420.0, 800.0)],
+        }
+    }
+
+    fn bodies(&self, ix: i32, iy: i32) -> [Body; 2] {
+        let own = |k: u32| unit2(ix, iy, self.salt ^ (k * 0x9e3b));
+        let (cx, cy) = ((ix as f32 + 0.5) * BLOCK, (iy as f32 + 0.5) * BLOCK);
+        let from_centre = (cx - self.centre[0]).hypot(cy - self.centre[1]);
+        let downtown = smooth(1500.0, 100.0, from_centre);
+        // The camera's own way stays open to the sky.
+        let beside = smooth(0.0, 130.0, cy)
+            * smooth(3.0 * BLOCK, BLOCK, cx.abs())
+            * (1.0 - smooth(60.0, 320.0, cy))
+            * 0.5;
+        let tall = own(1).powf(2.6) * lerp(26.0, 165.0, downtown) * (1.0 - beside);
+        let height = lerp(11.0, 30.0, own(2)) + tall;
+        let room = BLOCK * 0.5 - STREET;
+        let (wx, wy) = (room * lerp(0.78, 1.0, own(3)), room * lerp(0.78, 1.0, own(4)));
+        let base =
+            Body { low: [cx - wx, cy - wy], high: [cx + wx, cy + wy], top: height * lerp(0.5, 1.0, own(5)) };
+        let inset = lerp(0.5, 0.82, own(6));
+        let upper = Body {
+            low: [cx - wx * inset, cy - wy * inset],
+            high: [cx + wx * inset, cy + wy * inset],
+            top: height,
+        };
+        [base, upper]
+    }
+
+    /// Draws every building that the ground does not hide.
+    pub(crate) fn draw(&self, moment: &Moment<'_>, canvas: &mut Canvas) {
+        let view = moment.view;
+        let mut column = Vec::new();
+        for x in 0..canvas.width {
+            let [dx, dy] = view.ray(x as f32 + 0.5);
+            column.clear();
+            self.walk(view.eye, [dx, dy], |hit, body, ix, iy| column.push((hit, body, ix, iy)));
+            let distance = moment.light.distance(dx, dy);
+            let mut settled = canvas.height;
+            for (hit, body, ix, iy) in &column {
+                settled =
+                    self.draw_body(moment, canvas, x, [dx, dy], distance, settled, (*hit, *body, *ix, *iy));
+                if settled == 0 {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Visits the bodies along a ray, nearest first.
+    fn walk(&self, eye: [f32; 3], d: [f32; 2], mut visit: impl FnMut(Hit, Body, i32, i32)) {
+        let (mut ix, mut iy) = (floor(eye[0] / BLOCK), floor(eye[1] / BLOCK));
+        let step = |d: f32| if d >= 0.0 { 1 } else { -1 };
+        let next = |cell: i32, d: f32, eye: f32| {
+            let border = (cell + i32::from(d >= 0.0)) as f32 * BLOCK;
+            if d.abs() < 1e-6 { f32::INFINITY } else { (border - eye) / d }
+        };
+        let mut t = 0.0;
+        while t < REACH {
+            let [base, upper] = self.bodies(ix, iy);
+            let hits = [(base, meet(eye, d, base)), (upper, meet(eye, d, upper))];
+            let mut found: [Option<(Body, Hit)>; 2] = hits.map(|(body, hit)| hit.map(|hit| (body, hit)));
+            if let [Some((_, a)), Some((_, b))] = found
+                && b.enter < a.enter
+            {
+                found.swap(0, 1);
+            }
+            for (body, hit) in found.into_iter().flatten() {
+                visit(hit, body, ix, iy);
+            }
+            let (tx, ty) = (next(ix, d[0], eye[0]), next(iy, d[1], eye[1]));
+            if tx < ty {
+                ix += step(d[0]);
+                t = tx;
+            } else {
+                iy += step(d[1]);
+                t = ty;
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one column's state, handed from body to body")]
+    fn draw_body(
+        &self,
+        moment: &Moment<'_>,
+        canvas: &mut Canvas,
+        x: usize,
+        d: [f32; 2],
+        distance: Colour,
+        settled: usize,
+        (hit, body, ix, iy): (Hit, Body, i32, i32),
+    ) -> usize {
+        let view = moment.view;
+        let top = view.row(body.top, hit.enter);
+        let foot = view.row(0.0, hit.enter);
+        let back = view.row(body.top, hit.leave);
+        let start = canvas.at(x, 0);
+        let to_row = |r: f32| (r - 0.5).ceil().clamp(0.0, settled as f32) as usize;
+        let near = 1.0 / hit.enter;
+        let wall_from = to_row(top);
+        let wall_to = to_row(foot);
+        if wall_from < wall_to {
+            let at = [view.eye[0] + d[0] * hit.enter, view.eye[1] + d[1] * hit.enter];
+            let (along, outward) = if hit.meridian {
+                (at[1] - body.low[1], [-d[0].signum(), 0.0, 0.0])
+            } else {
+                (at[0] - body.low[0], [0.0, -d[1].signum(), 0.0])
+            };
+            let width = if hit.meridian { body.high[1] - body.low[1] } else { body.high[0] - body.low[0] };
+            let facade = self.facade(moment.light, ix, iy, outward, hit.enter / view.focal);
+            for y in wall_from..wall_to {
+                let z = view.eye[2] + view.rise(y as f32 + 0.5) * hit.enter;
+                let colour = facade.colour(along, width, z, body.top);
+                let veil = moment.light.air.veil(hit.enter, view.eye[2], z);
+                canvas.light[start + y] = mix(colour, distance, veil).with(0.0);
+                canvas.nearness[start + y] = near;
+            }
+            // The roof line, softened.
+            let edge = floor(top);
+            if edge >= 1 && (edge as usize) < settled && edge as usize + 1 < canvas.height {
+                let cover = 1.0 - (top - edge as f32);
+                let index = start + edge as usize;
+                let below = canvas.light[start + (edge as usize + 1).min(settled.saturating_sub(1))];
+                let above = canvas.light[index - 1];
+                canvas.light[index] = mix(above, below, cover).with(canvas.light[index].fourth());
+            }
+        }
+        let mut reached = settled.min(wall_from.max(if foot < 0.0 { 0 } else { wall_from }));
+        if back < top {
+            let roof = Colour::surface(0x3a_3a3e) * moment.light.on([0.0, 0.0, 1.0], 0.8, 0.9);
+            let from = to_row(back);
+            for y in from..wall_from.min(settled) {
+                let t = (view.eye[2] - body.top) * view.focal / (y as f32 + 0.5 - view.horizon).max(1e-3);
+                let veil = moment.light.air.veil(t, view.eye[2], body.top);
+                canvas.light[start + y] = mix(roof, distance, veil).with(0.0);
+                canvas.nearness[start + y] = 1.0 / t.clamp(hit.enter, hit.leave);
+            }
+            reached = reached.min(from);
+        }
+        reached
+    }
+
+    fn facade(&self, light: &Light, ix: i32, iy: i32, outward: [f32; 3], metres_a_pixel: f32) -> Facade {
+        let own = |k: u32| unit2(ix, iy, self.salt ^ (k * 0x51f7));
+        let walls = [0x6a_645e, 0x56_5a62, 0x7a_6c5c, 0x4a_4e56, 0x8a_847a, 0x5c_4840];
+        let glassy = own(11) < 0.4;
+        let wall = if glassy { 0x34_404c } else { walls[(own(12) * 5.99) as usize] };
+        let warm = Colour::new(1.5, 0.98, 0.48);
+        let cool = Colour::new(0.95, 1.12, 1.25);
+        let hue = if self.neon {
+            mix(Colour::new(1.5, 0.25, 1.1), Colour::new(0.2, 1.1, 1.5), own(13).round())
+        } else {
+            mix(warm, cool, smooth(0.62, 0.95, own(13)))
+        };
+        Facade {
+            salt: hash2(ix, iy, self.salt ^ if outward[0] == 0.0 { 5 } else { 9 }),
+            wall: Colour::surface(wall) * light.on(outward, 0.55, 0.75),
+            glass: light.distance(outward[0], outward[1]) * 0.24 + light.zenith * 0.10,
+            lamp: hue,
+            lit: self.lit * lerp(0.5, 1.35, own(14)),
+            pitch: [lerp(2.6, 3.8, own(15)), lerp(3.3, 3.9, own(16))],
+            share: if glassy { [0.90, 0.80] } else { [lerp(0.45, 0.7, own(17)), lerp(0.45, 0.62, own(18))] },
+            fine: metres_a_pixel,
+            sign: self.neon && own(19) < 0.4,
+            wall_glow: mix(Colour::new(0.13, 0.085, 0.045), hue * 0.08, 0.4) * smooth(0.1, 0.34, self.lit),
+        }
+    }
+
+    /// Street, pavement, lane marks and moving headlights at a ground point.
+    pub(crate) fn street(&self, light: &Light, x: f32, y: f32, t: f32, time: f32) -> Colour {
+        let (u, v) =
+            (fract(x / BLOCK + 0.5) * BLOCK - BLOCK * 0.5, fract(y / BLOCK + 0.5) * BLOCK - BLOCK * 0.5);
+        let day = light.on([0.0, 0.0, 1.0], 0.35, 0.55);
+        let on_avenue = u.abs() < STREET;
+        let on_cross = v.abs() < STREET;
+        let lane = if on_avenue { u } else { v };
+        let pavement = lane.abs() > STREET - 2.2;
+        let mut colour = day * if pavement { Colour::surface(0x4e_4c4a) } else { Colour::surface(0x26_262a) };
+        if !pavement && lane.abs() < 0.12 && fract((x + y) / 5.0) < 0.55 && t < 240.0 {
+            colour = day * Colour::surface(0xa8_a498);
+        }
+        // Pools of lamp light.
+        let night = smooth(0.1, 0.4, self.lit);
+        let pool = smooth(
+            9.0,
+            0.5,
+            (fract((if on_avenue { y } else { x }) / 21.0) * 21.0 - 10.5).hypot(lane.abs() - 5.5),
+        );
+        colour += Colour::new(0.26, 0.17, 0.075) * (pool * night * 0.55);
+        if on_avenue != on_cross || on_avenue {
+            colour += self.traffic(u, v, x, y, time, on_avenue) * night;
+        }
+        colour
+    }
+
+    fn traffic(&self, u: f32, v: f32, x: f32, y: f32, time: f32, on_avenue: bool) -> Colour {
+        let (lane, along, street) =
+            if on_avenue { (u, y, floor(x / BLOCK + 0.5)) } else { (v, x, floor(y / BLOCK + 0.5) + 991) };
+        let side = if lane > 0.0 { 1.0 } else { -1.0 };
+        let number = floor(lane.abs() / 2.6);
+        if number > 1 {
+            return Colour::BLACK;
+        }
+        let speed = lerp(8.0, 14.0, unit2(street, number, self.salt ^ 0x4d)) * side;
+        let moving = (along - speed * time) / 23.0;
+        let cell = floor(moving);
+        if unit2(cell, street * 4 + number * 2 + i32::from(side > 0.0), self.salt ^ 0x05) > 0.55 {
+            return Colour::BLACK;
+        }
+        let place = (moving - cell as f32) * 23.0 - 11.0;
+        let across = (lane.abs() - (number as f32 + 0.5) * 2.6).abs();
+        let body = smooth(2.6, 1.9, place.abs()) * smooth(1.15, 0.85, across);
+        // Towards the camera the lamps are white, away from it red.
+        let (front, hue) = if side > 0.0 {
+            (-2.2, Colour::new(2.4, 0.22, 0.10))
+        } else {
+            (-2.2, Colour::new(2.6, 2.3, 1.8))
+        };
+        let lamp = smooth(0.8, 0.2, ((place - front).powi(2) + (across - 0.7).powi(2) * 2.0).sqrt());
+        let spill = smooth(7.0, 0.0, (place - front * 2.0).abs()) * smooth(1.6, 0.2, across) * 0.12;
+        hue * (lamp + spill) - Colour::grey(0.02) * body
+    }
+}
+
+/// The pattern of one wall.
+struct Facade {
+    salt: u32,
+    wall: Colour,
+    glass: Colour,
+    lamp: Colour,
+    lit: f32,
+    /// Metres from window to window, and from floor to floor.
+    pitch: [f32; 2],
+    /// The share of that which is glass.
+    share: [f32; 2],
+    /// Metres a pixel covers.
+    fine: f32,
+    sign: bool,
+    wall_glow: Colour,
+}
+
+impl Facade {
+    #[inline]
+    fn colour(&self, along: f32, width: f32, z: f32, top: f32) -> Colour {
+        let columns = (width / self.pitch[0]).floor().max(1.0);
+        let (u, v) = (along / width * columns, z / self.pitch[1]);
+        let (iu, iv) = (floor(u), floor(v));
+        let (fu, fv) = (u - iu as f32 - 0.5, v - iv as f32 - 0.5);
+        let soft = [self.fine / self.pitch[0], self.fine / self.pitch[1]];
+        let inside = |f: f32, share: f32, soft: f32| smooth(0.5 * share + soft, 0.5 * share - soft, f.abs());
+        let detail = smooth(0.55, 0.2, soft[1].max(soft[0]));
+        let parapet = top - z < 1.1;
+        let sharp = inside(fu, self.share[0], soft[0] * 0.6) * inside(fv, self.share[1], soft[1] * 0.6);
+        let window = if parapet { 0.0 } else { lerp(self.share[0] * self.share[1], sharp, detail) };
+        // From afar, several windows read as one.
+        let group = if detail > 0.3 { 1 } else { 2 };
+        let (gu, gv) = (iu / group, iv / group);
+        let draw = unit2(gu, gv, self.salt);
+        let lit = smooth(self.lit + 0.02, self.lit - 0.02, draw);
+        let level = lerp(0.35, 1.15, unit2(gu, gv, self.salt ^ 0x77));
+        let hue =
+            if unit2(gu, gv, self.salt ^ 0x99) < 0.16 { Colour::new(0.9, 1.1, 1.25) } else { self.lamp };
+        // A room is brighter below its ceiling lamp, and has curtains.
+        let room = 0.75 + 0.5 * (fv + 0.3) * detail;
+        let shine = mix(self.glass, hue * (level * room * 0.9), lit);
+        let mut colour = mix(self.wall, shine, window);
+        if z < 4.2 && self.lit > 0.15 {
+            let shop = smooth(0.15, 0.4, self.lit) * unit2(iu / 2, 3, self.salt ^ 0x31);
+            colour += self.lamp * (0.26 * shop * smooth(4.2, 3.0, z));
+        }
+        // Streets throw their light up the walls.
+        colour += self.wall_glow * (1.0 / (1.0 + (z / 7.0) * (z / 7.0)));
+        if self.sign {
+            let (sx, sz) = ((along - width * 0.18).abs(), z - top * 0.45);
+            if sx < 1.1 && sz.abs() < top * 0.22 {
+                let glyph = unit2(floor(sx * 2.6), floor(z * 1.4), self.salt ^ 0xbeef);
+                colour = mix(colour, self.lamp * 1.6, if glyph > 0.42 { 0.95 } else { 0.35 });
+            }
+        }
+        colour
+    }
+}
+
+/// Where a ray enters and leaves a box, if it meets it in front of the eye.
+fn meet(eye: [f32; 3], d: [f32; 2], body: Body) -> Option<Hit> {
+    let slab = |axis: usize| {
+        let inverse = 1.0 / if d[axis].abs() < 1e-6 { 1e-6 } else { d[axis] };
+        let (a, b) = ((body.low[axis] - eye[axis]) * inverse, (body.high[axis] - eye[axis]) * inverse);
+        (a.min(b), a.max(b))
+    };
+    let ((ax, bx), (ay, by)) = (slab(0), slab(1));
+    let (enter, leave) = (ax.max(ay), bx.min(by));
+    (enter < leave && enter > 0.4).then_some(Hit { enter, leave, meridian: ax > ay })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ray_meets_the_near_wall_of_a_box() {
+        let body = Body { low: [-5.0, 20.0], high: [5.0, 30.0], top: 10.0 };
+        let hit = meet([0.0, 0.0, 2.0], [0.0, 1.0], body).expect("it is straight ahead");
+        assert!((hit.enter - 20.0).abs() < 1e-3 && (hit.leave - 30.0).abs() < 1e-3 && !hit.meridian);
+        assert!(meet([0.0, 0.0, 2.0], [1.0, 0.2], body).is_none());
+        assert!(meet([0.0, 25.0, 2.0], [0.0, 1.0], body).is_none(), "inside is not in front");
+    }
+}

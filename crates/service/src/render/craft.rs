@@ -1,0 +1,200 @@
+//! Boats on the water and birds over it: small lives that make a wide shot breathe.
+
+use std::f32::consts::TAU;
+
+use super::canvas::Canvas;
+use super::maths::{Colour, fract, mix, smooth};
+use super::moment::{Moment, stroke};
+use super::noise::Dice;
+use super::water::Sea;
+
+/// A boat seen from the side.
+#[derive(Clone, Debug)]
+pub(crate) struct Boat {
+    at: [f32; 2],
+    drift: f32,
+    sail: bool,
+    /// Points left or right.
+    bow: f32,
+    hull: Colour,
+    scale: f32,
+    lamp: f32,
+}
+
+impl Boat {
+    /// A fleet of `count`, nearest first choice ahead and aside of the subject.
+    pub(crate) fn fleet(count: u32, side: f32, dark: f32, dice: &mut Dice) -> Vec<Self> {
+        (0..count)
+            .map(|i| {
+                let ahead = dice.range(42.0, 80.0) + i as f32 * dice.range(25.0, 70.0);
+                Self {
+                    at: [-side * ahead * dice.range(-0.02, 0.34), ahead],
+                    drift: dice.range(0.4, 1.3),
+                    sail: dice.chance(0.55),
+                    bow: dice.sign(),
+                    hull: Colour::surface(dice.pick(&[0x7a_2822, 0x24_3c58, 0xd8_d4c8, 0x2c_4a3c])),
+                    scale: dice.range(0.9, 1.25),
+                    lamp: dark,
+                }
+            })
+            .collect()
+    }
+
+    pub(crate) fn draw(&self, moment: &Moment<'_>, sea: &Sea, canvas: &mut Canvas) {
+        let x = self.at[0] + self.bow * self.drift * moment.time;
+        let y = self.at[1];
+        let afloat = sea.level(x, y, moment.time);
+        let roll = (sea.level(x + 3.0, y, moment.time) - sea.level(x - 3.0, y, moment.time)) / 6.0 * 0.8
+            + 0.02 * (moment.time * 1.1 + x).sin();
+        let Some(mut placed) = moment.place([x, y, afloat * 0.8 - 0.1]) else { return };
+        placed.scale *= self.scale;
+        let Some([x0, x1, y0, y1]) = placed.bounds(-5.4, 5.4, -1.0, 11.0, canvas) else { return };
+        let (sin, cos) = roll.sin_cos();
+        let side_light = moment.light.on(moment.facing(0.0, 0.95, 0.3), 1.0, 0.9);
+        let sail_light =
+            moment.light.on(moment.facing(0.3 * self.bow, 0.8, 0.2), 1.0, 0.9) + moment.light.sunlight * 0.12;
+        for px in x0..x1 {
+            for py in y0..y1 {
+                let (lx, ly) = placed.local(px, py);
+                let p = ((lx * cos + ly * sin) * self.bow, ly * cos - lx * sin);
+                let index = canvas.at(px, py);
+                for (outside, colour) in self.parts(p) {
+                    let cover = placed.coverage(outside);
+                    if cover > 0.0 {
+                        let light = if colour.fourth() > 0.5 { sail_light } else { side_light };
+                        placed.paint(canvas, index, colour.with(0.0) * light, cover);
+                    }
+                }
+            }
+        }
+        if self.lamp > 0.2 {
+            let near = placed.nearness * 1.1;
+            let (lx, ly) =
+                (placed.spot.x + 0.4 * self.bow * placed.scale, placed.spot.y - 2.6 * placed.scale);
+            let warm = Colour::new(1.0, 0.66, 0.3) * self.lamp;
+            canvas.glow(lx, ly, placed.scale * 0.22, near, warm * 3.0);
+            canvas.glow(lx, ly, placed.scale * 2.2, near, warm * 0.35);
+        }
+    }
+
+    /// Outlines (signed distance in metres) and colours, back to front; `fourth` marks cloth.
+    fn parts(&self, (x, y): (f32, f32)) -> [(f32, Colour); 5] {
+        let sheer = 0.75 + 0.045 * (x + 0.6) * (x + 0.6);
+        let stem = x.abs() - (4.1 + 0.45 * y.clamp(-0.5, 1.4) * if x > 0.0 { 1.0 } else { 0.35 });
+        let hull = (y - sheer).max(-0.6 - y).max(stem);
+        let line = (hull + 0.0).max((y - sheer + 0.16).abs() - 0.06);
+        let white = Colour::surface(0xe4_ded0);
+        let mast = stroke((x, y), (0.5, 0.7), (0.5, if self.sail { 9.6 } else { 5.2 }), 0.06);
+        if self.sail {
+            // Main and jib, bellied by the wind.
+            let belly = 0.35 * (y * 0.32).sin();
+            let main = (0.62 - belly * 0.2 - x.max(-9.0))
+                .max(-(0.62 - x))
+                .max(1.5 - y)
+                .max(y - 9.2 + (0.62 - x).max(0.0) * 1.95);
+            let main = main.max(x - 0.42);
+            let jib = (0.66 - x).max(1.35 - y).max(y - 8.2 + (x - 0.66) * 2.0 - belly * 0.4);
+            [
+                (mast, Colour::surface(0x4a_3a2c)),
+                (main.max(x - 0.42).max(-3.6 - x), white.with(1.0)),
+                (jib, (white * 0.94).with(1.0)),
+                (hull, self.hull),
+                (line, white),
+            ]
+        } else {
+            let house = ((x + 1.3).abs() - 1.25).max((y - 1.75).abs() - 0.95);
+            let window = ((x + 1.0).abs() - 0.7).max((y - 2.15).abs() - 0.24);
+            [
+                (mast, Colour::surface(0x4a_3a2c)),
+                (house, white),
+                (window, Colour::surface(0x2a_343c)),
+                (hull, self.hull),
+                (line, white),
+            ]
+        }
+    }
+}
+
+/// Birds on the wing.
+#[derive(Clone, Debug)]
+pub(crate) struct Flock {
+    birds: Vec<Bird>,
+    pale: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Bird {
+    centre: [f32; 3],
+    radius: f32,
+    /// Radians a second around the centre.
+    turn: f32,
+    phase: f32,
+    beat: f32,
+}
+
+impl Flock {
+    /// `count` birds circling around a point.
+    pub(crate) fn new(count: u32, around: [f32; 3], pale: bool, dice: &mut Dice) -> Self {
+        let birds = (0..count).map(|_| Bird {
+            centre: [
+                around[0] + dice.range(-38.0, 38.0),
+                around[1] + dice.range(-25.0, 40.0),
+                around[2] + dice.range(-6.0, 17.0),
+            ],
+            radius: dice.range(9.0, 34.0),
+            turn: dice.range(0.16, 0.42) * dice.sign(),
+            phase: dice.range(0.0, TAU),
+            beat: dice.range(1.9, 3.0),
+        });
+        Self { birds: birds.collect(), pale }
+    }
+
+    pub(crate) fn draw(&self, moment: &Moment<'_>, canvas: &mut Canvas) {
+        let back = moment.light.on([0.0, 0.0, 1.0], 0.8, 0.8);
+        let colour = if self.pale {
+            Colour::surface(0xd8_d8d6) * back * 0.8
+        } else {
+            Colour::surface(0x24_2428) * back
+        };
+        for bird in &self.birds {
+            let angle = bird.phase + bird.turn * moment.time;
+            let at = [
+                bird.centre[0] + bird.radius * angle.cos(),
+                bird.centre[1] + bird.radius * angle.sin() * 0.7,
+                bird.centre[2] + 1.6 * (angle * 1.7).sin(),
+            ];
+            let Some(placed) = moment.place(at) else { continue };
+            let span = (placed.scale * 0.62).max(1.3);
+            // Beats, then glides.
+            let cycle = fract(moment.time * 0.23 + bird.phase);
+            let flap = (TAU * bird.beat * moment.time + bird.phase * 7.0).sin() * smooth(0.62, 0.5, cycle);
+            let bank = bird.turn.signum() * 0.3 * angle.sin();
+            let (tip_up, elbow_up) = (0.5 * flap + 0.12, 0.34 + 0.22 * flap);
+            let width = (0.055 * span).max(0.35);
+            let reach = span * 1.15 + 2.0;
+            let (cx, cy) = (placed.spot.x, placed.spot.y);
+            let Some((x0, x1)) = super::canvas::clip(cx - reach, cx + reach, canvas.width) else { continue };
+            let Some((y0, y1)) = super::canvas::clip(cy - reach, cy + reach, canvas.height) else { continue };
+            for x in x0..x1 {
+                for y in y0..y1 {
+                    let p = ((x as f32 + 0.5 - cx) / span, (cy - y as f32 - 0.5) / span);
+                    let wing = |side: f32| {
+                        let elbow = (0.42 * side, elbow_up * 0.5 + bank * 0.3 * side);
+                        let tip = (1.0 * side, tip_up * 0.8 + bank * side);
+                        stroke(p, (0.0, 0.0), elbow, 0.07).min(stroke(p, elbow, tip, 0.045))
+                    };
+                    let body = stroke(p, (-0.12, -0.03), (0.14, -0.02), 0.075);
+                    let outside = wing(-1.0).min(wing(1.0)).min(body) * span;
+                    let cover = (width - outside).clamp(0.0, 1.0);
+                    if cover > 0.0 {
+                        let index = canvas.at(x, y);
+                        if canvas.nearness[index] <= placed.nearness {
+                            canvas.light[index] =
+                                mix(canvas.light[index], placed.through_air(colour), cover * 0.92);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! A person seen from afar: coat, hood, a walk. Drawn from strokes in the walker's own metres.
+
+use std::f32::consts::TAU;
+
+use super::canvas::Canvas;
+use super::maths::{Colour, lerp, mix, smooth};
+use super::moment::{Moment, stroke};
+
+/// Someone walking a straight line through the shot.
+#[derive(Clone, Debug)]
+pub(crate) struct Walker {
+    pub(crate) from: [f32; 2],
+    pub(crate) heading: [f32; 2],
+    /// Metres a second; 0 stands and looks.
+    pub(crate) pace: f32,
+    pub(crate) coat: Colour,
+    /// Carries a light.
+    pub(crate) lantern: bool,
+    /// 0 calm, 1 a storm tearing at the coat.
+    pub(crate) wind: f32,
+}
+
+/// Metres of one double step.
+const STRIDE: f32 = 1.42;
+
+impl Walker {
+    /// Steps a second, for the sound of them.
+    pub(crate) fn cadence(&self) -> f32 {
+        self.pace / STRIDE * 2.0
+    }
+
+    pub(crate) fn position(&self, time: f32) -> [f32; 2] {
+        [self.from[0] + self.heading[0] * self.pace * time, self.from[1] + self.heading[1] * self.pace * time]
+    }
+
+    pub(crate) fn draw(&self, moment: &Moment<'_>, footing: impl Fn(f32, f32) -> f32, canvas: &mut Canvas) {
+        let [x, y] = self.position(moment.time);
+        let foot = [x, y, footing(x, y)];
+        // Nobody walks on water; a wet street is not water.
+        if foot[2] < -0.4 {
+            return;
+        }
+        let Some(placed) = moment.place(foot) else { return };
+        let phase = TAU * self.pace * moment.time / STRIDE;
+        let [right, away] = moment.view.turned(self.heading[0], self.heading[1]);
+        let walking = if self.pace > 0.0 { 1.0 } else { 0.0 };
+        let bob = 0.025 * (2.0 * phase).cos() * walking;
+        let lean = right * 0.05 * walking;
+        let swing = phase.sin() * walking;
+        let flutter = self.wind * (0.5 + 0.5 * (moment.time * 9.0).sin()) * 0.16;
+
+        cast_shadow(moment, &placed, canvas);
+        let lit = moment.terrain.sunlit(x, y, foot[2] + 1.0);
+        let Some([x0, x1, y0, y1]) = placed.bounds(-0.85, 0.85, -0.05, 2.0, canvas) else { return };
+        let dark = Colour::surface(0x20_2226);
+        let skin = Colour::surface(0xa8_7c60);
+        let step = |side: f32| {
+            let s = swing * side;
+            let forward = 0.36 * s * right;
+            let lift =
+                0.10 * (0.5 - 0.5 * (phase + if side > 0.0 { 0.0 } else { TAU * 0.5 }).cos()) * walking;
+            // Seen from behind, a foot further away stands higher in the picture.
+            (0.10 * side * away.abs().max(0.35) + forward, 0.05 + lift + 0.03 * s * away.abs())
+        };
+        let (left_foot, right_foot) = (step(-1.0), step(1.0));
+        let hip = |side: f32| (0.09 * side, 0.86 + bob);
+        let arm = |side: f32| {
+            (0.27 * side * (0.5 + 0.5 * away.abs()) - 0.26 * swing * side * right + lean, 0.84 + bob)
+        };
+        for px in x0..x1 {
+            for py in y0..y1 {
+                let p = placed.local(px, py);
+                let legs = stroke(p, hip(-1.0), left_foot, 0.075).min(stroke(p, hip(1.0), right_foot, 0.075));
+                let boots = stroke(p, left_foot, (left_foot.0 + 0.09 * right, left_foot.1 - 0.01), 0.07)
+                    .min(stroke(p, right_foot, (right_foot.0 + 0.09 * right, right_foot.1 - 0.01), 0.07));
+                let (coat, across) = self.coat_outline(p, bob, lean, flutter, swing * right);
+                let sleeve = |side: f32| stroke(p, (0.19 * side + lean, 1.38 + bob), arm(side), 0.068);
+                let sleeves = sleeve(-1.0).min(sleeve(1.0));
+                let head = (p.0 - lean * 1.6 - 0.02 * right, p.1 - 1.63 - bob);
+                let hood = (head.0 * head.0 * 1.15 + head.1 * head.1).sqrt() - 0.145;
+                let face = ((head.0 - 0.09 * right).powi(2) * 1.4 + (head.1 + 0.01).powi(2)).sqrt() - 0.085;
+
+                let trousers = placed.coverage(legs.min(boots));
+                let cloth = placed.coverage(coat.min(sleeves).min(hood));
+                if trousers <= 0.0 && cloth <= 0.0 {
+                    continue;
+                }
+                let index = canvas.at(px, py);
+                let shade = |u: f32| {
+                    let toward = (1.0 - u * u).max(0.0).sqrt();
+                    moment.light.on(moment.facing(u * 0.9, toward * 0.9, 0.3), lit, 0.95)
+                };
+                if trousers > 0.0 {
+                    placed.paint(canvas, index, dark * shade((p.0 * 5.0).clamp(-1.0, 1.0)), trousers);
+                }
+                if cloth > 0.0 {
+                    let folds = 0.88 + 0.12 * (across * 9.0 + p.1 * 2.0).sin();
+                    let arm_edge = 1.0 - 0.25 * smooth(0.03, 0.0, sleeves.abs());
+                    let mut colour = self.coat * shade(across.clamp(-1.0, 1.0)) * (folds * arm_edge);
+                    let toward_us = -away;
+                    if face < 0.0 && (toward_us > 0.2 || right.abs() > 0.5) {
+                        colour = mix(colour, skin * shade(0.0), smooth(0.0, -0.02, face));
+                    }
+                    placed.paint(canvas, index, colour, cloth);
+                }
+            }
+        }
+        if self.lantern {
+            draw_lantern(moment, foot, arm(1.0), canvas);
+        }
+    }
+
+    /// Signed distance to the coat, and the place across it, -1..1.
+    fn coat_outline(&self, p: (f32, f32), bob: f32, lean: f32, flutter: f32, swing: f32) -> (f32, f32) {
+        let (top, hem) = (1.47 + bob, 0.58 + bob * 0.5);
+        let down = ((top - p.1) / (top - hem)).clamp(0.0, 1.0);
+        // Shoulders, waist, skirt.
+        let half = lerp(lerp(0.15, 0.215, smooth(0.0, 0.12, down)), 0.275, smooth(0.45, 1.0, down));
+        let centre = lean * (1.0 - down) + (flutter + 0.04 * swing) * down * down;
+        let across = p.0 - centre;
+        let sides = across.abs() - half;
+        let ends = (p.1 - top).max(hem + 0.03 * (p.0 * 14.0).sin() * self.wind - p.1);
+        (sides.max(ends), across / half)
+    }
+}
+
+fn cast_shadow(moment: &Moment<'_>, placed: &super::moment::Placed, canvas: &mut Canvas) {
+    let strength = (moment.light.sunlight.luma() * 0.4).min(0.45) + 0.18;
+    let Some([x0, x1, y0, y1]) = placed.bounds(-0.6, 0.6, -0.16, 0.16, canvas) else { return };
+    for x in x0..x1 {
+        for y in y0..y1 {
+            let (u, v) = placed.local(x, y);
+            let reach = 1.0 - (u / 0.55).powi(2) - (v / 0.13).powi(2);
+            if reach > 0.0 {
+                let index = canvas.at(x, y);
+                let kept = canvas.light[index].fourth();
+                canvas.light[index] = (canvas.light[index] * (1.0 - strength * reach.min(1.0))).with(kept);
+            }
+        }
+    }
+}
+
+fn draw_lantern(moment: &Moment<'_>, foot: [f32; 3], hand: (f32, f32), canvas: &mut Canvas) {
+    let [rx, ry] = moment.view.side_by_side(hand.0, 0.0);
+    let Some(spot) = moment.view.project([foot[0] + rx, foot[1] + ry, foot[2] + hand.1 - 0.16]) else {
+        return;
+    };
+    let scale = moment.view.focal / spot.distance;
+    let waver = 0.9 + 0.1 * (moment.time * 11.0).sin() * (moment.time * 7.3).cos();
+    let warm = Colour::new(1.0, 0.58, 0.22) * waver;
+    // The ground around the feet is nearer than the hand, and is lit too.
+    let near = 1.6 / spot.distance;
+    canvas.glow(spot.x, spot.y, scale * 0.10, near, warm * 3.5);
+    canvas.glow(spot.x, spot.y, scale * 0.5, near, warm * 0.5);
+    canvas.glow(spot.x, spot.y, scale * 2.2, near, warm * 0.07);
+}

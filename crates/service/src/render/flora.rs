@@ -1,0 +1,251 @@
+//! Trees: conifers and broad crowns as small drawn cards, thousands of them, far ones first.
+
+use super::canvas::Canvas;
+use super::light::Light;
+use super::maths::{Colour, fract, lerp, mix, smooth};
+use super::moment::Moment;
+use super::noise::{Dice, gradient, unit2};
+use super::relief::Relief;
+use super::terrain::Terrain;
+
+/// A drawn tree: per texel how opaque it is, how bright, how much of it is edge towards the light, and how snowed on.
+struct Card {
+    texels: Vec<Colour>,
+}
+
+const CARD_WIDTH: usize = 64;
+const CARD_HEIGHT: usize = 128;
+
+struct Tree {
+    foot: [f32; 3],
+    height: f32,
+    card: usize,
+    tint: Colour,
+    lit: f32,
+}
+
+/// All trees of a scene.
+pub(crate) struct Flora {
+    cards: Vec<Card>,
+    trees: Vec<Tree>,
+    snowed: f32,
+    side_light: f32,
+}
+
+/// How trees are to look.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Season {
+    pub(crate) autumn: bool,
+    pub(crate) snowed: f32,
+    /// Only conifers, or broad crowns as well.
+    pub(crate) broad_share: f32,
+}
+
+impl Flora {
+    /// Plants trees where the relief has woods, around `centre`, leaving the camera's own way clear.
+    pub(crate) fn plant(
+        relief: &Relief,
+        terrain: &Terrain,
+        light: &Light,
+        season: Season,
+        centre: [f32; 2],
+        seed: u64,
+    ) -> Self {
+        let mut dice = Dice::new(seed, "flora");
+        let salt = dice.next() as u32;
+        let cards = (0..3).map(|i| conifer(salt ^ i)).chain((0..2).map(|i| crown(salt ^ (i + 40)))).collect();
+        let mut flora = Self { cards, trees: Vec::new(), snowed: season.snowed, side_light: light.sun[0] };
+        // Denser near the camera, where single trees are seen.
+        for (inner, outer, spacing) in [(13.0, 240.0, 7.5), (240.0, 900.0, 15.0), (900.0, 2600.0, 36.0)] {
+            let cells = (outer / spacing) as i32;
+            for iy in -cells / 6..cells {
+                for ix in -cells..=cells {
+                    let own = |k: u32| unit2(ix, iy, salt ^ (k * 7919) ^ (spacing as u32));
+                    let x = centre[0] + (ix as f32 + own(1)) * spacing;
+                    let y = centre[1] + (iy as f32 + own(2)) * spacing;
+                    let (dx, dy) = (x - centre[0], y - centre[1]);
+                    let distance = dx.hypot(dy);
+                    let seen = dx.abs() < dy.max(0.0) * 1.1 + 60.0;
+                    if !(inner..outer).contains(&distance) || !seen {
+                        continue;
+                    }
+                    let z = terrain.height(x, y);
+                    let slope = (terrain.height(x + 4.0, y) - z).hypot(terrain.height(x, y + 4.0) - z) / 4.0;
+                    let clear = smooth(14.0, 60.0, distance);
+                    if own(3) > relief.wood(x, y, z, slope) * clear {
+                        continue;
+                    }
+                    flora.trees.push(tree([x, y, z], spacing, season, terrain, own));
+                }
+            }
+        }
+        flora
+    }
+
+    pub(crate) fn draw(&self, moment: &Moment<'_>, order: &mut Vec<(f32, u32)>, canvas: &mut Canvas) {
+        order.clear();
+        for (index, tree) in self.trees.iter().enumerate() {
+            if let Some(spot) = moment.view.project(tree.foot) {
+                let reach = tree.height * moment.view.focal / spot.distance;
+                let visible =
+                    spot.x > -reach && spot.x < moment.view.width + reach && spot.y > 0.0 && reach > 1.2;
+                if visible && spot.distance > 5.0 {
+                    order.push((spot.distance, index as u32));
+                }
+            }
+        }
+        order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        for (_, index) in order.iter() {
+            self.draw_tree(&self.trees[*index as usize], moment, canvas);
+        }
+    }
+
+    fn draw_tree(&self, tree: &Tree, moment: &Moment<'_>, canvas: &mut Canvas) {
+        let Some(placed) = moment.place(tree.foot) else { return };
+        let half = tree.height * 0.25;
+        let Some([x0, x1, y0, y1]) = placed.bounds(-half, half, -0.2, tree.height, canvas) else { return };
+        let card = &self.cards[tree.card];
+        let pixels = tree.height * placed.scale;
+        let sky = moment.light.skylight;
+        let sun = moment.light.sunlight * (tree.lit * 0.75);
+        let (base, lift) = (placed.through_air(tree.tint * sky), placed.through_air(tree.tint * (sky + sun)));
+        let white = placed.through_air((sky + sun * 0.6) * 0.9);
+        let texel_step = CARD_HEIGHT as f32 / pixels;
+        // Nothing is gained by filtering a card that is shown larger than it is.
+        let wide = texel_step > 1.3;
+        let sway = 0.012 * (moment.time * 1.3 + tree.foot[0]).sin();
+        for x in x0..x1 {
+            let across = (x as f32 + 0.5 - placed.spot.x) / placed.scale;
+            for y in y0..y1 {
+                let index = canvas.at(x, y);
+                if canvas.nearness[index] > placed.nearness * 1.03 {
+                    continue;
+                }
+                let up = (placed.spot.y - y as f32 - 0.5) / pixels;
+                let u = (across / (2.0 * half) + 0.5 + sway * up * up) * CARD_WIDTH as f32;
+                let v = (1.0 - up) * CARD_HEIGHT as f32;
+                let texel = if wide { card.mean(u, v, texel_step) } else { card.sample(u, v) };
+                let [opacity, bright, edge, snow] = texel.0;
+                if opacity < 0.02 {
+                    continue;
+                }
+                let sunny = bright * (0.55 + 0.45 * edge * self.side_light.signum()).clamp(0.15, 1.0);
+                let mut colour = mix(base * (0.35 + 0.65 * bright), lift * (0.4 + 0.6 * bright), sunny * 0.8);
+                colour = mix(colour, white, snow * self.snowed * 0.6);
+                let kept = if opacity > 0.5 { 0.0 } else { canvas.light[index].fourth() };
+                canvas.light[index] = mix(canvas.light[index], colour, opacity).with(kept);
+                if opacity > 0.5 {
+                    canvas.nearness[index] = placed.nearness;
+                }
+            }
+        }
+    }
+}
+
+fn tree(foot: [f32; 3], spacing: f32, season: Season, terrain: &Terrain, own: impl Fn(u32) -> f32) -> Tree {
+    let broad = own(4) < season.broad_share;
+    let height =
+        if broad { lerp(7.0, 13.0, own(5)) } else { lerp(8.0, 19.0, own(5) * own(6) + 0.25 * own(5)) };
+    let hue = own(7);
+    let tint = match (season.autumn, broad) {
+        (true, true) => mix(Colour::surface(0xb0_541a), Colour::surface(0xd0_9a2a), hue),
+        (true, false) => mix(Colour::surface(0x4a_4420), Colour::surface(0x8a_5a1e), hue * hue),
+        (false, true) => mix(Colour::surface(0x3c_5622), Colour::surface(0x60_742c), hue),
+        (false, false) => mix(Colour::surface(0x1c_3426), Colour::surface(0x38_4e2a), hue),
+    };
+    Tree {
+        foot,
+        // Far cards stand for a group.
+        height: height * if spacing > 30.0 { 1.35 } else { 1.0 },
+        card: if broad { 3 + (own(8) * 1.99) as usize } else { (own(8) * 2.99) as usize },
+        tint: tint * 1.25,
+        lit: terrain.sunlit(foot[0], foot[1], foot[2] + height * 0.6),
+    }
+}
+
+impl Card {
+    fn at(&self, x: i32, y: i32) -> Colour {
+        if x < 0 || y < 0 || x >= CARD_WIDTH as i32 || y >= CARD_HEIGHT as i32 {
+            return Colour::BLACK;
+        }
+        self.texels[y as usize * CARD_WIDTH + x as usize]
+    }
+
+    #[inline]
+    fn sample(&self, u: f32, v: f32) -> Colour {
+        let (u, v) = (u - 0.5, v - 0.5);
+        let (x, y) = (super::maths::floor(u), super::maths::floor(v));
+        let (fx, fy) = (u - x as f32, v - y as f32);
+        mix(mix(self.at(x, y), self.at(x + 1, y), fx), mix(self.at(x, y + 1), self.at(x + 1, y + 1), fx), fy)
+    }
+
+    /// The mean of four samples spread over what a pixel covers.
+    #[inline]
+    fn mean(&self, u: f32, v: f32, step: f32) -> Colour {
+        let d = step.min(16.0) * 0.27;
+        (self.sample(u - d, v - d)
+            + self.sample(u + d, v - d)
+            + self.sample(u - d, v + d)
+            + self.sample(u + d, v + d))
+            * 0.25
+    }
+}
+
+/// Layer upon layer of hanging boughs.
+fn conifer(salt: u32) -> Card {
+    let layers = 8.0 + unit2(1, 2, salt) * 4.0;
+    let texels = (0..CARD_WIDTH * CARD_HEIGHT).map(|i| {
+        let (x, y) = (i % CARD_WIDTH, i / CARD_WIDTH);
+        let u = (x as f32 + 0.5) / CARD_WIDTH as f32 * 2.0 - 1.0;
+        let v = (y as f32 + 0.5) / CARD_HEIGHT as f32;
+        let ragged = gradient(u * 9.0, v * 26.0, salt) * 0.5 + gradient(u * 21.0, v * 50.0, salt ^ 9) * 0.3;
+        // Boughs hang lower the further they reach.
+        let hang = v - u.abs() * 0.10 + ragged * 0.018;
+        let layer = fract(hang * layers + unit2(2, (hang * layers) as i32, salt) * 0.3);
+        let width = (0.05 + 0.80 * v.powf(0.92)) * (0.58 + 0.42 * layer);
+        let body = smooth(0.05, -0.06, u.abs() - width * (1.0 + ragged * 0.28));
+        let crown = smooth(0.0, 0.02, v) * smooth(0.975, 0.945, v);
+        let trunk = smooth(0.055, 0.03, u.abs()) * smooth(0.9, 0.93, v);
+        let opacity = (body * crown).max(trunk);
+        let bright =
+            (0.42 + 0.46 * (1.0 - layer) + 0.30 * ragged - 0.25 * trunk * (1.0 - body)).clamp(0.05, 1.0);
+        let snow = smooth(0.45, 0.1, layer) * smooth(-0.3, 0.4, ragged + 0.25) * body;
+        Colour([opacity, bright, u / width.max(0.1), snow])
+    });
+    Card { texels: texels.collect() }
+}
+
+/// A trunk under a cluster of leaf masses.
+fn crown(salt: u32) -> Card {
+    let mut dice = Dice::new(u64::from(salt), "crown");
+    let masses: Vec<[f32; 3]> = (0..17)
+        .map(|_| {
+            let angle = dice.range(0.0, std::f32::consts::TAU);
+            let out = dice.unit().sqrt() * 0.52;
+            [angle.cos() * out * 1.08, 0.34 + angle.sin() * out * 0.52, dice.range(0.17, 0.30)]
+        })
+        .collect();
+    let texels = (0..CARD_WIDTH * CARD_HEIGHT).map(|i| {
+        let (x, y) = (i % CARD_WIDTH, i / CARD_WIDTH);
+        let u = (x as f32 + 0.5) / CARD_WIDTH as f32 * 2.0 - 1.0;
+        let v = (y as f32 + 0.5) / CARD_HEIGHT as f32;
+        let ragged = gradient(u * 8.0, v * 16.0, salt) * 0.55 + gradient(u * 19.0, v * 38.0, salt ^ 3) * 0.4;
+        let mut best = -1.0_f32;
+        let mut bright = 0.0_f32;
+        for [cx, cy, r] in &masses {
+            let (dx, dy) = (u - cx, (v - cy) * 1.9);
+            let inside = 1.0 - (dx * dx + dy * dy).sqrt() / r + ragged * 0.34;
+            if inside > best {
+                best = inside;
+                bright = 0.58 - dy / r * 0.34 + ragged * 0.3;
+            }
+        }
+        let leaves = smooth(-0.04, 0.1, best);
+        let trunk = smooth(0.075, 0.04, (u - 0.03 * (v * 9.0).sin()).abs())
+            * smooth(0.5, 0.6, v)
+            * smooth(0.995, 0.98, v);
+        let shade = if leaves > trunk { bright } else { 0.22 };
+        Colour([leaves.max(trunk), shade.clamp(0.05, 1.0), u * 1.2, smooth(0.5, 0.9, bright) * leaves])
+    });
+    Card { texels: texels.collect() }
+}

@@ -1,0 +1,327 @@
+//! From light to picture: exposure, film curve, the look's colours, vignette, grain and dither, to 8-bit RGB.
+
+use media::RgbImage;
+
+use super::bloom::Bloom;
+use super::canvas::Canvas;
+use super::maths::{Colour, curve, lerp, linear_to_display, mix, smooth};
+use super::noise::Tile;
+use super::prompt::Look;
+
+/// A table's axis is the upper bits of the light's own float: `OCTAVES` doublings from `DARKEST`, `1 << FINE` steps each.
+const OCTAVES: usize = 13;
+const FINE: u32 = 7;
+const ENTRIES: usize = OCTAVES << FINE;
+const DARKEST: f32 = 1.0 / 1024.0;
+const SHIFT: u32 = f32::MANTISSA_DIGITS - 1 - FINE;
+const FIRST: u32 = DARKEST.to_bits() >> SHIFT;
+
+/// Columns developed together.
+const STRIP: usize = 16;
+/// How much of the gathered bright light is spilled.
+const SPILL: f32 = 0.30;
+
+/// The finishing of a shot.
+pub(crate) struct Grade {
+    tables: [Vec<f32>; 3],
+    saturation: f32,
+    /// Tint of everything when saturation is 0.
+    exposure: f32,
+    vignette: f32,
+    grain: f32,
+    noise: Tile<f32>,
+}
+
+/// What one look does to the picture, in display terms.
+#[derive(Clone, Copy)]
+struct Recipe {
+    saturation: f32,
+    /// Above 1 is harder.
+    contrast: f32,
+    /// Black becomes this.
+    lift: f32,
+    /// White becomes this.
+    ceiling: f32,
+    /// Added to shadows and to highlights: red, green, blue.
+    shadows: [f32; 3],
+    highlights: [f32; 3],
+    exposure: f32,
+    vignette: f32,
+    grain: f32,
+}
+
+const NATURAL: Recipe = Recipe {
+    saturation: 1.06,
+    contrast: 1.04,
+    lift: 0.012,
+    ceiling: 1.0,
+    shadows: [0.0, 0.0, 0.006],
+    highlights: [0.006, 0.002, -0.006],
+    exposure: 1.0,
+    vignette: 0.20,
+    grain: 0.5,
+};
+
+const fn recipe(look: Look) -> Recipe {
+    match look {
+        Look::Natural => NATURAL,
+        Look::Cinematic => Recipe {
+            saturation: 0.98,
+            contrast: 1.12,
+            shadows: [-0.022, 0.006, 0.024],
+            highlights: [0.034, 0.008, -0.034],
+            vignette: 0.30,
+            ..NATURAL
+        },
+        Look::Noir => Recipe {
+            saturation: 0.0,
+            contrast: 1.42,
+            lift: 0.006,
+            exposure: 0.92,
+            vignette: 0.55,
+            grain: 1.6,
+            shadows: [0.0, 0.0, 0.004],
+            highlights: [0.0; 3],
+            ..NATURAL
+        },
+        Look::Monochrome => Recipe {
+            saturation: 0.0,
+            contrast: 1.10,
+            lift: 0.02,
+            vignette: 0.28,
+            grain: 1.2,
+            shadows: [0.0; 3],
+            highlights: [0.004, 0.002, -0.004],
+            ..NATURAL
+        },
+        Look::Pastel => Recipe {
+            saturation: 0.74,
+            contrast: 0.78,
+            lift: 0.12,
+            ceiling: 0.985,
+            exposure: 1.22,
+            vignette: 0.05,
+            shadows: [0.035, 0.012, 0.045],
+            highlights: [0.012, 0.0, 0.004],
+            ..NATURAL
+        },
+        Look::Film => Recipe {
+            saturation: 0.92,
+            contrast: 1.02,
+            lift: 0.035,
+            ceiling: 0.965,
+            grain: 2.0,
+            vignette: 0.30,
+            shadows: [0.004, 0.010, 0.012],
+            highlights: [0.018, 0.006, -0.026],
+            ..NATURAL
+        },
+        Look::Neon => Recipe {
+            saturation: 1.35,
+            contrast: 1.12,
+            shadows: [0.02, -0.012, 0.045],
+            highlights: [0.012, -0.008, 0.02],
+            vignette: 0.34,
+            ..NATURAL
+        },
+        Look::Sepia => Recipe {
+            saturation: 0.10,
+            contrast: 0.98,
+            lift: 0.04,
+            ceiling: 0.95,
+            shadows: [0.045, 0.012, -0.028],
+            highlights: [0.05, 0.004, -0.10],
+            vignette: 0.45,
+            grain: 1.5,
+            ..NATURAL
+        },
+        Look::Dream => Recipe {
+            saturation: 1.02,
+            contrast: 0.88,
+            lift: 0.05,
+            exposure: 1.12,
+            shadows: [0.014, 0.0, 0.04],
+            highlights: [0.014, 0.0, 0.012],
+            vignette: 0.12,
+            ..NATURAL
+        },
+    }
+}
+
+/// Three tones a picture set is to be graded towards: darks, middles, brights (display values, 0..1).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tones(pub(crate) [[f32; 3]; 3]);
+
+impl Tones {
+    /// The mean colour of the darkest, middle and brightest third of reference pictures.
+    pub(crate) fn of(references: &[RgbImage]) -> Option<Self> {
+        let mut pixels: Vec<[u8; 3]> = Vec::new();
+        for image in references.iter().take(16) {
+            let count = image.pixels().len() / 3;
+            let stride = (count / 4000).max(1);
+            pixels.extend(image.pixels().chunks_exact(3).step_by(stride).map(|p| [p[0], p[1], p[2]]));
+        }
+        if pixels.is_empty() {
+            return None;
+        }
+        pixels.sort_unstable_by_key(|p| 2 * u32::from(p[0]) + 5 * u32::from(p[1]) + u32::from(p[2]));
+        let third = pixels.len().div_ceil(3);
+        let mean = |part: usize| {
+            let from = (part * third).min(pixels.len() - 1);
+            let slice = &pixels[from..(from + third).min(pixels.len())];
+            let mut sum = [0.0_f64; 3];
+            for p in slice {
+                (0..3).for_each(|c| sum[c] += f64::from(p[c]));
+            }
+            sum.map(|s| (s / slice.len() as f64 / 255.0) as f32)
+        };
+        Some(Self([mean(0), mean(1), mean(2)]))
+    }
+
+    /// How each channel differs from grey at a display level.
+    fn tint(&self, level: f32, channel: usize) -> f32 {
+        let off = |part: usize| {
+            let tone = self.0[part];
+            tone[channel] - (0.2126 * tone[0] + 0.7152 * tone[1] + 0.0722 * tone[2])
+        };
+        let low = lerp(off(0), off(1), smooth(0.05, 0.45, level));
+        lerp(low, off(2), smooth(0.45, 0.9, level))
+    }
+}
+
+impl Grade {
+    pub(crate) fn new(look: Look, exposure: f32, tones: Option<Tones>) -> Self {
+        let recipe = recipe(look);
+        let table = |channel: usize| {
+            (0..ENTRIES)
+                .map(|i| {
+                    let from = if i == 0 { 0.0 } else { f32::from_bits((i as u32 + FIRST) << SHIFT) };
+                    let to = f32::from_bits((i as u32 + FIRST + 1) << SHIFT);
+                    let light = 0.5 * (from + to);
+                    let seen = linear_to_display(curve(light));
+                    // An S around the middle grey, then the print's black, white and colour.
+                    let bent = 0.46
+                        + (seen - 0.46) * lerp(recipe.contrast, 1.0, smooth(0.2, 0.52, (seen - 0.46).abs()));
+                    let toned = bent
+                        + recipe.shadows[channel] * smooth(0.65, 0.05, seen)
+                        + recipe.highlights[channel] * smooth(0.35, 0.95, seen);
+                    let tinted = toned
+                        + tones.map_or(0.0, |t| {
+                            t.tint(seen, channel) * 0.62 * (4.0 * seen * (1.0 - seen)).clamp(0.0, 1.0).sqrt()
+                        });
+                    (recipe.lift + tinted * (recipe.ceiling - recipe.lift)).clamp(0.0, 1.0) * 255.0
+                })
+                .collect()
+        };
+        Self {
+            tables: [table(0), table(1), table(2)],
+            saturation: recipe.saturation * if tones.is_some() { 0.72 } else { 1.0 },
+            exposure: recipe.exposure * exposure,
+            vignette: recipe.vignette,
+            grain: recipe.grain,
+            noise: Tile::rolling(7, 64, 1, 1.0, 0x6721),
+        }
+    }
+
+    /// Develops the canvas, with the light that `bloom` has gathered. `frame` moves the grain.
+    pub(crate) fn develop(&self, canvas: &Canvas, bloom: &Bloom, frame: u32, picture: &mut RgbImage) {
+        let (width, height) = (canvas.width, canvas.height);
+        let falloff = |i: usize, n: usize| {
+            let d = (i as f32 + 0.5) / n as f32 * 2.0 - 1.0;
+            d * d
+        };
+        let down: Vec<(f32, usize, f32)> = (0..height)
+            .map(|y| {
+                let (cell, share) = Bloom::place(y, bloom.rows());
+                (falloff(y, height), cell, share)
+            })
+            .collect();
+        let (jx, jy) = ((frame.wrapping_mul(53) % 128) as i32, (frame.wrapping_mul(91) % 128) as i32);
+        let grain = self.grain * 2.2;
+        let mut spill = Vec::new();
+        // The canvas is stored by columns and the picture by rows: a few columns are developed into a strip that stays in
+        // the cache, and then copied row by row.
+        let mut strip = vec![[0_u8; 3 * STRIP]; height];
+        for x0 in (0..width).step_by(STRIP) {
+            let columns = STRIP.min(width - x0);
+            for x in x0..x0 + columns {
+                bloom.column(x, SPILL, &mut spill);
+                let across = falloff(x, width);
+                let at = (x - x0) * 3;
+                let column = &canvas.light[x * height..][..height];
+                for (y, ((light, (drop, cell, share)), row)) in
+                    column.iter().zip(&down).zip(&mut strip).enumerate()
+                {
+                    let corner = across + drop;
+                    let shade = self.exposure * (1.0 - self.vignette * 0.25 * corner * corner);
+                    let spilled = match spill.get(*cell..cell + 2) {
+                        Some(pair) => mix(pair[0], pair[1], *share),
+                        None => Colour::BLACK,
+                    };
+                    let light = (*light + spilled) * shade;
+                    let grey = Colour::grey(light.luma());
+                    let Colour([r, g, b, _]) = mix(grey, light, self.saturation);
+                    let noise = self.noise.at(x as i32 + jx, y as i32 + jy) - 0.5;
+                    let lift = 0.5 + DITHER[y & 3][x & 3] + noise * grain;
+                    for (slot, (value, table)) in
+                        row[at..at + 3].iter_mut().zip([r, g, b].into_iter().zip(&self.tables))
+                    {
+                        let index = (value.max(DARKEST).to_bits() >> SHIFT) - FIRST;
+                        *slot = (table[(index as usize).min(ENTRIES - 1)] + lift) as u8;
+                    }
+                }
+            }
+            for (row, out) in strip.iter().zip(picture.pixels_mut().chunks_exact_mut(width * 3)) {
+                out[x0 * 3..(x0 + columns) * 3].copy_from_slice(&row[..columns * 3]);
+            }
+        }
+    }
+}
+
+/// An ordered pattern of half a step, the same in every frame: it breaks bands and costs the encoder nothing.
+const DITHER: [[f32; 4]; 4] = [
+    [-0.47, 0.03, -0.34, 0.16],
+    [0.28, -0.22, 0.41, -0.09],
+    [-0.28, 0.22, -0.41, 0.09],
+    [0.47, -0.03, 0.34, -0.16],
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn develop(look: Look, light: Colour, tones: Option<Tones>) -> [u8; 3] {
+        let mut canvas = Canvas::new(16, 16);
+        canvas.light.fill(light);
+        let mut picture = RgbImage::new(16, 16);
+        Grade::new(look, 1.0, tones).develop(&canvas, &Bloom::default(), 0, &mut picture);
+        let at = (8 * 16 + 8) * 3;
+        [0, 1, 2].map(|c| picture.pixels()[at + c])
+    }
+
+    #[test]
+    fn brighter_light_is_never_darker() {
+        let mut before = 0;
+        for i in 0..40 {
+            let [_, g, _] = develop(Look::Natural, Colour::grey(i as f32 * 0.08), None);
+            assert!(i32::from(g) + 3 >= i32::from(before), "at step {i}: {g} after {before}");
+            before = before.max(g);
+        }
+        assert!(before > 235);
+    }
+
+    #[test]
+    fn monochrome_is_without_colour() {
+        let [r, g, b] = develop(Look::Monochrome, Colour::new(0.6, 0.2, 0.1), None);
+        assert!(r.abs_diff(g) < 5 && g.abs_diff(b) < 5, "{r} {g} {b}");
+    }
+
+    #[test]
+    fn references_pull_the_colour() {
+        let mut red = RgbImage::new(8, 8);
+        red.pixels_mut().chunks_exact_mut(3).for_each(|p| p.copy_from_slice(&[200, 60, 40]));
+        let plain = develop(Look::Natural, Colour::grey(0.2), None);
+        let tinted = develop(Look::Natural, Colour::grey(0.2), Tones::of(&[red]));
+        assert!(tinted[0] > plain[0] + 8 && tinted[2] < plain[2], "{plain:?} {tinted:?}");
+    }
+}

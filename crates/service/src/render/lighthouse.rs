@@ -1,0 +1,318 @@
+//! The lighthouse: a round tower with gallery, lantern and dome, a door at its foot and windows up its stairs.
+
+use std::f32::consts::TAU;
+
+use super::canvas::Canvas;
+use super::light::Light;
+use super::maths::{Colour, fract, lerp, mix, smooth};
+use super::moment::Moment;
+use super::noise::{Dice, unit2};
+use super::prompt::{Hour, Subject};
+use super::setting::Setting;
+
+/// A tower and what happens in it during the shot.
+#[derive(Clone, Debug)]
+pub(crate) struct Lighthouse {
+    pub(crate) foot: [f32; 3],
+    paint: Paint,
+    /// The shot is about the lamp being lit: dark at first.
+    lights_up: bool,
+    /// The shot is about the door: it opens.
+    door_opens: bool,
+    /// The shot is about the stairs: window after window is lit.
+    climbed: bool,
+    /// Turns of the lens a second.
+    pub(crate) speed: f32,
+    phase: f32,
+    /// How much the lamp shows: little by day.
+    pub(crate) power: f32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Paint {
+    Bands,
+    White,
+    Stone,
+    RedTop,
+}
+
+const SHAFT: f32 = 19.0;
+const GLASS: (f32, f32) = (20.1, 22.9);
+/// The height of the lamp above the foot, in metres.
+pub(crate) const LAMP: f32 = 21.5;
+const TOP: f32 = 26.2;
+/// Heights of the windows up the stairs.
+const WINDOWS: [f32; 4] = [5.2, 9.0, 12.8, 16.4];
+
+impl Lighthouse {
+    pub(crate) fn new(foot: [f32; 3], setting: &Setting, light: &Light, seed: u64) -> Self {
+        let mut dice = Dice::new(seed, "lighthouse");
+        let daylight = light.skylight.luma() + light.sunlight.luma() * 0.4;
+        let dark = smooth(1.1, 0.12, daylight);
+        let wanted = setting.has(Subject::Lamp) || setting.weather.fog > 0.4 || setting.has(Subject::Storm);
+        let dark_hour = matches!(setting.hour, Hour::Dusk | Hour::Night | Hour::Dawn);
+        Self {
+            foot,
+            paint: dice.pick(&[Paint::Bands, Paint::White, Paint::RedTop, Paint::Stone, Paint::Bands]),
+            lights_up: setting.has(Subject::Lamp),
+            door_opens: setting.has(Subject::Door),
+            climbed: setting.has(Subject::Stairs),
+            speed: dice.range(0.10, 0.14),
+            phase: dice.unit(),
+            power: dark.max(if wanted {
+                0.75
+            } else if dark_hour {
+                0.6
+            } else {
+                0.18
+            }),
+        }
+    }
+
+    /// How brightly the lamp burns at a moment of the shot, 0..1.
+    pub(crate) fn lamp(&self, progress: f32) -> f32 {
+        if !self.lights_up {
+            return self.power;
+        }
+        // A catch, a waver, then full.
+        let catch = smooth(0.22, 0.26, progress) * 0.3;
+        let waver = if progress < 0.42 { 0.75 + 0.25 * (progress * 160.0).sin() } else { 1.0 };
+        (catch * waver + 0.7 * smooth(0.36, 0.6, progress)) * self.power.max(0.8)
+    }
+
+    /// The direction of the beam, radians clockwise from north.
+    pub(crate) fn bearing(&self, time: f32) -> f32 {
+        TAU * (self.phase + self.speed * time)
+    }
+
+    pub(crate) fn draw(&self, moment: &Moment<'_>, canvas: &mut Canvas) {
+        let Some(placed) = moment.place(self.foot) else { return };
+        let Some([x0, x1, y0, y1]) = placed.bounds(-3.9, 3.9, -1.5, TOP, canvas) else { return };
+        let lit = moment.terrain.sunlit(self.foot[0], self.foot[1], self.foot[2] + 9.0);
+        let lamp = self.lamp(moment.progress);
+        for x in x0..x1 {
+            for y in y0..y1 {
+                let (across, up) = placed.local(x, y);
+                let Some((radius, material)) = section(up) else { continue };
+                let cover = placed.coverage(across.abs() - radius);
+                if cover <= 0.0 {
+                    continue;
+                }
+                let u = (across / radius).clamp(-1.0, 1.0);
+                let toward = (1.0 - u * u).sqrt();
+                let normal = moment.facing(u * 0.98, toward * 0.98, 0.12);
+                let shade = moment.light.on(normal, lit, 0.9);
+                let colour = match material {
+                    Material::Shaft => self.shaft(moment, u, across, up, shade),
+                    Material::Gallery => railing(across, up) * shade,
+                    Material::Glass => glass(u, up, lamp, shade),
+                    Material::Dome => self.dome() * shade,
+                };
+                // Between railing and glass there is air.
+                if matches!(material, Material::Gallery) && !solid_gallery(across, up) {
+                    continue;
+                }
+                placed.paint(canvas, canvas.at(x, y), colour, cover);
+            }
+        }
+    }
+
+    /// The lamp's own glare, added once everything is drawn.
+    pub(crate) fn glare(&self, moment: &Moment<'_>, canvas: &mut Canvas) {
+        let centre = [self.foot[0], self.foot[1], self.foot[2] + LAMP];
+        let Some(placed) = moment.place(centre) else { return };
+        let lamp = self.lamp(moment.progress);
+        let view = moment.view;
+        let away = [view.eye[0] - centre[0], view.eye[1] - centre[1]];
+        let bearing = self.bearing(moment.time);
+        let aim = (away[0] * bearing.sin() + away[1] * bearing.cos()) / away[0].hypot(away[1]).max(1e-3);
+        // Two beams, fore and aft.
+        let flash = smooth(0.90, 0.997, aim.abs());
+        let near = placed.nearness * 1.2;
+        let warm = Colour::new(1.0, 0.86, 0.58);
+        let size = placed.scale;
+        canvas.glow(placed.spot.x, placed.spot.y, size * 4.5, near, warm * (lamp * (0.35 + 0.8 * flash)));
+        canvas.glow(
+            placed.spot.x,
+            placed.spot.y,
+            (size * 16.0).max(26.0),
+            near,
+            warm * (lamp * (0.07 + 0.5 * flash)),
+        );
+        if flash > 0.0 {
+            canvas.glow(placed.spot.x, placed.spot.y, view.height * 0.34, near, warm * (lamp * flash * 0.35));
+        }
+        if self.door_opens {
+            let open = door_open(moment.progress);
+            let Some(door) = moment.place([self.foot[0], self.foot[1], self.foot[2] + 1.3]) else { return };
+            let near = door.nearness * 1.3;
+            canvas.glow(
+                door.spot.x,
+                door.spot.y,
+                door.scale * 3.4,
+                near,
+                Colour::new(1.0, 0.62, 0.26) * (open * 0.32),
+            );
+            canvas.glow(
+                door.spot.x,
+                door.spot.y + door.scale * 2.4,
+                door.scale * 6.0,
+                near,
+                Colour::new(1.0, 0.6, 0.25) * (open * 0.12),
+            );
+        }
+    }
+
+    fn shaft(&self, moment: &Moment<'_>, u: f32, across: f32, up: f32, shade: Colour) -> Colour {
+        let white = Colour::surface(0xe8_e2d6);
+        let red = Colour::surface(0xa8_3026);
+        let stone = Colour::surface(0x9a_9286);
+        let course = up / 0.55;
+        let around = u.asin() * 5.0;
+        let block = unit2(
+            course.floor() as i32,
+            (around + 0.5 * fract(course.floor() * 0.5) * 2.0).floor() as i32,
+            77,
+        );
+        let base = match self.paint {
+            Paint::Bands => {
+                if fract(up / 7.4) < 0.5 {
+                    white
+                } else {
+                    red
+                }
+            }
+            Paint::White => white,
+            Paint::Stone => stone * lerp(0.85, 1.12, block),
+            Paint::RedTop => {
+                if up > 14.5 {
+                    red
+                } else {
+                    white
+                }
+            }
+        };
+        // Salt and rain run down the wall; the foot is wet.
+        let run = 0.92 + 0.12 * unit2((around * 3.0).floor() as i32, 5, 31) + 0.05 * (block - 0.5);
+        let grime = lerp(0.74, 1.0, smooth(0.0, 2.4, up));
+        let mut colour = base * shade * (run * grime);
+        for (index, at) in WINDOWS.into_iter().enumerate() {
+            let centre = if index % 2 == 0 { -0.34 } else { 0.26 };
+            let (wx, wy) = ((u.asin() - centre) * 2.9, up - at);
+            let arch =
+                if wy > 0.35 { (wx * wx + (wy - 0.35) * (wy - 0.35)).sqrt() - 0.42 } else { wx.abs() - 0.42 };
+            if arch < 0.12 && wy > -0.75 && wy < 0.95 {
+                let inside = smooth(0.04, -0.04, arch) * smooth(-0.7, -0.62, wy);
+                let pane = mix(
+                    Colour::surface(0x1c_222a) * shade,
+                    Colour::new(2.0, 1.18, 0.46),
+                    self.window(index, moment.progress),
+                );
+                colour = mix(white * shade * 0.8, pane, inside);
+            }
+        }
+        if up < 3.0 {
+            let dx = across.abs();
+            let arch = if up > 1.7 { (dx * dx + (up - 1.7) * (up - 1.7)).sqrt() - 0.78 } else { dx - 0.78 };
+            if arch < 0.22 {
+                let frame = stone * shade * 0.9;
+                let wood =
+                    mix(Colour::surface(0x24_4a44), Colour::surface(0x1a_3634), fract(across * 4.0).round())
+                        * shade;
+                let open = if self.door_opens { door_open(moment.progress) } else { 0.0 };
+                // The leaf swings inwards: the lit gap grows from one side.
+                let gap = smooth(-0.06, 0.06, across + 0.78 - open * 1.56 + 0.02);
+                let room = Colour::new(2.3, 1.3, 0.5) * (0.75 + 0.3 * smooth(0.0, 1.6, up));
+                let leaf = mix(room, wood, gap);
+                colour = mix(frame, leaf, smooth(0.03, -0.03, arch));
+            }
+        }
+        colour
+    }
+
+    /// How brightly one of the windows is lit.
+    fn window(&self, index: usize, progress: f32) -> f32 {
+        if self.climbed {
+            let at = 0.12 + 0.19 * index as f32;
+            return smooth(at, at + 0.06, progress) * 0.9;
+        }
+        if index == 1 { self.power * 0.8 } else { 0.0 }
+    }
+
+    fn dome(&self) -> Colour {
+        match self.paint {
+            Paint::White | Paint::Stone => Colour::surface(0x2a_3338),
+            Paint::Bands | Paint::RedTop => Colour::surface(0x8c_2620),
+        }
+    }
+}
+
+/// How far the door stands open.
+fn door_open(progress: f32) -> f32 {
+    smooth(0.34, 0.66, progress)
+}
+
+#[derive(Clone, Copy)]
+enum Material {
+    Shaft,
+    Gallery,
+    Glass,
+    Dome,
+}
+
+/// Radius and material of the tower at a height above its foot.
+fn section(up: f32) -> Option<(f32, Material)> {
+    Some(match up {
+        h if h < -1.5 => return None,
+        h if h < SHAFT => (lerp(3.35, 2.25, (h.max(0.0) / SHAFT).powf(0.8)), Material::Shaft),
+        h if h < 19.3 => (lerp(2.3, 3.3, (h - SHAFT) / 0.3), Material::Shaft),
+        h if h < GLASS.0 + 0.5 => (3.3, Material::Gallery),
+        h if h < GLASS.1 => (1.62, Material::Glass),
+        h if h < 23.2 => (1.95, Material::Dome),
+        h if h < 24.9 => (1.8 * (1.0 - ((h - 23.2) / 1.75).powi(2)).max(0.0).sqrt(), Material::Dome),
+        h if h < 25.2 => (0.24, Material::Dome),
+        h if h < TOP => (0.06, Material::Dome),
+        _ => return None,
+    })
+}
+
+fn solid_gallery(across: f32, up: f32) -> bool {
+    let rail = (up - 20.45).abs() < 0.07 || (up - 19.95).abs() < 0.035;
+    let post = fract(across * 1.4 + 0.5) < 0.11;
+    let floor = up < 19.55;
+    let inner = across.abs() < 1.62;
+    rail || post || floor || inner
+}
+
+fn railing(across: f32, up: f32) -> Colour {
+    if across.abs() < 1.62 && up > 19.55 && (up - 20.45).abs() > 0.07 {
+        Colour::surface(0xc8_c2b6)
+    } else {
+        Colour::surface(0x30_3438)
+    }
+}
+
+fn glass(u: f32, up: f32, lamp: f32, shade: Colour) -> Colour {
+    let bars = fract(u.asin() * 2.6 + 0.5);
+    let bar = bars < 0.09 || (up - 21.5).abs() < 0.05;
+    if bar {
+        return Colour::surface(0x2a_2e32) * shade;
+    }
+    let lens = smooth(0.75, 0.15, u.abs()) * smooth(1.5, 0.4, (up - LAMP).abs());
+    let dark = Colour::surface(0x4a_5a62) * shade + shade * 0.10;
+    let burning = Colour::new(4.2, 3.3, 1.9) * (0.35 + 1.1 * lens);
+    mix(dark, burning, lamp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tower_is_whole_from_foot_to_finial() {
+        for step in 0..262 {
+            assert!(section(step as f32 * 0.1).is_some(), "a gap at {} m", step as f32 * 0.1);
+        }
+        assert!(section(TOP + 0.1).is_none());
+    }
+}

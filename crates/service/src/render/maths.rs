@@ -1,0 +1,208 @@
+//! Small numeric tools every other file leans on: linear-light colours, easing curves, cheap exponentials.
+
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+/// A colour in linear light (Rec. 709 primaries), scene-referred: 1.0 is bright but not clipped.
+///
+/// Four lanes rather than three so that the compiler keeps one colour in one vector register; the fourth is free for
+/// whatever travels with the colour (a height, an opacity).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(align(16))]
+pub(crate) struct Colour(pub(crate) [f32; 4]);
+
+impl Colour {
+    pub(crate) const BLACK: Self = Self([0.0; 4]);
+
+    pub(crate) const fn new(r: f32, g: f32, b: f32) -> Self {
+        Self([r, g, b, 0.0])
+    }
+
+    pub(crate) const fn grey(v: f32) -> Self {
+        Self([v, v, v, 0.0])
+    }
+
+    pub(crate) const fn with(self, fourth: f32) -> Self {
+        let Self([r, g, b, _]) = self;
+        Self([r, g, b, fourth])
+    }
+
+    pub(crate) const fn fourth(self) -> f32 {
+        self.0[3]
+    }
+
+    /// The linear-light value of a display colour `0xRRGGBB`: surface colours are chosen this way.
+    pub(crate) fn surface(hex: u32) -> Self {
+        let channel = |shift: u32| display_to_linear(((hex >> shift) & 0xff) as f32 / 255.0);
+        Self::new(channel(16), channel(8), channel(0))
+    }
+
+    /// The scene-referred value that the film curve shows as display colour `0xRRGGBB`: skies and lights are chosen
+    /// this way, so that what is written in a table is what is seen.
+    pub(crate) fn seen(hex: u32) -> Self {
+        let Self([r, g, b, _]) = Self::surface(hex);
+        Self::new(uncurve(r), uncurve(g), uncurve(b))
+    }
+
+    pub(crate) fn luma(self) -> f32 {
+        let [r, g, b, _] = self.0;
+        0.2126 * r + 0.7152 * g + 0.0722 * b
+    }
+}
+
+impl Add for Colour {
+    type Output = Self;
+    #[inline]
+    fn add(self, o: Self) -> Self {
+        let (a, b) = (self.0, o.0);
+        Self([a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]])
+    }
+}
+
+impl AddAssign for Colour {
+    #[inline]
+    fn add_assign(&mut self, o: Self) {
+        *self = *self + o;
+    }
+}
+
+impl Sub for Colour {
+    type Output = Self;
+    #[inline]
+    fn sub(self, o: Self) -> Self {
+        let (a, b) = (self.0, o.0);
+        Self([a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]])
+    }
+}
+
+impl Mul<f32> for Colour {
+    type Output = Self;
+    #[inline]
+    fn mul(self, k: f32) -> Self {
+        let a = self.0;
+        Self([a[0] * k, a[1] * k, a[2] * k, a[3] * k])
+    }
+}
+
+impl Mul for Colour {
+    type Output = Self;
+    #[inline]
+    fn mul(self, o: Self) -> Self {
+        let (a, b) = (self.0, o.0);
+        Self([a[0] * b[0], a[1] * b[1], a[2] * b[2], a[3] * b[3]])
+    }
+}
+
+/// Linear interpolation; `t` outside 0..1 extrapolates.
+#[inline]
+pub(crate) fn lerp(a: f32, b: f32, t: f32) -> f32 {
+    a + (b - a) * t
+}
+
+/// Linear interpolation of colours.
+#[inline]
+pub(crate) fn mix(a: Colour, b: Colour, t: f32) -> Colour {
+    a + (b - a) * t
+}
+
+/// 0 below `from`, 1 above `to`, an S between; works downhill too (`from` > `to`).
+#[inline]
+pub(crate) fn smooth(from: f32, to: f32, x: f32) -> f32 {
+    let t = ((x - from) / (to - from)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+/// `exp(-x)` for `x >= 0`, good to a per cent or so: fogs and falls of light, evaluated per pixel.
+#[inline]
+pub(crate) fn decay(x: f32) -> f32 {
+    let y = (1.0 - x * (1.0 / 16.0)).max(0.0);
+    let y = y * y;
+    let y = y * y;
+    let y = y * y;
+    y * y
+}
+
+/// `floor` as an integer, without the library call that older instruction sets need.
+#[inline]
+pub(crate) fn floor(x: f32) -> i32 {
+    let i = x as i32;
+    i - i32::from((i as f32) > x)
+}
+
+/// The cell a coordinate lies in and its place there, for interpolation: at a border it may be 1 of the cell before,
+/// which interpolates to the same. For coordinates within four million of 0.
+#[inline]
+pub(crate) fn cell(x: f32) -> (i32, f32) {
+    // Adding a large number leaves the rounded integer in the low bits.
+    const SHIFT: f32 = 12_582_912.0;
+    let i = ((x - 0.5 + SHIFT).to_bits() as i32).wrapping_sub(SHIFT.to_bits() as i32);
+    (i, x - i as f32)
+}
+
+/// A number's place in its unit cell.
+#[inline]
+pub(crate) fn fract(x: f32) -> f32 {
+    x - floor(x) as f32
+}
+
+/// The film curve: scene-referred light to display-linear 0..1 (a fit of a well-known reference transform).
+pub(crate) fn curve(x: f32) -> f32 {
+    let x = x.max(0.0);
+    ((x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14)).clamp(0.0, 1.0)
+}
+
+/// The brightest display-linear value that [`uncurve`] gives back exactly.
+const BRIGHTEST: f32 = 0.80;
+
+/// The inverse of [`curve`], up to [`BRIGHTEST`].
+fn uncurve(y: f32) -> f32 {
+    // The curve's shoulder is steep to invert; what is brighter than this is only ever nearly white.
+    let y = y.clamp(0.0, BRIGHTEST);
+    let (a, b, c) = (2.51 - 2.43 * y, 0.03 - 0.59 * y, -0.14 * y);
+    ((b * b - 4.0 * a * c).sqrt() - b) / (2.0 * a)
+}
+
+/// Display value (0..1, sRGB-like) to linear light.
+pub(crate) fn display_to_linear(v: f32) -> f32 {
+    if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
+}
+
+/// Linear light to display value (0..1).
+pub(crate) fn linear_to_display(v: f32) -> f32 {
+    if v <= 0.003_130_8 { v * 12.92 } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curve_and_its_inverse_agree() {
+        for i in 0..=80 {
+            let y = i as f32 / 100.0;
+            assert!((curve(uncurve(y)) - y).abs() < 1e-3, "at {y}");
+        }
+    }
+
+    #[test]
+    fn floor_agrees_with_the_library() {
+        for x in [-2.5_f32, -2.0, -0.1, 0.0, 0.9, 1.0, 17.25] {
+            assert_eq!(floor(x), x.floor() as i32, "at {x}");
+        }
+    }
+
+    #[test]
+    fn cells_add_up_to_the_coordinate() {
+        for x in [-1000.25_f32, -2.5, -0.1, 0.0, 0.5, 0.9, 1.0, 1.5, 17.25, 90_000.75] {
+            let (i, f) = cell(x);
+            assert!((0.0..=1.0).contains(&f) && (i as f32 + f - x).abs() < 1e-3, "at {x}: {i} {f}");
+        }
+    }
+
+    #[test]
+    fn decay_is_close_to_the_exponential() {
+        for i in 0..60 {
+            let x = i as f32 * 0.1;
+            assert!((decay(x) - (-x).exp()).abs() < 0.02, "at {x}");
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Randomness that is the same everywhere: a seeded generator, lattice noise, and tileable textures made from it.
+
+use super::maths::{Colour, cell, floor, lerp, mix};
+
+/// A small generator (`SplitMix64`): the only source of chance in a rendering.
+#[derive(Clone, Debug)]
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    /// A stream of its own for each use, so that adding a consumer never moves another's numbers.
+    pub(crate) fn new(seed: u64, stream: &str) -> Self {
+        Self(seed ^ hash_words(stream))
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform in 0..1.
+    pub(crate) fn unit(&mut self) -> f32 {
+        (self.next() >> 40) as f32 / 16_777_216.0
+    }
+
+    pub(crate) fn range(&mut self, from: f32, to: f32) -> f32 {
+        lerp(from, to, self.unit())
+    }
+
+    pub(crate) fn chance(&mut self, probability: f32) -> bool {
+        self.unit() < probability
+    }
+
+    /// -1 or 1.
+    pub(crate) fn sign(&mut self) -> f32 {
+        if self.chance(0.5) { 1.0 } else { -1.0 }
+    }
+
+    /// One of `choices`, which is never empty.
+    pub(crate) fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[(self.next() % choices.len() as u64) as usize]
+    }
+}
+
+/// FNV-1a: a stable number for words.
+pub(crate) fn hash_words(words: &str) -> u64 {
+    words.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// A well-mixed number for a lattice point.
+#[inline]
+pub(crate) fn hash2(x: i32, y: i32, seed: u32) -> u32 {
+    let mut h = (x as u32).wrapping_mul(0x85eb_ca6b) ^ (y as u32).wrapping_mul(0xc2b2_ae35) ^ seed;
+    h = (h ^ (h >> 15)).wrapping_mul(0x2c1b_3c6d);
+    h = (h ^ (h >> 12)).wrapping_mul(0x297a_2d39);
+    h ^ (h >> 15)
+}
+
+/// A lattice point's number in 0..1.
+#[inline]
+pub(crate) fn unit2(x: i32, y: i32, seed: u32) -> f32 {
+    (hash2(x, y, seed) >> 8) as f32 / 16_777_216.0
+}
+
+#[inline]
+fn corner(x: i32, y: i32, seed: u32, dx: f32, dy: f32) -> f32 {
+    // Eight directions are enough once octaves are rotated against each other.
+    let h = hash2(x, y, seed) >> 13;
+    let (u, v) = if h & 1 == 0 { (dx, dy) } else { (dy, dx) };
+    let u = if h & 2 == 0 { u } else { -u };
+    let v = if h & 4 == 0 { v } else { -v };
+    u + 0.5 * v
+}
+
+/// Gradient noise, about -1..1, one feature per unit.
+pub(crate) fn gradient(x: f32, y: f32, seed: u32) -> f32 {
+    let (ix, iy) = (floor(x), floor(y));
+    let (fx, fy) = (x - ix as f32, y - iy as f32);
+    let sx = fx * fx * fx * (fx * (fx * 6.0 - 15.0) + 10.0);
+    let sy = fy * fy * fy * (fy * (fy * 6.0 - 15.0) + 10.0);
+    let a = lerp(corner(ix, iy, seed, fx, fy), corner(ix + 1, iy, seed, fx - 1.0, fy), sx);
+    let b =
+        lerp(corner(ix, iy + 1, seed, fx, fy - 1.0), corner(ix + 1, iy + 1, seed, fx - 1.0, fy - 1.0), sx);
+    lerp(a, b, sy) * 1.1
+}
+
+/// How a sum of octaves is built: from `wavelength` metres down to the finest the caller can show.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Octaves {
+    pub(crate) seed: u32,
+    pub(crate) wavelength: f32,
+    pub(crate) most: u32,
+    /// Amplitude of each octave relative to the one before.
+    pub(crate) gain: f32,
+}
+
+impl Octaves {
+    pub(crate) const fn new(seed: u32, wavelength: f32, most: u32) -> Self {
+        Self { seed, wavelength, most, gain: 0.5 }
+    }
+
+    /// Rolling sum, about -1..1. Octaves finer than `finest` metres are left out.
+    pub(crate) fn rolling(self, x: f32, y: f32, finest: f32) -> f32 {
+        self.sum(x, y, finest, |n| n)
+    }
+
+    /// Ridged sum, about 0..1: sharp crests, wide valleys; detail gathers on the crests.
+    pub(crate) fn ridged(self, x: f32, y: f32, finest: f32) -> f32 {
+        let (mut sum, mut amplitude, mut weight, mut total) = (0.0, 1.0, 1.0_f32, 0.0);
+        let (mut px, mut py, mut wavelength) = (x / self.wavelength, y / self.wavelength, self.wavelength);
+        for octave in 0..self.most {
+            if wavelength < finest {
+                break;
+            }
+            let n = 1.0 - gradient(px, py, self.seed.wrapping_add(octave * 0x9e37)).abs();
+            let n = n * n * weight;
+            weight = (n * 1.8).clamp(0.0, 1.0);
+            sum += n * amplitude;
+            total += amplitude;
+            amplitude *= self.gain;
+            wavelength *= 0.5;
+            (px, py) = (1.6 * px - 1.2 * py + 17.3, 1.2 * px + 1.6 * py - 9.1);
+        }
+        sum / total.max(1e-6)
+    }
+
+    fn sum(self, x: f32, y: f32, finest: f32, shape: impl Fn(f32) -> f32) -> f32 {
+        let (mut sum, mut amplitude, mut total) = (0.0, 1.0, 0.0);
+        let (mut px, mut py, mut wavelength) = (x / self.wavelength, y / self.wavelength, self.wavelength);
+        for octave in 0..self.most {
+            // The whole sum is normalised over all octaves, so that leaving the fine ones out moves nothing else.
+            total += amplitude;
+            if wavelength >= finest {
+                sum += shape(gradient(px, py, self.seed.wrapping_add(octave * 0x9e37))) * amplitude;
+            }
+            amplitude *= self.gain;
+            wavelength *= 0.5;
+            (px, py) = (1.6 * px - 1.2 * py + 17.3, 1.2 * px + 1.6 * py - 9.1);
+        }
+        sum / total * 1.6
+    }
+}
+
+/// A square texture that repeats; the side is a power of two texels.
+#[derive(Clone, Debug)]
+pub(crate) struct Tile<T> {
+    mask: i32,
+    shift: u32,
+    texels: Vec<T>,
+}
+
+impl<T: Copy> Tile<T> {
+    /// Fills a tile of `1 << shift` texels a side.
+    pub(crate) fn new(shift: u32, mut texel: impl FnMut(i32, i32) -> T) -> Self {
+        let side = 1_i32 << shift;
+        let texels =
+            (0..side).flat_map(|y| (0..side).map(move |x| (x, y))).map(|(x, y)| texel(x, y)).collect();
+        Self { mask: side - 1, shift, texels }
+    }
+
+    pub(crate) fn side(&self) -> f32 {
+        (self.mask + 1) as f32
+    }
+
+    #[inline]
+    pub(crate) fn at(&self, x: i32, y: i32) -> T {
+        self.texels[(((y & self.mask) << self.shift) | (x & self.mask)) as usize]
+    }
+}
+
+impl Tile<f32> {
+    /// Bilinear, in texels.
+    #[inline]
+    pub(crate) fn sample(&self, u: f32, v: f32) -> f32 {
+        let ((x, fx), (y, fy)) = (cell(u), cell(v));
+        lerp(
+            lerp(self.at(x, y), self.at(x + 1, y), fx),
+            lerp(self.at(x, y + 1), self.at(x + 1, y + 1), fx),
+            fy,
+        )
+    }
+
+    /// Rolling noise 0..1 (mean about 0.5) whose coarsest features are a `1 / cells` part of the side.
+    pub(crate) fn rolling(shift: u32, cells: i32, octaves: u32, gain: f32, seed: u32) -> Self {
+        let side = (1_i32 << shift) as f32;
+        let raw = Tile::new(shift, |x, y| {
+            let (mut sum, mut amplitude, mut total, mut period) = (0.0, 1.0, 0.0, cells);
+            for octave in 0..octaves {
+                let scale = period as f32 / side;
+                sum += periodic(x as f32 * scale, y as f32 * scale, period, seed ^ (octave * 0x51ed))
+                    * amplitude;
+                total += amplitude;
+                amplitude *= gain;
+                period *= 2;
+            }
+            sum / total
+        });
+        raw.levelled()
+    }
+
+    /// The same texture stretched so that its values use 0..1 with mean one half.
+    fn levelled(mut self) -> Self {
+        let count = self.texels.len() as f32;
+        let mean = self.texels.iter().sum::<f32>() / count;
+        let spread =
+            (self.texels.iter().map(|v| (v - mean) * (v - mean)).sum::<f32>() / count).sqrt().max(1e-6);
+        for v in &mut self.texels {
+            *v = ((*v - mean) / spread * 0.19 + 0.5).clamp(0.0, 1.0);
+        }
+        self
+    }
+}
+
+impl Tile<Colour> {
+    /// Bilinear, in texels.
+    #[inline]
+    pub(crate) fn sample(&self, u: f32, v: f32) -> Colour {
+        let ((x, fx), (y, fy)) = (cell(u), cell(v));
+        mix(mix(self.at(x, y), self.at(x + 1, y), fx), mix(self.at(x, y + 1), self.at(x + 1, y + 1), fx), fy)
+    }
+}
+
+/// Gradient noise that repeats every `period` units.
+fn periodic(x: f32, y: f32, period: i32, seed: u32) -> f32 {
+    let (ix, iy) = (floor(x), floor(y));
+    let (fx, fy) = (x - ix as f32, y - iy as f32);
+    let sx = fx * fx * fx * (fx * (fx * 6.0 - 15.0) + 10.0);
+    let sy = fy * fy * fy * (fy * (fy * 6.0 - 15.0) + 10.0);
+    let at = |cx: i32, cy: i32, dx: f32, dy: f32| {
+        corner(cx.rem_euclid(period), cy.rem_euclid(period), seed, dx, dy)
+    };
+    let a = lerp(at(ix, iy, fx, fy), at(ix + 1, iy, fx - 1.0, fy), sx);
+    let b = lerp(at(ix, iy + 1, fx, fy - 1.0), at(ix + 1, iy + 1, fx - 1.0, fy - 1.0), sx);
+    lerp(a, b, sy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_repeat_without_a_seam() {
+        let tile = Tile::rolling(6, 4, 4, 0.5, 7);
+        for y in 0..64 {
+            let across = (tile.at(63, y) - tile.at(64, y)).abs();
+            assert!(across < 0.25, "a jump of {across} at row {y}");
+        }
+        assert!((tile.sample(3.5, 9.25) - tile.sample(67.5, -54.75)).abs() < 1e-4);
+    }
+
+    #[test]
+    fn streams_are_independent_and_repeatable() {
+        let take = |seed, stream| Dice::new(seed, stream).next();
+        assert_eq!(take(1, "sky"), take(1, "sky"));
+        assert_ne!(take(1, "sky"), take(1, "sea"));
+        assert_ne!(take(1, "sky"), take(2, "sky"));
+    }
+
+    #[test]
+    fn noise_stays_in_range_and_varies() {
+        let values: Vec<f32> = (0..4000)
+            .map(|i| Octaves::new(3, 40.0, 6).rolling(i as f32 * 1.7, i as f32 * 0.9, 0.1))
+            .collect();
+        let low = values.iter().copied().fold(f32::INFINITY, f32::min);
+        let high = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        assert!(low < -0.4 && high > 0.4 && low > -1.6 && high < 1.6, "{low}..{high}");
+    }
+}

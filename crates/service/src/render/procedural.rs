@@ -1,0 +1,161 @@
+//! [`Procedural`]: drives a rendering from the job's words to the file.
+
+use std::ops::ControlFlow;
+
+use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
+
+use super::audio::{self, RATE, Soundscape};
+use super::grade::{Grade, Tones};
+use super::prompt::SceneBrief;
+use super::scene::{Scene, Workspace};
+use super::setting::Setting;
+use super::transition::Still;
+use super::upscale::Upscale;
+use super::{Job, Progress, Quality, RenderError, Renderer, Rendering, watermark};
+
+/// The renderer that makes its pictures and sounds itself, from nothing but the job.
+///
+/// Deterministic: the same job gives the same bytes on the same build.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Procedural;
+
+/// More pixels than this are drawn smaller and enlarged.
+const DRAWN_AT_MOST: f64 = 1_000_000.0;
+/// The share of a shot that the way out of a first frame, or into a last frame, takes.
+const DISSOLVE: f32 = 0.45;
+
+impl Renderer for Procedural {
+    fn render(
+        &self,
+        job: &Job,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Rendering, RenderError> {
+        check(job)?;
+        let frames_total = job.frames_total();
+        let mut film = Film::new(job);
+        let rate = FrameRate::new(job.frame_rate, 1)
+            .ok_or_else(|| RenderError::Job { what: "frame_rate is 0: it must be 1 to 120".to_owned() })?;
+        let spec = ClipSpec::new(job.width, job.height, rate);
+        let spec = if job.generate_audio { spec.with_audio(RATE, 2) } else { spec };
+        let mut writer = ClipWriter::new(spec)?;
+        if job.generate_audio {
+            writer.push_audio(&film.sound(frames_total))?;
+        }
+        let mut picture = RgbImage::new(job.width, job.height);
+        for frame in 0..frames_total {
+            film.picture(frame, frames_total, &mut picture);
+            writer.push_frame(&picture)?;
+            if progress(Progress { frames_done: frame + 1, frames_total }).is_break() {
+                return Err(RenderError::Cancelled);
+            }
+        }
+        let mp4 = writer.finish()?;
+        // As decoded, not as drawn: a chained shot then starts on exactly what a client finds at the end of this file.
+        let last_frame = media::last_frame_bytes(&mp4)?;
+        Ok(Rendering { mp4, last_frame })
+    }
+}
+
+fn check(job: &Job) -> Result<(), RenderError> {
+    let refuse = |what: String| Err(RenderError::Job { what });
+    for (name, side) in [("width", job.width), ("height", job.height)] {
+        if side % 2 != 0 || !(16..=4096).contains(&side) {
+            return refuse(format!("{name} is {side}: it must be even and between 16 and 4096"));
+        }
+    }
+    if !(1..=120).contains(&job.frame_rate) {
+        return refuse(format!("frame_rate is {}: it must be 1 to 120", job.frame_rate));
+    }
+    if !(job.seconds > 0.0 && job.seconds <= 60.0) {
+        return refuse(format!("seconds is {}: it must be more than 0 and at most 60", job.seconds));
+    }
+    Ok(())
+}
+
+/// The picture side of a rendering.
+struct Film<'a> {
+    job: &'a Job,
+    scene: Scene,
+    grade: Grade,
+    work: Workspace,
+    small: Option<(RgbImage, Upscale)>,
+    first: Option<Still>,
+    last: Option<Still>,
+}
+
+impl<'a> Film<'a> {
+    fn new(job: &'a Job) -> Self {
+        let brief = SceneBrief::read(&job.prompt);
+        let setting = Setting::resolve(&brief, job.camera_fixed, job.seconds as f32, job.seed);
+        let movement = if job.camera_fixed { Some(super::prompt::Move::Static) } else { brief.movement };
+        let still =
+            |image: &RgbImage, stream| Still::new(image, job.width, job.height, movement, job.seed ^ stream);
+        let (width, height) = drawn_size(job);
+        let grade = Grade::new(setting.look, 1.0, Tones::of(&job.references));
+        Self {
+            scene: Scene::build(setting, job.seed),
+            grade,
+            work: Workspace::new(width as usize, height as usize),
+            small: ((width, height) != (job.width, job.height)).then(|| {
+                (RgbImage::new(width, height), Upscale::new((width, height), (job.width, job.height)))
+            }),
+            first: job.first_frame.as_ref().map(|image| still(image, 1)),
+            last: job.last_frame.as_ref().map(|image| still(image, 2)),
+            job,
+        }
+    }
+
+    /// The whole sound track, exactly as long as the pictures.
+    fn sound(&self, frames_total: u32) -> Vec<f32> {
+        let samples = u64::from(frames_total) * u64::from(RATE) / u64::from(self.job.frame_rate);
+        let scene = &self.scene;
+        let scape =
+            Soundscape::of(&scene.setting, scene.walker.as_ref(), scene.lighthouse.is_some(), self.job.seed);
+        let mut sound = scape.render(samples as usize, self.job.seed);
+        if let Some(reference) = &self.job.reference_audio {
+            audio::reference::lay(&mut sound, reference);
+        }
+        sound
+    }
+
+    fn picture(&mut self, frame: u32, frames_total: u32, picture: &mut RgbImage) {
+        let progress = if frames_total > 1 { frame as f32 / (frames_total - 1) as f32 } else { 0.0 };
+        let gone = self.first.as_ref().map_or(1.0, |_| progress / DISSOLVE);
+        let left = self.last.as_ref().map_or(1.0, |_| (1.0 - progress) / DISSOLVE);
+        if gone > 0.0 && left > 0.0 {
+            let time = frame as f32 / self.job.frame_rate as f32;
+            self.scene.draw(progress, time, &mut self.work);
+            match &mut self.small {
+                None => self.grade.develop(&self.work.canvas, &self.work.bloom, frame, picture),
+                Some((small, upscale)) => {
+                    self.grade.develop(&self.work.canvas, &self.work.bloom, frame, small);
+                    upscale.enlarge(small, picture);
+                }
+            }
+        }
+        if let Some(still) = &self.first {
+            still.lay(picture, gone);
+        }
+        if let Some(still) = &self.last {
+            still.lay(picture, left);
+        }
+        if self.job.watermark {
+            watermark::stamp(picture);
+        }
+    }
+}
+
+/// The size a job is drawn at before it is enlarged; even, and the job's own shape.
+fn drawn_size(job: &Job) -> (u32, u32) {
+    let pixels = f64::from(job.width) * f64::from(job.height);
+    let limit = match job.quality {
+        Quality::Standard => DRAWN_AT_MOST,
+        Quality::Fast => (pixels * 0.5).clamp(20_000.0, DRAWN_AT_MOST * 0.5),
+    };
+    if pixels <= limit {
+        return (job.width, job.height);
+    }
+    let scale = (limit / pixels).sqrt();
+    let even = |side: u32| ((f64::from(side) * scale * 0.5).round() as u32 * 2).clamp(16, side);
+    (even(job.width), even(job.height))
+}

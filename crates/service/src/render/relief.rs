@@ -1,0 +1,272 @@
+//! The shape and the surface of the land: one function of the place for height, one for colour.
+
+use super::maths::{Colour, mix, smooth};
+use super::mole::Mole;
+use super::noise::{Dice, Octaves};
+use super::prompt::Place;
+
+/// The land of one scene. Sea level is height 0; north is where the first frame looks.
+#[derive(Clone, Debug)]
+pub(crate) struct Relief {
+    place: Place,
+    broad: Octaves,
+    /// The great heights, near or on the horizon.
+    crests: Octaves,
+    fine: Octaves,
+    patch: Octaves,
+    /// Which side the land lies on, where a scene has a land side: -1 west, 1 east.
+    pub(crate) side: f32,
+    /// A place for a building by the sea: east, north, radius, height.
+    pub(crate) headland: Option<[f32; 4]>,
+    pub(crate) mole: Option<Mole>,
+    /// Metres; what the place's main features reach.
+    scale: f32,
+    autumn: bool,
+    /// Fresh snow lies on everything that is not steep.
+    pub(crate) snowed: bool,
+    snowline: f32,
+    grain: f32,
+    /// The height of a city's streets: below the sea's level when they are to be wet.
+    pub(crate) street: f32,
+}
+
+impl Relief {
+    pub(crate) fn new(place: Place, side: f32, autumn: bool, seed: u64) -> Self {
+        let mut dice = Dice::new(seed, "relief");
+        let (broad, fine) = match place {
+            Place::Mountains | Place::Lake => (1600.0, 260.0),
+            Place::Desert => (420.0, 90.0),
+            Place::Canyon => (900.0, 120.0),
+            Place::Snowfield => (700.0, 120.0),
+            Place::Forest => (900.0, 140.0),
+            Place::Sea | Place::Coast | Place::Harbour => (1400.0, 90.0),
+            Place::Meadow | Place::City => (620.0, 110.0),
+        };
+        Self {
+            place,
+            broad: Octaves::new(dice.next() as u32, broad * dice.range(0.85, 1.2), 9),
+            crests: Octaves { gain: 0.5, ..Octaves::new(dice.next() as u32, dice.range(2900.0, 3900.0), 8) },
+            fine: Octaves::new(dice.next() as u32, fine, 5),
+            patch: Octaves::new(dice.next() as u32, 60.0, 3),
+            side,
+            headland: None,
+            mole: None,
+            scale: dice.range(0.85, 1.2),
+            autumn,
+            snowed: false,
+            snowline: dice.range(520.0, 800.0),
+            grain: dice.range(0.0, 50.0),
+            street: 0.0,
+        }
+    }
+
+    /// Metres above the sea; features finer than `finest` metres are left out.
+    pub(crate) fn height(&self, x: f32, y: f32, finest: f32) -> f32 {
+        let far = (x * x * 1.4 + y * y).sqrt();
+        match self.place {
+            Place::Mountains => self.range(x, y, far, finest) + 24.0,
+            Place::Lake => {
+                let shore = self.fine.rolling(x * 0.35, y * 0.35, finest) * 60.0;
+                let across = x * self.side;
+                // Water ahead, land around it and close on one side.
+                let basin =
+                    ((y - 900.0).abs() * 0.78).max((across - 40.0).abs() * 1.05 - 60.0) - 700.0 + shore;
+                let near_bank = smooth(-160.0, -40.0, -y - 60.0 + across * 0.2);
+                let land = smooth(-40.0, 900.0, basin);
+                -9.0 + land * (self.range(x, y, far, finest) * 0.85 + 46.0)
+                    + near_bank * 10.0
+                    + smooth(-60.0, 60.0, basin) * 13.0
+            }
+            Place::Sea => {
+                let islands = self.broad.ridged(x * 0.6, y * 0.6, finest);
+                smooth(5200.0, 8000.0, far) * (islands * 520.0 * self.scale - 150.0) - 30.0
+            }
+            Place::Coast | Place::Harbour => self.seaside(x, y, far, finest),
+            Place::Desert => self.dunes(x, y, far, finest),
+            Place::Snowfield => {
+                let roll = self.broad.rolling(x, y, finest);
+                let drift = 1.0 - self.fine.rolling(x * 0.7 + roll * 40.0, y * 1.8, finest).abs();
+                roll * 46.0
+                    + drift * 5.0
+                    + smooth(1400.0, 4200.0, far) * self.range(x, y, far, finest) * 0.75
+                    + 40.0
+            }
+            Place::Forest => {
+                self.broad.rolling(x, y, finest) * 95.0 * smooth(-50.0, 500.0, far)
+                    + self.fine.rolling(x, y, finest) * 7.0
+                    + smooth(900.0, 3800.0, far) * self.range(x, y, far, finest) * 0.55
+                    + 60.0
+            }
+            Place::Meadow => {
+                let roll = self.broad.rolling(x, y, finest);
+                roll * 34.0 * smooth(0.0, 420.0, far)
+                    + self.fine.rolling(x, y, finest) * 2.2
+                    + smooth(1500.0, 6000.0, far) * self.range(x, y, far, finest) * 0.42
+                    + 30.0
+            }
+            Place::City => self.street,
+            Place::Canyon => {
+                let wall = self.broad.rolling(x, y * 0.55, finest)
+                    + smooth(60.0, 700.0, x.abs() * 0.9 + y.abs() * 0.08) * 1.1
+                    - 0.5;
+                let raw = smooth(-0.2, 0.9, wall) * 330.0 * self.scale;
+                let ledge = raw / 46.0;
+                let step = ledge.floor() + smooth(0.25, 0.75, ledge - ledge.floor());
+                step * 46.0 + self.fine.rolling(x, y, finest) * 7.0 + 20.0
+            }
+        }
+    }
+
+    /// High country: low in front, rising to crests.
+    fn range(&self, x: f32, y: f32, far: f32, finest: f32) -> f32 {
+        let warp = self.fine.rolling(x * 0.12, y * 0.12, finest) * 160.0;
+        let crests = self.crests.ridged(x + warp, y - warp * 0.7, finest);
+        let lift = smooth(250.0, 4200.0, far);
+        crests * (0.2 + 0.8 * crests) * 1750.0 * self.scale * (0.035 + 0.965 * lift)
+            + self.fine.rolling(x, y, finest) * (5.0 + 9.0 * lift)
+    }
+
+    fn seaside(&self, x: f32, y: f32, far: f32, finest: f32) -> f32 {
+        let across = x * self.side;
+        let bend = self.broad.rolling(0.0, y * 0.9, 40.0) * 70.0 + self.fine.rolling(3.0, y, finest) * 16.0;
+        // The coast recedes to the side with distance, so that the sea stays open ahead.
+        let inland = across - 62.0 - 0.16 * y.max(0.0) - bend * smooth(0.0, 260.0, y.abs());
+        let rough = self.fine.rolling(x, y, finest);
+        let cliff = smooth(-6.0, 24.0, inland + rough * 9.0);
+        let mut height = -11.0 + cliff * 24.0 + inland.clamp(0.0, 900.0) * 0.07 + rough * 2.4 * cliff;
+        if let Some([hx, hy, radius, top]) = self.headland {
+            let crag = self.fine.ridged(x * 2.6, y * 2.6, finest);
+            let d = ((x - hx).powi(2) + (y - hy).powi(2)).sqrt() + rough * 11.0 - crag * 9.0;
+            let rise = smooth(radius * 1.42, radius * 0.55, d);
+            // Broken on its flanks, level where something can be built.
+            let broken = (crag - 0.4) * 9.0 * rise * (1.0 - rise) * 4.0;
+            let rock = -11.0 + (11.0 + top) * rise + broken + rough * 0.8;
+            height = height.max(rock);
+        }
+        if self.mole.is_none() && self.headland.is_some() {
+            // Rocks awash.
+            let skerry = self.fine.ridged(x * 1.5, y * 1.5, finest);
+            height = height.max(skerry * 9.0 - 7.2 - smooth(20.0, 200.0, -inland) * 5.0);
+        }
+        let distant = smooth(3800.0, 7500.0, far)
+            * (self.broad.ridged(x * 0.5, y * 0.5, finest) * 620.0 * self.scale - 190.0);
+        height.max(distant - 30.0)
+    }
+
+    fn dunes(&self, x: f32, y: f32, far: f32, finest: f32) -> f32 {
+        let bend = self.broad.rolling(x * 0.5, y * 0.5, finest) * 130.0;
+        let ridge = |along: f32, spacing: f32| {
+            // A long windward slope and a short slip face.
+            let p = along / spacing;
+            let p = p - p.floor();
+            if p < 0.7 { smooth(0.0, 1.0, p / 0.7) } else { smooth(1.0, 0.0, (p - 0.7) / 0.3) }
+        };
+        let large = ridge(y * 0.85 + x * 0.42 * self.side + bend + self.grain * 9.0, 340.0 * self.scale);
+        let gate = 0.45 + 0.55 * self.broad.rolling(x * 0.8 + 900.0, y * 0.8, finest).clamp(-0.6, 1.0);
+        let small = ridge(y * 0.6 - x * 0.5 * self.side + bend * 0.6 + self.grain, 88.0);
+        let open = smooth(0.0, 160.0, far);
+        large * 44.0 * gate * (0.25 + 0.75 * open)
+            + small * 6.0 * gate * open
+            + self.broad.rolling(x * 0.3, y * 0.3, finest) * 26.0
+            + 30.0
+    }
+
+    /// What the ground is made of at a point of height `h` whose slope (rise over run) is `slope`.
+    pub(crate) fn surface(&self, x: f32, y: f32, h: f32, slope: f32, finest: f32) -> Colour {
+        let blotch = self.patch.rolling(x, y, finest).clamp(-1.0, 1.0);
+        let wide = self.fine.rolling(x * 0.3 + 70.0, y * 0.3, finest).clamp(-1.0, 1.0);
+        let hex = Colour::surface;
+        match self.place {
+            Place::Mountains | Place::Lake | Place::Forest | Place::Meadow => {
+                let (lush, dry) = if self.autumn { (0x6e_5a24, 0x9a_6a2c) } else { (0x41_562a, 0x7a_7440) };
+                let grass = mix(hex(lush), hex(dry), smooth(-0.6, 0.7, blotch * 0.5 + wide * 0.6));
+                let heath = mix(grass, hex(0x4c_4634), smooth(120.0, 420.0, h + wide * 90.0) * 0.8);
+                let rock = mix(hex(0x5c_564e), hex(0x7e_766a), 0.5 + 0.5 * blotch);
+                let ground = mix(
+                    heath,
+                    rock,
+                    smooth(0.55, 0.95, slope + blotch * 0.12).max(smooth(420.0, 760.0, h + wide * 120.0)),
+                );
+                let snow =
+                    smooth(self.snowline - 60.0, self.snowline + 120.0, h + wide * 170.0 + blotch * 40.0)
+                        * smooth(1.25, 0.7, slope);
+                let wooded = mix(
+                    ground,
+                    hex(if self.autumn { 0x5a_3c18 } else { 0x20_301e }),
+                    self.wood(x, y, h, slope) * 0.85,
+                );
+                let shore = mix(hex(0x6b_6252), wooded, smooth(0.4, 3.0, h + blotch));
+                let fresh = if self.snowed {
+                    0.9 * smooth(0.9, 0.5, slope) * smooth(-0.9, 0.1, blotch + 0.6)
+                } else {
+                    0.0
+                };
+                mix(shore, hex(0xe9_eef5), snow.max(fresh))
+            }
+            Place::Sea | Place::Coast | Place::Harbour => {
+                let grass = mix(hex(0x4a_5630), hex(0x7c_7648), smooth(-0.5, 0.6, blotch * 0.6 + wide * 0.5));
+                let rock = mix(hex(0x46_423e), hex(0x6f_675c), 0.5 + 0.5 * blotch);
+                let weed = mix(hex(0x24_241c), rock, smooth(0.2, 2.2, h + blotch * 0.5));
+                mix(
+                    mix(weed, grass, smooth(4.0, 8.5, h + wide * 1.5)),
+                    rock,
+                    smooth(0.5, 0.95, slope + blotch * 0.2),
+                )
+            }
+            Place::Desert => mix(
+                mix(hex(0xc0_8a50), hex(0xd8_a868), 0.5 + 0.5 * wide),
+                hex(0xa8_7040),
+                smooth(0.3, 0.6, slope) * 0.5,
+            ),
+            Place::Snowfield => {
+                let snow = mix(hex(0xe4_ebf4), hex(0xf4_f7fb), 0.5 + 0.5 * blotch);
+                mix(
+                    snow,
+                    mix(hex(0x56_5a62), hex(0x80_848a), 0.5 + 0.5 * wide),
+                    smooth(0.75, 1.15, slope + blotch * 0.15),
+                )
+            }
+            Place::City => hex(0x2c_2c2e),
+            Place::Canyon => {
+                let band = ((h + wide * 9.0) / 13.0).sin() * 0.5 + 0.5;
+                let rock = mix(hex(0x9a_4a2a), hex(0xc8_814e), band);
+                mix(rock, mix(hex(0xb8_865a), hex(0x8a_7a4a), 0.5 + 0.5 * blotch), smooth(0.5, 0.15, slope))
+            }
+        }
+    }
+
+    /// How densely trees stand at a point: 0 none, 1 closed forest.
+    pub(crate) fn wood(&self, x: f32, y: f32, h: f32, slope: f32) -> f32 {
+        let stand = self.patch.rolling(x * 0.22 + 300.0, y * 0.22, 20.0);
+        let (density, line) = match self.place {
+            Place::Forest => (0.55 + stand * 0.9, 900.0),
+            Place::Mountains => (0.25 + stand * 1.2, self.snowline - 140.0),
+            Place::Lake => (0.4 + stand * 1.1, self.snowline - 120.0),
+            Place::Meadow => (stand * 1.6 - 0.55, 240.0),
+            Place::Snowfield => (stand * 1.6 - 0.62, 200.0),
+            _ => return 0.0,
+        };
+        density.clamp(0.0, 1.0)
+            * smooth(line, line - 120.0, h)
+            * smooth(0.95, 0.6, slope)
+            * smooth(1.2, 3.0, h)
+    }
+
+    /// The ground's fine pattern: how strongly near texture shows, and how far it is stretched across the view.
+    pub(crate) const fn texture(&self) -> (f32, f32) {
+        match self.place {
+            Place::Desert => (0.16, 3.0),
+            Place::Snowfield => (0.10, 2.0),
+            Place::Forest | Place::Meadow => (0.5, 1.0),
+            _ => (0.4, 1.0),
+        }
+    }
+
+    /// Ground below this height lies under water too deep to see through.
+    pub(crate) const fn sea_bed(&self) -> f32 {
+        match self.place {
+            Place::Sea | Place::Coast | Place::Harbour | Place::Lake => -5.0,
+            _ => f32::NEG_INFINITY,
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! A scene: everything that exists during a shot, and the order in which one frame of it is drawn.
+
+use super::beam;
+use super::bloom::Bloom;
+use super::camera::{Rig, View};
+use super::canvas::Canvas;
+use super::city::City;
+use super::craft::{Boat, Flock};
+use super::figure::Walker;
+use super::flora::{Flora, Season};
+use super::ground::Ground;
+use super::light::Light;
+use super::lighthouse::Lighthouse;
+use super::march::{Edge, march, soften, steps};
+use super::maths::{Colour, mix};
+use super::moment::Moment;
+use super::noise::Dice;
+use super::prompt::{Hour, Place, Subject};
+use super::relief::Relief;
+use super::setting::Setting;
+use super::sky::{Sky, SkyGrid};
+use super::staging::Staging;
+use super::terrain::Terrain;
+use super::water::Sea;
+
+/// A staged, lit world.
+pub(crate) struct Scene {
+    pub(crate) setting: Setting,
+    pub(crate) light: Light,
+    sky: Sky,
+    ground: Ground,
+    sea: Option<Sea>,
+    city: Option<City>,
+    flora: Option<Flora>,
+    pub(crate) lighthouse: Option<Lighthouse>,
+    pub(crate) walker: Option<Walker>,
+    boats: Vec<Boat>,
+    flock: Option<Flock>,
+    rig: Rig,
+    steps: Vec<f32>,
+    ceilings: Vec<f32>,
+    salt: u32,
+}
+
+/// Buffers of one frame, kept for the next.
+pub(crate) struct Workspace {
+    pub(crate) canvas: Canvas,
+    grid: SkyGrid,
+    edges: Vec<Edge>,
+    pub(crate) bloom: Bloom,
+    order: Vec<(f32, u32)>,
+    cells: Vec<f32>,
+}
+
+impl Workspace {
+    pub(crate) fn new(width: usize, height: usize) -> Self {
+        Self {
+            canvas: Canvas::new(width, height),
+            grid: SkyGrid::empty(),
+            edges: Vec::new(),
+            bloom: Bloom::default(),
+            order: Vec::new(),
+            cells: Vec::new(),
+        }
+    }
+}
+
+impl Scene {
+    pub(crate) fn build(setting: Setting, seed: u64) -> Self {
+        let mut dice = Dice::new(seed, "scene");
+        let staging = Staging::new(&setting, seed);
+        let mut light = Light::new(setting.hour, setting.murk, staging.sun_azimuth, &mut dice);
+        let is_city = setting.place == Place::City;
+        if is_city && matches!(setting.hour, Hour::Night | Hour::Dusk) {
+            // Streets light the haze above them.
+            light.horizon = mix(light.horizon, Colour::seen(0x7a_5a72), 0.55);
+            light.away = mix(light.away, Colour::seen(0x5c_4664), 0.5);
+            light.air.haze *= 2.6;
+        }
+        let wet_street = is_city && setting.weather.rain > 0.0;
+        let mut relief = Relief::new(setting.place, setting.side, setting.has(Subject::Autumn), seed);
+        relief.headland = staging.headland;
+        relief.mole = staging.mole;
+        relief.snowed = setting.has(Subject::Snow);
+        relief.street = if wet_street { -0.2 } else { 0.0 };
+        let centre = staging.centre(&setting);
+        let relief_top = relief.mole.map_or(-40.0, |mole| mole.top).max(0.0);
+        let terrain = Terrain::bake(&relief, &light, centre);
+        let wooded = matches!(
+            setting.place,
+            Place::Forest | Place::Mountains | Place::Lake | Place::Meadow | Place::Snowfield
+        );
+        let season = Season {
+            autumn: setting.has(Subject::Autumn),
+            snowed: if setting.place == Place::Snowfield || setting.has(Subject::Snow) { 1.0 } else { 0.0 },
+            broad_share: match setting.place {
+                Place::Meadow => 0.85,
+                Place::Forest | Place::Lake if setting.has(Subject::Autumn) => 0.6,
+                Place::Lake | Place::Forest => 0.12,
+                _ => 0.0,
+            },
+        };
+        let flora = wooded.then(|| Flora::plant(&relief, &terrain, &light, season, centre, seed));
+        let ground = Ground::new(relief, terrain, seed);
+        let rig = staging.rig(&setting, &mut dice, |x, y| ground.footing(x, y));
+        let wind = setting.weather.wind;
+        let sea = if wet_street {
+            Some(Sea::new(&light, 0.0, false, seed))
+        } else {
+            setting.is_watery().then(|| Sea::new(&light, wind, setting.is_open_water(), seed))
+        };
+        let dark = matches!(setting.hour, Hour::Night | Hour::Dusk | Hour::Dawn);
+        let lighthouse = staging.lighthouse.map(|[x, y]| {
+            let foot = ground.footing(x, y).max(2.0);
+            Lighthouse::new([x, y, foot], &setting, &light, seed)
+        });
+        let walker = setting.has(Subject::Walker).then(|| place_walker(&setting, &staging, dark, &mut dice));
+        let boats = if setting.is_watery() {
+            let count = match (setting.has(Subject::Boat), setting.place) {
+                (true, _) => 1 + (dice.next() % 2) as u32,
+                (false, Place::Harbour) => 3,
+                _ => 0,
+            };
+            Boat::fleet(count, setting.side, if dark { 1.0 } else { 0.0 }, &mut dice)
+        } else {
+            Vec::new()
+        };
+        let some_birds = setting.has(Subject::Birds)
+            || (setting.is_watery()
+                && !setting.has(Subject::Storm)
+                && setting.hour != Hour::Night
+                && dice.chance(0.5));
+        let flock = some_birds.then(|| {
+            let ahead = staging.pivot;
+            let count = if setting.has(Subject::Birds) { 15 } else { 6 };
+            let base = rig_height(&rig) + 9.0;
+            Flock::new(count, [ahead[0] * 0.4, ahead[1] * 0.7, base], setting.is_watery() && !dark, &mut dice)
+        });
+        let sky = Sky::new(&light, wind, setting.has(Subject::Aurora), setting.has(Subject::Stars), seed);
+        let city = is_city.then(|| City::new(&setting, &light, seed));
+        let steps = steps(1.2);
+        let travelled = 60.0 + staging.travel * 2.2;
+        // Waves, boulders and rough ground rise a little above the land itself.
+        let rougher = |height: f32| height.max(relief_top) + 4.0;
+        let ceilings = ground.terrain.ceilings(&steps, centre, travelled).into_iter().map(rougher).collect();
+        let salt = dice.next() as u32;
+        Self {
+            setting,
+            light,
+            sky,
+            ground,
+            sea,
+            city,
+            flora,
+            lighthouse,
+            walker,
+            boats,
+            flock,
+            rig,
+            steps,
+            ceilings,
+            salt,
+        }
+    }
+
+    /// Draws the frame at `progress` (0 first, 1 last), `time` seconds in, into `work.canvas`.
+    pub(crate) fn draw(&self, progress: f32, time: f32, work: &mut Workspace) {
+        let pose = self.rig.pose(progress, time);
+        let view = View::new(pose, self.rig.focal, work.canvas.width, work.canvas.height);
+        let light = &self.light;
+        let moment = Moment { view: &view, light, terrain: &self.ground.terrain, time, progress };
+        self.find_surfaces(&view, time, work);
+        self.sky.grid(light, &view, time, self.sea.is_some(), &mut work.grid);
+        self.sky.paint(light, &view, time, &work.grid, &mut work.canvas);
+        self.ground.shade(light, self.sea.as_ref(), self.city.as_ref(), &view, time, &mut work.canvas);
+        soften(&mut work.canvas, &work.edges);
+        if let Some(city) = &self.city {
+            city.draw(&moment, &mut work.canvas);
+        }
+        // Once to be mirrored, and again over the water that lies behind them.
+        self.draw_things(&moment, work);
+        if let Some(sea) = &self.sea {
+            sea.shade(light, &self.ground, &view, time, &work.grid, &mut work.canvas);
+            self.draw_things(&moment, work);
+        }
+        if let Some(flock) = &self.flock {
+            flock.draw(&moment, &mut work.canvas);
+        }
+        if let Some(lighthouse) = &self.lighthouse {
+            beam::draw(lighthouse, &moment, &mut work.canvas, &mut work.cells);
+            lighthouse.glare(&moment, &mut work.canvas);
+        }
+        self.flash(time, &mut work.canvas);
+        self.setting.weather.draw(light, &view, time, self.salt, &mut work.canvas);
+        work.bloom.gather(&work.canvas);
+    }
+
+    fn find_surfaces(&self, view: &View, time: f32, work: &mut Workspace) {
+        let ground = &self.ground;
+        let (canvas, edges) = (&mut work.canvas, &mut work.edges);
+        match &self.sea {
+            Some(sea) => march(canvas, view, &self.steps, &self.ceilings, edges, |x, y, t| {
+                let level = if t < 260.0 { sea.level(x, y, time) } else { 0.0 };
+                ground.height(x, y, t).max(level)
+            }),
+            None => march(canvas, view, &self.steps, &self.ceilings, edges, |x, y, t| ground.height(x, y, t)),
+        }
+    }
+
+    /// Everything that stands on the ground or floats, far to near.
+    fn draw_things(&self, moment: &Moment<'_>, work: &mut Workspace) {
+        let canvas = &mut work.canvas;
+        if let Some(flora) = &self.flora {
+            flora.draw(moment, &mut work.order, canvas);
+        }
+        if let Some(sea) = &self.sea {
+            for boat in self.boats.iter().rev() {
+                boat.draw(moment, sea, canvas);
+            }
+        }
+        if let Some(lighthouse) = &self.lighthouse {
+            lighthouse.draw(moment, canvas);
+        }
+        if let Some(walker) = &self.walker {
+            walker.draw(moment, |x, y| self.ground.footing(x, y), canvas);
+        }
+    }
+
+    fn flash(&self, time: f32, canvas: &mut Canvas) {
+        let strength = self.setting.weather.flash(time);
+        if strength > 0.004 {
+            let lift = Colour::new(0.62, 0.68, 0.85) * strength;
+            for (light, near) in canvas.light.iter_mut().zip(&canvas.nearness) {
+                let share = if *near == 0.0 { 0.9 } else { 0.28 };
+                *light = *light * (1.0 + strength * 1.4) + lift * share * (0.25 + light.luma());
+            }
+        }
+    }
+}
+
+fn rig_height(rig: &Rig) -> f32 {
+    0.5 * (rig.from.eye[2] + rig.to.eye[2])
+}
+
+/// Puts the walker where the shot wants one: on the breakwater, before the door, or on open ground ahead.
+fn place_walker(setting: &Setting, staging: &Staging, dark: bool, dice: &mut Dice) -> Walker {
+    let wind = setting.weather.wind;
+    let coat = setting.coat;
+    let lantern = dark && !matches!(setting.hour, Hour::Dawn);
+    if let Some(mole) = staging.mole {
+        let along = dice.range(30.0, 34.0);
+        let length = mole.length();
+        let heading = [(mole.to[0] - mole.from[0]) / length, (mole.to[1] - mole.from[1]) / length];
+        return Walker { from: mole.point(along), heading, pace: 1.35, coat, lantern, wind };
+    }
+    if let (Some([lx, ly]), true) = (staging.lighthouse, setting.has(Subject::Door)) {
+        // Walks up to the door and is nearly there at the end.
+        let from = [lx * 0.62 - setting.side * 1.6, ly * 0.62];
+        let to = [lx - setting.side * 0.3, ly - 4.6];
+        let way = (to[0] - from[0]).hypot(to[1] - from[1]);
+        return Walker {
+            from,
+            heading: [(to[0] - from[0]) / way, (to[1] - from[1]) / way],
+            pace: (way / 6.0).min(1.2),
+            coat,
+            lantern,
+            wind,
+        };
+    }
+    let ahead = dice.range(15.0, 19.0);
+    let turn = dice.range(-0.5, 0.5);
+    Walker {
+        from: [-setting.side * ahead * 0.2, ahead],
+        heading: [turn.sin(), turn.cos()],
+        pace: 1.25,
+        coat,
+        lantern,
+        wind,
+    }
+}

@@ -1,0 +1,153 @@
+//! A brief with nothing left open: what the words did not say, the seed decides, in good taste.
+
+use super::light::Murk;
+use super::maths::Colour;
+use super::noise::Dice;
+use super::prompt::{Cover, Framing, Hour, Look, Move, Place, SceneBrief, Subject, Subjects};
+use super::weather::{Motes, Weather, strikes};
+
+/// Everything a scene is staged from.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    pub(crate) place: Place,
+    pub(crate) hour: Hour,
+    pub(crate) murk: Murk,
+    pub(crate) weather: Weather,
+    pub(crate) look: Look,
+    pub(crate) movement: Move,
+    /// A move that was asked for is made in full; one that the seed chose is gentle.
+    pub(crate) eagerness: f32,
+    pub(crate) framing: Framing,
+    pub(crate) subjects: Subjects,
+    pub(crate) coat: Colour,
+    /// The side the land and the subject lean to: -1 left, 1 right.
+    pub(crate) side: f32,
+    /// 0 a tripod, 1 a shoulder.
+    pub(crate) unrest: f32,
+    pub(crate) calm: bool,
+}
+
+impl Setting {
+    pub(crate) fn resolve(brief: &SceneBrief, camera_fixed: bool, seconds: f32, seed: u64) -> Self {
+        let mut dice = Dice::new(seed, "setting");
+        let subjects = brief.subjects;
+        let has = |subject| subjects.has(subject);
+        let place = brief.place.unwrap_or_else(|| {
+            dice.pick(&[
+                Place::Mountains,
+                Place::Lake,
+                Place::Coast,
+                Place::Meadow,
+                Place::Sea,
+                Place::Desert,
+            ])
+        });
+        let storm = has(Subject::Storm);
+        let cover = brief.cover.unwrap_or_else(|| {
+            if place == Place::City {
+                Cover::Clear
+            } else {
+                dice.pick(&[Cover::Clear, Cover::Broken, Cover::Broken])
+            }
+        });
+        let hour = brief.hour.unwrap_or_else(|| match (cover, place) {
+            _ if storm => dice.pick(&[Hour::Dusk, Hour::Day, Hour::Day]),
+            (Cover::Overcast, _) => Hour::Day,
+            (_, Place::City) => dice.pick(&[Hour::Dusk, Hour::Night, Hour::Sunset]),
+            (_, Place::Canyon) => dice.pick(&[Hour::Golden, Hour::Sunrise, Hour::Day]),
+            _ => dice.pick(&[Hour::Golden, Hour::Sunset, Hour::Sunrise, Hour::Golden, Hour::Dawn]),
+        });
+        let look = brief.look.unwrap_or(Look::Natural);
+        let fog: f32 = if has(Subject::Fog) { dice.range(0.55, 0.8) } else { 0.0 };
+        let rain = match (has(Subject::Rain), storm) {
+            (true, true) => 1.0,
+            (true, false) => dice.range(0.5, 0.75),
+            // A storm brings rain, except where it is cold.
+            (false, true) if !has(Subject::Snow) => 0.6,
+            _ => 0.0,
+        };
+        let snow = if has(Subject::Snow) {
+            if has(Subject::Wind) { 0.9 } else { dice.range(0.4, 0.6) }
+        } else {
+            0.0
+        };
+        let wind = if storm {
+            dice.range(0.88, 1.0)
+        } else if has(Subject::Wind) {
+            dice.range(0.6, 0.72)
+        } else if has(Subject::Calm) {
+            dice.range(0.02, 0.08)
+        } else {
+            dice.range(0.22, 0.42)
+        };
+        let motes = [
+            (Subject::Embers, Motes::Embers),
+            (Subject::Fireflies, Motes::Fireflies),
+            (Subject::Lanterns, Motes::Lanterns),
+        ]
+        .into_iter()
+        .find_map(|(subject, motes)| has(subject).then_some(motes));
+        let lightning = has(Subject::Thunder) || (storm && dice.chance(0.6));
+        let weather = Weather {
+            rain,
+            snow,
+            fog: fog.max(rain * 0.26).max(snow * 0.25).max(if storm { 0.3 } else { 0.0 }),
+            wind,
+            strikes: if lightning { strikes(seconds, &mut dice) } else { Vec::new() },
+            motes,
+        };
+        let framing = brief.framing.unwrap_or(if has(Subject::Lamp) || has(Subject::Door) {
+            Framing::Close
+        } else if has(Subject::Stairs) {
+            Framing::Medium
+        } else {
+            Framing::Wide
+        });
+        let gentle =
+            dice.pick(&[Move::DollyIn, Move::DollyIn, Move::TrackRight, Move::TrackLeft, Move::Rise]);
+        let movement = match (camera_fixed, brief.movement) {
+            (true, _) => Move::Static,
+            (false, Some(movement)) => movement,
+            (false, None) if has(Subject::Stairs) => Move::Rise,
+            (false, None) if has(Subject::Walker) || has(Subject::Door) => Move::DollyIn,
+            (false, None) => gentle,
+        };
+        let unrest = match (camera_fixed, has(Subject::Handheld), movement) {
+            (true, ..) => 0.0,
+            (_, true, _) => 1.0,
+            (.., Move::Static) => 0.0,
+            _ if storm => 0.45,
+            _ => 0.12,
+        };
+        let cloth = [0x2c_3440, 0x3a_2c28, 0x28_322c, 0x4a_3a30, 0x6c_2a24].map(Colour::surface);
+        Self {
+            place,
+            hour,
+            murk: Murk { cover, fog: weather.fog, gloom: if storm { 1.0 } else { rain * 0.6 } },
+            weather,
+            look,
+            movement,
+            eagerness: if brief.movement.is_some() { 1.0 } else { 0.55 },
+            framing,
+            subjects,
+            coat: brief.coat.unwrap_or_else(|| dice.pick(&cloth)),
+            side: dice.sign(),
+            unrest,
+            calm: has(Subject::Calm),
+        }
+    }
+
+    pub(crate) const fn has(&self, subject: Subject) -> bool {
+        self.subjects.has(subject)
+    }
+
+    /// Whether the scene has water at sea level.
+    pub(crate) const fn is_watery(&self) -> bool {
+        matches!(self.place, Place::Sea | Place::Coast | Place::Harbour | Place::Lake)
+    }
+
+    /// Whether that water is the open sea, with swell.
+    pub(crate) const fn is_open_water(&self) -> bool {
+        matches!(self.place, Place::Sea | Place::Coast)
+    }
+}

@@ -1,0 +1,219 @@
+//! Where things stand and where the camera goes: the composition of a shot.
+
+use super::camera::{Pose, Rig};
+use super::maths::lerp;
+use super::mole::Mole;
+use super::noise::Dice;
+use super::prompt::{Framing, Hour, Move, Place, Subject};
+use super::setting::Setting;
+
+/// The ground plan of a shot, before there is any ground.
+#[derive(Clone, Debug)]
+pub(crate) struct Staging {
+    /// East, north of the lighthouse, if there is one.
+    pub(crate) lighthouse: Option<[f32; 2]>,
+    pub(crate) headland: Option<[f32; 4]>,
+    pub(crate) mole: Option<Mole>,
+    /// Metres above the ground (or the sea) the camera is at least.
+    pub(crate) clearance: f32,
+    pub(crate) eye: [f32; 2],
+    /// A height for the camera that the plan insists on, above the sea.
+    pub(crate) eye_height: Option<f32>,
+    pub(crate) yaw: f32,
+    pub(crate) horizon: f32,
+    pub(crate) sun_azimuth: f32,
+    /// Metres a full camera move covers.
+    pub(crate) travel: f32,
+    /// What an orbit goes around.
+    pub(crate) pivot: [f32; 2],
+    pub(crate) focal: f32,
+}
+
+impl Staging {
+    pub(crate) fn new(setting: &Setting, seed: u64) -> Self {
+        let mut dice = Dice::new(seed, "staging");
+        let side = setting.side;
+        let aerial = setting.framing == Framing::Aerial;
+        let (clearance, horizon, travel): (f32, f32, f32) = match setting.place {
+            Place::Mountains => (if aerial { 190.0 } else { 42.0 }, 0.60, 60.0),
+            Place::Sea => (if aerial { 46.0 } else { 4.6 }, if aerial { 0.46 } else { 0.56 }, 16.0),
+            Place::Coast | Place::Harbour => (if aerial { 42.0 } else { 7.0 }, 0.58, 16.0),
+            Place::Lake => (if aerial { 60.0 } else { 6.0 }, 0.55, 16.0),
+            Place::Desert => (if aerial { 60.0 } else { 9.0 }, 0.50, 26.0),
+            Place::Snowfield => (if aerial { 70.0 } else { 7.0 }, 0.53, 22.0),
+            Place::Forest => (if aerial { 62.0 } else { 24.0 }, 0.44, 28.0),
+            Place::Meadow => (if aerial { 60.0 } else { 6.5 }, 0.56, 18.0),
+            Place::City => {
+                (if aerial { 105.0 } else { dice.range(34.0, 52.0) }, if aerial { 0.40 } else { 0.52 }, 34.0)
+            }
+            Place::Canyon => (if aerial { 130.0 } else { 22.0 }, 0.56, 30.0),
+        };
+        // Someone on foot is met near the ground.
+        let on_foot = setting.has(Subject::Walker) && !aerial;
+        let (clearance, horizon) = match setting.place {
+            Place::City if on_foot => (2.6, 0.60),
+            Place::Coast | Place::Harbour | Place::Sea => (clearance, horizon),
+            _ if on_foot => (clearance.min(4.6), 0.52),
+            _ => (clearance, horizon),
+        };
+        let low_sun = !matches!(setting.hour, Hour::Day);
+        let sun_azimuth = match setting.hour {
+            Hour::Day => side * dice.range(1.0, 2.1),
+            Hour::Golden if dice.chance(0.4) => -side * dice.range(0.7, 1.2),
+            _ => -side * dice.range(0.06, 0.30),
+        };
+        let mut staging = Self {
+            lighthouse: None,
+            headland: None,
+            mole: None,
+            clearance,
+            eye: [0.0, 0.0],
+            eye_height: None,
+            yaw: dice.range(-0.06, 0.06),
+            horizon: horizon + dice.range(-0.02, 0.02),
+            sun_azimuth: if low_sun { sun_azimuth } else { sun_azimuth * side * side },
+            travel: if on_foot { travel.min(6.5) } else { travel },
+            pivot: [0.0, if aerial { 260.0 } else { 120.0 }],
+            focal: 1.1,
+        };
+        if matches!(setting.place, Place::Coast | Place::Harbour) {
+            staging.stage_seaside(setting, &mut dice);
+        }
+        staging
+    }
+
+    fn stage_seaside(&mut self, setting: &Setting, dice: &mut Dice) {
+        let side = setting.side;
+        let lighthouse =
+            setting.has(Subject::Lighthouse) || setting.has(Subject::Lamp) || setting.has(Subject::Stairs);
+        let on_foot = setting.has(Subject::Walker) || setting.has(Subject::Breakwater);
+        let aerial = setting.framing == Framing::Aerial;
+        let close = setting.framing == Framing::Close;
+        let at_door = setting.has(Subject::Door);
+        if at_door || setting.has(Subject::Stairs) || (close && lighthouse) {
+            // Up on the headland, near the tower.
+            let distance = if at_door {
+                27.0
+            } else if close {
+                46.0
+            } else {
+                62.0
+            };
+            let foot = [side * distance * 0.17, distance];
+            let top = dice.range(10.0, 13.0);
+            self.lighthouse = Some(foot);
+            self.headland = Some([foot[0] + side * 14.0, foot[1] + 4.0, 88.0, top]);
+            self.eye_height = Some(
+                top + if at_door {
+                    2.3
+                } else if close {
+                    19.5
+                } else {
+                    8.0
+                },
+            );
+            self.horizon = if at_door {
+                0.70
+            } else if close {
+                0.62
+            } else {
+                0.74
+            };
+            self.travel = if at_door { 5.0 } else { 9.0 };
+            self.pivot = foot;
+            return;
+        }
+        if on_foot || (lighthouse && setting.place == Place::Harbour) {
+            // A breakwater leads the eye out to the light.
+            let length = dice.range(120.0, 150.0);
+            let from = [side * 0.6, -14.0];
+            let to = [side * length * 0.17, length];
+            self.mole = Some(Mole { from, to, half_width: 3.4, top: 3.4, head: 9.5 });
+            self.lighthouse = Some(to);
+            self.eye_height = Some(if aerial { 34.0 } else { dice.range(6.2, 7.4) });
+            self.eye = [-side * 0.6, 0.0];
+            self.yaw = side * 0.03;
+            self.horizon = 0.5;
+            self.travel = 11.0;
+            self.pivot = to;
+            return;
+        }
+        let distance = dice.range(125.0, 165.0);
+        let foot = [side * distance * dice.range(0.22, 0.30), distance];
+        let top = dice.range(11.0, 17.0);
+        self.headland = Some([foot[0] + side * 16.0, foot[1] + 10.0, dice.range(46.0, 60.0), top]);
+        self.pivot = foot;
+        if lighthouse {
+            self.lighthouse = Some(foot);
+        }
+        self.eye = [-side * 14.0, 0.0];
+        self.yaw = side * 0.07;
+        self.eye_height = Some(if aerial { 44.0 } else { dice.range(5.5, 8.5) });
+    }
+
+    /// The camera's way, given the height of the ground to stay above.
+    pub(crate) fn rig(&self, setting: &Setting, dice: &mut Dice, ground: impl Fn(f32, f32) -> f32) -> Rig {
+        let eager = setting.eagerness;
+        let base = Pose { eye: [self.eye[0], self.eye[1], 0.0], yaw: self.yaw, horizon: self.horizon };
+        let travel = self.travel * eager;
+        let turn = 0.26 * eager;
+        let moved = |right: f32, ahead: f32, up: f32, yaw: f32, horizon: f32| {
+            let (sin, cos) = base.yaw.sin_cos();
+            Pose {
+                eye: [base.eye[0] + cos * right + sin * ahead, base.eye[1] - sin * right + cos * ahead, up],
+                yaw: base.yaw + yaw,
+                horizon: base.horizon + horizon,
+            }
+        };
+        let still = moved(0.0, 0.0, 0.0, 0.0, 0.0);
+        let mut orbit = None;
+        let (from, to) = match setting.movement {
+            Move::Static => (still, still),
+            Move::DollyIn => (still, moved(0.0, travel, 0.0, 0.0, 0.0)),
+            Move::PullBack => (moved(0.0, travel, 0.0, 0.0, 0.0), still),
+            Move::PanLeft => (moved(0.0, 0.0, 0.0, turn, 0.0), moved(0.0, 0.0, 0.0, -turn, 0.0)),
+            Move::PanRight => (moved(0.0, 0.0, 0.0, -turn, 0.0), moved(0.0, 0.0, 0.0, turn, 0.0)),
+            Move::TrackLeft => {
+                (moved(travel * 0.4, 0.0, 0.0, 0.0, 0.0), moved(-travel * 0.4, 0.0, 0.0, 0.0, 0.0))
+            }
+            Move::TrackRight => {
+                (moved(-travel * 0.4, 0.0, 0.0, 0.0, 0.0), moved(travel * 0.4, 0.0, 0.0, 0.0, 0.0))
+            }
+            Move::TiltUp => (moved(0.0, 0.0, 0.0, 0.0, -0.22), moved(0.0, 0.0, 0.0, 0.0, 0.10)),
+            Move::TiltDown => (moved(0.0, 0.0, 0.0, 0.0, 0.12), moved(0.0, 0.0, 0.0, 0.0, -0.16)),
+            Move::Orbit => {
+                orbit = Some((setting.side * 0.42, self.pivot));
+                (still, still)
+            }
+            Move::Rise => (still, moved(0.0, travel * 0.15, travel * 0.62, 0.0, -0.05)),
+            Move::Descend => {
+                (moved(0.0, 0.0, travel * 0.62, 0.0, -0.05), moved(0.0, travel * 0.15, 0.0, 0.0, 0.0))
+            }
+            Move::Flyover => {
+                (still, moved(setting.side * -travel * 0.3, travel * 2.1, travel * 0.16, 0.05, -0.015))
+            }
+        };
+        let mut rig = Rig { from, to, orbit, unrest: setting.unrest, focal: self.focal, phase: dice.unit() };
+        // High enough for the whole way, and smoothly so: one lift for all of it.
+        let mut lift = self.eye_height.unwrap_or(f32::NEG_INFINITY);
+        let slack = if self.eye_height.is_some() { self.clearance.min(1.9) } else { self.clearance };
+        for step in 0..=12 {
+            let pose = rig.pose(step as f32 / 12.0, 0.0);
+            let near = (0..4).map(|k| ground(pose.eye[0], pose.eye[1] + k as f32 * 2.5)).fold(0.0, f32::max);
+            lift = lift.max(near + slack - pose.eye[2]);
+        }
+        rig.from.eye[2] += lift;
+        rig.to.eye[2] += lift;
+        rig
+    }
+
+    /// Where the baked land is centred: the middle of the camera's way.
+    pub(crate) fn centre(&self, setting: &Setting) -> [f32; 2] {
+        let ahead = match setting.movement {
+            Move::Flyover => self.travel * setting.eagerness,
+            Move::DollyIn | Move::PullBack => self.travel * 0.5 * setting.eagerness,
+            _ => 0.0,
+        };
+        [self.eye[0], lerp(self.eye[1], self.eye[1] + ahead, 1.0)]
+    }
+}

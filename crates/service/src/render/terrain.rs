@@ -1,0 +1,226 @@
+//! The land as baked maps: four nested grids of height and lit colour, fine around the camera, coarse to the horizon.
+
+use super::light::Light;
+use super::maths::{Colour, floor, lerp, mix, smooth};
+use super::relief::Relief;
+
+/// Cells along a side of each grid.
+const SIDE: usize = 320;
+/// Metres a cell, from near to far.
+const CELLS: [f32; 4] = [0.8, 4.0, 16.0, 64.0];
+/// How far ahead of the camera each grid is centred, as a share of its half extent.
+const LEAD: [f32; 4] = [0.62, 0.7, 0.76, 0.8];
+
+/// One grid: colour as lit by sun and sky, height as the fourth lane.
+struct Level {
+    cell: f32,
+    west: f32,
+    south: f32,
+    texels: Vec<Colour>,
+    /// The heights once more, by themselves: marching reads nothing else.
+    heights: Vec<f32>,
+    /// Height up to which the sun is hidden.
+    shadow: Vec<f32>,
+}
+
+/// The whole baked land.
+pub(crate) struct Terrain {
+    levels: Vec<Level>,
+}
+
+impl Level {
+    fn bounds(index: usize, centre: [f32; 2]) -> Self {
+        let cell = CELLS[index];
+        let half = cell * SIDE as f32 * 0.5;
+        Self {
+            cell,
+            west: centre[0] - half,
+            south: centre[1] + half * LEAD[index] - half,
+            texels: Vec::new(),
+            heights: Vec::new(),
+            shadow: Vec::new(),
+        }
+    }
+
+    #[inline]
+    fn place(&self, x: f32, y: f32) -> Option<(usize, f32, f32)> {
+        let (u, v) = ((x - self.west) / self.cell, (y - self.south) / self.cell);
+        let inside = u >= 0.0 && v >= 0.0 && u < SIDE as f32 - 1.0 && v < SIDE as f32 - 1.0;
+        if !inside {
+            return None;
+        }
+        let (iu, iv) = (u as usize, v as usize);
+        Some((iv * SIDE + iu, u - iu as f32, v - iv as f32))
+    }
+
+    #[inline]
+    fn texel(&self, x: f32, y: f32) -> Option<Colour> {
+        let (index, fx, fy) = self.place(x, y)?;
+        let (low, high) = (&self.texels[index..index + 2], &self.texels[index + SIDE..index + SIDE + 2]);
+        Some(mix(mix(low[0], low[1], fx), mix(high[0], high[1], fx), fy))
+    }
+
+    #[inline]
+    fn height(&self, x: f32, y: f32) -> Option<f32> {
+        let (index, fx, fy) = self.place(x, y)?;
+        let (low, high) = (&self.texels[index..index + 2], &self.texels[index + SIDE..index + SIDE + 2]);
+        Some(lerp(
+            lerp(low[0].fourth(), low[1].fourth(), fx),
+            lerp(high[0].fourth(), high[1].fourth(), fx),
+            fy,
+        ))
+    }
+
+    fn shadow_at(&self, x: f32, y: f32) -> Option<f32> {
+        let (index, fx, fy) = self.place(x, y)?;
+        let s = &self.shadow;
+        Some(lerp(lerp(s[index], s[index + 1], fx), lerp(s[index + SIDE], s[index + SIDE + 1], fx), fy))
+    }
+}
+
+impl Terrain {
+    /// Bakes `relief` under `light` around `centre`.
+    pub(crate) fn bake(relief: &Relief, light: &Light, centre: [f32; 2]) -> Self {
+        let mut levels: Vec<Level> = Vec::with_capacity(CELLS.len());
+        // Coarse first: a finer grid takes its rim, and the shadows that fall into it, from the coarser one.
+        for index in (0..CELLS.len()).rev() {
+            let level = bake_level(Level::bounds(index, centre), relief, light, levels.last());
+            levels.push(level);
+        }
+        levels.reverse();
+        Self { levels }
+    }
+
+    /// Height of the land; beyond the last grid the depth of the sea.
+    #[inline]
+    pub(crate) fn height(&self, x: f32, y: f32) -> f32 {
+        self.levels.iter().find_map(|level| level.height(x, y)).unwrap_or(-40.0)
+    }
+
+    /// Lit colour, with the height as fourth lane.
+    #[inline]
+    pub(crate) fn texel(&self, x: f32, y: f32) -> Colour {
+        self.levels.iter().find_map(|level| level.texel(x, y)).unwrap_or(Colour::BLACK.with(-40.0))
+    }
+
+    /// For each of the rising `distances`, the highest land at least that far from `centre`, give or take `slack` metres.
+    pub(crate) fn ceilings(&self, distances: &[f32], centre: [f32; 2], slack: f32) -> Vec<f32> {
+        let mut highest = vec![-40.0_f32; distances.len()];
+        for level in &self.levels {
+            for (index, height) in level.heights.iter().enumerate() {
+                let x = level.west + (index % SIDE) as f32 * level.cell - centre[0];
+                let y = level.south + (index / SIDE) as f32 * level.cell - centre[1];
+                let reach = (x * x + y * y).sqrt() + slack + 2.0 * level.cell;
+                let slot = distances.partition_point(|d| *d <= reach).saturating_sub(1);
+                highest[slot] = highest[slot].max(*height);
+            }
+        }
+        for i in (0..highest.len().saturating_sub(1)).rev() {
+            highest[i] = highest[i].max(highest[i + 1]);
+        }
+        highest
+    }
+
+    /// Whether the sun reaches a point at height `z`: 0 shadow, 1 sun.
+    pub(crate) fn sunlit(&self, x: f32, y: f32, z: f32) -> f32 {
+        let hidden = self.levels.iter().find_map(|level| level.shadow_at(x, y)).unwrap_or(-100.0);
+        smooth(-3.0, 1.0, z - hidden)
+    }
+}
+
+fn bake_level(mut level: Level, relief: &Relief, light: &Light, coarser: Option<&Level>) -> Level {
+    let finest = level.cell * 1.6;
+    let at = |i: usize, origin: f32| origin + i as f32 * level.cell;
+    let rim = |iu: usize, iv: usize| {
+        let edge = iu.min(iv).min(SIDE - 1 - iu).min(SIDE - 1 - iv) as f32 / SIDE as f32;
+        smooth(0.005, 0.09, edge)
+    };
+    let mut heights = vec![0.0_f32; SIDE * SIDE];
+    for iv in 0..SIDE {
+        for iu in 0..SIDE {
+            let (x, y) = (at(iu, level.west), at(iv, level.south));
+            let own = relief.height(x, y, finest);
+            let inner = rim(iu, iv);
+            heights[iv * SIDE + iu] = match coarser.and_then(|c| c.height(x, y)) {
+                Some(outer) if inner < 1.0 => lerp(outer, own, inner),
+                _ => own,
+            };
+        }
+    }
+    level.shadow = sweep_shadows(&heights, &level, light, coarser);
+    let floor_light = |n: [f32; 3], lit: f32, open: f32| light.on(n, lit, open);
+    let mut texels = Vec::with_capacity(SIDE * SIDE);
+    for iv in 0..SIDE {
+        for iu in 0..SIDE {
+            let (x, y) = (at(iu, level.west), at(iv, level.south));
+            let h = heights[iv * SIDE + iu];
+            let sample = |du: isize, dv: isize| {
+                let u = iu.saturating_add_signed(du).min(SIDE - 1);
+                let v = iv.saturating_add_signed(dv).min(SIDE - 1);
+                heights[v * SIDE + u]
+            };
+            let (gx, gy) = (
+                (sample(1, 0) - sample(-1, 0)) / (2.0 * level.cell),
+                (sample(0, 1) - sample(0, -1)) / (2.0 * level.cell),
+            );
+            let slope = gx.hypot(gy);
+            let scale = 1.0 / (1.0 + slope * slope).sqrt();
+            let around = 0.25 * (sample(3, 0) + sample(-3, 0) + sample(0, 3) + sample(0, -3));
+            let open = (1.0 + (h - around) / (level.cell * 3.0) * 0.7).clamp(0.35, 1.1);
+            let lit = smooth(-0.6 * level.cell - 0.4, 0.3, h - level.shadow[iv * SIDE + iu]);
+            // Nobody sees the bottom of the sea.
+            let albedo =
+                if h < relief.sea_bed() { Colour::BLACK } else { relief.surface(x, y, h, slope, finest) };
+            let mut colour = albedo * floor_light([-gx * scale, -gy * scale, scale], lit, open);
+            if let Some(outer) = coarser.and_then(|c| c.texel(x, y)) {
+                colour = mix(outer, colour, rim(iu, iv));
+            }
+            texels.push(colour.with(h));
+        }
+    }
+    level.texels = texels;
+    level.heights = heights;
+    level
+}
+
+/// Carries the shadow's upper edge from row to row, away from the sun.
+fn sweep_shadows(heights: &[f32], level: &Level, light: &Light, coarser: Option<&Level>) -> Vec<f32> {
+    const NONE: f32 = -1e4;
+    let [sx, sy, up] = light.sun;
+    let flat = sx.hypot(sy);
+    let mut shadow = vec![NONE; SIDE * SIDE];
+    if up <= 0.01 || flat < 1e-3 {
+        // Below the horizon there is no direct light whose shadow could be seen.
+        return shadow;
+    }
+    let by_rows = sy.abs() >= sx.abs();
+    let (major, minor) = if by_rows { (sy, sx) } else { (sx, sy) };
+    let drop = level.cell * (flat / major.abs()) * up / flat;
+    let shift = minor / major.abs();
+    let index = |line: usize, along: usize| if by_rows { line * SIDE + along } else { along * SIDE + line };
+    let borrowed = |line: usize, along: usize| {
+        let (u, v) = if by_rows { (along, line) } else { (line, along) };
+        coarser
+            .and_then(|c| {
+                c.shadow_at(level.west + u as f32 * level.cell, level.south + v as f32 * level.cell)
+            })
+            .unwrap_or(NONE)
+    };
+    for step in 0..SIDE {
+        let line = if major > 0.0 { SIDE - 1 - step } else { step };
+        for along in 0..SIDE {
+            let source = along as f32 + shift;
+            let left = floor(source);
+            let value = if step == 0 || left < 0 || left as usize >= SIDE - 1 {
+                borrowed(line, along)
+            } else {
+                let before = if major > 0.0 { line + 1 } else { line - 1 };
+                let share = source - left as f32;
+                let edge = |i: usize| shadow[index(before, i)].max(heights[index(before, i)]);
+                lerp(edge(left as usize), edge(left as usize + 1), share) - drop
+            };
+            shadow[index(line, along)] = value;
+        }
+    }
+    shadow
+}

@@ -1,0 +1,229 @@
+//! The renderer as the service sees it: jobs in, files out.
+
+use std::ops::ControlFlow;
+
+use media::RgbImage;
+
+use super::{Job, Procedural, Progress, Quality, RenderError, Renderer, Rendering};
+
+fn job(prompt: &str) -> Job {
+    Job {
+        prompt: prompt.to_owned(),
+        width: 160,
+        height: 96,
+        frame_rate: 24,
+        seconds: 0.5,
+        seed: 7,
+        first_frame: None,
+        last_frame: None,
+        references: Vec::new(),
+        reference_videos: Vec::new(),
+        reference_audio: None,
+        generate_audio: false,
+        camera_fixed: false,
+        watermark: false,
+        quality: Quality::Standard,
+    }
+}
+
+fn render(job: &Job) -> Rendering {
+    Procedural.render(job, &mut |_| ControlFlow::Continue(())).expect("the job is a good one")
+}
+
+/// A picture with soft shapes, of the kind people give.
+fn given(width: u32, height: u32) -> RgbImage {
+    let mut image = RgbImage::new(width, height);
+    for (i, p) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
+        let (x, y) = ((i as u32 % width) as f32 / width as f32, (i as u32 / width) as f32 / height as f32);
+        let sun = (1.0 - (x - 0.7).hypot(y - 0.3) * 3.0).max(0.0);
+        let land = if y > 0.6 + 0.1 * (x * 9.0).sin() { 0.4 } else { 1.0 };
+        p.copy_from_slice(&[
+            ((60.0 + 120.0 * y + 70.0 * sun) * land) as u8,
+            ((90.0 + 50.0 * y + 60.0 * sun) * land) as u8,
+            ((150.0 - 40.0 * y) * land) as u8,
+        ]);
+    }
+    image
+}
+
+/// Peak signal-to-noise ratio in dB.
+fn likeness(a: &RgbImage, b: &RgbImage) -> f64 {
+    assert_eq!((a.width(), a.height()), (b.width(), b.height()));
+    let squares: f64 =
+        a.pixels().iter().zip(b.pixels()).map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum();
+    10.0 * (255.0 * 255.0 / (squares / a.pixels().len() as f64).max(1e-9)).log10()
+}
+
+fn first_frame(rendering: &Rendering) -> RgbImage {
+    media::first_frame_bytes(&rendering.mp4).expect("the file decodes")
+}
+
+#[test]
+fn the_same_job_gives_the_same_bytes() {
+    let job = Job { generate_audio: true, ..job("a lighthouse in a storm at dusk, a keeper with a lantern") };
+    let (one, two) = (render(&job), render(&job));
+    assert!(one.mp4 == two.mp4, "two runs differ");
+    assert!(one.last_frame == two.last_frame);
+}
+
+#[test]
+fn a_rendering_is_what_was_asked_for() {
+    let mut seen = Vec::new();
+    let job = Job { generate_audio: true, ..job("a calm sea at sunrise") };
+    let rendering = Procedural
+        .render(&job, &mut |progress| {
+            seen.push(progress);
+            ControlFlow::Continue(())
+        })
+        .expect("the job is a good one");
+    let probe = media::probe_bytes(&rendering.mp4).expect("the file probes");
+    let video = probe.video.expect("there are pictures");
+    assert_eq!((video.width, video.height, video.frames), (160, 96, 12));
+    assert!(probe.audio.is_some() && probe.faststart);
+    assert_eq!(seen.len(), 12);
+    assert_eq!(seen.last(), Some(&Progress { frames_done: 12, frames_total: 12 }));
+    assert!(seen.windows(2).all(|pair| pair[0].frames_done + 1 == pair[1].frames_done));
+}
+
+#[test]
+fn the_last_frame_is_the_files_own() {
+    let rendering = render(&job("dunes at golden hour"));
+    assert!(media::last_frame_bytes(&rendering.mp4).expect("the file decodes") == rendering.last_frame);
+}
+
+#[test]
+fn a_first_frame_is_where_the_video_starts_and_not_where_it_ends() {
+    let image = given(160, 96);
+    let rendering = render(&Job { first_frame: Some(image.clone()), ..job("a snowfield at noon") });
+    let start = likeness(&first_frame(&rendering), &image);
+    assert!(start > 30.0, "frame 0 is only {start:.1} dB like the given picture");
+    let end = likeness(&rendering.last_frame, &image);
+    assert!(end < 24.0, "the last frame still is the given picture ({end:.1} dB)");
+}
+
+#[test]
+fn a_first_frame_of_another_size_fills_the_picture() {
+    let rendering = render(&Job { first_frame: Some(given(300, 100)), ..job("a meadow") });
+    let fitted = super::transition::cover(&given(300, 100), 160, 96);
+    assert!(likeness(&first_frame(&rendering), &fitted) > 30.0);
+}
+
+#[test]
+fn a_last_frame_is_where_the_video_lands() {
+    let image = given(160, 96);
+    let rendering = render(&Job {
+        first_frame: Some(RgbImage::new(160, 96)),
+        last_frame: Some(image.clone()),
+        ..job("city at night")
+    });
+    let end = likeness(&rendering.last_frame, &image);
+    assert!(end > 30.0, "the last frame is only {end:.1} dB like the given picture");
+    assert!(likeness(&first_frame(&rendering), &RgbImage::new(160, 96)) > 30.0);
+}
+
+#[test]
+fn a_chain_has_no_seam() {
+    let before = render(&job("a lake at dawn"));
+    let after = render(&Job { first_frame: Some(before.last_frame.clone()), ..job("a lake at dusk") });
+    assert!(likeness(&first_frame(&after), &before.last_frame) > 30.0);
+}
+
+#[test]
+fn seeds_and_prompts_make_different_scenes() {
+    let base = render(&job("mountains"));
+    let other_seed = render(&Job { seed: 8, ..job("mountains") });
+    let other_prompt = render(&job("a city at night in rain"));
+    for other in [&other_seed, &other_prompt] {
+        let likeness = likeness(&base.last_frame, &other.last_frame);
+        assert!(likeness < 26.0, "{likeness:.1} dB alike");
+    }
+}
+
+#[test]
+fn a_fixed_camera_moves_less_but_the_world_goes_on() {
+    let moving = render(&job("pan right over a calm sea at sunset"));
+    let fixed = render(&Job { camera_fixed: true, ..job("pan right over a calm sea at sunset") });
+    let change = |rendering: &Rendering| likeness(&first_frame(rendering), &rendering.last_frame);
+    assert!(change(&fixed) > change(&moving) + 3.0, "{} against {}", change(&fixed), change(&moving));
+    assert!(change(&fixed) < 60.0, "nothing moves at all");
+}
+
+#[test]
+fn references_change_the_colours() {
+    let mut red = RgbImage::new(32, 32);
+    red.pixels_mut().chunks_exact_mut(3).for_each(|p| p.copy_from_slice(&[190, 50, 40]));
+    let plain = render(&job("a meadow at noon"));
+    let tinted = render(&Job { references: vec![red], ..job("a meadow at noon") });
+    let redness = |image: &RgbImage| {
+        image.pixels().chunks_exact(3).map(|p| f64::from(p[0]) - f64::from(p[2])).sum::<f64>()
+    };
+    assert!(redness(&tinted.last_frame) > redness(&plain.last_frame) + 10.0 * 160.0 * 96.0);
+}
+
+#[test]
+fn the_mark_is_drawn_only_when_wanted() {
+    let plain = render(&Job { width: 320, height: 180, ..job("a meadow at noon") });
+    let marked = render(&Job { width: 320, height: 180, watermark: true, ..job("a meadow at noon") });
+    assert!(plain.last_frame != marked.last_frame);
+}
+
+#[test]
+fn a_break_cancels_at_once() {
+    let mut calls = 0;
+    let outcome = Procedural.render(&job("a canyon"), &mut |_| {
+        calls += 1;
+        if calls == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert!(matches!(outcome, Err(RenderError::Cancelled)));
+    assert_eq!(calls, 3);
+}
+
+#[test]
+fn impossible_jobs_are_refused() {
+    let bad = [
+        Job { width: 161, ..job("x") },
+        Job { height: 8, ..job("x") },
+        Job { frame_rate: 0, ..job("x") },
+        Job { seconds: 0.0, ..job("x") },
+        Job { seconds: f64::NAN, ..job("x") },
+        Job { seconds: 1e9, ..job("x") },
+    ];
+    for job in bad {
+        let outcome = Procedural.render(&job, &mut |_| ControlFlow::Continue(()));
+        assert!(matches!(outcome, Err(RenderError::Job { .. })), "accepted {job:?}");
+    }
+}
+
+#[test]
+fn every_place_hour_and_shape_renders() {
+    let prompts = [
+        "mountains at dawn, crane up",
+        "snowy pine forest at night, aurora, tilt up",
+        "stormy sea with lightning, handheld",
+        "harbour at dusk, fishing boats, gulls, track left",
+        "the lamp turns on in the lighthouse, orbit",
+        "a woman in a red dress walks on the beach at sunrise",
+        "canyon at noon, drone flyover",
+        "cyberpunk city in rain, neon, pull back",
+        "autumn meadow with fireflies, noir",
+        "desert in fog, embers, pan left",
+        "the keeper climbs the stairs, tilt down",
+        "he opens the door of the lighthouse, descend",
+    ];
+    let shapes = [(160, 96), (96, 160), (112, 112), (168, 72)];
+    for (index, prompt) in prompts.into_iter().enumerate() {
+        let (width, height) = shapes[index % shapes.len()];
+        let rendering = render(&Job { width, height, seconds: 0.1, ..job(prompt) });
+        let pixels = rendering.last_frame.pixels();
+        let mean = pixels.iter().map(|v| f64::from(*v)).sum::<f64>() / pixels.len() as f64;
+        let spread =
+            (pixels.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum::<f64>() / pixels.len() as f64).sqrt();
+        assert!((6.0..235.0).contains(&mean) && spread > 6.0, "{prompt}: mean {mean:.0}, spread {spread:.0}");
+    }
+}
+
+#[test]
+fn less_work_gives_the_same_size() {
+    let rendering = render(&Job { width: 320, height: 180, quality: Quality::Fast, ..job("a lake") });
+    assert_eq!((rendering.last_frame.width(), rendering.last_frame.height()), (320, 180));
+}

@@ -1,0 +1,231 @@
+//! Starting on a given picture and landing on another: a camera move over the still, dissolving into the scene.
+
+use media::RgbImage;
+
+use super::maths::{Colour, lerp, smooth};
+use super::noise::Octaves;
+use super::prompt::Move;
+
+/// A given picture, fitted to the video, that the film leaves from (or, run backwards, arrives at).
+pub(crate) struct Still {
+    picture: RgbImage,
+    /// When each pixel gives way to the scene: 0 first, 1 last. Coarse, row by row.
+    order: Vec<f32>,
+    columns: usize,
+    drift: [f32; 2],
+    zoom: f32,
+}
+
+/// Pixels per cell of the coarse order.
+const CELL: usize = 8;
+/// The share of the dissolve that any one pixel takes.
+const SOFT: f32 = 0.55;
+
+impl Still {
+    /// Fits `image` to `width` × `height` by covering and cropping, and gives it the camera's direction.
+    pub(crate) fn new(image: &RgbImage, width: u32, height: u32, movement: Option<Move>, seed: u64) -> Self {
+        let picture = cover(image, width, height);
+        let (columns, rows) = ((width as usize).div_ceil(CELL) + 1, (height as usize).div_ceil(CELL) + 1);
+        let cloud = Octaves::new(seed as u32 ^ 0x57_11, 1.0, 3);
+        let mut order = Vec::with_capacity(columns * rows);
+        for row in 0..rows {
+            for column in 0..columns {
+                let (x, y) = ((column * CELL).min(width as usize - 1), (row * CELL).min(height as usize - 1));
+                let at = (y * width as usize + x) * 3;
+                let p = &picture.pixels()[at..at + 3];
+                let luma =
+                    (0.2126 * f32::from(p[0]) + 0.7152 * f32::from(p[1]) + 0.0722 * f32::from(p[2])) / 255.0;
+                let scale = 3.2 / height as f32;
+                let wander = cloud.rolling(x as f32 * scale, y as f32 * scale, 0.0);
+                // Light goes first: the new sky opens, then the land under it.
+                order.push(
+                    (1.0 - luma) * 0.42
+                        + y as f32 / height as f32 * 0.24
+                        + (wander * 0.5 + 0.5).clamp(0.0, 1.0) * 0.34,
+                );
+            }
+        }
+        blur(&mut order, columns, rows);
+        level(&mut order);
+        let (zoom, drift) = match movement {
+            Some(Move::PullBack | Move::Descend) => (0.045, [0.0, 0.012]),
+            Some(Move::PanLeft | Move::TrackLeft) => (0.05, [-0.05, 0.0]),
+            Some(Move::PanRight | Move::TrackRight | Move::Orbit) => (0.05, [0.05, 0.0]),
+            Some(Move::TiltUp | Move::Rise) => (0.05, [0.0, -0.045]),
+            Some(Move::TiltDown) => (0.05, [0.0, 0.045]),
+            Some(Move::Static) => (0.0, [0.0, 0.0]),
+            Some(Move::Flyover) => (0.14, [0.0, 0.0]),
+            Some(Move::DollyIn) | None => (0.09, [0.0, 0.0]),
+        };
+        Self { picture, order, columns, drift, zoom }
+    }
+
+    /// Lays the still over `frame`. `gone` is 0 when only the still is seen and 1 when none of it is.
+    pub(crate) fn lay(&self, frame: &mut RgbImage, gone: f32) {
+        if gone >= 1.0 {
+            return;
+        }
+        if gone <= 0.0 {
+            frame.pixels_mut().copy_from_slice(self.picture.pixels());
+            return;
+        }
+        let (width, height) = (frame.width() as usize, frame.height() as usize);
+        // Starts from rest, so that the cut into the shot does not jerk.
+        let travel = gone * gone * (1.6 - 0.6 * gone);
+        let front = gone * (1.0 + SOFT);
+        let pixels = frame.pixels_mut();
+        for y in 0..height {
+            let v = (y as f32 + 0.5) / height as f32;
+            // What is low in the picture is near, and moves more.
+            let near = lerp(0.72, 1.28, v);
+            let scale = 1.0 / (1.0 + self.zoom * travel * near);
+            let shift = [self.drift[0] * travel * near, self.drift[1] * travel * near];
+            let sy = ((v - 0.5) * scale + 0.5 + shift[1]) * height as f32 - 0.5;
+            let line = (y / CELL) * self.columns;
+            let down = (y % CELL) as f32 / CELL as f32;
+            for x in 0..width {
+                let cell = line + x / CELL;
+                let across = (x % CELL) as f32 / CELL as f32;
+                let order = lerp(
+                    lerp(self.order[cell], self.order[cell + 1], across),
+                    lerp(self.order[cell + self.columns], self.order[cell + self.columns + 1], across),
+                    down,
+                );
+                let scene = smooth(order, order + SOFT, front);
+                if scene >= 0.999 {
+                    continue;
+                }
+                let u = (x as f32 + 0.5) / width as f32;
+                let sx = ((u - 0.5) * scale + 0.5 + shift[0]) * width as f32 - 0.5;
+                let still = sample(&self.picture, sx, sy);
+                let at = (y * width + x) * 3;
+                for (slot, value) in pixels[at..at + 3].iter_mut().zip(still.0) {
+                    *slot = (lerp(value, f32::from(*slot), scene) + 0.5) as u8;
+                }
+            }
+        }
+    }
+}
+
+/// Bilinear, clamped to the picture's rim.
+#[inline]
+fn sample(picture: &RgbImage, x: f32, y: f32) -> Colour {
+    let (width, height) = (picture.width() as usize, picture.height() as usize);
+    let x = x.clamp(0.0, width as f32 - 1.0);
+    let y = y.clamp(0.0, height as f32 - 1.0);
+    let (x0, y0) = (x as usize, y as usize);
+    let (x1, y1) = ((x0 + 1).min(width - 1), (y0 + 1).min(height - 1));
+    let (fx, fy) = (x - x0 as f32, y - y0 as f32);
+    let pixels = picture.pixels();
+    let at = |x: usize, y: usize| {
+        let p = &pixels[(y * width + x) * 3..][..3];
+        Colour::new(f32::from(p[0]), f32::from(p[1]), f32::from(p[2]))
+    };
+    let top = at(x0, y0) + (at(x1, y0) - at(x0, y0)) * fx;
+    let bottom = at(x0, y1) + (at(x1, y1) - at(x0, y1)) * fx;
+    top + (bottom - top) * fy
+}
+
+/// `image` scaled to cover `width` × `height` and cropped to its middle. Of the same size it is itself.
+pub(crate) fn cover(image: &RgbImage, width: u32, height: u32) -> RgbImage {
+    if image.width() == width && image.height() == height {
+        return image.clone();
+    }
+    let scale = (image.width() as f32 / width as f32).min(image.height() as f32 / height as f32);
+    let (left, top) = (
+        (image.width() as f32 - width as f32 * scale) * 0.5,
+        (image.height() as f32 - height as f32 * scale) * 0.5,
+    );
+    // When shrinking, average over what one pixel covers.
+    let taps = scale.ceil().clamp(1.0, 8.0) as usize;
+    let mut fitted = RgbImage::new(width, height);
+    for (index, slot) in fitted.pixels_mut().chunks_exact_mut(3).enumerate() {
+        let (x, y) = (index % width as usize, index / width as usize);
+        let mut sum = Colour::BLACK;
+        for ty in 0..taps {
+            for tx in 0..taps {
+                let sub = |i: usize, t: usize| (i as f32 + (t as f32 + 0.5) / taps as f32) * scale - 0.5;
+                sum += sample(image, left + sub(x, tx), top + sub(y, ty));
+            }
+        }
+        let mean = sum * (1.0 / (taps * taps) as f32);
+        for (slot, value) in slot.iter_mut().zip(mean.0) {
+            *slot = (value + 0.5) as u8;
+        }
+    }
+    fitted
+}
+
+fn blur(values: &mut [f32], columns: usize, rows: usize) {
+    for _ in 0..3 {
+        let before = values.to_vec();
+        for row in 0..rows {
+            for column in 0..columns {
+                let at = |c: usize, r: usize| before[r.min(rows - 1) * columns + c.min(columns - 1)];
+                let sum = at(column.saturating_sub(1), row)
+                    + at(column + 1, row)
+                    + at(column, row.saturating_sub(1))
+                    + at(column, row + 1)
+                    + at(column, row);
+                values[row * columns + column] = sum * 0.2;
+            }
+        }
+    }
+}
+
+/// Stretches values to 0..1.
+fn level(values: &mut [f32]) {
+    let low = values.iter().copied().fold(f32::INFINITY, f32::min);
+    let high = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let scale = 1.0 / (high - low).max(1e-3);
+    for value in values {
+        *value = (*value - low) * scale;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gradient(width: u32, height: u32) -> RgbImage {
+        let mut image = RgbImage::new(width, height);
+        for (i, p) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
+            let (x, y) = (i as u32 % width, i as u32 / width);
+            p.copy_from_slice(&[(x * 255 / width) as u8, (y * 255 / height) as u8, 90]);
+        }
+        image
+    }
+
+    #[test]
+    fn the_still_is_exact_at_its_end_and_absent_at_the_other() {
+        let image = gradient(64, 48);
+        let still = Still::new(&image, 64, 48, None, 3);
+        let mut frame = RgbImage::new(64, 48);
+        still.lay(&mut frame, 0.0);
+        assert_eq!(frame.pixels(), image.pixels());
+        let mut frame = RgbImage::new(64, 48);
+        still.lay(&mut frame, 1.0);
+        assert!(frame.pixels().iter().all(|v| *v == 0));
+    }
+
+    #[test]
+    fn the_dissolve_only_ever_loses_the_still() {
+        let still = Still::new(&gradient(64, 48), 64, 48, Some(Move::Static), 3);
+        let mut before = u64::MAX;
+        for step in 0..=10 {
+            let mut frame = RgbImage::new(64, 48);
+            still.lay(&mut frame, step as f32 / 10.0);
+            let sum: u64 = frame.pixels().iter().map(|v| u64::from(*v)).sum();
+            assert!(sum <= before, "step {step}");
+            before = sum;
+        }
+        assert_eq!(before, 0);
+    }
+
+    #[test]
+    fn covering_keeps_the_middle() {
+        let wide = cover(&gradient(200, 50), 40, 40);
+        let middle = &wide.pixels()[(20 * 40 + 20) * 3..][..3];
+        assert!(middle[0].abs_diff(128) < 6 && middle[1].abs_diff(128) < 8, "{middle:?}");
+    }
+}

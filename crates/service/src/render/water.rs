@@ -1,0 +1,337 @@
+//! The sea: moving waves, a mirror that follows Fresnel, glitter under the sun, foam on crests and shores.
+
+use std::f32::consts::TAU;
+
+use super::camera::View;
+use super::canvas::Canvas;
+use super::ground::{Ground, WATER};
+use super::light::Light;
+use super::maths::{Colour, decay, lerp, mix, smooth};
+use super::noise::{Dice, Tile};
+use super::sky::{SkyGrid, sample_column};
+
+/// The patch is this many doublings of a texel wide: small enough to stay in the nearest cache.
+const PATCH: u32 = 6;
+
+/// The `fourth` lane of pixels that are drawn water.
+const SHADED: f32 = 3.0;
+
+/// One scale of waves: a patch of sea that repeats and drifts.
+#[derive(Clone, Copy, Debug)]
+struct Layer {
+    /// Metres the patch spans.
+    length: f32,
+    /// Root-mean-square height in metres.
+    height: f32,
+    drift: [f32; 2],
+    /// The patch is turned against the others: cosine and sine.
+    turn: [f32; 2],
+}
+
+/// The water of a scene.
+pub(crate) struct Sea {
+    /// Slope east, slope north, height of a patch of unit size and unit height.
+    patch: Tile<Colour>,
+    /// The heights once more, by themselves.
+    heights: Tile<f32>,
+    layers: [Layer; 3],
+    /// Mean square slope of the patch.
+    steepness: f32,
+    /// 0 none, 1 white crests everywhere.
+    foam: f32,
+    body: Colour,
+    shallow: Colour,
+}
+
+impl Sea {
+    /// `wind` 0 is a mirror, 1 a storm; `open` is false for lakes, whose waves stay small.
+    pub(crate) fn new(light: &Light, wind: f32, open: bool, seed: u64) -> Self {
+        let mut dice = Dice::new(seed, "sea");
+        let patch = bake_patch(&mut dice);
+        let side = 1 << (2 * PATCH);
+        let mut steepness = 0.0;
+        for i in 0..side {
+            let texel = patch.at(i, i >> PATCH).0;
+            steepness += texel[0] * texel[0] + texel[1] * texel[1];
+        }
+        let heading = dice.range(-0.8, 0.8) + std::f32::consts::PI;
+        let swell = if open { lerp(0.16, 1.25, wind * wind) } else { lerp(0.02, 0.18, wind) };
+        let chop = lerp(0.3, 1.35, wind) * if open { 1.0 } else { 0.65 };
+        let layer = |length: f32, height: f32, speed: f32, angle: f32| {
+            let (sin, cos) = angle.sin_cos();
+            Layer { length, height, drift: [cos * speed, sin * speed], turn: [cos, sin] }
+        };
+        let spread = dice.range(0.3, 0.6);
+        Self {
+            heights: Tile::new(PATCH, |x, y| patch.at(x, y).0[2]),
+            patch,
+            layers: [
+                layer(190.0, swell, 7.0 + 3.0 * wind, heading),
+                layer(43.0, 0.16 * chop, 4.0, heading + spread),
+                layer(8.9, 0.03 * chop, 1.7, heading - spread * 1.3),
+            ],
+            steepness: steepness / side as f32,
+            foam: smooth(0.45, 1.0, wind) * if open { 1.0 } else { 0.3 },
+            body: (light.skylight * 0.8 + light.sunlight * (light.sun[2].max(0.0) * 0.5))
+                * Colour::new(0.05, 0.15, 0.19),
+            shallow: (light.skylight + light.sunlight * (light.sun[2].max(0.0) * 0.8))
+                * Colour::new(0.10, 0.26, 0.24),
+        }
+    }
+
+    #[inline]
+    fn lookup(&self, layer: &Layer, x: f32, y: f32, time: f32) -> Colour {
+        let scale = self.patch.side() / layer.length;
+        let (x, y) = (x - layer.drift[0] * time, y - layer.drift[1] * time);
+        let (u, v) = (x * layer.turn[0] + y * layer.turn[1], y * layer.turn[0] - x * layer.turn[1]);
+        let [su, sv, h, _] = self.patch.sample(u * scale, v * scale).0;
+        let k = layer.height / layer.length;
+        let (su, sv) = (su * k, sv * k);
+        Colour([
+            su * layer.turn[0] - sv * layer.turn[1],
+            su * layer.turn[1] + sv * layer.turn[0],
+            h * layer.height,
+            0.0,
+        ])
+    }
+
+    #[inline]
+    fn lift(&self, layer: &Layer, x: f32, y: f32, time: f32) -> f32 {
+        let scale = self.heights.side() / layer.length;
+        let (x, y) = (x - layer.drift[0] * time, y - layer.drift[1] * time);
+        let (u, v) = (x * layer.turn[0] + y * layer.turn[1], y * layer.turn[0] - x * layer.turn[1]);
+        self.heights.sample(u * scale, v * scale) * layer.height
+    }
+
+    /// The height of the surface: the two largest scales, which are the ones with a silhouette.
+    #[inline]
+    pub(crate) fn level(&self, x: f32, y: f32, time: f32) -> f32 {
+        self.lift(&self.layers[0], x, y, time) + self.lift(&self.layers[1], x, y, time)
+    }
+
+    /// How far above or below its mean the surface may stand.
+    pub(crate) fn reach(&self) -> f32 {
+        3.2 * (self.layers[0].height + self.layers[1].height)
+    }
+
+    /// Draws every pixel marked as water. Everything above the water is already on the canvas and is mirrored from there.
+    pub(crate) fn shade(
+        &self,
+        light: &Light,
+        ground: &Ground,
+        view: &View,
+        time: f32,
+        grid: &SkyGrid,
+        canvas: &mut Canvas,
+    ) {
+        let scene = Mirrored { view, light, ground, grid, time };
+        let foam_light = light.on([0.0, 0.0, 1.0], 0.9, 1.0) * 0.85;
+        let mut sky = Vec::new();
+        // Every other column first; those between are interpolated where both neighbours are water too, which halves the
+        // work and is not seen on a surface this soft.
+        for x in (0..canvas.width).step_by(2).chain((1..canvas.width).step_by(2)) {
+            let start = canvas.at(x, 0);
+            let rows = canvas.height;
+            if !canvas.light[start..start + rows].iter().any(|c| c.fourth() == WATER) {
+                continue;
+            }
+            grid.column(x as f32, &mut sky);
+            let [dx, dy] = view.ray(x as f32 + 0.5);
+            let distance = light.distance(dx, dy);
+            let between = x % 2 == 1 && x + 1 < canvas.width;
+            // Upwards: a mirrored pixel is then never one that was already replaced.
+            for y in (0..rows).rev() {
+                let index = start + y;
+                if canvas.light[index].fourth() != WATER {
+                    continue;
+                }
+                if between {
+                    let (left, right) = (canvas.light[index - rows], canvas.light[index + rows]);
+                    if left.fourth() == SHADED && right.fourth() == SHADED {
+                        canvas.light[index] = mix(left, right, 0.5);
+                        continue;
+                    }
+                }
+                let colour = self.pixel(&scene, canvas, &sky, [dx, dy], (start, y), foam_light);
+                let t = 1.0 / canvas.nearness[index];
+                let veil = light.air.veil(t, view.eye[2], 0.0);
+                canvas.light[index] = mix(colour, distance, veil).with(SHADED);
+            }
+        }
+    }
+
+    #[inline]
+    fn pixel(
+        &self,
+        scene: &Mirrored<'_>,
+        canvas: &Canvas,
+        sky: &[Colour],
+        [dx, dy]: [f32; 2],
+        (start, y): (usize, usize),
+        foam_light: Colour,
+    ) -> Colour {
+        let (view, light, ground, time) = (scene.view, scene.light, scene.ground, scene.time);
+        let t = 1.0 / canvas.nearness[start + y];
+        let (px, py) = (view.eye[0] + dx * t, view.eye[1] + dy * t);
+        let rise = view.rise(y as f32 + 0.5).min(-1e-4);
+        let waves = self.waves(view, px, py, t, time);
+        let mirrored = scene.mirror(canvas, sky, (start, y), rise, &waves);
+
+        let length = (dx * dx + dy * dy + rise * rise).sqrt();
+        let facing =
+            ((dx * waves.sx + dy * waves.sy - rise) / length + 0.16 * waves.lost.sqrt()).clamp(0.015, 1.0);
+        let grazing = 1.0 - facing;
+        let g2 = grazing * grazing;
+        let fresnel = 0.02 + 0.98 * g2 * g2 * grazing;
+
+        let mut body = self.body * (1.0 + 1.1 * waves.height.max(0.0));
+        let depth = if t < 1500.0 { waves.height - ground.terrain.height(px, py) } else { 30.0 };
+        if depth < 14.0 {
+            body = mix(body, self.shallow, decay(depth.max(0.0) * 0.32) * 0.85);
+        }
+        let mut colour = mix(body, mirrored, fresnel);
+        colour += light.sunlight * glitter(light, [dx, dy, rise], length, facing, &waves);
+        let foam = self.foam_at(ground, [px, py], t, time, depth, &waves);
+        mix(colour, foam_light, foam)
+    }
+
+    #[inline]
+    fn waves(&self, view: &View, x: f32, y: f32, t: f32, time: f32) -> Waves {
+        let footprint = (t * t / (view.focal * view.eye[2].max(1.5))).max(t / view.focal);
+        let mut sum = Colour::BLACK;
+        let mut lost = 0.0;
+        for layer in &self.layers {
+            let ratio = footprint * 9.0 / layer.length;
+            let weight = 1.0 / (1.0 + ratio * ratio);
+            let slope = layer.height / layer.length;
+            lost += (1.0 - weight) * slope * slope * self.steepness;
+            if weight > 0.1 {
+                sum += self.lookup(layer, x, y, time) * weight;
+            }
+        }
+        Waves { sx: sum.0[0], sy: sum.0[1], height: sum.0[2], lost }
+    }
+
+    #[inline]
+    fn foam_at(
+        &self,
+        ground: &Ground,
+        [x, y]: [f32; 2],
+        t: f32,
+        time: f32,
+        depth: f32,
+        waves: &Waves,
+    ) -> f32 {
+        let mut foam = 0.0;
+        if self.foam > 0.0 && t < 700.0 {
+            let crest = waves.height / (self.layers[0].height * 1.3 + 0.2);
+            if crest > 0.4 {
+                let lace = ground.lace(x * 3.1 + time * 0.7, y * 3.1);
+                foam = smooth(0.75, 1.7, crest + (lace - 0.5) * 1.5) * self.foam * smooth(700.0, 90.0, t);
+            }
+        }
+        if depth < 1.0 && t < 900.0 {
+            let lace = ground.lace(x * 4.0, y * 4.0 + time * 0.5);
+            let wash = 0.5 + 0.5 * (TAU * (depth * 0.55 + time * 0.16)).sin();
+            foam = foam.max(smooth(1.0, 0.1, depth) * smooth(0.55, 0.95, wash * 0.45 + lace * 0.7) * 0.6);
+        }
+        foam
+    }
+}
+
+/// What the water stands in during one frame.
+struct Mirrored<'a> {
+    view: &'a View,
+    light: &'a Light,
+    ground: &'a Ground,
+    grid: &'a SkyGrid,
+    time: f32,
+}
+
+impl Mirrored<'_> {
+    /// What the surface shows of the world above it, at row `y` of the column that begins at `start`.
+    #[inline]
+    fn mirror(
+        &self,
+        canvas: &Canvas,
+        sky: &[Colour],
+        (start, y): (usize, usize),
+        rise: f32,
+        waves: &Waves,
+    ) -> Colour {
+        let view = self.view;
+        let [_, ahead] = view.turned(waves.sx, waves.sy);
+        let up = (2.0 * ahead - rise + 0.25 * waves.lost.sqrt()).max(0.004);
+        let row = view.horizon - up * view.focal;
+        let from_sky = |row: f32| sample_column(sky, self.grid.row(row));
+        if row < 0.0 {
+            return from_sky(row);
+        }
+        let at = start + (row as usize).min(canvas.height - 1);
+        let near = canvas.nearness[at];
+        if near == 0.0 {
+            let seen = canvas.light[at];
+            // The disc itself is left to the glitter.
+            return if seen.luma() > 2.0 { from_sky(row) } else { seen };
+        }
+        // What is near stands higher in the mirror than what is far.
+        let shifted = row + 2.0 * view.eye[2] * view.focal * near;
+        let at = start + (shifted as usize).min(y.saturating_sub(1));
+        let hit = canvas.light[at];
+        let behind = canvas.nearness[at] > 0.0 && canvas.nearness[at] <= canvas.nearness[start + y];
+        if hit.fourth() >= WATER || !behind { from_sky(row) } else { hit }
+    }
+}
+
+/// The sun's image broken by the waves, as a share of sunlight.
+#[inline]
+fn glitter(light: &Light, d: [f32; 3], length: f32, facing: f32, waves: &Waves) -> f32 {
+    let k = 2.0 * facing;
+    let inverse = 1.0 / length;
+    let r = [d[0] * inverse - k * waves.sx, d[1] * inverse - k * waves.sy, d[2] * inverse + k];
+    let size = (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]).sqrt();
+    let cos = (r[0] * light.sun[0] + r[1] * light.sun[1] + r[2] * light.sun[2].max(0.03)) / size;
+    if cos < 0.6 {
+        return 0.0;
+    }
+    let sharp = 900.0 / (1.0 + waves.lost * 26_000.0);
+    let lobe = 1.0 / (1.0 + sharp * (1.0 - cos).max(0.0));
+    lobe * lobe * (0.35 + 0.0022 * sharp) * smooth(0.6, 0.8, cos)
+}
+
+/// The state of the surface at one pixel.
+struct Waves {
+    sx: f32,
+    sy: f32,
+    height: f32,
+    /// Mean square slope of the waves too small to be seen one by one.
+    lost: f32,
+}
+
+/// A patch of sea from a few dozen sine waves that fit it exactly.
+fn bake_patch(dice: &mut Dice) -> Tile<Colour> {
+    let mut waves = Vec::new();
+    for _ in 0..34 {
+        let size = 1.0 + 10.0 * dice.unit().powf(1.6);
+        let angle = dice.range(-1.0, 1.0) * dice.range(0.5, 1.25);
+        let (kx, ky) = ((size * angle.cos()).round(), (size * angle.sin()).round());
+        if kx == 0.0 && ky == 0.0 {
+            continue;
+        }
+        waves.push((kx, ky, (kx * kx + ky * ky).powf(-0.62), dice.range(0.0, TAU)));
+    }
+    let power: f32 = waves.iter().map(|w| 0.5 * w.2 * w.2).sum();
+    let scale = 1.0 / power.sqrt().max(1e-6);
+    Tile::new(PATCH, |x, y| {
+        let unit = TAU / (1 << PATCH) as f32;
+        let (u, v) = (x as f32 * unit, y as f32 * unit);
+        let mut sum = [0.0_f32; 3];
+        for (kx, ky, amplitude, phase) in &waves {
+            let (sin, cos) = (kx * u + ky * v + phase).sin_cos();
+            sum[0] += amplitude * kx * TAU * cos;
+            sum[1] += amplitude * ky * TAU * cos;
+            sum[2] += amplitude * sin;
+        }
+        Colour::new(sum[0] * scale, sum[1] * scale, sum[2] * scale)
+    })
+}

@@ -1,0 +1,55 @@
+//! The mark in the corner (spec 2.2 `watermark`): the letters "AI" from a bitmap of our own.
+
+use media::RgbImage;
+
+const LETTERS: [&[u8; 9]; 7] =
+    [b"..##...##", b".#..#..##", b"#....#.##", b"#....#.##", b"######.##", b"#....#.##", b"#....#.##"];
+
+/// Draws the mark into the lower right corner, about a thirtieth of the picture's short side high.
+pub(crate) fn stamp(picture: &mut RgbImage) {
+    let (width, height) = (picture.width() as usize, picture.height() as usize);
+    let cell = (width.min(height) / 200).max(1);
+    let margin = cell * 6;
+    let (columns, rows) = (LETTERS[0].len() * cell, LETTERS.len() * cell);
+    if width < columns + margin * 2 || height < rows + margin * 2 {
+        return;
+    }
+    let (left, top) = (width - margin - columns, height - margin - rows);
+    for y in 0..rows {
+        for x in 0..columns {
+            let set = |px: usize, py: usize| LETTERS[py / cell][px / cell] == b'#';
+            let shadow = x >= cell && y >= cell && set(x - cell, y - cell);
+            let (target, share) = match (set(x, y), shadow) {
+                (true, _) => (245_u32, 150_u32),
+                (false, true) => (0, 60),
+                (false, false) => continue,
+            };
+            let at = ((top + y) * width + left + x) * 3;
+            for value in &mut picture.pixels_mut()[at..at + 3] {
+                *value = ((u32::from(*value) * (256 - share) + target * share) >> 8) as u8;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_stays_in_its_corner() {
+        let mut picture = RgbImage::new(320, 180);
+        stamp(&mut picture);
+        let lit: Vec<usize> =
+            picture.pixels().chunks_exact(3).enumerate().filter(|(_, p)| p[0] > 0).map(|(i, _)| i).collect();
+        assert!(!lit.is_empty());
+        assert!(lit.iter().all(|i| i % 320 > 280 && i / 320 > 150));
+    }
+
+    #[test]
+    fn a_tiny_picture_is_left_alone() {
+        let mut picture = RgbImage::new(16, 16);
+        stamp(&mut picture);
+        assert!(picture.pixels().iter().all(|v| *v == 0));
+    }
+}

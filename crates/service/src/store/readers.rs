@@ -1,0 +1,44 @@
+//! Connections that read, beside the one that writes: polls never wait for a commit.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use rusqlite::Connection;
+
+use super::{StoreError, schema::open_reader};
+
+/// Idle connections kept for the next reader.
+const KEPT: usize = 8;
+
+/// A handful of read-only connections; more are opened when all are in use.
+#[derive(Debug)]
+pub(super) struct Readers {
+    data: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Readers {
+    pub(super) fn new(data: &Path) -> Self {
+        Self { data: data.to_owned(), idle: Mutex::default() }
+    }
+
+    pub(super) fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => open_reader(&self.data)?,
+        };
+        let result = work(&connection);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        // After an error the connection may be the cause: it is not used again.
+        if result.is_ok() && idle.len() < KEPT {
+            idle.push(connection);
+        }
+        result
+    }
+}

@@ -1,0 +1,122 @@
+//! The database: its tables, its format number, and how a connection to it is opened.
+
+use std::{path::Path, time::Duration};
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::ServiceError;
+
+/// The format that this version reads and writes. A change of tables adds a step to [`STEPS`].
+const FORMAT: i64 = STEPS.len() as i64;
+
+/// From each format to the next.
+const STEPS: [&str; 1] = ["
+CREATE TABLE task (
+    number INTEGER PRIMARY KEY,              -- order of acceptance
+    id TEXT NOT NULL UNIQUE,
+    key TEXT NOT NULL,
+    request BLOB NOT NULL,                   -- SHA-256 of the canonical request body
+    order_json TEXT NOT NULL,                -- what is to be rendered
+    status TEXT NOT NULL CHECK (status IN ('queued', 'in_progress', 'completed', 'failed')),
+    progress INTEGER NOT NULL DEFAULT 0,     -- how far an ended task came, in percent
+    starts INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL,
+    completed_at INTEGER,
+    expires_at INTEGER,
+    error_code TEXT,
+    error_message TEXT,
+    video_token TEXT UNIQUE,
+    video_bytes INTEGER,
+    video_digest BLOB,
+    frame_token TEXT UNIQUE,
+    frame_bytes INTEGER,
+    frame_digest BLOB,
+    files_gone INTEGER NOT NULL DEFAULT 0,   -- the sweeper has removed them
+    CHECK ((status = 'completed') = (video_token IS NOT NULL)),
+    CHECK ((status = 'failed') = (error_code IS NOT NULL))
+) STRICT;
+CREATE INDEX task_by_request ON task (request, number);
+CREATE INDEX task_unfinished ON task (number) WHERE status IN ('queued', 'in_progress');
+CREATE INDEX task_by_expiry ON task (expires_at) WHERE expires_at IS NOT NULL;
+CREATE TABLE api_key (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    digest BLOB NOT NULL UNIQUE,             -- SHA-256 of the secret
+    full_hd INTEGER NOT NULL,
+    limits TEXT,                             -- JSON, or the service's own
+    created_at INTEGER NOT NULL,
+    revoked_at INTEGER
+) STRICT;
+CREATE TABLE key_usage (
+    key TEXT PRIMARY KEY,
+    tasks INTEGER NOT NULL,
+    video_ms INTEGER NOT NULL                -- counts against the quota
+) STRICT;
+"];
+
+/// The name of the database in the data directory.
+const FILE: &str = "service.db";
+
+/// Opens the database for writing and brings it to the present format. The directory is made if need be.
+pub(crate) fn open_database(data: &Path) -> Result<Connection, ServiceError> {
+    fs_err::create_dir_all(data)
+        .map_err(|source| ServiceError::DataDirectory { path: data.to_owned(), source })?;
+    let mut connection = Connection::open(data.join(FILE)).map_err(database)?;
+    prepare(&connection).map_err(database)?;
+    let transaction =
+        connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(database)?;
+    let found: i64 =
+        transaction.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(database)?;
+    if found > FORMAT {
+        return Err(ServiceError::Newer { path: data.to_owned(), found, known: FORMAT });
+    }
+    let done = usize::try_from(found).map_err(|_| ServiceError::Store("a negative format".to_owned()))?;
+    if done < STEPS.len() {
+        for step in &STEPS[done..] {
+            transaction.execute_batch(step).map_err(database)?;
+        }
+        transaction.pragma_update(None, "user_version", FORMAT).map_err(database)?;
+    }
+    transaction.commit().map_err(database)?;
+    Ok(connection)
+}
+
+/// Opens the database for reading only.
+pub(super) fn open_reader(data: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(data.join(FILE), flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    Ok(connection)
+}
+
+/// How long a connection waits for one of another process.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(PATIENCE)?;
+    // FULL: what a commit has acknowledged survives a power cut, not only a killed process.
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")
+}
+
+/// What `SQLite` says, as the service's error.
+#[expect(clippy::needless_pass_by_value, reason = "handed to map_err")]
+pub(crate) fn database(error: rusqlite::Error) -> ServiceError {
+    ServiceError::Store(error.to_string())
+}
+
+/// A value that cannot be stored or read back.
+#[expect(clippy::needless_pass_by_value, reason = "handed to map_err")]
+pub(crate) fn corrupt(error: serde_json::Error) -> ServiceError {
+    ServiceError::Store(error.to_string())
+}
+
+/// A number for `SQLite`, which knows signed ones only.
+pub(crate) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A number that was stored with [`signed`].
+pub(crate) fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}

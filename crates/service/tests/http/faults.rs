@@ -1,0 +1,169 @@
+//! Fault profiles: each misbehaviour, seen from the outside.
+
+use reqwest::{Method, StatusCode, header};
+use serde_json::{Value, json};
+use service::{AnswerBody, Fault, FaultProfile, FaultRule, Moderated, Operation};
+
+use crate::support::{START, Stage, TestRenderer, digest, refusal, request};
+
+async fn stage(fault: Fault, times: Option<u32>) -> Stage {
+    let rule = FaultRule { fault, prompt: None, model: None, chance: 1.0, times };
+    Stage::with(TestRenderer::free(), |config| {
+        config.faults = Some(FaultProfile { seed: 1, faults: vec![rule] });
+    })
+    .await
+}
+
+async fn content(stage: &Stage, task: &Value) -> reqwest::Response {
+    let path = format!("/v1/videos/{}/content", task["id"].as_str().unwrap());
+    stage.ask(Method::GET, &path).send().await.unwrap()
+}
+
+#[tokio::test]
+async fn gateways_answer_in_place_of_the_service() {
+    let fault =
+        Fault::Answer { on: Operation::Create, status: 502, body: AnswerBody::Html, retry_after: None };
+    let stage = stage(fault, Some(1)).await;
+    let page = stage.post(&request("p")).await;
+    assert_eq!(page.status(), StatusCode::BAD_GATEWAY);
+    assert!(page.text().await.unwrap().contains("<h1>502 Bad Gateway</h1>"));
+    assert!(stage.service.find_by_request(&digest(&request("p"))).unwrap().is_empty());
+    // Once only, as the profile says.
+    stage.create(&request("p")).await;
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn too_many_requests_with_and_without_a_hint() {
+    for retry_after in [Some(3), None] {
+        let body = AnswerBody::Json;
+        let fault = Fault::Answer { on: Operation::Poll, status: 429, body, retry_after };
+        let stage = stage(fault, Some(1)).await;
+        let task = stage.create(&request("p")).await;
+        let path = format!("/v1/videos/{}", task["id"].as_str().unwrap());
+        let poll = stage.ask(Method::GET, &path).send().await.unwrap();
+        let hint = poll.headers().get(header::RETRY_AFTER).map(|value| value.to_str().unwrap().to_owned());
+        assert_eq!(hint, retry_after.map(|seconds| seconds.to_string()));
+        assert_eq!(refusal(poll).await, "429 injected_fault -");
+        stage.ended(&task["id"]).await;
+        stage.service.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_is_lost_after_the_task_was_accepted() {
+    let stage = stage(Fault::LoseAnswer {}, Some(1)).await;
+    let post = stage.ask(Method::POST, "/v1/videos").json(&request("p"));
+    let error = post.send().await.expect_err("no answer");
+    assert!(!error.is_connect() && !error.is_timeout(), "{error:?}");
+    let ids = stage.service.find_by_request(&digest(&request("p"))).unwrap();
+    assert_eq!(ids.len(), 1);
+    assert_eq!(stage.ended(&json!(ids[0].as_str())).await["status"], "completed");
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_answer_never_comes() {
+    let stage = stage(Fault::NeverAnswer {}, None).await;
+    let post = stage.ask(Method::POST, "/v1/videos").json(&request("p"));
+    let error = post.timeout(std::time::Duration::from_millis(700)).send().await.expect_err("no answer");
+    assert!(error.is_timeout(), "{error:?}");
+    assert_eq!(stage.service.find_by_request(&digest(&request("p"))).unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_new_task_is_not_found_at_first() {
+    let stage = stage(Fault::NotFoundAfterCreate {}, Some(2)).await;
+    let task = stage.create(&request("p")).await;
+    let path = format!("/v1/videos/{}", task["id"].as_str().unwrap());
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        seen.push(stage.ask(Method::GET, &path).send().await.unwrap().status().as_u16());
+    }
+    assert_eq!(seen, [404, 404, 200]);
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn tasks_that_say_odd_things() {
+    let seconds = stage(Fault::TimestampsInSeconds {}, None).await;
+    let task = seconds.make(&request("p")).await;
+    assert_eq!(
+        (task["created_at"].as_i64(), task["completed_at"].as_i64()),
+        (Some(START / 1000), Some(START / 1000))
+    );
+
+    let stuck = stage(Fault::StuckAt { percent: 30 }, None).await;
+    let id = stuck.create(&request("p")).await["id"].clone();
+    let task = stuck.until(&id, |task| task["progress"] == 30).await;
+    assert_eq!((task["status"].as_str(), task.get("metadata")), (Some("in_progress"), None));
+
+    let unknown = stage(Fault::UnknownStatus { status: "warming_up".to_owned() }, Some(1)).await;
+    let id = unknown.create(&request("p")).await["id"].clone();
+    let first = unknown.task(&id).await;
+    assert!(first["status"] == "warming_up" || first["status"] == "completed", "{first}");
+    assert_eq!(unknown.ended(&id).await["status"], "completed");
+
+    let without = stage(Fault::CompletedWithoutUrl {}, Some(1)).await;
+    let task = without.make(&request("p")).await;
+    assert_eq!(task["metadata"].get("url"), None);
+    assert!(without.task(&task["id"]).await["metadata"]["url"].is_string());
+
+    let both = stage(Fault::CompletedWithError {}, None).await;
+    let task = both.make(&request("p")).await;
+    assert_eq!(
+        (task["status"].as_str(), task["error"]["code"].as_str()),
+        (Some("completed"), Some("delivery_failed"))
+    );
+    for stage in [seconds, stuck, unknown, without, both] {
+        stage.service.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn urls_that_lead_nowhere() {
+    for (fault, status) in [(Fault::DeadUrl {}, 404), (Fault::ExpiredUrl {}, 410)] {
+        let stage = stage(fault, None).await;
+        let task = stage.make(&request("p")).await;
+        let answer = stage.http.get(task["metadata"]["url"].as_str().unwrap()).send().await.unwrap();
+        assert_eq!(answer.status(), status);
+        // With the key the video is still to be had.
+        assert_eq!(content(&stage, &task).await.status(), StatusCode::OK);
+        stage.service.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn a_file_breaks_off_once() {
+    let stage = stage(Fault::CutBody { after: 1_000 }, Some(1)).await;
+    let task = stage.make(&request("p")).await;
+    let broken = content(&stage, &task).await;
+    assert_eq!(broken.status(), StatusCode::OK);
+    assert!(broken.bytes().await.is_err());
+    assert!(content(&stage, &task).await.bytes().await.unwrap().len() > 30_000);
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_file_trickles() {
+    let stage = stage(Fault::SlowBody { bytes_per_second: 100_000 }, None).await;
+    let task = stage.make(&request("p")).await;
+    let begin = std::time::Instant::now();
+    let bytes = content(&stage, &task).await.bytes().await.unwrap();
+    assert!(bytes.len() > 30_000);
+    assert!(begin.elapsed() > std::time::Duration::from_millis(300));
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn moderation_takes_offence() {
+    let prompt = stage(Fault::Moderation { of: Moderated::Prompt }, None).await;
+    assert_eq!(refusal(prompt.post(&request("p")).await).await, "400 input_moderated prompt");
+    prompt.service.shutdown().await;
+    for (of, code) in [(Moderated::Input, "input_moderated"), (Moderated::Output, "output_moderated")] {
+        let stage = stage(Fault::Moderation { of }, None).await;
+        let task = stage.make(&request("p")).await;
+        assert_eq!((task["status"].as_str(), task["error"]["code"].as_str()), (Some("failed"), Some(code)));
+        stage.service.shutdown().await;
+    }
+}

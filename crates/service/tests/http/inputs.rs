@@ -1,0 +1,236 @@
+//! What a request says reaches the renderer (spec 2.2 to 2.4).
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    http::{StatusCode, header},
+    response::{IntoResponse as _, Redirect},
+    routing::get,
+};
+use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
+use serde_json::{Value, json};
+use service::render::Quality;
+
+use crate::support::{A, B, Stage, TestRenderer, data_uri, png, refusal, request};
+
+const RED: [u8; 3] = [200, 10, 20];
+const BLUE: [u8; 3] = [10, 20, 200];
+
+#[tokio::test]
+async fn every_switch_of_family_a_arrives() {
+    let renderer = TestRenderer::free();
+    let stage = Stage::open(renderer.clone()).await;
+    let task = stage
+        .make(&json!({
+            "model": "modela-video-2-0-fast-260128", "prompt": "all of it", "duration": 4.5, "resolution": "720p",
+            "ratio": "1:1", "generate_audio": true, "watermark": true, "camera_fixed": true, "seed": -1, "n": 1,
+            "response_format": "url", "user": "u1", "metadata": {"mood": "calm"}, "unheard_of": [1],
+            "image": data_uri(&png(30, 20, RED)), "ref_images": [data_uri(&png(20, 30, BLUE))],
+        }))
+        .await;
+    assert_eq!((task["seconds"].as_str(), task["size"].as_str()), (Some("4.5"), Some("960x960")));
+    let job = renderer.last_job();
+    assert_eq!((job.width, job.height, job.frame_rate), (960, 960, 24));
+    assert_eq!(job.frames_total(), 108);
+    assert_eq!(job.seed, u64::MAX);
+    assert_eq!(job.quality, Quality::Fast);
+    assert!(job.generate_audio && job.watermark && job.camera_fixed);
+    assert_eq!(job.first_frame.unwrap().pixel(0, 0), RED);
+    assert_eq!(job.references.len(), 1);
+    assert_eq!(job.references[0].pixel(0, 0), BLUE);
+    assert!(job.last_frame.is_none());
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn family_b_takes_its_resolution_from_the_model_and_its_shape_from_the_image() {
+    let renderer = TestRenderer::free();
+    let stage = Stage::open(renderer.clone()).await;
+    let task = stage
+        .make(&json!({"model": B, "prompt": "p", "input_reference": data_uri(&png(90, 160, RED)), "resolution": "1080p"}))
+        .await;
+    assert_eq!((task["seconds"].as_str(), task["size"].as_str()), (Some("5"), Some("480x854")));
+    assert!(renderer.last_job().first_frame.is_some() && renderer.last_job().generate_audio);
+    let task = stage
+        .make(&json!({"model": "modelb-video-720p", "prompt": "p", "size": "600x440", "seconds": "1",
+            "images": [data_uri(&png(90, 160, RED)), data_uri(&png(90, 160, BLUE))]}))
+        .await;
+    assert_eq!(task["size"], "1108x832");
+    assert_eq!(renderer.last_job().references.len(), 2);
+    assert_eq!(renderer.last_job().quality, Quality::Standard);
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_same_request_with_a_seed_is_the_same_video() {
+    let stage = Stage::open(TestRenderer::free()).await;
+    let bytes = async |body: &Value| {
+        let task = stage.make(body).await;
+        stage.http.get(task["metadata"]["url"].as_str().unwrap()).send().await.unwrap().bytes().await.unwrap()
+    };
+    let mut seeded = request("same");
+    seeded["seed"] = json!(11);
+    assert_eq!(bytes(&seeded).await, bytes(&seeded).await);
+    assert_ne!(bytes(&request("same")).await, bytes(&request("same")).await);
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_shot_begins_where_another_of_ours_ended() {
+    let renderer = TestRenderer::free();
+    let stage = Stage::open(renderer.clone()).await;
+    let mut first = request("first");
+    first["return_last_frame"] = json!(true);
+    first["seed"] = json!(77);
+    let first = stage.make(&first).await;
+    let url = first["metadata"]["last_frame_url"].as_str().unwrap();
+    // An embedded service had another port when it gave that URL out.
+    let old = url.replace(&stage.service.local_addr().port().to_string(), "1");
+    for url in [url, &old] {
+        let content = json!([{"type": "image_url", "role": "first_frame", "image_url": {"url": url}}]);
+        stage.make(&json!({"model": A, "prompt": "next", "metadata": {"content": content}})).await;
+        assert_eq!(renderer.last_job().first_frame.unwrap().pixel(0, 0), [77; 3]);
+    }
+    stage.service.shutdown().await;
+}
+
+/// A host of media on loopback.
+async fn host() -> SocketAddr {
+    let picture = || async { ([(header::CONTENT_TYPE, "image/png")], png(40, 30, RED)) };
+    let app = Router::new()
+        .route("/red.png", get(picture))
+        .route("/moved", get(|| async { Redirect::temporary("/red.png") }))
+        .route("/round", get(|| async { Redirect::temporary("/round") }))
+        .route("/metadata", get(|| async { Redirect::temporary("http://169.254.169.254/latest") }))
+        .route("/file", get(|| async { [(header::LOCATION, "file:///etc/passwd")].into_response() }))
+        .route("/page", get(|| async { "<html>sign in</html>" }))
+        .route("/missing", get(|| async { StatusCode::NOT_FOUND }))
+        .route("/large", get(|| async { vec![0_u8; 300_000] }))
+        .route(
+            "/endless",
+            get(|| async {
+                let zeros = futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>(vec![0_u8; 10_000]));
+                axum::body::Body::from_stream(zeros)
+            }),
+        )
+        .route("/never", get(|| async { std::future::pending::<()>().await }));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    address
+}
+
+#[tokio::test]
+async fn urls_are_fetched_within_bounds() {
+    let host = host().await;
+    let renderer = TestRenderer::free();
+    let stage = Stage::with(renderer.clone(), |config| {
+        config.allow_private_media = true;
+        config.limits.media.image_bytes = 200_000;
+        config.limits.media.fetch_time = Duration::from_millis(500);
+    })
+    .await;
+    for path in ["red.png", "moved"] {
+        stage.make(&json!({"model": B, "prompt": path, "image": format!("http://{host}/{path}")})).await;
+        assert_eq!(renderer.last_job().first_frame.unwrap().pixel(0, 0), RED);
+    }
+    stage
+        .make(
+            &json!({"model": B, "prompt": "n", "image": format!("http://localhost:{}/red.png", host.port())}),
+        )
+        .await;
+    let answer = async |path: &str| {
+        let body = json!({"model": B, "prompt": "p", "image": format!("http://{host}/{path}")});
+        refusal(stage.post(&body).await).await
+    };
+    assert_eq!(answer("round").await, "400 media_unreachable image");
+    assert_eq!(answer("missing").await, "400 media_unreachable image");
+    assert_eq!(answer("page").await, "400 invalid_image image");
+    assert_eq!(answer("large").await, "400 media_too_large image");
+    assert_eq!(answer("endless").await, "400 media_too_large image");
+    assert_eq!(answer("never").await, "400 media_unreachable image");
+    let closed = json!({"model": B, "prompt": "p", "image": "http://127.0.0.1:1/x.png"});
+    assert_eq!(refusal(stage.post(&closed).await).await, "400 media_unreachable image");
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn urls_into_private_networks_are_refused() {
+    let host = host().await;
+    let stage = Stage::open(TestRenderer::free()).await;
+    for url in [
+        format!("http://{host}/red.png"),
+        format!("http://localhost:{}/red.png", host.port()),
+        format!("http://2130706433:{}/red.png", host.port()),
+        format!("http://[::ffff:127.0.0.1]:{}/red.png", host.port()),
+        "http://169.254.169.254/latest/meta-data".to_owned(),
+        "http://[fd00::1]/".to_owned(),
+        format!("http://{host}/files/00000000000000000000000000.png"),
+    ] {
+        let answer = refusal(stage.post(&json!({"model": B, "prompt": "p", "image": url})).await).await;
+        assert_eq!(answer, "400 media_not_public image", "{url}");
+    }
+    let login = json!({"model": B, "prompt": "p", "image": "https://me:secret@example.com/a.png"});
+    assert_eq!(refusal(stage.post(&login).await).await, "400 invalid_url image");
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn assets_are_counted() {
+    let stage = Stage::open(TestRenderer::free()).await;
+    let picture = data_uri(&png(20, 20, RED));
+    let many: Vec<&str> = (0..17).map(|_| picture.as_str()).collect();
+    let answer = refusal(stage.post(&json!({"model": B, "prompt": "p", "images": many})).await).await;
+    assert_eq!(answer, "400 too_many_assets images[16]");
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn bare_base64_and_equal_pictures() {
+    let renderer = TestRenderer::free();
+    let stage = Stage::open(renderer.clone()).await;
+    let uri = data_uri(&png(20, 20, BLUE));
+    let bare = uri.split_once(',').unwrap().1;
+    stage.make(&json!({"model": B, "prompt": "p", "images": [bare, uri]})).await;
+    let job = renderer.last_job();
+    assert_eq!(job.references.iter().map(|picture| picture.pixel(1, 1)).collect::<Vec<_>>(), [BLUE; 2]);
+    let inputs = std::fs::read_dir(stage.folder.path().join("data/inputs")).unwrap();
+    assert_eq!(inputs.count(), 1);
+    drop(Arc::clone(&renderer));
+    stage.service.shutdown().await;
+}
+
+/// A film of one second that goes from red to blue.
+fn film() -> Vec<u8> {
+    let spec = ClipSpec::new(64, 48, FrameRate::new(4, 1).unwrap());
+    let mut clip = ClipWriter::new(spec).unwrap();
+    for colour in [RED, RED, BLUE, BLUE] {
+        clip.push_frame(&RgbImage::from_pixels(64, 48, colour.repeat(64 * 48)).unwrap()).unwrap();
+    }
+    clip.finish().unwrap()
+}
+
+#[tokio::test]
+async fn a_reference_video_lends_its_pictures_and_its_shape() {
+    let renderer = TestRenderer::free();
+    let stage = Stage::open(renderer.clone()).await;
+    let request = |url: &str| {
+        let content = json!([{"type": "video_url", "role": "reference_video", "video_url": {"url": url}}]);
+        json!({"model": A, "prompt": "p", "resolution": "480p", "ratio": "adaptive", "metadata": {"content": content}})
+    };
+    let task = stage.make(&request(&data_uri(&film()))).await;
+    assert_eq!((task["status"].as_str(), task["size"].as_str()), (Some("completed"), Some("740x554")));
+    let job = renderer.last_job();
+    let colours: Vec<[u8; 3]> = job.references.iter().map(|picture| picture.pixel(30, 20)).collect();
+    let near = |a: [u8; 3], b: [u8; 3]| a.iter().zip(b).all(|(a, b)| a.abs_diff(b) < 12);
+    assert!(near(colours[0], RED) && near(colours[1], BLUE), "{colours:?}");
+    let mut half = film();
+    half.truncate(half.len() / 2);
+    let param = "metadata.content[0].video_url.url";
+    for bytes in [half, png(64, 48, RED)] {
+        let answer = refusal(stage.post(&request(&data_uri(&bytes))).await).await;
+        assert_eq!(answer, format!("400 invalid_video {param}"));
+    }
+    stage.service.shutdown().await;
+}

@@ -1,0 +1,161 @@
+//! What is not granted, and how that is said (spec 7).
+
+use std::time::Duration;
+
+use reqwest::{Method, StatusCode, header};
+use serde_json::{Value, json};
+
+use crate::support::{A, B, KEY, Stage, TestRenderer, data_uri, png, refusal, request};
+
+#[tokio::test]
+async fn the_key_is_looked_at_before_anything_else() {
+    let stage = Stage::open(TestRenderer::free()).await;
+    let url = stage.url("/v1/videos");
+    let wrong = stage.http.post(&url).bearer_auth("sk-wrong").body("not even JSON").send().await.unwrap();
+    assert_eq!(wrong.headers()[header::WWW_AUTHENTICATE], "Bearer");
+    let body: Value = wrong.json().await.unwrap();
+    insta::assert_json_snapshot!("unauthorised", body);
+    let missing = stage.http.get(stage.url("/v1/videos/task_0")).send().await.unwrap();
+    assert_eq!(refusal(missing).await, "401 missing_api_key -");
+    let content = stage.http.get(stage.url("/v1/videos/task_0/content")).send().await.unwrap();
+    assert_eq!(refusal(content).await, "401 missing_api_key -");
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn requests_that_break_the_contract() {
+    let stage = Stage::open(TestRenderer::free()).await;
+    let picture = data_uri(&png(64, 36, [1, 2, 3]));
+    let table = [
+        json!({}),
+        json!({"model": A}),
+        json!({"prompt": "p"}),
+        json!({"model": "modela-video-9", "prompt": "p"}),
+        json!({"model": A, "prompt": "p", "seconds": "16"}),
+        json!({"model": A, "prompt": "p", "seconds": 5}),
+        json!({"model": A, "prompt": "p", "duration": 3.9}),
+        json!({"model": A, "prompt": "p", "seconds": "5", "duration": 5}),
+        json!({"model": A, "prompt": "p", "seed": 1, "metadata": {"seed": 1}}),
+        json!({"model": A, "prompt": "p", "resolution": "4k"}),
+        json!({"model": A, "prompt": "p", "size": "wide"}),
+        json!({"model": A, "prompt": "p", "size": "0x720"}),
+        json!({"model": A, "prompt": "x".repeat(20_001)}),
+        json!({"model": A, "prompt": "p", "n": 2}),
+        json!({"model": A, "prompt": "p", "seed": 18_446_744_073_709_551_615_u64}),
+        json!({"model": B, "prompt": "p", "seconds": "0"}),
+        json!({"model": B, "prompt": "p", "size": "1792x1024"}),
+        json!({"model": B, "prompt": "p", "image": picture, "images": [picture]}),
+        json!({"model": "modelb-video-1.5-preview-480p", "prompt": "p"}),
+        json!({"model": B, "prompt": "p", "image": "data:image/png;base64,AAAA"}),
+        json!({"model": B, "prompt": "p", "image": "ftp://example.com/a.png"}),
+        json!({"model": B, "prompt": "p", "image": data_uri(&png(8, 8, [0; 3]))}),
+        json!({"model": B, "prompt": "p", "images": [picture, "?"]}),
+        json!({"model": A, "prompt": "p", "metadata": {"content": [
+            {"type": "image_url", "role": "first_frame", "image_url": {"url": "http://127.0.0.1:1/x.png"}}]}}),
+    ];
+    let mut answers = Vec::new();
+    for body in &table {
+        let answer = refusal(stage.post(body).await).await;
+        let mut shown = body.to_string().replace(&picture, "…");
+        shown.truncate(110);
+        answers.push(format!("{answer}   {shown}"));
+    }
+    insta::assert_snapshot!("contract", answers.join("\n"));
+    let body: Value =
+        stage.post(&json!({"model": A, "prompt": "p", "seconds": "16"})).await.json().await.unwrap();
+    insta::assert_json_snapshot!("invalid_duration", body);
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn bodies_that_are_no_requests() {
+    let stage = Stage::with(TestRenderer::free(), |config| config.limits.body_bytes = 10_000).await;
+    let send = async |kind: &str, body: Vec<u8>| {
+        let post = stage.ask(Method::POST, "/v1/videos").header(header::CONTENT_TYPE, kind);
+        refusal(post.body(body).send().await.unwrap()).await
+    };
+    let good = request("p").to_string().into_bytes();
+    assert_eq!(send("text/plain", good.clone()).await, "400 invalid_content_type -");
+    assert_eq!(send("application/json", b"{\"model\": ".to_vec()).await, "400 invalid_json -");
+    assert_eq!(send("application/json", b"[1]".to_vec()).await, "400 invalid_json -");
+    assert_eq!(send("application/json", vec![0xff; 10]).await, "400 invalid_json -");
+    assert_eq!(send("application/json", vec![b'['; 9_000]).await, "400 invalid_json -");
+    assert_eq!(send("application/json", Vec::new()).await, "400 invalid_json -");
+    assert_eq!(send("application/json", vec![b' '; 10_001]).await, "413 body_too_large -");
+    // Without a declared length, too, and large enough that the connection would break if it were not read.
+    let chunks = futures_util::stream::iter((0..20).map(|_| Ok::<_, std::io::Error>(vec![b' '; 1_000])));
+    let post = stage.ask(Method::POST, "/v1/videos").header(header::CONTENT_TYPE, "application/json");
+    let response = post.body(reqwest::Body::wrap_stream(chunks)).send().await.unwrap();
+    assert_eq!(refusal(response).await, "413 body_too_large -");
+    let upper =
+        stage.ask(Method::POST, "/v1/videos").header(header::CONTENT_TYPE, "Application/JSON; charset=utf-8");
+    assert_eq!(upper.body(good).send().await.unwrap().status(), StatusCode::OK);
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn paths_and_methods_that_do_not_exist() {
+    let stage = Stage::open(TestRenderer::free()).await;
+    let ask = async |method: Method, path: &str| stage.ask(method, path).send().await.unwrap();
+    assert_eq!(refusal(ask(Method::GET, "/v2/videos").await).await, "404 unknown_path -");
+    let wrong = ask(Method::DELETE, "/v1/videos").await;
+    assert_eq!(wrong.headers()[header::ALLOW], "POST");
+    assert_eq!(refusal(wrong).await, "405 method_not_allowed -");
+    assert_eq!(refusal(ask(Method::PUT, "/v1/videos/x").await).await, "405 method_not_allowed -");
+    assert_eq!(refusal(ask(Method::GET, "/v1/videos/task_0").await).await, "404 task_not_found task_id");
+    assert_eq!(refusal(ask(Method::GET, "/files/abc.mp4").await).await, "404 file_not_found -");
+    assert_eq!(refusal(ask(Method::GET, "/files/..%2flock").await).await, "404 file_not_found -");
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn too_much_at_once_is_429_and_says_when_to_come_back() {
+    let renderer = TestRenderer::held_at(0);
+    let stage = Stage::with(renderer.clone(), |config| {
+        config.limits.per_key.running_tasks = 2;
+        config.limits.per_key.submissions_per_second = 0.5;
+        config.limits.per_key.burst = 4;
+    })
+    .await;
+    let first = stage.create(&request("one")).await;
+    stage.create(&request("two")).await;
+    let full = stage.post(&request("three")).await;
+    assert!(full.headers().contains_key(header::RETRY_AFTER));
+    assert_eq!(refusal(full).await, "429 too_many_tasks -");
+    renderer.let_frames(u32::MAX);
+    stage.ended(&first["id"]).await;
+    // A refused request gives its place back, and an invalid one takes none.
+    assert_eq!(stage.post(&json!({"model": A})).await.status(), StatusCode::BAD_REQUEST);
+    let fast = stage.post(&request("four")).await;
+    assert_eq!(fast.headers()[header::RETRY_AFTER], "2");
+    assert_eq!(refusal(fast).await, "429 rate_limit_exceeded -");
+    stage.clock.advance(Duration::from_secs(2));
+    stage.create(&request("five")).await;
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_full_queue_refuses_every_key() {
+    let stage = Stage::with(TestRenderer::held_at(0), |config| config.limits.queued_tasks = 1).await;
+    stage.create(&request("one")).await;
+    assert_eq!(refusal(stage.post(&request("two")).await).await, "429 queue_full -");
+    stage.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_key_never_comes_back_in_an_answer() {
+    let stage = Stage::open(TestRenderer::free()).await;
+    let task = stage.make(&request("a secret place")).await;
+    assert!(!task.to_string().contains(KEY));
+    let wrong = stage.http.get(stage.url("/v1/videos/x")).bearer_auth("sk-other").send().await.unwrap();
+    assert!(!wrong.text().await.unwrap().contains("sk-other"));
+    // Nor does it reach the disk.
+    for entry in std::fs::read_dir(stage.folder.path().join("data")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            let bytes = std::fs::read(&path).unwrap();
+            assert!(!bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes()), "{}", path.display());
+        }
+    }
+    stage.service.shutdown().await;
+}

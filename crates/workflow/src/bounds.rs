@@ -1,0 +1,43 @@
+//! Every bound on what a workflow file may ask for, in one place. Each is far beyond what people write and
+//! far below what hurts a machine.
+
+/// The largest workflow file, in bytes.
+pub const FILE_BYTES: usize = 4 * 1024 * 1024;
+/// The deepest nesting of YAML lists and maps.
+pub const YAML_DEPTH: usize = 32;
+/// The most YAML values in a file, with aliases counted where they are used.
+pub const YAML_NODES: usize = 100_000;
+/// The most aliases (`*name`) in a file.
+pub const YAML_ALIASES: usize = 2_000;
+/// The most instances (cells and takes of all shots) in a plan.
+pub const INSTANCES: usize = 10_000;
+/// The most pairs of cells that are compared to find out who uses whom.
+pub const COMPARISONS: usize = 100_000_000;
+/// The most clips in a film; a shot may be shown more than once.
+pub const CLIPS: usize = 50_000;
+/// The most entries in one `include` or `exclude`.
+pub const MATRIX_RULES: usize = 1_000;
+/// The most takes of one shot.
+pub const TAKES: u64 = 100;
+/// The most attempts of one shot.
+pub const ATTEMPTS: u64 = 10;
+/// The longest `timeout`, in seconds: a week.
+pub const TIMEOUT_SECONDS: u64 = 7 * 24 * 60 * 60;
+/// The longest shot id, axis value in a name, or workflow name, in characters.
+pub const NAME_CHARS: usize = 64;
+/// The largest template, in bytes.
+pub const TEMPLATE_BYTES: usize = 32 * 1024;
+/// The largest text that a template may make, in bytes.
+pub const RENDERED_BYTES: usize = 64 * 1024;
+/// The most text that all templates of a plan together may make, in bytes.
+pub const RENDERED_TOTAL: usize = 256 * 1024 * 1024;
+/// The most steps that one template may take.
+pub const TEMPLATE_FUEL: u64 = 20_000;
+/// The most `~` and `+` in one template.
+pub const TEMPLATE_JOINS: usize = 64;
+/// The most rows that the `csv` filter reads.
+pub const CSV_ROWS: usize = 10_000;
+/// The largest local media file, in bytes.
+pub const MEDIA_BYTES: u64 = 64 * 1024 * 1024;
+/// The most diagnostics that are kept; what follows is only counted.
+pub const DIAGNOSTICS: usize = 200;

@@ -1,0 +1,159 @@
+//! What is wrong with a workflow file, as data: a code, a message, the places, and what would be right.
+
+mod problems;
+mod render;
+mod text;
+
+use std::fmt;
+
+use serde::Serialize;
+
+pub(crate) use self::problems::Problems;
+pub use self::render::render;
+pub(crate) use self::text::{did_you_mean, grouped, quoted_list, visible};
+use crate::source::{Source, Span};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// The file cannot be run.
+    Error,
+    /// Legal, but surely not wanted.
+    Warning,
+}
+
+/// A place, and what there is to say about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// What is said beside it; may be empty.
+    pub text: String,
+}
+
+/// One problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Stable name of the kind of problem, kebab-case.
+    pub code: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong: a lower-case fragment, on one line, free of control characters.
+    pub message: String,
+    /// Where it is.
+    pub primary: Label,
+    /// The other places involved.
+    pub others: Vec<Label>,
+    /// What would be right, where that is known.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error at a place.
+    #[must_use]
+    pub fn error(code: &'static str, span: Span, message: impl AsRef<str>) -> Self {
+        Self {
+            code,
+            severity: Severity::Error,
+            message: visible(message.as_ref()),
+            primary: Label { span, text: String::new() },
+            others: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// Says something beside the primary place.
+    #[must_use]
+    pub fn label(mut self, text: impl AsRef<str>) -> Self {
+        self.primary.text = visible(text.as_ref());
+        self
+    }
+
+    /// Adds another place that is involved.
+    #[must_use]
+    pub fn other(mut self, span: Span, text: impl AsRef<str>) -> Self {
+        self.others.push(Label { span, text: visible(text.as_ref()) });
+        self
+    }
+
+    /// Says what would be right.
+    #[must_use]
+    pub fn help(mut self, text: impl AsRef<str>) -> Self {
+        self.help = Some(visible(text.as_ref()));
+        self
+    }
+}
+
+/// All that is wrong with one file.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The file.
+    pub source: Source,
+    /// Its problems, in the order of their places.
+    pub diagnostics: Vec<Diagnostic>,
+    /// How many more there were than are listed.
+    pub unlisted: usize,
+}
+
+/// One problem as machines read it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Record {
+    /// See [`Diagnostic::code`].
+    pub code: &'static str,
+    /// See [`Diagnostic::severity`].
+    pub severity: Severity,
+    /// See [`Diagnostic::message`].
+    pub message: String,
+    /// The file as the user named it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// See [`Diagnostic::help`].
+    pub help: Option<String>,
+}
+
+impl Report {
+    /// How many errors there are, unlisted ones included.
+    #[must_use]
+    pub fn errors(&self) -> usize {
+        self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
+            + self.unlisted
+    }
+
+    /// For people, in the manner of rustc; `ansi` colours it for a terminal.
+    #[must_use]
+    pub fn render(&self, ansi: bool) -> String {
+        render::render_with_rest(&self.diagnostics, self.unlisted, &self.source, ansi)
+    }
+
+    /// For machines: one record a problem.
+    #[must_use]
+    pub fn records(&self) -> Vec<Record> {
+        self.diagnostics
+            .iter()
+            .map(|diagnostic| {
+                let position = self.source.position(diagnostic.primary.span.start());
+                Record {
+                    code: diagnostic.code,
+                    severity: diagnostic.severity,
+                    message: diagnostic.message.clone(),
+                    file: self.source.name().to_owned(),
+                    line: position.line,
+                    column: position.column,
+                    help: diagnostic.help.clone(),
+                }
+            })
+            .collect()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Report {}

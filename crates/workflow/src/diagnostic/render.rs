@@ -1,0 +1,170 @@
+//! Diagnostics for people: title, place, snippet, what would be right, and a count at the end.
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use super::text::is_invisible;
+use super::{Diagnostic, Severity};
+use crate::source::{Source, Span};
+
+/// Lines shown before and after a place even where nothing is said about them.
+const CONTEXT_LINES: usize = 1;
+/// The longest stretch of lines handed to the snippet renderer at once.
+const WINDOW_LINES: usize = 4_000;
+/// The longest line that is shown around a place; longer ones are cut, so that a file without line ends stays cheap.
+const LINE_BYTES: usize = 4_000;
+
+/// Renders problems in one file in the manner of rustc. With `ansi`, coloured for a terminal.
+#[must_use]
+pub fn render(diagnostics: &[Diagnostic], source: &Source, ansi: bool) -> String {
+    render_with_rest(diagnostics, 0, source, ansi)
+}
+
+pub(super) fn render_with_rest(
+    diagnostics: &[Diagnostic],
+    unlisted: usize,
+    source: &Source,
+    ansi: bool,
+) -> String {
+    let renderer = if ansi { Renderer::styled() } else { Renderer::plain() };
+    let renderer = renderer.decor_style(DecorStyle::Ascii);
+    let mut out = String::new();
+    for diagnostic in diagnostics {
+        out.push_str(&renderer.render(&[group(diagnostic, source)]));
+        out.push_str("\n\n");
+    }
+    if !diagnostics.is_empty() {
+        out.push_str(&summary(diagnostics, unlisted, source));
+        out.push('\n');
+    }
+    out
+}
+
+fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source) -> Group<'a> {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let mut labels = vec![(AnnotationKind::Primary, &diagnostic.primary)];
+    labels.extend(diagnostic.others.iter().map(|label| (AnnotationKind::Context, label)));
+
+    let mut group = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code).elements(
+        windows(source, &labels.iter().map(|(_, label)| label.span).collect::<Vec<_>>()).into_iter().map(
+            |window| {
+                let mut snippet =
+                    Snippet::source(window.text).line_start(window.first_line).path(source.name()).fold(true);
+                for (at, span) in window.spans {
+                    let (kind, label) = labels[at];
+                    let text = (!label.text.is_empty()).then_some(label.text.as_str());
+                    snippet = snippet.annotation(kind.span(span).label(text));
+                }
+                snippet
+            },
+        ),
+    );
+    if let Some(help) = &diagnostic.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    group
+}
+
+/// A stretch of the source's lines, with the labels that fall into it.
+struct Window {
+    text: String,
+    first_line: usize,
+    /// Index of the label, and its range within `text`.
+    spans: Vec<(usize, std::ops::Range<usize>)>,
+}
+
+/// One window around all places where they are near each other; otherwise one for each.
+fn windows(source: &Source, spans: &[Span]) -> Vec<Window> {
+    let lines: Vec<(usize, usize)> = spans
+        .iter()
+        .map(|span| {
+            (source.position(span.start()).line, source.position(span.end().max(span.start() + 1) - 1).line)
+        })
+        .collect();
+    let first = lines.iter().map(|(first, _)| *first).min().unwrap_or(1);
+    let last = lines.iter().map(|(_, last)| *last).max().unwrap_or(1);
+    if last - first <= WINDOW_LINES {
+        return vec![window(source, first, last, spans.iter().copied().enumerate())];
+    }
+    spans
+        .iter()
+        .zip(lines)
+        .enumerate()
+        .map(|(at, (span, (first, last)))| {
+            window(source, first, last.min(first + WINDOW_LINES), std::iter::once((at, *span)))
+        })
+        .collect()
+}
+
+fn window(source: &Source, first: usize, last: usize, labels: impl Iterator<Item = (usize, Span)>) -> Window {
+    let first_line = first.saturating_sub(CONTEXT_LINES).max(1);
+    let last_line = (last + CONTEXT_LINES).min(source.line_count());
+    let labels: Vec<(usize, Span)> = labels.collect();
+    let mut text = String::new();
+    let mut kept: Vec<(usize, usize, usize)> = Vec::new();
+    for line in first_line..=last_line {
+        let start = source.line_start(line);
+        let end = source.line_start(line + 1);
+        let (start, end) = crop(source, start, end, &labels);
+        kept.push((start, end, text.len()));
+        text.extend(source.slice(Span::new(start, end)).chars().map(shown));
+        if !text.ends_with('\n') && line < last_line {
+            text.push('\n');
+        }
+    }
+    let moved = |offset: usize| {
+        let line = kept.iter().rev().find(|(start, _, _)| *start <= offset);
+        line.map_or(0, |(start, end, at)| at + (offset.min(*end) - start))
+    };
+    let spans = labels
+        .iter()
+        .map(|(at, span)| {
+            let start = moved(source.floor(span.start()));
+            (*at, start..moved(source.floor(span.end())).max(start))
+        })
+        .collect();
+    Window { text, first_line, spans }
+}
+
+/// The part of an over-long line that lies around the first label in it, or at its start.
+fn crop(source: &Source, start: usize, end: usize, labels: &[(usize, Span)]) -> (usize, usize) {
+    if end - start <= LINE_BYTES {
+        return (start, end);
+    }
+    let centre =
+        labels.iter().map(|(_, span)| span.start()).find(|at| (start..end).contains(at)).unwrap_or(start);
+    let from = source.floor(centre.saturating_sub(LINE_BYTES / 2).max(start));
+    (from, source.floor((from + LINE_BYTES).min(end)))
+}
+
+/// Stands in, at the same length in bytes, for characters that a terminal would act on.
+fn shown(c: char) -> char {
+    match c {
+        '\n' | '\t' => c,
+        '\r' => ' ',
+        c if c.is_control() || is_invisible(c) => match c.len_utf8() {
+            1 => '?',
+            2 => '\u{bf}',
+            _ => '\u{fffd}',
+        },
+        c => c,
+    }
+}
+
+fn summary(diagnostics: &[Diagnostic], unlisted: usize, source: &Source) -> String {
+    let count = |severity| diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count();
+    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let (errors, warnings) = (count(Severity::Error) + unlisted, count(Severity::Warning));
+    let mut parts = Vec::new();
+    if errors > 0 {
+        parts.push(plural(errors, "error"));
+    }
+    if warnings > 0 {
+        parts.push(plural(warnings, "warning"));
+    }
+    let listed = if unlisted > 0 { format!(" ({unlisted} not listed)") } else { String::new() };
+    format!("{}: {}{listed}", super::visible(source.name()), parts.join(", "))
+}

@@ -1,0 +1,310 @@
+//! How a file names a medium: a shot's frame, a local file, or a URL.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use sha2::{Digest, Sha256};
+
+use super::Cx;
+use crate::bounds;
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
+use crate::files;
+use crate::plan::Source;
+use crate::source::{Span, Spanned};
+use crate::syntax::{self, ShotRef};
+use crate::template::has_template;
+use crate::yaml::{Yaml, YamlValue};
+
+/// What a medium is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Image,
+    Video,
+    Audio,
+}
+
+impl Kind {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Image => "image",
+            Self::Video => "video",
+            Self::Audio => "audio",
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        [Self::Image, Self::Video, Self::Audio].into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// Which frame of a shot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Frame {
+    First,
+    Last,
+}
+
+/// A medium as the file names it, templates rendered.
+#[derive(Clone, Debug)]
+pub(super) enum Named {
+    Shot { reference: Spanned<ShotRef>, frame: Frame },
+    Url { url: String, kind: Option<Kind> },
+    File { path: String, kind: Option<Kind> },
+}
+
+const WORDS: [&str; 5] = ["shot", "frame", "file", "url", "type"];
+const FORMS: &str = "write a file, a URL, or `{shot: id, frame: last}`";
+
+/// The shots that the value of `first_frame`, `last_frame` or `references` names, before anything is rendered: who
+/// uses whom has to be known without templates.
+pub(super) fn shots_named(value: &Yaml, word: &str, problems: &mut Problems) -> Vec<Spanned<ShotRef>> {
+    let mut found = Vec::new();
+    for item in syntax::items(value) {
+        let Some((key, shot)) = item.get("shot") else { continue };
+        let Some(text) = shot_text(shot) else {
+            let diagnostic = Diagnostic::error("wrong-type", shot.span.or(key.span), "`shot` names a shot");
+            problems.push(diagnostic.label(format!("this is {}", shot.kind())));
+            continue;
+        };
+        if has_template(&text) {
+            problems.push(
+                Diagnostic::error("bad-name", shot.span, format!("`{word}` names a shot by a template"))
+                    .help("write the shot's id as it is: which shot uses which is known before anything is rendered"),
+            );
+            continue;
+        }
+        match ShotRef::parse(&text) {
+            Ok(reference) => found.push(Spanned::new(reference, shot.span)),
+            Err(message) => problems.error("bad-name", shot.span, message),
+        }
+    }
+    found
+}
+
+fn shot_text(value: &Yaml) -> Option<String> {
+    match &value.value {
+        YamlValue::Text(text) => Some(text.clone()),
+        YamlValue::Number(number) if number.is_u64() => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// Reads one medium.
+pub(super) fn read(value: &Yaml, word: &str, place: Span, problems: &mut Problems) -> Option<Named> {
+    match &value.value {
+        YamlValue::Text(text) => by_text(text, value.span.or(place), problems),
+        YamlValue::Map(_) => by_map(value, word, place, problems),
+        _ => {
+            problems.push(
+                Diagnostic::error(
+                    "wrong-type",
+                    value.span.or(place),
+                    format!("`{word}` names an image, a video or a sound"),
+                )
+                .label(format!("this is {}", value.kind()))
+                .help(FORMS),
+            );
+            None
+        }
+    }
+}
+
+fn by_text(text: &str, span: Span, problems: &mut Problems) -> Option<Named> {
+    if is_url(text) {
+        return Some(Named::Url { url: text.to_owned(), kind: kind_of_url(text) });
+    }
+    if text.contains("://") {
+        problems.push(
+            Diagnostic::error(
+                "bad-medium",
+                span,
+                "this is neither a file nor a URL that the service could fetch",
+            )
+            .help("URLs begin with `https://`, `http://` or `data:`"),
+        );
+        return None;
+    }
+    Some(Named::File { path: text.to_owned(), kind: None })
+}
+
+fn by_map(value: &Yaml, word: &str, place: Span, problems: &mut Problems) -> Option<Named> {
+    let YamlValue::Map(entries) = &value.value else { return None };
+    let mut sound = true;
+    for (key, _) in entries {
+        if !WORDS.contains(&key.value.as_str()) {
+            let diagnostic = Diagnostic::error(
+                "unknown-word",
+                key.span,
+                format!("`{}` is not a word of `{word}`", key.value),
+            );
+            problems
+                .push(diagnostic.help(did_you_mean(&key.value, WORDS).unwrap_or_else(|| FORMS.to_owned())));
+            sound = false;
+        }
+    }
+    let text = |name: &str, problems: &mut Problems| {
+        let (key, value) = value.get(name)?;
+        Some(syntax::text(value, name, key.span, problems))
+    };
+    let kind = match text("type", problems) {
+        None => None,
+        Some(kind) => {
+            let kind = kind?;
+            let parsed = Kind::parse(&kind.value);
+            if parsed.is_none() {
+                problems.error("bad-medium", kind.span, "`type` is `image`, `video` or `audio`");
+            }
+            Some(parsed?)
+        }
+    };
+    let named = match (value.get("shot"), text("file", problems), text("url", problems)) {
+        (Some((_, shot)), None, None) => {
+            let reference = Spanned::new(ShotRef::parse(&shot_text(shot)?).ok()?, shot.span);
+            let frame = match text("frame", problems) {
+                None => Frame::Last,
+                Some(frame) => match frame?.value.as_str() {
+                    "first" => Frame::First,
+                    "last" => Frame::Last,
+                    _ => {
+                        let span = value.get("frame").map_or(place, |(_, frame)| frame.span);
+                        problems.error("bad-medium", span, "`frame` is `first` or `last`");
+                        return None;
+                    }
+                },
+            };
+            Named::Shot { reference, frame }
+        }
+        (None, Some(file), None) => Named::File { path: file?.value, kind },
+        (None, None, Some(url)) => {
+            let url = url?;
+            if !is_url(&url.value) {
+                problems.error("bad-medium", url.span, "a URL begins with `https://`, `http://` or `data:`");
+                return None;
+            }
+            Named::Url { kind: kind.or_else(|| kind_of_url(&url.value)), url: url.value }
+        }
+        _ => {
+            if sound {
+                let first = entries.first().map_or(place, |(key, _)| key.span);
+                problems.push(
+                    Diagnostic::error(
+                        "bad-medium",
+                        first,
+                        format!("`{word}` names one of `shot`, `file` and `url`"),
+                    )
+                    .help(FORMS),
+                );
+            }
+            return None;
+        }
+    };
+    sound.then_some(named)
+}
+
+fn is_url(text: &str) -> bool {
+    let scheme = text.get(..8).unwrap_or(text).to_ascii_lowercase();
+    (scheme.starts_with("http://") && text.len() > 7)
+        || (scheme.starts_with("https://") && text.len() > 8)
+        || scheme.starts_with("data:")
+}
+
+fn kind_of_url(url: &str) -> Option<Kind> {
+    if let Some(media_type) =
+        url.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("data:")).and(url.get(5..))
+    {
+        return Kind::parse(media_type.split('/').next()?);
+    }
+    let path = url.split(['?', '#']).next()?;
+    let name = path.rsplit('/').next()?;
+    match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
+        "png" | "jpg" | "jpeg" | "webp" | "gif" => Some(Kind::Image),
+        "mp4" | "mov" | "webm" | "mkv" => Some(Kind::Video),
+        "mp3" | "wav" | "m4a" | "aac" | "ogg" | "flac" => Some(Kind::Audio),
+        _ => None,
+    }
+}
+
+/// Whether a text can only be the name of a local medium: one word with the ending of one, and no URL.
+pub(super) fn names_a_local_file(text: &str) -> bool {
+    text.len() < 500
+        && !is_url(text)
+        && !text.contains("://")
+        && !text.contains(char::is_whitespace)
+        && kind_of_url(text).is_some()
+}
+
+/// Local files that were looked at already.
+#[derive(Default)]
+pub(super) struct LocalFiles {
+    seen: HashMap<String, Result<(Source, Kind), String>>,
+}
+
+impl LocalFiles {
+    /// A local file as an input, or what is wrong with it.
+    pub(super) fn open(&mut self, path: &str, cx: &Cx<'_>) -> Result<(Source, Kind), String> {
+        if let Some(known) = self.seen.get(path) {
+            return known.clone();
+        }
+        let found = look_at(path, cx);
+        self.seen.insert(path.to_owned(), found.clone());
+        found
+    }
+}
+
+fn look_at(path: &str, cx: &Cx<'_>) -> Result<(Source, Kind), String> {
+    let inside = match files::inside(path) {
+        Some(inside) => inside,
+        None if cx.options.allow_outside && !path.is_empty() => PathBuf::from(path),
+        None => return Err("a workflow's files lie in its own folder or below".to_owned()),
+    };
+    let bytes = cx.files.read(&inside, bounds::MEDIA_BYTES).map_err(|trouble| trouble.to_string())?;
+    let (media_type, kind) = media_type(&bytes)
+        .ok_or_else(|| "this file is no image, video or sound that the service knows".to_owned())?;
+    let source = Source::File {
+        path: inside,
+        sha256: hex::encode(Sha256::digest(&bytes)),
+        media_type: media_type.to_owned(),
+        bytes: bytes.len() as u64,
+    };
+    Ok((source, kind))
+}
+
+/// The media type that a file's first bytes give away.
+fn media_type(bytes: &[u8]) -> Option<(&'static str, Kind)> {
+    let at = |offset: usize, magic: &[u8]| bytes.get(offset..).is_some_and(|rest| rest.starts_with(magic));
+    let riff = at(0, b"RIFF");
+    Some(match () {
+        () if at(0, b"\x89PNG\r\n\x1a\n") => ("image/png", Kind::Image),
+        () if at(0, b"\xff\xd8\xff") => ("image/jpeg", Kind::Image),
+        () if riff && at(8, b"WEBP") => ("image/webp", Kind::Image),
+        () if at(0, b"GIF8") => ("image/gif", Kind::Image),
+        () if riff && at(8, b"WAVE") => ("audio/wav", Kind::Audio),
+        () if at(4, b"ftypM4A") => ("audio/mp4", Kind::Audio),
+        () if at(4, b"ftypqt") => ("video/quicktime", Kind::Video),
+        () if at(4, b"ftyp") => ("video/mp4", Kind::Video),
+        () if at(0, b"\x1a\x45\xdf\xa3") => ("video/webm", Kind::Video),
+        () if at(0, b"ID3") || at(0, b"\xff\xfb") || at(0, b"\xff\xf3") => ("audio/mpeg", Kind::Audio),
+        () if at(0, b"OggS") => ("audio/ogg", Kind::Audio),
+        () if at(0, b"fLaC") => ("audio/flac", Kind::Audio),
+        () => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_tell_what_they_hold() {
+        assert_eq!(kind_of_url("https://x.example/a/b.JPG?sig=1"), Some(Kind::Image));
+        assert_eq!(kind_of_url("data:audio/wav;base64,AAAA"), Some(Kind::Audio));
+        assert_eq!(kind_of_url("https://x.example/a"), None);
+        assert_eq!(kind_of_url("äöü"), None);
+        assert!(names_a_local_file("stills/a.png") && names_a_local_file("a.MOV"));
+        assert!(!names_a_local_file("a still.png of her") && !names_a_local_file("https://x.example/a.png"));
+        assert!(is_url("HTTPS://x.example/"));
+        for text in ["stills/a.png", "https:/x", "http://", "ftp://x/y", ""] {
+            assert!(!is_url(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The second phase: from what the file lists to [`Instances`]: every cell and take as a complete request, rendered,
+//! typed, and checked against the contract.
+//!
+//! The order of the work: parameters; who uses whom (rings and unknown names end here); cells, inherited along
+//! chains; which instances are left out; what each begins and ends on; requests. Whatever is wrong is reported and the
+//! rest goes on, and nothing is reported again because something it rests on is wrong.
+
+mod check;
+mod fan;
+mod film;
+mod frames;
+mod links;
+mod lower;
+mod media;
+mod params;
+mod paths;
+mod place;
+mod request;
+mod tally;
+mod unfanned;
+
+use contract::Contract;
+use indexmap::IndexMap;
+
+use self::fan::{Draft, Fan};
+use self::tally::Tally;
+use crate::Options;
+use crate::diagnostic::{Diagnostic, Problems};
+use crate::files::Files;
+use crate::plan::{Film, Node, NodeIx, Place};
+use crate::source::{Source, Span};
+use crate::syntax::Workflow;
+use crate::template::{Scope, Templates};
+use crate::yaml::YamlValue;
+
+/// All instances of a workflow in file order, not yet sealed into a plan.
+#[derive(Clone, Debug)]
+pub struct Instances {
+    /// The workflow's name.
+    pub(crate) name: String,
+    /// The instances; their `occurrence` is not counted yet.
+    pub(crate) nodes: Vec<Node>,
+    /// Who comes before whom without giving it a frame.
+    pub(crate) order: Vec<(NodeIx, NodeIx)>,
+    /// The film, where there is one.
+    pub(crate) film: Option<Film>,
+}
+
+impl Instances {
+    /// The instances in file order: shots as listed, then cells, then takes.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+}
+
+/// What expansion works with.
+pub(crate) struct Cx<'w> {
+    pub(crate) source: &'w Source,
+    pub(crate) contract: &'w Contract,
+    pub(crate) files: &'w dyn Files,
+    pub(crate) options: &'w Options,
+    pub(crate) templates: Templates<'w>,
+}
+
+impl Cx<'_> {
+    fn place(&self, span: Span) -> Place {
+        let position = self.source.position(span.start());
+        Place { file: self.source.name().to_owned(), line: position.line, column: position.column }
+    }
+}
+
+/// Expands a workflow. What comes back is whole only where no problem was found.
+pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &Cx<'w>, problems: &mut Problems) -> Instances {
+    let params = params::resolve(workflow, cx, problems);
+    request::check_defaults(workflow, cx, problems);
+    let links = links::find(workflow, problems);
+    let fan = fan::fan(workflow, &links, &params, cx, problems);
+    let mut tally = Tally::default();
+
+    let included: Vec<bool> =
+        fan.drafts.iter().map(|draft| included(workflow, &fan, draft, &params, cx, problems)).collect();
+    let mut stage = frames::Stage::new(workflow, &fan, &included);
+    let frames: Vec<Vec<frames::FrameUse>> = fan
+        .drafts
+        .iter()
+        .enumerate()
+        .map(|(at, draft)| {
+            if !included[at] || problems.full() {
+                return Vec::new();
+            }
+            stage.frames_of(at, &scope(&fan, draft, &params), cx, &mut tally, problems)
+        })
+        .collect();
+    let continued = frames::continued(&frames, &fan);
+
+    let mut nodes = Vec::new();
+    for (at, draft) in fan.drafts.iter().enumerate() {
+        if !included[at] || problems.full() {
+            continue;
+        }
+        let work = request::Work {
+            workflow,
+            draft,
+            fanned: fan.of(draft),
+            cell: fan.cell(draft),
+            scope: scope(&fan, draft, &params),
+            frames: &frames[at],
+            continued: continued[at],
+            stage: &stage,
+        };
+        nodes.extend(request::node(&work, cx, &mut tally, problems));
+    }
+    for (shot, fanned) in workflow.shots.iter().zip(&fan.shots) {
+        if fanned.is_none() {
+            unfanned::check(workflow, shot, cx, problems);
+        }
+    }
+    let order = stage.needs(&mut tally);
+    tally.flush(&fan, problems);
+    let film = film::film(workflow, &stage, &params, cx, problems);
+    if fan.drafts.is_empty() && !workflow.shots.is_empty() && !problems.any() {
+        problems.error("no-shots", workflow.shots[0].id.span, "no shot is left to make");
+    }
+    Instances { name: workflow.name.value.clone(), nodes, order, film }
+}
+
+/// The names that an instance's templates can use.
+fn scope(fan: &Fan<'_>, draft: &Draft, params: &Scope) -> Scope {
+    let mut scope = params.clone();
+    for (axis, value) in &fan.cell(draft).values {
+        scope.set(axis, &value.value);
+    }
+    scope.set("shot", &fan.of(draft).shot.id.value.clone().into());
+    scope.set("take", &draft.take.unwrap_or(1).into());
+    scope
+}
+
+/// Whether `when` lets an instance be made.
+fn included<'w>(
+    workflow: &'w Workflow,
+    fan: &Fan<'w>,
+    draft: &Draft,
+    params: &Scope,
+    cx: &Cx<'w>,
+    problems: &mut Problems,
+) -> bool {
+    let Some(when) = &workflow.shots[draft.shot].when else { return true };
+    let value = match &when.value.value {
+        YamlValue::Bool(truth) => return *truth,
+        YamlValue::Text(text) => {
+            match cx.templates.evaluate(text, when.value.span, &scope(fan, draft, params), problems) {
+                Some(value) => value,
+                None => return true,
+            }
+        }
+        _ => when.value.to_json(),
+    };
+    value.as_bool().unwrap_or_else(|| {
+        problems.push(
+            Diagnostic::error("wrong-type", when.place(), "`when` is true or false")
+                .label(format!("this comes out as {}", shortened(&value.to_string())))
+                .help("write a comparison, such as `when: look == 'noir'`"),
+        );
+        true
+    })
+}
+
+/// Text cut to what fits beside a snippet.
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= 60 {
+        return text.to_owned();
+    }
+    text.chars().take(57).chain("…".chars()).collect()
+}
+
+/// A cell as the plan keeps it.
+fn plain_cell(cell: &crate::matrix::Cell) -> IndexMap<String, serde_json::Value> {
+    cell.values.iter().map(|(axis, value)| (axis.clone(), value.value.clone())).collect()
+}

@@ -1,0 +1,142 @@
+//! Files that a workflow names, behind a small trait, so that compiling stays pure.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+/// Why a file could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileTrouble {
+    /// There is no such file.
+    Missing,
+    /// It is a folder or a device.
+    NotAFile,
+    /// It is larger than the bound that was asked for.
+    TooLarge,
+    /// It lies, perhaps through a link, outside the workflow's folder.
+    Outside,
+    /// It is there but cannot be read; in the system's words.
+    Unreadable(String),
+}
+
+impl fmt::Display for FileTrouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => f.write_str("there is no such file"),
+            Self::NotAFile => f.write_str("this is not a file"),
+            Self::TooLarge => f.write_str("this file is too large"),
+            Self::Outside => f.write_str("this file lies outside the workflow's folder"),
+            Self::Unreadable(why) => write!(f, "this file cannot be read: {why}"),
+        }
+    }
+}
+
+/// Reads files relative to the workflow's folder.
+pub trait Files {
+    /// The content of a file of at most `most` bytes. The path is relative to the folder of the workflow file and
+    /// stays below it, unless the caller of the compiler allowed otherwise.
+    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileTrouble>;
+}
+
+/// Files on disk.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    root: PathBuf,
+    outside: bool,
+}
+
+impl Folder {
+    /// Files below a folder; links that lead out of it are refused.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), outside: false }
+    }
+
+    /// Also files elsewhere, for callers that set [`crate::Options::allow_outside`].
+    #[must_use]
+    pub fn with_outside(mut self, allowed: bool) -> Self {
+        self.outside = allowed;
+        self
+    }
+}
+
+impl Files for Folder {
+    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileTrouble> {
+        let trouble = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => FileTrouble::Missing,
+            _ => FileTrouble::Unreadable(error.kind().to_string()),
+        };
+        let root = if self.root.as_os_str().is_empty() { Path::new(".") } else { &self.root };
+        let full = root.join(path).canonicalize().map_err(trouble)?;
+        if !self.outside && !full.starts_with(root.canonicalize().map_err(trouble)?) {
+            return Err(FileTrouble::Outside);
+        }
+        // Looked at before it is opened: opening a pipe would wait for a writer.
+        let facts = full.metadata().map_err(trouble)?;
+        if !facts.is_file() {
+            return Err(FileTrouble::NotAFile);
+        }
+        if facts.len() > most {
+            return Err(FileTrouble::TooLarge);
+        }
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(&full).map_err(trouble)?;
+        file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(trouble)?;
+        if bytes.len() as u64 > most { Err(FileTrouble::TooLarge) } else { Ok(bytes) }
+    }
+}
+
+/// Files in memory, for tests and editors. Without any, every path is missing.
+#[derive(Clone, Debug, Default)]
+pub struct InMemory {
+    files: HashMap<PathBuf, Vec<u8>>,
+}
+
+impl InMemory {
+    /// The same files and one more.
+    #[must_use]
+    pub fn with(mut self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) -> Self {
+        self.files.insert(path.into(), bytes.into());
+        self
+    }
+}
+
+impl Files for InMemory {
+    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileTrouble> {
+        let bytes = self.files.get(path).ok_or(FileTrouble::Missing)?;
+        if bytes.len() as u64 > most { Err(FileTrouble::TooLarge) } else { Ok(bytes.clone()) }
+    }
+}
+
+/// The path without `.` and `..`, or nothing where it leaves its folder or is absolute.
+pub(crate) fn inside(path: &str) -> Option<PathBuf> {
+    let mut clean = PathBuf::new();
+    for component in Path::new(path).components() {
+        match component {
+            Component::Normal(part) => clean.push(part),
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !clean.pop() {
+                    return None;
+                }
+            }
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    let windows = path.contains('\\') || path.as_bytes().get(1) == Some(&b':');
+    (!windows && !clean.as_os_str().is_empty()).then_some(clean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_in_their_folder() {
+        assert_eq!(inside("stills/../stills/./a.png"), Some(PathBuf::from("stills/a.png")));
+        for path in ["../a.png", "/etc/passwd", "a/../../b", "", ".", "c:\\x.png", "..\\x.png"] {
+            assert_eq!(inside(path), None, "{path}");
+        }
+    }
+}

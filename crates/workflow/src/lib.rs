@@ -1,0 +1,40 @@
+//! From a YAML workflow file to a sealed plan. Pure: no network, no clock, files only through [`Files`].
+//!
+//! Phases are types, each step fails only with diagnostics that point into the file:
+//!
+//! | Phase | Type | Module |
+//! |---|---|---|
+//! | the file's text | [`Source`] | `source` |
+//! | words known, places kept | [`Workflow`] | `yaml`, `syntax` |
+//! | fanned out, rendered, typed, checked | [`Instances`] | `template`, `matrix`, `expand` |
+//! | sealed | [`Plan`] | `seal`, `plan` |
+//!
+//! [`check`] goes all the way and lists everything that is wrong; [`load`] is the same for callers who only want the plan.
+
+pub mod bounds;
+mod diagnostic;
+mod expand;
+mod files;
+mod load;
+mod matrix;
+pub mod plan;
+mod schema;
+mod seal;
+mod source;
+mod syntax;
+mod template;
+mod yaml;
+
+pub use diagnostic::{Diagnostic, Label, Record, Report, Severity, render};
+pub use expand::Instances;
+pub use files::{FileTrouble, Files, Folder, InMemory};
+pub use load::{Checked, Options, check, expand, load, parse};
+pub use plan::{BrokenSeal, Edge, Film, Input, InputIdentity, Node, NodeIx, NodeKey, Place, Plan, key};
+pub use schema::workflow_schema;
+pub use seal::seal;
+pub use source::{Position, Source, Span, Spanned};
+pub use syntax::{Continues, Entry, FilmWords, Shot, ShotRef, Workflow};
+pub use yaml::{Key, Yaml, YamlValue};
+
+/// Seconds that a video is taken to last where its request does not say: the service's document states no default.
+pub const UNSTATED_SECONDS: f64 = 5.0;

@@ -1,0 +1,104 @@
+//! Axes given as ranges: `{from: 1, to: 9, step: 2}`.
+
+use serde_json::{Number, Value};
+
+use crate::bounds;
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped};
+use crate::source::{Span, Spanned};
+use crate::yaml::{Key, Yaml, YamlValue};
+
+const WORDS: [&str; 3] = ["from", "to", "step"];
+
+/// The values from `from` to `to`, both included, `step` apart (1 where it is left out). Whole where both `from` and
+/// `step` are whole.
+pub(super) fn values(axis: &Key, range: &Yaml, problems: &mut Problems) -> Option<Vec<Spanned<Value>>> {
+    let YamlValue::Map(entries) = &range.value else { return None };
+    for (key, _) in entries {
+        if !WORDS.contains(&key.value.as_str()) {
+            problems.push(
+                Diagnostic::error(
+                    "bad-matrix",
+                    key.span,
+                    format!("`{}` is not a word of a range", key.value),
+                )
+                .help(
+                    did_you_mean(&key.value, WORDS)
+                        .unwrap_or_else(|| "a range has `from`, `to` and `step`".to_owned()),
+                ),
+            );
+            return None;
+        }
+    }
+    let from = number(axis, range, "from", problems)?;
+    let to = number(axis, range, "to", problems)?;
+    let step = match range.get("step") {
+        Some(_) => number(axis, range, "step", problems)?,
+        None => Number::from(1),
+    };
+    let place = range.get("step").map_or(axis.span, |(_, value)| value.span);
+    list(&from, &to, &step, place, axis, problems)
+}
+
+fn number(axis: &Key, range: &Yaml, word: &str, problems: &mut Problems) -> Option<Number> {
+    match range.get(word) {
+        Some((_, Yaml { value: YamlValue::Number(number), .. })) => Some(number.clone()),
+        Some((key, value)) => {
+            problems.push(
+                Diagnostic::error("bad-matrix", value.span.or(key.span), format!("`{word}` is a number"))
+                    .label(format!("this is {}", value.kind())),
+            );
+            None
+        }
+        None => {
+            problems.push(
+                Diagnostic::error(
+                    "bad-matrix",
+                    axis.span,
+                    format!("the axis `{}` has no `{word}`", axis.value),
+                )
+                .help("an axis is a list, or a range such as `{from: 1, to: 5}`"),
+            );
+            None
+        }
+    }
+}
+
+fn list(
+    from: &Number,
+    to: &Number,
+    step: &Number,
+    place: Span,
+    axis: &Key,
+    problems: &mut Problems,
+) -> Option<Vec<Spanned<Value>>> {
+    let (start, end, width) = (from.as_f64()?, to.as_f64()?, step.as_f64()?);
+    if width == 0.0 || (end - start) * width < 0.0 {
+        problems.push(
+            Diagnostic::error("bad-matrix", place, format!("this step never leads from {from} to {to}"))
+                .help("give a positive step to count up, a negative one to count down"),
+        );
+        return None;
+    }
+    // A little tolerance, so that 0 to 0.3 by 0.1 has its last value.
+    let steps = ((end - start) / width + 1e-9).floor();
+    if steps + 1.0 > bounds::INSTANCES as f64 {
+        problems.push(
+            Diagnostic::error(
+                "matrix-too-large",
+                axis.span,
+                format!("this axis has {} values", grouped((steps + 1.0) as u128)),
+            )
+            .help(format!("a plan has at most {} instances", grouped(bounds::INSTANCES as u128))),
+        );
+        return None;
+    }
+    let count = steps as i64;
+    let value = |at: i64| match (from.as_i64(), step.as_i64()) {
+        (Some(from), Some(step)) => {
+            step.checked_mul(at).and_then(|offset| from.checked_add(offset)).map(Number::from)
+        }
+        // Rounded so that 0.1 + 0.2 reads 0.3.
+        _ => Number::from_f64((((start + width * at as f64) * 1e9).round()) / 1e9),
+    };
+    (0..=count).map(|at| value(at).map(|number| Spanned::new(Value::Number(number), axis.span))).collect()
+}

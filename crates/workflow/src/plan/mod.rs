@@ -1,0 +1,195 @@
+//! The plan: what will be asked of the service, sealed. Everything here is decided; nothing is a template any more.
+//!
+//! A [`Plan`] can only be made by [`crate::seal`] or read back from its own serialised form, which is checked
+//! again. Invariants: the graph has no cycle; node names are unique; every input's place in its request holds
+//! `null`; every film clip is a node.
+
+mod edge;
+mod film;
+mod form;
+mod key;
+mod node;
+
+use std::collections::HashMap;
+
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::{EdgeRef, Topo};
+use petgraph::{Direction, algo};
+use serde::{Deserialize, Serialize};
+
+pub use contract::canonical_json;
+
+pub use self::edge::Edge;
+pub use self::film::Film;
+pub use self::form::BrokenSeal;
+pub(crate) use self::form::frame_edges;
+pub(crate) use self::key::{Fingerprint, Hasher, request_without_by_products};
+pub use self::key::{InputIdentity, NodeKey, key};
+pub use self::node::{Input, Node, Place, Source};
+
+/// The index of a node in its plan: 0 is the first node in file order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NodeIx(u32);
+
+impl NodeIx {
+    /// The position of the node in file order, counted from 0.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The node at a position in file order.
+    #[must_use]
+    pub fn new(index: usize) -> Self {
+        Self(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+
+    fn graph(self) -> NodeIndex {
+        NodeIndex::new(self.index())
+    }
+}
+
+/// A sealed plan: an acyclic graph of requests in file order, and the film they make.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "form::PlanForm", try_from = "form::PlanForm")]
+pub struct Plan {
+    name: String,
+    graph: DiGraph<Node, Edge>,
+    film: Option<Film>,
+    ranks: Vec<u64>,
+    by_name: HashMap<String, NodeIx>,
+}
+
+impl Plan {
+    /// Seals nodes and edges into a plan, or says which invariant they break.
+    pub(crate) fn seal(
+        name: String,
+        nodes: Vec<Node>,
+        edges: impl IntoIterator<Item = (NodeIx, NodeIx, Edge)>,
+        film: Option<Film>,
+    ) -> Result<Self, BrokenSeal> {
+        let mut graph = DiGraph::with_capacity(nodes.len(), nodes.len());
+        let mut by_name = HashMap::with_capacity(nodes.len());
+        for node in nodes {
+            let name = node.name.clone();
+            let ix = NodeIx::new(graph.add_node(node).index());
+            if by_name.insert(name.clone(), ix).is_some() {
+                return Err(BrokenSeal::DuplicateName(name));
+            }
+        }
+        let count = graph.node_count();
+        for (from, to, edge) in edges {
+            for end in [from, to] {
+                if end.index() >= count {
+                    return Err(BrokenSeal::NoSuchNode(end.index()));
+                }
+            }
+            graph.add_edge(from.graph(), to.graph(), edge);
+        }
+        let plan = Self { name, ranks: Vec::new(), graph, film, by_name };
+        form::check(&plan)?;
+        let ranks = plan.longest_paths().ok_or(BrokenSeal::Cycle)?;
+        Ok(Self { ranks, ..plan })
+    }
+
+    /// The workflow's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many nodes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.graph.node_count()
+    }
+
+    /// Whether there is nothing to do.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.graph.node_count() == 0
+    }
+
+    /// All nodes in file order: shots as listed, then matrix cells in order, then takes.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeIx, &Node)> {
+        self.graph.node_indices().map(|ix| (NodeIx::new(ix.index()), &self.graph[ix]))
+    }
+
+    /// One node. The index must come from this plan.
+    #[must_use]
+    pub fn node(&self, ix: NodeIx) -> &Node {
+        &self.graph[ix.graph()]
+    }
+
+    /// The nodes that must be done before this one: those whose frames it takes and those it `needs`.
+    /// Each once, in file order.
+    #[must_use]
+    pub fn predecessors(&self, ix: NodeIx) -> Vec<NodeIx> {
+        self.neighbours(ix, Direction::Incoming)
+    }
+
+    /// The nodes that wait for this one. Each once, in file order.
+    #[must_use]
+    pub fn successors(&self, ix: NodeIx) -> Vec<NodeIx> {
+        self.neighbours(ix, Direction::Outgoing)
+    }
+
+    /// Seconds of video on the longest path from the start of this node to a leaf, itself included, rounded up
+    /// node by node. Long chains first means: highest rank first.
+    #[must_use]
+    pub fn rank(&self, ix: NodeIx) -> u64 {
+        self.ranks.get(ix.index()).copied().unwrap_or_default()
+    }
+
+    /// The node with this instance name, e.g. `harbor@lens=24mm,seed=1` or `lamp#2`.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<NodeIx> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The film that the nodes make, where the workflow has one.
+    #[must_use]
+    pub fn film(&self) -> Option<&Film> {
+        self.film.as_ref()
+    }
+
+    /// Seconds of video that the whole plan asks for.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.graph.node_weights().map(|node| node.seconds).sum()
+    }
+
+    /// The edges: from, to, and why. In no promised order.
+    pub fn edges(&self) -> impl Iterator<Item = (NodeIx, NodeIx, Edge)> + '_ {
+        self.graph.edge_references().map(|edge| {
+            (NodeIx::new(edge.source().index()), NodeIx::new(edge.target().index()), *edge.weight())
+        })
+    }
+
+    fn neighbours(&self, ix: NodeIx, direction: Direction) -> Vec<NodeIx> {
+        let mut found: Vec<NodeIx> = self
+            .graph
+            .neighbors_directed(ix.graph(), direction)
+            .map(|other| NodeIx::new(other.index()))
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Ranks by node, or nothing where the graph has a cycle.
+    fn longest_paths(&self) -> Option<Vec<u64>> {
+        if algo::is_cyclic_directed(&self.graph) {
+            return None;
+        }
+        let mut ranks = vec![0_u64; self.len()];
+        let reversed = petgraph::visit::Reversed(&self.graph);
+        let mut order = Topo::new(reversed);
+        while let Some(ix) = order.next(reversed) {
+            let after = self.graph.neighbors(ix).map(|next| ranks[next.index()]).max().unwrap_or(0);
+            ranks[ix.index()] = after.saturating_add(self.graph[ix].seconds.max(0.0).ceil() as u64);
+        }
+        Some(ranks)
+    }
+}

@@ -1,0 +1,130 @@
+//! One node of a plan: a complete request, where its inputs come from, and how it is to be handled.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use contract::Family;
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::NodeIx;
+
+/// One video to be made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    /// The instance's name: `door`, `harbor@lens=24mm,seed=1`, with takes `lamp#2`. Unique in the plan; made of
+    /// letters, digits and `@ = , . - _ #`.
+    pub name: String,
+    /// The id of the shot that it is an instance of.
+    pub shot: String,
+    /// The matrix cell: axis to value, in the order of the file. Empty without a matrix.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub cell: IndexMap<String, Value>,
+    /// Which take, counted from 1; nothing where the shot has no `takes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub take: Option<u32>,
+    /// The author's note, for people only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The model's id (spec 2.1).
+    pub model: String,
+    /// The family that the model belongs to.
+    pub family: Family,
+    /// The complete wire request (spec 2.2, 2.4), except that the places of `inputs` hold `null`.
+    pub request: Map<String, Value>,
+    /// What has to be put into the request before it can be sent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<Input>,
+    /// Seconds of video asked for; where the request leaves it to the service, [`crate::UNSTATED_SECONDS`].
+    pub seconds: f64,
+    /// Sets otherwise identical work apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub salt: Option<String>,
+    /// How many nodes before this one, in file order, ask for exactly the same thing: two identical shots are two
+    /// videos.
+    pub occurrence: u32,
+    /// How often the shot may be attempted in all; 1 is once.
+    pub retry: u32,
+    /// How long one attempt may take before it is let go of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Duration>,
+    /// Where the shot stands in the file.
+    pub place: Place,
+}
+
+/// Something that has to be put into a request before it is sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// JSON pointer (RFC 6901) of its place in the request.
+    pub pointer: String,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// Where an input comes from. A URL needs no input: it goes straight into the request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Source {
+    /// The last frame of another node's video.
+    LastFrame(NodeIx),
+    /// The first frame of another node's video.
+    FirstFrame(NodeIx),
+    /// A file beside the workflow, as it was when the plan was made.
+    File {
+        /// Relative to the folder of the workflow file.
+        path: PathBuf,
+        /// SHA-256 of the content, lower-case hex.
+        sha256: String,
+        /// For example `image/png`.
+        media_type: String,
+        /// The content's length.
+        bytes: u64,
+    },
+}
+
+impl Source {
+    /// The node whose frame it is, if it is one.
+    #[must_use]
+    pub fn node(&self) -> Option<NodeIx> {
+        match self {
+            Self::LastFrame(ix) | Self::FirstFrame(ix) => Some(*ix),
+            Self::File { .. } => None,
+        }
+    }
+}
+
+/// A place in a workflow file. Line and column are counted from 1, columns in characters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// The file as the user named it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: usize,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+impl Node {
+    /// The request with its inputs filled in: `values[i]` (a URL or a data URI) goes to the place of `inputs[i]`.
+    /// Places without a value stay `null`.
+    #[must_use]
+    pub fn complete(&self, values: &[String]) -> Value {
+        let mut request = Value::Object(self.request.clone());
+        for (input, value) in self.inputs.iter().zip(values) {
+            if let Some(place) = request.pointer_mut(&input.pointer) {
+                *place = Value::String(value.clone());
+            }
+        }
+        request
+    }
+}

@@ -1,0 +1,174 @@
+//! The runner's words as types. The schema is derived from them, and their comments are what an editor shows; the parser
+//! reads the file by hand, since it keeps the place of every value.
+#![expect(dead_code, reason = "only the schemas of these types are used")]
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde_json::Value;
+
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Workflow {
+    /// The version of the language: 1.
+    #[schemars(range(min = 1, max = 1))]
+    version: u32,
+    /// The workflow's name: letters, digits, `-` and `_`. The file's own where it is left out.
+    #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"), length(max = 64))]
+    name: Option<String>,
+    /// Values for templates, such as `{{ keeper }}`. Each may use those above it; `-p name=value` gives another value.
+    params: Option<BTreeMap<String, Value>>,
+    /// Request fields for every shot. A field that a shot's family of models does not have is left out there.
+    defaults: Option<Defaults>,
+    /// The shots, in order.
+    #[schemars(length(min = 1))]
+    shots: Vec<Shot>,
+    /// The film that the shots are joined to.
+    film: Option<Film>,
+}
+
+/// Request fields for every shot.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Defaults {}
+
+/// One shot: a request, and a few words of the runner's.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Shot {
+    /// The shot's name: letters, digits, `-` and `_`. Other shots, the film and the files are named by it.
+    #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"), length(max = 64))]
+    id: Text,
+    /// A note for people. It changes nothing.
+    note: Option<String>,
+    /// Begins on the last frame of another shot: `id`, `id@axis=value` or `id#take`. The axes of that shot's matrix
+    /// are this shot's too.
+    continues: Option<Text>,
+    /// The image that the video begins on.
+    first_frame: Option<Medium>,
+    /// The image that the video ends on.
+    last_frame: Option<Medium>,
+    /// Images, videos and sounds that guide the video without being shown.
+    references: Option<References>,
+    /// Makes one instance for each combination of values: axes as lists or ranges, then `exclude`, then `include`.
+    matrix: Option<Matrix>,
+    /// How many candidates to make.
+    takes: Option<Count<100>>,
+    /// Which of the takes other shots and the film use.
+    pick: Option<Count<100>>,
+    /// Shots that come before this one, though it takes no frame of theirs.
+    needs: Option<References>,
+    /// Whether the instance is made: true, false or an expression such as `look == 'noir'`.
+    when: Option<When>,
+    /// Sets otherwise identical work apart: another salt is another video.
+    salt: Option<Salt>,
+    /// How often the shot may be attempted in all, 1 where it is left out.
+    retry: Option<Retry>,
+    /// How long one attempt may take: seconds, or `90s`, `10m`, `1h30m`.
+    timeout: Option<Salt>,
+}
+
+/// The film that the shots are joined to.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Film {
+    /// Its file name, ending in `.mp4`. The workflow's name where it is left out.
+    output: Option<String>,
+    /// The shots in the order in which they are shown; all of them, in the order of the file, where it is left out.
+    shots: Option<References>,
+}
+
+/// A schema written by hand, for values of several forms.
+macro_rules! forms {
+    ($($(#[$doc:meta])* $name:ident $(<const $bound:ident: u32>)? = $schema:expr;)*) => {$(
+        $(#[$doc])*
+        pub(super) struct $name $(<const $bound: u32>)?;
+
+        impl $(<const $bound: u32>)? JsonSchema for $name $(<$bound>)? {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                match schemars::Schema::try_from($schema) {
+                    Ok(schema) => schema,
+                    Err(_) => schemars::Schema::default(),
+                }
+            }
+        }
+    )*};
+}
+
+fn template() -> Value {
+    serde_json::json!({ "type": "string", "pattern": "\\{[{%]" })
+}
+
+fn medium() -> Value {
+    serde_json::json!({
+        "anyOf": [
+            { "type": "string", "description": "a file in the workflow's folder, or a URL" },
+            {
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {
+                    "shot": { "type": ["string", "integer"], "description": "a shot: `id`, `id@axis=value` or `id#take`" },
+                    "frame": { "enum": ["first", "last"], "description": "which frame of the shot; the last where it is left out" },
+                    "file": { "type": "string", "description": "a file in the workflow's folder" },
+                    "url": { "type": "string", "description": "an address that the service can fetch, or a data URI" },
+                    "type": { "enum": ["image", "video", "audio"], "description": "what it is, where its name does not say" },
+                },
+            },
+        ],
+    })
+}
+
+forms! {
+    /// Text, or a number that is read as text.
+    Text = serde_json::json!({ "type": ["string", "integer"] });
+    /// A whole number, or a template.
+    Count<const MOST: u32> = serde_json::json!({ "anyOf": [{ "type": "integer", "minimum": 1, "maximum": MOST }, template()] });
+    /// One medium.
+    Medium = medium();
+    /// One or several.
+    References = serde_json::json!({ "anyOf": [medium(), { "type": "array", "items": medium() }, { "type": "integer" }] });
+    /// Axes, `include`, `exclude`.
+    Matrix = serde_json::json!({
+        "anyOf": [{
+            "type": "object",
+            "properties": {
+                "include": { "type": ["array", "null"], "items": { "type": "object" },
+                    "description": "adds values to the combinations they fit, or a combination of their own" },
+                "exclude": { "type": ["array", "null"], "items": { "type": "object" },
+                    "description": "takes away the combinations that have these values" },
+            },
+            "additionalProperties": {
+                "anyOf": [
+                    { "type": "array", "minItems": 1 },
+                    { "type": "object", "required": ["from", "to"], "additionalProperties": false, "properties": {
+                        "from": { "type": ["number", "string"] },
+                        "to": { "type": ["number", "string"] },
+                        "step": { "type": ["number", "string"] },
+                    } },
+                    template(),
+                ],
+            },
+        }, template()],
+    });
+    /// A truth, or an expression.
+    When = serde_json::json!({ "type": ["boolean", "string"] });
+    /// Text or a number.
+    Salt = serde_json::json!({ "type": ["string", "number", "boolean", "null"] });
+    /// A number of attempts, by itself or named.
+    Retry = serde_json::json!({
+        "anyOf": [
+            { "type": "integer", "minimum": 1, "maximum": 10 },
+            { "type": "object", "required": ["attempts"], "additionalProperties": false,
+              "properties": { "attempts": { "anyOf": [{ "type": "integer", "minimum": 1, "maximum": 10 }, template()] } } },
+            template(),
+        ],
+    });
+}

@@ -1,0 +1,260 @@
+//! Reads the tree into a [`Workflow`], reporting every word that is wrong and going on with what is right.
+
+use std::collections::HashMap;
+
+use super::{Entry, FilmWords, ShotRef, Workflow, identifier, plain_name, shape, shot};
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use crate::source::{Source, Span, Spanned};
+use crate::yaml::{Key, Yaml, YamlValue};
+
+const TOP_WORDS: [&str; 6] = ["version", "name", "params", "defaults", "shots", "film"];
+const FILM_WORDS: [&str; 2] = ["output", "shots"];
+
+/// The workflow that the tree holds, as far as it holds one. Nothing where there is not even a map.
+pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Option<Workflow> {
+    let YamlValue::Map(entries) = &tree.value else {
+        let diagnostic = if tree.is_null() {
+            Diagnostic::error("empty-file", tree.span, "this file says nothing")
+        } else {
+            Diagnostic::error("wrong-type", tree.span, "a workflow is a map")
+                .label(format!("this is {}", tree.kind()))
+        };
+        problems.push(diagnostic.help("begin with `version: 1`, `name:` and a list of `shots:`"));
+        return None;
+    };
+    let start = entries.first().map_or(Span::default(), |(key, _)| key.span);
+    let mut workflow = Workflow {
+        name: Spanned::new(file_stem(source.name()), start),
+        params: Vec::new(),
+        params_place: start,
+        defaults: Vec::new(),
+        shots: Vec::new(),
+        film: None,
+    };
+    let (mut version_given, mut shots_given) = (false, false);
+    for (key, value) in entries {
+        match key.value.as_str() {
+            "version" => {
+                version_given = true;
+                version(key, value, problems);
+            }
+            "name" => {
+                if let Some(name) = shape::text(value, "name", key.span, problems) {
+                    if let Err(message) = plain_name(&name.value) {
+                        problems.error("bad-name", name.span, message);
+                    }
+                    workflow.name = name;
+                }
+            }
+            "params" => {
+                workflow.params_place = key.span;
+                workflow.params = params(key, value, problems);
+            }
+            "defaults" => workflow.defaults = defaults(key, value, problems),
+            "shots" => {
+                shots_given = true;
+                workflow.shots = shots(key, value, problems);
+            }
+            "film" => workflow.film = Some(film(key, value, problems)),
+            other => {
+                let diagnostic = Diagnostic::error(
+                    "unknown-word",
+                    key.span,
+                    format!("`{other}` is not a word of a workflow"),
+                );
+                problems.push(
+                    diagnostic.help(
+                        did_you_mean(other, TOP_WORDS)
+                            .unwrap_or_else(|| format!("the words here are {}", quoted_list(TOP_WORDS, 10))),
+                    ),
+                );
+            }
+        }
+    }
+    if !version_given {
+        problems.push(
+            Diagnostic::error("missing-word", start, "`version` is missing")
+                .help("begin the file with `version: 1`"),
+        );
+    }
+    if !shots_given {
+        problems.push(
+            Diagnostic::error("missing-word", start, "`shots` is missing").help("a workflow lists its shots"),
+        );
+    }
+    Some(workflow)
+}
+
+fn version(key: &Key, value: &Yaml, problems: &mut Problems) {
+    let given = match &value.value {
+        YamlValue::Number(number) => number.as_u64(),
+        _ => None,
+    };
+    if given != Some(1) {
+        problems.push(
+            Diagnostic::error(
+                "unsupported-version",
+                value.span.or(key.span),
+                "this version of the language is not known",
+            )
+            .help("write `version: 1`"),
+        );
+    }
+}
+
+fn map<'a>(key: &Key, value: &'a Yaml, problems: &mut Problems) -> &'a [(Key, Yaml)] {
+    match &value.value {
+        YamlValue::Map(entries) => entries,
+        YamlValue::Null => &[],
+        _ => {
+            problems.push(
+                Diagnostic::error("wrong-type", value.span, format!("`{}` is a map", key.value))
+                    .label(format!("this is {}", value.kind())),
+            );
+            &[]
+        }
+    }
+}
+
+fn params(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<Entry> {
+    map(key, value, problems)
+        .iter()
+        .filter(|(name, _)| match identifier(&name.value) {
+            Ok(()) => true,
+            Err(message) => {
+                problems.error("bad-name", name.span, message);
+                false
+            }
+        })
+        .map(|(key, value)| Entry { key: key.clone(), value: value.clone() })
+        .collect()
+}
+
+fn defaults(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<Entry> {
+    map(key, value, problems)
+        .iter()
+        .filter(|(name, _)| {
+            let word = shot::WORDS.contains(&name.value.as_str());
+            if word {
+                problems.push(
+                    Diagnostic::error(
+                        "unknown-field",
+                        name.span,
+                        format!("`{}` is a word of a shot, not a request field", name.value),
+                    )
+                    .help("`defaults` holds request fields; write this word at each shot"),
+                );
+            }
+            !word
+        })
+        .map(|(key, value)| Entry { key: key.clone(), value: value.clone() })
+        .collect()
+}
+
+fn shots(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<super::Shot> {
+    let YamlValue::List(items) = &value.value else {
+        problems.push(
+            Diagnostic::error("wrong-type", value.span.or(key.span), "`shots` is a list")
+                .label(format!("this is {}", value.kind()))
+                .help("write each shot as `- id: …` with its fields below"),
+        );
+        return Vec::new();
+    };
+    if items.is_empty() {
+        problems.error("no-shots", key.span, "`shots` lists nothing");
+    }
+    let mut found: Vec<super::Shot> = Vec::with_capacity(items.len());
+    let mut places: HashMap<String, Span> = HashMap::new();
+    for item in items {
+        let Some(shot) = shot::read(item, problems) else { continue };
+        if let Some(first) = places.get(&shot.id.value) {
+            problems.push(
+                Diagnostic::error(
+                    "duplicate-id",
+                    shot.id.span,
+                    format!("two shots have the id `{}`", shot.id.value),
+                )
+                .label("again here")
+                .other(*first, "first here")
+                .help("give each shot an id of its own"),
+            );
+            continue;
+        }
+        places.insert(shot.id.value.clone(), shot.id.span);
+        found.push(shot);
+    }
+    found
+}
+
+fn film(key: &Key, value: &Yaml, problems: &mut Problems) -> FilmWords {
+    let mut film = FilmWords { key: key.clone(), output: None, shots: None };
+    for (word, value) in map(key, value, problems) {
+        match word.value.as_str() {
+            "output" => film.output = Some(Entry { key: word.clone(), value: value.clone() }),
+            "shots" => film.shots = film_shots(word, value, problems),
+            other => {
+                let diagnostic = Diagnostic::error(
+                    "unknown-word",
+                    word.span,
+                    format!("`{other}` is not a word of `film`"),
+                );
+                problems.push(
+                    diagnostic
+                        .help(did_you_mean(other, FILM_WORDS).unwrap_or_else(|| {
+                            format!("the words here are {}", quoted_list(FILM_WORDS, 10))
+                        })),
+                );
+            }
+        }
+    }
+    film
+}
+
+/// What the film lists. Where nothing of it can be read, which is reported, it is as if it listed nothing by name.
+fn film_shots(word: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<Spanned<ShotRef>>> {
+    let found = references(word, value, problems);
+    (!found.is_empty() || shape::items(value).is_empty()).then_some(found)
+}
+
+/// A list of shot references, or one.
+pub(super) fn references(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<Spanned<ShotRef>> {
+    shape::items(value).iter().filter_map(|item| reference(&key.value, key.span, item, problems)).collect()
+}
+
+/// One shot reference.
+pub(super) fn reference(
+    what: &str,
+    place: Span,
+    value: &Yaml,
+    problems: &mut Problems,
+) -> Option<Spanned<ShotRef>> {
+    let text = match &value.value {
+        YamlValue::Text(text) => text.clone(),
+        // An id such as `1` is a number to YAML.
+        YamlValue::Number(number) if number.is_u64() => number.to_string(),
+        _ => {
+            problems.push(
+                Diagnostic::error("wrong-type", value.span.or(place), format!("`{what}` names a shot"))
+                    .label(format!("this is {}", value.kind())),
+            );
+            return None;
+        }
+    };
+    match ShotRef::parse(&text) {
+        Ok(reference) => Some(Spanned::new(reference, value.span)),
+        Err(message) => {
+            problems.push(Diagnostic::error("bad-name", value.span.or(place), message).help(format!(
+                "`{what}` names a shot by its id, one cell of it as `id@axis=value`, one take as `id#2`"
+            )));
+            None
+        }
+    }
+}
+
+/// A name for a workflow that gives itself none: the file's, in characters that names may have.
+fn file_stem(name: &str) -> String {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    let slug = crate::template::slug(stem);
+    if slug.is_empty() { "workflow".to_owned() } else { slug }
+}

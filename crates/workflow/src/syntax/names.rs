@@ -1,0 +1,133 @@
+//! Names: which ones may be given, and how a shot, a cell or a take is named.
+
+use std::fmt;
+
+use crate::bounds;
+
+/// How a shot is named where another uses it: `harbor` (all its instances, or the one), `harbor@lens=24mm,seed=1`
+/// (one cell), `lamp#2` (one take).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ShotRef {
+    /// The shot's id.
+    pub shot: String,
+    /// The cell after `@`, as instance names write it.
+    pub cell: Option<String>,
+    /// The take after `#`, from 1.
+    pub take: Option<u32>,
+}
+
+impl ShotRef {
+    /// Reads a reference; the error says what is wrong with it.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let (rest, take) = match text.split_once('#') {
+            Some((rest, take)) => {
+                let number = take.parse::<u32>().ok().filter(|number| *number > 0);
+                (rest, Some(number.ok_or_else(|| format!("`#{take}` is not the number of a take"))?))
+            }
+            None => (text, None),
+        };
+        let (shot, cell) = match rest.split_once('@') {
+            Some((_, "")) => return Err("after `@` comes a cell, such as `seed=3`".to_owned()),
+            Some((shot, cell)) => (shot, Some(cell.to_owned())),
+            None => (rest, None),
+        };
+        plain_name(shot)?;
+        Ok(Self { shot: shot.to_owned(), cell, take })
+    }
+}
+
+impl fmt::Display for ShotRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shot)?;
+        if let Some(cell) = &self.cell {
+            write!(f, "@{cell}")?;
+        }
+        if let Some(take) = self.take {
+            write!(f, "#{take}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Checks a name that also becomes part of file names: letters, digits, `-` and `_`, a letter or digit first.
+pub(crate) fn plain_name(name: &str) -> Result<(), String> {
+    if name.is_empty() {
+        return Err("a name may not be empty".to_owned());
+    }
+    if name.chars().count() > bounds::NAME_CHARS {
+        return Err(format!("a name has at most {} characters", bounds::NAME_CHARS));
+    }
+    if !name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+        return Err(format!("`{name}` does not begin with a letter or digit"));
+    }
+    match name.chars().find(|c| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))) {
+        Some(c) => Err(format!("`{name}` has a `{c}` in it: a name is made of letters, digits, `-` and `_`")),
+        None => Ok(()),
+    }
+}
+
+/// Names that templates give a meaning of their own.
+const RESERVED: [&str; 17] = [
+    "shot", "take", "range", "dict", "true", "false", "none", "True", "False", "None", "and", "or", "not",
+    "if", "else", "in", "is",
+];
+
+/// Checks a name that templates use: letters, digits and `_`, no digit first, nothing reserved.
+pub(crate) fn identifier(name: &str) -> Result<(), String> {
+    if RESERVED.contains(&name) {
+        return Err(format!("`{name}` has a meaning of its own in templates"));
+    }
+    if name.chars().count() > bounds::NAME_CHARS {
+        return Err(format!("a name has at most {} characters", bounds::NAME_CHARS));
+    }
+    let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if first && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        Ok(())
+    } else {
+        Err(format!(
+            "`{name}` cannot be used in templates: write it with letters, digits and `_`, no digit first"
+        ))
+    }
+}
+
+/// Checks the film's file name: one plain `.mp4` file, no folder.
+pub(crate) fn output_name(name: &str) -> Result<(), String> {
+    if name.contains(['/', '\\', ':']) || name.starts_with('.') {
+        return Err(format!("`{name}` is not a plain file name"));
+    }
+    if name.chars().any(|c| c.is_control() || "<>\"|?*".contains(c)) || name.len() > 200 {
+        return Err(format!("`{name}` is not a name that every file system takes"));
+    }
+    match name.strip_suffix(".mp4") {
+        Some(stem) if !stem.is_empty() && stem.trim() == stem => Ok(()),
+        _ => Err(format!("`{name}` does not end in `.mp4`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_name_shots_cells_and_takes() {
+        let full = ShotRef::parse("harbor@lens=24mm,seed=1#2").unwrap();
+        assert_eq!(
+            (full.shot.as_str(), full.cell.as_deref(), full.take),
+            ("harbor", Some("lens=24mm,seed=1"), Some(2))
+        );
+        assert_eq!(full.to_string(), "harbor@lens=24mm,seed=1#2");
+        for wrong in ["", "harbor@", "lamp#0", "lamp#x", "../x", "a b", "@seed=1", "-x"] {
+            assert!(ShotRef::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn film_names_stay_in_their_folder() {
+        assert!(output_name("light house.mp4").is_ok());
+        for wrong in
+            ["../x.mp4", "a/b.mp4", "x.mov", ".mp4", ".x.mp4", "c:x.mp4", "x\n.mp4", " .mp4", "a\\b.mp4"]
+        {
+            assert!(output_name(wrong).is_err(), "{wrong}");
+        }
+    }
+}

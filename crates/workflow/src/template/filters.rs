@@ -1,0 +1,198 @@
+//! Filters of the trade, and bounded versions of those of minijinja that make text grow.
+
+use minijinja::value::{Kwargs, Value};
+use minijinja::{Error, ErrorKind};
+
+use crate::bounds;
+
+fn refuse(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::InvalidOperation, message.into())
+}
+
+fn too_large() -> Error {
+    refuse(format!("this makes more than {} KiB of text", bounds::RENDERED_BYTES / 1024))
+}
+
+/// Text as part of a name: lower-case ASCII letters and digits, everything else as single dashes.
+pub(crate) fn slug(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            out.push(c.to_ascii_lowercase());
+        } else if !out.is_empty() && !out.ends_with('-') {
+            out.push('-');
+        }
+    }
+    out.truncate(out.trim_end_matches('-').len());
+    out
+}
+
+/// `| slug`: see [`slug`].
+pub(super) fn slug_filter(value: &Value) -> String {
+    slug(&value.to_string())
+}
+
+/// `| times(n)`: a number, multiplied.
+pub(super) fn times(value: &Value, factor: &Value) -> Result<Value, Error> {
+    if let (Some(a), Some(b)) = (value.as_i64(), factor.as_i64()) {
+        return a.checked_mul(b).map(Value::from).ok_or_else(|| refuse("the product is too large"));
+    }
+    match (f64::try_from(value.clone()), f64::try_from(factor.clone())) {
+        (Ok(a), Ok(b)) if (a * b).is_finite() => Ok(Value::from(a * b)),
+        _ => Err(refuse("`times` multiplies numbers")),
+    }
+}
+
+/// `| join(", ")`: the items of a list as one text.
+pub(super) fn join(value: &Value, separator: Option<&str>) -> Result<String, Error> {
+    let mut out = String::new();
+    for (at, item) in value.try_iter()?.enumerate() {
+        if at > 0 {
+            out.push_str(separator.unwrap_or_default());
+        }
+        match item.as_str() {
+            Some(text) => out.push_str(text),
+            None => out.push_str(&item.to_string()),
+        }
+        if out.len() > bounds::RENDERED_BYTES {
+            return Err(too_large());
+        }
+    }
+    Ok(out)
+}
+
+/// `| replace("a", "b")`.
+pub(super) fn replace(value: &str, from: &str, to: &str) -> Result<String, Error> {
+    let grown = value.matches(from).count().saturating_mul(to.len()).saturating_add(value.len());
+    if grown > bounds::RENDERED_BYTES.saturating_mul(2) {
+        return Err(too_large());
+    }
+    Ok(value.replace(from, to))
+}
+
+/// `| shuffle(seed)`: a list in an order that only the seed decides, the same on every machine.
+pub(super) fn shuffle(value: &Value, seed: i64) -> Result<Value, Error> {
+    let mut items: Vec<Value> = value.try_iter()?.take(bounds::CSV_ROWS + 1).collect();
+    if items.len() > bounds::CSV_ROWS {
+        return Err(refuse(format!("`shuffle` takes at most {} items", bounds::CSV_ROWS)));
+    }
+    let mut state = seed as u64;
+    for at in (1..items.len()).rev() {
+        items.swap(at, (next_random(&mut state) % (at as u64 + 1)) as usize);
+    }
+    Ok(Value::from(items))
+}
+
+/// `SplitMix64`: small, well known, the same everywhere.
+fn next_random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// `| csv`: the rows of a text (RFC 4180) as maps by the names of its first line; with `header=false`, as lists.
+#[expect(clippy::needless_pass_by_value, reason = "keyword arguments come by value")]
+pub(super) fn csv(text: &str, kwargs: Kwargs) -> Result<Value, Error> {
+    let header: Option<bool> = kwargs.get("header")?;
+    kwargs.assert_all_used()?;
+    let mut rows = rows(text)?;
+    if header == Some(false) {
+        return Ok(rows.into_iter().map(Value::from).collect());
+    }
+    if rows.is_empty() {
+        return Ok(Value::from(Vec::<Value>::new()));
+    }
+    let names = rows.remove(0);
+    let mut maps = Vec::with_capacity(rows.len());
+    for (at, row) in rows.into_iter().enumerate() {
+        if row.len() != names.len() {
+            let (row, names) = (row.len(), names.len());
+            return Err(refuse(format!("row {} has {row} cells, the first line names {names}", at + 2)));
+        }
+        maps.push(Value::from_pairs(names.iter().cloned().zip(row.into_iter().map(Value::from))));
+    }
+    Ok(Value::from(maps))
+}
+
+fn rows(text: &str) -> Result<Vec<Vec<String>>, Error> {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut row: Vec<String> = Vec::new();
+    let mut cell = String::new();
+    let mut chars = text.chars().peekable();
+    let mut quoted = false;
+    let mut line_holds_something = false;
+    loop {
+        let c = chars.next();
+        match c {
+            Some('"') if quoted && chars.peek() == Some(&'"') => {
+                chars.next();
+                cell.push('"');
+            }
+            Some('"') if quoted => quoted = false,
+            Some(c) if quoted => cell.push(c),
+            None if quoted => return Err(refuse("a quoted cell has no end")),
+            Some('"') if cell.trim().is_empty() => {
+                cell.clear();
+                quoted = true;
+                line_holds_something = true;
+            }
+            Some('\r') if chars.peek() == Some(&'\n') => {}
+            Some(',') => {
+                row.push(std::mem::take(&mut cell).trim().to_owned());
+                line_holds_something = true;
+            }
+            Some('\n') | None => {
+                if line_holds_something || !cell.trim().is_empty() {
+                    row.push(std::mem::take(&mut cell).trim().to_owned());
+                    rows.push(std::mem::take(&mut row));
+                }
+                cell.clear();
+                line_holds_something = false;
+                if rows.len() > bounds::CSV_ROWS {
+                    return Err(refuse(format!("`csv` reads at most {} rows", bounds::CSV_ROWS)));
+                }
+                if c.is_none() {
+                    return Ok(rows);
+                }
+            }
+            Some(c) => cell.push(c),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slugs_are_plain_names() {
+        assert_eq!(slug("35 mm film, Overcast!"), "35-mm-film-overcast");
+        assert_eq!(slug("—"), "");
+    }
+
+    #[test]
+    fn csv_rows_keep_quotes_commas_and_line_ends() {
+        let text = "name,line\r\nkeeper,\"he said \"\"go\"\", twice\nand left\"\n\nsea, calm \n";
+        let rows = rows(text).unwrap();
+        assert_eq!(
+            rows,
+            [
+                vec!["name".to_owned(), "line".to_owned()],
+                vec!["keeper".to_owned(), "he said \"go\", twice\nand left".to_owned()],
+                vec!["sea".to_owned(), "calm".to_owned()],
+            ]
+        );
+        assert!(super::rows("a,\"b").is_err());
+    }
+
+    #[test]
+    fn shuffling_depends_on_the_seed_alone() {
+        let list = Value::from((0..10).collect::<Vec<i64>>());
+        let once = shuffle(&list, 7).unwrap().to_string();
+        assert_eq!(once, shuffle(&list, 7).unwrap().to_string());
+        assert_ne!(once, shuffle(&list, 8).unwrap().to_string());
+        assert_eq!(once, "[8, 1, 5, 9, 0, 4, 3, 2, 6, 7]");
+    }
+}

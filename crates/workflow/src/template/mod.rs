@@ -1,0 +1,17 @@
+//! Templates: minijinja, strict and bounded. An undefined name is an error at its place; nothing a template can say
+//! makes it run long or grow large.
+//!
+//! Two things are kept out of the language so that it stays bounded: blocks that bind or nest names (`set`, `with`,
+//! `macro` and the like; `if` and `for` are there), and `*`, which repeats text without limit (`times` multiplies numbers).
+
+mod environment;
+mod filters;
+mod render;
+mod scan;
+mod scope;
+
+pub(crate) use self::environment::environment;
+pub(crate) use self::filters::slug;
+pub(crate) use self::render::Templates;
+pub(crate) use self::scan::{has_template, names_used};
+pub(crate) use self::scope::Scope;

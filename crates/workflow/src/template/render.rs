@@ -1,0 +1,347 @@
+//! Renders the templates in a value, and places their errors in the file.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::io;
+use std::ops::Range;
+use std::rc::Rc;
+
+use minijinja::{Environment, Error, ErrorKind, Expression, Template, Value};
+use serde_json::Value as Json;
+
+use super::environment::FILTERS;
+use super::scan::{self, Refusal, Shape};
+use super::scope::Scope;
+use crate::bounds;
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use crate::source::{Source, Span};
+use crate::yaml::{Key, Yaml, YamlValue};
+
+/// Compiles each template once and renders it for as many instances as there are.
+pub(crate) struct Templates<'w> {
+    env: &'w Environment<'w>,
+    source: &'w Source,
+    /// By address and length: the texts belong to the workflow and do not move.
+    compiled: RefCell<HashMap<(usize, usize), Rc<Compiled<'w>>>>,
+    made: Cell<usize>,
+}
+
+enum Compiled<'w> {
+    Plain,
+    Expression { expression: Expression<'w, 'w>, start: usize },
+    Text(Template<'w, 'w>),
+    Broken(Trouble),
+}
+
+/// What is wrong with a template.
+#[derive(Clone, Debug)]
+struct Trouble {
+    code: &'static str,
+    message: String,
+    /// Where in the text, as far as known.
+    range: Option<Range<usize>>,
+    help: Option<String>,
+}
+
+impl<'w> Templates<'w> {
+    pub(crate) fn new(env: &'w Environment<'w>, source: &'w Source) -> Self {
+        Self { env, source, compiled: RefCell::default(), made: Cell::new(0) }
+    }
+
+    /// A value with all its templates rendered; nothing where one of them fails, which is reported.
+    pub(crate) fn render(&self, value: &'w Yaml, scope: &Scope, problems: &mut Problems) -> Option<Yaml> {
+        let context = scope.context();
+        self.render_in(value, scope, &context, problems)
+    }
+
+    fn render_in(
+        &self,
+        value: &'w Yaml,
+        scope: &Scope,
+        context: &Value,
+        problems: &mut Problems,
+    ) -> Option<Yaml> {
+        match &value.value {
+            YamlValue::Text(text) => self.render_text(text, value.span, scope, context, problems),
+            YamlValue::List(items) => {
+                let items: Vec<Option<Yaml>> =
+                    items.iter().map(|item| self.render_in(item, scope, context, problems)).collect();
+                let items: Option<Vec<Yaml>> = items.into_iter().collect();
+                Some(Yaml::new(YamlValue::List(items?), value.span))
+            }
+            YamlValue::Map(entries) => {
+                let entries: Vec<Option<(Key, Yaml)>> = entries
+                    .iter()
+                    .map(|(key, value)| Some((key.clone(), self.render_in(value, scope, context, problems)?)))
+                    .collect();
+                let entries: Option<Vec<(Key, Yaml)>> = entries.into_iter().collect();
+                Some(Yaml::new(YamlValue::Map(entries?), value.span))
+            }
+            YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) => Some(value.clone()),
+        }
+    }
+
+    /// The value of an expression that may stand with or without braces, as in `when`.
+    pub(crate) fn evaluate(
+        &self,
+        text: &'w str,
+        span: Span,
+        scope: &Scope,
+        problems: &mut Problems,
+    ) -> Option<Json> {
+        if scan::has_template(text) {
+            return Some(self.render_text(text, span, scope, &scope.context(), problems)?.to_json());
+        }
+        if uses_broken(&format!("{{{{{text}}}}}"), scope) {
+            return None;
+        }
+        let result = scan::scan_expression(text).map_err(Trouble::from).and_then(|()| {
+            let expression =
+                self.env.compile_expression(text).map_err(|error| Trouble::new(&error, 0, scope))?;
+            eval(&expression, text, 0, scope, &scope.context())
+        });
+        self.reported(result, text, span, problems)
+    }
+
+    fn render_text(
+        &self,
+        text: &'w str,
+        span: Span,
+        scope: &Scope,
+        context: &Value,
+        problems: &mut Problems,
+    ) -> Option<Yaml> {
+        if uses_broken(text, scope) {
+            return None;
+        }
+        let compiled = self.compiled(text, scope);
+        let result = match &*compiled {
+            Compiled::Plain => return Some(Yaml::new(YamlValue::Text(text.to_owned()), span)),
+            Compiled::Broken(trouble) => Err(trouble.clone()),
+            Compiled::Expression { expression, start } => eval(expression, text, *start, scope, context),
+            Compiled::Text(template) => self.write(template, scope, context),
+        };
+        self.reported(result, text, span, problems).map(|value| Yaml::from_json(&value, span))
+    }
+
+    fn compiled(&self, text: &'w str, scope: &Scope) -> Rc<Compiled<'w>> {
+        let address = (text.as_ptr().addr(), text.len());
+        if let Some(compiled) = self.compiled.borrow().get(&address) {
+            return Rc::clone(compiled);
+        }
+        let broken = |error: &Error, start| Compiled::Broken(Trouble::new(error, start, scope));
+        let compiled = Rc::new(match scan::scan(text) {
+            Err(refusal) => Compiled::Broken(refusal.into()),
+            Ok(Shape::Plain) => Compiled::Plain,
+            Ok(Shape::Expression(range)) => match self.env.compile_expression(&text[range.clone()]) {
+                Ok(expression) => Compiled::Expression { expression, start: range.start },
+                Err(error) => broken(&error, range.start),
+            },
+            Ok(Shape::Text) => match self.env.template_from_str(text) {
+                Ok(template) => Compiled::Text(template),
+                Err(error) => broken(&error, 0),
+            },
+        });
+        self.compiled.borrow_mut().insert(address, Rc::clone(&compiled));
+        compiled
+    }
+
+    fn write(&self, template: &Template<'_, '_>, scope: &Scope, context: &Value) -> Result<Json, Trouble> {
+        let mut out = Bounded { text: Vec::new(), full: false };
+        let written = template.render_captured_to(context, &mut out).map(|_| ());
+        if out.full {
+            return Err(Trouble::limit(format!(
+                "this makes more than {} KiB of text",
+                bounds::RENDERED_BYTES / 1024
+            )));
+        }
+        written.map_err(|error| Trouble::new(&error, 0, scope))?;
+        self.made.set(self.made.get().saturating_add(out.text.len()));
+        if self.made.get() > bounds::RENDERED_TOTAL {
+            return Err(Trouble::limit("the templates of this file together make too much text".to_owned()));
+        }
+        Ok(Json::String(String::from_utf8_lossy(&out.text).into_owned()))
+    }
+
+    fn reported<T>(
+        &self,
+        result: Result<T, Trouble>,
+        text: &str,
+        span: Span,
+        problems: &mut Problems,
+    ) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(trouble) => {
+                // An expression without braces is all code: what the message names stands somewhere in it.
+                let bare = (!scan::has_template(text)).then_some(0..text.len());
+                let range =
+                    trouble.range.clone().or(bare).map(|range| narrowed(text, range, &trouble.message));
+                let place = range.and_then(|range| locate(self.source, span, text, range));
+                let mut diagnostic = Diagnostic::error(trouble.code, place.unwrap_or(span), trouble.message);
+                diagnostic.help = trouble.help;
+                problems.push(diagnostic);
+                None
+            }
+        }
+    }
+}
+
+fn uses_broken(text: &str, scope: &Scope) -> bool {
+    let mut broken = scope.broken().peekable();
+    broken.peek().is_some() && scan::has_template(text) && !scan::names_used(text, broken).is_empty()
+}
+
+fn eval(
+    expression: &Expression<'_, '_>,
+    text: &str,
+    start: usize,
+    scope: &Scope,
+    context: &Value,
+) -> Result<Json, Trouble> {
+    let value = expression.eval(context).map_err(|error| Trouble::new(&error, start, scope))?;
+    if value.is_undefined() {
+        let inner = text[start..].trim_end().trim_end_matches('}').trim_end_matches(['-', '+']);
+        let name = inner.trim();
+        let at = start + inner.find(name).unwrap_or_default();
+        return Err(Trouble::undefined(name, Some(at..at + name.len()), scope));
+    }
+    let json = serde_json::to_value(&value).map_err(|_| Trouble {
+        code: "template-error",
+        message: "this has no value that a file could hold".to_owned(),
+        range: None,
+        help: None,
+    })?;
+    if size(&json) > bounds::RENDERED_BYTES {
+        return Err(Trouble::limit(format!("this makes more than {} KiB", bounds::RENDERED_BYTES / 1024)));
+    }
+    Ok(json)
+}
+
+/// Roughly how many bytes a value takes.
+fn size(value: &Json) -> usize {
+    match value {
+        Json::String(text) => text.len(),
+        Json::Array(items) => items.iter().map(|item| 8 + size(item)).sum(),
+        Json::Object(members) => members.iter().map(|(name, value)| name.len() + 8 + size(value)).sum(),
+        Json::Null | Json::Bool(_) | Json::Number(_) => 8,
+    }
+}
+
+/// Takes text up to the bound and then stops the template.
+struct Bounded {
+    text: Vec<u8>,
+    full: bool,
+}
+
+impl io::Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.text.len() + bytes.len() > bounds::RENDERED_BYTES {
+            self.full = true;
+            return Err(io::Error::other("too much text"));
+        }
+        self.text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl From<Refusal> for Trouble {
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            code: refusal.code,
+            message: refusal.message,
+            range: (!refusal.range.is_empty()).then_some(refusal.range),
+            help: Some(refusal.help.to_owned()),
+        }
+    }
+}
+
+impl Trouble {
+    /// An error of minijinja's; `start` is where the compiled part begins in the text.
+    fn new(error: &Error, start: usize, scope: &Scope) -> Self {
+        let range = error.range().map(|range| range.start + start..range.end + start);
+        let detail = error.detail().unwrap_or_default();
+        let named = detail.split('`').nth(1);
+        match error.kind() {
+            ErrorKind::UndefinedError => Self::undefined(named.unwrap_or_default(), range, scope),
+            ErrorKind::UnknownFilter => {
+                let name = detail.trim_start_matches("filter ").trim_end_matches(" is unknown");
+                Self {
+                    code: "template-syntax",
+                    message: format!("there is no filter `{name}`"),
+                    range,
+                    help: Some(did_you_mean(name, FILTERS).unwrap_or_else(|| {
+                        format!("the filters are {}", quoted_list(FILTERS, FILTERS.len()))
+                    })),
+                }
+            }
+            ErrorKind::OutOfFuel => Self::limit("this template takes too many steps".to_owned()),
+            ErrorKind::SyntaxError
+            | ErrorKind::UnknownFunction
+            | ErrorKind::UnknownTest
+            | ErrorKind::UnknownMethod => {
+                Self { code: "template-syntax", message: worded(error, detail), range, help: None }
+            }
+            _ => Self { code: "template-error", message: worded(error, detail), range, help: None },
+        }
+    }
+
+    fn undefined(name: &str, range: Option<Range<usize>>, scope: &Scope) -> Self {
+        let message = if name.is_empty() {
+            "this is not defined".to_owned()
+        } else {
+            format!("`{name}` is not defined")
+        };
+        let inner = name.rsplit_once('.').and_then(|(path, key)| Some((path, key, scope.keys_at(path)?)));
+        let help = match &inner {
+            Some((path, key, keys)) => {
+                let keys = || keys.iter().map(String::as_str);
+                did_you_mean(key, keys())
+                    .unwrap_or_else(|| format!("`{path}` has {}", quoted_list(keys(), 12)))
+            }
+            None => did_you_mean(name, scope.names()).unwrap_or_else(|| match scope.names().next() {
+                None => "a parameter can use those above it, and there is none".to_owned(),
+                Some(_) => format!("the names here are {}", quoted_list(scope.names(), 12)),
+            }),
+        };
+        Self { code: "undefined-name", message, range, help: Some(help) }
+    }
+
+    fn limit(message: String) -> Self {
+        Self { code: "template-limit", message, range: None, help: None }
+    }
+}
+
+fn worded(error: &Error, detail: &str) -> String {
+    if detail.is_empty() { format!("the template fails: {:?}", error.kind()) } else { detail.to_owned() }
+}
+
+/// The part of a range that the message names in backquotes, where it does.
+fn narrowed(text: &str, range: Range<usize>, message: &str) -> Range<usize> {
+    let Some(name) = message.split('`').nth(1).filter(|name| !name.is_empty()) else { return range };
+    match text.get(range.clone()).and_then(|words| words.find(name)) {
+        Some(at) => range.start + at..range.start + at + name.len(),
+        None => range,
+    }
+}
+
+/// Where a part of a value stands in the file. A value that is written as it reads, plain or in quotes, is followed
+/// letter by letter; through escapes and folded lines, the same occurrence of the same words is looked for.
+fn locate(source: &Source, span: Span, text: &str, range: Range<usize>) -> Option<Span> {
+    let words = text.get(range.clone())?;
+    let written = source.slice(span);
+    if let Some(offset) = written.find(text) {
+        let start = span.start() + offset + range.start;
+        return Some(Span::new(start, start + words.len()));
+    }
+    if words.trim().is_empty() {
+        return None;
+    }
+    let which = text.get(..range.start)?.matches(words).count();
+    let (offset, _) = written.match_indices(words).nth(which)?;
+    Some(Span::new(span.start() + offset, span.start() + offset + words.len()))
+}

@@ -1,0 +1,127 @@
+//! YAML as a tree in which every key and value knows its place. What the words mean is not known here.
+
+mod read;
+mod trouble;
+
+use serde_json::{Number, Value};
+
+pub(crate) use self::read::read;
+use crate::source::{Span, Spanned};
+
+/// A key of a map.
+pub type Key = Spanned<String>;
+
+/// A value with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Yaml {
+    /// The value.
+    pub value: YamlValue,
+    /// The whole scalar with its quotes; of lists and maps, their beginning. Empty where a key has no value.
+    pub span: Span,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum YamlValue {
+    /// `null`, `~`, or nothing.
+    Null,
+    /// `true` or `false`; `yes` and `no` are text.
+    Bool(bool),
+    /// A finite number.
+    Number(Number),
+    /// Text.
+    Text(String),
+    /// A list.
+    List(Vec<Yaml>),
+    /// A map, in the order of the file.
+    Map(Vec<(Key, Yaml)>),
+}
+
+impl Yaml {
+    /// A value at a place.
+    pub(crate) fn new(value: YamlValue, span: Span) -> Self {
+        Self { value, span }
+    }
+
+    /// A JSON value whose every part stands at one place.
+    pub(crate) fn from_json(value: &Value, span: Span) -> Self {
+        let value = match value {
+            Value::Null => YamlValue::Null,
+            Value::Bool(truth) => YamlValue::Bool(*truth),
+            Value::Number(number) => YamlValue::Number(number.clone()),
+            Value::String(text) => YamlValue::Text(text.clone()),
+            Value::Array(items) => {
+                YamlValue::List(items.iter().map(|item| Self::from_json(item, span)).collect())
+            }
+            Value::Object(members) => YamlValue::Map(
+                members
+                    .iter()
+                    .map(|(name, value)| (Key::new(name.clone(), span), Self::from_json(value, span)))
+                    .collect(),
+            ),
+        };
+        Self { value, span }
+    }
+
+    /// The value without its places.
+    pub(crate) fn to_json(&self) -> Value {
+        match &self.value {
+            YamlValue::Null => Value::Null,
+            YamlValue::Bool(truth) => Value::Bool(*truth),
+            YamlValue::Number(number) => Value::Number(number.clone()),
+            YamlValue::Text(text) => Value::String(text.clone()),
+            YamlValue::List(items) => Value::Array(items.iter().map(Self::to_json).collect()),
+            YamlValue::Map(entries) => Value::Object(
+                entries.iter().map(|(key, value)| (key.value.clone(), value.to_json())).collect(),
+            ),
+        }
+    }
+
+    /// What kind of value it is, with its article: `a list`.
+    pub(crate) fn kind(&self) -> &'static str {
+        match &self.value {
+            YamlValue::Null => "nothing",
+            YamlValue::Bool(_) => "true or false",
+            YamlValue::Number(_) => "a number",
+            YamlValue::Text(_) => "text",
+            YamlValue::List(_) => "a list",
+            YamlValue::Map(_) => "a map",
+        }
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        self.value == YamlValue::Null
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        if let YamlValue::Text(text) = &self.value { Some(text) } else { None }
+    }
+
+    /// The value of a key, where this is a map that has it.
+    pub(crate) fn get(&self, key: &str) -> Option<(&Key, &Self)> {
+        let YamlValue::Map(entries) = &self.value else { return None };
+        entries.iter().find(|(found, _)| found.value == key).map(|(key, value)| (key, value))
+    }
+
+    /// The deepest value on the way along a JSON pointer's tokens: all the way, or as far as the tree goes.
+    /// With it the place that shows it best.
+    pub(crate) fn descend<'a>(&self, tokens: impl Iterator<Item = &'a str>) -> (&Self, Span) {
+        let mut at = self;
+        let mut span = self.span;
+        for token in tokens {
+            let next = match &at.value {
+                YamlValue::List(items) => {
+                    token.parse::<usize>().ok().and_then(|ix| items.get(ix)).map(|item| (item, item.span))
+                }
+                YamlValue::Map(_) => at.get(token).map(|(key, value)| {
+                    let scalar = !matches!(value.value, YamlValue::List(_) | YamlValue::Map(_));
+                    (value, if scalar { value.span.or(key.span) } else { key.span })
+                }),
+                _ => None,
+            };
+            let Some((value, place)) = next else { break };
+            (at, span) = (value, place);
+        }
+        (at, span)
+    }
+}

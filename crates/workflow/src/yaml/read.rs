@@ -1,0 +1,183 @@
+//! Reads a file into the tree, within bounds.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::Number;
+use serde_saphyr::options::DuplicateKeyPolicy;
+use serde_saphyr::{Error, Location, Spanned as Located};
+
+use super::{Key, Yaml, YamlValue, trouble};
+use crate::bounds;
+use crate::diagnostic::{Diagnostic, Problems};
+use crate::source::{Source, Span, Spanned};
+
+/// The tree, or nothing where the text is not YAML. Keys that stand twice are reported and the first one kept.
+pub(crate) fn read(source: &Source, problems: &mut Problems) -> Option<Yaml> {
+    match parse(source, DuplicateKeyPolicy::Error) {
+        Ok(tree) => Some(tree),
+        Err(error) if trouble::is_duplicate_key(&error) => read_with_duplicates(source, &error, problems),
+        Err(error) => {
+            problems.push(trouble::explain(&error, source));
+            None
+        }
+    }
+}
+
+/// The parser stops at the first key that stands twice. So that all of them are listed, and all other problems
+/// too, the file is read again by a policy that lets them through.
+fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems) -> Option<Yaml> {
+    let mut tree = match parse(source, DuplicateKeyPolicy::LastWins) {
+        Ok(tree) => tree,
+        Err(error) => {
+            problems.push(trouble::explain(first, source));
+            problems.push(trouble::explain(&error, source));
+            return None;
+        }
+    };
+    let mut found = false;
+    drop_duplicates(&mut tree, &mut |kept, dropped| {
+        found = true;
+        problems.push(
+            Diagnostic::error(
+                "duplicate-key",
+                dropped.span,
+                format!("`{}` stands here twice", dropped.value),
+            )
+            .label("again here")
+            .other(kept.span, "first here")
+            .help("keep one of the two"),
+        );
+    });
+    if !found {
+        problems.push(trouble::explain(first, source));
+    }
+    Some(tree)
+}
+
+fn drop_duplicates(tree: &mut Yaml, report: &mut impl FnMut(&Key, &Key)) {
+    match &mut tree.value {
+        YamlValue::List(items) => items.iter_mut().for_each(|item| drop_duplicates(item, report)),
+        YamlValue::Map(entries) => {
+            let mut kept: Vec<(Key, Yaml)> = Vec::with_capacity(entries.len());
+            let mut seen = std::collections::HashMap::new();
+            for (key, mut value) in entries.drain(..) {
+                drop_duplicates(&mut value, report);
+                if let Some(first) = seen.get(&key.value) {
+                    let (first, _): &(Key, Yaml) = &kept[*first];
+                    report(first, &key);
+                } else {
+                    seen.insert(key.value.clone(), kept.len());
+                    kept.push((key, value));
+                }
+            }
+            *entries = kept;
+        }
+        _ => {}
+    }
+}
+
+fn parse(source: &Source, duplicate_keys: DuplicateKeyPolicy) -> Result<Yaml, Error> {
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_depth: bounds::YAML_DEPTH,
+            flow_nesting_limit: bounds::YAML_DEPTH + 1,
+            max_nodes: bounds::YAML_NODES,
+            max_events: bounds::YAML_NODES * 3,
+            max_aliases: bounds::YAML_ALIASES,
+            max_anchors: bounds::YAML_ALIASES,
+            max_recorded_anchor_events: bounds::YAML_NODES * 3,
+            max_recorded_anchor_bytes: bounds::FILE_BYTES,
+            max_total_scalar_bytes: bounds::FILE_BYTES * 2,
+            max_documents: 2,
+            enforce_alias_anchor_ratio: false,
+        },
+        alias_limits: serde_saphyr::alias_limits! {
+            max_total_replayed_events: bounds::YAML_NODES,
+        },
+        duplicate_keys: duplicate_keys,
+        strict_booleans: true,
+        with_snippet: false,
+    };
+    let tree: Located<Raw> = serde_saphyr::from_str_with_options(source.text(), options)?;
+    Ok(placed(tree))
+}
+
+/// A value on its way into the tree, its own place not known yet.
+struct Raw(YamlValue);
+
+fn placed(located: Located<Raw>) -> Yaml {
+    Yaml::new(located.value.0, span(located.defined))
+}
+
+fn span(location: Location) -> Span {
+    let place = location.span();
+    let start = place.byte_offset().unwrap_or_default() as usize;
+    Span::new(start, start + place.byte_len().unwrap_or_default() as usize)
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(RawVisitor)
+    }
+}
+
+struct RawVisitor;
+
+impl<'de> Visitor<'de> for RawVisitor {
+    type Value = Raw;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any YAML value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Raw, E> {
+        Ok(Raw(YamlValue::Null))
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> Result<Raw, E> {
+        Ok(Raw(YamlValue::Bool(truth)))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Raw, E> {
+        Ok(Raw(YamlValue::Number(number.into())))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Raw, E> {
+        Ok(Raw(YamlValue::Number(number.into())))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Raw, E> {
+        Number::from_f64(number)
+            .map(|number| Raw(YamlValue::Number(number)))
+            .ok_or_else(|| E::custom("a number here is finite"))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Raw, E> {
+        Ok(Raw(YamlValue::Text(text.to_owned())))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Raw, E> {
+        Ok(Raw(YamlValue::Text(text)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Raw, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element::<Located<Raw>>()? {
+            items.push(placed(item));
+        }
+        Ok(Raw(YamlValue::List(items)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Raw, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(key) = map.next_key::<Located<String>>()? {
+            if key.value.len() > bounds::RENDERED_BYTES {
+                return Err(A::Error::custom("this key is far too long"));
+            }
+            let value = map.next_value::<Located<Raw>>()?;
+            entries.push((Spanned::new(key.value, span(key.defined)), placed(value)));
+        }
+        Ok(Raw(YamlValue::Map(entries)))
+    }
+}

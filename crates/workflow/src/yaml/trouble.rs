@@ -1,0 +1,150 @@
+//! Turns the parser's errors into diagnostics that speak to the author of the file.
+
+use serde_saphyr::Error;
+use serde_saphyr::budget::BudgetBreach;
+
+use crate::bounds;
+use crate::diagnostic::{Diagnostic, grouped};
+use crate::source::{Position, Source, Span};
+
+pub(super) fn is_duplicate_key(error: &Error) -> bool {
+    matches!(error.without_snippet(), Error::DuplicateMappingKey { .. })
+}
+
+pub(super) fn explain(error: &Error, source: &Source) -> Diagnostic {
+    let error = error.without_snippet();
+    let span = place(error, source);
+    // Inside an alias, the place is the alias's; what is wrong says the error within.
+    let error = if let Error::AliasError { error, .. } = error { error.without_snippet() } else { error };
+    match error {
+        Error::DuplicateMappingKey { key, .. } => {
+            let key = key.as_deref().unwrap_or("this key");
+            Diagnostic::error("duplicate-key", span, format!("`{key}` stands here twice"))
+                .help("keep one of the two")
+        }
+        Error::Budget { breach, .. } => limit(span, &breached(breach)),
+        Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasExpansionLimitExceeded { .. }
+        | Error::AliasReplayStackDepthExceeded { .. }
+        | Error::AliasReplayCounterOverflow { .. } => {
+            limit(span, "the aliases of this file stand for too many values")
+        }
+        Error::RecursiveReferencesRequireWeakTypes { .. } => {
+            Diagnostic::error("yaml-syntax", span, "an anchor may not contain itself")
+        }
+        Error::UnknownAnchor { .. } => Diagnostic::error("yaml-syntax", span, "this alias names no anchor")
+            .help("text that begins with `*` needs quotes"),
+        Error::MultipleDocuments { .. } => Diagnostic::error(
+            "yaml-syntax",
+            span,
+            "a second document begins here",
+        )
+        .help(
+            "a file holds one workflow: remove the `---` line and what follows, or make it a file of its own",
+        ),
+        Error::NonFiniteFloat { value, .. } => {
+            Diagnostic::error("yaml-syntax", span, format!("`{value}` is not a finite number"))
+        }
+        Error::NullIntoString { .. } => Diagnostic::error("bad-key", span, "a key is a word, not nothing"),
+        Error::Unexpected { expected, .. }
+            if expected.contains("string scalar")
+                && source.text().get(..span.end()).is_some_and(|before| before.ends_with("{{")) =>
+        {
+            Diagnostic::error("yaml-syntax", span, "a value that begins with `{{` needs quotes")
+                .help("write \"{{ name }}\"")
+        }
+        Error::Unexpected { expected, .. } if expected.contains("string scalar") => {
+            Diagnostic::error("bad-key", span, "a key is a word, not a list or a map")
+                .help("quote text that begins with `[`, `{` or `{{`: a template is written as \"{{ name }}\"")
+        }
+        other => {
+            let message = wording(other);
+            let help = remedy(&message, source.slice(span));
+            let message = message.split(", use ").next().unwrap_or_default().to_owned();
+            let diagnostic = Diagnostic::error("yaml-syntax", span, message);
+            match help {
+                Some(help) => diagnostic.help(help),
+                None => diagnostic,
+            }
+        }
+    }
+}
+
+fn limit(span: Span, message: &str) -> Diagnostic {
+    Diagnostic::error("yaml-limit", span, message).help(format!(
+        "a workflow has at most {} values, those inside aliases counted where they are used, {} levels of nesting and \
+         {} aliases",
+        grouped(bounds::YAML_NODES as u128),
+        bounds::YAML_DEPTH,
+        grouped(bounds::YAML_ALIASES as u128)
+    ))
+}
+
+fn breached(breach: &BudgetBreach) -> String {
+    match breach {
+        BudgetBreach::Depth { .. } => "this file nests too deeply".to_owned(),
+        BudgetBreach::Nodes { .. } | BudgetBreach::Events { .. } => {
+            "this file has too many values".to_owned()
+        }
+        BudgetBreach::Aliases { .. } => "this file has too many aliases".to_owned(),
+        BudgetBreach::Anchors { .. }
+        | BudgetBreach::RecordedAnchorEvents { .. }
+        | BudgetBreach::RecordedAnchorBytes { .. } => "this file has too many anchors".to_owned(),
+        BudgetBreach::ScalarBytes { .. } => "this file has too much text".to_owned(),
+        other => format!("this file asks for too much: {other:?}"),
+    }
+}
+
+/// What most often lies behind the parser's message.
+fn remedy(message: &str, at: &str) -> Option<&'static str> {
+    if message.contains("quoted scalar") {
+        Some("is a quote missing at the end of the text above?")
+    } else if message.contains("tab") {
+        Some("indent with spaces")
+    } else if message.contains("mapping values are not allowed") {
+        Some("text that contains `: ` needs quotes")
+    } else if at.starts_with('{') || message.contains("flow") {
+        Some("a value that begins with `{{` needs quotes: \"{{ name }}\"")
+    } else if at.starts_with('@') || at.starts_with('`') || at.starts_with('%') {
+        Some("text that begins with this character needs quotes")
+    } else {
+        None
+    }
+}
+
+/// The message without the place, which is shown as a snippet.
+fn wording(error: &Error) -> String {
+    let text = match error {
+        Error::Message { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    };
+    let text = text.split(" at line ").next().unwrap_or_default();
+    text.trim().to_owned()
+}
+
+fn place(error: &Error, source: &Source) -> Span {
+    let Some(location) = error.locations().map(|locations| locations.defined_location) else {
+        return Span::default();
+    };
+    let start = location.span().byte_offset().map_or_else(
+        || {
+            source.offset(Position {
+                line: usize::try_from(location.line()).unwrap_or(1),
+                column: usize::try_from(location.column()).unwrap_or(1),
+            })
+        },
+        |offset| offset as usize,
+    );
+    let length = location.span().byte_len().unwrap_or(1) as usize;
+    let start = source.floor(start);
+    let mut end = source.floor(start.saturating_add(length.clamp(1, bounds::FILE_BYTES)));
+    if end <= start {
+        end = source
+            .text()
+            .get(start..)
+            .and_then(|rest| rest.chars().next())
+            .map_or(start, |c| start + c.len_utf8());
+    }
+    // A parser that stops at a line's end points past it; the line's last character shows it better.
+    Span::new(start, end)
+}

@@ -1,0 +1,88 @@
+//! Whatever bytes come, there is a plan or a report, and both can be shown.
+#![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
+
+use contract::Contract;
+use proptest::prelude::*;
+use workflow::{InMemory, Options, load};
+
+fn survives(bytes: &[u8]) {
+    let options = Options { params: vec![("look".to_owned(), "{{ x".to_owned())], allow_outside: false };
+    match load(bytes, "any.yaml", &InMemory::default(), &options, Contract::embedded()) {
+        Ok(plan) => {
+            let stored = serde_json::to_string(&plan).unwrap();
+            let back: workflow::plan::Plan = serde_json::from_str(&stored).unwrap();
+            assert_eq!(serde_json::to_string(&back).unwrap(), stored);
+        }
+        Err(report) => {
+            assert!(report.errors() > 0);
+            assert!(!report.render(true).is_empty());
+            for record in report.records() {
+                assert!(record.line > 0 && record.column > 0 && !record.message.is_empty());
+            }
+        }
+    }
+}
+
+const SEEDS: [&str; 5] = [
+    include_str!("../../../workflows/storyboard.yaml"),
+    include_str!("../../../workflows/sweep.yaml"),
+    include_str!("../../../workflows/families.yaml"),
+    include_str!("valid/language.yaml"),
+    include_str!("valid/frames.yaml"),
+];
+
+/// Pieces that change what a file means.
+const PIECES: [&str; 24] = [
+    "{{",
+    "}}",
+    "{%",
+    "%}",
+    "&a ",
+    "*a",
+    "<<: ",
+    "- ",
+    ": ",
+    "\"",
+    "'",
+    "\t",
+    "\n",
+    "[",
+    "]",
+    "{",
+    "}",
+    "|\n",
+    "#",
+    "~",
+    "continues: ",
+    "takes: 3\n",
+    "\u{feff}",
+    "\u{1f3ac}",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        survives(&bytes);
+    }
+
+    #[test]
+    fn any_yaml_like_text(text in "([a-z]{1,3}: ?|- |  |\n|\"|'|\\{\\{|\\}\\}|\\[|\\]|\\{|\\}|&a |\\*a|,|[0-9]|é|\\||>){0,80}") {
+        survives(text.as_bytes());
+    }
+
+    #[test]
+    fn changed_examples(
+        which in 0..SEEDS.len(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), 0..40_usize, 0..PIECES.len()), 1..5),
+    ) {
+        let mut bytes = SEEDS[which].as_bytes().to_vec();
+        for (at, cut, piece) in changes {
+            let at = at.index(bytes.len());
+            let end = (at + cut).min(bytes.len());
+            bytes.splice(at..end, PIECES[piece].bytes());
+        }
+        survives(&bytes);
+    }
+}

@@ -1,0 +1,139 @@
+//! `check(yaml, expect)`: every file under `tests/invalid` has a snapshot of its diagnostics, every file under
+//! `tests/valid` and every example a snapshot of its plan. A new file needs no new code; a snapshot without a file fails.
+
+#![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use contract::Contract;
+use serde_json::{Value, json};
+use workflow::plan::{Plan, Source};
+use workflow::{Folder, Options, load};
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// The workflow files of a folder, by name.
+fn fixtures(folder: &Path) -> Vec<(String, PathBuf)> {
+    let mut found: Vec<(String, PathBuf)> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "yaml"))
+        .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path))
+        .collect();
+    found.sort();
+    assert!(!found.is_empty(), "no fixtures in {}", folder.display());
+    found
+}
+
+fn load_file(path: &Path) -> Result<Plan, workflow::Report> {
+    let bytes = std::fs::read(path).unwrap();
+    let name = path.file_name().unwrap().to_str().unwrap();
+    load(&bytes, name, &Folder::new(path.parent().unwrap()), &Options::default(), Contract::embedded())
+}
+
+/// The plan as a reviewer wants to see it: each request as it goes out, with what is not known yet as `<…>`.
+fn readable(plan: &Plan) -> String {
+    let name_of = |ix| plan.node(ix).name.clone();
+    let mut out = String::new();
+    for (ix, node) in plan.nodes() {
+        let values: Vec<String> = node
+            .inputs
+            .iter()
+            .map(|input| match &input.source {
+                Source::LastFrame(ix) => format!("<last frame of {}>", name_of(*ix)),
+                Source::FirstFrame(ix) => format!("<first frame of {}>", name_of(*ix)),
+                Source::File { path, media_type, bytes, sha256 } => {
+                    format!("<{} as {media_type}, {bytes} bytes, {}>", path.display(), &sha256[..8])
+                }
+            })
+            .collect();
+        let mut about = json!({
+            "rank": plan.rank(ix),
+            "seconds": node.seconds,
+            "place": node.place.to_string(),
+        });
+        let waits: Vec<String> = plan.predecessors(ix).into_iter().map(name_of).collect();
+        let mut note = |key: &str, value: Value| about[key] = value;
+        if !waits.is_empty() {
+            note("after", json!(waits));
+        }
+        if !node.cell.is_empty() {
+            note("cell", json!(node.cell));
+        }
+        if node.take.is_some()
+            || node.occurrence > 0
+            || node.salt.is_some()
+            || node.retry > 1
+            || node.timeout.is_some()
+        {
+            note("take", json!(node.take));
+            note("occurrence", json!(node.occurrence));
+            note("salt", json!(node.salt));
+            note("retry", json!(node.retry));
+            note("timeout", json!(node.timeout.map(|timeout| timeout.as_secs_f64())));
+        }
+        let request = serde_json::to_string_pretty(&node.complete(&values)).unwrap();
+        writeln!(out, "# {}\n# {about}\n{request}\n", node.name).unwrap();
+    }
+    if let Some(film) = plan.film() {
+        let clips: Vec<String> = film.clips.iter().map(|ix| name_of(*ix)).collect();
+        writeln!(out, "# film {} = {}", film.output, clips.join(" + ")).unwrap();
+    }
+    out
+}
+
+fn snapshot(folder: &str, name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(self::folder("tests/snapshots").join(folder));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+#[test]
+fn invalid_files_say_what_is_wrong() {
+    for (name, path) in fixtures(&folder("tests/invalid")) {
+        let Err(report) = load_file(&path) else { panic!("{name} is taken for valid") };
+        assert_eq!(report.records().len(), report.diagnostics.len());
+        for record in report.records() {
+            assert!(record.line >= 1 && record.column >= 1, "{name}");
+            assert!(!record.message.contains(char::is_control), "{name}: {}", record.message);
+        }
+        snapshot("invalid", &name, &report.render(false));
+    }
+}
+
+#[test]
+fn valid_files_make_the_plans_they_made() {
+    for (name, path) in fixtures(&folder("tests/valid")) {
+        let plan = load_file(&path).unwrap_or_else(|report| panic!("{report}"));
+        snapshot("valid", &name, &readable(&plan));
+    }
+}
+
+#[test]
+fn examples_make_the_plans_they_made() {
+    for (name, path) in fixtures(&folder("../../workflows")) {
+        let plan = load_file(&path).unwrap_or_else(|report| panic!("{report}"));
+        snapshot("examples", &name, &readable(&plan));
+    }
+}
+
+#[test]
+fn no_snapshot_outlives_its_file() {
+    for (snapshots, files) in
+        [("invalid", "tests/invalid"), ("valid", "tests/valid"), ("examples", "../../workflows")]
+    {
+        let known: BTreeSet<String> = fixtures(&folder(files)).into_iter().map(|(name, _)| name).collect();
+        let Ok(entries) = std::fs::read_dir(folder("tests/snapshots").join(snapshots)) else { continue };
+        for entry in entries {
+            let file = entry.unwrap().file_name().into_string().unwrap();
+            let Some(name) = file.strip_suffix(".snap") else { continue };
+            assert!(known.contains(name), "the snapshot {snapshots}/{file} has no file any more");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Files that mean harm, or are simply broken: each ends quickly in a diagnostic at its place.
+#![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
+
+use std::fmt::Write;
+
+use contract::Contract;
+use workflow::{InMemory, Options, Report, load};
+
+fn refused(bytes: &[u8]) -> Report {
+    load(bytes, "hostile.yaml", &InMemory::default(), &Options::default(), Contract::embedded()).unwrap_err()
+}
+
+/// Code, line and column of the first diagnostic.
+fn first(bytes: &[u8]) -> (&'static str, usize, usize) {
+    let record = refused(bytes).records().into_iter().next().unwrap();
+    (record.code, record.line, record.column)
+}
+
+#[test]
+fn text_that_is_not_utf8_is_named_at_its_byte() {
+    assert_eq!(first(b"version: 1\nname: caf\xe9\n"), ("not-utf8", 2, 10));
+    let utf16: Vec<u8> = "\u{feff}version: 1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let report = refused(&utf16);
+    assert_eq!(report.diagnostics[0].code, "not-utf8");
+    assert!(report.diagnostics[0].help.as_deref().unwrap().contains("UTF-16"));
+    assert!(report.render(false).contains("hostile.yaml:1:1"));
+}
+
+#[test]
+fn a_huge_file_is_refused_unread() {
+    let mut file = b"version: 1\nname: ".to_vec();
+    file.resize(50 * 1024 * 1024, b'x');
+    let report = refused(&file);
+    assert_eq!(report.records()[0].code, "file-too-large");
+    assert_eq!(report.records()[0].message, "this file is larger than 4 MiB, the most a workflow has");
+    assert!(report.render(true).len() < 4_000);
+}
+
+#[test]
+fn alias_bombs_are_cut_off() {
+    let mut bomb = String::from("version: 1\nparams:\n  a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..12 {
+        let below = format!("*a{}", level - 1);
+        writeln!(bomb, "  a{level}: &a{level} [{}]", [below.as_str(); 10].join(", ")).unwrap();
+    }
+    let (code, line, _) = first(bomb.as_bytes());
+    assert_eq!(code, "yaml-limit", "{}", refused(bomb.as_bytes()).render(false));
+    assert!(line > 3);
+
+    let many = format!("version: 1\nparams:\n  a: &a x\n  b: [{}]\n", vec!["*a"; 50_000].join(", "));
+    assert_eq!(first(many.as_bytes()).0, "yaml-limit", "{:.2000}", refused(many.as_bytes()).render(false));
+}
+
+#[test]
+fn deep_nesting_is_cut_off_on_a_small_stack() {
+    let deep = |open: &str, close: &str, levels: usize| {
+        format!("version: 1\nparams:\n  a: {}x{}\n", open.repeat(levels), close.repeat(levels))
+    };
+    let files =
+        [deep("[", "]", 10_000), deep("{a: ", "}", 10_000), format!("a: {}\n", "- ".repeat(20_000)), {
+            let mut steps = String::from("version: 1\n");
+            for level in 0..2_000 {
+                steps.push_str(&" ".repeat(level));
+                steps.push_str("a:\n");
+            }
+            steps
+        }];
+    std::thread::Builder::new()
+        .stack_size(2 * 1024 * 1024)
+        .spawn(move || {
+            for file in files {
+                let report = refused(file.as_bytes());
+                assert!(
+                    ["yaml-limit", "yaml-syntax"].contains(&report.diagnostics[0].code),
+                    "{}",
+                    report.render(false)
+                );
+            }
+        })
+        .unwrap()
+        .join()
+        .unwrap();
+}
+
+#[test]
+fn nesting_that_people_write_is_taken() {
+    let levels = 20;
+    let file = format!(
+        "version: 1\nparams:\n  a: {}x{}\nshots:\n  - {{id: a, model: modelb-video-480p, prompt: x}}\n",
+        "[".repeat(levels),
+        "]".repeat(levels)
+    );
+    load(file.as_bytes(), "deep.yaml", &InMemory::default(), &Options::default(), Contract::embedded())
+        .unwrap();
+}
+
+#[test]
+fn many_problems_are_counted_and_the_first_are_listed() {
+    let mut file = String::from("version: 1\ndefaults: {model: modelb-video-480p}\nshots:\n");
+    for shot in 0..1_000 {
+        writeln!(file, "  - id: s{shot}\n    prompt: x\n    secnds: 5").unwrap();
+    }
+    let report = refused(file.as_bytes());
+    assert_eq!(report.diagnostics.len(), 200);
+    assert!(report.errors() >= 201);
+    let text = report.render(false);
+    assert!(text.contains("errors ("), "{}", &text[text.len() - 200..]);
+}
+
+#[test]
+fn shots_that_all_name_each_other_are_cut_off() {
+    let text = "version: 1
+defaults: {model: modelb-video-480p, prompt: x}
+shots:
+  - {id: a, matrix: {s: {from: 1, to: 4000}}}
+  - {id: b, matrix: {s: {from: 1, to: 4000}}, needs: [a, a, a, a, a, a, a, a]}
+";
+    let report = refused(text.as_bytes());
+    assert_eq!((report.diagnostics.len(), report.diagnostics[0].code), (1, "matrix-too-large"));
+}
+
+#[test]
+fn long_lines_are_shown_in_part() {
+    let file = format!(
+        "version: 1\nshots:\n  - id: a\n    model: modelb-video-480p\n    prompt: \"{} {{{{ nobody }}}} {}\"\n",
+        "x".repeat(20_000),
+        "y".repeat(9_000)
+    );
+    let report = refused(file.as_bytes());
+    assert_eq!(report.diagnostics[0].code, "undefined-name");
+    let text = report.render(false);
+    assert!(text.len() < 3_000, "{}", text.len());
+    assert!(text.contains("nobody"));
+}
+
+#[test]
+fn a_repeated_integer_key_is_found_too() {
+    let report = refused(b"version: 1\nparams:\n  1: a\n  1: b\nshots: []\n");
+    let found = report.records().into_iter().find(|record| record.code == "duplicate-key").unwrap();
+    assert_eq!((found.line, found.column), (4, 3));
+}
+
+#[test]
+fn nothing_reaches_the_terminal_that_it_would_act_on() {
+    let file = "version: 1\nname: \"x\\e[31m\"\n# \u{202e}abc \u{9b}31m\nshost: \u{200b}\n";
+    let text = refused(file.as_bytes()).render(false);
+    assert!(!text.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text:?}");
+}

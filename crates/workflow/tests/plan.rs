@@ -1,0 +1,272 @@
+//! The plan and its keys: what makes the same work, what makes other work, and what a stored plan has to keep.
+#![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
+
+use contract::Contract;
+use serde_json::{Value, json};
+use workflow::plan::{InputIdentity, NodeKey, Plan, key};
+use workflow::{Folder, InMemory, Options, Source, load};
+
+const CHAIN: &str = "version: 1
+name: chain
+params: {look: film}
+defaults: {model: modela-video-2-0-260128, seconds: 5}
+shots:
+  - {id: a, note: first, prompt: \"a, {{ look }}\"}
+  - {id: b, continues: a, prompt: b, seconds: 10}
+  - {id: c, continues: b, prompt: c}
+  - {id: d, prompt: d}
+";
+
+fn plan_with(text: &str, params: &[(&str, &str)]) -> Plan {
+    let options = Options {
+        params: params.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        ..Options::default()
+    };
+    load(text.as_bytes(), "chain.yaml", &InMemory::default(), &options, Contract::embedded())
+        .unwrap_or_else(|report| panic!("{report}"))
+}
+
+fn plan(text: &str) -> Plan {
+    plan_with(text, &[])
+}
+
+fn key_of(plan: &Plan, name: &str) -> NodeKey {
+    let node = plan.node(plan.find(name).unwrap());
+    let inputs: Vec<InputIdentity> =
+        node.inputs.iter().map(|_| InputIdentity::last_frame_of("00ff")).collect();
+    key(node, "http://service.example", &inputs)
+}
+
+#[test]
+fn a_chain_is_ranked_by_the_video_that_hangs_on_it() {
+    let plan = plan(CHAIN);
+    let ranks: Vec<u64> = plan.nodes().map(|(ix, _)| plan.rank(ix)).collect();
+    assert_eq!(ranks, [20, 15, 5, 5]);
+    let (a, b) = (plan.find("a").unwrap(), plan.find("b").unwrap());
+    assert_eq!((plan.predecessors(b), plan.successors(a)), (vec![a], vec![b]));
+    assert_eq!((plan.len(), plan.find("nobody"), plan.film().is_none()), (4, None, true));
+    assert!((plan.seconds() - 25.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_request_is_completed_at_the_places_of_its_inputs() {
+    let plan = plan(CHAIN);
+    let b = plan.node(plan.find("b").unwrap());
+    let whole = b.complete(&["https://media.example/a.png".to_owned()]);
+    assert_eq!(
+        whole.pointer("/metadata/content/0/image_url/url"),
+        Some(&json!("https://media.example/a.png"))
+    );
+    assert_eq!(Contract::embedded().check_request(&whole), []);
+    assert_eq!(b.complete(&[]).pointer("/metadata/content/0/image_url/url"), Some(&Value::Null));
+}
+
+#[test]
+fn names_and_notes_are_no_part_of_a_key() {
+    let before = plan(CHAIN);
+    let after = plan(
+        &CHAIN
+            .replace("id: a,", "id: opening,")
+            .replace("continues: a", "continues: opening")
+            .replace("first", "other"),
+    );
+    assert_eq!(key_of(&before, "a"), key_of(&after, "opening"));
+    assert_eq!(key_of(&before, "b"), key_of(&after, "b"));
+}
+
+#[test]
+fn a_shot_that_is_continued_later_is_not_made_again() {
+    let alone = plan(&CHAIN.replace("continues: a, ", ""));
+    assert!(alone.node(alone.find("a").unwrap()).request.get("return_last_frame").is_none());
+    let chained = plan(CHAIN);
+    assert_eq!(chained.node(chained.find("a").unwrap()).request["return_last_frame"], json!(true));
+    assert_eq!(key_of(&alone, "a"), key_of(&chained, "a"));
+}
+
+#[test]
+fn picking_another_take_changes_no_take() {
+    let text = |pick: u32| {
+        format!(
+            "version: 1\ndefaults: {{model: modela-video-2-0-260128}}\nshots:\n  - {{id: a, takes: 3, pick: {pick}, \
+             prompt: x}}\n  - {{id: b, continues: a, prompt: y}}\n"
+        )
+    };
+    let (one, three) = (plan(&text(1)), plan(&text(3)));
+    for take in ["a#1", "a#2", "a#3"] {
+        assert_eq!(one.node(one.find(take).unwrap()).request, three.node(three.find(take).unwrap()).request);
+        assert_eq!(key_of(&one, take), key_of(&three, take));
+    }
+    assert_ne!(key_of(&one, "a#1"), key_of(&one, "a#2"));
+}
+
+#[test]
+fn whatever_changes_the_video_changes_the_key() {
+    let base = plan(CHAIN);
+    let node = base.node(base.find("a").unwrap());
+    let same = key(node, "http://service.example", &[]);
+    assert_eq!(same, key_of(&base, "a"));
+    assert_ne!(same, key(node, "http://other.example", &[]));
+    for change in [
+        ("prompt: \"a,", "prompt: \"A,"),
+        ("id: a,", "id: a, seed: 1,"),
+        ("id: a,", "id: a, salt: x,"),
+        ("seconds: 5}", "seconds: 6}"),
+        ("260128,", "fast-260128,"),
+    ] {
+        assert_ne!(same, key_of(&plan(&CHAIN.replacen(change.0, change.1, 1)), "a"), "{change:?}");
+    }
+    assert_ne!(same, key_of(&plan_with(CHAIN, &[("look", "pencil")]), "a"));
+    let b = base.node(base.find("b").unwrap());
+    let with = |identity| key(b, "s", &[identity]);
+    assert_ne!(with(InputIdentity::last_frame_of("00")), with(InputIdentity::first_frame_of("00")));
+    assert_ne!(with(InputIdentity::last_frame_of("00")), with(InputIdentity::last_frame_of("01")));
+}
+
+#[test]
+fn a_key_reads_back_as_itself() {
+    let key = key_of(&plan(CHAIN), "a");
+    let text = key.to_string();
+    assert_eq!((text.len(), text.starts_with(&key.short())), (64, true));
+    assert_eq!(NodeKey::parse(&text), Some(key));
+    assert_eq!(serde_json::from_value::<NodeKey>(json!(text)).unwrap(), key);
+    assert_eq!(NodeKey::parse("zz"), None);
+}
+
+#[test]
+fn identical_shots_are_different_videos() {
+    let plan = plan(
+        "version: 1\ndefaults: {model: modelb-video-480p, prompt: x}\nshots: [{id: a}, {id: b}, {id: c, salt: s}]\n",
+    );
+    let occurrences: Vec<u32> = plan.nodes().map(|(_, node)| node.occurrence).collect();
+    assert_eq!(occurrences, [0, 1, 0]);
+    assert_ne!(key_of(&plan, "a"), key_of(&plan, "b"));
+}
+
+#[test]
+fn a_stored_plan_reads_back_only_with_its_seal() {
+    let plan = plan(&format!("{CHAIN}film: {{output: f.mp4, shots: [a, b, c, a]}}\n"));
+    let stored = serde_json::to_value(&plan).unwrap();
+    let back: Plan = serde_json::from_value(stored.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&back).unwrap(), stored);
+    assert_eq!(key_of(&plan, "c"), key_of(&back, "c"));
+
+    let broken = |pointer: &str, value: Value| {
+        let mut stored = stored.clone();
+        *stored.pointer_mut(pointer).unwrap() = value;
+        serde_json::from_value::<Plan>(stored).unwrap_err().to_string()
+    };
+    assert!(broken("/version", json!(2)).contains("version 2"));
+    assert!(broken("/nodes/1/name", json!("a")).contains("named `a`"));
+    assert!(broken("/nodes/1/inputs/0/source", json!({"last_frame": 99})).contains("no node 99"));
+    assert!(broken("/nodes/1/inputs/0/source", json!({"last_frame": 2})).contains("ring"));
+    assert!(broken("/nodes/1/inputs/0/pointer", json!("/prompt")).contains("no empty place"));
+    assert!(broken("/film/clips/0", json!(7)).contains("no node 7"));
+    assert!(broken("/order", json!([[0, 9]])).contains("no node 9"));
+}
+
+#[test]
+fn parameters_from_outside_are_values_and_not_templates() {
+    let plan = plan_with(CHAIN, &[("look", "pencil"), ("look", "{{ shot }} ink")]);
+    assert_eq!(plan.node(plan.find("a").unwrap()).request["prompt"], json!("a, {{ shot }} ink"));
+
+    let options = Options { params: vec![("lok".to_owned(), "x".to_owned())], ..Options::default() };
+    let report = load(CHAIN.as_bytes(), "chain.yaml", &InMemory::default(), &options, Contract::embedded())
+        .unwrap_err();
+    let record = &report.records()[0];
+    assert_eq!(
+        (record.code, record.help.as_deref(), record.line),
+        ("unknown-param", Some("did you mean `look`?"), 3)
+    );
+}
+
+#[test]
+fn the_phases_can_be_taken_one_by_one() {
+    let source = Source::new("chain.yaml", CHAIN);
+    let parsed = workflow::parse(&source).unwrap();
+    assert_eq!(parsed.shots.len(), 4);
+    let options = Options::default();
+    let instances =
+        workflow::expand(&parsed, &source, &InMemory::default(), &options, Contract::embedded()).unwrap();
+    assert_eq!(instances.nodes().len(), 4);
+    assert_eq!(
+        serde_json::to_value(workflow::seal(instances).unwrap()).unwrap(),
+        serde_json::to_value(plan(CHAIN)).unwrap()
+    );
+
+    let wrong = Source::new("wrong.yaml", "version: 1\nshots: [{id: a, continues: b}]\n");
+    assert!(workflow::parse(&wrong).is_ok());
+    assert!(workflow::parse(&Source::new("wrong.yaml", "version: 1\nshots: {}\n")).is_err());
+}
+
+#[test]
+fn files_outside_the_folder_need_leave() {
+    let text = "version: 1\nshots: [{id: a, model: modelb-video-480p, prompt: x, first_frame: ../a.png}]\n";
+    let files = InMemory::default().with("../a.png", *b"\x89PNG\r\n\x1a\n");
+    let mut options = Options::default();
+    assert!(load(text.as_bytes(), "a.yaml", &files, &options, Contract::embedded()).is_err());
+    options.allow_outside = true;
+    let plan = load(text.as_bytes(), "a.yaml", &files, &options, Contract::embedded()).unwrap();
+    assert_eq!(plan.nodes().next().unwrap().1.inputs.len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_does_not_lead_out_of_the_folder() {
+    let root = std::env::temp_dir().join(format!("workflow-links-{}", std::process::id()));
+    let inside = root.join("inside");
+    std::fs::create_dir_all(&inside).unwrap();
+    std::fs::write(root.join("secret.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+    std::os::unix::fs::symlink(root.join("secret.png"), inside.join("link.png")).unwrap();
+    let text = "version: 1\nshots: [{id: a, model: modelb-video-480p, prompt: x, first_frame: link.png}]\n";
+    let options = Options::default();
+    let refused =
+        load(text.as_bytes(), "a.yaml", &Folder::new(&inside), &options, Contract::embedded()).unwrap_err();
+    assert!(refused.diagnostics[0].message.contains("outside"), "{refused}");
+    let folder = Folder::new(&inside).with_outside(true);
+    assert!(load(text.as_bytes(), "a.yaml", &folder, &options, Contract::embedded()).is_ok());
+    std::fs::remove_dir_all(&root).unwrap();
+}
+
+#[test]
+fn ten_thousand_instances_make_a_plan() {
+    let text = "version: 1\ndefaults: {model: modelb-video-480p}\nshots:\n  - id: a\n    matrix: {s: {from: 1, to: 5000}}\n    \
+                prompt: \"{{ s }} of many\"\n  - id: b\n    continues: a\n    prompt: \"after {{ s }}\"\n";
+    let plan = plan(text);
+    assert_eq!(plan.len(), 10_000);
+    let last = plan.find("b@s=5000").unwrap();
+    assert_eq!(plan.predecessors(last), [plan.find("a@s=5000").unwrap()]);
+}
+
+#[test]
+fn every_field_of_every_family_arrives_in_the_request() {
+    let contract = Contract::embedded();
+    for model in contract.models() {
+        for field in contract.fields(&model.family) {
+            if field.name == "model" {
+                continue;
+            }
+            let text = format!(
+                "version: 1\nshots:\n  - id: a\n    model: {}\n    prompt: x\n    {}: \"{{{{ 'probe' }}}}\"\n",
+                model.id, field.name
+            );
+            let text = if field.name == "prompt" { text.replacen("    prompt: x\n", "", 1) } else { text };
+            let outcome =
+                load(text.as_bytes(), "f.yaml", &InMemory::default(), &Options::default(), contract);
+            match outcome {
+                Ok(plan) => {
+                    assert_eq!(
+                        plan.nodes().next().unwrap().1.request[&field.name],
+                        json!("probe"),
+                        "{}",
+                        field.name
+                    );
+                }
+                // What the contract says of the probe shows that it got there.
+                Err(report) => {
+                    let codes: Vec<&str> = report.diagnostics.iter().map(|found| found.code).collect();
+                    assert!(codes.iter().all(|code| *code == "refused-request"), "{report}");
+                }
+            }
+        }
+    }
+}

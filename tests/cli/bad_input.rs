@@ -1,0 +1,92 @@
+//! Bad input through the whole program: a diagnostic at its place, exit code 2, nothing submitted, nothing written.
+
+use crate::support::Project;
+
+/// Runs a workflow that is wrong, and checks that nothing came of it but words.
+#[track_caller]
+fn refused(text: &str) -> String {
+    let project = Project::of("bad.yaml", text);
+    let run = project.runner(&["run", "bad.yaml"]).expect(2);
+    assert!(run.out.is_empty(), "standard output is for results: {}", run.out);
+    let left: Vec<_> = fs_err::read_dir(project.path()).expect("the folder").filter_map(Result::ok).collect();
+    assert_eq!(left.len(), 1, "something was written");
+    let check = project.runner(&["check", "bad.yaml"]).expect(2);
+    assert_eq!(run.err, check.err, "run and check say the same");
+    let plan = project.runner(&["plan", "bad.yaml"]).expect(2);
+    assert_eq!(run.err, plan.err, "run and plan say the same");
+    run.err
+}
+
+/// A workflow of family A with `shots`.
+fn shots(shots: &str) -> String {
+    format!(
+        "version: 1\nname: bad\ndefaults:\n  model: modela-video-2-0-260128\n  ratio: \"16:9\"\nshots:\n{shots}"
+    )
+}
+
+#[test]
+fn everything_that_is_wrong_is_listed_at_once() {
+    let text = shots(
+        "  - id: pier
+    prompt: \"{{ keper }} on the pier\"
+    secnds: 5
+  - id: sea
+    continues: peer
+    prompt: the sea
+    seconds: 16
+  - id: sea
+    prompt: the sea again
+    seconds: 5
+    duration: 5
+  - id: still
+    model: modelb-video-1.5-preview-480p
+    prompt: a still picture
+",
+    );
+    insta::assert_snapshot!(refused(&text));
+}
+
+#[test]
+fn a_ring_of_shots() {
+    let text = shots(
+        "  - { id: a, prompt: one, continues: c }
+  - { id: b, prompt: two, continues: a }
+  - { id: c, prompt: three, continues: b }
+",
+    );
+    insta::assert_snapshot!(refused(&text));
+}
+
+#[test]
+fn a_matrix_of_ten_million_cells() {
+    let axis = (0..10).map(|value| value.to_string()).collect::<Vec<_>>().join(", ");
+    let axes: String = (0..7).map(|axis_at| format!("      x{axis_at}: [{axis}]\n")).collect();
+    let text = shots(&format!("  - id: grid\n    prompt: \"{{{{ x0 }}}}\"\n    matrix:\n{axes}"));
+    insta::assert_snapshot!(refused(&text));
+}
+
+#[test]
+fn a_yaml_bomb() {
+    let mut text =
+        String::from("version: 1\nname: bomb\nparams:\n  a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..12 {
+        let before = vec![format!("*a{}", level - 1); 10].join(", ");
+        text.push_str(&format!("  a{level}: &a{level} [{before}]\n"));
+    }
+    text.push_str("shots:\n  - { id: a, prompt: one, model: modela-video-2-0-260128 }\n");
+    insta::assert_snapshot!(refused(&text));
+}
+
+#[test]
+fn a_file_that_is_not_there() {
+    let project = Project::of("good.yaml", "");
+    let ended = project.runner(&["run", "missing.yaml"]).expect(2);
+    insta::assert_snapshot!(ended.told());
+}
+
+#[test]
+fn diagnostics_for_machines() {
+    let project = Project::of("bad.yaml", &shots("  - { id: a, prompt: one, secnds: 5 }\n"));
+    let ended = project.runner(&["check", "bad.yaml", "--format", "json"]).expect(2);
+    insta::assert_snapshot!(ended.told());
+}

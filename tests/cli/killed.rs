@@ -1,0 +1,119 @@
+//! Killed with SIGKILL at odd moments, and run again: nothing is paid twice, nothing paid for is lost.
+
+use std::time::{Duration, Instant};
+
+use crate::storyboard::{accepted, shots};
+use crate::support::Project;
+use crate::support::front::{Fate, Front, KEY};
+
+/// Waits until `met`, for a generous time.
+#[track_caller]
+fn wait_until(what: &str, mut met: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !met() {
+        assert!(started.elapsed() < Duration::from_secs(120), "never happened: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Two chains of three short shots and a film of them.
+const CHAINS: &str = r"version: 1
+name: chains
+defaults:
+  model: modelb-video-480p
+  seconds: 1
+shots:
+  - { id: a1, prompt: a quiet sea }
+  - { id: a2, prompt: the sea wakes, continues: a1 }
+  - { id: a3, prompt: a loud sea, continues: a2 }
+  - { id: b1, prompt: a dune }
+  - { id: b2, prompt: a dune in wind, continues: b1 }
+  - { id: b3, prompt: a storm of sand, continues: b2 }
+film:
+  output: chains.mp4
+";
+
+fn on_disk(project: &Project) -> usize {
+    shots(project, "chains").len()
+}
+
+#[test]
+fn the_embedded_run_is_killed_half_way_and_pays_for_nothing_twice() {
+    let project = Project::of("chains.yaml", CHAINS);
+    // Once just after the first submissions, once when some shots are on disk and others are not.
+    for shots_on_disk in [0, 2] {
+        let mut child = project.start(&["run", "chains.yaml"]);
+        wait_until("tasks are accepted", || accepted(&project) > shots_on_disk);
+        wait_until("shots are on disk", || on_disk(&project) >= shots_on_disk);
+        child.kill().expect("the child can be killed");
+        child.wait().expect("the child ends");
+    }
+    let last = project.runner(&["run", "chains.yaml"]).expect(0);
+    assert_eq!((accepted(&project), on_disk(&project)), (6, 6), "{}", last.told());
+    assert!(last.out.contains("reuse") || last.out.contains("adopt"), "{}", last.out);
+    assert!(project.file("out/chains/chains.mp4").exists());
+}
+
+#[test]
+fn a_service_elsewhere_sees_each_shot_once_however_often_the_runner_is_killed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+    let project = Project::of("chains.yaml", CHAINS).against(&front.url, KEY);
+    for posts in [1, 3, 5] {
+        let mut child = project.start(&["run", "chains.yaml"]);
+        // A run that has nothing more to submit, because what was lost is held, ends by itself.
+        wait_until("posts arrive or the run ends", || {
+            front.posts().len() >= posts || child.try_wait().expect("the child can be asked").is_some()
+        });
+        child.kill().expect("the child can be killed");
+        child.wait().expect("the child ends");
+    }
+    // A kill between a POST and its answer leaves a submission that only a person can account for: it is held, not repeated.
+    let mut last = project.runner(&["run", "chains.yaml"]);
+    let mut held = 0;
+    while last.code == Some(3) {
+        let listed = project.runner(&["resolve", "chains.yaml"]);
+        let attempt =
+            listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
+        let task = unclaimed_task(&folder.path().join("service/service.db"), &project);
+        let answer = task.as_deref().map_or(vec!["--not-accepted"], |task| vec!["--task", task]);
+        let arguments = [vec!["resolve", "chains.yaml", attempt], answer].concat();
+        project.runner(&arguments).expect(0);
+        held += 1;
+        assert!(held <= 6, "each shot is held at most once");
+        last = project.runner(&["run", "chains.yaml"]);
+    }
+    let last = last.expect(0);
+    assert_eq!(
+        (front.posts().len(), on_disk(&project)),
+        (6, 6),
+        "each shot was submitted once: {}",
+        last.told()
+    );
+}
+
+/// A task that the service has and the ledger does not know.
+fn unclaimed_task(store: &std::path::Path, project: &Project) -> Option<String> {
+    let read = |file: &std::path::Path, query: &str| -> Vec<String> {
+        let store = rusqlite::Connection::open_with_flags(file, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .expect("a store");
+        let mut statement = store.prepare(query).expect("a query");
+        statement.query_map([], |row| row.get(0)).expect("rows").filter_map(Result::ok).collect()
+    };
+    let known = read(&project.file(".runner/ledger.db"), "SELECT task FROM attempts WHERE task IS NOT NULL");
+    read(store, "SELECT id FROM tasks ORDER BY rowid").into_iter().find(|task| !known.contains(task))
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_what_is_out_for_the_next_run() {
+    let project = Project::of("chains.yaml", CHAINS);
+    let mut child = project.start(&["run", "chains.yaml"]);
+    wait_until("a task is accepted", || accepted(&project) > 0);
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()), "kill is part of every unix");
+    assert_eq!(child.wait().expect("the child ends").code(), Some(130));
+    let next = project.runner(&["run", "chains.yaml"]).expect(0);
+    assert!(next.out.contains("adopt"), "{}", next.out);
+    assert_eq!((accepted(&project), on_disk(&project)), (6, 6));
+}

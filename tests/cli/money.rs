@@ -1,0 +1,108 @@
+//! Services that misbehave, and what that costs: nothing twice.
+
+use crate::support::Project;
+use crate::support::front::{Fate, Front, KEY};
+
+const TWO: &str = r#"version: 1
+name: two
+defaults:
+  model: modelb-video-480p
+  seconds: 1
+shots:
+  - id: one
+    prompt: a quiet sea
+  - id: two
+    prompt: a loud sea
+"#;
+
+#[test]
+fn a_lost_answer_is_held_said_and_resolved() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let front =
+        Front::start(
+            folder.path().join("service"),
+            |post| if post == 1 { Fate::IsLost } else { Fate::Arrives },
+        );
+    let project = Project::of("two.yaml", TWO).against(&front.url, KEY);
+
+    let first = project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(3);
+    assert!(first.out.contains("ambiguous") && first.out.contains("runner resolve"), "{}", first.out);
+    assert_eq!(front.posts().len(), 2, "the other shot is made around it");
+
+    let second = project.runner(&["run", "two.yaml"]).expect(3);
+    assert_eq!(front.posts().len(), 2, "it is not submitted again: {}", second.told());
+
+    let listed = project.runner(&["resolve", "two.yaml"]).expect(3);
+    let attempt =
+        listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
+    project.runner(&["resolve", "two.yaml", "no-such-attempt", "--not-accepted"]).expect(2);
+    project.runner(&["resolve", "two.yaml", attempt, "--not-accepted"]).expect(0);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!(front.posts().len(), 3);
+    project.runner(&["resolve", "two.yaml"]).expect(0);
+}
+
+#[test]
+fn too_many_requests_are_waited_out() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let front =
+        Front::start(
+            folder.path().join("service"),
+            |post| if post <= 3 { Fate::TooMany } else { Fate::Arrives },
+        );
+    let project = Project::of("two.yaml", TWO).against(&front.url, KEY);
+    let ended = project.runner(&["run", "two.yaml"]).expect(0);
+    assert!(ended.err.contains("slow down"), "{}", ended.err);
+}
+
+#[test]
+fn a_wrong_key_ends_the_run_at_once_and_is_never_shown() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+    let wrong = "sk-wrong-9876543210";
+    let project = Project::of("two.yaml", TWO).against(&front.url, wrong);
+    let ended = project.runner(&["-vv", "run", "two.yaml", "--jobs", "1"]).expect(5);
+    assert_eq!(front.posts().len(), 1, "one refusal is enough");
+    assert!(!ended.told().contains(wrong), "{}", ended.told());
+    let ledger = fs_err::read(project.file(".runner/ledger.db")).expect("a ledger");
+    assert!(!ledger.windows(wrong.len()).any(|window| window == wrong.as_bytes()));
+}
+
+#[test]
+fn an_address_that_nobody_listens_at_ends_with_words() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    drop(listener);
+    let project = Project::of("two.yaml", TWO).against(&format!("http://{address}"), KEY);
+    let ended = project.runner(&["run", "two.yaml"]);
+    assert!(matches!(ended.code, Some(1 | 5)), "{}", ended.told());
+    assert!(ended.told().contains("refused") || ended.told().contains("connect"), "{}", ended.told());
+}
+
+#[test]
+fn a_file_that_was_removed_is_fetched_again_without_paying() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+    let project = Project::of("two.yaml", TWO).against(&front.url, KEY);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    let files: Vec<_> =
+        fs_err::read_dir(project.file("out/two")).expect("a folder").filter_map(Result::ok).collect();
+    assert_eq!(files.len(), 2);
+    fs_err::remove_file(files[0].path()).expect("the file can be removed");
+    fs_err::write(files[1].path(), b"not a video").expect("the file can be written");
+    let again = project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!(front.posts().len(), 2, "{}", again.told());
+    assert!(media::probe(&files[1].path()).is_ok());
+}
+
+#[test]
+fn two_runs_at_once_pay_once() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+    let project = Project::of("two.yaml", TWO).against(&front.url, KEY);
+    let mut runs: Vec<_> = (0..3).map(|_| project.start(&["run", "two.yaml"])).collect();
+    for run in &mut runs {
+        assert_eq!(run.wait().expect("the child ends").code(), Some(0));
+    }
+    assert_eq!(front.posts().len(), 2);
+}

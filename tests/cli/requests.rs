@@ -1,0 +1,57 @@
+//! Every request that the example workflows generate, for both families, chained frames included, exactly as the client would send it.
+//!
+//! Frames that are made only during a run are shown by name: `https://frames.example/SHOT` where the service returns an address, a data URI
+//! otherwise.
+
+use client::{Client, ClientConfig};
+use contract::Contract;
+use secrecy::SecretString;
+use workflow::plan::{Node, Plan, Source};
+use workflow::{Folder, Options};
+
+use crate::support::program::root;
+
+fn requests(example: &str) -> String {
+    let folder = root().join("workflows");
+    let text = fs_err::read(folder.join(example)).expect("the example is there");
+    let plan =
+        workflow::load(&text, example, &Folder::new(&folder), &Options::default(), Contract::embedded())
+            .unwrap_or_else(|report| panic!("{report}"));
+    let url = "https://api.example.com".parse().expect("an address");
+    let client = Client::new(ClientConfig::new(url, SecretString::from("sk-never-shown"))).expect("a client");
+    let mut told = String::new();
+    for (_, node) in plan.nodes() {
+        let request = node.complete(&inputs(&plan, node));
+        let captured = client.capture_create(&request).expect("the request can be put on the wire");
+        told.push_str(&format!("# {}\n{captured}\n\n", node.name));
+    }
+    assert!(!told.contains("sk-never-shown"));
+    told
+}
+
+fn inputs(plan: &Plan, node: &Node) -> Vec<String> {
+    let shown = |source: &Source| match source {
+        // What returns its last frame is continued by address; what cannot is continued by picture.
+        Source::LastFrame(parent) if plan.node(*parent).request.contains_key("return_last_frame") => {
+            format!("https://frames.example/{}", plan.node(*parent).name)
+        }
+        Source::LastFrame(_) | Source::FirstFrame(_) => "data:image/png;base64,AAAA".to_owned(),
+        Source::File { media_type, .. } => format!("data:{media_type};base64,AAAA"),
+    };
+    node.inputs.iter().map(|input| shown(&input.source)).collect()
+}
+
+#[test]
+fn storyboard() {
+    insta::assert_snapshot!(requests("storyboard.yaml"));
+}
+
+#[test]
+fn sweep() {
+    insta::assert_snapshot!(requests("sweep.yaml"));
+}
+
+#[test]
+fn families() {
+    insta::assert_snapshot!(requests("families.yaml"));
+}

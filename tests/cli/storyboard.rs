@@ -1,0 +1,157 @@
+//! The main job, as a stranger would do it: the example storyboard, with nothing configured.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use media::RgbImage;
+
+use crate::support::Project;
+
+#[test]
+fn the_storyboard_becomes_a_film_and_a_second_run_submits_nothing() {
+    let project = Project::of_example("storyboard.yaml");
+    let first = project.runner(&["run", "storyboard.yaml"]).expect(0);
+    assert!(first.err.contains("embedded service"), "it says who renders: {}", first.err);
+
+    let film = film(&project);
+    let probe = media::probe(&film).expect("the film probes");
+    let shots = shots(&project, "lighthouse");
+    let clips: Vec<_> = shots.iter().map(|(_, clip)| media::probe(clip).expect("a clip probes")).collect();
+    let length: f64 = clips.iter().map(|clip| clip.duration.as_secs_f64()).sum();
+    assert!(shots.len() >= 6);
+    assert!((probe.duration.as_secs_f64() - length).abs() < 0.05, "{:?} against {length} s", probe.duration);
+    let sound = probe.audio.expect("the film has sound");
+    assert!((sound.duration.as_secs_f64() - length).abs() < 0.05, "{:?} against {length} s", sound.duration);
+    assert!(probe.faststart);
+
+    let chained = chained(&project);
+    assert!(chained.len() >= 4, "two chains of three: {chained:?}");
+    for (before, after) in &chained {
+        let clip = |name: &str| &shots.iter().find(|(shot, _)| shot == name).expect("the shot has a file").1;
+        let end = media::last_frame(clip(before)).expect("a last frame");
+        let begin = media::first_frame(clip(after)).expect("a first frame");
+        let likeness = psnr(&end, &begin);
+        assert!(likeness > 30.0, "{after} does not begin where {before} ends: {likeness:.1} dB");
+    }
+
+    let again = project.runner(&["run", "storyboard.yaml"]).expect(0);
+    assert!(again.out.contains("nothing was submitted"), "{}", again.out);
+    assert_eq!(accepted(&project), shots.len(), "the service was asked once for each shot");
+
+    second_opinion(&film, length);
+    in_a_browser(&film, length);
+}
+
+/// Every shot of the workflow that continues another, after the one that it continues.
+fn chained(project: &Project) -> Vec<(String, String)> {
+    let plan = project.plan("storyboard.yaml");
+    let edges = plan.edges().map(|(from, to, _)| (plan.node(from).name.clone(), plan.node(to).name.clone()));
+    edges.collect()
+}
+
+/// The film of the project.
+fn film(project: &Project) -> PathBuf {
+    project.file("out/lighthouse/lighthouse.mp4")
+}
+
+/// Every shot's name and file.
+pub(crate) fn shots(project: &Project, workflow: &str) -> Vec<(String, PathBuf)> {
+    let Ok(entries) = fs_err::read_dir(project.file("out").join(workflow)) else { return Vec::new() };
+    let mut shots: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .filter_map(|file| {
+            let stem = file.file_name()?.to_str()?.strip_suffix(".mp4")?.to_owned();
+            let (name, _key) = stem.rsplit_once('-')?;
+            Some((name.to_owned(), file))
+        })
+        .collect();
+    shots.sort();
+    shots
+}
+
+/// How many tasks the embedded service has accepted in all; none before it has a store.
+pub(crate) fn accepted(project: &Project) -> usize {
+    let read = || {
+        let file = project.file(".runner/service/service.db");
+        let store = rusqlite::Connection::open_with_flags(file, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        store.query_row("SELECT count(*) FROM tasks", [], |row| row.get::<_, i64>(0))
+    };
+    read().map_or(0, |count| usize::try_from(count).expect("a small number"))
+}
+
+/// Peak signal-to-noise ratio in dB; higher is more alike, 30 is hard to tell apart.
+fn psnr(one: &RgbImage, other: &RgbImage) -> f64 {
+    assert_eq!((one.width(), one.height()), (other.width(), other.height()));
+    let squares: f64 = one
+        .pixels()
+        .iter()
+        .zip(other.pixels())
+        .map(|(one, other)| (f64::from(*one) - f64::from(*other)).powi(2))
+        .sum();
+    let mean = squares / one.pixels().len() as f64;
+    10.0 * (255.0_f64.powi(2) / mean.max(1e-9)).log10()
+}
+
+fn second_opinion(film: &Path, length: f64) {
+    let asked = Command::new("ffprobe")
+        .args(["-v", "error", "-show_entries", "stream=codec_name:format=duration", "-of", "csv=p=0"])
+        .arg(film)
+        .output();
+    let Ok(told) = asked else {
+        println!("skipped: ffprobe is not on this machine, so the film has no second opinion");
+        return;
+    };
+    assert!(told.stderr.is_empty(), "ffprobe complains: {}", String::from_utf8_lossy(&told.stderr));
+    let said = String::from_utf8_lossy(&told.stdout);
+    assert!(said.contains("h264") && said.contains("aac"), "{said}");
+    let seconds: f64 = said.lines().last().and_then(|line| line.trim().parse().ok()).expect("a duration");
+    assert!((seconds - length).abs() < 0.1, "ffprobe says {seconds} s instead of {length} s");
+}
+
+/// Plays the film's end in headless Chromium and reads from the page what became of it.
+fn in_a_browser(film: &Path, length: f64) {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let found = names.iter().find(|name| Command::new(name).arg("--version").output().is_ok());
+    let Some(browser) = found else {
+        println!("skipped: there is no Chromium on this machine to play the film in");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let page = folder.path().join("page.html");
+    let html = format!(
+        "<video id=v muted src=\"file://{}\"></video><script>
+         const v = document.getElementById('v');
+         const say = word => {{ document.title = word; document.body.dataset.end = word + ' ' + v.duration.toFixed(2) + ' ' + v.videoWidth; }};
+         v.onerror = () => say('error-' + v.error.code);
+         v.onended = () => say('ended');
+         v.onloadedmetadata = () => {{ v.currentTime = v.duration - 0.5; v.play().catch(() => say('refused')); }};
+         </script>",
+        film.display()
+    );
+    fs_err::write(&page, html).expect("the page can be written");
+    let told = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+        ])
+        .args([
+            "--disable-component-update",
+            "--disable-sync",
+            "--autoplay-policy=no-user-gesture-required",
+            "--dump-dom",
+        ])
+        .args(["--virtual-time-budget=20000", "--timeout=20000"])
+        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .expect("the browser starts");
+    let dom = String::from_utf8_lossy(&told.stdout);
+    assert!(
+        dom.contains(&format!("data-end=\"ended {length:.2}")),
+        "the film does not play to its end: {dom}"
+    );
+}

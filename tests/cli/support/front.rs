@@ -1,0 +1,151 @@
+//! The service with a counter in front: every request is recorded as it came over the wire and passed on, and an answer can be lost on purpose.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::Response;
+use secrecy::SecretString;
+use service::{Config, Service, Sources};
+use tokio::runtime::Runtime;
+use url::Url;
+
+use super::stub::Stub;
+
+/// The key that the service takes.
+pub(crate) const KEY: &str = "sk-test-0123456789";
+
+/// A request as it came.
+#[derive(Debug, Clone)]
+pub(crate) struct Recorded {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+/// What becomes of the answer to a POST.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It is passed on.
+    Arrives,
+    /// The service accepts, and the connection breaks before the answer is through.
+    IsLost,
+    /// The request is refused with 429 and never passed on.
+    TooMany,
+}
+
+/// A running service with its counter. Dropping it stops both.
+pub(crate) struct Front {
+    pub(crate) url: String,
+    records: Arc<Mutex<Vec<Recorded>>>,
+    // Last, so that everything else is gone before it.
+    _runtime: Runtime,
+}
+
+#[derive(Clone)]
+struct Passing {
+    behind: Url,
+    http: reqwest::Client,
+    records: Arc<Mutex<Vec<Recorded>>>,
+    fate: fn(usize) -> Fate,
+}
+
+impl Front {
+    /// A service that renders plain colours, with its data in `data`. `fate` says what becomes of the answer to the n-th POST, counted from 1.
+    pub(crate) fn start(data: PathBuf, fate: fn(usize) -> Fate) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .expect("the machine gives threads");
+        let records = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&records);
+        let address = runtime.block_on(async move {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+            let address = listener.local_addr().expect("an address");
+            let public = format!("http://{address}/").parse().expect("a URL");
+            let config =
+                Config { public_url: Some(public), ..Config::embedded(data, SecretString::from(KEY)) };
+            let service =
+                Service::start(config, Arc::new(Stub), Sources::system()).await.expect("the service starts");
+            let behind = format!("http://{}/", service.local_addr()).parse().expect("a URL");
+            let http = client::plain_http().expect("an HTTP client");
+            let app = Router::new().fallback(pass).with_state(Passing { behind, http, records: kept, fate });
+            tokio::spawn(async move {
+                // The service lives as long as its front.
+                let _service = service;
+                axum::serve(listener, app).await
+            });
+            address
+        });
+        Self { url: format!("http://{address}"), records, _runtime: runtime }
+    }
+
+    /// Every POST to the videos endpoint so far.
+    pub(crate) fn posts(&self) -> Vec<Recorded> {
+        let records = self.records.lock().expect("no handler panics");
+        records.iter().filter(|record| record.method == Method::POST).cloned().collect()
+    }
+}
+
+async fn pass(State(passing): State<Passing>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, 64 << 20).await.unwrap_or_default();
+    let posts = {
+        let mut records = passing.records.lock().expect("no handler panics");
+        records.push(Recorded {
+            method: parts.method.clone(),
+            path: parts.uri.path().to_owned(),
+            headers: parts.headers.clone(),
+            body: body.to_vec(),
+        });
+        records.iter().filter(|record| record.method == Method::POST).count()
+    };
+    let fate = if parts.method == Method::POST { (passing.fate)(posts) } else { Fate::Arrives };
+    if fate == Fate::TooMany {
+        return too_many();
+    }
+    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+    let mut onward =
+        passing.http.request(parts.method, passing.behind.join(path).expect("a path")).body(body);
+    for (name, value) in &parts.headers {
+        if !["host", "content-length", "connection"].contains(&name.as_str()) {
+            onward = onward.header(name, value);
+        }
+    }
+    let answer = onward.send().await.expect("the service answers");
+    let mut response = Response::builder().status(answer.status());
+    for (name, value) in answer.headers() {
+        if !["transfer-encoding", "connection"].contains(&name.as_str()) {
+            response = response.header(name, value);
+        }
+    }
+    let bytes = answer.bytes().await.unwrap_or_default();
+    let body = match fate {
+        Fate::IsLost => broken(bytes),
+        Fate::Arrives | Fate::TooMany => Body::from(bytes),
+    };
+    response.body(body).expect("an answer")
+}
+
+/// The beginning of a body, and then the connection breaks.
+fn broken(bytes: Bytes) -> Body {
+    let half = bytes.slice(..bytes.len() / 2);
+    Body::from_stream(futures_util::stream::iter([Ok(half), Err(std::io::Error::other("the line is cut"))]))
+}
+
+fn too_many() -> Response {
+    let error = serde_json::json!({
+        "error": { "message": "slow down", "type": "rate_limit_error", "param": null, "code": "rate_limited" }
+    });
+    Response::builder()
+        .status(StatusCode::TOO_MANY_REQUESTS)
+        .header("content-type", "application/json")
+        .header("retry-after", "0")
+        .body(Body::from(error.to_string()))
+        .expect("an answer")
+}

@@ -1,0 +1,7 @@
+//! A project folder, the program in it, and services to run it against.
+
+pub(crate) mod front;
+pub(crate) mod program;
+pub(crate) mod stub;
+
+pub(crate) use program::Project;

@@ -1,0 +1,114 @@
+//! A temporary project folder, and the program run in it with nothing of this machine's environment but the path.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use contract::Contract;
+use tempfile::TempDir;
+use workflow::plan::Plan;
+use workflow::{Folder, Options};
+
+/// A folder with a workflow in it.
+pub(crate) struct Project {
+    folder: TempDir,
+    service: Option<(String, String)>,
+}
+
+/// How a run of the program ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Project {
+    /// A folder that holds one of the examples of the repository, as it stands.
+    pub(crate) fn of_example(name: &str) -> Self {
+        let text = fs_err::read_to_string(root().join("workflows").join(name)).expect("the example is there");
+        Self::of(name, &text)
+    }
+
+    /// A folder that holds one workflow file.
+    pub(crate) fn of(name: &str, text: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs_err::write(folder.path().join(name), text).expect("the folder can be written");
+        Self { folder, service: None }
+    }
+
+    /// The same folder, with the program told to use a service.
+    pub(crate) fn against(mut self, base_url: &str, key: &str) -> Self {
+        self.service = Some((base_url.to_owned(), key.to_owned()));
+        self
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A file below the folder.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The plan of a workflow in the folder.
+    pub(crate) fn plan(&self, name: &str) -> Plan {
+        let text = fs_err::read(self.file(name)).expect("the workflow is there");
+        workflow::load(&text, name, &Folder::new(self.path()), &Options::default(), Contract::embedded())
+            .unwrap_or_else(|report| panic!("{report}"))
+    }
+
+    /// The program, not started yet.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_runner-under-test"));
+        command.args(arguments).current_dir(self.path()).env_clear().stdin(Stdio::null());
+        if let Some(path) = std::env::var_os("PATH") {
+            command.env("PATH", path);
+        }
+        if let Some((url, key)) = &self.service {
+            command.env("RUNNER_BASE_URL", url).env("RUNNER_API_KEY", key);
+        }
+        command
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn runner(&self, arguments: &[&str]) -> Ended {
+        let output = self.command(arguments).output().expect("the program can be started");
+        Ended {
+            code: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Starts the program and lets it run.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
+        self.command(arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program can be started")
+    }
+}
+
+impl Ended {
+    /// The end as one text for a snapshot: exit code, standard output, standard error.
+    pub(crate) fn told(&self) -> String {
+        let code = self.code.map_or_else(|| "killed".to_owned(), |code| code.to_string());
+        format!("exit code: {code}\n--- stdout\n{}--- stderr\n{}", self.out, self.err)
+    }
+
+    #[track_caller]
+    pub(crate) fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{}", self.told());
+        self
+    }
+}
+
+/// The repository.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the tests are a folder of the repository")
+        .to_owned()
+}

@@ -1,0 +1,32 @@
+//! A renderer that is quick: each video is one colour, from the prompt and the seed.
+
+use std::ops::ControlFlow;
+
+use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
+use service::render::{Job, Progress, RenderError, Renderer, Rendering};
+
+pub(crate) struct Stub;
+
+impl Renderer for Stub {
+    fn render(
+        &self,
+        job: &Job,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Rendering, RenderError> {
+        let rate = FrameRate::new(job.frame_rate, 1).expect("a frame rate");
+        let mut writer =
+            ClipWriter::new(ClipSpec::new(job.width, job.height, rate)).expect("a size that can be encoded");
+        let colour =
+            job.prompt.bytes().fold(job.seed as u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte));
+        let mut frame = RgbImage::new(job.width, job.height);
+        frame.pixels_mut().fill(colour);
+        let frames_total = (job.seconds * f64::from(job.frame_rate)).round() as u32;
+        for frames_done in 1..=frames_total {
+            writer.push_frame(&frame).expect("a frame of the right size");
+            if progress(Progress { frames_done, frames_total }).is_break() {
+                return Err(RenderError::Cancelled);
+            }
+        }
+        Ok(Rendering { mp4: writer.finish().expect("a clip"), last_frame: frame })
+    }
+}

@@ -1,0 +1,53 @@
+//! What really goes over the wire, from the first POST to the last, for both families: pinned as it arrives at the service.
+
+use serde_json::Value;
+
+use crate::support::Project;
+use crate::support::front::{Fate, Front, KEY, Recorded};
+
+#[test]
+fn the_families_example_on_the_wire() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+    let project = Project::of_example("families.yaml").against(&front.url, KEY);
+    project.runner(&["run", "families.yaml", "--jobs", "1"]).expect(0);
+    let told: Vec<String> = front.posts().iter().map(shown).collect();
+    insta::assert_snapshot!(told.join("\n\n"));
+}
+
+/// A request as text: ports, lengths and pictures by name, because they change with every run, and the key never.
+fn shown(record: &Recorded) -> String {
+    let mut lines = vec![format!("{} {}", record.method, record.path)];
+    for (name, value) in &record.headers {
+        let value = match name.as_str() {
+            "authorization" => {
+                assert_eq!(value.as_bytes(), format!("Bearer {KEY}").as_bytes());
+                "Bearer <the key>"
+            }
+            "host" => "<the service>",
+            "content-length" => "<length>",
+            _ => value.to_str().expect("a header of text"),
+        };
+        lines.push(format!("{name}: {value}"));
+    }
+    let mut body: Value = serde_json::from_slice(&record.body).expect("a body of JSON");
+    name_media(&mut body);
+    lines.push(format!("{body:#}"));
+    lines.join("\n")
+}
+
+fn name_media(value: &mut Value) {
+    match value {
+        Value::String(text) if text.starts_with("data:image/png;base64,") => {
+            assert!(text.len() > 100, "a picture is larger than {text}");
+            *text = "data:image/png;base64,<picture>".to_owned();
+        }
+        Value::String(text) if text.starts_with("http://127.0.0.1") => {
+            assert!(text.ends_with(".png"), "{text}");
+            *text = "<the service's address of a last frame>".to_owned();
+        }
+        Value::Object(members) => members.values_mut().for_each(name_media),
+        Value::Array(items) => items.iter_mut().for_each(name_media),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}

@@ -1,0 +1,22 @@
+//! Measurements that documents quote: each as a ratio or a bound within one run, never against yesterday's figure.
+
+mod storyboard;
+
+use std::path::Path;
+
+use clap::Subcommand;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Bench {
+    /// The example storyboard through the whole program, against rendering its shots alone on as many threads.
+    Storyboard,
+}
+
+pub(crate) fn bench(root: &Path, what: &Bench) -> Result<String, String> {
+    if cfg!(debug_assertions) {
+        return Err("figures are for release builds: cargo run --release -p xtask -- bench …".to_owned());
+    }
+    match what {
+        Bench::Storyboard => storyboard::measure(root),
+    }
+}

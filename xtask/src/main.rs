@@ -1,0 +1,56 @@
+//! Chores of this repository: `cargo xtask --help` lists them.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line for developers")]
+
+mod bench;
+mod film;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Chores of this repository.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Checks the house rules: which crate knows which, the size and opening of files, words that must not be there.
+    Tidy,
+    /// Checks that a film is whole: it probes, has pictures and sound and, where ffprobe is at hand, ffprobe agrees.
+    Film {
+        /// The film.
+        file: PathBuf,
+    },
+    /// Measures; each prints the ratio that the documents quote.
+    Bench {
+        #[command(subcommand)]
+        what: bench::Bench,
+    },
+}
+
+fn main() -> ExitCode {
+    let Arguments { chore } = Arguments::parse();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
+    let outcome = match chore {
+        Chore::Tidy => tidy::tidy(root),
+        Chore::Film { file } => film::check(&file),
+        Chore::Bench { what } => bench::bench(root, &what),
+    };
+    match outcome {
+        Ok(said) => {
+            println!("{said}");
+            ExitCode::SUCCESS
+        }
+        Err(problems) => {
+            eprintln!("{problems}");
+            ExitCode::FAILURE
+        }
+    }
+}

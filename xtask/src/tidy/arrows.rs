@@ -1,0 +1,96 @@
+//! Which crate may know which (ARCHITECTURE.md, "Arrows"), checked against what cargo says.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use serde::Deserialize;
+
+/// Crate, and what it may depend on. Crates that compose the rest may depend on anything.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("client", &["contract"]),
+    ("contract", &[]),
+    ("engine", &["client", "media", "workflow"]),
+    ("media", &[]),
+    ("service", &["client", "contract", "media"]),
+    ("workflow", &["contract"]),
+];
+const COMPOSERS: &[&str] = &["runner", "tests", "xtask"];
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+    path: Option<String>,
+}
+
+pub(super) fn problems(root: &Path) -> Result<Vec<String>, String> {
+    let told = Command::new("cargo")
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(root)
+        .output()
+        .map_err(|error| format!("cargo metadata cannot be run: {error}"))?;
+    if !told.status.success() {
+        return Err(format!("cargo metadata failed: {}", String::from_utf8_lossy(&told.stderr)));
+    }
+    let metadata: Metadata =
+        serde_json::from_slice(&told.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
+    Ok(check(&metadata))
+}
+
+fn check(metadata: &Metadata) -> Vec<String> {
+    let mut problems = Vec::new();
+    for package in &metadata.packages {
+        if COMPOSERS.contains(&package.name.as_str()) {
+            continue;
+        }
+        let Some((_, allowed)) = ALLOWED.iter().find(|(name, _)| *name == package.name) else {
+            problems.push(format!(
+                "crate {} has no arrows in xtask/src/tidy/arrows.rs and ARCHITECTURE.md",
+                package.name
+            ));
+            continue;
+        };
+        let ours: BTreeSet<&str> = package
+            .dependencies
+            .iter()
+            .filter(|dependency| dependency.path.is_some())
+            .map(|dependency| dependency.name.as_str())
+            .collect();
+        for extra in ours.into_iter().filter(|name| !allowed.contains(name)) {
+            problems.push(format!("crate {} must not know {extra} (ARCHITECTURE.md, Arrows)", package.name));
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forbidden_arrow_is_found() {
+        let of = |name: &str, on: &str| Package {
+            name: name.to_owned(),
+            dependencies: vec![Dependency { name: on.to_owned(), path: Some(String::new()) }],
+        };
+        let metadata =
+            Metadata { packages: vec![of("engine", "service"), of("engine", "client"), of("new", "media")] };
+        let problems = check(&metadata);
+        assert_eq!(problems.len(), 2);
+        assert!(
+            problems[0].contains("engine must not know service")
+                && problems[1].contains("crate new has no arrows")
+        );
+    }
+}
