@@ -1,5 +1,7 @@
 //! Bad input through the whole program: a diagnostic at its place, exit code 2, nothing submitted, nothing written.
 
+use std::fmt::Write as _;
+
 use crate::support::Project;
 
 /// Runs a workflow that is wrong, and checks that nothing came of it but words.
@@ -60,7 +62,8 @@ fn a_ring_of_shots() {
 #[test]
 fn a_matrix_of_ten_million_cells() {
     let axis = (0..10).map(|value| value.to_string()).collect::<Vec<_>>().join(", ");
-    let axes: String = (0..7).map(|axis_at| format!("      x{axis_at}: [{axis}]\n")).collect();
+    let axes: Vec<String> = (0..7).map(|axis_at| format!("      x{axis_at}: [{axis}]\n")).collect();
+    let axes = axes.concat();
     let text = shots(&format!("  - id: grid\n    prompt: \"{{{{ x0 }}}}\"\n    matrix:\n{axes}"));
     insta::assert_snapshot!(refused(&text));
 }
@@ -71,7 +74,7 @@ fn a_yaml_bomb() {
         String::from("version: 1\nname: bomb\nparams:\n  a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..12 {
         let before = vec![format!("*a{}", level - 1); 10].join(", ");
-        text.push_str(&format!("  a{level}: &a{level} [{before}]\n"));
+        writeln!(text, "  a{level}: &a{level} [{before}]").expect("text takes more text");
     }
     text.push_str("shots:\n  - { id: a, prompt: one, model: modela-video-2-0-260128 }\n");
     insta::assert_snapshot!(refused(&text));

@@ -1,11 +1,14 @@
 //! The command line against the embedded service and against services that misbehave. One binary: each module is a theme.
 
 #![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
+#![expect(clippy::print_stdout, reason = "a test that skips says so")]
 
 mod bad_input;
+mod catalogue;
 mod killed;
 mod money;
 mod requests;
+mod serve;
 mod storyboard;
 mod support;
 mod wire;

@@ -3,7 +3,7 @@
 use crate::support::Project;
 use crate::support::front::{Fate, Front, KEY};
 
-const TWO: &str = r#"version: 1
+const TWO: &str = r"version: 1
 name: two
 defaults:
   model: modelb-video-480p
@@ -13,7 +13,7 @@ shots:
     prompt: a quiet sea
   - id: two
     prompt: a loud sea
-"#;
+";
 
 #[test]
 fn a_lost_answer_is_held_said_and_resolved() {

@@ -19,12 +19,13 @@ fn requests(example: &str) -> String {
             .unwrap_or_else(|report| panic!("{report}"));
     let url = "https://api.example.com".parse().expect("an address");
     let client = Client::new(ClientConfig::new(url, SecretString::from("sk-never-shown"))).expect("a client");
-    let mut told = String::new();
+    let mut told = Vec::new();
     for (_, node) in plan.nodes() {
         let request = node.complete(&inputs(&plan, node));
         let captured = client.capture_create(&request).expect("the request can be put on the wire");
-        told.push_str(&format!("# {}\n{captured}\n\n", node.name));
+        told.push(format!("# {}\n{captured}", node.name));
     }
+    let told = told.join("\n\n");
     assert!(!told.contains("sk-never-shown"));
     told
 }

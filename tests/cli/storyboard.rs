@@ -5,7 +5,7 @@ use std::process::Command;
 
 use media::RgbImage;
 
-use crate::support::Project;
+use crate::support::{Project, browser};
 
 #[test]
 fn the_storyboard_becomes_a_film_and_a_second_run_submits_nothing() {
@@ -39,7 +39,7 @@ fn the_storyboard_becomes_a_film_and_a_second_run_submits_nothing() {
     assert_eq!(accepted(&project), shots.len(), "the service was asked once for each shot");
 
     second_opinion(&film, length);
-    in_a_browser(&film, length);
+    browser::plays_to_its_end(&film, length);
 }
 
 /// Every shot of the workflow that continues another, after the one that it continues.
@@ -69,14 +69,13 @@ pub(crate) fn shots(project: &Project, workflow: &str) -> Vec<(String, PathBuf)>
     shots
 }
 
-/// How many tasks the embedded service has accepted in all; none before it has a store.
+/// How many tasks the embedded service has accepted in all. It must not be running: its store belongs to one process at a time.
 pub(crate) fn accepted(project: &Project) -> usize {
-    let read = || {
-        let file = project.file(".runner/service/service.db");
-        let store = rusqlite::Connection::open_with_flags(file, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        store.query_row("SELECT count(*) FROM tasks", [], |row| row.get::<_, i64>(0))
-    };
-    read().map_or(0, |count| usize::try_from(count).expect("a small number"))
+    let file = project.file(".runner/service/service.db");
+    let store = rusqlite::Connection::open(file).expect("the service's store is there");
+    let count: i64 =
+        store.query_row("SELECT count(*) FROM task", [], |row| row.get(0)).expect("a table of tasks");
+    usize::try_from(count).expect("a small number")
 }
 
 /// Peak signal-to-noise ratio in dB; higher is more alike, 30 is hard to tell apart.
@@ -106,52 +105,4 @@ fn second_opinion(film: &Path, length: f64) {
     assert!(said.contains("h264") && said.contains("aac"), "{said}");
     let seconds: f64 = said.lines().last().and_then(|line| line.trim().parse().ok()).expect("a duration");
     assert!((seconds - length).abs() < 0.1, "ffprobe says {seconds} s instead of {length} s");
-}
-
-/// Plays the film's end in headless Chromium and reads from the page what became of it.
-fn in_a_browser(film: &Path, length: f64) {
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found = names.iter().find(|name| Command::new(name).arg("--version").output().is_ok());
-    let Some(browser) = found else {
-        println!("skipped: there is no Chromium on this machine to play the film in");
-        return;
-    };
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let page = folder.path().join("page.html");
-    let html = format!(
-        "<video id=v muted src=\"file://{}\"></video><script>
-         const v = document.getElementById('v');
-         const say = word => {{ document.title = word; document.body.dataset.end = word + ' ' + v.duration.toFixed(2) + ' ' + v.videoWidth; }};
-         v.onerror = () => say('error-' + v.error.code);
-         v.onended = () => say('ended');
-         v.onloadedmetadata = () => {{ v.currentTime = v.duration - 0.5; v.play().catch(() => say('refused')); }};
-         </script>",
-        film.display()
-    );
-    fs_err::write(&page, html).expect("the page can be written");
-    let told = Command::new(browser)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-        ])
-        .args([
-            "--disable-component-update",
-            "--disable-sync",
-            "--autoplay-policy=no-user-gesture-required",
-            "--dump-dom",
-        ])
-        .args(["--virtual-time-budget=20000", "--timeout=20000"])
-        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
-        .arg(format!("file://{}", page.display()))
-        .output()
-        .expect("the browser starts");
-    let dom = String::from_utf8_lossy(&told.stdout);
-    assert!(
-        dom.contains(&format!("data-end=\"ended {length:.2}")),
-        "the film does not play to its end: {dom}"
-    );
 }

@@ -3,7 +3,10 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line for developers")]
 
 mod bench;
+mod conformance;
 mod film;
+mod generate;
+mod spec;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -28,6 +31,19 @@ enum Chore {
         /// The film.
         file: PathBuf,
     },
+    /// Writes everything that is derived: the workflow's schema, the client's surface, the reference.
+    Generate {
+        /// Writes nothing, and fails where something is not current.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Compares contracts.
+    Spec {
+        #[command(subcommand)]
+        what: spec::Spec,
+    },
+    /// Lets schemathesis drive the service from openapi.yaml and look at every answer. Needs Python, and the network for the first time.
+    Conformance,
     /// Measures; each prints the ratio that the documents quote.
     Bench {
         #[command(subcommand)]
@@ -41,6 +57,11 @@ fn main() -> ExitCode {
     let outcome = match chore {
         Chore::Tidy => tidy::tidy(root),
         Chore::Film { file } => film::check(&file),
+        Chore::Generate { check } => {
+            generate::generate(root, if check { generate::Mode::Check } else { generate::Mode::Write })
+        }
+        Chore::Spec { what } => return spec::spec(root, &what),
+        Chore::Conformance => conformance::check(root),
         Chore::Bench { what } => bench::bench(root, &what),
     };
     match outcome {

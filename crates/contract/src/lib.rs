@@ -18,6 +18,7 @@ mod canonical;
 mod check;
 mod contract;
 pub mod diff;
+mod digits;
 mod spec;
 mod view;
 mod violation;

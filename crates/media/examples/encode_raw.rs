@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! ffmpeg -v error -f lavfi -i mandelbrot=s=854x480:r=24 -t 5 -f rawvideo -pix_fmt rgb24 - \
-//!   | cargo run -p media --example encode_raw -- 854 480 24 /tmp/out.mp4
+//!   | cargo run -p media --example encode_raw -- 854 480 24 out.mp4
 //! ```
 #![expect(clippy::print_stdout, reason = "a tool for a person at a terminal")]
 

@@ -11,7 +11,7 @@ use url::Url;
 /// A workflow file lists shots; `run` submits each to the video service, downloads the results and joins them into a film. Nothing is
 /// ever paid twice: what is made already is reused, and tasks that are still out are adopted.
 ///
-/// Without RUNNER_BASE_URL everything runs against an embedded service on this machine, which renders real video and costs nothing.
+/// With no address in the environment everything runs against an embedded service on this machine, which renders real video and costs nothing.
 #[derive(Debug, Parser)]
 #[command(name = "runner", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
@@ -45,8 +45,12 @@ pub(crate) enum Command {
     Check(Check),
     /// Accounts for a submission whose answer was lost; without a choice, lists them.
     Resolve(Resolve),
+    /// Lists the models: family, resolutions, durations, capabilities.
+    Models(Models),
+    /// Prints the JSON Schema of workflow files, for editors.
+    Schema,
     /// Runs the video service on its own, for others to use; `serve keys` manages who may.
-    Serve(Serve),
+    Serve(Box<Serve>),
 }
 
 /// A workflow file and its parameters.
@@ -94,6 +98,13 @@ pub(crate) struct Check {
     /// Sets a parameter of the workflows.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) params: Vec<(String, String)>,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Models {
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,

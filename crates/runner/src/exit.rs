@@ -34,9 +34,10 @@ impl Exit {
             .count(|outcome| matches!(outcome, Outcome::Ambiguous { .. } | Outcome::Detached { .. }))
             > 0;
         match (failed, outstanding, &summary.film) {
-            (true, _, _) | (_, _, FilmOutcome::Failed { .. }) => Self::Failed,
+            (true, _, _)
+            | (_, _, FilmOutcome::Failed { .. })
+            | (false, false, FilmOutcome::Waiting { .. }) => Self::Failed,
             (false, true, _) => Self::Outstanding,
-            (false, false, FilmOutcome::Waiting { .. }) => Self::Failed,
             (false, false, FilmOutcome::NotWanted | FilmOutcome::Done { .. }) => Self::Done,
         }
     }

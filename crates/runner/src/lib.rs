@@ -52,8 +52,10 @@ pub fn main() -> ExitCode {
             Command::Run(run) => commands::run::run(run).await,
             Command::Plan(plan) => commands::plan::plan(plan).await,
             Command::Check(check) => commands::check::check(&check),
+            Command::Models(models) => commands::models::models(&models),
+            Command::Schema => commands::schema::schema(),
             Command::Resolve(resolve) => commands::resolve::resolve(resolve),
-            Command::Serve(serve) => commands::serve::serve(serve).await,
+            Command::Serve(serve) => commands::serve::serve(*serve).await,
         }
     });
     // What still runs (a download that was let go, say) must not hold the process up.

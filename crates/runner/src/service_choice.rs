@@ -146,7 +146,7 @@ struct Embedded {
 
 impl Provider for Embedded {
     // Its port changes with every start; what it has made does not.
-    fn identity(&self) -> &str {
+    fn identity(&self) -> &'static str {
         "embedded"
     }
 

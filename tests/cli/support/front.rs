@@ -42,6 +42,7 @@ pub(crate) enum Fate {
 pub(crate) struct Front {
     pub(crate) url: String,
     records: Arc<Mutex<Vec<Recorded>>>,
+    accepted: Arc<Mutex<Vec<String>>>,
     // Last, so that everything else is gone before it.
     _runtime: Runtime,
 }
@@ -51,6 +52,7 @@ struct Passing {
     behind: Url,
     http: reqwest::Client,
     records: Arc<Mutex<Vec<Recorded>>>,
+    accepted: Arc<Mutex<Vec<String>>>,
     fate: fn(usize) -> Fate,
 }
 
@@ -63,7 +65,8 @@ impl Front {
             .build()
             .expect("the machine gives threads");
         let records = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&records);
+        let accepted = Arc::new(Mutex::new(Vec::new()));
+        let (kept, ids) = (Arc::clone(&records), Arc::clone(&accepted));
         let address = runtime.block_on(async move {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
             let address = listener.local_addr().expect("an address");
@@ -74,7 +77,13 @@ impl Front {
                 Service::start(config, Arc::new(Stub), Sources::system()).await.expect("the service starts");
             let behind = format!("http://{}/", service.local_addr()).parse().expect("a URL");
             let http = client::plain_http().expect("an HTTP client");
-            let app = Router::new().fallback(pass).with_state(Passing { behind, http, records: kept, fate });
+            let app = Router::new().fallback(pass_whole).with_state(Passing {
+                behind,
+                http,
+                records: kept,
+                accepted: ids,
+                fate,
+            });
             tokio::spawn(async move {
                 // The service lives as long as its front.
                 let _service = service;
@@ -82,7 +91,7 @@ impl Front {
             });
             address
         });
-        Self { url: format!("http://{address}"), records, _runtime: runtime }
+        Self { url: format!("http://{address}"), records, accepted, _runtime: runtime }
     }
 
     /// Every POST to the videos endpoint so far.
@@ -90,6 +99,16 @@ impl Front {
         let records = self.records.lock().expect("no handler panics");
         records.iter().filter(|record| record.method == Method::POST).cloned().collect()
     }
+
+    /// The ids of all tasks that the service has accepted, in order, whether or not the answers arrived.
+    pub(crate) fn accepted(&self) -> Vec<String> {
+        self.accepted.lock().expect("no handler panics").clone()
+    }
+}
+
+/// Passes a request on to its end even if the client is gone before, as a real service behind a gateway would see it.
+async fn pass_whole(state: State<Passing>, request: Request) -> Response {
+    tokio::spawn(pass(state, request)).await.expect("passing on does not panic")
 }
 
 async fn pass(State(passing): State<Passing>, request: Request) -> Response {
@@ -109,6 +128,7 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
     if fate == Fate::TooMany {
         return too_many();
     }
+    let parts_method = parts.method.clone();
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
     let mut onward =
         passing.http.request(parts.method, passing.behind.join(path).expect("a path")).body(body);
@@ -124,16 +144,22 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
             response = response.header(name, value);
         }
     }
+    let is_accepted = parts_method == Method::POST && answer.status().is_success();
     let bytes = answer.bytes().await.unwrap_or_default();
+    if is_accepted {
+        let task: serde_json::Value = serde_json::from_slice(&bytes).expect("a task object");
+        let id = task["id"].as_str().expect("a task has an id").to_owned();
+        passing.accepted.lock().expect("no handler panics").push(id);
+    }
     let body = match fate {
-        Fate::IsLost => broken(bytes),
+        Fate::IsLost => broken(&bytes),
         Fate::Arrives | Fate::TooMany => Body::from(bytes),
     };
     response.body(body).expect("an answer")
 }
 
 /// The beginning of a body, and then the connection breaks.
-fn broken(bytes: Bytes) -> Body {
+fn broken(bytes: &Bytes) -> Body {
     let half = bytes.slice(..bytes.len() / 2);
     Body::from_stream(futures_util::stream::iter([Ok(half), Err(std::io::Error::other("the line is cut"))]))
 }

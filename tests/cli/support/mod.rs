@@ -1,5 +1,6 @@
 //! A project folder, the program in it, and services to run it against.
 
+pub(crate) mod browser;
 pub(crate) mod front;
 pub(crate) mod program;
 pub(crate) mod stub;

@@ -81,13 +81,19 @@ impl Project {
         }
     }
 
-    /// Starts the program and lets it run.
+    /// Starts the program and lets it run; what it says is kept for [`Self::said`].
     pub(crate) fn start(&self, arguments: &[&str]) -> Child {
+        let told = fs_err::File::create(self.file("child.log")).expect("the folder can be written");
         self.command(arguments)
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(told.into_file())
             .spawn()
             .expect("the program can be started")
+    }
+
+    /// How often the program that was started last has said `words`.
+    pub(crate) fn said(&self, words: &str) -> usize {
+        fs_err::read_to_string(self.file("child.log")).map_or(0, |told| told.matches(words).count())
     }
 }
 

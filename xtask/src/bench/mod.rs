@@ -1,5 +1,6 @@
 //! Measurements that documents quote: each as a ratio or a bound within one run, never against yesterday's figure.
 
+mod service;
 mod storyboard;
 
 use std::path::Path;
@@ -10,6 +11,8 @@ use clap::Subcommand;
 pub(crate) enum Bench {
     /// The example storyboard through the whole program, against rendering its shots alone on as many threads.
     Storyboard,
+    /// Polls of the service while 2,000 tasks wait and all workers render.
+    Service,
 }
 
 pub(crate) fn bench(root: &Path, what: &Bench) -> Result<String, String> {
@@ -18,5 +21,6 @@ pub(crate) fn bench(root: &Path, what: &Bench) -> Result<String, String> {
     }
     match what {
         Bench::Storyboard => storyboard::measure(root),
+        Bench::Service => service::measure(),
     }
 }

@@ -63,12 +63,18 @@ pub(crate) struct Touch {
     pub(crate) change: String,
     /// How many shots it concerns.
     pub(crate) shots: usize,
-    /// What they do with what changed, such as `send it`.
+    /// What they do with it: it is `sent`, `left out` where its default changed, or `used` where it is a model.
     pub(crate) how: &'static str,
 }
 
 /// Compiles the workflow under both contracts.
-pub(super) fn of(file: &Path, shown: &str, old: &Contract, new: &Contract, diff: &Diff) -> Result<Impact, String> {
+pub(super) fn of(
+    file: &Path,
+    shown: &str,
+    old: &Contract,
+    new: &Contract,
+    diff: &Diff,
+) -> Result<Impact, String> {
     let bytes = fs_err::read(file).map_err(|error| error.to_string())?;
     let folder = Folder::new(file.parent().unwrap_or(Path::new("")));
     let under = |contract: &Contract| workflow::load(&bytes, shown, &folder, &Options::default(), contract);
@@ -143,9 +149,9 @@ fn touches(plan: &Plan, old: &Contract, new: &Contract, diff: &Diff) -> Vec<Touc
         let shots = concerned.count();
         if shots > 0 {
             let how = match (is_default, change.at.starts_with("model ")) {
-                (true, _) => "leave it out",
-                (false, true) => "use it",
-                (false, false) => "send it",
+                (true, _) => "left out",
+                (false, true) => "used",
+                (false, false) => "sent",
             };
             found.push(Touch { change: format!("{}: {}", change.at, change.what), shots, how });
         }

@@ -75,8 +75,8 @@ fn details(impact: &Impact) -> Vec<String> {
         Outcome::Refused { problems } | Outcome::StillRefused { problems } => problems.clone(),
     };
     lines.extend(impact.touched_by.iter().map(|touch| {
-        let shots = if touch.shots == 1 { "shot that" } else { "shots that" };
-        format!("{} {shots} {}: {}", touch.shots, touch.how, touch.change)
+        let shots = if touch.shots == 1 { "shot" } else { "shots" };
+        format!("{} by {} {shots}: {}", touch.how, touch.shots, touch.change)
     }));
     lines
 }

@@ -29,7 +29,8 @@ fn told(edit: impl FnOnce(&mut Value)) -> (bool, String) {
 fn nothing_changed() {
     let (breaks, text) = told(|_| {});
     assert!(!breaks);
-    let expected = "version 1.0.0 as before: nothing changed for callers\n\nworkflows\n  pier.yaml: the same requests\n";
+    let expected =
+        "version 1.0.0 as before: nothing changed for callers\n\nworkflows\n  pier.yaml: the same requests\n";
     assert_eq!(text, expected);
 }
 
@@ -38,7 +39,7 @@ fn a_value_that_a_shot_sends_is_gone() {
     let (breaks, text) = told(|s| s["Resolution"]["enum"] = json!(["480p", "720p"]));
     assert!(breaks);
     assert!(text.contains("pier.yaml: refused now\n    pier.yaml:5:"), "{text}");
-    assert!(text.contains("1 shot that send it: Resolution: the value \"1080p\" is gone"), "{text}");
+    assert!(text.contains("sent by 1 shot: Resolution: the value \"1080p\" is gone"), "{text}");
 }
 
 #[test]
@@ -49,8 +50,11 @@ fn another_default_concerns_who_leaves_the_field_out() {
     });
     assert!(!breaks);
     assert!(text.contains("pier.yaml: the same requests\n"), "{text}");
-    assert!(text.contains("2 shots that leave it out: VideoRequestA.camera_fixed: default false becomes true"), "{text}");
-    assert!(!text.contains("leave it out: VideoRequestA.watermark"), "{text}");
+    assert!(
+        text.contains("left out by 2 shots: VideoRequestA.camera_fixed: default false becomes true"),
+        "{text}"
+    );
+    assert!(!text.contains("shots: VideoRequestA.watermark"), "{text}");
 }
 
 #[test]
@@ -69,18 +73,21 @@ fn shorter_videos_are_refused_where_they_are_asked_for() {
     });
     assert!(breaks);
     assert!(text.contains("pier.yaml: refused now"), "{text}");
-    assert!(text.contains("1 shot that send it: VideoRequestB.seconds: 1 to 15 becomes 1 to 10"), "{text}");
+    assert!(text.contains("sent by 1 shot: VideoRequestB.seconds: 1 to 15 becomes 1 to 10"), "{text}");
     assert!(!text.contains("VideoRequestB.duration: `maximum` 15 becomes 10\n  pier"), "{text}");
 }
 
 #[test]
 fn a_field_deep_in_metadata_is_found_in_the_request() {
     let (_, text) = told(|s| {
-        s["ContentItem"]["properties"]["role"]["enum"].as_array_mut().unwrap().retain(|role| role != "reference_audio");
+        s["ContentItem"]["properties"]["role"]["enum"]
+            .as_array_mut()
+            .unwrap()
+            .retain(|role| role != "reference_audio");
         s["MediaUrl"]["properties"]["url"]["maxLength"] = json!(2000);
     });
-    assert!(text.contains("1 shot that send it: ContentItem.role"), "{text}");
-    assert!(text.contains("1 shot that send it: MediaUrl.url"), "{text}");
+    assert!(text.contains("sent by 1 shot: ContentItem.role"), "{text}");
+    assert!(text.contains("sent by 1 shot: MediaUrl.url"), "{text}");
 }
 
 #[test]
@@ -89,7 +96,10 @@ fn a_document_that_does_not_hold_together_is_refused_with_its_place() {
     let file = folder.path().join("old.yaml");
     fs_err::write(&file, "openapi: 3.1.0\n").unwrap();
     let refused = super::document::read(&file).unwrap_err();
-    assert!(refused.contains("old.yaml") && refused.contains("at /openapi") && refused.contains("3.0.3"), "{refused}");
+    assert!(
+        refused.contains("old.yaml") && refused.contains("at /openapi") && refused.contains("3.0.3"),
+        "{refused}"
+    );
     fs_err::write(&file, "openapi: 3.0.3\nopenapi: 3.0.3\n").unwrap();
     assert!(super::document::read(&file).unwrap_err().contains("not valid YAML"));
 }

@@ -42,10 +42,10 @@ fn compare_model(spot: &Spot, old: &Model, new: &Model, found: &mut Found) {
     }
     match (old.needs_image, new.needs_image) {
         (false, true) => {
-            note(Subject::Capability, Verdict::Narrowed, "an input image is required now".to_owned())
+            note(Subject::Capability, Verdict::Narrowed, "an input image is required now".to_owned());
         }
         (true, false) => {
-            note(Subject::Capability, Verdict::Widened, "an input image is optional now".to_owned())
+            note(Subject::Capability, Verdict::Widened, "an input image is optional now".to_owned());
         }
         _ => {}
     }

@@ -18,7 +18,6 @@
 
 mod bounds;
 mod catalogue;
-mod digits;
 mod found;
 mod operations;
 mod reach;

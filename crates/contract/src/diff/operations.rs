@@ -24,12 +24,11 @@ pub(super) fn compare(documents: &Documents<'_>, found: &mut Found) -> Result<()
         found.note(&Spot::new(Side::Request, name), whole(Verdict::Removed, "the operation is gone"));
     }
     for (name, new) in &after {
-        match before.get(name) {
-            None => {
-                found.note(&Spot::new(Side::Request, name), whole(Verdict::Added, "the operation is new"))
-            }
-            Some(old) => compare_one(documents, name, old, new, found)?,
-        }
+        let Some(old) = before.get(name) else {
+            found.note(&Spot::new(Side::Request, name), whole(Verdict::Added, "the operation is new"));
+            continue;
+        };
+        compare_one(documents, name, old, new, found)?;
     }
     Ok(())
 }

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::found::{Documents, Finding, Found, Spot, component_of, effective};
 use super::operations::deprecation;
-use super::{Subject, Verdict, bounds, digits};
-use crate::{SpecError, canonical_json};
+use super::{Subject, Verdict, bounds};
+use crate::{SpecError, canonical_json, digits};
 
 /// Compares two schemas. Where both refer to the same component only what stands beside the reference is compared: the
 /// component has a comparison of its own.

@@ -1,9 +1,11 @@
 //! One file a command. Each composes the libraries and answers with an exit code.
 
 pub(crate) mod check;
+pub(crate) mod models;
 pub(crate) mod plan;
 pub(crate) mod resolve;
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod serve;
 
 /// Says on standard error what went wrong, in the form that all commands share.

@@ -57,7 +57,7 @@ fn print_requests(plan: &workflow::plan::Plan, format: Format) {
     let requests = plan.nodes().map(|(_, node)| json!({ "shot": node.name, "request": node.request }));
     match format {
         Format::Ndjson => requests.for_each(|request| println!("{request}")),
-        Format::Text | Format::Json => println!("{:#}", Value::from_iter(requests)),
+        Format::Text | Format::Json => println!("{:#}", requests.collect::<Value>()),
     }
 }
 

@@ -20,7 +20,7 @@ impl Table {
 
     /// Adds a row.
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.to_vec());
+        self.rows.push(cells.into());
     }
 
     /// The table as text, each line ended.
@@ -57,42 +57,36 @@ pub(crate) fn closing(summary: &RunSummary) -> String {
             file(&node.outcome),
         ]);
     }
-    let mut text = table.render();
-    text.push('\n');
+    let mut lines = vec![table.render()];
     for node in &summary.nodes {
-        if let Some(said) = story::outcome(&node.outcome) {
-            text.push_str(&format!("{}: {said}\n", node.name));
-        }
+        lines.extend(story::outcome(&node.outcome).map(|said| format!("{}: {said}", node.name)));
     }
-    match &summary.film {
-        FilmOutcome::NotWanted => {}
+    lines.extend(film(&summary.film));
+    lines.push(count(summary));
+    lines.join("\n") + "\n"
+}
+
+fn film(outcome: &FilmOutcome) -> Option<String> {
+    Some(match outcome {
+        FilmOutcome::NotWanted => return None,
         FilmOutcome::Done { film } => {
             let sound = if film.audio { "with sound" } else { "silent" };
             let state = if film.reused { ", up to date" } else { "" };
-            text.push_str(&format!(
-                "film: {} ({:.1} s, {}x{}, {sound}{state})\n",
-                shown(&film.path),
-                film.seconds,
-                film.width,
-                film.height
-            ));
+            let path = shown(&film.path);
+            format!("film: {path} ({:.1} s, {}x{}, {sound}{state})", film.seconds, film.width, film.height)
         }
-        FilmOutcome::Waiting { missing } => {
-            text.push_str(&format!("film: not joined, {missing} of its shots are missing\n"))
-        }
-        FilmOutcome::Failed { failure } => text.push_str(&format!("film: not joined: {}\n", failure.message)),
-    }
-    text.push_str(&count(summary));
-    text
+        FilmOutcome::Waiting { missing } => format!("film: not joined, {missing} of its shots are missing"),
+        FilmOutcome::Failed { failure } => format!("film: not joined: {}", failure.message),
+    })
 }
 
 fn count(summary: &RunSummary) -> String {
     let done = summary.count(|outcome| matches!(outcome, Outcome::Done { .. }));
     let all = summary.nodes.len();
     match summary.submitted() {
-        0 if done == all => format!("nothing was submitted: all {all} shots were made already\n"),
-        0 => format!("{done} of {all} shots are done, nothing was submitted\n"),
-        submitted => format!("{done} of {all} shots are done, {submitted} submitted\n"),
+        0 if done == all => format!("nothing was submitted: all {all} shots were made already"),
+        0 => format!("{done} of {all} shots are done, nothing was submitted"),
+        submitted => format!("{done} of {all} shots are done, {submitted} submitted"),
     }
 }
 

@@ -61,7 +61,7 @@ impl Bloom {
 
     /// The cell before a picture position, of `count`, and how far it is on the way to the next.
     pub(crate) fn place(at: usize, count: usize) -> (usize, f32) {
-        let v = ((at as f32 + 0.5) / CELL as f32 - 0.5).clamp(0.0, count as f32 - 1.001);
+        let v = ((at as f32 + 0.5) / CELL as f32 - 0.5).clamp(0.0, (count as f32 - 1.001).max(0.0));
         (v as usize, v - v.floor())
     }
 

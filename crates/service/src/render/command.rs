@@ -239,6 +239,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
 }
 
 /// What the program is told, in `task.json` and on its standard input.
+#[expect(clippy::struct_excessive_bools, reason = "the wire has that many switches")]
 #[derive(Serialize)]
 struct Told<'a> {
     prompt: &'a str,

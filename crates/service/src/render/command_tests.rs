@@ -1,5 +1,7 @@
 //! Programs of all manners, as `sh` scripts.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise, in its helpers too")]
+
 use std::{
     ops::ControlFlow,
     path::Path,
@@ -162,7 +164,7 @@ fn the_time_limit_ends_the_program_and_all_that_it_has_started() {
 fn a_cancelled_job_ends_the_program_and_all_that_it_has_started() {
     let folder = tempfile::tempdir().unwrap();
     let pid = folder.path().join("pid");
-    let renderer = script(&folder, SLEEPY, Duration::from_secs(60));
+    let renderer = script(&folder, SLEEPY, Duration::from_mins(1));
     let mut stop_when_asleep =
         |_| if pid.exists() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let result = renderer.render(&job(), &mut stop_when_asleep);

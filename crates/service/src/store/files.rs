@@ -57,7 +57,7 @@ impl Files {
         }
         // What programs that rendered were working on when the service died.
         match fs::remove_dir_all(data.join(WORKING_FOLDER)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(files),
         }
     }

@@ -234,3 +234,39 @@ async fn a_reference_video_lends_its_pictures_and_its_shape() {
     }
     stage.service.shutdown().await;
 }
+
+/// 16-bit mono WAV at 8 kHz.
+fn wav(samples: &[i16]) -> Vec<u8> {
+    let mut file =
+        b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data".to_vec();
+    file.extend((samples.len() as u32 * 2).to_le_bytes());
+    file.extend(samples.iter().flat_map(|sample| sample.to_le_bytes()));
+    file
+}
+
+#[tokio::test]
+async fn reference_sound_arrives_decoded_and_what_cannot_be_decoded_is_refused() {
+    let renderer = TestRenderer::free();
+    let stage = Stage::open(renderer.clone()).await;
+    let body = |sounds: &[&[u8]]| {
+        let items = sounds.iter().map(|sound| {
+            let url = data_uri(sound).replace("image/png", "audio/wav");
+            json!({"type": "audio_url", "role": "reference_audio", "audio_url": {"url": url}})
+        });
+        let mut body = request("heard");
+        // Sound alone is no reference in the document: a picture goes with it.
+        let picture = json!({"type": "image_url", "role": "reference_image", "image_url": {"url": data_uri(&png(30, 20, RED))}});
+        body["metadata"] = json!({"content": std::iter::once(picture).chain(items).collect::<Vec<_>>()});
+        body
+    };
+    stage.make(&body(&[&wav(&[16_384; 800]), &wav(&[-16_384; 400])])).await;
+    let sound = renderer.last_job().reference_audio.expect("the sound");
+    assert_eq!((sound.sample_rate, sound.channels, sound.samples.len()), (48_000, 2, 7_200 * 2));
+    assert!((sound.samples[4_800] - 0.5).abs() < 0.01 && (sound.samples[12_000] + 0.5).abs() < 0.01);
+    for broken in [b"ID3\x04 no sound".as_slice(), b"RIFF\0\0\0\0WAVEfmt ", b"\0\0\0\x18ftypM4A ", &wav(&[])]
+    {
+        let told = refusal(stage.post(&body(&[broken])).await).await;
+        assert!(told.starts_with("400 invalid_audio metadata.content"), "{told}");
+    }
+    stage.service.shutdown().await;
+}

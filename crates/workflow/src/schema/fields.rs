@@ -66,20 +66,9 @@ impl<'c> Fields<'c> {
         let component = self.contract.request_component(family)?;
         let schema = self.components.get(component)?.get("properties")?.get(&field.name)?;
         let relaxed = relaxed(schema);
-        if !field.digit_string {
-            return Some(relaxed);
-        }
         // A number stands for the digits that are sent; the pattern says which digits.
-        let numbers: Vec<u32> = (0..=1_000).filter(|number| self.accepts(family, field, *number)).collect();
+        let Some(numbers) = field.numbers() else { return Some(relaxed) };
         Some(json!({ "anyOf": [relaxed, { "type": "integer", "enum": numbers }] }))
-    }
-
-    /// Whether a number of seconds is within what the family's models make.
-    fn accepts(&self, family: &contract::Family, _field: &Field, number: u32) -> bool {
-        self.contract
-            .models()
-            .iter()
-            .any(|model| model.family == *family && model.durations.contains(&number))
     }
 
     /// The components that fields refer to, with templates allowed inside.

@@ -17,6 +17,7 @@ pub(super) struct Workflow {
     #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"), length(max = 64))]
     name: Option<String>,
     /// Values for templates, such as `{{ keeper }}`. Each may use those above it; `-p name=value` gives another value.
+    #[schemars(extend("propertyNames" = param_name()))]
     params: Option<BTreeMap<String, Value>>,
     /// Request fields for every shot. A field that a shot's family of models does not have is left out there.
     defaults: Option<Defaults>,
@@ -35,6 +36,7 @@ pub(super) struct Defaults {}
 /// One shot: a request, and a few words of the runner's.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("dependentRequired" = { "pick": ["takes"] }, "not" = { "required": ["continues", "first_frame"] }))]
 pub(super) struct Shot {
     /// The shot's name: letters, digits, `-` and `_`. Other shots, the film and the files are named by it.
     #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"), length(max = 64))]
@@ -43,6 +45,7 @@ pub(super) struct Shot {
     note: Option<String>,
     /// Begins on the last frame of another shot: `id`, `id@axis=value` or `id#take`. The axes of that shot's matrix
     /// are this shot's too.
+    #[schemars(extend("type" = ["string", "integer"]))]
     continues: Option<Text>,
     /// The image that the video begins on.
     first_frame: Option<Medium>,
@@ -73,6 +76,7 @@ pub(super) struct Shot {
 #[schemars(deny_unknown_fields)]
 pub(super) struct Film {
     /// Its file name, ending in `.mp4`. The workflow's name where it is left out.
+    #[schemars(regex(pattern = r"(^[^/\\:.][^/\\:]*\.mp4$)|\{[{%]"))]
     output: Option<String>,
     /// The shots in the order in which they are shown; all of them, in the order of the file, where it is left out.
     shots: Option<References>,
@@ -101,6 +105,10 @@ macro_rules! forms {
             }
         }
     )*};
+}
+
+fn param_name() -> Value {
+    serde_json::json!({ "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "not": { "enum": crate::syntax::RESERVED } })
 }
 
 fn template() -> Value {

@@ -11,7 +11,7 @@ use crate::yaml::{Key, Yaml};
 
 pub(crate) use self::file::read;
 pub use self::names::ShotRef;
-pub(crate) use self::names::{identifier, output_name, plain_name};
+pub(crate) use self::names::{RESERVED, identifier, output_name, plain_name};
 pub(crate) use self::shape::{count, duration, items, text};
 pub(crate) use self::shot::WORDS;
 

@@ -67,7 +67,7 @@ pub(crate) fn plain_name(name: &str) -> Result<(), String> {
 }
 
 /// Names that templates give a meaning of their own.
-const RESERVED: [&str; 17] = [
+pub(crate) const RESERVED: [&str; 17] = [
     "shot", "take", "range", "dict", "true", "false", "none", "True", "False", "None", "and", "or", "not",
     "if", "else", "in", "is",
 ];

@@ -34,7 +34,9 @@ pub(crate) fn lay(scene: &mut [f32], reference: &Sound) {
     }
     let peak = scene.iter().fold(0.0_f32, |peak, sample| peak.max(sample.abs()));
     if peak > PEAK {
-        scene.iter_mut().for_each(|sample| *sample *= PEAK / peak);
+        for sample in scene {
+            *sample *= PEAK / peak;
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Which numbers a pattern of digits stands for, so that two such patterns can be told apart as wider and narrower.
+//! Which numbers a pattern of digits stands for: what may be written as a number in a file, and which of two such
+//! patterns is wider.
 //!
 //! Of the pattern language only what such patterns are made of is understood: digits, classes, groups, alternatives and
 //! repetition, between `^` and `$`.
@@ -19,9 +20,17 @@ enum Part {
     Repeat { part: Box<Part>, least: usize, most: usize },
 }
 
+impl crate::Field {
+    /// The numbers from 0 to 999 that a field of digits takes; nothing for other fields.
+    #[must_use]
+    pub fn numbers(&self) -> Option<BTreeSet<u32>> {
+        self.pattern.as_deref().filter(|_| self.digit_string).and_then(numbers)
+    }
+}
+
 /// The numbers from 0 to 999, written without leading zeros, that a pattern matches; nothing where the pattern is of
 /// another kind or matches none of them.
-pub(super) fn numbers(pattern: &str) -> Option<BTreeSet<u32>> {
+pub(crate) fn numbers(pattern: &str) -> Option<BTreeSet<u32>> {
     let inner = pattern.strip_prefix('^')?.strip_suffix('$')?;
     let mut signs = inner.chars().peekable();
     let part = choice(&mut signs, 0)?;
@@ -37,7 +46,7 @@ pub(super) fn numbers(pattern: &str) -> Option<BTreeSet<u32>> {
 }
 
 /// `4 to 15`, `1, 2, 4 to 6`.
-pub(super) fn shown(numbers: &BTreeSet<u32>) -> String {
+pub(crate) fn shown(numbers: &BTreeSet<u32>) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for number in numbers {
         match runs.last_mut() {

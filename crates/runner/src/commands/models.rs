@@ -1,0 +1,51 @@
+//! `runner models`: the catalogue of models, as the contract has it (spec 2.1).
+
+use contract::{Contract, Model, ResolutionSource};
+use serde_json::{Value, json};
+
+use crate::args::{Format, Models};
+use crate::exit::Exit;
+use crate::report::Table;
+
+pub(crate) fn models(args: &Models) -> Exit {
+    let models = Contract::embedded().models();
+    match args.format {
+        Format::Text => {
+            let mut table =
+                Table::new(["model", "family", "resolutions", "seconds", "input image", "capabilities"]);
+            for model in models {
+                table.row([
+                    model.id.clone(),
+                    model.family.to_string(),
+                    model.resolutions().join(", "),
+                    format!("{} to {}", model.durations.start(), model.durations.end()),
+                    if model.needs_image { "required" } else { "optional" }.to_owned(),
+                    model.capabilities.join(", "),
+                ]);
+            }
+            print!("{}", table.render());
+        }
+        Format::Json => println!("{:#}", json!({ "models": models.iter().map(record).collect::<Vec<_>>() })),
+        Format::Ndjson => models.iter().for_each(|model| println!("{}", record(model))),
+    }
+    Exit::Done
+}
+
+/// A model for machines. The names are part of the interface; the contract's own types may grow.
+fn record(model: &Model) -> Value {
+    let chosen_by = match &model.resolution {
+        ResolutionSource::Request { field, .. } => Some(field),
+        ResolutionSource::Fixed(_) => None,
+    };
+    json!({
+        "id": model.id,
+        "family": model.family,
+        "tier": model.tier,
+        "summary": model.summary,
+        "resolutions": model.resolutions(),
+        "resolution_field": chosen_by,
+        "seconds": { "least": model.durations.start(), "most": model.durations.end() },
+        "needs_image": model.needs_image,
+        "capabilities": model.capabilities,
+    })
+}

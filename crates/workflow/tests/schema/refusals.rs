@@ -1,0 +1,147 @@
+//! The published schema takes every workflow that `check` takes, and refuses every invalid one that JSON Schema can refuse.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use contract::Contract;
+use jsonschema::Validator;
+use serde_json::Value;
+use workflow::{Folder, Options};
+
+/// What `check` refuses and a JSON Schema cannot: the code, the fixtures that it is about (all, where none is named),
+/// and the reason. Whatever else `check` refuses, the schema has to refuse.
+const BEYOND: &[(&str, &[&str], &str)] = &[
+    ("cycle", &[], "a ring runs through the values of several shots"),
+    ("duplicate-id", &[], "ids are values in several items of a list"),
+    ("unknown-shot", &[], "which shots there are is said by the values of others"),
+    ("no-matching-instance", &[], "which instances there are follows from matrices"),
+    ("ambiguous-instance", &[], "how many instances there are follows from matrices"),
+    ("pick-needed", &[], "whether a pick is needed depends on which shots use the takes"),
+    ("left-out", &[], "whether a shot is left out comes out of a template"),
+    ("undefined-name", &[], "which names there are depends on `params` and on the matrix"),
+    ("template-syntax", &[], "the language of templates has no regular grammar"),
+    ("template-limit", &[], "what a template comes to is known when it is rendered"),
+    ("matrix-too-large", &[], "the cells are the product of the axes"),
+    ("local-file", &["local-file-in-request"], "a text that is no address may be Base64"),
+    ("frame-unsupported", &["last-frame-on-family-b"], "the model may come from `defaults`"),
+    (
+        "frame-unsupported",
+        &["references-on-preview"],
+        "where frames go is decided by model, and the schema knows families",
+    ),
+    ("unknown-field", &["field-of-the-other-family"], "the model may come from `defaults`"),
+    ("unknown-field", &["matrix-model-refused"], "the model comes out of a template"),
+    ("unknown-model", &["matrix-model-refused"], "the model comes out of a template"),
+    (
+        "refused-request",
+        &["matrix-model-refused", "matrix-value-refused", "number-as-prompt"],
+        "the value comes out of a template",
+    ),
+    (
+        "refused-request",
+        &[
+            "both-at-top-and-in-metadata",
+            "continues-with-images",
+            "duration-against-default-seconds",
+            "frames-with-references",
+            "image-with-images",
+            "local-file-in-request",
+            "no-prompt",
+            "preview-without-image",
+            "seconds-with-duration",
+            "seconds-with-metadata-duration",
+        ],
+        "a rule over several fields, each of which may come from `defaults` or be dropped by `null`",
+    ),
+    ("refused-request", &["rejected-size"], "the model, which decides the family, may come from `defaults`"),
+];
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// The workflow files of a folder by name: as an editor's parser reads them, or nothing where it refuses them itself.
+fn files(name: &str) -> BTreeMap<String, (PathBuf, Option<Value>)> {
+    let entries = std::fs::read_dir(folder(name)).expect("the folder is there");
+    let found = entries.map(|entry| entry.expect("it can be read").path());
+    let yaml = found.filter(|path| path.extension().is_some_and(|ending| ending == "yaml"));
+    yaml.map(|path| {
+        let text = std::fs::read_to_string(&path).expect("text");
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
+        (stem, (path, crate::as_an_editor_reads(&text)))
+    })
+    .collect()
+}
+
+/// The schema as it is published, not as it would be generated: this is what editors have.
+fn published() -> Validator {
+    let text = std::fs::read_to_string(folder("../../workflows/workflow.schema.json"))
+        .expect("the schema is published: `cargo xtask generate`");
+    let schema: Value = serde_json::from_str(&text).expect("JSON");
+    jsonschema::meta::validate(&schema).expect("it is a JSON Schema");
+    jsonschema::validator_for(&schema).expect("it can be used")
+}
+
+/// The codes that `check` refuses a file with.
+fn codes(path: &Path) -> Vec<&'static str> {
+    let bytes = std::fs::read(path).expect("it can be read");
+    let files = Folder::new(path.parent().expect("it is in a folder"));
+    let report = workflow::load(&bytes, "file.yaml", &files, &Options::default(), Contract::embedded())
+        .expect_err("every file under tests/invalid is invalid");
+    let mut codes: Vec<&str> = report.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
+}
+
+#[test]
+fn every_valid_workflow_is_valid() {
+    let validator = published();
+    for (name, (_, file)) in files("tests/valid").into_iter().chain(files("../../workflows")) {
+        let file = file.expect("YAML");
+        let errors: Vec<String> =
+            validator.iter_errors(&file).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(errors.is_empty(), "{name}: {errors:#?}");
+    }
+}
+
+#[test]
+fn what_a_schema_can_refuse_is_refused() {
+    let validator = published();
+    let mut table = String::new();
+    let mut missed = Vec::new();
+    let mut used = Vec::new();
+    for (name, (path, file)) in files("tests/invalid") {
+        let codes = codes(&path);
+        let verdict = match &file {
+            None => "not YAML",
+            Some(file) if !validator.is_valid(file) => "refused",
+            Some(_) => "check only",
+        };
+        let _ = writeln!(table, "{verdict:<11} {name}: {}", codes.join(", "));
+        if verdict == "check only" {
+            for code in codes {
+                let excuse = BEYOND.iter().position(|(beyond, fixtures, _)| {
+                    *beyond == code && (fixtures.is_empty() || fixtures.contains(&name.as_str()))
+                });
+                match excuse {
+                    Some(excuse) => used.push((excuse, name.clone())),
+                    None => missed.push(format!("{name}: {code}")),
+                }
+            }
+        }
+    }
+    assert!(missed.is_empty(), "the schema lets these through:\n{}", missed.join("\n"));
+    for (at, (code, fixtures, reason)) in BEYOND.iter().enumerate() {
+        let is_used = |fixture: &str| used.iter().any(|(excuse, name)| *excuse == at && name == fixture);
+        assert!(
+            used.iter().any(|(excuse, _)| *excuse == at),
+            "`{code}` ({reason}) needs no exception any more"
+        );
+        for fixture in *fixtures {
+            assert!(is_used(fixture), "`{code}` needs no exception in {fixture} any more");
+        }
+    }
+    insta::assert_snapshot!(table);
+}

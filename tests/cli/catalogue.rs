@@ -1,0 +1,42 @@
+//! What the contract says, asked on the command line: models, and the schema of workflow files.
+
+use contract::Contract;
+use serde_json::Value;
+
+use crate::support::Project;
+use crate::support::program::root;
+
+#[test]
+fn the_models_as_a_table() {
+    let project = Project::of("any.yaml", "");
+    insta::assert_snapshot!(project.runner(&["models"]).expect(0).told());
+}
+
+#[test]
+fn the_models_for_machines() {
+    let project = Project::of("any.yaml", "");
+    let whole: Value = serde_json::from_str(&project.runner(&["models", "--format", "json"]).expect(0).out)
+        .expect("one document");
+    let lines = project.runner(&["models", "--format", "ndjson"]).expect(0).out;
+    let lines: Vec<Value> =
+        lines.lines().map(|line| serde_json::from_str(line).expect("a document a line")).collect();
+    assert_eq!(whole["models"], Value::from(lines));
+    let ids: Vec<&Value> =
+        whole["models"].as_array().expect("a list").iter().map(|model| &model["id"]).collect();
+    let known: Vec<&str> = Contract::embedded().models().iter().map(|model| model.id.as_str()).collect();
+    assert_eq!(ids, known);
+    insta::assert_json_snapshot!(
+        "models_first_and_last",
+        [&whole["models"][0], &whole["models"][known.len() - 1]]
+    );
+}
+
+#[test]
+fn the_schema_is_the_published_one() {
+    let project = Project::of("any.yaml", "");
+    let printed = project.runner(&["schema"]).expect(0);
+    assert_eq!(printed.err, "");
+    let published = fs_err::read_to_string(root().join("workflows/workflow.schema.json"))
+        .expect("the schema is published");
+    assert_eq!(printed.out, published, "mend it with `cargo xtask generate`");
+}

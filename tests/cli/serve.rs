@@ -1,0 +1,290 @@
+//! `runner serve` as others use it: keys, a renderer of one's own, and SIGKILL in a loop under load.
+
+#![cfg(unix)]
+
+use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
+use reqwest::{Client, StatusCode};
+use serde_json::{Value, json};
+
+use crate::support::Project;
+
+/// How long anything may take before a test gives up.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// What is submitted, and how often the service is killed meanwhile.
+const TASKS: usize = 200;
+const KILLS: u64 = 20;
+
+/// A folder with a data directory, a prepared clip and a renderer that copies it.
+struct Stage {
+    project: Project,
+    clip: Vec<u8>,
+    key: String,
+}
+
+/// A service that runs. Dropping it kills it.
+struct Served {
+    child: Child,
+    url: String,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+impl Stage {
+    fn new() -> Self {
+        let project = Project::of("empty.yaml", "");
+        let clip = clip();
+        fs_err::write(project.file("clip.mp4"), &clip).expect("the folder can be written");
+        let made = project.runner(&["serve", "keys", "add", "tests"]).expect(0);
+        Self { project, clip, key: made.out.trim().to_owned() }
+    }
+
+    fn serve(&self, renderer: &str) -> Served {
+        let arguments = ["serve", "--listen", "127.0.0.1:0", "--workers", "2", "--renderer", renderer];
+        let mut command = self.project.command(&arguments);
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program can be started");
+        let mut url = String::new();
+        let out = child.stdout.take().expect("a pipe");
+        BufReader::new(out).read_line(&mut url).expect("the service says where it is");
+        assert!(url.starts_with("http://127.0.0.1:"), "{url:?}");
+        Served { child, url: url.trim().to_owned() }
+    }
+
+    /// Leaves a line in `begun` for each start of a task, and copies the clip in two steps, so that a kill finds half of it.
+    fn copying(&self) -> String {
+        let (clip, begun) = (shown(&self.project.file("clip.mp4")), shown(&self.project.file("begun")));
+        let script = format!(
+            "cat task.json >> {begun}; head -c 400 {clip} > output.mp4; tail -c +401 {clip} >> output.mp4"
+        );
+        format!("sh -c \"{script}\"")
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.to_str().expect("a plain path").to_owned()
+}
+
+/// A clip of a few pictures.
+fn clip() -> Vec<u8> {
+    let rate = FrameRate::new(24, 1).expect("a rate");
+    let mut writer = ClipWriter::new(ClipSpec::new(64, 36, rate)).expect("a size");
+    for shade in 0..8_u8 {
+        let pixels = (0..64 * 36 * 3).map(|at| (at as u8).wrapping_mul(shade)).collect();
+        writer.push_frame(&RgbImage::from_pixels(64, 36, pixels).expect("a picture")).expect("a frame");
+    }
+    writer.finish().expect("a clip")
+}
+
+fn http() -> Client {
+    // Whoever comes second finds the same provider in place.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    Client::builder().no_proxy().timeout(Duration::from_secs(10)).build().expect("a client")
+}
+
+fn request(shot: &str) -> Value {
+    json!({"model": "modelb-video-480p", "prompt": format!("shot {shot};"), "seconds": "1"})
+}
+
+#[test]
+fn keys_are_made_listed_and_revoked() {
+    let project = Project::of("empty.yaml", "");
+    let refused = project.runner(&["serve", "keys", "list"]).expect(2);
+    assert!(refused.err.contains("is no data folder"), "{}", refused.told());
+    let open = project.runner(&["serve", "--listen", "0.0.0.0:0"]).expect(2);
+    assert!(open.err.contains("make one first: runner serve keys add NAME"), "{}", open.told());
+    let made = project.runner(&["serve", "keys", "add", "ada", "--quota-seconds", "60"]).expect(0);
+    let secret = made.out.trim();
+    assert!(secret.starts_with("sk-") && !made.err.contains(secret), "{}", made.told());
+    project.runner(&["serve", "keys", "add", "ada"]).expect(2);
+    let listed = project.runner(&["serve", "keys", "list"]).expect(0);
+    assert!(
+        listed.out.contains("ada") && listed.out.contains("60 s") && !listed.out.contains(secret),
+        "{}",
+        listed.out
+    );
+    project.runner(&["serve", "keys", "revoke", "ada"]).expect(0);
+    project.runner(&["serve", "keys", "revoke", "ada"]).expect(2);
+    assert!(project.runner(&["serve", "keys", "list"]).out.contains("revoked"));
+    for file in files_below(&project.file("video-service")) {
+        let bytes = fs_err::read(&file).expect("a file");
+        assert!(
+            !bytes.windows(secret.len()).any(|part| part == secret.as_bytes()),
+            "{} holds the key",
+            file.display()
+        );
+    }
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs_err::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
+#[tokio::test]
+async fn a_termination_ends_the_service_well_and_its_task_goes_on_later() {
+    let stage = Stage::new();
+    let mut served = stage.serve("sh -c \"echo progress 40; sleep 60\"");
+    let http = http();
+    let task: Value = submit(&http, &served.url, &stage.key, "1").await.expect("an answer");
+    let id = task["id"].as_str().expect("an id").to_owned();
+    until(async || {
+        poll(&http, &served.url, &stage.key, &id).await.is_some_and(|task| task["progress"] == 37)
+    })
+    .await;
+    let sent = std::process::Command::new("kill").args(["-TERM", &served.child.id().to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()), "kill is part of every unix");
+    assert_eq!(served.child.wait().expect("it ends").code(), Some(0));
+    let served = stage.serve(&stage.copying());
+    until(async || {
+        poll(&http, &served.url, &stage.key, &id).await.is_some_and(|task| task["status"] == "completed")
+    })
+    .await;
+}
+
+async fn submit(http: &Client, url: &str, key: &str, shot: &str) -> Option<Value> {
+    let answer =
+        http.post(format!("{url}v1/videos")).bearer_auth(key).json(&request(shot)).send().await.ok()?;
+    assert_eq!(answer.status(), StatusCode::OK);
+    answer.json().await.ok()
+}
+
+async fn poll(http: &Client, url: &str, key: &str, id: &str) -> Option<Value> {
+    let answer = http.get(format!("{url}v1/videos/{id}")).bearer_auth(key).send().await.ok()?;
+    assert_eq!(answer.status(), StatusCode::OK, "an accepted task is always known");
+    answer.json().await.ok()
+}
+
+async fn until(mut met: impl AsyncFnMut() -> bool) {
+    let begin = Instant::now();
+    while !met().await {
+        assert!(begin.elapsed() < PATIENCE, "never happened");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// What is known of the tasks while the service is killed and killed again.
+#[derive(Default)]
+struct Seen {
+    /// Accepted: by id, the name of the shot.
+    accepted: HashMap<String, String>,
+    /// Completed: by id, when, and how often its shot had been begun by then.
+    completed: HashMap<String, (Value, usize)>,
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_twenty_times_under_load_it_finishes_every_accepted_task_once() {
+    let stage = Arc::new(Stage::new());
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let renderer = stage.copying();
+    let address = Arc::new(Mutex::new(String::new()));
+    let load = [0, 1].map(|half| {
+        tokio::spawn(submit_all(Arc::clone(&stage), Arc::clone(&address), Arc::clone(&seen), half))
+    });
+    let watch = tokio::spawn(watch(Arc::clone(&stage), Arc::clone(&address), Arc::clone(&seen)));
+    for kill in 0..KILLS {
+        let mut served = stage.serve(&renderer);
+        held(&address).clone_from(&served.url);
+        // At another moment of its life each time.
+        tokio::time::sleep(Duration::from_millis(40 + kill * 37 % 300)).await;
+        served.child.kill().expect("it can be killed");
+        served.child.wait().expect("it ends");
+    }
+    let at_the_end = held(&seen).completed.len();
+    assert!(at_the_end < TASKS, "the service was killed while there was something to do");
+    let served = stage.serve(&renderer);
+    held(&address).clone_from(&served.url);
+    for half in load {
+        half.await.expect("submissions go through");
+    }
+    let all = tokio::time::timeout(PATIENCE, watch).await;
+    all.expect("every accepted task completes in time").expect("no answer was wrong");
+    let seen = held(&seen);
+    assert_eq!((seen.accepted.len(), seen.completed.len()), (TASKS, TASKS));
+    // What was once completed was never begun again.
+    for (id, (_, begun_then)) in &seen.completed {
+        assert_eq!(begun(&stage, &seen.accepted[id]), *begun_then, "{id}");
+    }
+}
+
+fn held<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Submits every other shot until each has one accepted task that we know of.
+async fn submit_all(stage: Arc<Stage>, address: Arc<Mutex<String>>, seen: Arc<Mutex<Seen>>, half: usize) {
+    let (http, begin) = (http(), Instant::now());
+    for number in (half..TASKS).step_by(2) {
+        // An answer that was lost may leave a task that nobody knows of: each try has a name of its own.
+        for attempt in 1.. {
+            assert!(begin.elapsed() < PATIENCE, "shot {number} is never accepted");
+            let (url, shot) = (held(&address).clone(), format!("{number}.{attempt}"));
+            if let Some(task) = submit(&http, &url, &stage.key, &shot).await {
+                held(&seen).accepted.insert(task["id"].as_str().expect("an id").to_owned(), shot);
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(40)).await;
+    }
+}
+
+/// Polls all accepted tasks and downloads what is completed, until all are.
+async fn watch(stage: Arc<Stage>, address: Arc<Mutex<String>>, seen: Arc<Mutex<Seen>>) {
+    let http = http();
+    while held(&seen).completed.len() < TASKS {
+        let accepted = held(&seen).accepted.clone();
+        for (id, shot) in accepted {
+            let url = held(&address).clone();
+            let Some(task) = poll(&http, &url, &stage.key, &id).await else { continue };
+            let before = held(&seen).completed.get(&id).cloned();
+            if task["status"] == "completed" {
+                let now = task["completed_at"].clone();
+                assert!(before.is_none_or(|(at, _)| at == now), "{id} was completed twice");
+                // Read after the status: whatever began before it is in the file.
+                let begun = begun(&stage, &shot);
+                held(&seen).completed.entry(id.clone()).or_insert((now, begun));
+            } else {
+                assert!(before.is_none(), "{id} was completed and is no longer: {task}");
+                assert_ne!(task["status"], "failed", "{task}");
+            }
+            let from_the_task = format!("{url}v1/videos/{id}/content");
+            let addresses = [Some(from_the_task.as_str()), task["metadata"]["url"].as_str()];
+            for address in addresses.into_iter().flatten() {
+                let Ok(content) = http.get(address).bearer_auth(&stage.key).send().await else { continue };
+                if content.status() == StatusCode::BAD_REQUEST {
+                    assert_ne!(task["status"], "completed", "{id}");
+                    continue;
+                }
+                assert_eq!(content.status(), StatusCode::OK, "{address}");
+                // A download that the kill broke off is an error; one that ends is the whole video.
+                if let Ok(bytes) = content.bytes().await {
+                    assert!(
+                        bytes == stage.clip,
+                        "{id}: {} bytes of {} were served",
+                        bytes.len(),
+                        stage.clip.len()
+                    );
+                }
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// How often the renderer has begun a shot, under whichever task.
+fn begun(stage: &Stage, shot: &str) -> usize {
+    let text = fs_err::read_to_string(stage.project.file("begun")).unwrap_or_default();
+    text.matches(&format!("\"shot {shot};\"")).count()
+}
