@@ -98,6 +98,21 @@ fn check(seed: u64, world: &World, summary: &RunSummary) {
     }
 }
 
+/// Replaying what the ledger kept of a run leads to the same ends.
+fn check_replay(seed: u64, plan: &Arc<Plan>, project: &Project, summary: &RunSummary) {
+    let mut replayed = engine::RunState::new(Arc::clone(plan), "simulated", policy());
+    for (at, event) in project.ledger.events(&summary.run).expect("a readable ledger") {
+        drop(replayed.apply(event, at));
+    }
+    let ends =
+        |summary: &RunSummary| summary.nodes.iter().map(|node| node.outcome.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        ends(&replayed.summary(summary.run.clone())),
+        ends(summary),
+        "seed {seed}: a replay ends otherwise"
+    );
+}
+
 async fn simulate(seed: u64) {
     let mut dice = Dice(seed.wrapping_mul(0x5851_F42D_4C95_7F2D));
     let world = World::new(seed, dice.roll(2) == 0, [0, 5, 20, 40][dice.roll(4) as usize]);
@@ -111,6 +126,7 @@ async fn simulate(seed: u64) {
     }
     let summary = project.run(&plan, &world, None).await.expect("it is not cut off");
     check(seed, &world, &summary);
+    check_replay(seed, &plan, &project, &summary);
     let lost = summary.count(|outcome| matches!(outcome, Outcome::Ambiguous { .. }));
     assert!(lost == 0 || !world.can_tell, "seed {seed}: a service that can tell leaves nothing ambiguous");
 }
@@ -170,19 +186,4 @@ async fn two_runs_at_once_share_the_ledger_and_pay_once() {
     );
     check(11, &world, &first.expect("the run can go on"));
     check(11, &world, &second.expect("the run can go on"));
-}
-
-#[tokio::test(start_paused = true)]
-async fn replaying_the_ledger_leads_to_the_same_state() {
-    let world = World::new(3, false, 20);
-    let plan = plan(SHOTS);
-    let mut project = Project::new();
-    let summary = project.run(&plan, &world, None).await.expect("it is not cut off");
-    let mut replayed = engine::RunState::new(Arc::clone(&plan), "simulated", policy());
-    for (at, event) in project.ledger.events(&summary.run).expect("a readable ledger") {
-        drop(replayed.apply(event, at));
-    }
-    let outcomes =
-        |summary: &RunSummary| summary.nodes.iter().map(|node| node.outcome.clone()).collect::<Vec<_>>();
-    assert_eq!(outcomes(&replayed.summary(summary.run.clone())), outcomes(&summary));
 }

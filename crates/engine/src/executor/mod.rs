@@ -18,7 +18,7 @@ use tokio::task::{JoinError, JoinSet};
 use workflow::plan::Plan;
 
 use crate::ids::{AttemptId, RunId};
-use crate::ledger::{Ledger, LedgerError};
+use crate::ledger::{Kept, Ledger, LedgerError};
 use crate::policy::Policy;
 use crate::provider::Provider;
 use crate::reporter::Reporter;
@@ -96,7 +96,14 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
     let mut interruptible = true;
     loop {
         let now = clock.now();
-        for event in ledger.append(&run, &plan, now, std::mem::take(&mut events))? {
+        let batch = events
+            .drain(..)
+            .map(|event| {
+                let kept = if state.decides(&event, now) { Kept::Yes } else { Kept::No };
+                (event, kept)
+            })
+            .collect();
+        for event in ledger.append(&run, &plan, now, batch)? {
             let actions = state.apply(event.clone(), now);
             reporter.on(&state, &event, now);
             for action in actions {

@@ -12,6 +12,15 @@ use crate::time::Millis;
 /// The format of an event's stored body.
 const EVENT_VERSION: i64 = 1;
 
+/// Whether an event is written to the ledger, or only passed through in its order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// It decides something.
+    Yes,
+    /// It decides nothing ([`crate::RunState::decides`]).
+    No,
+}
+
 impl Ledger {
     /// Appends what happened at `at`, durably and as a whole, and returns what is to be applied: the same events, except that an intent
     /// whose key has a live attempt already is not written and comes back as [`Event::Taken`].
@@ -23,15 +32,15 @@ impl Ledger {
         run: &RunId,
         plan: &Plan,
         at: Millis,
-        events: Vec<Event>,
+        events: Vec<(Event, Kept)>,
     ) -> Result<Vec<Event>, LedgerError> {
         let mut connection = self.connection();
         let wrap = |source| self.sqlite(source);
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
         let mut applied = Vec::with_capacity(events.len());
-        for event in events {
-            let event = self.write(&transaction, run, plan, at, event).map_err(wrap)?;
+        for (event, kept) in events {
+            let event = self.write(&transaction, run, plan, at, event, kept).map_err(wrap)?;
             applied.push(event);
         }
         transaction.commit().map_err(wrap)?;
@@ -59,6 +68,7 @@ impl Ledger {
         plan: &Plan,
         at: Millis,
         event: Event,
+        kept: Kept,
     ) -> rusqlite::Result<Event> {
         let mut event = event;
         match &event {
@@ -116,7 +126,7 @@ impl Ledger {
             | Event::Woke
             | Event::Interrupted => {}
         }
-        if is_kept(&event) {
+        if kept == Kept::Yes {
             let body = serde_json::to_string(&event)
                 .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
             let node = event.node().map(|node| plan.node(node).name.as_str());
@@ -201,27 +211,4 @@ fn end(
         (attempt.as_str(), state, failure.map(|failure| failure.message.as_str()), at.0),
     )?;
     Ok(())
-}
-
-/// Polls that only say "not yet", and the ticks of the clock, would fill the ledger and change no outcome.
-fn is_kept(event: &Event) -> bool {
-    match event {
-        Event::Answered { answer: Answer::Running { .. } | Answer::Unreachable { .. }, .. } | Event::Woke => {
-            false
-        }
-        Event::Started
-        | Event::Looked { .. }
-        | Event::Prepared { .. }
-        | Event::Taken { .. }
-        | Event::Unprepared { .. }
-        | Event::Submitted { .. }
-        | Event::Refused { .. }
-        | Event::Lost { .. }
-        | Event::Answered { .. }
-        | Event::Downloaded { .. }
-        | Event::NotDownloaded { .. }
-        | Event::Joined { .. }
-        | Event::NotJoined { .. }
-        | Event::Interrupted => true,
-    }
 }

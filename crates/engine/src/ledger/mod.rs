@@ -18,6 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
 
+pub use append::Kept;
 pub use find::{AttemptRow, AttemptState};
 pub use lease::Lease;
 pub use resolve::Resolution;

@@ -1,10 +1,12 @@
 //! A poll has brought something: the task runs, is finished, has failed, is unknown, or cannot be asked.
 
+use std::time::Duration;
+
 use workflow::plan::NodeIx;
 
 use crate::ids::{AttemptId, TaskId};
 use crate::state::{
-    Action, Answer, Decision, Download, Failure, FailureKind, Halt, Outcome, Phase, RunState,
+    Action, Answer, Decision, Download, Event, Failure, FailureKind, Halt, Outcome, Phase, RunState,
 };
 use crate::time::Millis;
 
@@ -73,6 +75,38 @@ impl RunState {
         }
     }
 
+    /// How long a node's task may be out.
+    fn allowed(&self, node: NodeIx) -> Duration {
+        self.plan.node(node).timeout.unwrap_or(self.policy.timeout)
+    }
+
+    /// Whether an event decides anything. Polls that only say "not yet" and ticks of the clock do not: they would fill the ledger, and
+    /// a replay goes the same way without them.
+    #[must_use]
+    pub fn decides(&self, event: &Event, now: Millis) -> bool {
+        match event {
+            Event::Woke => false,
+            Event::Answered { node, answer: Answer::Running { .. }, .. } => match self.node(*node).phase {
+                Phase::Out { since, .. } => now.since(since) >= self.allowed(*node),
+                _ => false,
+            },
+            Event::Started
+            | Event::Looked { .. }
+            | Event::Prepared { .. }
+            | Event::Taken { .. }
+            | Event::Unprepared { .. }
+            | Event::Submitted { .. }
+            | Event::Refused { .. }
+            | Event::Lost { .. }
+            | Event::Answered { .. }
+            | Event::Downloaded { .. }
+            | Event::NotDownloaded { .. }
+            | Event::Joined { .. }
+            | Event::NotJoined { .. }
+            | Event::Interrupted => true,
+        }
+    }
+
     /// Sets the next poll, or lets go of a task that has been out for longer than its shot allows. It is kept for a later run.
     fn poll_again(
         &mut self,
@@ -83,7 +117,7 @@ impl RunState {
         now: Millis,
         actions: &mut Vec<Action>,
     ) {
-        let allowed = self.plan.node(node).timeout.unwrap_or(self.policy.timeout);
+        let allowed = self.allowed(node);
         let elapsed = now.since(since);
         if elapsed >= allowed {
             let reason = format!("it is not finished after {} s", elapsed.as_secs());

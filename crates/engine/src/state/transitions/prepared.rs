@@ -13,7 +13,7 @@ impl RunState {
         by_url: bool,
         actions: &mut Vec<Action>,
     ) {
-        if self.node(node).phase != Phase::Preparing {
+        if !self.is_being_prepared(node) {
             return;
         }
         let halted = self.halt.is_some();
@@ -27,8 +27,13 @@ impl RunState {
         });
     }
 
+    /// A replay skips the polls and ticks that let a waiting node go ahead: its intent shows that it did.
+    fn is_being_prepared(&self, node: NodeIx) -> bool {
+        matches!(self.node(node).phase, Phase::Preparing | Phase::Ready { .. })
+    }
+
     pub(in crate::state) fn unprepared(&mut self, node: NodeIx, failure: Failure) {
-        if self.node(node).phase == Phase::Preparing {
+        if self.is_being_prepared(node) {
             self.node_mut(node).end(Outcome::Failed { failure, task: None });
         }
     }
