@@ -22,6 +22,7 @@ name: chains
 defaults:
   model: modelb-video-480p
   seconds: 1
+  size: 480x480
 shots:
   - { id: a1, prompt: a quiet sea }
   - { id: a2, prompt: the sea wakes, continues: a1 }
