@@ -47,7 +47,7 @@ async fn carry_out(args: &Run, plan: Arc<workflow::plan::Plan>) -> Result<RunSum
     };
     let choice = Choice::from_environment()?;
     let ledger = open(&place).map_err(|error| error.to_string())?;
-    let Connected { provider, mut policy, service } = choice.connect(&place).await?;
+    let Connected { provider, mut policy, service } = choice.connect(&place, tools()).await?;
     if let Some(jobs) = args.jobs {
         policy.in_flight = usize::from(jobs);
     }
