@@ -28,7 +28,7 @@ pub(crate) use self::{
 };
 use crate::{
     clock::Clock, faults::Faults, keys::KeyRing, limits::Gate, metrics::Metrics, reception::Reception,
-    store::Store, work::Board,
+    store::Store, workshop::Board,
 };
 
 /// What the handlers share.
