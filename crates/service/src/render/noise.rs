@@ -164,7 +164,7 @@ impl<T: Copy> Tile<T> {
         (self.mask + 1) as f32
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at(&self, x: i32, y: i32) -> T {
         self.texels[(((y & self.mask) << self.shift) | (x & self.mask)) as usize]
     }
@@ -172,7 +172,7 @@ impl<T: Copy> Tile<T> {
 
 impl Tile<f32> {
     /// Bilinear, in texels.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn sample(&self, u: f32, v: f32) -> f32 {
         let ((x, fx), (y, fy)) = (cell(u), cell(v));
         lerp(
@@ -215,7 +215,7 @@ impl Tile<f32> {
 
 impl Tile<Colour> {
     /// Bilinear, in texels.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn sample(&self, u: f32, v: f32) -> Colour {
         let ((x, fx), (y, fy)) = (cell(u), cell(v));
         mix(mix(self.at(x, y), self.at(x + 1, y), fx), mix(self.at(x, y + 1), self.at(x + 1, y + 1), fx), fy)
