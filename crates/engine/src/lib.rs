@@ -4,19 +4,21 @@
 //! * [`ledger`] remembers: every event that money hangs on is on disk before anything acts on it.
 //! * [`provider`] is the seam to the video service, with the client-backed implementation beside it.
 //! * [`executor`] performs: it appends events to the ledger, applies them, reports them and carries out the actions.
-//! * [`preview`] says what a run would do, without doing it.
+//! * [`preview`] says what a run would do, without doing it; [`explain`] says why.
 //!
 //! Invariant: this crate does not know the embedded service; a service is a base address and a key.
 //! Invariant: a task that has an id is polled for and never submitted again.
 
 pub mod artifact;
 pub mod executor;
+pub mod explain;
 pub mod ids;
 pub mod ledger;
 pub mod policy;
 pub mod preview;
 pub mod provider;
 pub mod reporter;
+pub mod spending;
 pub mod state;
 pub mod time;
 

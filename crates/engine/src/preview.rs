@@ -36,6 +36,15 @@ pub async fn preview(
     ledger: Option<&Ledger>,
     service: &str,
 ) -> Result<Vec<Preview>, LedgerError> {
+    survey(plan, ledger, service).await.map(|(previews, _)| previews)
+}
+
+/// As [`preview`], and with it the videos that are there.
+pub(crate) async fn survey(
+    plan: &Arc<Plan>,
+    ledger: Option<&Ledger>,
+    service: &str,
+) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
     let mut made: Vec<Option<Artifact>> = vec![None; plan.len()];
     let mut previews: Vec<Option<Preview>> = vec![None; plan.len()];
     // Nodes come in file order, which need not be topological: go round until nothing more can be decided.
@@ -72,7 +81,7 @@ pub async fn preview(
             break;
         }
     }
-    Ok(previews.into_iter().flatten().collect())
+    Ok((previews.into_iter().flatten().collect(), made))
 }
 
 fn deferred(preview: &mut Preview, plan: &Plan, parent: NodeIx, previews: &[Option<Preview>]) {

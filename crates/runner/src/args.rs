@@ -39,8 +39,10 @@ Exit codes:
 pub(crate) enum Command {
     /// Makes everything that a workflow lists and is not made yet.
     Run(Run),
-    /// Shows what `run` would do, and does nothing.
+    /// Shows what `run` would do and cost, and does nothing.
     Plan(Plan),
+    /// Says why shots would be made again: what changed since the nearest earlier attempt, and what depends on it.
+    Explain(Explain),
     /// Checks workflow files and lists every problem with its place.
     Check(Check),
     /// Accounts for a submission whose answer was lost; without a choice, lists them.
@@ -73,6 +75,9 @@ pub(crate) struct Run {
     /// Most tasks out at the service at once.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) jobs: Option<u16>,
+    /// The table of prices [default: prices.yaml beside the workflow file, if it is there].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
@@ -82,9 +87,40 @@ pub(crate) struct Run {
 pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) input: Input,
-    /// Prints the exact requests instead, as they would go over the wire; frames that are not made yet are `null`.
-    #[arg(long)]
+    /// Prints the exact requests instead, one JSON document a line; what is not made yet stands there as {"$input": …}.
+    #[arg(long, conflicts_with_all = ["format", "prices"])]
     pub(crate) requests: bool,
+    /// The table of prices [default: prices.yaml beside the workflow file, if it is there].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t = PlanFormat::Table)]
+    pub(crate) format: PlanFormat,
+}
+
+/// The forms of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlanFormat {
+    /// For people.
+    #[value(alias = "text")]
+    Table,
+    /// One JSON document, described in docs/output.md.
+    Json,
+    /// The same as YAML.
+    Yaml,
+    /// A Mermaid flowchart, for Markdown.
+    Mermaid,
+    /// A graph for Graphviz.
+    Dot,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// Shots (`lamp`), some of their instances (`harbor@look=noir`), or one (`harbor@look=noir,move=pan-left#2`) [default: all].
+    #[arg(value_name = "SHOT")]
+    pub(crate) shots: Vec<String>,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,

@@ -13,6 +13,7 @@ mod commands;
 mod exit;
 mod load;
 mod place;
+mod prices;
 mod report;
 mod service_choice;
 mod terminal;
@@ -51,6 +52,7 @@ pub fn main() -> ExitCode {
         match arguments.command {
             Command::Run(run) => commands::run::run(run).await,
             Command::Plan(plan) => commands::plan::plan(plan).await,
+            Command::Explain(explain) => commands::explain::explain(explain).await,
             Command::Check(check) => commands::check::check(&check),
             Command::Models(models) => commands::models::models(&models),
             Command::Schema => commands::schema::schema(),

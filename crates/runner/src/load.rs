@@ -14,7 +14,7 @@ use crate::place::Place;
 use crate::terminal;
 
 /// The largest workflow file that is read. What is larger is named by the parser's own diagnostic.
-const LARGEST: u64 = workflow::bounds::FILE_BYTES as u64;
+pub(crate) const LARGEST: u64 = workflow::bounds::FILE_BYTES as u64;
 
 /// Why there is no plan. Nothing was submitted and nothing written.
 #[derive(Debug)]

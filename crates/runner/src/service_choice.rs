@@ -81,6 +81,11 @@ impl Choice {
         }
     }
 
+    /// Whether it costs nothing, whatever a table of prices says.
+    pub(crate) fn is_free(&self) -> bool {
+        matches!(self, Self::Embedded)
+    }
+
     /// Makes the service ready to be talked to. The embedded one is started, and says so.
     pub(crate) async fn connect(self, place: &Place, tools: media::Tools) -> Result<Connected, String> {
         match self {

@@ -1,6 +1,8 @@
 //! Every bound on what a workflow file may ask for, in one place. Each is far beyond what people write and
 //! far below what hurts a machine.
 
+use crate::prices::Money;
+
 /// The largest workflow file, in bytes.
 pub const FILE_BYTES: usize = 4 * 1024 * 1024;
 /// The deepest nesting of YAML lists and maps.
@@ -37,6 +39,10 @@ pub const TEMPLATE_FUEL: u64 = 20_000;
 pub const TEMPLATE_JOINS: usize = 64;
 /// The most rows that the `csv` filter reads.
 pub const CSV_ROWS: usize = 10_000;
+/// The most prices in a table of prices.
+pub const PRICES: usize = 1_000;
+/// The greatest amount in a table of prices: a million.
+pub const PRICE: Money = Money::from_micros(1_000_000_000_000);
 /// The largest local media file, in bytes.
 pub const MEDIA_BYTES: u64 = 64 * 1024 * 1024;
 /// The most diagnostics that are kept; what follows is only counted.

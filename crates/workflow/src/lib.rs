@@ -18,6 +18,7 @@ mod files;
 mod load;
 mod matrix;
 pub mod plan;
+pub mod prices;
 mod schema;
 mod seal;
 mod source;
@@ -34,7 +35,7 @@ pub use schema::workflow_schema;
 pub use seal::seal;
 pub use source::{Position, Source, Span, Spanned};
 pub use syntax::{Continues, Entry, FilmWords, Shot, ShotRef, Workflow};
-pub use yaml::{Key, Yaml, YamlValue};
+pub use yaml::{Key, Yaml, YamlValue, from_yaml, to_yaml};
 
 /// Seconds that a video is taken to last where its request does not say: the service's document states no default.
 pub const UNSTATED_SECONDS: f64 = 5.0;

@@ -146,7 +146,7 @@ fn compile(
     }
 }
 
-fn read_text(bytes: &[u8], file_name: &str, problems: &mut Problems) -> Source {
+pub(crate) fn read_text(bytes: &[u8], file_name: &str, problems: &mut Problems) -> Source {
     if bytes.len() > bounds::FILE_BYTES {
         problems.push(too_large());
         // The beginning is enough to show the place.

@@ -16,12 +16,13 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// The workflow files of a folder, by name.
+/// The workflow files of a folder, by name. A table of prices is none.
 fn fixtures(folder: &Path) -> Vec<(String, PathBuf)> {
     let mut found: Vec<(String, PathBuf)> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "yaml"))
+        .filter(|path| path.file_name().is_some_and(|name| name != "prices.yaml"))
         .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path))
         .collect();
     found.sort();

@@ -87,13 +87,14 @@ fn shown(root: &Path, file: &Path) -> String {
     file.strip_prefix(root).unwrap_or(file).display().to_string()
 }
 
-/// The example workflows, by name.
+/// The example workflows, by name. A table of prices is none.
 fn examples(root: &Path) -> Result<Vec<PathBuf>, String> {
     let folder = root.join("workflows");
     let entries = fs_err::read_dir(folder).map_err(|error| error.to_string())?;
     let mut found: Vec<PathBuf> = entries
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
         .filter(|path| path.extension().is_some_and(|ending| ending == "yaml"))
+        .filter(|path| path.file_name().is_some_and(|name| name != "prices.yaml"))
         .collect();
     found.sort();
     Ok(found)

@@ -13,7 +13,7 @@ use super::{Attempts, RunError, download, film, inputs, look};
 use crate::ids::AttemptId;
 use crate::ledger::Ledger;
 use crate::provider::{Found, Provider, Submission, digest};
-use crate::state::{Action, Event, Failure, FailureKind, Refusal, RefusalKind, RunState};
+use crate::state::{Action, Event, Failure, FailureKind, Refusal, RefusalKind, RunState, parts_of};
 use crate::time::{Clock, Millis};
 
 /// Requests that are ready and wait for their intent to be on disk.
@@ -113,6 +113,7 @@ impl Hands {
         let (plan, provider, prepared) =
             (Arc::clone(&self.plan), Arc::clone(&self.provider), Arc::clone(&self.prepared));
         let (attempt, tools) = (self.attempts.next(), Arc::clone(&self.tools));
+        let parts = parts_of(&self.plan, node, self.provider.identity(), |parent| state.artifact(parent));
         self.spawn(async move {
             let made = async {
                 let by_url = sources.iter().any(inputs::Given::is_by_url);
@@ -126,7 +127,7 @@ impl Hands {
                 Ok((body, digest, by_url)) => {
                     let request = Request { body, digest: digest.clone() };
                     prepared.lock().unwrap_or_else(PoisonError::into_inner).insert(attempt.clone(), request);
-                    Event::Prepared { node, attempt, key: key.to_string(), digest, by_url }
+                    Event::Prepared { node, attempt, key: key.to_string(), digest, by_url, parts }
                 }
                 Err(failure) => Event::Unprepared { node, failure },
             }

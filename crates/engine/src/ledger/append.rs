@@ -72,14 +72,16 @@ impl Ledger {
     ) -> rusqlite::Result<Event> {
         let mut event = event;
         match &event {
-            Event::Prepared { node, attempt, key, digest, by_url: _ } => {
+            Event::Prepared { node, attempt, key, digest, by_url: _, parts } => {
                 if let Some(other) = live_run(transaction, key)? {
                     event = Event::Taken { node: *node, prior: Prior::Busy { run: other } };
                 } else {
                     let node = plan.node(*node);
+                    let parts = serde_json::to_string(parts)
+                        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
                     transaction.execute(
-                        "INSERT INTO attempts (id, run, node, key, model, seconds, digest, state, intended_at)
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'intended', ?8)",
+                        "INSERT INTO attempts (id, run, node, key, model, seconds, digest, state, intended_at, parts)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'intended', ?8, ?9)",
                         (
                             attempt.as_str(),
                             run.as_str(),
@@ -89,6 +91,7 @@ impl Ledger {
                             node.seconds,
                             digest.as_str(),
                             at.0,
+                            parts,
                         ),
                     )?;
                 }

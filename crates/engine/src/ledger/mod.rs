@@ -10,6 +10,7 @@
 mod append;
 mod find;
 mod lease;
+mod recorded;
 mod resolve;
 mod schema;
 
@@ -21,6 +22,7 @@ use rusqlite::Connection;
 pub use append::Kept;
 pub use find::{AttemptRow, AttemptState};
 pub use lease::Lease;
+pub use recorded::RecordedAttempt;
 pub use resolve::Resolution;
 
 use crate::ids::RunId;

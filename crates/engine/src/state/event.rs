@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use workflow::plan::NodeIx;
+use workflow::plan::{KeyPart, NodeIx};
 
 use super::outcome::{Failure, Film};
 use crate::artifact::Artifact;
@@ -37,6 +37,9 @@ pub enum Event {
         digest: String,
         /// Whether the request holds addresses of frames that the service keeps.
         by_url: bool,
+        /// The parts of the key. They are kept with the attempt; the stored event does without them.
+        #[serde(default, skip_serializing)]
+        parts: Vec<KeyPart>,
     },
     /// The intent was not written, because another attempt for the same key is live.
     Taken {

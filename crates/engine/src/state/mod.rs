@@ -14,7 +14,7 @@ mod transitions;
 
 use std::sync::Arc;
 
-use workflow::plan::{InputIdentity, NodeIx, NodeKey, Plan, Source};
+use workflow::plan::{InputIdentity, KeyPart, NodeIx, NodeKey, Plan, Source};
 
 pub use action::{Action, Download};
 pub use event::{Answer, Event, Prior, Refusal, RefusalKind};
@@ -69,7 +69,7 @@ impl RunState {
             Event::Looked { node, key: _, prior } | Event::Taken { node, prior } => {
                 self.looked(node, prior, now, &mut actions);
             }
-            Event::Prepared { node, attempt, key: _, digest: _, by_url } => {
+            Event::Prepared { node, attempt, key: _, digest: _, by_url, parts: _ } => {
                 self.prepared(node, attempt, by_url, &mut actions);
             }
             Event::Unprepared { node, failure } => self.unprepared(node, failure),
@@ -158,10 +158,18 @@ pub fn key_of<'a>(
     service: &str,
     artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
 ) -> Option<NodeKey> {
-    let node = plan.node(node);
-    let identities = node
-        .inputs
-        .iter()
+    let identities = identities_of(plan, node, artifact).into_iter().collect::<Option<Vec<_>>>()?;
+    Some(workflow::plan::key(plan.node(node), service, &identities))
+}
+
+/// What identifies each of a node's inputs; nothing for those whose video is not there yet.
+pub(crate) fn identities_of<'a>(
+    plan: &Plan,
+    node: NodeIx,
+    artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
+) -> Vec<Option<InputIdentity>> {
+    let inputs = plan.node(node).inputs.iter();
+    inputs
         .map(|input| match &input.source {
             Source::LastFrame(parent) => {
                 artifact(*parent).map(|made| InputIdentity::last_frame_of(&made.sha256))
@@ -171,6 +179,15 @@ pub fn key_of<'a>(
             }
             Source::File { sha256, .. } => Some(InputIdentity::content(sha256)),
         })
-        .collect::<Option<Vec<_>>>()?;
-    Some(workflow::plan::key(node, service, &identities))
+        .collect()
+}
+
+/// The parts of a node's key, as far as its inputs are known.
+pub(crate) fn parts_of<'a>(
+    plan: &Plan,
+    node: NodeIx,
+    service: &str,
+    artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
+) -> Vec<KeyPart> {
+    workflow::plan::key_parts(plan.node(node), service, &identities_of(plan, node, artifact))
 }

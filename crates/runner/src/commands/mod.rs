@@ -1,6 +1,7 @@
 //! One file a command. Each composes the libraries and answers with an exit code.
 
 pub(crate) mod check;
+pub(crate) mod explain;
 pub(crate) mod models;
 pub(crate) mod plan;
 pub(crate) mod resolve;

@@ -1,46 +1,71 @@
-//! `runner plan`: what a run would do, or the exact requests that it would send. Nothing is submitted, nothing written.
+//! `runner plan`: what a run would do and cost, or the exact requests that it would send. Nothing is submitted, nothing written.
 
 use std::sync::Arc;
 
 use engine::preview::{Preview, preview};
-use engine::state::Decision;
 use engine::{Ledger, LedgerError};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::args::{Format, Plan};
+use crate::args::{Format, Plan, PlanFormat};
 use crate::commands::complain;
 use crate::exit::Exit;
 use crate::load;
 use crate::place::Place;
-use crate::report::Table;
+use crate::prices::PriceTable;
+use crate::report::plan::{Document, dot, mermaid, table};
 use crate::service_choice::Choice;
 
 pub(crate) async fn plan(args: Plan) -> Exit {
+    let format = if args.format == PlanFormat::Json { Format::Json } else { Format::Text };
     let plan = match load::load(&args.input.file, &args.input.params) {
         Ok(plan) => Arc::new(plan),
-        Err(refused) => return refused.exit(args.format),
+        Err(refused) => return refused.exit(format),
     };
     if args.requests {
-        print_requests(&plan, args.format);
+        for (ix, node) in plan.nodes() {
+            println!("{}", json!({ "shot": node.name, "request": plan.request_outline(ix) }));
+        }
         return Exit::Done;
     }
-    let choice = match Choice::from_environment() {
-        Ok(choice) => choice,
+    let prices = match PriceTable::load(args.prices.as_deref(), &args.input.file) {
+        Ok(prices) => prices,
+        Err(refused) => return refused.exit(format),
+    };
+    let service = match Choice::from_environment() {
+        Ok(choice) => choice.identity(),
         Err(why) => {
             complain(why);
             return Exit::Unusable;
         }
     };
-    match decisions(&args, &plan, &choice.identity()).await {
-        Ok(previews) => {
-            print_decisions(&plan, &previews, args.format);
-            Exit::Done
-        }
+    let previews = match decisions(&args, &plan, &service).await {
+        Ok(previews) => previews,
         Err(error) => {
             complain(error);
+            return Exit::Unusable;
+        }
+    };
+    let document = Document::new(&plan, &previews, &service, prices.as_ref());
+    match written(&document, args.format) {
+        Ok(text) => {
+            print!("{text}");
+            Exit::Done
+        }
+        Err(why) => {
+            complain(why);
             Exit::Unusable
         }
     }
+}
+
+fn written(document: &Document, format: PlanFormat) -> Result<String, String> {
+    Ok(match format {
+        PlanFormat::Table => table(document),
+        PlanFormat::Json => format!("{:#}\n", json!(document)),
+        PlanFormat::Yaml => workflow::to_yaml(document)?,
+        PlanFormat::Mermaid => mermaid(document),
+        PlanFormat::Dot => dot(document),
+    })
 }
 
 async fn decisions(
@@ -51,56 +76,4 @@ async fn decisions(
     let place = Place::of(&args.input.file)?;
     let ledger = Ledger::open_existing(&place.ledger(), &place.folder)?;
     preview(plan, ledger.as_ref(), service).await
-}
-
-fn print_requests(plan: &workflow::plan::Plan, format: Format) {
-    let requests = plan.nodes().map(|(_, node)| json!({ "shot": node.name, "request": node.request }));
-    match format {
-        Format::Ndjson => requests.for_each(|request| println!("{request}")),
-        Format::Text | Format::Json => println!("{:#}", requests.collect::<Value>()),
-    }
-}
-
-fn print_decisions(plan: &workflow::plan::Plan, previews: &[Preview], format: Format) {
-    match format {
-        Format::Json => println!("{:#}", json!({ "workflow": plan.name(), "shots": previews })),
-        Format::Ndjson => previews.iter().for_each(|preview| println!("{}", json!(preview))),
-        Format::Text => {
-            let mut table = Table::new(["shot", "decision", "after", "model", "seconds", "why"]);
-            for ((ix, node), preview) in plan.nodes().zip(previews) {
-                let after = plan
-                    .predecessors(ix)
-                    .iter()
-                    .map(|before| plan.node(*before).name.clone())
-                    .collect::<Vec<_>>();
-                table.row([
-                    node.name.clone(),
-                    preview.decision.word().to_owned(),
-                    if after.is_empty() { "-".to_owned() } else { after.join(", ") },
-                    node.model.clone(),
-                    format!("{}", node.seconds),
-                    preview.why.clone().unwrap_or_default(),
-                ]);
-            }
-            print!("{}", table.render());
-            let count = |decision| previews.iter().filter(|preview| preview.decision == decision).count();
-            let submit = count(Decision::Execute) + count(Decision::Deferred);
-            let seconds: f64 = plan
-                .nodes()
-                .zip(previews)
-                .filter(|(_, preview)| matches!(preview.decision, Decision::Execute | Decision::Deferred))
-                .map(|((_, node), _)| node.seconds)
-                .sum();
-            println!();
-            match submit {
-                0 => println!("nothing to submit"),
-                _ => println!(
-                    "to submit: at most {submit} tasks, {seconds} seconds of video; their price is not known here"
-                ),
-            }
-            if let Some(film) = plan.film() {
-                println!("film: {} from {} shots", film.output, film.clips.len());
-            }
-        }
-    }
 }

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use engine::spending::Spending;
 use engine::{Clock, Ledger, LedgerError, RunId, RunSummary, Setup};
 use tokio::sync::watch;
+use workflow::plan::Plan;
 
 use super::resolve::now;
 use crate::args::{Format, Run};
@@ -12,6 +14,7 @@ use crate::commands::complain;
 use crate::exit::Exit;
 use crate::load;
 use crate::place::Place;
+use crate::prices::{self, PriceTable};
 use crate::report;
 use crate::service_choice::{Choice, Connected};
 
@@ -20,12 +23,22 @@ pub(crate) async fn run(args: Run) -> Exit {
         Ok(plan) => Arc::new(plan),
         Err(refused) => return refused.exit(args.format),
     };
-    match carry_out(&args, plan).await {
-        Ok(summary) => {
+    let prices = match PriceTable::load(args.prices.as_deref(), &args.input.file) {
+        Ok(prices) => prices,
+        Err(refused) => return refused.exit(args.format),
+    };
+    match carry_out(&args, Arc::clone(&plan), prices.as_ref()).await {
+        Ok((summary, prices)) => {
+            let spent = prices.map(|table| (table, spending(&plan, &summary, table)));
             match args.format {
-                Format::Text => print!("{}", report::closing(&summary)),
-                Format::Json => println!("{:#}", report::summary_json(&summary)),
-                Format::Ndjson => println!("{}", report::summary_json(&summary)),
+                Format::Text => {
+                    print!("{}", report::closing(&summary));
+                    if let Some((table, spending)) = &spent {
+                        print!("{}", report::spent(spending, table));
+                    }
+                }
+                Format::Json => println!("{:#}", report::summary_json(&summary, spent.as_ref())),
+                Format::Ndjson => println!("{}", report::summary_json(&summary, spent.as_ref())),
             }
             if let Some(engine::state::Halt::Unusable { failure }) = &summary.halt {
                 complain(format!("the service cannot be used: {}", failure.message));
@@ -39,7 +52,35 @@ pub(crate) async fn run(args: Run) -> Exit {
     }
 }
 
-async fn carry_out(args: &Run, plan: Arc<workflow::plan::Plan>) -> Result<RunSummary, String> {
+/// What the run has cost, by the table.
+fn spending(plan: &Plan, summary: &RunSummary, table: &PriceTable) -> Spending {
+    let billings = prices::billings(plan);
+    Spending::of(summary, |at, video| {
+        let billing = billings.get(at)?;
+        match video {
+            Some(video) => table.prices.settle(billing, video).ok(),
+            None => table.prices.estimate(billing).ok(),
+        }
+    })
+}
+
+/// Says what the run will submit and cost, before it does.
+async fn announce(plan: &Arc<Plan>, ledger: &Ledger, service: &str, table: &PriceTable) -> Result<(), String> {
+    let previews =
+        engine::preview::preview(plan, Some(ledger), service).await.map_err(|error| error.to_string())?;
+    let document = report::plan::Document::new(plan, &previews, service, Some(table));
+    for line in report::plan::estimate(&document) {
+        eprintln!("{line}");
+    }
+    Ok(())
+}
+
+/// Runs the plan. With the summary comes the table of prices that applies: none does to the embedded service.
+async fn carry_out<'t>(
+    args: &Run,
+    plan: Arc<Plan>,
+    table: Option<&'t PriceTable>,
+) -> Result<(RunSummary, Option<&'t PriceTable>), String> {
     let place = Place::of(&args.input.file).map_err(|error| error.to_string())?;
     let folder = match &args.out {
         Some(folder) => std::path::absolute(folder).map_err(|error| error.to_string())?,
@@ -47,7 +88,12 @@ async fn carry_out(args: &Run, plan: Arc<workflow::plan::Plan>) -> Result<RunSum
     };
     let choice = Choice::from_environment()?;
     let ledger = open(&place).map_err(|error| error.to_string())?;
+    let table = table.filter(|_| !choice.is_free());
+    let identity = choice.identity();
     let Connected { provider, mut policy, service } = choice.connect(&place, tools()).await?;
+    if let Some(table) = table {
+        announce(&plan, &ledger, &identity, table).await?;
+    }
     if let Some(jobs) = args.jobs {
         policy.in_flight = usize::from(jobs);
     }
@@ -68,7 +114,7 @@ async fn carry_out(args: &Run, plan: Arc<workflow::plan::Plan>) -> Result<RunSum
     if let Some(service) = service {
         service.stop().await;
     }
-    summary
+    summary.map(|summary| (summary, table))
 }
 
 fn open(place: &Place) -> Result<Ledger, LedgerError> {

@@ -1,9 +1,12 @@
 //! For machines: events as they happen, one JSON document a line, and the summary of a run as one document. Alone on standard output.
 
+use engine::spending::Spending;
 use engine::state::{Event, FilmOutcome, NodeSummary, Outcome, RunSummary};
 use engine::{Millis, Reporter, RunState};
 use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::prices::PriceTable;
 
 /// One line an event.
 pub(super) struct Lines;
@@ -47,8 +50,14 @@ impl<'a> From<&'a NodeSummary> for Made<'a> {
     }
 }
 
-/// A finished run as one document.
-pub(crate) fn summary_json(summary: &RunSummary) -> Value {
+/// A finished run as one document; with a table of prices, what it has cost.
+pub(crate) fn summary_json(summary: &RunSummary, spent: Option<&(&PriceTable, Spending)>) -> Value {
+    let spent = spent.map(|(table, spending)| {
+        let mut spent = json!(spending);
+        spent["currency"] = json!(table.prices.currency());
+        spent["prices"] = json!({ "file": table.file, "as_of": table.prices.as_of() });
+        spent
+    });
     let film = match &summary.film {
         FilmOutcome::NotWanted => Value::Null,
         film @ (FilmOutcome::Done { .. } | FilmOutcome::Waiting { .. } | FilmOutcome::Failed { .. }) => {
@@ -60,6 +69,7 @@ pub(crate) fn summary_json(summary: &RunSummary) -> Value {
         "submitted": summary.submitted(),
         "shots": summary.nodes.iter().map(Made::from).collect::<Vec<_>>(),
         "film": film,
+        "spending": spent,
         "halt": summary.halt,
     })
 }

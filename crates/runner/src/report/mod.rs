@@ -1,8 +1,11 @@
 //! How a run is told: live lines on a terminal, plain lines elsewhere, one JSON document a line for machines, and the closing table.
 
+mod explain;
 mod json;
 mod live;
 mod plain;
+pub(crate) mod plan;
+mod spending;
 mod story;
 mod table;
 
@@ -10,7 +13,9 @@ use engine::Reporter;
 
 use crate::args::Format;
 
+pub(crate) use explain::explained;
 pub(crate) use json::summary_json;
+pub(crate) use spending::spent;
 pub(crate) use table::{Table, closing};
 
 /// The reporter for this terminal and format.

@@ -23,6 +23,17 @@ impl Table {
         self.rows.push(cells.into());
     }
 
+    /// Keeps only the columns that pass; they are counted from 0.
+    pub(crate) fn keep(&mut self, passes: impl Fn(usize) -> bool) {
+        for row in &mut self.rows {
+            let mut column = 0;
+            row.retain(|_| {
+                column += 1;
+                passes(column - 1)
+            });
+        }
+    }
+
     /// The table as text, each line ended.
     pub(crate) fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);

@@ -63,6 +63,12 @@ impl Diagnostic {
         }
     }
 
+    /// A warning at a place.
+    #[must_use]
+    pub fn warning(code: &'static str, span: Span, message: impl AsRef<str>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, span, message) }
+    }
+
     /// Says something beside the primary place.
     #[must_use]
     pub fn label(mut self, text: impl AsRef<str>) -> Self {

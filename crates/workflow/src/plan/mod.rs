@@ -9,6 +9,9 @@ mod film;
 mod form;
 mod key;
 mod node;
+mod parts;
+mod placeholder;
+mod select;
 
 use std::collections::HashMap;
 
@@ -26,6 +29,7 @@ pub(crate) use self::form::frame_edges;
 pub(crate) use self::key::{Fingerprint, Hasher, request_without_by_products};
 pub use self::key::{InputIdentity, NodeKey, key};
 pub use self::node::{Input, Node, Place, Source};
+pub use self::parts::{KeyPart, PartChange, PartValue, input_name, key_parts, part_changes};
 
 /// The index of a node in its plan: 0 is the first node in file order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

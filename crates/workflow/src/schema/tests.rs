@@ -15,7 +15,8 @@ fn files(folder: &str) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_none_or(|ending| ending != "yaml") {
+        let is_table = path.file_name().is_some_and(|name| name == "prices.yaml");
+        if is_table || path.extension().is_none_or(|ending| ending != "yaml") {
             continue;
         }
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();

@@ -2,10 +2,12 @@
 
 mod read;
 mod trouble;
+mod write;
 
 use serde_json::{Number, Value};
 
 pub(crate) use self::read::read;
+pub use self::write::{from_yaml, to_yaml};
 use crate::source::{Span, Spanned};
 
 /// A key of a map.

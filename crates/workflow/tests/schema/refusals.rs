@@ -66,6 +66,7 @@ fn files(name: &str) -> BTreeMap<String, (PathBuf, Option<Value>)> {
     let entries = std::fs::read_dir(folder(name)).expect("the folder is there");
     let found = entries.map(|entry| entry.expect("it can be read").path());
     let yaml = found.filter(|path| path.extension().is_some_and(|ending| ending == "yaml"));
+    let yaml = yaml.filter(|path| path.file_name().is_some_and(|name| name != "prices.yaml"));
     yaml.map(|path| {
         let text = std::fs::read_to_string(&path).expect("text");
         let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();

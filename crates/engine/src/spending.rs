@@ -1,0 +1,116 @@
+//! What a run has cost, as far as that is known when it ends.
+
+use serde::Serialize;
+use workflow::prices::{Between, Money, Seconds};
+
+use crate::state::{Decision, Outcome, RunSummary};
+
+/// What the tasks of a run cost, by a table of prices. Tasks of earlier runs, adopted or reused, are not in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Spending {
+    /// Videos that were made.
+    pub made: u64,
+    /// What those cost that have a price.
+    pub spent: Between<Money>,
+    /// How many of them have no price.
+    pub unpriced: u64,
+    /// Tasks that failed at the service or are still out there, or of which nobody knows whether they were accepted.
+    pub open: u64,
+    /// What those may cost besides, as far as they have a price: the service's own account says.
+    pub at_most_besides: Money,
+}
+
+impl Spending {
+    /// What a run has cost. `price` says what the task of a node costs, by its place in the plan and the length of its video, where there is
+    /// one; nothing where that has no price.
+    #[must_use]
+    pub fn of(summary: &RunSummary, price: impl Fn(usize, Option<Seconds>) -> Option<Between<Money>>) -> Self {
+        let mut spending = Self::default();
+        for (at, node) in summary.nodes.iter().enumerate() {
+            if node.decision != Some(Decision::Execute) {
+                continue;
+            }
+            let video = match &node.outcome {
+                Outcome::Done { artifact, .. } => Some(Seconds::nearest(artifact.seconds)),
+                Outcome::Failed { task: Some(_), .. }
+                | Outcome::Detached { .. }
+                | Outcome::Ambiguous { .. } => None,
+                Outcome::Failed { task: None, .. } | Outcome::Blocked { .. } | Outcome::NotBegun => continue,
+            };
+            spending.add(video.is_some(), price(at, video));
+        }
+        spending
+    }
+
+    fn add(&mut self, made: bool, cost: Option<Between<Money>>) {
+        *(if made { &mut self.made } else { &mut self.open }) += 1;
+        match cost {
+            None => self.unpriced += 1,
+            Some(cost) if made => {
+                self.spent.least = self.spent.least.saturating_add(cost.least);
+                self.spent.most = self.spent.most.saturating_add(cost.most);
+            }
+            Some(cost) => self.at_most_besides = self.at_most_besides.saturating_add(cost.most),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::artifact::Artifact;
+    use crate::ids::{RunId, TaskId};
+    use crate::state::{Failure, FailureKind, FilmOutcome, NodeSummary};
+
+    fn node(decision: Decision, outcome: Outcome) -> NodeSummary {
+        NodeSummary { name: "a".to_owned(), decision: Some(decision), outcome, task: None, took: None }
+    }
+
+    fn done() -> Outcome {
+        let artifact = Artifact {
+            path: PathBuf::new(),
+            sha256: String::new(),
+            bytes: 1,
+            seconds: 6.04,
+            width: 854,
+            height: 480,
+            last_frame_url: None,
+            expires_at: None,
+        };
+        Outcome::Done { artifact, task: TaskId("t".to_owned()) }
+    }
+
+    #[test]
+    fn only_what_this_run_submitted_counts() {
+        let failure = Failure::new(FailureKind::Task, "no");
+        let task = || Some(TaskId("t".to_owned()));
+        let nodes = vec![
+            node(Decision::Execute, done()),
+            node(Decision::Execute, done()),
+            node(Decision::Reuse, done()),
+            node(Decision::Adopt, done()),
+            node(Decision::Execute, Outcome::Failed { failure: failure.clone(), task: task() }),
+            node(Decision::Execute, Outcome::Failed { failure, task: None }),
+        ];
+        let run = RunId("r".to_owned());
+        let summary = RunSummary { run, nodes, film: FilmOutcome::NotWanted, halt: None };
+        let cents = |seconds: Seconds| Money::from_micros(seconds.millis() * 10);
+        let spending = Spending::of(&summary, |at, video| match (at, video) {
+            (1, _) => None,
+            (_, Some(video)) => Some(Between::exactly(cents(video))),
+            (_, None) => Some(Between { least: cents(Seconds::whole(4)), most: cents(Seconds::whole(15)) }),
+        });
+        assert_eq!(
+            spending,
+            Spending {
+                made: 2,
+                spent: Between::exactly(Money::from_micros(60_400)),
+                unpriced: 1,
+                open: 1,
+                at_most_besides: Money::from_micros(150_000),
+            }
+        );
+    }
+}

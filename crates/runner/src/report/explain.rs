@@ -1,0 +1,179 @@
+//! Explanations for people.
+
+use std::fmt::Write as _;
+
+use engine::Millis;
+use engine::explain::{Explanation, Nearest};
+use engine::state::Decision;
+use workflow::plan::{PartChange, PartValue};
+
+/// Characters shown on both sides of where two texts part.
+const CONTEXT: usize = 24;
+/// The longest stretch of a value that is shown, in characters.
+const SHOWN: usize = 160;
+/// The most names that are listed.
+const NAMES: usize = 12;
+
+/// All explanations, with an empty line between them.
+pub(crate) fn explained(explanations: &[Explanation]) -> String {
+    explanations.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+fn one(explanation: &Explanation) -> String {
+    let Explanation { preview, nearest, unrecorded, same, unknown, affects, film } = explanation;
+    let mut out = format!("{}: {}", preview.name, preview.decision.word());
+    let _ = match &preview.key {
+        Some(key) => writeln!(out, ", key {key}"),
+        None => writeln!(out),
+    };
+    if let Some(why) = &preview.why {
+        let _ = writeln!(out, "  {why}");
+    }
+    for unknown in unknown {
+        let _ = writeln!(out, "  not known before {} is made: {}", unknown.shot, unknown.part);
+    }
+    match nearest {
+        Some(nearest) => changes(nearest, preview.decision, &preview.name, same, !unknown.is_empty(), &mut out),
+        None if *unrecorded > 0 => {
+            let _ = writeln!(
+                out,
+                "  earlier attempts of it are on record, but made by a version that did not keep what they asked for"
+            );
+        }
+        None => out.push_str("  no earlier attempt of it is on record\n"),
+    }
+    if !affects.is_empty() {
+        let _ = writeln!(out, "  on it depend: {}", names(affects));
+    }
+    if let Some(film) = film {
+        let _ = writeln!(out, "  film: {film}");
+    }
+    out
+}
+
+fn changes(
+    nearest: &Nearest,
+    decision: Decision,
+    name: &str,
+    same: &[String],
+    incomplete: bool,
+    out: &mut String,
+) {
+    let Nearest { attempt, shot, at, state, changes } = nearest;
+    let whose = if shot == name { String::new() } else { format!(" of {shot}") };
+    let when = when(*at);
+    if changes.is_empty() {
+        let so_far = if incomplete { "what is known of its key is" } else { "its key is" };
+        let _ = writeln!(out, "  {so_far} that of attempt {attempt}{whose}, {when}, which is {state}");
+        if !incomplete && matches!(decision, Decision::Execute) {
+            let _ = writeln!(out, "  it is made again because that attempt left no video");
+        }
+        return;
+    }
+    let _ = writeln!(out, "  changed since attempt {attempt}{whose}, {when}, which is {state}:");
+    for change in changes {
+        let PartChange { name, before, now } = change;
+        match (before, now) {
+            (Some(before), Some(now)) => {
+                let (before, now) = parting(before, now);
+                let _ = writeln!(out, "    {name}\n      was {before}\n      now {now}");
+            }
+            (None, Some(now)) => {
+                let _ = writeln!(out, "    {name}\n      new {}", whole(now));
+            }
+            (Some(before), None) => {
+                let _ = writeln!(out, "    {name}\n      was {}\n      now left out", whole(before));
+            }
+            (None, None) => {}
+        }
+    }
+    if !same.is_empty() {
+        let _ = writeln!(out, "  the same: {}", same.join(", "));
+    }
+}
+
+fn when(at: Millis) -> String {
+    jiff::Timestamp::from_millisecond(at.0).map_or_else(|_| "?".to_owned(), |at| format!("{at:.0}"))
+}
+
+fn names(names: &[String]) -> String {
+    if names.len() <= NAMES {
+        return names.join(", ");
+    }
+    format!("{} and {} more", names[..NAMES].join(", "), names.len() - NAMES)
+}
+
+fn whole(value: &PartValue) -> String {
+    match &value.value {
+        Some(text) => quoted(&cut(&text.chars().collect::<Vec<_>>(), 0, usize::MAX)),
+        None => format!("data with hash {}", value.hash),
+    }
+}
+
+/// Two values, cut to where they part.
+fn parting(before: &PartValue, now: &PartValue) -> (String, String) {
+    let (Some(was), Some(is)) = (&before.value, &now.value) else { return (whole(before), whole(now)) };
+    if was == is {
+        // They part behind what is kept of them.
+        return (format!("data with hash {}", before.hash), format!("data with hash {}", now.hash));
+    }
+    let (was, is): (Vec<char>, Vec<char>) = (was.chars().collect(), is.chars().collect());
+    let alike = |pairs: &mut dyn Iterator<Item = (&char, &char)>| pairs.take_while(|(a, b)| a == b).count();
+    let head = alike(&mut was.iter().zip(&is));
+    let tail = alike(&mut was[head..].iter().rev().zip(is[head..].iter().rev()));
+    let shown = |text: &[char]| {
+        quoted(&cut(text, head.saturating_sub(CONTEXT), text.len().saturating_sub(tail) + CONTEXT))
+    };
+    (shown(&was), shown(&is))
+}
+
+/// A stretch of a text, marked where something is left out.
+fn cut(text: &[char], from: usize, to: usize) -> String {
+    let to = to.min(text.len());
+    let end = to.min(from + SHOWN);
+    let mut out = String::new();
+    if from > 0 {
+        out.push('…');
+    }
+    out.extend(&text[from..end]);
+    if end < text.len() {
+        out.push('…');
+    }
+    out
+}
+
+/// Text on one line, in quotes, with nothing in it that a terminal would act on.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push('"'),
+            c if c.is_control() => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> PartValue {
+        PartValue { hash: "00".to_owned(), value: Some(text.to_owned()) }
+    }
+
+    #[test]
+    fn long_texts_are_cut_to_where_they_part() {
+        let before = "A long stone breakwater at dusk, a white lighthouse at its far end, the sea heaving grey.";
+        let now = before.replace("white", "red");
+        let (was, is) = parting(&value(before), &value(&now));
+        assert_eq!(was, "\"…e breakwater at dusk, a white lighthouse at its far e…\"");
+        assert_eq!(is, "\"…e breakwater at dusk, a red lighthouse at its far e…\"");
+        assert_eq!(parting(&value("1"), &value("11")), ("\"1\"".to_owned(), "\"11\"".to_owned()));
+        assert_eq!(parting(&value(""), &value("\u{1b}[31m")).1, "\"\\u{1b}[31m\"");
+        let hidden = PartValue { hash: "ff".to_owned(), value: None };
+        assert_eq!(parting(&value("a"), &hidden).1, "data with hash ff");
+    }
+}

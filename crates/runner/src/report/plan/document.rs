@@ -1,0 +1,204 @@
+//! What a run would do, as one document; docs/output.md describes its JSON form.
+
+use engine::preview::Preview;
+use engine::state::Decision;
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use workflow::plan::{Node, NodeIx, Place, Plan, Source};
+use workflow::prices::{Between, Billing, Chance, Forecast, Money};
+
+use crate::prices::{self, PriceTable};
+
+/// The form's version; it moves when a reader of the old one would misread the new one.
+const VERSION: u32 = 1;
+
+/// What a run would do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Document {
+    /// The form's version.
+    pub(crate) version: u32,
+    /// The workflow's name.
+    pub(crate) workflow: String,
+    /// The service, as it stands in every key: `embedded`, or its address.
+    pub(crate) service: String,
+    /// Where the prices come from; nothing where there is no table.
+    pub(crate) prices: Option<Origin>,
+    /// Every instance in file order.
+    pub(crate) shots: Vec<Planned>,
+    /// The film, where there is one.
+    pub(crate) film: Option<Film>,
+    /// What is to be submitted comes to, each task attempted once.
+    pub(crate) totals: Forecast,
+}
+
+/// Where prices come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Origin {
+    pub(crate) file: String,
+    pub(crate) currency: String,
+    pub(crate) as_of: String,
+    pub(crate) source: String,
+}
+
+/// One instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Planned {
+    /// The instance's name.
+    pub(crate) name: String,
+    /// The shot's id.
+    pub(crate) shot: String,
+    /// Its cell of the matrix.
+    pub(crate) cell: IndexMap<String, Value>,
+    /// Which take it is.
+    pub(crate) take: Option<u32>,
+    /// The author's note.
+    pub(crate) note: Option<String>,
+    /// Where the shot stands in the file.
+    pub(crate) place: Place,
+    /// What would be done.
+    pub(crate) decision: Decision,
+    /// Why, where the decision alone does not say it.
+    pub(crate) why: Option<String>,
+    /// The task that would be reused or adopted.
+    pub(crate) task: Option<String>,
+    /// The beginning of its key, where that is known already.
+    pub(crate) key: Option<String>,
+    /// What comes before it.
+    pub(crate) after: Vec<After>,
+    /// What decides its price.
+    pub(crate) billing: Billing,
+    /// What one task costs; nothing where it has no price.
+    pub(crate) cost: Option<Between<Money>>,
+    /// Why there is no price, where there is a table.
+    pub(crate) unpriced: Option<String>,
+}
+
+/// Why an instance waits for another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct After {
+    /// The instance that comes before.
+    pub(crate) shot: String,
+    /// What it gives.
+    pub(crate) gives: Gives,
+}
+
+/// What an instance gives to a later one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Gives {
+    /// The frame on which its video ends.
+    LastFrame,
+    /// The frame on which its video begins.
+    FirstFrame,
+    /// Nothing: it only comes first.
+    Nothing,
+}
+
+/// The film.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Film {
+    /// The file's name.
+    pub(crate) output: String,
+    /// The instances in the order in which they are shown.
+    pub(crate) clips: Vec<String>,
+}
+
+impl Document {
+    /// The document of a plan; `previews` are its decisions, in its order.
+    pub(crate) fn new(plan: &Plan, previews: &[Preview], service: &str, table: Option<&PriceTable>) -> Self {
+        let mut totals = Forecast::default();
+        let shots = plan
+            .nodes()
+            .zip(previews)
+            .zip(prices::billings(plan))
+            .map(|(((ix, node), preview), billing)| {
+                let cost = prices::cost(table, &billing);
+                let (cost, unpriced) = match cost {
+                    None => (None, None),
+                    Some(Ok(cost)) => (Some(cost), None),
+                    Some(Err(why)) => (None, Some(why.to_string())),
+                };
+                if let Some(chance) = chance(preview.decision) {
+                    totals.add(&billing, cost, chance);
+                }
+                planned(plan, ix, node, preview, billing, cost, unpriced)
+            })
+            .collect();
+        Self {
+            version: VERSION,
+            workflow: plan.name().to_owned(),
+            service: service.to_owned(),
+            prices: table.map(|table| Origin {
+                file: table.file.clone(),
+                currency: table.prices.currency().to_owned(),
+                as_of: table.prices.as_of().to_owned(),
+                source: table.prices.source().to_owned(),
+            }),
+            shots,
+            film: plan.film().map(|film| Film {
+                output: film.output.clone(),
+                clips: film.clips.iter().map(|clip| plan.node(*clip).name.clone()).collect(),
+            }),
+            totals,
+        }
+    }
+}
+
+/// How sure a submission is; nothing where none is to be expected.
+fn chance(decision: Decision) -> Option<Chance> {
+    match decision {
+        Decision::Execute => Some(Chance::Certain),
+        Decision::Deferred => Some(Chance::Possible),
+        Decision::Reuse | Decision::Adopt | Decision::Blocked => None,
+    }
+}
+
+fn planned(
+    plan: &Plan,
+    ix: NodeIx,
+    node: &Node,
+    preview: &Preview,
+    billing: Billing,
+    cost: Option<Between<Money>>,
+    unpriced: Option<String>,
+) -> Planned {
+    Planned {
+        name: node.name.clone(),
+        shot: node.shot.clone(),
+        cell: node.cell.clone(),
+        take: node.take,
+        note: node.note.clone(),
+        place: node.place.clone(),
+        decision: preview.decision,
+        why: preview.why.clone(),
+        task: preview.task.as_ref().map(ToString::to_string),
+        key: preview.key.clone(),
+        after: after(plan, ix, node),
+        billing,
+        cost,
+        unpriced,
+    }
+}
+
+fn after(plan: &Plan, ix: NodeIx, node: &Node) -> Vec<After> {
+    let gives = |before: NodeIx| {
+        let frames = node.inputs.iter().filter_map(|input| match &input.source {
+            Source::LastFrame(from) => (*from == before).then_some(Gives::LastFrame),
+            Source::FirstFrame(from) => (*from == before).then_some(Gives::FirstFrame),
+            Source::File { .. } => None,
+        });
+        let frames: Vec<Gives> = frames.collect();
+        if frames.is_empty() { vec![Gives::Nothing] } else { frames }
+    };
+    plan.predecessors(ix)
+        .into_iter()
+        .flat_map(|before| gives(before).into_iter().map(move |gives| (before, gives)))
+        .map(|(before, gives)| After { shot: plan.node(before).name.clone(), gives })
+        .collect()
+}

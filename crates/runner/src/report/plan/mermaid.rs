@@ -1,0 +1,58 @@
+//! The plan as a Mermaid flowchart, for Markdown.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use super::document::{Document, Gives};
+
+const CLASSES: &str = "  classDef reuse fill:#e6f4ea,stroke:#34a853,color:#111
+  classDef adopt fill:#e8f0fe,stroke:#4285f4,color:#111
+  classDef execute fill:#fff4e5,stroke:#f29900,color:#111
+  classDef deferred fill:#fff,stroke:#f29900,color:#111,stroke-dasharray:4 3
+  classDef blocked fill:#fce8e6,stroke:#d93025,color:#111
+";
+
+/// The plan as the text of a Mermaid flowchart.
+pub(crate) fn mermaid(document: &Document) -> String {
+    let at: HashMap<&str, usize> =
+        document.shots.iter().enumerate().map(|(at, shot)| (shot.name.as_str(), at)).collect();
+    let mut out = String::from("flowchart LR\n");
+    for (at, shot) in document.shots.iter().enumerate() {
+        let (name, word) = (label(&shot.name), shot.decision.word());
+        let seconds = label(&shot.billing.seconds.to_string());
+        let _ = writeln!(out, "  n{at}[\"{name}<br>{word}, {seconds} s\"]:::{word}");
+    }
+    for (to, shot) in document.shots.iter().enumerate() {
+        for after in &shot.after {
+            let Some(from) = at.get(after.shot.as_str()) else { continue };
+            let arrow = match after.gives {
+                Gives::LastFrame => "-->|last frame|",
+                Gives::FirstFrame => "-->|first frame|",
+                Gives::Nothing => "-.->|then|",
+            };
+            let _ = writeln!(out, "  n{from} {arrow} n{to}");
+        }
+    }
+    if let Some(film) = &document.film {
+        let _ = writeln!(out, "  film([\"{}\"])", label(&film.output));
+        for (number, clip) in film.clips.iter().enumerate() {
+            let Some(from) = at.get(clip.as_str()) else { continue };
+            let _ = writeln!(out, "  n{from} ==>|{}| film", number + 1);
+        }
+    }
+    out.push_str(CLASSES);
+    out
+}
+
+/// Text as it may stand in a quoted label: everything but the plainest characters as a numbered entity.
+fn label(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if c.is_alphanumeric() || " ._-=@,".contains(c) {
+            out.push(c);
+        } else {
+            let _ = write!(out, "#{};", c as u32);
+        }
+    }
+    out
+}

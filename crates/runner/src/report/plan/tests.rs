@@ -1,0 +1,144 @@
+//! The forms of a plan, pinned; and that none of them can be broken by what a workflow says.
+
+use contract::Contract;
+use engine::TaskId;
+use engine::preview::Preview;
+use engine::state::Decision;
+use workflow::plan::Plan;
+use workflow::{InMemory, Options};
+
+use super::*;
+use crate::prices::PriceTable;
+
+const PLAN: &str = "version: 1
+name: lighthouse
+defaults: {model: modela-video-2-0-260128, resolution: 480p, seconds: 5}
+shots:
+  - {id: breakwater, prompt: one, note: wide and quiet}
+  - {id: door, continues: breakwater, prompt: two}
+  - {id: lamp, continues: door, prompt: three, resolution: 720p}
+  - {id: sea, prompt: four, needs: [lamp], takes: 2}
+  - {id: gull, model: modelb-video-480p, prompt: five, first_frame: {shot: door, frame: first}}
+film: {output: light & house.mp4, shots: [breakwater, door, gull]}
+";
+
+const PRICES: &str = "version: 1
+currency: EUR
+as_of: 2026-01-31
+source: a test
+prices:
+  - {model: modela-video-2-0-260128, resolution: 480p, per_second: 0.1}
+  - {model: modelb-video-480p, per_second: 0.123456}
+";
+
+fn plan(text: &str) -> Plan {
+    workflow::load(text.as_bytes(), "p.yaml", &InMemory::default(), &Options::default(), Contract::embedded())
+        .unwrap_or_else(|report| panic!("{report}"))
+}
+
+fn prices() -> PriceTable {
+    let checked = workflow::prices::check(PRICES.as_bytes(), "prices.yaml", Contract::embedded());
+    let Some(prices) = checked.prices else { panic!("{}", checked.report) };
+    PriceTable { file: "prices.yaml".to_owned(), prices }
+}
+
+fn decided(name: &str, decision: Decision) -> Preview {
+    let (why, task) = match decision {
+        Decision::Adopt => (Some("its file is missing or changed; it will be fetched again"), Some("task-1")),
+        Decision::Reuse => (None, Some("task-2")),
+        Decision::Deferred => (Some("waits for another"), None),
+        Decision::Blocked => (Some("the answer to attempt 1.2 was lost; `runner resolve` accounts for it"), None),
+        Decision::Execute => (None, None),
+    };
+    Preview {
+        name: name.to_owned(),
+        decision,
+        why: why.map(str::to_owned),
+        task: task.map(|task| TaskId(task.to_owned())),
+        key: (decision != Decision::Deferred).then(|| "0123456789ab".to_owned()),
+    }
+}
+
+fn document(service: &str, priced: bool) -> Document {
+    use Decision::{Adopt, Blocked, Deferred, Execute, Reuse};
+    let plan = plan(PLAN);
+    let decisions = [Reuse, Adopt, Deferred, Blocked, Execute, Execute];
+    let previews: Vec<Preview> =
+        plan.nodes().zip(decisions).map(|((_, node), decision)| decided(&node.name, decision)).collect();
+    assert_eq!(previews.len(), plan.len());
+    let table = prices();
+    Document::new(&plan, &previews, service, priced.then_some(&table))
+}
+
+fn all(text: &str, decision: Decision, service: &str) -> Document {
+    let plan = plan(text);
+    let previews: Vec<Preview> = plan.nodes().map(|(_, node)| decided(&node.name, decision)).collect();
+    Document::new(&plan, &previews, service, None)
+}
+
+#[test]
+fn the_table_says_all_and_fits_a_terminal() {
+    let text = table(&document("https://api.example.com", true));
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn without_prices_nothing_is_said_to_be_free_but_the_embedded_service() {
+    insta::assert_snapshot!(table(&document("https://api.example.com", false)));
+    let embedded = table(&document("embedded", true));
+    insta::assert_snapshot!(embedded);
+    let done = table(&all(PLAN, Decision::Reuse, "https://api.example.com"));
+    assert!(done.contains("nothing to submit") && !done.contains("cost"), "{done}");
+}
+
+#[test]
+fn json_and_yaml_are_the_same_document_and_read_back() {
+    let document = document("https://api.example.com", true);
+    insta::assert_json_snapshot!(document);
+    let json = serde_json::to_string(&document).expect("it can be written");
+    assert_eq!(serde_json::from_str::<Document>(&json).expect("it can be read"), document);
+    let yaml = workflow::to_yaml(&document).expect("it can be written");
+    insta::assert_snapshot!(yaml);
+    assert_eq!(workflow::from_yaml::<Document>(&yaml).expect("it can be read"), document);
+}
+
+#[test]
+fn pictures() {
+    let document = document("https://api.example.com", true);
+    insta::assert_snapshot!("mermaid", mermaid(&document));
+    insta::assert_snapshot!("dot", dot(&document));
+}
+
+#[test]
+fn no_name_breaks_out_of_a_picture() {
+    let mut document = all(PLAN, Decision::Execute, "embedded");
+    let evil = "a\"];\n  evil[\"b\\\" <img src=x> & #quot; `c` | d } %% click";
+    document.workflow = evil.to_owned();
+    document.shots[0].name = evil.to_owned();
+    document.shots[1].after[0].shot = evil.to_owned();
+    if let Some(film) = &mut document.film {
+        film.output = evil.to_owned();
+        film.clips = vec![evil.to_owned(), "not there".to_owned()];
+    }
+    let mermaid = mermaid(&document);
+    for line in mermaid.lines().filter(|line| line.contains("evil")) {
+        let label = line.split('"').nth(1).expect("a quoted label");
+        assert_eq!(line.matches('"').count(), 2, "{line}");
+        assert!(!label.replace("<br>", "").contains(['<', '>', '`', '|', '\\', '}', '&']), "{line}");
+    }
+    let dot = dot(&document);
+    // Without what is inside of quoted strings, nothing of the name is left.
+    let mut outside = String::new();
+    let (mut quoted, mut escaped) = (false, false);
+    for c in dot.chars() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            c if !quoted => outside.push(c),
+            _ => {}
+        }
+    }
+    assert!(!quoted && !outside.contains("evil") && !outside.contains("img"), "{outside}");
+}

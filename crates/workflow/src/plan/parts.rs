@@ -1,0 +1,210 @@
+//! The parts of a node's key, told apart: so that it can be said later which of them made it another key.
+
+use contract::canonical_json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::key::{Hasher, request_without_by_products};
+use super::{InputIdentity, Node};
+
+/// The longest value that is kept, in characters.
+const VALUE_CHARS: usize = 1_000;
+/// The longest text without a space that is kept: what is longer is data, not words.
+const UNBROKEN_CHARS: usize = 200;
+/// Whom a request is made for: nobody's business but the service's.
+const PRIVATE: [&str; 1] = ["request.user"];
+
+/// One part of a key: a name, a hash that tells two values apart, and the value for people where it may be kept.
+///
+/// A value is bounded text. What carries data or could carry a secret (data URIs, the query of an address, end users) is left
+/// out of it and stands in the hash alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeyPart {
+    /// What part it is: `service`, `request.prompt`, `request.metadata.content`, `input /image`, `salt`, `take`, `occurrence`.
+    pub name: String,
+    /// The first 16 hex digits of the SHA-256 of the whole value.
+    pub hash: String,
+    /// The value, as far as it may be kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+}
+
+/// A part that is not what it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PartChange {
+    /// The part's name.
+    pub name: String,
+    /// What it was; nothing where there was no such part.
+    pub before: Option<PartValue>,
+    /// What it is; nothing where there is no such part any more.
+    pub now: Option<PartValue>,
+}
+
+/// A part's value as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PartValue {
+    /// See [`KeyPart::hash`].
+    pub hash: String,
+    /// See [`KeyPart::value`].
+    pub value: Option<String>,
+}
+
+/// The parts of a node's key, in a fixed order. `inputs[i]` identifies what goes to the place of `node.inputs[i]`; of what is not known
+/// yet there is no part.
+#[must_use]
+pub fn key_parts(node: &Node, service_identity: &str, inputs: &[Option<InputIdentity>]) -> Vec<KeyPart> {
+    let mut parts = vec![part("service", &Value::from(service_identity))];
+    if let Value::Object(request) = request_without_by_products(node) {
+        for (name, value) in &request {
+            match value {
+                Value::Object(members) if name == "metadata" => {
+                    parts.extend(
+                        members.iter().map(|(member, value)| part(&format!("request.{name}.{member}"), value)),
+                    );
+                }
+                // The empty place of an input, which is a part of its own.
+                Value::Null => {}
+                value => parts.push(part(&format!("request.{name}"), value)),
+            }
+        }
+    }
+    for (input, identity) in node.inputs.iter().zip(inputs) {
+        if let Some(identity) = identity {
+            parts.push(part(&input_name(&input.pointer), &Value::from(identity.as_str())));
+        }
+    }
+    if let Some(salt) = &node.salt {
+        parts.push(part("salt", &Value::from(salt.as_str())));
+    }
+    if let Some(take) = node.take {
+        parts.push(part("take", &Value::from(take)));
+    }
+    if node.occurrence > 0 {
+        parts.push(part("occurrence", &Value::from(node.occurrence)));
+    }
+    parts
+}
+
+/// What differs between two lists of parts, in the order of the later one; what is gone comes last. Parts whose name is among `unknown`
+/// are left out.
+#[must_use]
+pub fn part_changes(before: &[KeyPart], now: &[KeyPart], unknown: &[String]) -> Vec<PartChange> {
+    let value = |part: &KeyPart| PartValue { hash: part.hash.clone(), value: part.value.clone() };
+    let find = |parts: &[KeyPart], name: &str| parts.iter().find(|part| part.name == name).cloned();
+    let mut changes: Vec<PartChange> = now
+        .iter()
+        .filter_map(|part| {
+            let earlier = find(before, &part.name);
+            (earlier.as_ref().map(|earlier| &earlier.hash) != Some(&part.hash)).then(|| PartChange {
+                name: part.name.clone(),
+                before: earlier.as_ref().map(value),
+                now: Some(value(part)),
+            })
+        })
+        .collect();
+    changes.extend(before.iter().filter(|part| find(now, &part.name).is_none()).map(|part| PartChange {
+        name: part.name.clone(),
+        before: Some(value(part)),
+        now: None,
+    }));
+    changes.retain(|change| !unknown.contains(&change.name));
+    changes
+}
+
+/// The name of the part that an input is.
+#[must_use]
+pub fn input_name(pointer: &str) -> String {
+    format!("input {pointer}")
+}
+
+fn part(name: &str, value: &Value) -> KeyPart {
+    let mut hasher = Hasher::new("key-part/1");
+    hasher.json(value);
+    let hash = hex::encode(hasher.finish()).chars().take(16).collect();
+    let value = if PRIVATE.contains(&name) { None } else { shown(value) };
+    KeyPart { name: name.to_owned(), hash, value }
+}
+
+/// A value as text that may be kept, or nothing.
+fn shown(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => keepable(text)?,
+        value => canonical_json(&harmless(value)?),
+    };
+    if text.chars().count() <= VALUE_CHARS {
+        return Some(text);
+    }
+    Some(text.chars().take(VALUE_CHARS - 1).chain("…".chars()).collect())
+}
+
+fn harmless(value: &Value) -> Option<Value> {
+    Some(match value {
+        Value::String(text) => Value::String(keepable(text)?),
+        Value::Array(items) => Value::Array(items.iter().map(harmless).collect::<Option<_>>()?),
+        Value::Object(members) => {
+            let kept = members.iter().map(|(name, value)| Some((name.clone(), harmless(value)?)));
+            Value::Object(kept.collect::<Option<Map<_, _>>>()?)
+        }
+        value => value.clone(),
+    })
+}
+
+/// Words as they are, an address without what may be a secret in it; nothing for data.
+fn keepable(text: &str) -> Option<String> {
+    let lower = text.trim_start().get(..8).unwrap_or(text).to_ascii_lowercase();
+    if lower.starts_with("data:") || text.split_whitespace().any(|word| word.len() > UNBROKEN_CHARS) {
+        return None;
+    }
+    if !(lower.starts_with("http://") || lower.starts_with("https://")) {
+        return Some(text.to_owned());
+    }
+    let bare = text.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = bare.split_once("://")?;
+    let (host, path) = rest.split_once('/').map_or((rest, None), |(host, path)| (host, Some(path)));
+    let host = host.rsplit('@').next().unwrap_or_default();
+    Some(path.map_or_else(|| format!("{scheme}://{host}"), |path| format!("{scheme}://{host}/{path}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_are_words_and_never_data_or_secrets() {
+        assert_eq!(shown(&json!("a pier")), Some("a pier".to_owned()));
+        assert_eq!(shown(&json!(5)), Some("5".to_owned()));
+        assert_eq!(shown(&json!("data:image/png;base64,AAAA")), None);
+        assert_eq!(shown(&json!(" DATA:image/png;base64,AAAA")), None);
+        assert_eq!(shown(&json!("A".repeat(201))), None);
+        assert_eq!(shown(&json!({ "content": [{ "image_url": { "url": "data:,x" } }] })), None);
+        assert_eq!(
+            shown(&json!("https://me:pw@x.example/a.png?sig=secret#top")),
+            Some("https://x.example/a.png".to_owned())
+        );
+        assert_eq!(
+            shown(&json!([{ "url": "HTTPS://u@x.example?sig=1" }])),
+            Some("[{\"url\":\"HTTPS://x.example\"}]".to_owned())
+        );
+        let long = shown(&json!("word ".repeat(1_000))).unwrap();
+        assert_eq!(long.chars().count(), VALUE_CHARS);
+        assert_eq!(part("request.user", &json!("alice")).value, None);
+    }
+
+    #[test]
+    fn what_changed_appeared_or_went_is_found() {
+        let parts = |list: &[(&str, i64)]| -> Vec<KeyPart> {
+            list.iter().map(|(name, value)| part(name, &json!(value))).collect()
+        };
+        let changes = part_changes(
+            &parts(&[("a", 1), ("b", 1), ("gone", 1), ("waits", 1)]),
+            &parts(&[("a", 1), ("b", 2), ("new", 1)]),
+            &["waits".to_owned()],
+        );
+        let names: Vec<_> =
+            changes.iter().map(|change| (change.name.as_str(), change.before.is_some(), change.now.is_some())).collect();
+        assert_eq!(names, [("b", true, true), ("new", false, true), ("gone", true, false)]);
+    }
+}

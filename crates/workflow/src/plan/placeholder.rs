@@ -1,0 +1,32 @@
+//! Requests as they will be sent, with what is not in them yet named instead of left empty.
+
+use serde_json::{Map, Value, json};
+
+use super::{NodeIx, Plan, Source};
+
+/// The one member of a placeholder. No request field has such a name.
+const MARK: &str = "$input";
+
+impl Plan {
+    /// A node's request as it will be sent. In the place of each input stands what will be put there:
+    /// `{"$input": {"last_frame_of": "door"}}`, `{"$input": {"first_frame_of": "door"}}`, or
+    /// `{"$input": {"file": "stills/keeper.png", "sha256": "…", "media_type": "image/png", "bytes": 1024}}`.
+    #[must_use]
+    pub fn request_outline(&self, ix: NodeIx) -> Map<String, Value> {
+        let node = self.node(ix);
+        let mut request = Value::Object(node.request.clone());
+        for input in &node.inputs {
+            let source = match &input.source {
+                Source::LastFrame(from) => json!({ "last_frame_of": self.node(*from).name }),
+                Source::FirstFrame(from) => json!({ "first_frame_of": self.node(*from).name }),
+                Source::File { path, sha256, media_type, bytes } => {
+                    json!({ "file": path, "sha256": sha256, "media_type": media_type, "bytes": bytes })
+                }
+            };
+            if let Some(place) = request.pointer_mut(&input.pointer) {
+                *place = json!({ MARK: source });
+            }
+        }
+        if let Value::Object(request) = request { request } else { Map::new() }
+    }
+}

@@ -1,0 +1,149 @@
+//! What of a request decides its price (spec 2.1, 2.2, 2.4).
+
+use contract::{Contract, InputForm, ResolutionSource};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Between, Seconds};
+use crate::plan::Node;
+
+/// What of a request decides its price. Two requests with the same billing cost the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Billing {
+    /// The model's id.
+    pub model: String,
+    /// The resolution; all that the model can make where the request leaves it to the service.
+    pub resolutions: Vec<String>,
+    /// Whether the video has sound.
+    pub sound: bool,
+    /// Whether a video goes in: such tasks are charged by rules of their own (spec 2.2 rule 4).
+    pub video_input: bool,
+    /// Seconds of video; all that the model can make where the request leaves it to the service.
+    pub seconds: Between<Seconds>,
+}
+
+/// The member of a request that holds older and further parameters (spec 2.3).
+const METADATA: &str = "metadata";
+/// The field that asks for sound; models of a family without it always make sound where they can (spec 2.1, 2.2).
+const SOUND: &str = "generate_audio";
+/// The fields that state a length, and that of `metadata` (spec 2.2, 2.3, 2.4).
+const LENGTHS: [&str; 2] = ["seconds", "duration"];
+
+impl Billing {
+    /// What decides the price of a node's request.
+    #[must_use]
+    pub fn of(node: &Node, contract: &Contract) -> Self {
+        Self::of_request(&node.model, &node.request, contract)
+    }
+
+    /// The resolution, where it is known.
+    #[must_use]
+    pub fn resolution(&self) -> Option<&str> {
+        if let [only] = self.resolutions.as_slice() { Some(only) } else { None }
+    }
+
+    fn of_request(model_id: &str, request: &Map<String, Value>, contract: &Contract) -> Self {
+        let Some(model) = contract.model(model_id) else {
+            // A plan is checked against its contract; another contract knows nothing of this model.
+            return Self {
+                model: model_id.to_owned(),
+                resolutions: Vec::new(),
+                sound: false,
+                video_input: false,
+                seconds: Between { least: Seconds::default(), most: Seconds::from_millis(u64::MAX) },
+            };
+        };
+        let default = |name: &str| contract.field(&model.family, name)?.default.as_ref();
+        let resolutions = match &model.resolution {
+            ResolutionSource::Fixed(resolution) => vec![resolution.clone()],
+            ResolutionSource::Request { field, values } => {
+                let chosen = stated(request, field).or_else(|| default(field)).and_then(Value::as_str);
+                chosen.map_or_else(|| values.clone(), |chosen| vec![chosen.to_owned()])
+            }
+        };
+        let sound = match contract.field(&model.family, SOUND) {
+            Some(_) => stated(request, SOUND).or_else(|| default(SOUND)).and_then(Value::as_bool) == Some(true),
+            None => model.can("audio"),
+        };
+        let length = LENGTHS
+            .iter()
+            .find_map(|name| stated(request, name))
+            .or_else(|| LENGTHS.iter().find_map(|name| default(name)))
+            .and_then(length);
+        let (least, most) = (model.durations.start(), model.durations.end());
+        let seconds = length.map_or_else(
+            || Between { least: Seconds::whole(u64::from(*least)), most: Seconds::whole(u64::from(*most)) },
+            Between::exactly,
+        );
+        let video_item = match &contract.inputs(model).reference_video {
+            Some(InputForm::ContentItem { item_type, .. }) => Some(item_type.as_str()),
+            _ => None,
+        };
+        let video_input = video_item.is_some_and(|wanted| {
+            let content = request.get(METADATA).and_then(|metadata| metadata.get("content"));
+            let items = content.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            items.iter().any(|item| item.get("type").and_then(Value::as_str) == Some(wanted))
+        });
+        Self { model: model_id.to_owned(), resolutions, sound, video_input, seconds }
+    }
+}
+
+/// A field at the top level, else its older form in `metadata`.
+fn stated<'a>(request: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    request.get(name).or_else(|| request.get(METADATA)?.get(name)).filter(|value| !value.is_null())
+}
+
+/// A length as the wire writes it: digits as text, or a number.
+fn length(value: &Value) -> Option<Seconds> {
+    match value {
+        Value::String(digits) => digits.parse().ok().map(Seconds::whole),
+        value => value.as_f64().map(Seconds::nearest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn billing(request: &Value) -> Billing {
+        let request = request.as_object().unwrap();
+        Billing::of_request(request["model"].as_str().unwrap(), request, Contract::embedded())
+    }
+
+    #[test]
+    fn what_is_stated_counts_and_what_is_not_is_a_range() {
+        let stated = billing(&json!({ "model": "modela-video-2-0-260128", "seconds": "5", "resolution": "720p",
+            "generate_audio": true }));
+        assert_eq!((stated.resolution(), stated.sound, stated.video_input), (Some("720p"), true, false));
+        assert_eq!(stated.seconds, Between::exactly(Seconds::whole(5)));
+
+        let left_open = billing(&json!({ "model": "modela-video-2-0-260128" }));
+        assert_eq!((left_open.resolutions.len(), left_open.sound), (3, false));
+        assert_eq!(left_open.seconds, Between { least: Seconds::whole(4), most: Seconds::whole(15) });
+
+        let older = billing(&json!({ "model": "modela-video-2-0-260128",
+            "metadata": { "duration": 6, "resolution": "480p", "generate_audio": true } }));
+        assert_eq!((older.resolution(), older.sound), (Some("480p"), true));
+        assert_eq!(older.seconds, Between::exactly(Seconds::whole(6)));
+    }
+
+    #[test]
+    fn family_b_has_its_resolution_in_the_model_and_always_sound() {
+        let billing = billing(&json!({ "model": "modelb-video-720p", "duration": 2.5, "resolution": "480p" }));
+        assert_eq!((billing.resolution(), billing.sound), (Some("720p"), true));
+        assert_eq!(billing.seconds, Between::exactly(Seconds::from_millis(2_500)));
+    }
+
+    #[test]
+    fn a_reference_video_is_charged_by_rules_of_its_own() {
+        let item = |kind: &str| json!({ "type": kind, kind: { "url": "https://x.example/a" } });
+        let with = |kind: &str| {
+            billing(&json!({ "model": "modela-video-2-0-260128", "metadata": { "content": [item(kind)] } }))
+        };
+        assert!(with("video_url").video_input && !with("image_url").video_input);
+    }
+}

@@ -1,0 +1,133 @@
+//! Lengths of video, and values of which only the bounds are known.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A length of video in whole milliseconds; a JSON number of seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Seconds(u64);
+
+impl Seconds {
+    /// So many milliseconds.
+    #[must_use]
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis)
+    }
+
+    /// So many whole seconds.
+    #[must_use]
+    pub const fn whole(seconds: u64) -> Self {
+        Self(seconds.saturating_mul(1_000))
+    }
+
+    /// A length as a service or a probe gives it, to the nearest millisecond. What is no length counts as none.
+    #[must_use]
+    pub fn nearest(seconds: f64) -> Self {
+        Self(if seconds.is_finite() { (seconds.max(0.0) * 1_000.0).round() as u64 } else { 0 })
+    }
+
+    /// The length in milliseconds.
+    #[must_use]
+    pub const fn millis(self) -> u64 {
+        self.0
+    }
+
+    /// The sum, or the greatest length there is.
+    #[must_use]
+    pub const fn saturating_add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, millis) = (self.0 / 1_000, self.0 % 1_000);
+        if millis == 0 {
+            return f.pad(&whole.to_string());
+        }
+        f.pad(format!("{whole}.{millis:03}").trim_end_matches('0'))
+    }
+}
+
+impl Serialize for Seconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_multiple_of(1_000) {
+            serializer.serialize_u64(self.0 / 1_000)
+        } else {
+            serializer.serialize_f64(self.0 as f64 / 1_000.0)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let seconds = f64::deserialize(deserializer)?;
+        if (0.0..1e12).contains(&seconds) {
+            Ok(Self::nearest(seconds))
+        } else {
+            Err(serde::de::Error::custom("a length is a number of seconds"))
+        }
+    }
+}
+
+/// A value that lies between two bounds, both included; one that is known has the same bound twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Between<T> {
+    /// The lower bound.
+    pub least: T,
+    /// The upper bound.
+    pub most: T,
+}
+
+impl<T: Copy> Between<T> {
+    /// A value that is known.
+    pub const fn exactly(value: T) -> Self {
+        Self { least: value, most: value }
+    }
+}
+
+impl<T: Ord + Copy> Between<T> {
+    /// The narrowest bounds around both.
+    #[must_use]
+    pub fn hull(self, other: Self) -> Self {
+        Self { least: self.least.min(other.least), most: self.most.max(other.most) }
+    }
+}
+
+impl<T: PartialEq> Between<T> {
+    /// Whether the value is known.
+    pub fn is_exact(&self) -> bool {
+        self.least == self.most
+    }
+}
+
+/// `5`, or `4 to 15`.
+impl<T: PartialEq + fmt::Display> fmt::Display for Between<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_exact() {
+            write!(f, "{}", self.least)
+        } else {
+            write!(f, "{} to {}", self.least, self.most)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_read_back_and_are_shown_shortly() {
+        for (millis, shown) in [(5_000, "5"), (4_500, "4.5"), (4_125, "4.125"), (50, "0.05"), (0, "0")] {
+            let length = Seconds::from_millis(millis);
+            assert_eq!(length.to_string(), shown);
+            let json = serde_json::to_string(&length).unwrap();
+            assert_eq!((json.as_str(), serde_json::from_str::<Seconds>(&json).unwrap()), (shown, length));
+        }
+        assert!(serde_json::from_str::<Seconds>("-1").is_err());
+        assert_eq!(Seconds::nearest(f64::NAN), Seconds::default());
+        assert_eq!(Between { least: Seconds::whole(4), most: Seconds::whole(15) }.to_string(), "4 to 15");
+    }
+}

@@ -1,0 +1,21 @@
+//! Values as YAML text that reads back as what it was.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A value as a YAML document.
+///
+/// # Errors
+/// The value cannot be written as YAML, such as a map whose keys are maps; in words.
+pub fn to_yaml<T: Serialize>(value: &T) -> Result<String, String> {
+    let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
+    serde_saphyr::to_string_with_options(value, options).map_err(|error| error.to_string())
+}
+
+/// Reads back what [`to_yaml`] has written. For what users write there is the tree with places.
+///
+/// # Errors
+/// The text is not YAML, or not such a value; in words.
+pub fn from_yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_saphyr::from_str(text).map_err(|error| error.to_string())
+}

@@ -1,0 +1,155 @@
+//! The table of prices: what it says, what is wrong with it, and what a plan comes to by it.
+#![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
+
+use contract::Contract;
+use workflow::plan::{Node, Plan};
+use workflow::prices::{self, Billing, Chance, Forecast, Prices, Seconds};
+use workflow::{InMemory, Options, load};
+
+const TABLE: &str = "version: 1
+currency: EUR
+as_of: 2026-01-31
+source: a test
+prices:
+  - {model: modela-video-2-0-260128, resolution: 480p, per_second: 0.1}
+  - {model: modela-video-2-0-260128, resolution: 720p, per_second: \"0.2\"}
+  - {model: modela-video-2-0-260128, resolution: 1080p, per_second: 0.4, per_task: 1}
+  - {model: modela-video-2-0-260128, resolution: 480p, sound: true, per_second: .15}
+  - {model: modelb-video-480p, per_task: 0.333333}
+";
+
+fn table(text: &str) -> Prices {
+    let checked = prices::check(text.as_bytes(), "prices.yaml", Contract::embedded());
+    assert!(checked.report.diagnostics.is_empty(), "{}", checked.report);
+    checked.prices.unwrap()
+}
+
+fn plan(shots: &str) -> Plan {
+    let text = format!("version: 1\nname: p\ndefaults: {{model: modela-video-2-0-260128}}\nshots:\n{shots}");
+    load(text.as_bytes(), "p.yaml", &InMemory::default(), &Options::default(), Contract::embedded())
+        .unwrap_or_else(|report| panic!("{report}"))
+}
+
+fn cost(prices: &Prices, node: &Node) -> Result<String, String> {
+    let billing = Billing::of(node, Contract::embedded());
+    match prices.estimate(&billing) {
+        Ok(cost) => Ok(cost.to_string()),
+        Err(unpriced) => Err(unpriced.to_string()),
+    }
+}
+
+#[test]
+fn a_task_costs_what_the_line_says_that_fits_it_best() {
+    let plan = plan(
+        "  - {id: plain, prompt: p, resolution: 480p, seconds: 5}
+  - {id: sound, prompt: p, resolution: 480p, seconds: 5, generate_audio: true}
+  - {id: fee, prompt: p, resolution: 1080p, seconds: 10}
+  - {id: any-length, prompt: p, resolution: 480p}
+  - {id: any-size, prompt: p, seconds: 5}
+  - {id: by-task, model: modelb-video-480p, prompt: p}
+  - {id: fraction, prompt: p, resolution: 480p, duration: 4.5}
+  - {id: nothing, model: modelb-video-720p, prompt: p}
+",
+    );
+    let prices = table(TABLE);
+    let costs: Vec<_> = plan.nodes().map(|(_, node)| (node.name.as_str(), cost(&prices, node))).collect();
+    let ok = |text: &str| Ok(text.to_owned());
+    assert_eq!(
+        costs,
+        [
+            ("plain", ok("0.50")),
+            ("sound", ok("0.75")),
+            ("fee", ok("5.00")),
+            ("any-length", ok("0.40 to 1.50")),
+            ("any-size", ok("0.50 to 3.00")),
+            ("by-task", ok("0.333333")),
+            ("fraction", ok("0.45")),
+            ("nothing", Err("no price for `modelb-video-720p` at 720p with sound".to_owned())),
+        ]
+    );
+}
+
+#[test]
+fn a_resolution_left_to_the_service_is_priced_only_where_all_are() {
+    let prices = table(
+        "version: 1\ncurrency: EUR\nas_of: 2026-01-31\nsource: a test\nprices:\n  \
+         - {model: modela-video-2-0-260128, resolution: 480p, per_second: 0.1}\n",
+    );
+    let plan = plan("  - {id: a, prompt: p, seconds: 5}\n");
+    let (_, node) = plan.nodes().next().unwrap();
+    assert_eq!(
+        cost(&prices, node),
+        Err("no price for `modela-video-2-0-260128` at 720p without sound".to_owned())
+    );
+}
+
+#[test]
+fn what_was_left_open_is_settled_by_the_video() {
+    let prices = table(TABLE);
+    let plan = plan("  - {id: open, prompt: p, resolution: 480p}\n  - {id: stated, prompt: p, resolution: 480p, seconds: 5}\n");
+    let settled: Vec<String> = plan
+        .nodes()
+        .map(|(_, node)| Billing::of(node, Contract::embedded()))
+        .map(|billing| prices.settle(&billing, Seconds::nearest(6.04)).unwrap().to_string())
+        .collect();
+    assert_eq!(settled, ["0.60", "0.50"]);
+}
+
+#[test]
+fn sums_are_exact_and_what_has_no_price_is_counted_apart() {
+    let prices = table(TABLE);
+    let plan = plan(
+        "  - {id: tenths, prompt: p, resolution: 480p, seconds: 7, takes: 10}
+  - {id: open, prompt: p, resolution: 480p}
+  - {id: free, model: modelb-video-720p, prompt: p, seconds: 3}
+",
+    );
+    let mut forecast = Forecast::default();
+    for (_, node) in plan.nodes() {
+        let billing = Billing::of(node, Contract::embedded());
+        let chance = if node.shot == "open" { Chance::Possible } else { Chance::Certain };
+        forecast.add(&billing, prices.estimate(&billing).ok(), chance);
+    }
+    insta::assert_json_snapshot!(forecast);
+    let json = serde_json::to_string(&forecast).unwrap();
+    assert_eq!(serde_json::from_str::<Forecast>(&json).unwrap(), forecast);
+}
+
+#[test]
+fn everything_that_is_wrong_with_a_table_is_listed_at_once() {
+    let text = "version: 2
+currency: dollars
+as_of: 2026-02-30
+sauce: hearsay
+prices:
+  - {model: modela-video-2-0-260128, resolution: 480p, per_second: 5e-2}
+  - {model: modela-video-2-0-260128, resolution: 4k, per_second: -1}
+  - {model: modela-video-2-0, per_second: 0.1}
+  - {model: modelb-video-480p, per_secnd: 0.1}
+  - {resolution: 480p, per_task: 1}
+  - {model: modelb-video-720p, sound: loud, per_task: 0.0000001}
+  - {model: modelb-video-720p, resolution: 720p, per_task: 1}
+  - {model: modelb-video-720p, sound: true, per_task: 99999999}
+  - free
+";
+    let checked = prices::check(text.as_bytes(), "prices.yaml", Contract::embedded());
+    assert!(checked.prices.is_none());
+    insta::assert_snapshot!(checked.report.render(false));
+    for text in ["", "- a", "a: [", "prices: {}", "version: 1\nprices: 3\n"] {
+        let checked = prices::check(text.as_bytes(), "prices.yaml", Contract::embedded());
+        assert!(checked.prices.is_none() && checked.report.errors() > 0, "{text}");
+    }
+}
+
+#[test]
+fn the_example_prices_every_model_at_every_resolution() {
+    let text = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../workflows/prices.yaml")).unwrap();
+    let prices = table(std::str::from_utf8(&text).unwrap());
+    assert!(prices.source().contains("placeholder"));
+    let request = |id: &str| format!("  - {{id: a, model: {id}, prompt: p, image: \"https://x.example/a.png\"}}\n");
+    for model in Contract::embedded().models() {
+        let plan = plan(&request(&model.id));
+        let (_, node) = plan.nodes().next().unwrap();
+        assert!(cost(&prices, node).is_ok(), "{}", model.id);
+    }
+}
