@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use contract::canonical_json;
+use contract::{canonical_json, canonical_object};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -101,7 +101,7 @@ impl InputIdentity {
 pub fn key(node: &Node, service_identity: &str, inputs: &[InputIdentity]) -> NodeKey {
     let mut hasher = Hasher::new("node-key/1");
     hasher.text(service_identity);
-    hasher.json(&request_without_by_products(node));
+    hasher.request(node);
     hasher.number(node.inputs.len() as u64);
     for (at, input) in node.inputs.iter().enumerate() {
         hasher.text(&input.pointer);
@@ -117,16 +117,19 @@ pub fn key(node: &Node, service_identity: &str, inputs: &[InputIdentity]) -> Nod
 /// shot is continued after all must not make it again.
 const BY_PRODUCTS: [&str; 1] = ["return_last_frame"];
 
-/// The request as far as it decides what the video is.
-pub(crate) fn request_without_by_products(node: &Node) -> Value {
-    let mut request = node.request.clone();
-    for name in BY_PRODUCTS {
-        request.shift_remove(name);
-        if let Some(Value::Object(metadata)) = request.get_mut("metadata") {
-            metadata.shift_remove(name);
-        }
-    }
-    Value::Object(request)
+/// The request as far as it decides what the video is, as canonical JSON.
+fn request_without_by_products(node: &Node) -> String {
+    let is_by_product = |name: &str| BY_PRODUCTS.contains(&name);
+    let metadata = node.request.get("metadata").and_then(|metadata| {
+        let mut metadata = metadata.as_object().filter(|map| map.keys().any(|name| is_by_product(name)))?.clone();
+        metadata.retain(|name, _| !is_by_product(name));
+        Some(Value::Object(metadata))
+    });
+    let fields = node.request.iter().filter(|(name, _)| !is_by_product(name));
+    canonical_object(fields.map(|(name, value)| match &metadata {
+        Some(metadata) if name == "metadata" => (name, metadata),
+        _ => (name, value),
+    }))
 }
 
 /// The structural identity of a node before any input is known: request, where its inputs come from, salt, take.
@@ -163,6 +166,11 @@ impl Hasher {
 
     pub(crate) fn json(&mut self, value: &Value) {
         self.text(&canonical_json(value));
+    }
+
+    /// The request of a node, without what asks for by-products.
+    pub(crate) fn request(&mut self, node: &Node) {
+        self.text(&request_without_by_products(node));
     }
 
     pub(crate) fn finish(self) -> [u8; 32] {
