@@ -106,11 +106,15 @@ fn one<'a>(
         parts.iter().filter(|part| !changed(part)).map(|part| part.name.clone()).collect()
     });
     let affected = downstream(plan, ix);
-    let film = plan.film().filter(|film| film.clips.iter().any(|clip| *clip == ix || affected.contains(clip)));
+    let film =
+        plan.film().filter(|film| film.clips.iter().any(|clip| *clip == ix || affected.contains(clip)));
     Explanation {
         preview,
         nearest,
-        unrecorded: recorded.iter().filter(|attempt| attempt.node == node.name && attempt.parts.is_none()).count(),
+        unrecorded: recorded
+            .iter()
+            .filter(|attempt| attempt.node == node.name && attempt.parts.is_none())
+            .count(),
         same,
         unknown,
         affects: affected.iter().map(|ix| plan.node(*ix).name.clone()).collect(),

@@ -71,7 +71,14 @@ impl Script {
 
     fn prepared(&mut self, name: &str) -> Vec<String> {
         let (node, attempt) = (self.ix(name), attempt(name));
-        self.on(Event::Prepared { node, attempt, key: "00".repeat(32), digest: String::new(), by_url: true, parts: Vec::new() })
+        self.on(Event::Prepared {
+            node,
+            attempt,
+            key: "00".repeat(32),
+            digest: String::new(),
+            by_url: true,
+            parts: Vec::new(),
+        })
     }
 
     fn submitted(&mut self, name: &str) -> Vec<String> {

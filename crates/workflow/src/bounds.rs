@@ -12,7 +12,7 @@ pub const YAML_NODES: usize = 100_000;
 /// The most aliases (`*name`) in a file.
 pub const YAML_ALIASES: usize = 2_000;
 /// The most instances (cells and takes of all shots) in a plan.
-pub const INSTANCES: usize = 10_000;
+pub const INSTANCES: usize = 100_000;
 /// The most pairs of cells that are compared to find out who uses whom.
 pub const COMPARISONS: usize = 100_000_000;
 /// The most clips in a film; a shot may be shown more than once.

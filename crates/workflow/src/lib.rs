@@ -30,7 +30,9 @@ pub use diagnostic::{Diagnostic, Label, Record, Report, Severity, render};
 pub use expand::Instances;
 pub use files::{FileTrouble, Files, Folder, InMemory};
 pub use load::{Checked, Options, check, expand, load, parse};
-pub use plan::{BrokenSeal, Edge, Film, Input, InputIdentity, Node, NodeIx, NodeKey, Place, Plan, key};
+pub use plan::{
+    BrokenSeal, Cell, Edge, Film, Input, InputIdentity, Node, NodeIx, NodeKey, Place, Plan, Request, key,
+};
 pub use schema::workflow_schema;
 pub use seal::seal;
 pub use source::{Position, Source, Span, Spanned};

@@ -87,7 +87,7 @@ impl Ledger {
                             run.as_str(),
                             node.name.as_str(),
                             key.as_str(),
-                            node.model.as_str(),
+                            &*node.model,
                             node.seconds,
                             digest.as_str(),
                             at.0,

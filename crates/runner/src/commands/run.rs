@@ -65,7 +65,12 @@ fn spending(plan: &Plan, summary: &RunSummary, table: &PriceTable) -> Spending {
 }
 
 /// Says what the run will submit and cost, before it does.
-async fn announce(plan: &Arc<Plan>, ledger: &Ledger, service: &str, table: &PriceTable) -> Result<(), String> {
+async fn announce(
+    plan: &Arc<Plan>,
+    ledger: &Ledger,
+    service: &str,
+    table: &PriceTable,
+) -> Result<(), String> {
     let previews =
         engine::preview::preview(plan, Some(ledger), service).await.map_err(|error| error.to_string())?;
     let document = report::plan::Document::new(plan, &previews, service, Some(table));

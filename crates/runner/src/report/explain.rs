@@ -33,7 +33,9 @@ fn one(explanation: &Explanation) -> String {
         let _ = writeln!(out, "  not known before {} is made: {}", unknown.shot, unknown.part);
     }
     match nearest {
-        Some(nearest) => changes(nearest, preview.decision, &preview.name, same, !unknown.is_empty(), &mut out),
+        Some(nearest) => {
+            changes(nearest, preview.decision, &preview.name, same, !unknown.is_empty(), &mut out)
+        }
         None if *unrecorded > 0 => {
             let _ = writeln!(
                 out,
@@ -166,7 +168,8 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_to_where_they_part() {
-        let before = "A long stone breakwater at dusk, a white lighthouse at its far end, the sea heaving grey.";
+        let before =
+            "A long stone breakwater at dusk, a white lighthouse at its far end, the sea heaving grey.";
         let now = before.replace("white", "red");
         let (was, is) = parting(&value(before), &value(&now));
         assert_eq!(was, "\"…e breakwater at dusk, a white lighthouse at its far e…\"");

@@ -57,8 +57,7 @@ impl City {
     pub(crate) fn new(setting: &Setting, light: &Light, seed: u64) -> Self {
         let mut dice = Dice::new(seed, "city");
         let daylight = light.skylight.luma() + light.sunlight.luma() * 0.4;
-        let mirrored =
-            |x: f32, y: f32| light.distance(x, y) * 0.24 + light.zenith * 0.10;
+        let mirrored = |x: f32, y: f32| light.distance(x, y) * 0.24 + light.zenith * 0.10;
         let mut city = Self {
             salt: dice.next() as u32,
             lit: lerp(0.02, 0.36, smooth(0.9, 0.12, daylight)),
@@ -136,12 +135,7 @@ impl City {
 
     /// Visits the blocks along a ray, nearest first, with the distances at which it enters and leaves them, until `visit` is
     /// content.
-    fn walk(
-        &self,
-        eye: [f32; 3],
-        d: [f32; 2],
-        mut visit: impl FnMut(f32, f32, [Body; 2], i32, i32) -> bool,
-    ) {
+    fn walk(&self, eye: [f32; 3], d: [f32; 2], mut visit: impl FnMut(f32, f32, [Body; 2], i32, i32) -> bool) {
         let (mut ix, mut iy) = (floor(eye[0] / BLOCK), floor(eye[1] / BLOCK));
         let step = |d: f32| if d >= 0.0 { 1 } else { -1 };
         let next = |cell: i32, d: f32, eye: f32| {

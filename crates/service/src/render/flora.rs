@@ -290,7 +290,8 @@ mod tests {
     fn a_card_is_the_same_tree_at_every_size() {
         let card = conifer(7);
         let opacity = |drawing: &Drawing| {
-            drawing.texels.iter().map(|texel| texel.0[0]).sum::<f32>() / (drawing.width * drawing.height) as f32
+            drawing.texels.iter().map(|texel| texel.0[0]).sum::<f32>()
+                / (drawing.width * drawing.height) as f32
         };
         let largest = opacity(&card.sizes[0]);
         assert!(largest > 0.2, "{largest}");

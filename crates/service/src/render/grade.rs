@@ -293,7 +293,8 @@ impl Grade {
 }
 
 /// An ordered pattern of half a step, the same in every frame: it breaks bands and costs the encoder nothing. In 1/256 of a step.
-const DITHER: [[i32; 4]; 4] = [[-120, 72, -72, 120], [8, -56, 56, -8], [-87, 105, -105, 87], [41, -23, 23, -41]];
+const DITHER: [[i32; 4]; 4] =
+    [[-120, 72, -72, 120], [8, -56, 56, -8], [-87, 105, -105, 87], [41, -23, 23, -41]];
 
 #[cfg(test)]
 mod tests {

@@ -177,7 +177,8 @@ impl Shader for Land<'_> {
             Some(_) => 0.0,
             None => -100.0,
         };
-        if land < level && z < level + 0.6 + t * 0.004 + self.sea.as_ref().map_or(0.0, |(sea, _)| sea.reach()) {
+        if land < level && z < level + 0.6 + t * 0.004 + self.sea.as_ref().map_or(0.0, |(sea, _)| sea.reach())
+        {
             return Colour::BLACK.with(WATER);
         }
         let mut colour = match stone {

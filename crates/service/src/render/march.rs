@@ -154,7 +154,8 @@ fn survey<S: Surface>(
                 // Where several steps fall into one row, one of them is enough; but no crest is stepped over.
                 let count = (last - first).max(1) as f32;
                 let rows = view.eye[2].abs() * view.focal * (far - near) / (near * far);
-                (0.9 * count / rows).min(SHORTEST_SWELL * 0.15 * count / (far - near)).clamp(1.0, count) as usize
+                (0.9 * count / rows).min(SHORTEST_SWELL * 0.15 * count / (far - near)).clamp(1.0, count)
+                    as usize
             }
             Kind::Rough(_) => 1,
         };
@@ -216,13 +217,7 @@ struct Column<'a> {
 impl<'a> Column<'a> {
     fn new(nearness: &'a mut [f32], nearest: f32) -> Self {
         let rows = nearness.len();
-        Self {
-            top: rows,
-            edge: rows as f32,
-            row_before: rows as f32 + 1e4,
-            near_before: nearest,
-            nearness,
-        }
+        Self { top: rows, edge: rows as f32, row_before: rows as f32 + 1e4, near_before: nearest, nearness }
     }
 
     /// `height` finds the height at a step.

@@ -149,7 +149,9 @@ impl<'a> Film<'a> {
 fn drawn_size(job: &Job) -> (u32, u32) {
     let pixels = f64::from(job.width) * f64::from(job.height);
     let limit = match job.quality {
-        Quality::Standard => (pixels * std::env::var("SC").map_or(1.0, |v| v.parse::<f64>().unwrap_or(1.0))).min(DRAWN_AT_MOST),
+        Quality::Standard => {
+            (pixels * std::env::var("SC").map_or(1.0, |v| v.parse::<f64>().unwrap_or(1.0))).min(DRAWN_AT_MOST)
+        }
         Quality::Fast => (pixels * 0.5).clamp(20_000.0, DRAWN_AT_MOST * 0.5),
     };
     if pixels <= limit {

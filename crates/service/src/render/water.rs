@@ -37,7 +37,8 @@ impl Layer {
         Placed {
             turn: [cos * scale, sin * scale],
             // Within the patch: small numbers are exact ones.
-            offset: [-(x * cos + y * sin) * scale, -(y * cos - x * sin) * scale].map(|o| o % (1 << PATCH) as f32),
+            offset: [-(x * cos + y * sin) * scale, -(y * cos - x * sin) * scale]
+                .map(|o| o % (1 << PATCH) as f32),
         }
     }
 }
@@ -161,7 +162,15 @@ impl Sea {
     ) {
         let mut shader = Surface {
             sea: self,
-            scene: Mirrored { view, light, ground, grid, time, swell: self.at(time), reaches: ground.terrain.reaches([view.eye[0], view.eye[1]]) },
+            scene: Mirrored {
+                view,
+                light,
+                ground,
+                grid,
+                time,
+                swell: self.at(time),
+                reaches: ground.terrain.reaches([view.eye[0], view.eye[1]]),
+            },
             foam_light: light.on([0.0, 0.0, 1.0], 0.9, 1.0) * 0.85,
             ray: [0.0; 2],
             distance: Colour::BLACK,
@@ -290,8 +299,7 @@ impl Shader for Surface<'_> {
     #[inline]
     fn pixel(&self, canvas: &Canvas, start: usize, y: usize) -> Colour {
         // Water is never mirrored in water, so the order in which pixels are shaded does not matter.
-        let colour =
-            self.sea.pixel(&self.scene, canvas, &self.sky, self.ray, (start, y), self.foam_light);
+        let colour = self.sea.pixel(&self.scene, canvas, &self.sky, self.ray, (start, y), self.foam_light);
         let t = 1.0 / canvas.nearness[start + y];
         let veil = self.scene.light.air.veil(t, self.scene.view.eye[2], 0.0);
         mix(colour, self.distance, veil).with(SHADED)

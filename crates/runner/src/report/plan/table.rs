@@ -117,7 +117,11 @@ fn closing(document: &Document) -> String {
     }
     if let Some(film) = &document.film {
         let clips = film.clips.len();
-        lines.push(format!("film: {} from {clips} {}", film.output, if clips == 1 { "clip" } else { "clips" }));
+        lines.push(format!(
+            "film: {} from {clips} {}",
+            film.output,
+            if clips == 1 { "clip" } else { "clips" }
+        ));
     }
     lines.join("\n") + "\n"
 }
