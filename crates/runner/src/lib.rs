@@ -52,6 +52,8 @@ pub fn main() -> ExitCode {
         match arguments.command {
             Command::Run(run) => commands::run::run(run).await,
             Command::Plan(plan) => commands::plan::plan(plan).await,
+            Command::Init(init) => commands::init::init(&init),
+            Command::Import(import) => commands::import::import(&import),
             Command::Explain(explain) => commands::explain::explain(explain).await,
             Command::Check(check) => commands::check::check(&check),
             Command::Models(models) => commands::models::models(&models),

@@ -39,6 +39,10 @@ pub const TEMPLATE_FUEL: u64 = 20_000;
 pub const TEMPLATE_JOINS: usize = 64;
 /// The most rows that the `csv` filter reads.
 pub const CSV_ROWS: usize = 10_000;
+/// The most shots of a workflow to begin with.
+pub const DRAFT_SHOTS: usize = 100;
+/// The most columns of a shot list.
+pub const COLUMNS: usize = 200;
 /// The most prices in a table of prices.
 pub const PRICES: usize = 1_000;
 /// The greatest amount in a table of prices: a million.

@@ -13,8 +13,10 @@
 
 pub mod bounds;
 mod diagnostic;
+pub mod draft;
 mod expand;
 mod files;
+pub mod import;
 mod load;
 mod matrix;
 pub mod plan;

@@ -26,7 +26,7 @@ pub struct Billing {
 /// The member of a request that holds older and further parameters (spec 2.3).
 const METADATA: &str = "metadata";
 /// The field that asks for sound; models of a family without it always make sound where they can (spec 2.1, 2.2).
-const SOUND: &str = "generate_audio";
+pub(crate) const SOUND: &str = "generate_audio";
 /// The fields that state a length, and that of `metadata` (spec 2.2, 2.3, 2.4).
 const LENGTHS: [&str; 2] = ["seconds", "duration"];
 
