@@ -20,13 +20,17 @@ fn a_new_workflow_passes_the_check_and_runs() {
         .expect(0);
     let check = project.runner(&["check", "mine.yaml"]).expect(0);
     assert_eq!(check.err, "");
+    // Shorter videos say the same here.
+    let text = fs_err::read_to_string(project.file("mine.yaml")).expect("the file");
+    fs_err::write(project.file("mine.yaml"), text.replace("seconds: 5", "seconds: 1"))
+        .expect("it can be written");
     project.runner(&["run", "mine.yaml"]).expect(0);
     assert_eq!(front.posts().len(), 2);
     assert!(media::probe(&project.file("out/mine/mine.mp4")).is_ok());
     let left: Vec<_> = fs_err::read_dir(project.path())
         .expect("the folder")
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".part"))
+        .filter(|name| name.contains(".part"))
         .collect();
     assert_eq!(left, Vec::<String>::new());
 }

@@ -18,6 +18,9 @@ pub(crate) struct Arguments {
     /// Says more about what happens, on standard error (-vv: everything).
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub(crate) verbose: u8,
+    /// Colours on standard error; `auto` is on a terminal, unless `NO_COLOR` is set.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Colour::Auto, global = true)]
+    pub(crate) color: Colour,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -26,6 +29,7 @@ const EXIT_CODES: &str = "\
 Environment:
   RUNNER_BASE_URL  address of the video service, for example https://api.example.com
   RUNNER_API_KEY   the key for it
+  NO_COLOR         if set to anything, no colours
 
 Exit codes:
   0    all done
@@ -317,6 +321,17 @@ pub(crate) struct NewKey {
     /// Seconds of video in all.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) quota_seconds: Option<u64>,
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// In any case.
+    Always,
+    /// In no case.
+    Never,
 }
 
 /// For people, or for machines.

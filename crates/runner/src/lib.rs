@@ -38,6 +38,7 @@ pub fn main() -> ExitCode {
             return exit.into();
         }
     };
+    terminal::colour(arguments.color);
     // A service is watched by its log; all other commands say themselves what happens.
     let least = u8::from(matches!(arguments.command, Command::Serve(_)));
     terminal::log(arguments.verbose.max(least));

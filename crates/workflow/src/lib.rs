@@ -28,7 +28,7 @@ mod syntax;
 mod template;
 mod yaml;
 
-pub use diagnostic::{Diagnostic, Label, Record, Report, Severity, render};
+pub use diagnostic::{Diagnostic, Label, Record, RecordSpan, Report, Severity, render};
 pub use expand::Instances;
 pub use files::{FileTrouble, Files, Folder, InMemory};
 pub use load::{Checked, Options, check, expand, load, parse};

@@ -1,6 +1,8 @@
 //! New workflows and imported shot lists: what is written passes the check and says what it was made of.
 #![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
+use std::fmt::Write as _;
+
 use contract::Contract;
 use proptest::prelude::*;
 use workflow::draft::{Kind, Look, draft};
@@ -137,7 +139,7 @@ proptest! {
             let words = |text: &str| text.split(|c: char| c.is_whitespace() || c.is_control())
                 .filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
             prop_assume!(!words(description).is_empty());
-            list.push_str(&format!("\"{scene}\",\"x{description}\",\"{status}\",\"{dialogue}\"\n"));
+            writeln!(list, "\"{scene}\",\"x{description}\",\"{status}\",\"{dialogue}\"").unwrap();
             wanted.push((format!("X{}", words(&format!("x{description}")).strip_prefix('x').unwrap_or_default()), words(status)));
         }
         let imported = imported(&list, true);

@@ -8,7 +8,7 @@ use workflow::draft;
 use workflow::import::{Imported, Options};
 
 use super::init::look;
-use super::write::write;
+use super::write::{typed, write};
 use crate::args::Import;
 use crate::commands::complain;
 use crate::exit::Exit;
@@ -54,7 +54,7 @@ fn imported(args: &Import) -> Result<Exit, String> {
         return Err(format!("{} is the shot list itself; name another file with --output", output.display()));
     }
     write(&output, &text, args.force)?;
-    let file = output.display();
+    let file = typed(&output);
     println!(
         "wrote {file}: {shots} {}\n\nnow: runner plan {file}",
         if shots == 1 { "shot" } else { "shots" }

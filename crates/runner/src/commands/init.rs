@@ -3,7 +3,7 @@
 use contract::Contract;
 use workflow::draft;
 
-use super::write::write;
+use super::write::{typed, write};
 use crate::args::{Init, Kind, Look};
 use crate::commands::complain;
 use crate::exit::Exit;
@@ -21,7 +21,7 @@ pub(crate) fn init(args: &Init) -> Exit {
         .and_then(|text| write(&args.file, &text, args.force));
     match written {
         Ok(()) => {
-            let file = args.file.display();
+            let file = typed(&args.file);
             println!(
                 "wrote {file}\n\nnow: runner check {file}\n     runner plan {file}\n     runner run {file}"
             );

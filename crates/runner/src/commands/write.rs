@@ -3,6 +3,12 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+/// A file's name as it is typed into a shell.
+pub(crate) fn typed(file: &Path) -> String {
+    let name = file.to_string_lossy();
+    shlex::try_quote(&name).map_or_else(|_| name.to_string(), std::borrow::Cow::into_owned)
+}
+
 /// Writes `text` to `file`. The error says why not, for people.
 pub(crate) fn write(file: &Path, text: &str, force: bool) -> Result<(), String> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -34,7 +34,7 @@ fn one(explanation: &Explanation) -> String {
     }
     match nearest {
         Some(nearest) => {
-            changes(nearest, preview.decision, &preview.name, same, !unknown.is_empty(), &mut out)
+            changes(nearest, preview.decision, &preview.name, same, !unknown.is_empty(), &mut out);
         }
         None if *unrecorded > 0 => {
             let _ = writeln!(

@@ -1,5 +1,7 @@
 //! The text of a workflow: scalars that read back as what they were, long text folded, templates kept from being templates.
 
+use std::fmt::Write as _;
+
 use crate::diagnostic::visible;
 use crate::template::slug;
 use crate::yaml::to_yaml;
@@ -89,7 +91,9 @@ fn quoted(text: &str) -> String {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            c if needs_escape(c) => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c if needs_escape(c) => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
             c => out.push(c),
         }
     }
@@ -106,9 +110,9 @@ mod tests {
     use crate::source::Source;
 
     /// The value of `a` as the workflow's own reader sees it.
-    fn read_back(yaml: String) -> String {
+    fn read_back(yaml: &str) -> String {
         let mut problems = Problems::default();
-        let tree = crate::yaml::read(&Source::new("a.yaml", yaml.clone()), &mut problems);
+        let tree = crate::yaml::read(&Source::new("a.yaml", yaml), &mut problems);
         assert!(!problems.any(), "{yaml}");
         let tree = tree.unwrap();
         let text = tree.get("a").and_then(|(_, value)| value.text());
@@ -149,8 +153,8 @@ mod tests {
             "\\",
             "a #b",
         ] {
-            assert_eq!(read_back(format!("a: {}\n", scalar(text))), text);
-            assert_eq!(read_back(field("", "a", text)), text);
+            assert_eq!(read_back(&format!("a: {}\n", scalar(text))), text);
+            assert_eq!(read_back(&field("", "a", text)), text);
         }
     }
 
@@ -164,9 +168,9 @@ mod tests {
     proptest! {
         #[test]
         fn every_text_reads_back(text in "\\PC*|.*|[ a-z:#'\"{}%-]{0,300}") {
-            prop_assert_eq!(read_back(format!("a: {}\n", scalar(&text))), text.clone());
-            prop_assert_eq!(read_back(field("", "a", &text)), text.clone());
-            prop_assert_eq!(read_back(format!("x:\n- y: 1\n{}", field("  ", "a", &text)).replace("x:\n- y: 1\n  a", "a")), text);
+            prop_assert_eq!(read_back(&format!("a: {}\n", scalar(&text))), text.clone());
+            prop_assert_eq!(read_back(&field("", "a", &text)), text.clone());
+            prop_assert_eq!(read_back(&format!("x:\n- y: 1\n{}", field("  ", "a", &text)).replace("x:\n- y: 1\n  a", "a")), text);
         }
     }
 }

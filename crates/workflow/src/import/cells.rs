@@ -68,11 +68,7 @@ fn guess(text: &str) -> char {
     for c in text.chars() {
         match c {
             '"' => quoted = !quoted,
-            '\n' if !quoted => {
-                if counts.iter().any(|count| *count > 0) {
-                    break;
-                }
-            }
+            '\n' if !quoted && counts.iter().any(|count| *count > 0) => break,
             c if !quoted => {
                 if let Some(at) = SEPARATORS.iter().position(|separator| *separator == c) {
                     counts[at] += 1;

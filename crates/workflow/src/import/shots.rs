@@ -1,6 +1,6 @@
 //! Rows become shots: ids, prompts, lengths, notes, and who continues whom.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use super::cells::Cell;
@@ -9,6 +9,7 @@ use super::length;
 use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::prices::Seconds;
+use crate::source::Span;
 use crate::template::slug;
 
 /// A shot on its way into a workflow.
@@ -56,7 +57,7 @@ pub(super) fn read(
 ) -> Vec<ListedShot> {
     let Some((head, rows)) = rows.split_first() else {
         problems.push(
-            Diagnostic::error("empty-file", Default::default(), "this list says nothing")
+            Diagnostic::error("empty-file", Span::default(), "this list says nothing")
                 .help("the first line names the columns, such as `scene,shot,size,description,duration`"),
         );
         return Vec::new();
@@ -68,7 +69,7 @@ pub(super) fn read(
     if rows.is_empty() {
         problems.error("no-shots", head[0].span, "this list names its columns and lists no shots");
     }
-    let mut ids: HashSet<String> = HashSet::new();
+    let mut ids: HashMap<String, u32> = HashMap::new();
     let mut shots: Vec<ListedShot> = Vec::with_capacity(rows.len());
     for (at, cells) in rows.iter().enumerate() {
         if let Some(extra) =
@@ -153,7 +154,7 @@ impl Row<'_> {
         ];
         let prompt =
             sentences.into_iter().filter(|sentence| !sentence.is_empty()).collect::<Vec<_>>().join(" ");
-        let place = self.cells.first().map_or_else(Default::default, |cell| cell.span);
+        let place = self.cells.first().map_or(Span::default(), |cell| cell.span);
         if prompt.is_empty() {
             problems.push(
                 Diagnostic::error("no-prompt", place, "this row says nothing that could be filmed")
@@ -169,8 +170,14 @@ impl Row<'_> {
         Some(prompt)
     }
 
-    /// A name made of scene and shot, and no other's.
-    fn id(&self, scene: &str, number: usize, taken: &mut HashSet<String>, problems: &mut Problems) -> String {
+    /// A name made of scene and shot, and no other's. `taken` holds each name with the number that was put behind it last.
+    fn id(
+        &self,
+        scene: &str,
+        number: usize,
+        taken: &mut HashMap<String, u32>,
+        problems: &mut Problems,
+    ) -> String {
         let (scene, shot) = (slug(scene), slug(self.text(Column::Shot)));
         let mut id = match (scene.as_str(), shot.as_str()) {
             ("", "") => format!("shot-{number}"),
@@ -188,11 +195,19 @@ impl Row<'_> {
         }
         id.truncate(bounds::NAME_CHARS - 8);
         id.truncate(id.trim_end_matches('-').len());
-        if taken.insert(id.clone()) {
+        let Some(count) = taken.get(&id).copied() else {
+            taken.insert(id.clone(), 1);
             return id;
-        }
-        let free = (2..).map(|count| format!("{id}-{count}")).find(|name| !taken.contains(name));
-        let free = free.unwrap_or_default();
+        };
+        let mut count = count;
+        let free = loop {
+            count += 1;
+            let name = format!("{id}-{count}");
+            if !taken.contains_key(&name) {
+                break name;
+            }
+        };
+        taken.insert(id.clone(), count);
         if let Some(cell) = self.cell(Column::Shot) {
             problems.push(Diagnostic::warning(
                 "renamed-shot",
@@ -200,7 +215,7 @@ impl Row<'_> {
                 format!("another shot is called `{id}` already, so this one is called `{free}`"),
             ));
         }
-        taken.insert(free.clone());
+        taken.insert(free.clone(), 1);
         free
     }
 

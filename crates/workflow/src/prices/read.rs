@@ -83,7 +83,7 @@ impl Reader<'_> {
         let source =
             self.checked_text(tree, "source", |text| !text.trim().is_empty(), "text that says something");
         let prices = self.prices(tree);
-        Some(Prices { currency: currency?, as_of: as_of?, source: source?, prices })
+        Some(Prices { currency: currency?, as_of: as_of?, source: source?, lines: prices })
     }
 
     fn unknown_words(&mut self, entries: &[(Key, Yaml)], words: &[&'static str], what: &str) {

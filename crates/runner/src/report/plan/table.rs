@@ -156,7 +156,7 @@ fn money(document: &Document) -> Vec<String> {
     let mut said = format!("{} {}", totals.cost, prices.currency);
     match totals.unpriced {
         0 => {}
-        unpriced if unpriced == totals.tasks.most => said = "unpriced".to_owned(),
+        unpriced if unpriced == totals.tasks.most => "unpriced".clone_into(&mut said),
         1 => said.push_str(", and 1 task without a price"),
         unpriced => said = format!("{said}, and {unpriced} tasks without a price"),
     }
