@@ -26,11 +26,16 @@ fn one(explanation: &Explanation) -> String {
         Some(key) => writeln!(out, ", key {key}"),
         None => writeln!(out),
     };
-    if let Some(why) = &preview.why {
+    // That it waits is said below, with what for.
+    if let Some(why) = preview.why.as_ref().filter(|_| unknown.is_empty()) {
         let _ = writeln!(out, "  {why}");
     }
     for unknown in unknown {
-        let _ = writeln!(out, "  not known before {} is made: {}", unknown.shot, unknown.part);
+        let _ = writeln!(
+            out,
+            "  not known yet: a frame of {}, which has to be made first ({})",
+            unknown.shot, unknown.part
+        );
     }
     match nearest {
         Some(nearest) => {
