@@ -387,7 +387,8 @@ mod tests {
         for (index, (a, b)) in plain.nearness.iter().zip(&judged.nearness).enumerate() {
             assert!((a - b).abs() <= 0.01 * a.max(*b), "pixel {index}: {a} against {b}");
         }
-        assert_eq!(edges.len(), others.len());
+        // What comes into sight behind the wall is no longer crept up on, so that more of its silhouette is found.
+        assert!(!edges.is_empty() && others.len() >= edges.len(), "{} and {}", edges.len(), others.len());
     }
 
     #[test]

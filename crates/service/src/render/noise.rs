@@ -160,7 +160,7 @@ impl<T: Copy> Tile<T> {
         Self { mask: side - 1, shift, texels }
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn at(&self, x: i32, y: i32) -> T {
         self.texels[(((y & self.mask) << self.shift) | (x & self.mask)) as usize]
     }
@@ -168,7 +168,7 @@ impl<T: Copy> Tile<T> {
 
 impl Tile<f32> {
     /// Bilinear, in texels.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn sample(&self, u: f32, v: f32) -> f32 {
         let ((x, fx), (y, fy)) = (cell(u), cell(v));
         lerp(
@@ -211,7 +211,7 @@ impl Tile<f32> {
 
 impl Tile<Colour> {
     /// Bilinear, in texels.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn sample(&self, u: f32, v: f32) -> Colour {
         let ((x, fx), (y, fy)) = (cell(u), cell(v));
         mix(mix(self.at(x, y), self.at(x + 1, y), fx), mix(self.at(x, y + 1), self.at(x + 1, y + 1), fx), fy)
