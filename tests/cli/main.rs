@@ -7,6 +7,7 @@ mod bad_input;
 mod catalogue;
 mod killed;
 mod money;
+mod picks;
 mod plan;
 mod requests;
 mod serve;

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod explain;
 pub(crate) mod models;
+pub(crate) mod pick;
 pub(crate) mod plan;
 pub(crate) mod resolve;
 pub(crate) mod run;
