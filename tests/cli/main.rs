@@ -8,6 +8,7 @@ mod begin;
 mod catalogue;
 mod killed;
 mod money;
+mod picks;
 mod plan;
 mod requests;
 mod serve;

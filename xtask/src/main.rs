@@ -5,6 +5,7 @@
 mod bench;
 mod conformance;
 mod film;
+mod fuzz;
 mod generate;
 mod spec;
 mod tidy;
@@ -44,6 +45,8 @@ enum Chore {
     },
     /// Lets schemathesis drive the service from openapi.yaml and look at every answer. Needs Python, and the network for the first time.
     Conformance,
+    /// Looks for workflow files that break the compiler's promises: a panic, a hang, too much memory.
+    Fuzz(fuzz::Fuzz),
     /// Measures; each prints the ratio that the documents quote.
     Bench {
         #[command(subcommand)]
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         }
         Chore::Spec { what } => return spec::spec(root, &what),
         Chore::Conformance => conformance::check(root),
+        Chore::Fuzz(args) => fuzz::fuzz(root, &args),
         Chore::Bench { what } => bench::bench(root, &what),
     };
     match outcome {

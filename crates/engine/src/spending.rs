@@ -38,7 +38,10 @@ impl Spending {
                 Outcome::Failed { task: Some(_), .. }
                 | Outcome::Detached { .. }
                 | Outcome::Ambiguous { .. } => None,
-                Outcome::Failed { task: None, .. } | Outcome::Blocked { .. } | Outcome::NotBegun => continue,
+                Outcome::Failed { task: None, .. }
+                | Outcome::Blocked { .. }
+                | Outcome::Unpicked { .. }
+                | Outcome::NotBegun => continue,
             };
             spending.add(video.is_some(), price(at, video));
         }
@@ -65,7 +68,7 @@ mod tests {
     use super::*;
     use crate::artifact::Artifact;
     use crate::ids::{RunId, TaskId};
-    use crate::state::{Failure, FailureKind, FilmOutcome, NodeSummary};
+    use crate::state::{Failure, FailureKind, NodeSummary};
 
     fn node(decision: Decision, outcome: Outcome) -> NodeSummary {
         NodeSummary { name: "a".to_owned(), decision: Some(decision), outcome, task: None, took: None }
@@ -98,7 +101,7 @@ mod tests {
             node(Decision::Execute, Outcome::Failed { failure, task: None }),
         ];
         let run = RunId("r".to_owned());
-        let summary = RunSummary { run, nodes, film: FilmOutcome::NotWanted, halt: None };
+        let summary = RunSummary { run, nodes, films: Vec::new(), to_pick: Vec::new(), halt: None };
         let cents = |seconds: Seconds| Money::from_micros(seconds.millis() * 10);
         let spending = Spending::of(&summary, |at, video| match (at, video) {
             (1, _) => None,

@@ -40,12 +40,10 @@ pub struct Setup {
     pub policy: Policy,
     /// The time.
     pub clock: Clock,
-    /// Where videos are put.
+    /// Where videos and films are put.
     pub folder: PathBuf,
     /// The folder that the workflow's file names are relative to.
     pub sources: PathBuf,
-    /// Where the film is put, when the workflow names one.
-    pub film: Option<PathBuf>,
     /// Programs of this machine that may help with unusual formats.
     pub tools: media::Tools,
     /// Becomes true when the user asks the run to end.
@@ -73,7 +71,7 @@ pub enum RunError {
 /// # Errors
 /// [`RunError`]: only when the run itself could not go on. Whatever had been submitted is in the ledger.
 pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> Result<RunSummary, RunError> {
-    let Setup { run, ledger, provider, policy, clock, folder, sources, film, tools, mut interrupt } = setup;
+    let Setup { run, ledger, provider, policy, clock, folder, sources, tools, mut interrupt } = setup;
     fs_err::create_dir_all(&folder)?;
     let lease = ledger.begin(run.clone(), plan.name(), provider.identity(), clock.now())?;
     let mut state = RunState::new(Arc::clone(&plan), provider.identity(), policy);
@@ -85,7 +83,6 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
         clock: clock.clone(),
         folder,
         sources,
-        film,
         tools: Arc::new(tools),
         attempts: Attempts { run: run.clone(), next: Arc::new(AtomicU64::new(1)) },
         sender,

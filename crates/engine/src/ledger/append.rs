@@ -118,7 +118,7 @@ impl Ledger {
                 end(transaction, attempt, "completed", None, at)?;
                 self.write_artifact(transaction, attempt, artifact, at)?;
             }
-            Event::Joined { film } => self.write_film(transaction, film, at)?,
+            Event::Joined { film, .. } => self.write_film(transaction, film, at)?,
             Event::Started
             | Event::Looked { .. }
             | Event::Taken { .. }

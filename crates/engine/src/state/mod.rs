@@ -20,7 +20,7 @@ pub use action::{Action, Download};
 pub use event::{Answer, Event, Prior, Refusal, RefusalKind};
 pub use outcome::{Decision, Failure, FailureKind, Film, FilmOutcome, Halt, Outcome};
 pub use phase::{NodeState, Phase};
-pub use summary::{NodeSummary, RunSummary};
+pub use summary::{FilmSummary, NodeSummary, RunSummary};
 
 use crate::artifact::Artifact;
 use crate::policy::Policy;
@@ -35,7 +35,8 @@ pub struct RunState {
     policy: Policy,
     nodes: Vec<NodeState>,
     limiter: Limiter,
-    film: FilmState,
+    /// By position among the films of the plan.
+    films: Vec<FilmState>,
     halt: Option<Halt>,
     wake_at: Option<Millis>,
 }
@@ -52,12 +53,9 @@ impl RunState {
     #[must_use]
     pub fn new(plan: Arc<Plan>, service: impl Into<String>, policy: Policy) -> Self {
         let nodes = plan.nodes().map(|_| NodeState::new()).collect();
-        let film = match plan.film() {
-            Some(_) => FilmState::Pending,
-            None => FilmState::Over(FilmOutcome::NotWanted),
-        };
+        let films = vec![FilmState::Pending; plan.films().len()];
         let limiter = Limiter::new(policy.in_flight);
-        Self { plan, service: service.into(), policy, nodes, limiter, film, halt: None, wake_at: None }
+        Self { plan, service: service.into(), policy, nodes, limiter, films, halt: None, wake_at: None }
     }
 
     /// Takes note of `event` and says what follows. Events that no longer matter (a late answer about a node that has ended) change nothing.
@@ -85,8 +83,8 @@ impl RunState {
                 self.downloaded(node, artifact, now, &mut actions);
             }
             Event::NotDownloaded { node, attempt: _, failure } => self.not_downloaded(node, failure, now),
-            Event::Joined { film } => self.film = FilmState::Over(FilmOutcome::Done { film }),
-            Event::NotJoined { failure } => self.film = FilmState::Over(FilmOutcome::Failed { failure }),
+            Event::Joined { at, film } => self.film_ended(at, FilmOutcome::Done { film }),
+            Event::NotJoined { at, failure } => self.film_ended(at, FilmOutcome::Failed { failure }),
             Event::Woke => self.wake_at = None,
             Event::Interrupted => self.interrupted(),
         }
@@ -124,10 +122,11 @@ impl RunState {
         self.nodes.iter().filter(|node| node.phase.is_in_flight()).count()
     }
 
-    /// Whether every node and the film have ended.
+    /// Whether every node and every film have ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        matches!(self.film, FilmState::Over(_)) && self.nodes.iter().all(|node| node.outcome().is_some())
+        self.films.iter().all(|film| matches!(film, FilmState::Over(_)))
+            && self.nodes.iter().all(|node| node.outcome().is_some())
     }
 
     /// The finished video of a node.
@@ -145,12 +144,18 @@ impl RunState {
         key_of(&self.plan, node, &self.service, |parent| self.artifact(parent))
     }
 
+    fn film_ended(&mut self, at: usize, outcome: FilmOutcome) {
+        if let Some(film) = self.films.get_mut(at) {
+            *film = FilmState::Over(outcome);
+        }
+    }
+
     fn node_mut(&mut self, node: NodeIx) -> &mut NodeState {
         &mut self.nodes[node.index()]
     }
 }
 
-/// A node's key, if `artifact` knows the videos that it takes frames from.
+/// A node's key, if `artifact` knows the videos that it takes frames from and no take of them is still to be picked.
 #[must_use]
 pub fn key_of<'a>(
     plan: &Plan,
@@ -177,6 +182,8 @@ pub(crate) fn identities_of<'a>(
             Source::FirstFrame(parent) => {
                 artifact(*parent).map(|made| InputIdentity::first_frame_of(&made.sha256))
             }
+            // Which frame it will be, nobody has said yet.
+            Source::Pick { .. } => None,
             Source::File { sha256, .. } => Some(InputIdentity::content(sha256)),
         })
         .collect()

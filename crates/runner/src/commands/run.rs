@@ -19,7 +19,7 @@ use crate::report;
 use crate::service_choice::{Choice, Connected};
 
 pub(crate) async fn run(args: Run) -> Exit {
-    let plan = match load::load(&args.input.file, &args.input.params) {
+    let plan = match load::load(&args.input.file, &args.input.given) {
         Ok(plan) => Arc::new(plan),
         Err(refused) => return refused.exit(args.format),
     };
@@ -108,7 +108,6 @@ async fn carry_out<'t>(
         provider,
         policy,
         clock: Clock::starting_at(now()),
-        film: plan.film().map(|film| folder.join(&film.output)),
         folder,
         sources: place.folder.clone(),
         tools: tools(),

@@ -2,7 +2,7 @@
 
 use workflow::plan::NodeIx;
 
-use crate::state::{Action, Outcome, Phase, RunState};
+use crate::state::{Action, Decision, Outcome, Phase, RunState};
 use crate::time::Millis;
 
 impl RunState {
@@ -13,7 +13,8 @@ impl RunState {
         }
     }
 
-    /// Asks the ledger about a waiting node whose predecessors are all done.
+    /// Asks the ledger about a waiting node whose predecessors are all done. One that waits for somebody to pick a take ends here: a later
+    /// run, which knows the pick, begins it.
     pub(in crate::state) fn look_if_possible(
         &mut self,
         node: NodeIx,
@@ -27,7 +28,13 @@ impl RunState {
         if !self.plan.predecessors(node).iter().all(is_done) {
             return;
         }
-        if let Some(key) = self.key(node) {
+        let takes: Vec<String> =
+            self.plan.unpicked(node).map(|takes| self.plan.takes_name(takes).to_owned()).collect();
+        if !takes.is_empty() {
+            let state = self.node_mut(node);
+            state.decision = Some(Decision::Deferred);
+            state.end(Outcome::Unpicked { takes });
+        } else if let Some(key) = self.key(node) {
             self.node_mut(node).phase = Phase::Looking;
             actions.push(Action::Look { node, key, at: now });
         }
