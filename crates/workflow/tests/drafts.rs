@@ -148,7 +148,7 @@ proptest! {
         for ((_, node), (prompt, note)) in plan.nodes().zip(wanted) {
             let sent = node.request["prompt"].as_str().unwrap();
             prop_assert!(sent.starts_with(&prompt), "{sent:?} {prompt:?}");
-            let kept = node.note.clone().unwrap_or_default();
+            let kept = node.note.as_deref().unwrap_or_default().to_owned();
             prop_assert_eq!(kept, if note.is_empty() { String::new() } else { format!("status: {note}") });
         }
     }
