@@ -43,7 +43,7 @@ fn every_draft_is_in_order_and_has_as_many_shots_as_were_asked_for() {
                 let text = draft(kind, "first", shots, &look(family, aspect), Contract::embedded()).unwrap();
                 let plan = plan(&text);
                 assert_eq!(plan.len(), shots, "{text}");
-                assert_eq!(plan.film().is_some(), kind != Kind::Sweep);
+                assert_eq!(plan.films().is_empty(), kind == Kind::Sweep);
                 assert_eq!(plan.edges().count(), if kind == Kind::Chain { shots - 1 } else { 0 });
             }
         }
