@@ -6,6 +6,7 @@
 //! rest goes on, and nothing is reported again because something it rests on is wrong.
 
 mod check;
+mod common;
 mod fan;
 mod film;
 mod frames;
