@@ -63,5 +63,7 @@ pub const FOLDER_ENTRIES: usize = 100_000;
 pub const FOLDER_DEPTH: usize = 16;
 /// The largest local media file, in bytes.
 pub const MEDIA_BYTES: u64 = 64 * 1024 * 1024;
+/// The most instances with a problem that are looked at: what is wrong with so many is known.
+pub const FAILING: usize = 2_000;
 /// The most diagnostics that are kept; what follows is only counted.
 pub const DIAGNOSTICS: usize = 200;

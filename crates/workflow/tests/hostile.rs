@@ -108,6 +108,21 @@ fn many_problems_are_counted_and_the_first_are_listed() {
 }
 
 #[test]
+fn what_is_wrong_with_very_many_instances_is_not_looked_at_in_all() {
+    let text = "version: 1
+defaults: {model: modelb-video-480p, prompt: x}
+shots:
+  - {id: a, matrix: {s: {from: 1, to: 50000}}, seconds: \"{{ s }}\", secnds: 5}
+  - {id: b, secnds: 5}
+";
+    let report = refused(text.as_bytes());
+    let codes: Vec<_> = report.diagnostics.iter().map(|found| found.code).collect();
+    assert!(codes.contains(&"unknown-field") && codes.contains(&"refused-request"), "{report}");
+    assert!(report.diagnostics.iter().any(|found| found.primary.text.contains("in at least")), "{report}");
+    assert_eq!(report.records().last().unwrap().line, 5, "the other shot is looked at all the same");
+}
+
+#[test]
 fn shots_that_all_name_each_other_are_cut_off() {
     let text = "version: 1
 defaults: {model: modelb-video-480p, prompt: x}
@@ -121,7 +136,8 @@ shots:
 
 #[test]
 fn a_chain_of_thousands_is_taken_on_a_small_stack() {
-    let mut file = String::from("version: 1\ndefaults: {model: modelb-video-480p, prompt: x}\nshots:\n  - id: s0\n");
+    let mut file =
+        String::from("version: 1\ndefaults: {model: modelb-video-480p, prompt: x}\nshots:\n  - id: s0\n");
     for shot in 1..4_000 {
         writeln!(file, "  - {{id: s{shot}, continues: s{}}}", shot - 1).unwrap();
     }

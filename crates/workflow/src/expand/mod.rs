@@ -34,6 +34,7 @@ use contract::Contract;
 use self::fan::{Draft, Fan};
 use self::tally::Tally;
 use crate::Options;
+use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::files::Files;
 use crate::plan::{Film, Node, NodeIx, Place};
@@ -108,10 +109,16 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &Cx<'w>, problems: &mut Pro
 
     let mut recipes = recipe::Recipes::new(workflow);
     let mut nodes = Vec::with_capacity(fan.drafts.len());
+    let mut failing = vec![0_usize; workflow.shots.len()];
     for (at, draft) in fan.drafts.iter().enumerate() {
         if !included[at] || problems.full() {
             continue;
         }
+        if failing[draft.shot] >= bounds::FAILING {
+            tally.cut_short();
+            continue;
+        }
+        let found = tally.total();
         let work = request::Work {
             workflow,
             draft,
@@ -122,7 +129,11 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &Cx<'w>, problems: &mut Pro
             continued: continued[at],
             stage: &stage,
         };
-        nodes.extend(recipes.node(&work, cx, &mut tally, problems));
+        let node = recipes.node(&work, cx, &mut tally, problems);
+        if node.is_none() || tally.total() > found {
+            failing[draft.shot] += 1;
+        }
+        nodes.extend(node);
     }
     for (shot, fanned) in workflow.shots.iter().zip(&fan.shots) {
         if fanned.is_none() {

@@ -12,6 +12,10 @@ pub(super) struct Tally {
     found: Vec<Counted>,
     /// By code, place, and what makes diagnostics at one place alike.
     known: HashMap<(&'static str, Span, String), usize>,
+    /// How many were added, alike or not.
+    total: usize,
+    /// Whether not all instances were looked at.
+    cut_short: bool,
 }
 
 struct Counted {
@@ -30,6 +34,7 @@ impl Tally {
 
     /// Adds a diagnostic; those of one code at one place with the same `alike` are one, and the first one speaks.
     pub(super) fn add_alike(&mut self, draft: &Draft, alike: String, diagnostic: Diagnostic) {
+        self.total += 1;
         let identity = (diagnostic.code, diagnostic.primary.span, alike);
         if let Some(at) = self.known.get(&identity) {
             let counted = &mut self.found[*at];
@@ -46,6 +51,16 @@ impl Tally {
         });
     }
 
+    /// How many diagnostics were added, alike or not.
+    pub(super) fn total(&self) -> usize {
+        self.total
+    }
+
+    /// Takes note that not all instances were looked at, so that counts are the least there are.
+    pub(super) fn cut_short(&mut self) {
+        self.cut_short = true;
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
@@ -57,6 +72,9 @@ impl Tally {
                 shots.iter().filter_map(|at| fan.shots[*at].as_ref()).map(Fanned::instances).sum();
             if all > 1 {
                 let which = match (count, all) {
+                    (count, all) if self.cut_short && count < all => {
+                        format!("in at least {count} instances, first `{first}`")
+                    }
                     (count, _) if shots.len() > 1 => format!("in {count} instances, first `{first}`"),
                     (count, all) if count == all => format!("in all {all} instances, first `{first}`"),
                     (1, all) => format!("in 1 of {all} instances, `{first}`"),

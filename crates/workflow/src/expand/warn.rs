@@ -11,7 +11,7 @@ use super::links::Links;
 use super::{Cx, uses};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::plan::Node;
-use crate::syntax::{Shot, Workflow};
+use crate::syntax::{Entry, Shot, Workflow};
 
 /// Warns of the workflow as a whole, and of its requests.
 pub(super) fn all(
@@ -30,17 +30,17 @@ pub(super) fn all(
     sweeps_without_seed(workflow, fan, &requests, cx, problems);
     let seconds: Vec<&Shot> = requests
         .shots(|node| is_left_open(node, &["seconds", "duration"], cx))
-        .filter(|shot| !says_null(shot, "seconds"))
+        .filter(|shot| !says_null(workflow, shot, "seconds"))
         .collect();
     let ratio: Vec<&Shot> = requests
         .shots(|node| is_left_open(node, &["ratio", "size"], cx) && !takes_an_image(node, cx))
-        .filter(|shot| !says_null(shot, "ratio"))
+        .filter(|shot| !says_null(workflow, shot, "ratio"))
         .collect();
     left_open(
         "seconds-unstated",
         &seconds,
         "the length of this shot is left to the service",
-        "say `seconds:` here or in `defaults`; `seconds: null` in the shot leaves it to the service without a word",
+        "say `seconds:` here or in `defaults`; `seconds: null` leaves it to the service without a word",
         problems,
     );
     left_open(
@@ -185,6 +185,10 @@ fn takes_an_image(node: &Node, cx: &Cx<'_>) -> bool {
     media.into_iter().flatten().any(is_there) || by_hand.next().is_some()
 }
 
-fn says_null(shot: &Shot, name: &str) -> bool {
-    shot.fields.iter().any(|entry| entry.key.value == name && entry.value.is_null())
+/// Whether the file itself says that a field is left out.
+fn says_null(workflow: &Workflow, shot: &Shot, name: &str) -> bool {
+    let find = |entries: &'_ [Entry]| {
+        entries.iter().find(|entry| entry.key.value == name).map(|entry| entry.value.is_null())
+    };
+    find(&shot.fields).or_else(|| find(&workflow.defaults)).unwrap_or(false)
 }

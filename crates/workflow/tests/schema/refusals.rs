@@ -30,6 +30,7 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ("left-out", &[], "whether a shot is left out comes out of a template"),
     ("undefined-name", &[], "which names there are depends on `params` and on the matrix"),
     ("template-syntax", &[], "the language of templates has no regular grammar"),
+    ("template-error", &[], "what a template comes to is known when it is rendered"),
     ("template-limit", &[], "what a template comes to is known when it is rendered"),
     ("matrix-too-large", &[], "the cells are the product of the axes"),
     ("local-file", &["local-file-in-request"], "a text that is no address may be Base64"),
