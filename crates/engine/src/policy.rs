@@ -25,6 +25,8 @@ pub struct Policy {
     pub settle_in: Duration,
     /// For how long polls of a task may fail before the run detaches from it and leaves it for a later run.
     pub unreachable: Duration,
+    /// How long an interrupted run goes on fetching what is finished.
+    pub grace: Duration,
     /// For how long a task may be out before the run detaches from it, where the shot says nothing.
     pub timeout: Duration,
 }
@@ -44,6 +46,7 @@ impl Policy {
             backoff_max: Duration::from_mins(1),
             settle_in: Duration::from_mins(1),
             unreachable: Duration::from_mins(10),
+            grace: Duration::from_secs(20),
             timeout: Duration::from_hours(1),
         }
     }

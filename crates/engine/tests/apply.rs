@@ -71,7 +71,17 @@ impl Script {
 
     fn prepared(&mut self, name: &str) -> Vec<String> {
         let (node, attempt) = (self.ix(name), attempt(name));
-        self.on(Event::Prepared { node, attempt, key: "00".repeat(32), digest: String::new(), by_url: true, parts: Vec::new() })
+        self.on(Event::Prepared {
+            node,
+            attempt,
+            key: "00".repeat(32),
+            digest: String::new(),
+            by_url: true,
+            work: None,
+            held: None,
+            anew: None,
+            parts: Vec::new(),
+        })
     }
 
     fn submitted(&mut self, name: &str) -> Vec<String> {
@@ -95,7 +105,7 @@ impl Script {
     }
 
     fn downloaded(&mut self, name: &str) -> Vec<String> {
-        self.on(Event::Downloaded { node: self.ix(name), attempt: attempt(name), artifact: artifact(name) })
+        self.on(Event::Downloaded { node: self.ix(name), attempt: attempt(name), artifact: artifact(name), spent: None })
     }
 
     /// From the look-up to the task being out.
@@ -127,6 +137,7 @@ fn artifact(name: &str) -> Artifact {
         height: 2,
         last_frame_url: None,
         expires_at: None,
+        changed_at: None,
     }
 }
 
@@ -297,7 +308,7 @@ fn downloads_are_tried_again_and_in_the_end_left_for_a_later_run() {
     run.completed("a");
     let failure = || Failure::new(FailureKind::Corrupt, "half a video");
     let failed =
-        |run: &Script| Event::NotDownloaded { node: run.ix("a"), attempt: attempt("a"), failure: failure() };
+        |run: &Script| Event::NotDownloaded { node: run.ix("a"), attempt: attempt("a"), failure: failure(), kept: 0 };
     let event = failed(&run);
     assert_eq!(run.on(event), ["download a again"]);
     let event = failed(&run);

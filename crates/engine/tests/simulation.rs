@@ -54,6 +54,10 @@ impl Project {
             folder,
             sources: self.folder.path().to_owned(),
             tools: media::Tools::default(),
+            budget: engine::Budget::default(),
+            salt: None,
+            force: Vec::new(),
+            check: engine::store::Check::Quick,
             interrupt,
         };
         (setup, sender)

@@ -12,7 +12,9 @@ mod find;
 mod lease;
 mod recorded;
 mod resolve;
+mod salts;
 mod schema;
+mod spending;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,9 +25,11 @@ pub use append::Kept;
 pub use find::{AttemptRow, AttemptState};
 pub use lease::Lease;
 pub use recorded::RecordedAttempt;
+pub use salts::Salts;
 pub use resolve::Resolution;
 
 use crate::ids::RunId;
+use crate::store::Store;
 
 /// The ledger beside a workflow. Cheap to share: wrap it in an `Arc`.
 #[derive(Debug)]
@@ -90,8 +94,9 @@ impl Ledger {
         let folder = file.parent().map_or_else(PathBuf::new, Path::to_path_buf);
         fs_err::create_dir_all(&folder)?;
         let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
-        let connection = Connection::open(file).map_err(wrap)?;
-        schema::prepare(&connection, file, synchronous)?;
+        schema::refuse_later(file)?;
+        let mut connection = Connection::open(file).map_err(wrap)?;
+        schema::prepare(&mut connection, file, synchronous)?;
         Ok(Self { connection: Mutex::new(connection), base: base.to_owned(), folder })
     }
 
@@ -107,6 +112,12 @@ impl Ledger {
     #[must_use]
     pub fn is_alive(&self, run: &RunId) -> bool {
         lease::is_held(&self.folder, run)
+    }
+
+    /// Where videos are kept by their content, beside the ledger.
+    #[must_use]
+    pub fn store(&self) -> Store {
+        Store::new(self.folder.join("artifacts"))
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{Decision, FilmOutcome, FilmState, Halt, Outcome, RunState};
+use crate::budget::{Amount, Caps};
 use crate::ids::{RunId, TaskId};
 
 /// A run that is over.
@@ -18,6 +19,12 @@ pub struct RunSummary {
     pub film: FilmOutcome,
     /// Why the run stopped submitting, if it did.
     pub halt: Option<Halt>,
+    /// What the run was allowed to spend.
+    pub caps: Caps,
+    /// What is held for tasks of this run that have not ended, as far as prices are known.
+    pub held: Amount,
+    /// What the run has spent, as far as prices are known.
+    pub spent: Amount,
 }
 
 /// What one node came to.
@@ -57,7 +64,8 @@ impl RunState {
             FilmState::Over(outcome) => outcome.clone(),
             FilmState::Pending | FilmState::Joining => FilmOutcome::Waiting { missing: 0 },
         };
-        RunSummary { run, nodes, film, halt: self.halt.clone() }
+        let (caps, held, spent) = (self.budget.caps(), self.budget.held(), self.budget.spent());
+        RunSummary { run, nodes, film, halt: self.halt.clone(), caps, held, spent }
     }
 }
 

@@ -1,11 +1,10 @@
 //! A simulated service with everything that goes wrong out there, and the oracle that watches what is paid for.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use engine::provider::{Found, Provider, Submission};
+use engine::provider::{Found, Provider, Resume, Sink, Start, Submission};
 use engine::state::{Answer, Failure, FailureKind, Refusal, RefusalKind};
 use engine::{Millis, TaskId};
 use futures_util::future::BoxFuture;
@@ -183,13 +182,29 @@ impl Provider for World {
         &'a self,
         _task: &'a TaskId,
         _url: Option<&'a str>,
-        sink: &'a mut (dyn Write + Send),
+        resume: Option<&'a Resume>,
+        sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
             self.pause().await;
-            let cut = self.roll(100) < self.trouble;
-            let end = if cut { CLIP.len() / 2 } else { CLIP.len() };
-            sink.write_all(&CLIP[..end]).map_err(|error| Failure::new(FailureKind::Local, error.to_string()))
+            let local = |error: std::io::Error| Failure::new(FailureKind::Local, error.to_string());
+            let first = resume.map_or(0, |resume| resume.first as usize).min(CLIP.len());
+            let start = Start {
+                offset: first as u64,
+                total: Some(CLIP.len() as u64),
+                validator: (self.roll(2) == 0).then(|| "\"clip\"".to_owned()),
+            };
+            sink.begin(start).map_err(local)?;
+            if self.roll(100) < self.trouble {
+                // The connection breaks, or the end just does not come.
+                let middle = first + (CLIP.len() - first) / 2;
+                sink.write_all(&CLIP[first..middle]).map_err(local)?;
+                return match self.roll(2) {
+                    0 => Err(failure(FailureKind::Transient)),
+                    _ => Ok(()),
+                };
+            }
+            sink.write_all(&CLIP[first..]).map_err(local)
         })
     }
 
