@@ -34,7 +34,10 @@ struct Project {
 
 impl Project {
     fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        // Memory, where the machine has a folder of it: what is simulated is the end of the process, not of the disk.
+        let memory = std::path::Path::new("/dev/shm");
+        let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        let folder = folder.expect("a temporary folder");
         let file = folder.path().join(".runner").join("ledger.db");
         let ledger = Arc::new(Ledger::open_without_sync(&file, folder.path()).expect("a new ledger"));
         Self { folder, ledger, clock: Clock::starting_at(Millis(1_000_000)), runs: 0 }
