@@ -77,7 +77,7 @@ fn a_service_elsewhere_sees_each_shot_once_however_often_the_runner_is_killed() 
         let attempt =
             listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
         let task = unclaimed_task(&front, &project);
-        let answer = task.as_deref().map_or(vec!["--not-accepted"], |task| vec!["--task", task]);
+        let answer = task.as_deref().map_or(vec!["--resubmit"], |task| vec!["--adopt", task]);
         let arguments = [vec!["resolve", "chains.yaml", attempt], answer].concat();
         project.runner(&arguments).expect(0);
         held += 1;

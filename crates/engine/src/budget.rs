@@ -10,7 +10,7 @@ use std::ops::{AddAssign, SubAssign};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use workflow::plan::{Node, Plan};
+use workflow::plan::{Node, NodeIx, Plan};
 
 /// A sum of work: money in millionths of the price table's currency, tasks, and milliseconds of video.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,14 +21,6 @@ pub struct Amount {
     pub tasks: i64,
     /// Milliseconds of video.
     pub video_ms: i64,
-}
-
-impl Amount {
-    /// One task of `seconds` of video at a price, if it has one.
-    #[must_use]
-    pub fn of_task(seconds: f64, cost: Option<i64>) -> Self {
-        Self { cost: cost.unwrap_or(0), tasks: 1, video_ms: (seconds * 1e3).round() as i64 }
-    }
 }
 
 impl AddAssign for Amount {
@@ -44,6 +36,29 @@ impl SubAssign for Amount {
         self.cost = self.cost.saturating_sub(other.cost);
         self.tasks = self.tasks.saturating_sub(other.tasks);
         self.video_ms = self.video_ms.saturating_sub(other.video_ms);
+    }
+}
+
+/// What is held for one task: the most that it can come to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// Money, in millionths; nothing where the task has no price.
+    pub cost: Option<i64>,
+    /// Milliseconds of video.
+    pub video_ms: i64,
+}
+
+impl Hold {
+    /// For so many seconds of video without a price.
+    #[must_use]
+    pub fn of_seconds(seconds: f64) -> Self {
+        Self { cost: None, video_ms: (seconds * 1e3).round() as i64 }
+    }
+
+    /// As a sum: one task.
+    #[must_use]
+    pub fn amount(self) -> Amount {
+        Amount { cost: self.cost.unwrap_or(0), tasks: 1, video_ms: self.video_ms }
     }
 }
 
@@ -107,11 +122,11 @@ impl fmt::Display for Cap {
 
 /// What work costs. The engine knows no table; whoever starts a run does.
 pub trait Prices: Send + Sync + fmt::Debug {
-    /// The most that a node's task can cost, in millionths; nothing when it has no price.
-    fn most(&self, node: &Node) -> Option<i64>;
+    /// The most that a node's task can come to.
+    fn hold(&self, ix: NodeIx, node: &Node) -> Hold;
 
-    /// What a node's task came to that made `seconds` of video, in millionths. Never above [`Prices::most`].
-    fn came_to(&self, node: &Node, seconds: f64) -> Option<i64>;
+    /// What a node's task came to that made `seconds` of video, in millionths.
+    fn came_to(&self, ix: NodeIx, node: &Node, seconds: f64) -> Option<i64>;
 }
 
 /// No prices are known.
@@ -119,11 +134,11 @@ pub trait Prices: Send + Sync + fmt::Debug {
 pub struct Unpriced;
 
 impl Prices for Unpriced {
-    fn most(&self, _node: &Node) -> Option<i64> {
-        None
+    fn hold(&self, _ix: NodeIx, node: &Node) -> Hold {
+        Hold::of_seconds(node.seconds)
     }
 
-    fn came_to(&self, _node: &Node, _seconds: f64) -> Option<i64> {
+    fn came_to(&self, _ix: NodeIx, _node: &Node, _seconds: f64) -> Option<i64> {
         None
     }
 }
@@ -168,37 +183,30 @@ impl Budget {
         self.spent
     }
 
-    /// The most that a node's task can cost.
+    /// The most that a node's task can come to.
     #[must_use]
-    pub fn most(&self, node: &Node) -> Option<i64> {
-        self.prices.most(node)
+    pub fn hold(&self, plan: &Plan, ix: NodeIx) -> Hold {
+        self.prices.hold(ix, plan.node(ix))
     }
 
     /// What a node's finished task came to, never more than was held for it.
     #[must_use]
-    pub fn came_to(&self, node: &Node, seconds: f64) -> Option<i64> {
-        let most = self.prices.most(node)?;
-        Some(self.prices.came_to(node, seconds)?.clamp(0, most.max(0)))
+    pub fn came_to(&self, plan: &Plan, ix: NodeIx, seconds: f64) -> Option<i64> {
+        let most = self.hold(plan, ix).cost?;
+        Some(self.prices.came_to(ix, plan.node(ix), seconds)?.clamp(0, most.max(0)))
     }
 
     /// The cap that one more task of this node would cross.
     #[must_use]
-    pub fn crossed_by(&self, node: &Node) -> Option<Cap> {
+    pub fn crossed_by(&self, plan: &Plan, ix: NodeIx) -> Option<Cap> {
+        let hold = self.hold(plan, ix);
+        // What has no price may cost anything.
+        if self.caps.cost.is_some() && !self.caps.allow_unpriced && hold.cost.is_none() {
+            return Some(Cap::Cost);
+        }
         let mut sum = self.held;
         sum += self.spent;
-        sum += Amount::of_task(node.seconds, self.most(node));
+        sum += hold.amount();
         self.caps.crossed_by(sum)
-    }
-
-    /// Whether a node may not be submitted because nobody knows what it costs and the cost is capped.
-    #[must_use]
-    pub fn lacks_price(&self, node: &Node) -> bool {
-        self.caps.cost.is_some() && !self.caps.allow_unpriced && self.most(node).is_none()
-    }
-
-    /// The names of the nodes that [`Budget::lacks_price`].
-    #[must_use]
-    pub fn unpriced<'a>(&self, plan: &'a Plan) -> Vec<&'a str> {
-        plan.nodes().filter(|(_, node)| self.lacks_price(node)).map(|(_, node)| node.name.as_str()).collect()
     }
 }

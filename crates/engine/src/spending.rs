@@ -61,6 +61,7 @@ mod tests {
 
     use super::*;
     use crate::artifact::Artifact;
+    use crate::budget::{Amount, Caps};
     use crate::ids::{RunId, TaskId};
     use crate::state::{Failure, FailureKind, FilmOutcome, NodeSummary};
 
@@ -78,6 +79,7 @@ mod tests {
             height: 480,
             last_frame_url: None,
             expires_at: None,
+            changed_at: None,
         };
         Outcome::Done { artifact, task: TaskId("t".to_owned()) }
     }
@@ -95,7 +97,15 @@ mod tests {
             node(Decision::Execute, Outcome::Failed { failure, task: None }),
         ];
         let run = RunId("r".to_owned());
-        let summary = RunSummary { run, nodes, film: FilmOutcome::NotWanted, halt: None };
+        let summary = RunSummary {
+            run,
+            nodes,
+            film: FilmOutcome::NotWanted,
+            halt: None,
+            caps: Caps::default(),
+            held: Amount::default(),
+            spent: Amount::default(),
+        };
         let cents = |seconds: Seconds| Money::from_micros(seconds.millis() * 10);
         let spending = Spending::of(&summary, |at, video| match (at, video) {
             (1, _) => None,

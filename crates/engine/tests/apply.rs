@@ -78,7 +78,7 @@ impl Script {
             digest: String::new(),
             by_url: true,
             work: None,
-            held: None,
+            held: engine::budget::Hold::default(),
             anew: None,
             parts: Vec::new(),
         })

@@ -58,8 +58,7 @@ impl Project {
             sources: self.folder.path().to_owned(),
             tools: media::Tools::default(),
             budget: engine::Budget::default(),
-            salt: None,
-            force: Vec::new(),
+            keys: engine::state::Keys::of_service("simulated"),
             check: engine::store::Check::Quick,
             interrupt,
         };

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
-use workflow::plan::{NodeIx, Plan};
+use workflow::plan::Plan;
 
 use crate::budget::Budget;
 use crate::ids::{AttemptId, RunId, TaskId};
@@ -53,10 +53,8 @@ pub struct Setup {
     pub tools: media::Tools,
     /// What may be spent, and what work costs.
     pub budget: Budget,
-    /// Sets all of the run's work apart from other work.
-    pub salt: Option<String>,
-    /// Nodes to be made anew, whatever there is of them.
-    pub force: Vec<NodeIx>,
+    /// What stands for each node: of the service's identity, with the salts on record, and with what is to be made anew.
+    pub keys: Keys,
     /// How closely files of earlier runs are looked at.
     pub check: Check,
     /// Becomes true when the user asks the run to end.
@@ -107,12 +105,8 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
     let (budget, mut interrupt) = (setup.budget, setup.interrupt);
     fs_err::create_dir_all(&folder)?;
     let lease = ledger.begin(run.clone(), plan.name(), provider.identity(), budget.caps(), clock.now())?;
-    let keys = Keys::of_service(provider.identity())
-        .with_salt(setup.salt)
-        .following(ledger.salts()?)
-        .making_anew(setup.force, run.as_str());
     let mut state =
-        RunState::new(Arc::clone(&plan), provider.identity(), policy).with_budget(budget).with_keys(keys);
+        RunState::new(Arc::clone(&plan), provider.identity(), policy).with_budget(budget).with_keys(setup.keys);
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let (looks, asked_for) = mpsc::unbounded_channel();
     let mut hands = perform::Hands {

@@ -118,7 +118,7 @@ impl Hands {
                     let (node, attempt) = (order.node, order.attempt.clone());
                     match download::fetch(&*provider, &order, &target, &store, &tools).await {
                         Ok(artifact) => {
-                            let spent = budget.came_to(plan.node(node), artifact.seconds);
+                            let spent = budget.came_to(&plan, node, artifact.seconds);
                             Event::Downloaded { node, attempt, artifact, spent }
                         }
                         Err(download::Broken { failure, kept }) => {
@@ -160,7 +160,7 @@ impl Hands {
         let (attempt, tools) = (self.attempts.next(), Arc::clone(&self.tools));
         let parts = parts_of(&self.plan, node, self.provider.identity(), |parent| state.artifact(parent));
         let work = if provider.is_paid() { state.work(node).map(|work| work.to_string()) } else { None };
-        let (held, anew) = (state.budget().most(plan.node(node)), state.anew(node));
+        let (held, anew) = (state.budget().hold(&plan, node), state.anew(node));
         self.spawn(async move {
             let made = async {
                 let by_url = sources.iter().any(inputs::Given::is_by_url);

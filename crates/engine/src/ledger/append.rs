@@ -6,7 +6,6 @@ use workflow::plan::Plan;
 use super::spending::{self, Settled};
 use super::{Lease, Ledger, LedgerError};
 use crate::artifact::Artifact;
-use crate::budget::Amount;
 use crate::failpoint::{self, Boundary};
 use crate::ids::{AttemptId, RunId};
 use crate::state::{Answer, Event, Failure, Film, Prior};
@@ -227,7 +226,7 @@ fn write_intent(
         return Ok(Event::Taken { node: *ix, prior: Prior::Busy { run: other } });
     }
     let node = plan.node(*ix);
-    let amount = Amount::of_task(node.seconds, *held);
+    let amount = held.amount();
     let (caps, spent_before) = lease.caps();
     if let Some(cap) = spending::crossed_by(transaction, caps, spent_before, amount)? {
         return Ok(Event::Capped { node: *ix, cap });
@@ -246,10 +245,10 @@ fn write_intent(
             key.as_str(),
             work.as_deref(),
             node.model.as_str(),
-            node.seconds,
+            held.video_ms as f64 / 1e3,
             digest.as_str(),
             at.0,
-            held,
+            held.cost,
             parts,
         ))?;
     spending::hold(transaction, amount)?;

@@ -5,7 +5,7 @@
 use rusqlite::{OptionalExtension as _, Transaction};
 
 use super::{Ledger, LedgerError};
-use crate::budget::{Amount, Cap, Caps};
+use crate::budget::{Amount, Cap, Caps, Hold};
 use crate::ids::AttemptId;
 
 /// How an attempt stops holding what it holds.
@@ -65,7 +65,7 @@ pub(super) fn settle(
         .query_row([attempt.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let Some((seconds, cost)) = found else { return Ok(()) };
-    let held = Amount::of_task(seconds, cost);
+    let held = Hold { cost, ..Hold::of_seconds(seconds) }.amount();
     let spent = match settled {
         Settled::LetGo => Amount::default(),
         Settled::InFull => held,
@@ -94,7 +94,7 @@ pub(super) fn reopen(transaction: &Transaction<'_>, attempt: &AttemptId) -> rusq
         "UPDATE attempts SET state = 'ambiguous', spent = NULL, ended_at = NULL WHERE id = ?1",
         [attempt.as_str()],
     )?;
-    let held = Amount::of_task(seconds, cost);
+    let held = Hold { cost, ..Hold::of_seconds(seconds) }.amount();
     let mut less = Amount::default();
     less -= held;
     change(transaction, held, less)

@@ -39,7 +39,7 @@ impl RunState {
                     self.limiter.held_until(now).map(|until| earliest(next_wake, until)).or(next_wake);
                 break;
             }
-            if let Some(cap) = self.budget.crossed_by(self.plan.node(node)) {
+            if let Some(cap) = self.budget.crossed_by(&self.plan, node) {
                 // What is out may come to less than is held for it; when nothing is out any more, the cap is reached.
                 if self.standing.may_settle == 0 {
                     self.halt = Some(Halt::Capped { cap });

@@ -7,7 +7,7 @@ use workflow::plan::{KeyPart, NodeIx};
 
 use super::outcome::{Failure, Film};
 use crate::artifact::Artifact;
-use crate::budget::Cap;
+use crate::budget::{Cap, Hold};
 use crate::ids::{AttemptId, RunId, TaskId};
 use crate::time::Millis;
 
@@ -41,9 +41,9 @@ pub enum Event {
         /// The key without the service, where the service is paid: the same work, whoever does it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         work: Option<String>,
-        /// The most that the task can cost, in millionths, where a price is known: held from now on.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        held: Option<i64>,
+        /// The most that the task can come to: held from now on.
+        #[serde(default)]
+        held: Hold,
         /// Set when the shot is made anew because someone asked for that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         anew: Option<Anew>,

@@ -8,8 +8,7 @@ use crate::budget::Amount;
 impl RunState {
     /// Holds what one more task of a node can cost.
     pub(super) fn hold(&mut self, node: NodeIx) {
-        let planned = self.plan.node(node);
-        let amount = Amount::of_task(planned.seconds, self.budget.most(planned));
+        let amount = self.budget.hold(&self.plan, node).amount();
         if self.nodes[node.index()].held.replace(amount).is_none() {
             self.budget.held += amount;
             self.standing.may_settle += 1;
