@@ -108,6 +108,16 @@ impl Ledger {
         if file.exists() { Self::open(file, base).map(Some) } else { Ok(None) }
     }
 
+    /// Lets the file grow to so many pages and no further, for as long as it is open here: what a full disk is like, for tests.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn bound_pages(&self, pages: u32) -> Result<(), LedgerError> {
+        self.connection()
+            .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
+            .map_err(|error| self.sqlite(error))
+    }
+
     /// Whether the process of `run` is alive now.
     #[must_use]
     pub fn is_alive(&self, run: &RunId) -> bool {

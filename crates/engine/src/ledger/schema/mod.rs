@@ -2,6 +2,7 @@
 //!
 //! A new ledger goes through all the steps, so that an old one and a new one cannot differ. To change the format, add a step.
 
+use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,22 +19,25 @@ const FORMAT: i64 = STEPS.len() as i64;
 /// How long a writer waits for another process.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Refuses a ledger of a later format before anything of it is touched: looking needs no write-ahead log, no lock and no page.
+/// Refuses a ledger of a later format before anything of it is touched: even looking through SQLite would leave files beside it.
 pub(super) fn refuse_later(file: &Path) -> Result<(), LedgerError> {
-    let empty = std::fs::metadata(file).map_or(true, |found| found.len() == 0);
-    if empty {
-        return Ok(());
+    let mut found = in_header(file).unwrap_or(0);
+    let log = file.with_extension("db-wal");
+    if found <= FORMAT && std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+        // A process that died has left what it wrote last beside the file.
+        let looked = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY);
+        found = looked.and_then(|connection| format_of(&connection)).unwrap_or(0);
     }
-    let Ok(connection) = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY) else {
-        // Whatever it is, opening it for good says so.
-        return Ok(());
-    };
-    match format_of(&connection) {
-        Ok(found) if found > FORMAT => {
-            Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT })
-        }
-        Ok(_) | Err(_) => Ok(()),
-    }
+    if found > FORMAT { Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT }) } else { Ok(()) }
+}
+
+/// The version as it stands in the file's own header (SQLite's file format, section 1.3); nothing where the file is none of SQLite's, which
+/// opening it for good says better.
+fn in_header(file: &Path) -> Option<i64> {
+    let mut header = [0_u8; 100];
+    std::fs::File::open(file).ok()?.read_exact(&mut header).ok()?;
+    let version: [u8; 4] = header[60..64].try_into().ok()?;
+    header.starts_with(b"SQLite format 3\0").then_some(i64::from(u32::from_be_bytes(version)))
 }
 
 /// Sets a connection up and brings the ledger to this program's format: one transaction a step.
