@@ -21,7 +21,7 @@ pub struct Policy {
     pub backoff: Duration,
     /// Longest wait after a refusal or a failed download.
     pub backoff_max: Duration,
-    /// For how long after its submission a task may be unknown to the service (404) before it counts as gone.
+    /// For how long a task must be unknown to the service (404), at every poll, before it counts as gone.
     pub settle_in: Duration,
     /// For how long polls of a task may fail before the run detaches from it and leaves it for a later run.
     pub unreachable: Duration,

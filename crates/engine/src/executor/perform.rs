@@ -195,6 +195,13 @@ impl Hands {
             match provider.submit(&request.body).await {
                 Submission::Accepted(task) => Event::Submitted { node, attempt, task },
                 Submission::Refused(refusal) => Event::Refused { node, attempt, refusal },
+                #[cfg(feature = "planted-repeat")]
+                Submission::Lost(reason) => {
+                    let failure = Failure::new(FailureKind::Transient, reason);
+                    let refusal = Refusal { kind: RefusalKind::Again, failure, retry_after: None };
+                    Event::Refused { node, attempt, refusal }
+                }
+                #[cfg(not(feature = "planted-repeat"))]
                 Submission::Lost(reason) => match provider.find(&request.digest, since).await {
                     Found::CannotTell => Event::Lost { node, attempt, reason },
                     Found::Tasks(tasks) => match ledger.account_for(&attempt, &tasks, clock.now()) {

@@ -93,6 +93,8 @@ pub struct NodeState {
     pub(super) by_url: bool,
     pub(super) was_downloaded: bool,
     pub(super) unreachable_since: Option<Millis>,
+    /// Since when the service has said at every poll that it does not know the task.
+    pub(super) missing_since: Option<Millis>,
 }
 
 impl NodeState {
@@ -114,6 +116,7 @@ impl NodeState {
             by_url: false,
             was_downloaded: false,
             unreachable_since: None,
+            missing_since: None,
         }
     }
 

@@ -38,6 +38,7 @@ struct Accepted {
 
 #[derive(Debug)]
 struct Books {
+    opened: Instant,
     dice: Dice,
     tasks: BTreeMap<String, Accepted>,
     /// Most tasks unfinished at once.
@@ -56,12 +57,17 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(seed: u64, can_tell: bool, trouble: u64) -> Self {
-        let books = Books { dice: Dice(seed), tasks: BTreeMap::new(), most_out: 0 };
+        let books = Books { opened: Instant::now(), dice: Dice(seed), tasks: BTreeMap::new(), most_out: 0 };
         Self { books: Arc::new(Mutex::new(books)), can_tell, trouble }
     }
 
     fn with<T>(&self, look: impl FnOnce(&mut Books) -> T) -> T {
         look(&mut self.books.lock().expect("no test panics while it holds the books"))
+    }
+
+    /// For half a minute out of two.
+    fn is_behind(&self) -> bool {
+        self.with(|books| books.opened.elapsed().as_secs() % 120 < 30)
     }
 
     fn roll(&self, sides: u64) -> u64 {
@@ -82,6 +88,19 @@ impl World {
                 count.1 += usize::from(task.fails);
             }
             counts
+        })
+    }
+
+    /// How many tasks were ever accepted.
+    pub(crate) fn total(&self) -> usize {
+        self.with(|books| books.tasks.len())
+    }
+
+    /// What is paid for and has to arrive: each task that does not fail, with its shot.
+    pub(crate) fn paid(&self) -> Vec<(String, TaskId)> {
+        self.with(|books| {
+            let good = books.tasks.iter().filter(|(_, task)| !task.fails);
+            good.map(|(id, task)| (task.shot.clone(), TaskId(id.clone()))).collect()
         })
     }
 
@@ -156,8 +175,12 @@ impl Provider for World {
         Box::pin(async move {
             self.pause().await;
             if self.roll(100) < self.trouble {
-                return match self.roll(2) {
-                    0 => Answer::Unreachable { reason: "simulated".to_owned() },
+                return match self.roll(4) {
+                    // The replica that is asked is behind for a while.
+                    0 if self.is_behind() => Answer::Missing { expired: false },
+                    // Done, or so it says: there is nothing to fetch yet.
+                    1 => Answer::Completed { url: None, last_frame_url: None, expires_at: None },
+                    2 => Answer::Unreachable { reason: "simulated".to_owned() },
                     _ => Answer::Running { progress: None, status: "thinking".to_owned() },
                 };
             }
@@ -180,13 +203,20 @@ impl Provider for World {
 
     fn download<'a>(
         &'a self,
-        _task: &'a TaskId,
+        task: &'a TaskId,
         _url: Option<&'a str>,
         resume: Option<&'a Resume>,
         sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
             self.pause().await;
+            let is_ready = self.with(|books| {
+                let found = &books.tasks[task.as_str()];
+                found.done_at <= Instant::now() && !found.fails
+            });
+            if !is_ready {
+                return Err(failure(FailureKind::Transient));
+            }
             let local = |error: std::io::Error| Failure::new(FailureKind::Local, error.to_string());
             let first = resume.map_or(0, |resume| resume.first as usize).min(CLIP.len());
             let start = Start {

@@ -26,6 +26,9 @@ impl RunState {
         let task = task.clone();
         if !matches!(answer, Answer::Unreachable { .. }) {
             let state = self.node_mut(node);
+            if !matches!(answer, Answer::Missing { .. }) {
+                state.missing_since = None;
+            }
             state.unreachable_since = None;
             state.trouble = None;
         }
@@ -155,8 +158,10 @@ impl RunState {
         now: Millis,
         actions: &mut Vec<Action>,
     ) {
-        // Services that replicate answer 404 for a moment after they accepted a task.
-        if !expired && now.since(since) < self.policy.settle_in {
+        // Services that replicate answer 404 for a moment after they accepted a task, or while one of them is behind. What is paid for is
+        // not given up for that: it counts as gone when it has been unknown for a while, without a word to the contrary.
+        let missing_since = *self.node_mut(node).missing_since.get_or_insert(now);
+        if !expired && now.since(missing_since) < self.policy.settle_in {
             self.poll_again(node, attempt, task, since, now, actions);
             return;
         }
@@ -166,6 +171,7 @@ impl RunState {
         if state.was_downloaded {
             // It was delivered once and its file was removed since; now the service has forgotten it too.
             state.was_downloaded = false;
+            state.missing_since = None;
             state.submitted_at = None;
             state.decision = Some(Decision::Execute);
             self.put(node, Phase::Ready { not_before: now });
