@@ -6,6 +6,7 @@ mod bench;
 mod conformance;
 mod film;
 mod generate;
+mod planted;
 mod spec;
 mod tidy;
 
@@ -44,6 +45,8 @@ enum Chore {
     },
     /// Lets schemathesis drive the service from openapi.yaml and look at every answer. Needs Python, and the network for the first time.
     Conformance,
+    /// Sees to it that the simulation catches bugs that are planted on purpose.
+    Planted,
     /// Measures; each prints the ratio that the documents quote.
     Bench {
         #[command(subcommand)]
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         }
         Chore::Spec { what } => return spec::spec(root, &what),
         Chore::Conformance => conformance::check(root),
+        Chore::Planted => planted::check(root),
         Chore::Bench { what } => bench::bench(root, &what),
     };
     match outcome {

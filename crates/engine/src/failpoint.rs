@@ -22,7 +22,7 @@ static HOOK: std::sync::OnceLock<Hook> = std::sync::OnceLock::new();
 #[cfg(feature = "failpoints")]
 pub fn install(hook: Hook) {
     // A second call finds the first in place.
-    drop(HOOK.set(hook));
+    let _ = HOOK.set(hook);
 }
 
 /// Called by the ledger on both sides of each commit.
