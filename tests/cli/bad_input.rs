@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
+
 use crate::support::Project;
 
 /// Runs a workflow that is wrong, and checks that nothing came of it but words.
@@ -89,7 +91,54 @@ fn a_file_that_is_not_there() {
 
 #[test]
 fn diagnostics_for_machines() {
-    let project = Project::of("bad.yaml", &shots("  - { id: a, prompt: one, secnds: 5 }\n"));
-    let ended = project.runner(&["check", "bad.yaml", "--format", "json"]).expect(2);
+    let project = Project::of(
+        "bad.yaml",
+        &shots("  - { id: a, prompt: one, secnds: 5 }\n  - { id: a, prompt: two }\n"),
+    );
+    let ended = project.runner(&["check", "bad.yaml", "--format", "ndjson"]).expect(2);
     insta::assert_snapshot!(ended.told());
+    let whole = project.runner(&["check", "bad.yaml", "--format", "json"]).expect(2).out;
+    let whole: Value = serde_json::from_str(&whole).expect("one document");
+    let lines: Vec<Value> =
+        ended.out.lines().map(|line| serde_json::from_str(line).expect("a document a line")).collect();
+    assert_eq!(whole["diagnostics"], Value::from(lines));
+}
+
+#[test]
+fn colours_are_for_terminals_and_those_who_ask() {
+    let project = Project::of("bad.yaml", &shots("  - { id: a, prompt: one, secnds: 5 }\n"));
+    let coloured = |arguments: &[&str], no_color: bool| {
+        let mut command = project.command(arguments);
+        if no_color {
+            command.env("NO_COLOR", "1");
+        }
+        let output = command.output().expect("the program can be started");
+        assert_eq!(output.status.code(), Some(2));
+        output.stderr.contains(&0x1b)
+    };
+    assert!(!coloured(&["check", "bad.yaml"], false), "this is no terminal");
+    assert!(coloured(&["--color", "always", "check", "bad.yaml"], false));
+    assert!(coloured(&["check", "bad.yaml", "--color", "always"], true), "what is said goes before NO_COLOR");
+    assert!(!coloured(&["check", "bad.yaml", "--color", "never"], false));
+    // A pseudo-terminal, where there is a program that makes one.
+    let program = env!("CARGO_BIN_EXE_runner-under-test");
+    for (set, wanted) in [("NO_COLOR=", true), ("NO_COLOR=1", false)] {
+        let inside = format!("env {set} TERM=xterm '{program}' check bad.yaml");
+        let shown = std::process::Command::new("script")
+            .args(["-qec", &inside, "/dev/null"])
+            .current_dir(project.path())
+            .stdin(std::process::Stdio::null())
+            .output();
+        match shown {
+            Ok(shown) => {
+                assert_eq!(
+                    shown.stdout.contains(&0x1b),
+                    wanted,
+                    "{}",
+                    String::from_utf8_lossy(&shown.stdout)
+                );
+            }
+            Err(_) => println!("skipped: there is no `script` to make a terminal with"),
+        }
+    }
 }

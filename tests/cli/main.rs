@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "a test that skips says so")]
 
 mod bad_input;
+mod begin;
 mod boundaries;
 mod catalogue;
 mod killed;

@@ -30,7 +30,8 @@ fn steady(text: &str) -> String {
             .split(' ')
             .map(|word| {
                 let bare = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-                let hex = |length: usize| bare.len() == length && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
+                let hex =
+                    |length: usize| bare.len() == length && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
                 let replacement = if bare.len() > 17 && bare.contains('T') && bare.contains('-') {
                     if bare.ends_with('Z') { "<time>" } else { "<attempt>" }
                 } else if hex(12) {
@@ -90,10 +91,15 @@ fn requests_are_printed_as_they_would_be_sent() {
 #[test]
 fn a_table_of_prices_that_is_wrong_is_refused_at_its_place() {
     let project = Project::of("chain.yaml", CHAIN);
-    fs_err::write(project.file("dear.yaml"), PRICES.replace("0.03", "a lot")).expect("the folder can be written");
+    fs_err::write(project.file("dear.yaml"), PRICES.replace("0.03", "a lot"))
+        .expect("the folder can be written");
     for command in ["plan", "run"] {
         let refused = project.runner(&[command, "chain.yaml", "--prices", "dear.yaml"]).expect(2);
-        assert!(refused.err.contains("dear.yaml:6:44") && refused.err.contains("amount of money"), "{}", refused.told());
+        assert!(
+            refused.err.contains("dear.yaml:6:44") && refused.err.contains("amount of money"),
+            "{}",
+            refused.told()
+        );
         let missing = project.runner(&[command, "chain.yaml", "--prices", "none.yaml"]).expect(2);
         assert!(missing.err.contains("none.yaml"), "{}", missing.told());
     }

@@ -6,46 +6,67 @@ use serde_json::Value;
 /// spacing they came in. Numbers are written as `serde_json` writes them.
 #[must_use]
 pub fn canonical_json(value: &Value) -> String {
-    let mut text = String::new();
+    let mut text = Vec::new();
     write(value, &mut text);
-    text
+    into_string(text)
 }
 
-fn write(value: &Value, text: &mut String) {
+/// [`canonical_json`] of an object that is given by its members, each name once.
+#[must_use]
+pub fn canonical_object<'a>(members: impl IntoIterator<Item = (&'a str, &'a Value)>) -> String {
+    let mut text = Vec::new();
+    write_object(members.into_iter().collect(), &mut text);
+    into_string(text)
+}
+
+fn into_string(text: Vec<u8>) -> String {
+    // JSON that was written from text is text.
+    String::from_utf8(text).unwrap_or_default()
+}
+
+fn write(value: &Value, text: &mut Vec<u8>) {
     match value {
         Value::Object(members) => {
-            let mut members: Vec<(&String, &Value)> = members.iter().collect();
-            members.sort_unstable_by_key(|(name, _)| *name);
-            text.push('{');
-            for (at, (name, value)) in members.into_iter().enumerate() {
-                if at > 0 {
-                    text.push(',');
-                }
-                text.push_str(&Value::from(name.as_str()).to_string());
-                text.push(':');
-                write(value, text);
-            }
-            text.push('}');
+            write_object(members.iter().map(|(name, value)| (name.as_str(), value)).collect(), text);
         }
         Value::Array(items) => {
-            text.push('[');
+            text.push(b'[');
             for (at, item) in items.iter().enumerate() {
                 if at > 0 {
-                    text.push(',');
+                    text.push(b',');
                 }
                 write(item, text);
             }
-            text.push(']');
+            text.push(b']');
         }
-        scalar => text.push_str(&scalar.to_string()),
+        scalar => write_scalar(scalar, text),
     }
+}
+
+fn write_object(mut members: Vec<(&str, &Value)>, text: &mut Vec<u8>) {
+    members.sort_unstable_by_key(|(name, _)| *name);
+    text.push(b'{');
+    for (at, (name, value)) in members.into_iter().enumerate() {
+        if at > 0 {
+            text.push(b',');
+        }
+        write_scalar(name, text);
+        text.push(b':');
+        write(value, text);
+    }
+    text.push(b'}');
+}
+
+fn write_scalar(scalar: impl serde::Serialize, text: &mut Vec<u8>) {
+    // Neither text, numbers nor memory can refuse.
+    let _: Result<(), serde_json::Error> = serde_json::to_writer(text, &scalar);
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::canonical_json;
+    use super::{canonical_json, canonical_object};
 
     #[test]
     fn the_order_of_members_does_not_matter_and_everything_else_does() {
@@ -54,5 +75,14 @@ mod tests {
         assert_eq!(one, r#"{"a":[1,{"b":"x","c":2}],"d":null}"#);
         assert_ne!(one, canonical_json(&json!({"d": null, "a": [{"b": "x", "c": 2}, 1]})));
         assert_ne!(one, canonical_json(&json!({"d": null, "a": [1, {"b": "x", "c": "2"}]})));
+    }
+
+    #[test]
+    fn members_make_the_text_of_their_object() {
+        let sorted =
+            json!({"a": {"x": [true], "y": 1e300}, "b": -0.5, "z": "a \"quote\", a \u{1}\n and a 🎬"});
+        let members = sorted.as_object().into_iter().flatten().rev();
+        let text = canonical_object(members.map(|(name, value)| (name.as_str(), value)));
+        assert_eq!((text.as_str(), text.as_str()), (&*canonical_json(&sorted), &*sorted.to_string()));
     }
 }

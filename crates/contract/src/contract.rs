@@ -11,7 +11,10 @@ use crate::{
     view,
 };
 #[cfg(feature = "validate")]
-use crate::{Violation, check::Checks};
+use crate::{
+    Violation,
+    check::{Checks, Series},
+};
 
 /// openapi.yaml as JSON, which the build script has checked.
 const EMBEDDED: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
@@ -40,14 +43,15 @@ impl Contract {
         &EMBEDDED_CONTRACT
     }
 
-    /// The contract that is built in, read anew; for build scripts, which read it once.
+    /// The contract that is built in, read anew; for build scripts, which read it once. Its checks are compiled when the
+    /// first request or answer of their kind comes: a program that checks one family does not wait for the others.
     ///
     /// # Errors
     /// None in practice: the document was checked when this crate was built.
     pub fn built_in() -> Result<Self, SpecError> {
         let document = serde_json::from_str(EMBEDDED)
             .map_err(|error| SpecError::new("", format!("this is not JSON: {error}"), "build again"))?;
-        Self::from_document(document)
+        Self::read(document)
     }
 
     /// Reads a contract from an `OpenAPI` document, for example an older or an edited one.
@@ -55,9 +59,16 @@ impl Contract {
     /// # Errors
     /// The document does not hold together: the error says where in it, and what to do.
     pub fn from_document(document: Value) -> Result<Self, SpecError> {
+        let contract = Self::read(document)?;
+        #[cfg(feature = "validate")]
+        contract.checks.compile_all(&contract.spec)?;
+        Ok(contract)
+    }
+
+    fn read(document: Value) -> Result<Self, SpecError> {
         let spec = Spec::read(&document)?;
         #[cfg(feature = "validate")]
-        let checks = Checks::compile(&document, &spec)?;
+        let checks = Checks::new(&document, &spec);
         Ok(Self {
             document,
             spec,
@@ -176,15 +187,21 @@ impl Contract {
         self.checks.request(&self.spec, request)
     }
 
+    /// Accepts requests of one family that come one after another, looking only at what is new in each.
+    #[must_use]
+    pub fn series(&self, family: &Family) -> Series<'_> {
+        Series::new(&self.spec, family, self.checks.of_family(&self.spec, family))
+    }
+
     /// Checks a task object (spec 2.5 and 3), as a service has to send it.
     #[must_use]
     pub fn check_task(&self, task: &Value) -> Vec<Violation> {
-        self.checks.task(task)
+        self.checks.task(&self.spec, task)
     }
 
     /// Checks the body of a refusal (spec 7), as a service has to send it.
     #[must_use]
     pub fn check_error(&self, body: &Value) -> Vec<Violation> {
-        self.checks.error(body)
+        self.checks.error(&self.spec, body)
     }
 }

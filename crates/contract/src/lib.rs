@@ -8,6 +8,7 @@
 //! | which models there are, and what they take | [`Contract::models`], [`Contract::inputs`] |
 //! | which fields a request has | [`Contract::fields`] |
 //! | whether a request or an answer is acceptable | [`Contract::check_request`], [`Contract::check_task`] |
+//! | whether each of many like requests is | [`Contract::series`] |
 //! | what a new document means to callers of the old one | [`diff::diff`] |
 //!
 //! Everything is data of the document: a new optional field, a new enum value and a new model id need no change here.
@@ -23,7 +24,9 @@ mod spec;
 mod view;
 mod violation;
 
-pub use canonical::canonical_json;
+pub use canonical::{canonical_json, canonical_object};
+#[cfg(feature = "validate")]
+pub use check::Series;
 pub use contract::Contract;
 pub use spec::{
     Family, Field, FieldKind, InputForm, InputForms, Model, ResolutionSource, Rule, RulePlace, SpecError,

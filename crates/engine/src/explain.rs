@@ -1,6 +1,6 @@
 //! Why a node would be made again: what of its key is not what it was, and what hangs on it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -68,17 +68,42 @@ pub async fn explain(
     nodes: &[NodeIx],
 ) -> Result<Vec<Explanation>, LedgerError> {
     let (previews, made) = preview::survey(plan, ledger, &preview::keys(ledger, service)?, Check::Quick).await?;
-    nodes
-        .iter()
-        .map(|ix| {
-            let artifact = |parent: NodeIx| made[parent.index()].as_ref();
-            let recorded = match ledger {
-                Some(ledger) => ledger.recorded(&plan.node(*ix).shot)?,
-                None => Vec::new(),
-            };
-            Ok(one(plan, *ix, service, previews[ix.index()].clone(), artifact, &recorded))
-        })
-        .collect()
+    let mut records: HashMap<&str, Record> = HashMap::new();
+    let mut explanations = Vec::with_capacity(nodes.len());
+    for ix in nodes {
+        let shot: &str = &plan.node(*ix).shot;
+        if !records.contains_key(shot) {
+            let attempts = ledger.map_or_else(|| Ok(Vec::new()), |ledger| ledger.recorded(shot))?;
+            records.insert(shot, Record::new(attempts));
+        }
+        let artifact = |parent: NodeIx| made[parent.index()].as_ref();
+        explanations.push(one(plan, *ix, service, previews[ix.index()].clone(), artifact, &records[shot]));
+    }
+    Ok(explanations)
+}
+
+/// The most attempts of other instances that are compared with one that has none of its own.
+const OTHERS: usize = 100;
+
+/// The attempts of a shot, the latest first, and which of them are each instance's.
+struct Record {
+    attempts: Vec<RecordedAttempt>,
+    by_name: HashMap<String, Vec<usize>>,
+}
+
+impl Record {
+    fn new(attempts: Vec<RecordedAttempt>) -> Self {
+        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, attempt) in attempts.iter().enumerate() {
+            by_name.entry(attempt.node.clone()).or_default().push(at);
+        }
+        Self { attempts, by_name }
+    }
+
+    /// The attempts of an instance.
+    fn of(&self, name: &str) -> impl Iterator<Item = &RecordedAttempt> {
+        self.by_name.get(name).into_iter().flatten().map(|at| &self.attempts[*at])
+    }
 }
 
 fn one<'a>(
@@ -87,7 +112,7 @@ fn one<'a>(
     service: &str,
     preview: Preview,
     artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
-    recorded: &[RecordedAttempt],
+    record: &Record,
 ) -> Explanation {
     let node = plan.node(ix);
     let parts = parts_of(plan, ix, service, &artifact);
@@ -101,17 +126,18 @@ fn one<'a>(
             Some(Unknown { part: input_name(&input.pointer), shot })
         })
         .collect();
-    let nearest = nearest(&node.name, &parts, &unknown, recorded);
+    let nearest = nearest(&node.name, &parts, &unknown, record);
     let same = nearest.as_ref().map_or_else(Vec::new, |nearest| {
         let changed = |part: &KeyPart| nearest.changes.iter().any(|change| change.name == part.name);
         parts.iter().filter(|part| !changed(part)).map(|part| part.name.clone()).collect()
     });
     let affected = downstream(plan, ix);
-    let film = plan.film().filter(|film| film.clips.iter().any(|clip| *clip == ix || affected.contains(clip)));
+    let film =
+        plan.film().filter(|film| film.clips.iter().any(|clip| *clip == ix || affected.contains(clip)));
     Explanation {
         preview,
         nearest,
-        unrecorded: recorded.iter().filter(|attempt| attempt.node == node.name && attempt.parts.is_none()).count(),
+        unrecorded: record.of(&node.name).filter(|attempt| attempt.parts.is_none()).count(),
         same,
         unknown,
         affects: affected.iter().map(|ix| plan.node(*ix).name.clone()).collect(),
@@ -120,22 +146,17 @@ fn one<'a>(
 }
 
 /// The attempt with the fewest differences: of the node's own name where there are any, else of the same shot; of equals the latest.
-fn nearest(
-    name: &str,
-    parts: &[KeyPart],
-    unknown: &[Unknown],
-    recorded: &[RecordedAttempt],
-) -> Option<Nearest> {
+fn nearest(name: &str, parts: &[KeyPart], unknown: &[Unknown], record: &Record) -> Option<Nearest> {
     let unknown: Vec<String> = unknown.iter().map(|unknown| unknown.part.clone()).collect();
-    recorded
-        .iter()
-        .filter_map(|attempt| {
-            let changes = part_changes(attempt.parts.as_ref()?, parts, &unknown);
-            Some((attempt, changes))
-        })
-        .min_by_key(|(attempt, changes)| {
-            (attempt.node != name, changes.len(), std::cmp::Reverse(attempt.intended_at))
-        })
+    let compared = |attempt| compare(attempt, parts, &unknown);
+    let fewest = |(attempt, changes): &(&RecordedAttempt, Vec<PartChange>)| {
+        (changes.len(), std::cmp::Reverse(attempt.intended_at))
+    };
+    record
+        .of(name)
+        .filter_map(compared)
+        .min_by_key(fewest)
+        .or_else(|| record.attempts.iter().take(OTHERS).filter_map(compared).min_by_key(fewest))
         .map(|(attempt, changes)| Nearest {
             attempt: attempt.attempt.to_string(),
             shot: attempt.node.clone(),
@@ -143,6 +164,15 @@ fn nearest(
             state: attempt.state.clone(),
             changes,
         })
+}
+
+/// An attempt with what differs from it; nothing where its parts are not on record.
+fn compare<'r>(
+    attempt: &'r RecordedAttempt,
+    parts: &[KeyPart],
+    unknown: &[String],
+) -> Option<(&'r RecordedAttempt, Vec<PartChange>)> {
+    Some((attempt, part_changes(attempt.parts.as_ref()?, parts, unknown)))
 }
 
 /// All nodes that wait for this one, directly or not.

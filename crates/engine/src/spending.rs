@@ -24,7 +24,10 @@ impl Spending {
     /// What a run has cost. `price` says what the task of a node costs, by its place in the plan and the length of its video, where there is
     /// one; nothing where that has no price.
     #[must_use]
-    pub fn of(summary: &RunSummary, price: impl Fn(usize, Option<Seconds>) -> Option<Between<Money>>) -> Self {
+    pub fn of(
+        summary: &RunSummary,
+        price: impl Fn(usize, Option<Seconds>) -> Option<Between<Money>>,
+    ) -> Self {
         let mut spending = Self::default();
         for (at, node) in summary.nodes.iter().enumerate() {
             if node.decision != Some(Decision::Execute) {

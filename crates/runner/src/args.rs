@@ -19,6 +19,9 @@ pub(crate) struct Arguments {
     /// Says more about what happens, on standard error (-vv: everything).
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub(crate) verbose: u8,
+    /// Colours on standard error; `auto` is on a terminal, unless `NO_COLOR` is set.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Colour::Auto, global = true)]
+    pub(crate) color: Colour,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -27,6 +30,7 @@ const EXIT_CODES: &str = "\
 Environment:
   RUNNER_BASE_URL  address of the video service, for example https://api.example.com
   RUNNER_API_KEY   the key for it
+  NO_COLOR         if set to anything, no colours
 
 Exit codes:
   0    all done
@@ -43,6 +47,10 @@ pub(crate) enum Command {
     Run(Run),
     /// Shows what `run` would do and cost, and does nothing.
     Plan(Plan),
+    /// Writes a commented workflow to begin with.
+    Init(Init),
+    /// Makes a workflow of a shot list: a CSV file as spreadsheets write it.
+    Import(Import),
     /// Says why shots would be made again: what changed since the nearest earlier attempt, and what depends on it.
     Explain(Explain),
     /// Checks workflow files and lists every problem with its place.
@@ -143,6 +151,78 @@ pub(crate) enum PlanFormat {
     Mermaid,
     /// A graph for Graphviz.
     Dot,
+}
+
+/// The model and the shape of the picture in a new workflow.
+#[derive(Debug, Args)]
+pub(crate) struct Look {
+    /// The family of models: a or b.
+    #[arg(long, value_name = "FAMILY", default_value = "a")]
+    pub(crate) family: String,
+    /// The model [default: the family's first that makes video of words alone].
+    #[arg(long, value_name = "ID", conflicts_with = "family")]
+    pub(crate) model: Option<String>,
+    /// The shape of the picture.
+    #[arg(long, value_name = "W:H", default_value = "16:9")]
+    pub(crate) aspect: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The workflow file to write; its name becomes the workflow's.
+    #[arg(default_value = "storyboard.yaml")]
+    pub(crate) file: PathBuf,
+    /// What to begin with.
+    #[arg(long, value_enum, default_value_t = Kind::Storyboard)]
+    pub(crate) kind: Kind,
+    /// How many shots, or cells of a sweep.
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    pub(crate) shots: usize,
+    #[command(flatten)]
+    pub(crate) look: Look,
+    /// Overwrites the file if it is there.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Kinds of workflow to begin with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// Shots with cuts between them, joined into a film.
+    Storyboard,
+    /// Shots of which each begins where the one before it ended.
+    Chain,
+    /// One shot over a grid of values, to be compared.
+    Sweep,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = IMPORT_NOTES)]
+pub(crate) struct Import {
+    /// The shot list: values separated by commas, semicolons or tabs, the first line names the columns.
+    pub(crate) list: PathBuf,
+    /// The workflow file to write, or - for standard output [default: the list's name with .yaml].
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Makes each shot begin on the frame where the one before it ended, within its scene.
+    #[arg(long, value_enum, value_name = "WITHIN")]
+    pub(crate) chain: Option<Chain>,
+    #[command(flatten)]
+    pub(crate) look: Look,
+    /// Overwrites the file if it is there.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+const IMPORT_NOTES: &str = "\
+Columns: scene, shot, size, angle, movement, lens, description, dialogue, sound, duration, under their usual names. Only the description is
+needed. Others become the shot's note.";
+
+/// What shots are chained within.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Chain {
+    /// The shots of a scene.
+    Scene,
 }
 
 #[derive(Debug, Args)]
@@ -281,6 +361,17 @@ pub(crate) struct NewKey {
     /// Seconds of video in all.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) quota_seconds: Option<u64>,
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// In any case.
+    Always,
+    /// In no case.
+    Never,
 }
 
 /// For people, or for machines.

@@ -39,6 +39,7 @@ pub fn main() -> ExitCode {
             return exit.into();
         }
     };
+    terminal::colour(arguments.color);
     // A service is watched by its log; all other commands say themselves what happens.
     let least = u8::from(matches!(arguments.command, Command::Serve(_)));
     terminal::log(arguments.verbose.max(least));
@@ -53,6 +54,8 @@ pub fn main() -> ExitCode {
         match arguments.command {
             Command::Run(run) => commands::run::run(run).await,
             Command::Plan(plan) => commands::plan::plan(plan).await,
+            Command::Init(init) => commands::init::init(&init),
+            Command::Import(import) => commands::import::import(&import),
             Command::Explain(explain) => commands::explain::explain(explain).await,
             Command::Check(check) => commands::check::check(&check),
             Command::Models(models) => commands::models::models(&models),

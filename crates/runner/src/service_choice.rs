@@ -86,7 +86,7 @@ impl Choice {
     }
 
     /// Makes the service ready to be talked to. The embedded one is started, and says so.
-    pub(crate) async fn connect(self, place: &Place) -> Result<Connected, String> {
+    pub(crate) async fn connect(self, place: &Place, tools: media::Tools) -> Result<Connected, String> {
         match self {
             Self::Remote { url, key } => {
                 let policy = if is_loopback(&url) { Policy::local() } else { Policy::remote() };
@@ -98,7 +98,7 @@ impl Choice {
                     "embedded service: renders on this machine and costs nothing; for a real one set {BASE_URL} and {API_KEY}"
                 );
                 let key = SecretString::from("embedded");
-                let service = start_embedded(place, &key).await?;
+                let service = start_embedded(place, &key, &tools).await?;
                 let service = Arc::new(service);
                 let client = Client::new(ClientConfig::new(service.base_url(), key))
                     .map_err(|error| error.to_string())?;
@@ -114,10 +114,11 @@ impl Choice {
 }
 
 /// Starts the embedded service. Its store belongs to one process at a time, so a second run in the same folder waits for the first.
-async fn start_embedded(place: &Place, key: &SecretString) -> Result<Service, String> {
+async fn start_embedded(place: &Place, key: &SecretString, tools: &media::Tools) -> Result<Service, String> {
     let mut said = false;
     loop {
-        let config = service::Config::embedded(place.service(), key.clone());
+        let mut config = service::Config::embedded(place.service(), key.clone());
+        config.tools = tools.clone();
         let renderer = Arc::new(service::render::Procedural);
         match Service::start(config, renderer, service::Sources::system()).await {
             Ok(service) => return Ok(service),

@@ -1,8 +1,19 @@
 //! The terminal: whether there is one, colours, and the log.
 
 use std::io::IsTerminal as _;
+use std::sync::OnceLock;
 
 use tracing_subscriber::EnvFilter;
+
+use crate::args::Colour;
+
+/// What the user said about colours, once, at the start.
+static COLOUR: OnceLock<Colour> = OnceLock::new();
+
+/// Sets when to colour. Only the first call counts.
+pub(crate) fn colour(when: Colour) {
+    COLOUR.get_or_init(|| when);
+}
 
 /// Whether live lines can be drawn on standard error.
 pub(crate) fn is_live() -> bool {
@@ -11,7 +22,11 @@ pub(crate) fn is_live() -> bool {
 
 /// Whether standard error takes colours.
 pub(crate) fn has_colour() -> bool {
-    is_live() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty())
+    match COLOUR.get().copied().unwrap_or(Colour::Auto) {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto => is_live() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
+    }
 }
 
 /// Sends the log to standard error: warnings, or more when asked for.

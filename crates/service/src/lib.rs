@@ -31,7 +31,7 @@ mod size;
 mod store;
 mod task;
 mod wish;
-mod work;
+mod workshop;
 
 pub use self::{
     clock::{Clock, SystemClock},

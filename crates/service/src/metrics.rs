@@ -36,7 +36,28 @@ pub(crate) struct Gauges {
     pub(crate) workers: usize,
 }
 
+/// What has happened since the start, summed up.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Totals {
+    pub(crate) accepted: u64,
+    pub(crate) completed: u64,
+    pub(crate) failed: u64,
+    pub(crate) frames: u64,
+    pub(crate) refused: u64,
+}
+
 impl Metrics {
+    pub(crate) fn totals(&self) -> Totals {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Totals {
+            accepted: read(&self.accepted),
+            completed: read(&self.completed),
+            failed: read(&self.failed),
+            frames: read(&self.frames),
+            refused: self.refusals.iter().map(read).sum(),
+        }
+    }
+
     pub(crate) fn accepted(&self) {
         self.accepted.fetch_add(1, Ordering::Relaxed);
     }

@@ -21,7 +21,7 @@ use crate::{
     store::{Acceptance, Store, StoreError},
     task::Task,
     wish::Wish,
-    work::{Board, Live},
+    workshop::{Board, Live},
 };
 
 /// Where tasks come in.

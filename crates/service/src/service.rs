@@ -30,7 +30,7 @@ use crate::{
     reception::Reception,
     render::Renderer,
     store::Store,
-    work::{Board, Live, Workers, Workshop},
+    workshop::{Board, Live, Workers, Workshop},
 };
 
 /// How long open downloads may go on after a shutdown has begun.

@@ -45,7 +45,7 @@ pub(crate) struct Task {
     pub(crate) key: KeyId,
     pub(crate) order: Order,
     pub(crate) status: Status,
-    /// How far it came, in percent; while it is being rendered, `work::Live` knows better.
+    /// How far it came, in percent; while it is being rendered, `workshop::Live` knows better.
     pub(crate) progress: u8,
     /// How often a worker has begun it, over all lives of the service.
     pub(crate) starts: u32,

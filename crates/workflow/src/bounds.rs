@@ -12,7 +12,7 @@ pub const YAML_NODES: usize = 100_000;
 /// The most aliases (`*name`) in a file.
 pub const YAML_ALIASES: usize = 2_000;
 /// The most instances (cells and takes of all shots) in a plan.
-pub const INSTANCES: usize = 10_000;
+pub const INSTANCES: usize = 100_000;
 /// The most pairs of cells that are compared to find out who uses whom.
 pub const COMPARISONS: usize = 100_000_000;
 /// The most clips in a film; a shot may be shown more than once.
@@ -39,6 +39,10 @@ pub const TEMPLATE_FUEL: u64 = 20_000;
 pub const TEMPLATE_JOINS: usize = 64;
 /// The most rows that the `csv` filter reads.
 pub const CSV_ROWS: usize = 10_000;
+/// The most shots of a workflow to begin with.
+pub const DRAFT_SHOTS: usize = 100;
+/// The most columns of a shot list.
+pub const COLUMNS: usize = 200;
 /// The most prices in a table of prices.
 pub const PRICES: usize = 1_000;
 /// The greatest amount in a table of prices: a million.

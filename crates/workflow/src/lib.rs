@@ -13,8 +13,10 @@
 
 pub mod bounds;
 mod diagnostic;
+pub mod draft;
 mod expand;
 mod files;
+pub mod import;
 mod load;
 mod matrix;
 pub mod plan;
@@ -26,11 +28,13 @@ mod syntax;
 mod template;
 mod yaml;
 
-pub use diagnostic::{Diagnostic, Label, Record, Report, Severity, render};
+pub use diagnostic::{Diagnostic, Label, Record, RecordSpan, Report, Severity, render};
 pub use expand::Instances;
 pub use files::{FileTrouble, Files, Folder, InMemory};
 pub use load::{Checked, Options, check, expand, load, parse};
-pub use plan::{BrokenSeal, Edge, Film, Input, InputIdentity, Node, NodeIx, NodeKey, Place, Plan, key};
+pub use plan::{
+    BrokenSeal, Cell, Edge, Film, Input, InputIdentity, Node, NodeIx, NodeKey, Place, Plan, Request, key,
+};
 pub use schema::workflow_schema;
 pub use seal::seal;
 pub use source::{Position, Source, Span, Spanned};

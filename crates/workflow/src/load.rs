@@ -117,7 +117,8 @@ fn expand_all(
     problems: &mut Problems,
 ) -> Instances {
     let env = environment();
-    let cx = Cx { source, contract, files, options, templates: Templates::new(&env, source) };
+    let file = source.name().into();
+    let cx = Cx { source, contract, files, options, templates: Templates::new(&env, source), file };
     expand::expand(workflow, &cx, problems)
 }
 

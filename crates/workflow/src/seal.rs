@@ -6,10 +6,7 @@ use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::expand::Instances;
-use crate::plan::{
-    BrokenSeal, Edge, Fingerprint, Hasher, Node, NodeIx, Plan, Source, frame_edges,
-    request_without_by_products,
-};
+use crate::plan::{BrokenSeal, Edge, Fingerprint, Hasher, Node, NodeIx, Plan, Source, frame_edges};
 
 /// Seals instances into a plan.
 ///
@@ -56,7 +53,7 @@ fn fingerprint(node: &Node, before: &[Fingerprint]) -> Fingerprint {
         hasher.bytes(&before[ix.index()]);
     };
     let mut hasher = Hasher::new("fingerprint/1");
-    hasher.json(&request_without_by_products(node));
+    hasher.request(node);
     hasher.number(node.inputs.len() as u64);
     for input in &node.inputs {
         hasher.text(&input.pointer);

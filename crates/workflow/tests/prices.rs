@@ -86,7 +86,9 @@ fn a_resolution_left_to_the_service_is_priced_only_where_all_are() {
 #[test]
 fn what_was_left_open_is_settled_by_the_video() {
     let prices = table(TABLE);
-    let plan = plan("  - {id: open, prompt: p, resolution: 480p}\n  - {id: stated, prompt: p, resolution: 480p, seconds: 5}\n");
+    let plan = plan(
+        "  - {id: open, prompt: p, resolution: 480p}\n  - {id: stated, prompt: p, resolution: 480p, seconds: 5}\n",
+    );
     let settled: Vec<String> = plan
         .nodes()
         .map(|(_, node)| Billing::of(node, Contract::embedded()))
@@ -146,7 +148,8 @@ fn the_example_prices_every_model_at_every_resolution() {
     let text = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../workflows/prices.yaml")).unwrap();
     let prices = table(std::str::from_utf8(&text).unwrap());
     assert!(prices.source().contains("placeholder"));
-    let request = |id: &str| format!("  - {{id: a, model: {id}, prompt: p, image: \"https://x.example/a.png\"}}\n");
+    let request =
+        |id: &str| format!("  - {{id: a, model: {id}, prompt: p, image: \"https://x.example/a.png\"}}\n");
     for model in Contract::embedded().models() {
         let plan = plan(&request(&model.id));
         let (_, node) = plan.nodes().next().unwrap();

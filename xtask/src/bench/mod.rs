@@ -1,5 +1,6 @@
 //! Measurements that documents quote: each as a ratio or a bound within one run, never against yesterday's figure.
 
+mod render;
 mod service;
 mod storyboard;
 
@@ -11,6 +12,8 @@ use clap::Subcommand;
 pub(crate) enum Bench {
     /// The example storyboard through the whole program, against rendering its shots alone on as many threads.
     Storyboard,
+    /// Processor seconds a clip by scene and size, split into drawing and the rest; several clips at once.
+    Render,
     /// Polls of the service while 2,000 tasks wait and all workers render.
     Service,
 }
@@ -21,6 +24,7 @@ pub(crate) fn bench(root: &Path, what: &Bench) -> Result<String, String> {
     }
     match what {
         Bench::Storyboard => storyboard::measure(root),
+        Bench::Render => render::measure(),
         Bench::Service => service::measure(),
     }
 }

@@ -110,7 +110,7 @@ fn moved(before: &Plan, after: &Plan) -> Vec<Moved> {
         let mut changes = Vec::new();
         match (before.get(name), after.get(name)) {
             (Some(before), Some(after)) => {
-                let request = |node: &Node| Value::Object(node.request.clone());
+                let request = |node: &Node| Value::Object(node.request.to_map());
                 differences("", Some(&request(before)), Some(&request(after)), &mut changes);
             }
             (None, _) => changes.push("the shot is new".to_owned()),
@@ -144,7 +144,7 @@ fn touches(plan: &Plan, old: &Contract, new: &Contract, diff: &Diff) -> Vec<Touc
         let is_default = change.subject == Subject::Default;
         let concerned = plan.nodes().filter(|(_, node)| {
             let contract = if old.model(&node.model).is_some() { old } else { new };
-            concerns(change, contract, &node.family, &node.model, &node.request, is_default)
+            concerns(change, contract, &node.family, &node.model, &node.request.to_map(), is_default)
         });
         let shots = concerned.count();
         if shots > 0 {

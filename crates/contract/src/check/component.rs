@@ -1,6 +1,6 @@
 //! The checks of one component: its schema, and the rules of everything inside it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::OnceLock};
 
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value, json};
@@ -20,7 +20,13 @@ pub(crate) struct ComponentCheck {
     schema: Value,
     validator: Validator,
     rules: Vec<RuleCheck>,
+    /// The fields, where the component is nothing but its fields: see [`ComponentCheck::field`].
+    fields: Option<BTreeMap<String, OnceLock<Option<Validator>>>>,
 }
+
+/// What a component may say beside its fields without judging the object as a whole.
+const SAYS_NO_MORE: [&str; 8] =
+    ["type", "properties", "required", "description", "title", "examples", "deprecated", "$comment"];
 
 /// A schema from the document, compiled; the error says that it stands under a component.
 pub(crate) fn compile(schema: &Value, place: &str) -> Result<Validator, SpecError> {
@@ -52,7 +58,31 @@ impl ComponentCheck {
         let schema = json!({ "$ref": format!("#/$defs/{name}"), "$defs": definitions });
         let validator = compile(&schema, &place)?;
         let rules = rules::compile(definitions, name, all_rules)?;
-        Ok(Self { name: name.to_owned(), schema, validator, rules })
+        let fields = definitions.get(name).and_then(fields_alone);
+        Ok(Self { name: name.to_owned(), schema, validator, rules, fields })
+    }
+
+    /// Whether a value is acceptable in a field, whatever the other fields are; `None` where that cannot be said by itself.
+    ///
+    /// Invariant: an object is acceptable to the schema exactly when each of its fields is and none of [`Self::required`]
+    /// is missing. That holds where the schema has no keywords but [`SAYS_NO_MORE`]; with any other there are no `fields`.
+    pub(crate) fn field(&self, name: &str, value: &Value) -> Option<bool> {
+        let Some(field) = self.fields.as_ref()?.get(name) else { return Some(true) };
+        let validator = field.get_or_init(|| {
+            let place = format!("#/$defs/{}/properties/{}", escape(&self.name), escape(name));
+            compile(&json!({ "$ref": place, "$defs": self.schema.get("$defs") }), "").ok()
+        });
+        validator.as_ref().map(|validator| validator.is_valid(value))
+    }
+
+    /// The fields that an object has to have.
+    pub(crate) fn required(&self) -> impl Iterator<Item = &str> {
+        let required = self.schema["$defs"][&self.name]["required"].as_array();
+        required.into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    pub(crate) fn rules(&self) -> &[RuleCheck] {
+        &self.rules
     }
 
     pub(crate) fn violations(&self, instance: &Value) -> Vec<Violation> {
@@ -132,6 +162,17 @@ impl ComponentCheck {
         }
         around
     }
+}
+
+/// The names of an object's fields, where nothing but they and their presence decides about the object.
+fn fields_alone(schema: &Value) -> Option<BTreeMap<String, OnceLock<Option<Validator>>>> {
+    let schema = schema.as_object()?;
+    let known = |keyword: &String| SAYS_NO_MORE.contains(&keyword.as_str()) || keyword.starts_with("x-");
+    if schema.get("type") != Some(&json!("object")) || !schema.keys().all(known) {
+        return None;
+    }
+    let properties = schema.get("properties")?.as_object()?;
+    Some(properties.keys().map(|name| (name.clone(), OnceLock::new())).collect())
 }
 
 #[derive(Default)]

@@ -3,11 +3,12 @@
 mod component;
 mod message;
 mod rules;
+mod series;
 mod unknown_model;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::OnceLock};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     SpecError, Violation,
@@ -15,43 +16,78 @@ use crate::{
     view,
 };
 use component::ComponentCheck;
+pub use series::Series;
 
 /// More violations than this are not listed: they are the same mistake again.
 const MAX_VIOLATIONS: usize = 100;
 
-/// The compiled checks of a contract.
+/// The checks of a contract, each compiled when it is first used.
 #[derive(Debug)]
 pub(crate) struct Checks {
-    requests: BTreeMap<Family, ComponentCheck>,
-    task: ComponentCheck,
-    error: ComponentCheck,
+    definitions: Map<String, Value>,
+    requests: BTreeMap<Family, Lazy>,
+    task: Lazy,
+    error: Lazy,
+}
+
+/// The check of one component.
+#[derive(Debug)]
+struct Lazy {
+    component: String,
+    compiled: OnceLock<Result<ComponentCheck, SpecError>>,
 }
 
 impl Checks {
-    pub(crate) fn compile(document: &Value, spec: &Spec) -> Result<Self, SpecError> {
-        let definitions = view::plain_definitions(document);
-        let compile = |component: &str| ComponentCheck::compile(&definitions, component, &spec.rules);
-        let mut requests = BTreeMap::new();
-        for family in &spec.families {
-            requests.insert(family.name.clone(), compile(&family.component)?);
+    pub(crate) fn new(document: &Value, spec: &Spec) -> Self {
+        let lazy = |component: &str| Lazy { component: component.to_owned(), compiled: OnceLock::new() };
+        let requests =
+            spec.families.iter().map(|family| (family.name.clone(), lazy(&family.component))).collect();
+        Self {
+            definitions: view::plain_definitions(document),
+            requests,
+            task: lazy(TASK),
+            error: lazy(ERROR),
         }
-        Ok(Self { requests, task: compile(TASK)?, error: compile(ERROR)? })
+    }
+
+    /// Compiles all of them, to find out whether the document allows it.
+    pub(crate) fn compile_all(&self, spec: &Spec) -> Result<(), SpecError> {
+        for lazy in self.requests.values().chain([&self.task, &self.error]) {
+            self.compiled(lazy, spec).as_ref().map_err(Clone::clone)?;
+        }
+        Ok(())
+    }
+
+    fn compiled<'c>(&self, lazy: &'c Lazy, spec: &Spec) -> &'c Result<ComponentCheck, SpecError> {
+        lazy.compiled.get_or_init(|| ComponentCheck::compile(&self.definitions, &lazy.component, &spec.rules))
+    }
+
+    #[expect(
+        clippy::expect_used,
+        reason = "a document from outside was compiled whole when it was read; a test compiles the one that is built in"
+    )]
+    fn of<'c>(&self, lazy: &'c Lazy, spec: &Spec) -> &'c ComponentCheck {
+        self.compiled(lazy, spec).as_ref().expect("the document's checks compile")
     }
 
     pub(crate) fn request(&self, spec: &Spec, request: &Value) -> Vec<Violation> {
         let id = request.get("model").and_then(Value::as_str);
         let model = id.and_then(|id| spec.models.iter().find(|model| model.id == id));
-        match model.and_then(|model| self.requests.get(&model.family)) {
+        match model.and_then(|model| self.of_family(spec, &model.family)) {
             Some(check) => check.violations(request),
             None => vec![unknown_model::violation(request, &spec.models)],
         }
     }
 
-    pub(crate) fn task(&self, task: &Value) -> Vec<Violation> {
-        self.task.violations(task)
+    pub(crate) fn of_family(&self, spec: &Spec, family: &Family) -> Option<&ComponentCheck> {
+        self.requests.get(family).map(|lazy| self.of(lazy, spec))
     }
 
-    pub(crate) fn error(&self, body: &Value) -> Vec<Violation> {
-        self.error.violations(body)
+    pub(crate) fn task(&self, spec: &Spec, task: &Value) -> Vec<Violation> {
+        self.of(&self.task, spec).violations(task)
+    }
+
+    pub(crate) fn error(&self, spec: &Spec, body: &Value) -> Vec<Violation> {
+        self.of(&self.error, spec).violations(body)
     }
 }

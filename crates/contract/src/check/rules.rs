@@ -1,6 +1,6 @@
 //! Cross-field rules at work: each is tried on every object of its component that an instance holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jsonschema::Validator;
 use serde_json::{Map, Value};
@@ -27,6 +27,8 @@ pub(crate) struct RuleCheck {
     rejects: Validator,
     /// For each place of the rule that is a choice of items, which items.
     choices: Vec<Option<Validator>>,
+    /// The fields of the whole instance whose values, and not only their presence, decide; `None` where all may.
+    reads: Option<BTreeSet<String>>,
 }
 
 /// The rules of a component and of all that it holds.
@@ -51,14 +53,45 @@ pub(crate) fn compile(
             });
             compiled.push(RuleCheck {
                 name: format!("{component}/{}", rule.id),
-                path: path.clone(),
                 rule: rule.clone(),
                 rejects: compile_schema(&rule.reject, &format!("{place}/reject"))?,
                 choices: choices.collect::<Result<_, _>>()?,
+                reads: read_fields(&path, &rule.reject),
+                path: path.clone(),
             });
         }
     }
     Ok(compiled)
+}
+
+/// The fields of the instance whose values a rule reads.
+fn read_fields(path: &[Step], reject: &Value) -> Option<BTreeSet<String>> {
+    match path.first() {
+        Some(Step::Key(field)) => Some(BTreeSet::from([field.clone()])),
+        Some(Step::EachItem) => None,
+        None => {
+            let mut found = BTreeSet::new();
+            note_read(reject, &mut found).then_some(found)
+        }
+    }
+}
+
+/// Notes which members of an object a schema looks into. `false` where a keyword may look into any.
+fn note_read(schema: &Value, found: &mut BTreeSet<String>) -> bool {
+    let Some(schema) = schema.as_object() else { return schema.is_boolean() };
+    let all = |schemas: &Value, found: &mut BTreeSet<String>| {
+        schemas.as_array().is_some_and(|list| list.iter().all(|schema| note_read(schema, found)))
+    };
+    schema.iter().all(|(keyword, value)| match keyword.as_str() {
+        "type" | "required" | "dependentRequired" | "description" | "title" | "$comment" => true,
+        "properties" => {
+            found.extend(value.as_object().into_iter().flat_map(Map::keys).cloned());
+            value.is_object()
+        }
+        "not" | "if" | "then" | "else" => note_read(value, found),
+        "allOf" | "anyOf" | "oneOf" => all(value, found),
+        _ => false,
+    })
 }
 
 fn collect(
@@ -91,6 +124,18 @@ fn collect(
 }
 
 impl RuleCheck {
+    /// Whether the value of a field, and not only its presence, has a say.
+    pub(crate) fn reads(&self, field: &str) -> bool {
+        self.reads.as_ref().is_none_or(|fields| fields.contains(field))
+    }
+
+    /// Whether an instance breaks the rule anywhere.
+    pub(crate) fn is_broken_by(&self, instance: &Value) -> bool {
+        let mut objects = Vec::new();
+        reach(instance, &self.path, String::new(), &mut objects);
+        objects.iter().any(|(_, object)| object.is_object() && self.rejects.is_valid(object))
+    }
+
     pub(crate) fn violations(&self, instance: &Value) -> Vec<Violation> {
         let mut objects = Vec::new();
         reach(instance, &self.path, String::new(), &mut objects);

@@ -1,6 +1,6 @@
 //! The families of models: which request schema each has, its fields, and how it takes frames.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use super::{
 /// The name of a family, such as `A`: what the document calls it, so that a new family needs no new type.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize)]
 #[serde(transparent)]
-pub struct Family(String);
+pub struct Family(Arc<str>);
 
 impl Family {
     /// The name as the contract writes it.
@@ -25,7 +25,7 @@ impl Family {
 
 impl From<&str> for Family {
     fn from(name: &str) -> Self {
-        Self(name.to_owned())
+        Self(Arc::from(name))
     }
 }
 

@@ -244,7 +244,7 @@ fn write_intent(
             node.name.as_str(),
             key.as_str(),
             work.as_deref(),
-            node.model.as_str(),
+            &*node.model,
             held.video_ms as f64 / 1e3,
             digest.as_str(),
             at.0,

@@ -7,7 +7,7 @@ use crate::ids::AttemptId;
 use crate::time::Millis;
 
 /// The most attempts of one shot that are looked at, the latest first.
-const MOST: i64 = 2_000;
+const MOST: i64 = 20_000;
 
 /// An attempt as it is on record.
 #[derive(Debug, Clone)]

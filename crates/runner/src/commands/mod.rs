@@ -2,12 +2,15 @@
 
 pub(crate) mod check;
 pub(crate) mod explain;
+pub(crate) mod import;
+pub(crate) mod init;
 pub(crate) mod models;
 pub(crate) mod plan;
 pub(crate) mod resolve;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
+mod write;
 
 /// Says on standard error what went wrong, in the form that all commands share.
 pub(crate) fn complain(what: impl std::fmt::Display) {

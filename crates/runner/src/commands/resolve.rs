@@ -80,7 +80,7 @@ async fn check(row: &AttemptRow, task: &TaskId, place: &Place) -> Result<(), (St
             choice.identity(),
         )));
     }
-    let connected = choice.connect(place).await.map_err(unusable)?;
+    let connected = choice.connect(place, super::run::tools()).await.map_err(unusable)?;
     let described = connected.provider.describe(task).await;
     drop(connected.provider);
     if let Some(service) = connected.service {

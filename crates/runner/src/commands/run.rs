@@ -161,7 +161,7 @@ async fn carry_out<'t>(
         .making_anew(force.iter().copied(), run.as_str());
     announce(args, &plan, &ledger, &keys, &identity, table, is_free).await?;
     let Connected { provider, mut policy, service } =
-        choice.connect(&place).await.map_err(Stop::unusable)?;
+        choice.connect(&place, tools()).await.map_err(Stop::unusable)?;
     if let Some(jobs) = args.jobs {
         policy.in_flight = usize::from(jobs);
     }

@@ -26,14 +26,21 @@ fn one(explanation: &Explanation) -> String {
         Some(key) => writeln!(out, ", key {key}"),
         None => writeln!(out),
     };
-    if let Some(why) = &preview.why {
+    // That it waits is said below, with what for.
+    if let Some(why) = preview.why.as_ref().filter(|_| unknown.is_empty()) {
         let _ = writeln!(out, "  {why}");
     }
     for unknown in unknown {
-        let _ = writeln!(out, "  not known before {} is made: {}", unknown.shot, unknown.part);
+        let _ = writeln!(
+            out,
+            "  not known yet: a frame of {}, which has to be made first ({})",
+            unknown.shot, unknown.part
+        );
     }
     match nearest {
-        Some(nearest) => changes(nearest, preview.decision, &preview.name, same, !unknown.is_empty(), &mut out),
+        Some(nearest) => {
+            changes(nearest, preview.decision, &preview.name, same, !unknown.is_empty(), &mut out);
+        }
         None if *unrecorded > 0 => {
             let _ = writeln!(
                 out,
@@ -166,7 +173,8 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_to_where_they_part() {
-        let before = "A long stone breakwater at dusk, a white lighthouse at its far end, the sea heaving grey.";
+        let before =
+            "A long stone breakwater at dusk, a white lighthouse at its far end, the sea heaving grey.";
         let now = before.replace("white", "red");
         let (was, is) = parting(&value(before), &value(&now));
         assert_eq!(was, "\"…e breakwater at dusk, a white lighthouse at its far e…\"");

@@ -1,5 +1,7 @@
 //! What a run has cost, for people.
 
+use std::fmt::Write as _;
+
 use engine::spending::Spending;
 
 use crate::prices::PriceTable;
@@ -15,10 +17,11 @@ pub(crate) fn spent(spending: &Spending, table: &PriceTable) -> String {
     let mut said = format!("spent: {spent} {currency} for {made} {videos}");
     if *open > 0 {
         let tasks = if *open == 1 { "1 task that".to_owned() } else { format!("{open} tasks that") };
-        said.push_str(&format!("; {tasks} did not end well may cost up to {at_most_besides} {currency} besides"));
+        let _ =
+            write!(said, "; {tasks} did not end well may cost up to {at_most_besides} {currency} besides");
     }
     if *unpriced > 0 {
-        said.push_str(&format!("; {unpriced} without a price come on top"));
+        let _ = write!(said, "; {unpriced} without a price come on top");
     }
     format!("{said}\nprices: {}\n", table.origin())
 }

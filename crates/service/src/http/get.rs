@@ -16,7 +16,7 @@ use crate::{
     refusal::Refusal,
     store::{Store, StoreError},
     task::{Status, Task},
-    work::Live,
+    workshop::Live,
 };
 
 pub(super) async fn task(

@@ -9,6 +9,7 @@ mod files;
 mod get;
 mod operations;
 mod range;
+mod status_page;
 mod task_body;
 mod wire;
 
@@ -27,7 +28,7 @@ pub(crate) use self::{
 };
 use crate::{
     clock::Clock, faults::Faults, keys::KeyRing, limits::Gate, metrics::Metrics, reception::Reception,
-    store::Store, work::Board,
+    store::Store, workshop::Board,
 };
 
 /// What the handlers share.
@@ -61,7 +62,7 @@ pub(crate) fn router(front: Arc<Front>) -> Router {
         .route("/healthz", get(operations::health))
         .route("/metrics", get(operations::metrics))
         .route("/openapi.json", get(operations::document))
-        .route("/", get(operations::status_page))
+        .route("/", get(status_page::page))
         .fallback(error::unknown_path)
         .method_not_allowed_fallback(error::wrong_method)
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&front), error::count))

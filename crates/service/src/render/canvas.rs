@@ -24,6 +24,13 @@ impl Canvas {
         }
     }
 
+    /// Another size; the pixels are those of no picture in particular.
+    pub(crate) fn resize(&mut self, width: usize, height: usize) {
+        (self.width, self.height) = (width, height);
+        self.light.resize(width * height, Colour::BLACK);
+        self.nearness.resize(width * height, 0.0);
+    }
+
     #[inline]
     pub(crate) const fn at(&self, x: usize, y: usize) -> usize {
         x * self.height + y

@@ -24,10 +24,20 @@ pub(crate) struct City {
     neon: bool,
     /// Where the tallest stand.
     centre: [f32; 2],
+    /// The blocks around the camera's way, row by row.
+    blocks: Vec<[Body; 2]>,
+    walls: [Colour; 6],
+    glassy: Colour,
+    roof: Colour,
+    /// What windows without light mirror, by the wall they are in: east, west, north, south.
+    mirrored: [Colour; 4],
 }
 
+/// Blocks kept on each side of the middle.
+const KEPT: i32 = 96;
+
 /// One body of a building: a box from the ground to `top`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Body {
     low: [f32; 2],
     high: [f32; 2],
@@ -47,15 +57,36 @@ impl City {
     pub(crate) fn new(setting: &Setting, light: &Light, seed: u64) -> Self {
         let mut dice = Dice::new(seed, "city");
         let daylight = light.skylight.luma() + light.sunlight.luma() * 0.4;
-        Self {
+        let mirrored = |x: f32, y: f32| light.distance(x, y) * 0.24 + light.zenith * 0.10;
+        let mut city = Self {
             salt: dice.next() as u32,
             lit: lerp(0.02, 0.36, smooth(0.9, 0.12, daylight)),
             neon: setting.look == Look::Neon,
             centre: [dice.range(-260.0, 260.0), dice.range(420.0, 800.0)],
+            blocks: Vec::new(),
+            walls: [0x6a_645e, 0x56_5a62, 0x7a_6c5c, 0x4a_4e56, 0x8a_847a, 0x5c_4840].map(Colour::surface),
+            glassy: Colour::surface(0x34_404c),
+            roof: Colour::surface(0x3a_3a3e) * light.on([0.0, 0.0, 1.0], 0.8, 0.9),
+            mirrored: [mirrored(1.0, 0.0), mirrored(-1.0, 0.0), mirrored(0.0, 1.0), mirrored(0.0, -1.0)],
+        };
+        city.blocks = (-KEPT..KEPT)
+            .flat_map(|iy| (-KEPT..KEPT).map(move |ix| (ix, iy)))
+            .map(|(ix, iy)| city.build(ix, iy))
+            .collect();
+        city
+    }
+
+    #[inline]
+    fn bodies(&self, ix: i32, iy: i32) -> [Body; 2] {
+        let kept = -KEPT..KEPT;
+        if kept.contains(&ix) && kept.contains(&iy) {
+            self.blocks[((iy + KEPT) * 2 * KEPT + ix + KEPT) as usize]
+        } else {
+            self.build(ix, iy)
         }
     }
 
-    fn bodies(&self, ix: i32, iy: i32) -> [Body; 2] {
+    fn build(&self, ix: i32, iy: i32) -> [Body; 2] {
         let own = |k: u32| unit2(ix, iy, self.salt ^ (k * 0x9e3b));
         let (cx, cy) = ((ix as f32 + 0.5) * BLOCK, (iy as f32 + 0.5) * BLOCK);
         let from_centre = (cx - self.centre[0]).hypot(cy - self.centre[1]);
@@ -83,25 +114,28 @@ impl City {
     /// Draws every building that the ground does not hide.
     pub(crate) fn draw(&self, moment: &Moment<'_>, canvas: &mut Canvas) {
         let view = moment.view;
-        let mut column = Vec::new();
         for x in 0..canvas.width {
-            let [dx, dy] = view.ray(x as f32 + 0.5);
-            column.clear();
-            self.walk(view.eye, [dx, dy], |hit, body, ix, iy| column.push((hit, body, ix, iy)));
-            let distance = moment.light.distance(dx, dy);
+            let d = view.ray(x as f32 + 0.5);
+            let distance = moment.light.distance(d[0], d[1]);
             let mut settled = canvas.height;
-            for (hit, body, ix, iy) in &column {
-                settled =
-                    self.draw_body(moment, canvas, x, [dx, dy], distance, settled, (*hit, *body, *ix, *iy));
-                if settled == 0 {
-                    break;
+            self.walk(view.eye, d, |near, far, bodies, ix, iy| {
+                // The highest row that any of the block can reach.
+                let tallest = bodies[0].top.max(bodies[1].top);
+                let highest = view.row(tallest, if tallest > view.eye[2] { near.max(0.4) } else { far });
+                if highest < settled as f32 {
+                    for (hit, body) in meetings(view.eye, d, bodies).into_iter().flatten() {
+                        settled =
+                            self.draw_body(moment, canvas, x, d, distance, settled, (hit, body, ix, iy));
+                    }
                 }
-            }
+                settled > 0
+            });
         }
     }
 
-    /// Visits the bodies along a ray, nearest first.
-    fn walk(&self, eye: [f32; 3], d: [f32; 2], mut visit: impl FnMut(Hit, Body, i32, i32)) {
+    /// Visits the blocks along a ray, nearest first, with the distances at which it enters and leaves them, until `visit` is
+    /// content.
+    fn walk(&self, eye: [f32; 3], d: [f32; 2], mut visit: impl FnMut(f32, f32, [Body; 2], i32, i32) -> bool) {
         let (mut ix, mut iy) = (floor(eye[0] / BLOCK), floor(eye[1] / BLOCK));
         let step = |d: f32| if d >= 0.0 { 1 } else { -1 };
         let next = |cell: i32, d: f32, eye: f32| {
@@ -110,25 +144,17 @@ impl City {
         };
         let mut t = 0.0;
         while t < REACH {
-            let [base, upper] = self.bodies(ix, iy);
-            let hits = [(base, meet(eye, d, base)), (upper, meet(eye, d, upper))];
-            let mut found: [Option<(Body, Hit)>; 2] = hits.map(|(body, hit)| hit.map(|hit| (body, hit)));
-            if let [Some((_, a)), Some((_, b))] = found
-                && b.enter < a.enter
-            {
-                found.swap(0, 1);
-            }
-            for (body, hit) in found.into_iter().flatten() {
-                visit(hit, body, ix, iy);
-            }
             let (tx, ty) = (next(ix, d[0], eye[0]), next(iy, d[1], eye[1]));
+            let leave = tx.min(ty);
+            if !visit(t, leave, self.bodies(ix, iy), ix, iy) {
+                return;
+            }
             if tx < ty {
                 ix += step(d[0]);
-                t = tx;
             } else {
                 iy += step(d[1]);
-                t = ty;
             }
+            t = leave;
         }
     }
 
@@ -180,7 +206,7 @@ impl City {
         }
         let mut reached = settled.min(wall_from.max(if foot < 0.0 { 0 } else { wall_from }));
         if back < top {
-            let roof = Colour::surface(0x3a_3a3e) * moment.light.on([0.0, 0.0, 1.0], 0.8, 0.9);
+            let roof = self.roof;
             let from = to_row(back);
             for y in from..wall_from.min(settled) {
                 let t = (view.eye[2] - body.top) * view.focal / (y as f32 + 0.5 - view.horizon).max(1e-3);
@@ -195,9 +221,13 @@ impl City {
 
     fn facade(&self, light: &Light, ix: i32, iy: i32, outward: [f32; 3], metres_a_pixel: f32) -> Facade {
         let own = |k: u32| unit2(ix, iy, self.salt ^ (k * 0x51f7));
-        let walls = [0x6a_645e, 0x56_5a62, 0x7a_6c5c, 0x4a_4e56, 0x8a_847a, 0x5c_4840];
         let glassy = own(11) < 0.4;
-        let wall = if glassy { 0x34_404c } else { walls[(own(12) * 5.99) as usize] };
+        let wall = if glassy { self.glassy } else { self.walls[(own(12) * 5.99) as usize] };
+        let side = match outward {
+            [x, _, _] if x > 0.0 => 0,
+            [x, _, _] if x < 0.0 => 1,
+            [_, y, _] => 2 + usize::from(y < 0.0),
+        };
         let warm = Colour::new(1.5, 0.98, 0.48);
         let cool = Colour::new(0.95, 1.12, 1.25);
         let hue = if self.neon {
@@ -207,8 +237,8 @@ impl City {
         };
         Facade {
             salt: hash2(ix, iy, self.salt ^ if outward[0] == 0.0 { 5 } else { 9 }),
-            wall: Colour::surface(wall) * light.on(outward, 0.55, 0.75),
-            glass: light.distance(outward[0], outward[1]) * 0.24 + light.zenith * 0.10,
+            wall: wall * light.on(outward, 0.55, 0.75),
+            glass: self.mirrored[side],
             lamp: hue,
             lit: self.lit * lerp(0.5, 1.35, own(14)),
             pitch: [lerp(2.6, 3.8, own(15)), lerp(3.3, 3.9, own(16))],
@@ -295,7 +325,7 @@ struct Facade {
 impl Facade {
     #[inline]
     fn colour(&self, along: f32, width: f32, z: f32, top: f32) -> Colour {
-        let columns = (width / self.pitch[0]).floor().max(1.0);
+        let columns = floor(width / self.pitch[0]).max(1) as f32;
         let (u, v) = (along / width * columns, z / self.pitch[1]);
         let (iu, iv) = (floor(u), floor(v));
         let (fu, fv) = (u - iu as f32 - 0.5, v - iv as f32 - 0.5);
@@ -332,6 +362,17 @@ impl Facade {
         }
         colour
     }
+}
+
+/// Where a ray meets the bodies of a block, nearer one first.
+fn meetings(eye: [f32; 3], d: [f32; 2], bodies: [Body; 2]) -> [Option<(Hit, Body)>; 2] {
+    let mut found = bodies.map(|body| meet(eye, d, body).map(|hit| (hit, body)));
+    if let [Some((a, _)), Some((b, _))] = found
+        && b.enter < a.enter
+    {
+        found.swap(0, 1);
+    }
+    found
 }
 
 /// Where a ray enters and leaves a box, if it meets it in front of the eye.

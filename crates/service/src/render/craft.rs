@@ -43,8 +43,9 @@ impl Boat {
     pub(crate) fn draw(&self, moment: &Moment<'_>, sea: &Sea, canvas: &mut Canvas) {
         let x = self.at[0] + self.bow * self.drift * moment.time;
         let y = self.at[1];
-        let afloat = sea.level(x, y, moment.time);
-        let roll = (sea.level(x + 3.0, y, moment.time) - sea.level(x - 3.0, y, moment.time)) / 6.0 * 0.8
+        let swell = sea.at(moment.time);
+        let afloat = swell.level(x, y);
+        let roll = (swell.level(x + 3.0, y) - swell.level(x - 3.0, y)) / 6.0 * 0.8
             + 0.02 * (moment.time * 1.1 + x).sin();
         let Some(mut placed) = moment.place([x, y, afloat * 0.8 - 0.1]) else { return };
         placed.scale *= self.scale;

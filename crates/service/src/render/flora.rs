@@ -8,8 +8,16 @@ use super::noise::{Dice, gradient, unit2};
 use super::relief::Relief;
 use super::terrain::Terrain;
 
-/// A drawn tree: per texel how opaque it is, how bright, how much of it is edge towards the light, and how snowed on.
+/// A drawn tree: per texel how opaque it is, how bright, how much of it is edge towards the light, and how snowed on. Each of
+/// its sizes is half the one before.
 struct Card {
+    sizes: Vec<Drawing>,
+}
+
+/// One size of a card, with a transparent rim one texel wide.
+struct Drawing {
+    width: usize,
+    height: usize,
     texels: Vec<Colour>,
 }
 
@@ -111,8 +119,8 @@ impl Flora {
         let (base, lift) = (placed.through_air(tree.tint * sky), placed.through_air(tree.tint * (sky + sun)));
         let white = placed.through_air((sky + sun * 0.6) * 0.9);
         let texel_step = CARD_HEIGHT as f32 / pixels;
-        // Nothing is gained by filtering a card that is shown larger than it is.
-        let wide = texel_step > 1.3;
+        let drawing = card.size_for(texel_step);
+        let (across_texels, up_texels) = (drawing.width as f32, drawing.height as f32);
         let sway = 0.012 * (moment.time * 1.3 + tree.foot[0]).sin();
         for x in x0..x1 {
             let across = (x as f32 + 0.5 - placed.spot.x) / placed.scale;
@@ -122,9 +130,8 @@ impl Flora {
                     continue;
                 }
                 let up = (placed.spot.y - y as f32 - 0.5) / pixels;
-                let u = (across / (2.0 * half) + 0.5 + sway * up * up) * CARD_WIDTH as f32;
-                let v = (1.0 - up) * CARD_HEIGHT as f32;
-                let texel = if wide { card.mean(u, v, texel_step) } else { card.sample(u, v) };
+                let u = (across / (2.0 * half) + 0.5 + sway * up * up) * across_texels;
+                let texel = drawing.sample(u, (1.0 - up) * up_texels);
                 let [opacity, bright, edge, snow] = texel.0;
                 if opacity < 0.02 {
                     continue;
@@ -164,30 +171,55 @@ fn tree(foot: [f32; 3], spacing: f32, season: Season, terrain: &Terrain, own: im
 }
 
 impl Card {
-    fn at(&self, x: i32, y: i32) -> Colour {
-        if x < 0 || y < 0 || x >= CARD_WIDTH as i32 || y >= CARD_HEIGHT as i32 {
-            return Colour::BLACK;
+    /// A card from the texels of its largest size.
+    fn new(texels: impl Iterator<Item = Colour>) -> Self {
+        let mut sizes = vec![Drawing::new(CARD_WIDTH, CARD_HEIGHT, &texels.collect::<Vec<_>>())];
+        while let Some(larger) = sizes.last()
+            && larger.width > 2
+        {
+            let smaller = larger.halved();
+            sizes.push(smaller);
         }
-        self.texels[y as usize * CARD_WIDTH + x as usize]
+        Self { sizes }
     }
 
+    /// The size to show where a pixel covers so many texels of the largest.
+    fn size_for(&self, texels_a_pixel: f32) -> &Drawing {
+        let halvings = (texels_a_pixel * 1.4).max(1.0).log2() as usize;
+        &self.sizes[halvings.min(self.sizes.len() - 1)]
+    }
+}
+
+impl Drawing {
+    fn new(width: usize, height: usize, inside: &[Colour]) -> Self {
+        let mut texels = vec![Colour::BLACK; (width + 2) * (height + 2)];
+        for (y, row) in inside.chunks_exact(width).enumerate() {
+            texels[(y + 1) * (width + 2) + 1..][..width].copy_from_slice(row);
+        }
+        Self { width, height, texels }
+    }
+
+    fn halved(&self) -> Self {
+        let (width, height, stride) = (self.width / 2, self.height / 2, self.width + 2);
+        let mean = |i: usize| {
+            let at = (i / width * 2 + 1) * stride + i % width * 2 + 1;
+            let t = &self.texels;
+            (t[at] + t[at + 1] + t[at + stride] + t[at + stride + 1]) * 0.25
+        };
+        Self::new(width, height, &(0..width * height).map(mean).collect::<Vec<_>>())
+    }
+
+    /// Bilinear, in texels; transparent outside.
     #[inline]
     fn sample(&self, u: f32, v: f32) -> Colour {
-        let (u, v) = (u - 0.5, v - 0.5);
-        let (x, y) = (super::maths::floor(u), super::maths::floor(v));
+        // Shifted by the rim and by half a texel: whole numbers are then texel centres.
+        let u = (u + 0.5).clamp(0.0, self.width as f32 + 0.999);
+        let v = (v + 0.5).clamp(0.0, self.height as f32 + 0.999);
+        let (x, y) = (u as usize, v as usize);
         let (fx, fy) = (u - x as f32, v - y as f32);
-        mix(mix(self.at(x, y), self.at(x + 1, y), fx), mix(self.at(x, y + 1), self.at(x + 1, y + 1), fx), fy)
-    }
-
-    /// The mean of four samples spread over what a pixel covers.
-    #[inline]
-    fn mean(&self, u: f32, v: f32, step: f32) -> Colour {
-        let d = step.min(16.0) * 0.27;
-        (self.sample(u - d, v - d)
-            + self.sample(u + d, v - d)
-            + self.sample(u - d, v + d)
-            + self.sample(u + d, v + d))
-            * 0.25
+        let stride = self.width + 2;
+        let (above, below) = (&self.texels[y * stride + x..][..2], &self.texels[(y + 1) * stride + x..][..2]);
+        mix(mix(above[0], above[1], fx), mix(below[0], below[1], fx), fy)
     }
 }
 
@@ -212,7 +244,7 @@ fn conifer(salt: u32) -> Card {
         let snow = smooth(0.45, 0.1, layer) * smooth(-0.3, 0.4, ragged + 0.25) * body;
         Colour([opacity, bright, u / width.max(0.1), snow])
     });
-    Card { texels: texels.collect() }
+    Card::new(texels)
 }
 
 /// A trunk under a cluster of leaf masses.
@@ -247,5 +279,34 @@ fn crown(salt: u32) -> Card {
         let shade = if leaves > trunk { bright } else { 0.22 };
         Colour([leaves.max(trunk), shade.clamp(0.05, 1.0), u * 1.2, smooth(0.5, 0.9, bright) * leaves])
     });
-    Card { texels: texels.collect() }
+    Card::new(texels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_is_the_same_tree_at_every_size() {
+        let card = conifer(7);
+        let opacity = |drawing: &Drawing| {
+            drawing.texels.iter().map(|texel| texel.0[0]).sum::<f32>()
+                / (drawing.width * drawing.height) as f32
+        };
+        let largest = opacity(&card.sizes[0]);
+        assert!(largest > 0.2, "{largest}");
+        for size in &card.sizes {
+            assert!((opacity(size) - largest).abs() < 1e-3, "{} wide: {}", size.width, opacity(size));
+        }
+        assert!(card.size_for(0.2).width == CARD_WIDTH && card.size_for(4.0).width == CARD_WIDTH / 4);
+    }
+
+    #[test]
+    fn around_a_card_there_is_nothing() {
+        let drawing = Drawing::new(2, 2, &[Colour::grey(1.0).with(1.0); 4]);
+        for (u, v) in [(-3.0, 1.0), (1.0, -0.5), (9.0, 9.0), (2.5, 1.0)] {
+            assert!(drawing.sample(u, v).0[0].abs() < 1e-2, "at {u}, {v}: {:?}", drawing.sample(u, v));
+        }
+        assert!((drawing.sample(1.0, 1.0).0[0] - 1.0).abs() < 1e-6);
+    }
 }

@@ -15,7 +15,13 @@ const ENTRIES: usize = OCTAVES << FINE;
 const DARKEST: f32 = 1.0 / 1024.0;
 const SHIFT: u32 = f32::MANTISSA_DIGITS - 1 - FINE;
 const FIRST: u32 = DARKEST.to_bits() >> SHIFT;
+/// Light from here on is the last entry's.
+const BRIGHTEST: f32 = f32::from_bits(((ENTRIES as u32 + FIRST) << SHIFT) - 1);
+/// Display values are kept in 1/256 of a step while grain is added.
+const WHOLE: f32 = 256.0;
 
+/// The grain's tile is this many doublings of a pixel wide.
+const GRAIN: u32 = 7;
 /// Columns developed together.
 const STRIP: usize = 16;
 /// How much of the gathered bright light is spilled.
@@ -23,13 +29,14 @@ const SPILL: f32 = 0.30;
 
 /// The finishing of a shot.
 pub(crate) struct Grade {
-    tables: [Vec<f32>; 3],
+    /// Display values by light, for each channel, in 1/256 of a step.
+    tables: [Vec<i32>; 3],
     saturation: f32,
     /// Tint of everything when saturation is 0.
     exposure: f32,
     vignette: f32,
-    grain: f32,
-    noise: Tile<f32>,
+    /// What is added to all three channels, in 1/256 of a step; half a step is in it, for rounding.
+    noise: Tile<i32>,
 }
 
 /// What one look does to the picture, in display terms.
@@ -209,17 +216,21 @@ impl Grade {
                         + tones.map_or(0.0, |t| {
                             t.tint(seen, channel) * 0.62 * (4.0 * seen * (1.0 - seen)).clamp(0.0, 1.0).sqrt()
                         });
-                    (recipe.lift + tinted * (recipe.ceiling - recipe.lift)).clamp(0.0, 1.0) * 255.0
+                    let shown = (recipe.lift + tinted * (recipe.ceiling - recipe.lift)).clamp(0.0, 1.0);
+                    (shown * 255.0 * WHOLE).round() as i32
                 })
                 .collect()
         };
+        let grain: Tile<f32> = Tile::rolling(GRAIN, 1 << (GRAIN - 1), 1, 1.0, 0x6721);
         Self {
             tables: [table(0), table(1), table(2)],
             saturation: recipe.saturation * if tones.is_some() { 0.72 } else { 1.0 },
             exposure: recipe.exposure * exposure,
             vignette: recipe.vignette,
-            grain: recipe.grain,
-            noise: Tile::rolling(7, 64, 1, 1.0, 0x6721),
+            noise: Tile::new(GRAIN, |x, y| {
+                let noise = (grain.at(x, y) - 0.5) * recipe.grain * 2.2;
+                ((0.5 + noise) * WHOLE).round() as i32
+            }),
         }
     }
 
@@ -237,7 +248,6 @@ impl Grade {
             })
             .collect();
         let (jx, jy) = ((frame.wrapping_mul(53) % 128) as i32, (frame.wrapping_mul(91) % 128) as i32);
-        let grain = self.grain * 2.2;
         let mut spill = Vec::new();
         // The canvas is stored by columns and the picture by rows: a few columns are developed into a strip that stays in
         // the cache, and then copied row by row.
@@ -261,13 +271,17 @@ impl Grade {
                     let light = (*light + spilled) * shade;
                     let grey = Colour::grey(light.luma());
                     let Colour([r, g, b, _]) = mix(grey, light, self.saturation);
-                    let noise = self.noise.at(x as i32 + jx, y as i32 + jy) - 0.5;
-                    let lift = 0.5 + DITHER[y & 3][x & 3] + noise * grain;
-                    for (slot, (value, table)) in
-                        row[at..at + 3].iter_mut().zip([r, g, b].into_iter().zip(&self.tables))
+                    // The tile turned on its side: its rows run down the columns of the canvas.
+                    let lift = self.noise.at(y as i32 + jy, x as i32 + jx) + DITHER[x & 3][y & 3];
+                    let entry = |value: f32| {
+                        let held = if value > DARKEST { value } else { DARKEST };
+                        let held = if held < BRIGHTEST { held } else { BRIGHTEST };
+                        ((held.to_bits() >> SHIFT) - FIRST) as usize
+                    };
+                    for (slot, (index, table)) in
+                        row[at..at + 3].iter_mut().zip([r, g, b].map(entry).into_iter().zip(&self.tables))
                     {
-                        let index = (value.max(DARKEST).to_bits() >> SHIFT) - FIRST;
-                        *slot = (table[(index as usize).min(ENTRIES - 1)] + lift) as u8;
+                        *slot = ((table[index] + lift) >> 8).clamp(0, 255) as u8;
                     }
                 }
             }
@@ -278,13 +292,9 @@ impl Grade {
     }
 }
 
-/// An ordered pattern of half a step, the same in every frame: it breaks bands and costs the encoder nothing.
-const DITHER: [[f32; 4]; 4] = [
-    [-0.47, 0.03, -0.34, 0.16],
-    [0.28, -0.22, 0.41, -0.09],
-    [-0.28, 0.22, -0.41, 0.09],
-    [0.47, -0.03, 0.34, -0.16],
-];
+/// An ordered pattern of half a step, the same in every frame: it breaks bands and costs the encoder nothing. In 1/256 of a step.
+const DITHER: [[i32; 4]; 4] =
+    [[-120, 72, -72, 120], [8, -56, 56, -8], [-87, 105, -105, 87], [41, -23, 23, -41]];
 
 #[cfg(test)]
 mod tests {

@@ -6,13 +6,22 @@ use super::canvas::Canvas;
 use super::city::City;
 use super::light::Light;
 use super::maths::{Colour, mix, smooth};
+use super::mole::Mole;
 use super::noise::{Dice, Tile};
 use super::relief::Relief;
+use super::sparse::{self, Shader};
+use super::surface::WAVES_SEEN;
 use super::terrain::Terrain;
-use super::water::Sea;
+use super::water::{Sea, Swell};
 
 /// The `fourth` lane of pixels that the water pass has yet to draw.
 pub(crate) const WATER: f32 = 2.0;
+
+/// Metres within which the ground has bumps, and how high they are on ground with the strongest texture.
+const ROUGH_WITHIN: f32 = 90.0;
+const ROUGHNESS: f32 = 0.17;
+/// Metres within which a breakwater is more than a line.
+const STONE_WITHIN: f32 = 700.0;
 
 /// The land of a shot, ready to be marched and shaded.
 pub(crate) struct Ground {
@@ -30,20 +39,29 @@ impl Ground {
         Self { grain: Tile::rolling(8, 8, 5, 0.75, dice.next() as u32), relief, terrain, texture, stretch }
     }
 
-    /// Height of land or stone at a point, with the roughness that only shows near the camera.
+    /// Height of land and, if `mole`, stone at a point, with the roughness that only shows near the camera. No grid of
+    /// the land before `finest` reaches the point.
     #[inline]
-    pub(crate) fn height(&self, x: f32, y: f32, distance: f32) -> f32 {
-        let mut height = self.terrain.height(x, y);
-        if distance < 90.0 && self.texture > 0.2 {
+    pub(crate) fn height(&self, finest: usize, mole: bool, x: f32, y: f32, distance: f32) -> f32 {
+        let mut height = self.terrain.height_from(finest, x, y);
+        if distance < ROUGH_WITHIN && self.texture > 0.2 {
             let bump = self.grain.sample(x * 9.0, y * 9.0) - 0.5;
-            height += bump * 0.34 * smooth(90.0, 30.0, distance) * self.texture;
+            height += bump * 2.0 * ROUGHNESS * smooth(ROUGH_WITHIN, 30.0, distance) * self.texture;
         }
-        if let Some(mole) = &self.relief.mole
-            && distance < 700.0
-        {
-            height = height.max(mole.height(x, y));
+        match &self.relief.mole {
+            Some(stone) if mole => height.max(stone.height(x, y)),
+            _ => height,
         }
-        height
+    }
+
+    /// How much higher or lower than the land its roughness may be from `distance` on.
+    pub(crate) fn roughness(&self, distance: f32) -> f32 {
+        if distance < ROUGH_WITHIN && self.texture > 0.2 { ROUGHNESS * self.texture } else { 0.0 }
+    }
+
+    /// The breakwater, if some of it may stand in the box `from..=to` (east, north) and is seen from `distance`.
+    pub(crate) fn mole_near(&self, from: [f32; 2], to: [f32; 2], distance: f32) -> Option<&Mole> {
+        self.relief.mole.as_ref().filter(|mole| distance < STONE_WITHIN && mole.touches(from, to))
     }
 
     /// A fine irregular pattern 0..1, in texels: what foam is torn into.
@@ -54,7 +72,7 @@ impl Ground {
 
     /// Height to stand on at a point.
     pub(crate) fn footing(&self, x: f32, y: f32) -> f32 {
-        self.height(x, y, 1e6).max(self.relief.mole.as_ref().map_or(-50.0, |mole| mole.height(x, y)))
+        self.height(0, true, x, y, 1e6)
     }
 
     /// Shades every land pixel and marks every water pixel.
@@ -67,62 +85,20 @@ impl Ground {
         time: f32,
         canvas: &mut Canvas,
     ) {
-        let stone_light = light.on([0.0, 0.0, 1.0], 1.0, 0.9);
-        for x in 0..canvas.width {
-            let [dx, dy] = view.ray(x as f32 + 0.5);
-            let distance = light.distance(dx, dy);
-            let start = canvas.at(x, 0);
-            for y in 0..canvas.height {
-                let near = canvas.nearness[start + y];
-                if near == 0.0 {
-                    continue;
-                }
-                let t = 1.0 / near;
-                let (px, py) = (view.eye[0] + dx * t, view.eye[1] + dy * t);
-                let z = view.eye[2] + view.rise(y as f32 + 0.5) * t;
-                let mut land = self.terrain.height(px, py);
-                let mut stone = None;
-                if let Some(mole) = &self.relief.mole
-                    && t < 700.0
-                {
-                    let height = mole.height(px, py);
-                    if height > land && z > -0.5 {
-                        land = height;
-                        stone = Some(mole);
-                    }
-                }
-                let level = match sea {
-                    // Where the land is deeper than any trough, the exact level does not matter.
-                    Some(sea) if t < 260.0 && land > -sea.reach() => sea.level(px, py, time),
-                    Some(_) => 0.0,
-                    None => -100.0,
-                };
-                if land < level && z < level + 0.6 + t * 0.004 + sea.map_or(0.0, Sea::reach) {
-                    canvas.light[start + y] = Colour::BLACK.with(WATER);
-                    continue;
-                }
-                let texel = match stone {
-                    Some(mole) => {
-                        let lit = self.terrain.sunlit(px, py, z);
-                        let shade = mix(light.skylight * 0.5, stone_light, lit * 0.85 + 0.15);
-                        mole.surface(px, py, z) * shade
-                    }
-                    None => self.terrain.texel(px, py),
-                };
-                let mut colour = texel;
-                if let Some(city) = city {
-                    colour = city.street(light, px, py, t, time);
-                } else if t < 900.0 {
-                    colour = colour * self.pattern(px, py, t);
-                }
-                // Stones darken where waves reach.
-                if sea.is_some() && land < 1.6 {
-                    colour = colour * (0.5 + 0.5 * smooth(0.1, 1.5, land - level));
-                }
-                let veil = light.air.veil(t, view.eye[2], z);
-                canvas.light[start + y] = mix(colour, distance, veil).with(0.0);
-            }
-        }
+        let [ex, ey, _] = view.eye;
+        let mut shader = Land {
+            ground: self,
+            light,
+            sea: sea.map(|sea| (sea, sea.at(time))),
+            city,
+            view,
+            time,
+            stone_light: light.on([0.0, 0.0, 1.0], 1.0, 0.9),
+            reaches: self.terrain.reaches([ex, ey]),
+            ray: [0.0; 2],
+            distance: Colour::BLACK,
+        };
+        sparse::shade(canvas, &mut shader);
     }
 
     /// Brightness of fine texture around 1, fading out before it would shimmer.
@@ -139,5 +115,90 @@ impl Ground {
             value *= 1.0 + (finest - 0.5) * self.texture * 1.2 * smooth(34.0, 6.0, t);
         }
         value
+    }
+}
+
+/// The land of one frame, column by column.
+struct Land<'a> {
+    ground: &'a Ground,
+    light: &'a Light,
+    sea: Option<(&'a Sea, Swell<'a>)>,
+    city: Option<&'a City>,
+    view: &'a View,
+    time: f32,
+    stone_light: Colour,
+    /// Beyond these distances the grids of the land need not be asked.
+    reaches: [f32; 4],
+    ray: [f32; 2],
+    /// What the column fades to.
+    distance: Colour,
+}
+
+impl Shader for Land<'_> {
+    const TOLERANCE: [f32; 2] = [0.03, 0.03];
+
+    fn turn(&mut self, x: usize) {
+        self.ray = self.view.ray(x as f32 + 0.5);
+        self.distance = self.light.distance(self.ray[0], self.ray[1]);
+    }
+
+    #[inline]
+    fn wants(&self, canvas: &Canvas, index: usize) -> bool {
+        canvas.nearness[index] != 0.0
+    }
+
+    #[inline]
+    fn has(&self, canvas: &Canvas, index: usize) -> bool {
+        canvas.nearness[index] != 0.0
+    }
+
+    #[inline]
+    fn pixel(&self, canvas: &Canvas, start: usize, y: usize) -> Colour {
+        let Self { ground, light, view, time, .. } = *self;
+        let t = 1.0 / canvas.nearness[start + y];
+        let (px, py) = (view.eye[0] + self.ray[0] * t, view.eye[1] + self.ray[1] * t);
+        let z = view.eye[2] + view.rise(y as f32 + 0.5) * t;
+        let finest = self.reaches.iter().take_while(|reach| **reach < t).count();
+        let texel = ground.terrain.texel_from(finest, px, py);
+        let mut land = texel.fourth();
+        let mut stone = None;
+        if let Some(mole) = &ground.relief.mole
+            && t < STONE_WITHIN
+        {
+            let height = mole.height(px, py);
+            if height > land && z > -0.5 {
+                land = height;
+                stone = Some(mole);
+            }
+        }
+        let level = match &self.sea {
+            // Where the land is deeper than any trough, the exact level does not matter.
+            Some((sea, swell)) if t < WAVES_SEEN && land > -sea.reach() => swell.level(px, py),
+            Some(_) => 0.0,
+            None => -100.0,
+        };
+        if land < level && z < level + 0.6 + t * 0.004 + self.sea.as_ref().map_or(0.0, |(sea, _)| sea.reach())
+        {
+            return Colour::BLACK.with(WATER);
+        }
+        let mut colour = match stone {
+            Some(mole) => {
+                let lit = ground.terrain.sunlit(px, py, z);
+                let shade = mix(light.skylight * 0.5, self.stone_light, lit * 0.85 + 0.15);
+                mole.surface(px, py, z) * shade
+            }
+            None => texel,
+        };
+        if let Some(city) = self.city {
+            colour = city.street(light, px, py, t, time);
+        } else if t < 900.0 {
+            colour = colour * ground.pattern(px, py, t);
+        }
+        // Stones darken where waves reach.
+        if self.sea.is_some() && land < 1.6 {
+            colour = colour * (0.5 + 0.5 * smooth(0.1, 1.5, land - level));
+        }
+        let veil = light.air.veil(t, view.eye[2], z);
+        mix(colour, self.distance, veil).with(0.0)
     }
 }

@@ -160,10 +160,6 @@ impl<T: Copy> Tile<T> {
         Self { mask: side - 1, shift, texels }
     }
 
-    pub(crate) fn side(&self) -> f32 {
-        (self.mask + 1) as f32
-    }
-
     #[inline]
     pub(crate) fn at(&self, x: i32, y: i32) -> T {
         self.texels[(((y & self.mask) << self.shift) | (x & self.mask)) as usize]

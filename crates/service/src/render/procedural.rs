@@ -41,18 +41,35 @@ impl Renderer for Procedural {
         if job.generate_audio {
             writer.push_audio(&film.sound(frames_total))?;
         }
-        let mut picture = RgbImage::new(job.width, job.height);
-        for frame in 0..frames_total {
-            film.picture(frame, frames_total, &mut picture);
-            writer.push_frame(&picture)?;
-            if progress(Progress { frames_done: frame + 1, frames_total }).is_break() {
+        let mut frames_done = 0;
+        film.pictures(frames_total, &mut |picture| {
+            writer.push_frame(picture)?;
+            frames_done += 1;
+            if progress(Progress { frames_done, frames_total }).is_break() {
                 return Err(RenderError::Cancelled);
             }
-        }
+            Ok(())
+        })?;
         let mp4 = writer.finish()?;
         // As decoded, not as drawn: a chained shot then starts on exactly what a client finds at the end of this file.
         let last_frame = media::last_frame_bytes(&mp4)?;
         Ok(Rendering { mp4, last_frame })
+    }
+}
+
+impl Procedural {
+    /// Draws the pictures of `job` one after the other, without sound and without making a file of them: what
+    /// [`Renderer::render`] encodes. Measurements use it.
+    ///
+    /// # Errors
+    /// [`RenderError::Job`] for sizes and lengths out of bounds, and whatever `show` answers.
+    pub fn draw(
+        &self,
+        job: &Job,
+        show: &mut dyn FnMut(&RgbImage) -> Result<(), RenderError>,
+    ) -> Result<(), RenderError> {
+        check(job)?;
+        Film::new(job).pictures(job.frames_total(), show)
     }
 }
 
@@ -116,6 +133,18 @@ impl<'a> Film<'a> {
             audio::reference::lay(&mut sound, reference);
         }
         sound
+    }
+
+    fn pictures(
+        &mut self,
+        frames_total: u32,
+        show: &mut dyn FnMut(&RgbImage) -> Result<(), RenderError>,
+    ) -> Result<(), RenderError> {
+        let mut picture = RgbImage::new(self.job.width, self.job.height);
+        (0..frames_total).try_for_each(|frame| {
+            self.picture(frame, frames_total, &mut picture);
+            show(&picture)
+        })
     }
 
     fn picture(&mut self, frame: u32, frames_total: u32, picture: &mut RgbImage) {

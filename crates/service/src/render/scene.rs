@@ -8,7 +8,7 @@ use super::city::City;
 use super::craft::{Boat, Flock};
 use super::figure::Walker;
 use super::flora::{Flora, Season};
-use super::ground::Ground;
+use super::ground::{Ground, WATER};
 use super::light::Light;
 use super::lighthouse::Lighthouse;
 use super::march::{Edge, march, soften, steps};
@@ -20,6 +20,7 @@ use super::relief::Relief;
 use super::setting::Setting;
 use super::sky::{Sky, SkyGrid};
 use super::staging::Staging;
+use super::surface::Surfaces;
 use super::terrain::Terrain;
 use super::water::Sea;
 
@@ -38,7 +39,6 @@ pub(crate) struct Scene {
     flock: Option<Flock>,
     rig: Rig,
     steps: Vec<f32>,
-    ceilings: Vec<f32>,
     salt: u32,
 }
 
@@ -84,7 +84,6 @@ impl Scene {
         relief.snowed = setting.has(Subject::Snow);
         relief.street = if wet_street { -0.2 } else { 0.0 };
         let centre = staging.centre(&setting);
-        let relief_top = relief.mole.map_or(-40.0, |mole| mole.top).max(0.0);
         let terrain = Terrain::bake(&relief, &light, centre);
         let wooded = matches!(
             setting.place,
@@ -139,10 +138,6 @@ impl Scene {
         let sky = Sky::new(&light, wind, setting.has(Subject::Aurora), setting.has(Subject::Stars), seed);
         let city = is_city.then(|| City::new(&setting, &light, seed));
         let steps = steps(1.2);
-        let travelled = 60.0 + staging.travel * 2.2;
-        // Waves, boulders and rough ground rise a little above the land itself.
-        let rougher = |height: f32| height.max(relief_top) + 4.0;
-        let ceilings = ground.terrain.ceilings(&steps, centre, travelled).into_iter().map(rougher).collect();
         let salt = dice.next() as u32;
         Self {
             setting,
@@ -158,7 +153,6 @@ impl Scene {
             flock,
             rig,
             steps,
-            ceilings,
             salt,
         }
     }
@@ -173,7 +167,7 @@ impl Scene {
         self.sky.grid(light, &view, time, self.sea.is_some(), &mut work.grid);
         self.sky.paint(light, &view, time, &work.grid, &mut work.canvas);
         self.ground.shade(light, self.sea.as_ref(), self.city.as_ref(), &view, time, &mut work.canvas);
-        soften(&mut work.canvas, &work.edges);
+        soften(&mut work.canvas, &work.edges, |light| light.fourth() == WATER);
         if let Some(city) = &self.city {
             city.draw(&moment, &mut work.canvas);
         }
@@ -196,15 +190,8 @@ impl Scene {
     }
 
     fn find_surfaces(&self, view: &View, time: f32, work: &mut Workspace) {
-        let ground = &self.ground;
-        let (canvas, edges) = (&mut work.canvas, &mut work.edges);
-        match &self.sea {
-            Some(sea) => march(canvas, view, &self.steps, &self.ceilings, edges, |x, y, t| {
-                let level = if t < 260.0 { sea.level(x, y, time) } else { 0.0 };
-                ground.height(x, y, t).max(level)
-            }),
-            None => march(canvas, view, &self.steps, &self.ceilings, edges, |x, y, t| ground.height(x, y, t)),
-        }
+        let surfaces = Surfaces::new(&self.ground, self.sea.as_ref(), time);
+        march(&mut work.canvas, view, &self.steps, &mut work.edges, &surfaces);
     }
 
     /// Everything that stands on the ground or floats, far to near.
@@ -249,9 +236,7 @@ fn place_walker(setting: &Setting, staging: &Staging, dark: bool, dice: &mut Dic
     let lantern = dark && !matches!(setting.hour, Hour::Dawn);
     if let Some(mole) = staging.mole {
         let along = dice.range(30.0, 34.0);
-        let length = mole.length();
-        let heading = [(mole.to[0] - mole.from[0]) / length, (mole.to[1] - mole.from[1]) / length];
-        return Walker { from: mole.point(along), heading, pace: 1.35, coat, lantern, wind };
+        return Walker { from: mole.point(along), heading: mole.heading, pace: 1.35, coat, lantern, wind };
     }
     if let (Some([lx, ly]), true) = (staging.lighthouse, setting.has(Subject::Door)) {
         // Walks up to the door and is nearly there at the end.

@@ -8,6 +8,7 @@ use super::canvas::Canvas;
 use super::light::{Direction, Light};
 use super::maths::{Colour, decay, lerp, mix, smooth};
 use super::noise::{Dice, Tile};
+use super::sparse::{self, Shader};
 
 /// Pixels between grid points.
 const STEP: usize = 4;
@@ -36,10 +37,8 @@ struct Star {
 
 /// The sky of one frame on the coarse grid, column by column; `fourth` is how much of it is cloud.
 pub(crate) struct SkyGrid {
-    columns: usize,
-    rows: usize,
     top: f32,
-    cells: Vec<Colour>,
+    cells: Canvas,
 }
 
 impl Sky {
@@ -67,22 +66,16 @@ impl Sky {
         let margin = if mirrored { 0.45 * view.height } else { 0.0 };
         let bottom = (view.horizon + 6.0).clamp(1.0, view.height);
         grid.top = -margin;
-        grid.columns = view.width as usize / STEP + 2;
-        grid.rows = ((bottom + margin) / STEP as f32) as usize + 3;
-        grid.cells.clear();
-        grid.cells.reserve(grid.columns * grid.rows);
-        for column in 0..grid.columns {
-            let [dx, dy] = view.ray((column * STEP) as f32);
-            for row in 0..grid.rows {
-                let rise = view.rise(grid.top + (row * STEP) as f32).max(0.0015);
-                let inverse = 1.0 / (dx * dx + dy * dy + rise * rise).sqrt();
-                grid.cells.push(self.radiance(light, [dx * inverse, dy * inverse, rise * inverse], time));
-            }
-        }
+        let columns = view.width as usize / STEP + 2;
+        let rows = ((bottom + margin) / STEP as f32) as usize + 3;
+        grid.cells.resize(columns, rows);
+        let mut shader = Air { sky: self, light, view, time, top: grid.top, ray: [0.0; 2] };
+        sparse::shade(&mut grid.cells, &mut shader);
     }
 
     fn radiance(&self, light: &Light, d: Direction, time: f32) -> Colour {
-        let mut colour = light.sky(d).with(0.0);
+        let clear = light.sky(d);
+        let mut colour = clear.with(0.0);
         let up = d[2];
         if light.stars > 0.3 {
             colour += self.deep_sky(light, d, time);
@@ -121,7 +114,7 @@ impl Sky {
             let body = mix(shade, bright, through * lerp(0.95, 0.45, light.cover));
             // Far clouds sink into the air of the horizon.
             let far = smooth(0.0, 0.2, up);
-            let sunk = mix(light.sky(d), body, 0.25 + 0.75 * far);
+            let sunk = mix(clear, body, 0.25 + 0.75 * far);
             colour = mix(colour, sunk.with(1.0), density * (0.12 + 0.88 * smooth(0.0, 0.09, up)) * 0.96);
         }
         colour
@@ -153,7 +146,7 @@ impl Sky {
 
     /// Paints every pixel of the canvas that nothing stands before.
     pub(crate) fn paint(&self, light: &Light, view: &View, time: f32, grid: &SkyGrid, canvas: &mut Canvas) {
-        let mut column = Vec::with_capacity(grid.rows);
+        let mut column = Vec::with_capacity(grid.cells.height);
         for x in 0..canvas.width {
             grid.column(x as f32, &mut column);
             let start = canvas.at(x, 0);
@@ -224,6 +217,44 @@ impl Sky {
     }
 }
 
+/// The sky of one frame, column by column of the grid.
+struct Air<'a> {
+    sky: &'a Sky,
+    light: &'a Light,
+    view: &'a View,
+    time: f32,
+    top: f32,
+    ray: [f32; 2],
+}
+
+impl Shader for Air<'_> {
+    const TOLERANCE: [f32; 2] = [0.015, 0.015];
+
+    fn turn(&mut self, x: usize) {
+        self.ray = self.view.ray((x * STEP) as f32);
+    }
+
+    fn wants(&self, _: &Canvas, _: usize) -> bool {
+        true
+    }
+
+    fn has(&self, _: &Canvas, _: usize) -> bool {
+        true
+    }
+
+    fn alike(&self, a: Colour, b: Colour) -> bool {
+        // The fourth lane is how much of the sky is cloud.
+        (a.fourth() - b.fourth()).abs() < 0.05
+    }
+
+    fn pixel(&self, _: &Canvas, _: usize, y: usize) -> Colour {
+        let [dx, dy] = self.ray;
+        let rise = self.view.rise(self.top + (y * STEP) as f32).max(0.0015);
+        let inverse = 1.0 / (dx * dx + dy * dy + rise * rise).sqrt();
+        self.sky.radiance(self.light, [dx * inverse, dy * inverse, rise * inverse], self.time)
+    }
+}
+
 fn scatter_stars(dice: &mut Dice, strength: f32) -> Vec<Star> {
     let count = 500 + (strength * 1700.0) as usize;
     (0..count)
@@ -244,17 +275,18 @@ fn scatter_stars(dice: &mut Dice, strength: f32) -> Vec<Star> {
 }
 
 impl SkyGrid {
-    pub(crate) const fn empty() -> Self {
-        Self { columns: 0, rows: 0, top: 0.0, cells: Vec::new() }
+    pub(crate) fn empty() -> Self {
+        Self { top: 0.0, cells: Canvas::new(0, 0) }
     }
 
     /// One column of the grid, interpolated at picture column `x`.
     pub(crate) fn column(&self, x: f32, into: &mut Vec<Colour>) {
-        let u = (x / STEP as f32).clamp(0.0, self.columns as f32 - 1.001);
+        let Canvas { width, height, light, .. } = &self.cells;
+        let u = (x / STEP as f32).clamp(0.0, *width as f32 - 1.001);
         let left = u as usize;
         let share = u - left as f32;
-        let a = &self.cells[left * self.rows..][..self.rows];
-        let b = &self.cells[(left + 1) * self.rows..][..self.rows];
+        let a = &light[left * height..][..*height];
+        let b = &light[(left + 1) * height..][..*height];
         into.clear();
         into.extend(a.iter().zip(b).map(|(a, b)| mix(*a, *b, share)));
     }

@@ -128,7 +128,7 @@ impl Staging {
             let length = dice.range(120.0, 150.0);
             let from = [side * 0.6, -14.0];
             let to = [side * length * 0.17, length];
-            self.mole = Some(Mole { from, to, half_width: 3.4, top: 3.4, head: 9.5 });
+            self.mole = Some(Mole::new(from, to, 3.4, 3.4, 9.5));
             self.lighthouse = Some(to);
             self.eye_height = Some(if aerial { 34.0 } else { dice.range(6.2, 7.4) });
             self.eye = [-side * 0.6, 0.0];

@@ -11,9 +11,18 @@ const CELLS: [f32; 4] = [0.8, 4.0, 16.0, 64.0];
 /// How far ahead of the camera each grid is centred, as a share of its half extent.
 const LEAD: [f32; 4] = [0.62, 0.7, 0.76, 0.8];
 
+/// Cells along a side of a block, whose lowest and highest corner are known.
+const BLOCK: usize = 16;
+const BLOCKS: usize = SIDE / BLOCK;
+
+/// The height of the land where no grid reaches: deep sea.
+const BEYOND: f32 = -40.0;
+
 /// One grid: colour as lit by sun and sky, height as the fourth lane.
 struct Level {
     cell: f32,
+    /// Cells a metre.
+    density: f32,
     west: f32,
     south: f32,
     texels: Vec<Colour>,
@@ -21,6 +30,17 @@ struct Level {
     heights: Vec<f32>,
     /// Height up to which the sun is hidden.
     shadow: Vec<f32>,
+    /// Lowest and highest ground of each block.
+    blocks: Vec<[f32; 2]>,
+}
+
+/// The lowest and the highest land of some area, in metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Extremes {
+    pub(crate) low: f32,
+    pub(crate) high: f32,
+    /// The finest grid that has a part in the area; what [`Terrain::height_from`] starts from.
+    pub(crate) finest: usize,
 }
 
 /// The whole baked land.
@@ -34,17 +54,19 @@ impl Level {
         let half = cell * SIDE as f32 * 0.5;
         Self {
             cell,
+            density: 1.0 / cell,
             west: centre[0] - half,
             south: centre[1] + half * LEAD[index] - half,
             texels: Vec::new(),
             heights: Vec::new(),
             shadow: Vec::new(),
+            blocks: Vec::new(),
         }
     }
 
     #[inline]
     fn place(&self, x: f32, y: f32) -> Option<(usize, f32, f32)> {
-        let (u, v) = ((x - self.west) / self.cell, (y - self.south) / self.cell);
+        let (u, v) = ((x - self.west) * self.density, (y - self.south) * self.density);
         let inside = u >= 0.0 && v >= 0.0 && u < SIDE as f32 - 1.0 && v < SIDE as f32 - 1.0;
         if !inside {
             return None;
@@ -63,12 +85,31 @@ impl Level {
     #[inline]
     fn height(&self, x: f32, y: f32) -> Option<f32> {
         let (index, fx, fy) = self.place(x, y)?;
-        let (low, high) = (&self.texels[index..index + 2], &self.texels[index + SIDE..index + SIDE + 2]);
-        Some(lerp(
-            lerp(low[0].fourth(), low[1].fourth(), fx),
-            lerp(high[0].fourth(), high[1].fourth(), fx),
-            fy,
-        ))
+        let (low, high) = (&self.heights[index..index + 2], &self.heights[index + SIDE..index + SIDE + 2]);
+        Some(lerp(lerp(low[0], low[1], fx), lerp(high[0], high[1], fx), fy))
+    }
+
+    /// Takes in the part of the box `from..=to` (east, north) that lies in this grid, give or take a block. `true` when
+    /// that is all of it.
+    fn widen(&self, from: [f32; 2], to: [f32; 2], extremes: &mut Extremes) -> bool {
+        let last = SIDE as f32 - 1.0;
+        let range = |from: f32, to: f32, origin: f32| {
+            let (from, to) = ((from - origin) * self.density, (to - origin) * self.density);
+            (from, to, from >= 0.0 && to < last)
+        };
+        let (u0, u1, across) = range(from[0], to[0], self.west);
+        let (v0, v1, along) = range(from[1], to[1], self.south);
+        if u1 < 0.0 || v1 < 0.0 || u0 >= last || v0 >= last {
+            return false;
+        }
+        let block = |at: f32| (at.max(0.0) as usize / BLOCK).min(BLOCKS - 1);
+        for row in block(v0)..=block(v1) {
+            for [low, high] in &self.blocks[row * BLOCKS..][block(u0)..=block(u1)] {
+                extremes.low = extremes.low.min(*low);
+                extremes.high = extremes.high.max(*high);
+            }
+        }
+        across && along
     }
 
     fn shadow_at(&self, x: f32, y: f32) -> Option<f32> {
@@ -94,31 +135,46 @@ impl Terrain {
     /// Height of the land; beyond the last grid the depth of the sea.
     #[inline]
     pub(crate) fn height(&self, x: f32, y: f32) -> f32 {
-        self.levels.iter().find_map(|level| level.height(x, y)).unwrap_or(-40.0)
+        self.height_from(0, x, y)
     }
 
-    /// Lit colour, with the height as fourth lane.
+    /// The same, where no grid before `finest` reaches.
     #[inline]
-    pub(crate) fn texel(&self, x: f32, y: f32) -> Colour {
-        self.levels.iter().find_map(|level| level.texel(x, y)).unwrap_or(Colour::BLACK.with(-40.0))
+    pub(crate) fn height_from(&self, finest: usize, x: f32, y: f32) -> f32 {
+        self.levels[finest..].iter().find_map(|level| level.height(x, y)).unwrap_or(BEYOND)
     }
 
-    /// For each of the rising `distances`, the highest land at least that far from `centre`, give or take `slack` metres.
-    pub(crate) fn ceilings(&self, distances: &[f32], centre: [f32; 2], slack: f32) -> Vec<f32> {
-        let mut highest = vec![-40.0_f32; distances.len()];
-        for level in &self.levels {
-            for (index, height) in level.heights.iter().enumerate() {
-                let x = level.west + (index % SIDE) as f32 * level.cell - centre[0];
-                let y = level.south + (index / SIDE) as f32 * level.cell - centre[1];
-                let reach = (x * x + y * y).sqrt() + slack + 2.0 * level.cell;
-                let slot = distances.partition_point(|d| *d <= reach).saturating_sub(1);
-                highest[slot] = highest[slot].max(*height);
+    /// Lit colour, with the height as fourth lane, where no grid before `finest` reaches.
+    #[inline]
+    pub(crate) fn texel_from(&self, finest: usize, x: f32, y: f32) -> Colour {
+        self.levels[finest..].iter().find_map(|level| level.texel(x, y)).unwrap_or(Colour::BLACK.with(BEYOND))
+    }
+
+    /// Bounds of the height within the box `from..=to` (east, north).
+    pub(crate) fn extremes(&self, from: [f32; 2], to: [f32; 2]) -> Extremes {
+        let mut extremes =
+            Extremes { low: f32::INFINITY, high: f32::NEG_INFINITY, finest: self.levels.len() };
+        for (index, level) in self.levels.iter().enumerate() {
+            let whole = level.widen(from, to, &mut extremes);
+            if extremes.high > f32::NEG_INFINITY {
+                extremes.finest = extremes.finest.min(index);
+            }
+            if whole {
+                return extremes;
             }
         }
-        for i in (0..highest.len().saturating_sub(1)).rev() {
-            highest[i] = highest[i].max(highest[i + 1]);
+        Extremes { low: extremes.low.min(BEYOND), high: extremes.high.max(BEYOND), ..extremes }
+    }
+
+    /// The farthest that each grid reaches from a point, in metres.
+    pub(crate) fn reaches(&self, [x, y]: [f32; 2]) -> [f32; CELLS.len()] {
+        let mut reaches = [0.0; CELLS.len()];
+        for (reach, level) in reaches.iter_mut().zip(&self.levels) {
+            let side = level.cell * SIDE as f32;
+            let far = |at: f32, low: f32| (at - low).abs().max((at - low - side).abs());
+            *reach = far(x, level.west).hypot(far(y, level.south));
         }
-        highest
+        reaches
     }
 
     /// Whether the sun reaches a point at height `z`: 0 shadow, 1 sun.
@@ -179,8 +235,27 @@ fn bake_level(mut level: Level, relief: &Relief, light: &Light, coarser: Option<
         }
     }
     level.texels = texels;
+    level.blocks = blocks(&heights);
     level.heights = heights;
     level
+}
+
+/// Lowest and highest corner of every block's cells; neighbours share the corners between them.
+fn blocks(heights: &[f32]) -> Vec<[f32; 2]> {
+    let corners = |block: usize| block * BLOCK..=((block + 1) * BLOCK).min(SIDE - 1);
+    let mut blocks = Vec::with_capacity(BLOCKS * BLOCKS);
+    for row in 0..BLOCKS {
+        for column in 0..BLOCKS {
+            let mut bounds = [f32::INFINITY, f32::NEG_INFINITY];
+            for v in corners(row) {
+                for height in &heights[v * SIDE..][corners(column)] {
+                    bounds = [bounds[0].min(*height), bounds[1].max(*height)];
+                }
+            }
+            blocks.push(bounds);
+        }
+    }
+    blocks
 }
 
 /// Carries the shadow's upper edge from row to row, away from the sun.

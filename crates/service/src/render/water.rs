@@ -9,6 +9,7 @@ use super::light::Light;
 use super::maths::{Colour, decay, lerp, mix, smooth};
 use super::noise::{Dice, Tile};
 use super::sky::{SkyGrid, sample_column};
+use super::sparse::{self, Shader};
 
 /// The patch is this many doublings of a texel wide: small enough to stay in the nearest cache.
 const PATCH: u32 = 6;
@@ -26,6 +27,66 @@ struct Layer {
     drift: [f32; 2],
     /// The patch is turned against the others: cosine and sine.
     turn: [f32; 2],
+}
+
+impl Layer {
+    fn at(&self, time: f32) -> Placed {
+        let scale = (1 << PATCH) as f32 / self.length;
+        let [cos, sin] = self.turn;
+        let (x, y) = (self.drift[0] * time, self.drift[1] * time);
+        Placed {
+            turn: [cos * scale, sin * scale],
+            // Within the patch: small numbers are exact ones.
+            offset: [-(x * cos + y * sin) * scale, -(y * cos - x * sin) * scale]
+                .map(|o| o % (1 << PATCH) as f32),
+        }
+    }
+}
+
+/// Where in the patch a layer is at a moment: a turn and a shift, in texels.
+#[derive(Clone, Copy)]
+struct Placed {
+    turn: [f32; 2],
+    offset: [f32; 2],
+}
+
+impl Placed {
+    #[inline]
+    fn texel(&self, x: f32, y: f32) -> (f32, f32) {
+        let [cos, sin] = self.turn;
+        (x * cos + y * sin + self.offset[0], y * cos - x * sin + self.offset[1])
+    }
+}
+
+/// The surface of a sea at one moment.
+#[derive(Clone, Copy)]
+pub(crate) struct Swell<'a> {
+    sea: &'a Sea,
+    layers: [Placed; 3],
+}
+
+impl Swell<'_> {
+    /// The height of the surface: the two largest scales, which are the ones with a silhouette.
+    #[inline]
+    pub(crate) fn level(&self, x: f32, y: f32) -> f32 {
+        let lift = |index: usize| {
+            let (u, v) = self.layers[index].texel(x, y);
+            self.sea.heights.sample(u, v) * self.sea.layers[index].height
+        };
+        lift(0) + lift(1)
+    }
+
+    /// Slope east, slope north and height of one layer.
+    #[inline]
+    fn layer(&self, index: usize, x: f32, y: f32) -> Colour {
+        let (u, v) = self.layers[index].texel(x, y);
+        let layer = &self.sea.layers[index];
+        let [su, sv, h, _] = self.sea.patch.sample(u, v).0;
+        let k = layer.height / layer.length;
+        let (su, sv) = (su * k, sv * k);
+        let [cos, sin] = layer.turn;
+        Colour([su * cos - sv * sin, su * sin + sv * cos, h * layer.height, 0.0])
+    }
 }
 
 /// The water of a scene.
@@ -79,34 +140,9 @@ impl Sea {
         }
     }
 
-    #[inline]
-    fn lookup(&self, layer: &Layer, x: f32, y: f32, time: f32) -> Colour {
-        let scale = self.patch.side() / layer.length;
-        let (x, y) = (x - layer.drift[0] * time, y - layer.drift[1] * time);
-        let (u, v) = (x * layer.turn[0] + y * layer.turn[1], y * layer.turn[0] - x * layer.turn[1]);
-        let [su, sv, h, _] = self.patch.sample(u * scale, v * scale).0;
-        let k = layer.height / layer.length;
-        let (su, sv) = (su * k, sv * k);
-        Colour([
-            su * layer.turn[0] - sv * layer.turn[1],
-            su * layer.turn[1] + sv * layer.turn[0],
-            h * layer.height,
-            0.0,
-        ])
-    }
-
-    #[inline]
-    fn lift(&self, layer: &Layer, x: f32, y: f32, time: f32) -> f32 {
-        let scale = self.heights.side() / layer.length;
-        let (x, y) = (x - layer.drift[0] * time, y - layer.drift[1] * time);
-        let (u, v) = (x * layer.turn[0] + y * layer.turn[1], y * layer.turn[0] - x * layer.turn[1]);
-        self.heights.sample(u * scale, v * scale) * layer.height
-    }
-
-    /// The height of the surface: the two largest scales, which are the ones with a silhouette.
-    #[inline]
-    pub(crate) fn level(&self, x: f32, y: f32, time: f32) -> f32 {
-        self.lift(&self.layers[0], x, y, time) + self.lift(&self.layers[1], x, y, time)
+    /// The waves as they stand at a moment.
+    pub(crate) fn at(&self, time: f32) -> Swell<'_> {
+        Swell { sea: self, layers: self.layers.map(|layer| layer.at(time)) }
     }
 
     /// How far above or below its mean the surface may stand.
@@ -124,40 +160,23 @@ impl Sea {
         grid: &SkyGrid,
         canvas: &mut Canvas,
     ) {
-        let scene = Mirrored { view, light, ground, grid, time };
-        let foam_light = light.on([0.0, 0.0, 1.0], 0.9, 1.0) * 0.85;
-        let mut sky = Vec::new();
-        // Every other column first; those between are interpolated where both neighbours are water too, which halves the
-        // work and is not seen on a surface this soft.
-        for x in (0..canvas.width).step_by(2).chain((1..canvas.width).step_by(2)) {
-            let start = canvas.at(x, 0);
-            let rows = canvas.height;
-            if !canvas.light[start..start + rows].iter().any(|c| c.fourth() == WATER) {
-                continue;
-            }
-            grid.column(x as f32, &mut sky);
-            let [dx, dy] = view.ray(x as f32 + 0.5);
-            let distance = light.distance(dx, dy);
-            let between = x % 2 == 1 && x + 1 < canvas.width;
-            // Upwards: a mirrored pixel is then never one that was already replaced.
-            for y in (0..rows).rev() {
-                let index = start + y;
-                if canvas.light[index].fourth() != WATER {
-                    continue;
-                }
-                if between {
-                    let (left, right) = (canvas.light[index - rows], canvas.light[index + rows]);
-                    if left.fourth() == SHADED && right.fourth() == SHADED {
-                        canvas.light[index] = mix(left, right, 0.5);
-                        continue;
-                    }
-                }
-                let colour = self.pixel(&scene, canvas, &sky, [dx, dy], (start, y), foam_light);
-                let t = 1.0 / canvas.nearness[index];
-                let veil = light.air.veil(t, view.eye[2], 0.0);
-                canvas.light[index] = mix(colour, distance, veil).with(SHADED);
-            }
-        }
+        let mut shader = Surface {
+            sea: self,
+            scene: Mirrored {
+                view,
+                light,
+                ground,
+                grid,
+                time,
+                swell: self.at(time),
+                reaches: ground.terrain.reaches([view.eye[0], view.eye[1]]),
+            },
+            foam_light: light.on([0.0, 0.0, 1.0], 0.9, 1.0) * 0.85,
+            ray: [0.0; 2],
+            distance: Colour::BLACK,
+            sky: Vec::new(),
+        };
+        sparse::shade(canvas, &mut shader);
     }
 
     #[inline]
@@ -174,7 +193,7 @@ impl Sea {
         let t = 1.0 / canvas.nearness[start + y];
         let (px, py) = (view.eye[0] + dx * t, view.eye[1] + dy * t);
         let rise = view.rise(y as f32 + 0.5).min(-1e-4);
-        let waves = self.waves(view, px, py, t, time);
+        let waves = self.waves(&scene.swell, view, px, py, t);
         let mirrored = scene.mirror(canvas, sky, (start, y), rise, &waves);
 
         let length = (dx * dx + dy * dy + rise * rise).sqrt();
@@ -185,7 +204,12 @@ impl Sea {
         let fresnel = 0.02 + 0.98 * g2 * g2 * grazing;
 
         let mut body = self.body * (1.0 + 1.1 * waves.height.max(0.0));
-        let depth = if t < 1500.0 { waves.height - ground.terrain.height(px, py) } else { 30.0 };
+        let depth = if t < 1500.0 {
+            let finest = scene.reaches.iter().take_while(|reach| **reach < t).count();
+            waves.height - ground.terrain.height_from(finest, px, py)
+        } else {
+            30.0
+        };
         if depth < 14.0 {
             body = mix(body, self.shallow, decay(depth.max(0.0) * 0.32) * 0.85);
         }
@@ -196,17 +220,17 @@ impl Sea {
     }
 
     #[inline]
-    fn waves(&self, view: &View, x: f32, y: f32, t: f32, time: f32) -> Waves {
+    fn waves(&self, swell: &Swell<'_>, view: &View, x: f32, y: f32, t: f32) -> Waves {
         let footprint = (t * t / (view.focal * view.eye[2].max(1.5))).max(t / view.focal);
         let mut sum = Colour::BLACK;
         let mut lost = 0.0;
-        for layer in &self.layers {
+        for (index, layer) in self.layers.iter().enumerate() {
             let ratio = footprint * 9.0 / layer.length;
             let weight = 1.0 / (1.0 + ratio * ratio);
             let slope = layer.height / layer.length;
             lost += (1.0 - weight) * slope * slope * self.steepness;
             if weight > 0.1 {
-                sum += self.lookup(layer, x, y, time) * weight;
+                sum += swell.layer(index, x, y) * weight;
             }
         }
         Waves { sx: sum.0[0], sy: sum.0[1], height: sum.0[2], lost }
@@ -239,13 +263,60 @@ impl Sea {
     }
 }
 
+/// The water of one frame, column by column.
+struct Surface<'a> {
+    sea: &'a Sea,
+    scene: Mirrored<'a>,
+    foam_light: Colour,
+    ray: [f32; 2],
+    /// What the column fades to.
+    distance: Colour,
+    /// The sky above the column.
+    sky: Vec<Colour>,
+}
+
+impl Shader for Surface<'_> {
+    // Side by side a surface this soft is always interpolated; the other way waves are foreshortened to lines.
+    const TOLERANCE: [f32; 2] = [0.06, f32::INFINITY];
+
+    fn turn(&mut self, x: usize) {
+        let Mirrored { view, light, grid, .. } = self.scene;
+        grid.column(x as f32, &mut self.sky);
+        self.ray = view.ray(x as f32 + 0.5);
+        self.distance = light.distance(self.ray[0], self.ray[1]);
+    }
+
+    #[inline]
+    fn wants(&self, canvas: &Canvas, index: usize) -> bool {
+        canvas.light[index].fourth() == WATER
+    }
+
+    #[inline]
+    fn has(&self, canvas: &Canvas, index: usize) -> bool {
+        canvas.light[index].fourth() == SHADED
+    }
+
+    #[inline]
+    fn pixel(&self, canvas: &Canvas, start: usize, y: usize) -> Colour {
+        // Water is never mirrored in water, so the order in which pixels are shaded does not matter.
+        let colour = self.sea.pixel(&self.scene, canvas, &self.sky, self.ray, (start, y), self.foam_light);
+        let t = 1.0 / canvas.nearness[start + y];
+        let veil = self.scene.light.air.veil(t, self.scene.view.eye[2], 0.0);
+        mix(colour, self.distance, veil).with(SHADED)
+    }
+}
+
 /// What the water stands in during one frame.
+#[derive(Clone, Copy)]
 struct Mirrored<'a> {
     view: &'a View,
     light: &'a Light,
     ground: &'a Ground,
     grid: &'a SkyGrid,
     time: f32,
+    swell: Swell<'a>,
+    /// Beyond these distances the grids of the land need not be asked.
+    reaches: [f32; 4],
 }
 
 impl Mirrored<'_> {

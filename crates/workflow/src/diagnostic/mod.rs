@@ -119,6 +119,42 @@ pub struct Record {
     pub column: usize,
     /// See [`Diagnostic::help`].
     pub help: Option<String>,
+    /// All places that are involved, the primary one first.
+    pub spans: Vec<RecordSpan>,
+}
+
+/// A place as machines read it. Lines and columns are counted from 1, columns in characters; the end is behind the last one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RecordSpan {
+    /// The file as the user named it.
+    pub file: String,
+    /// The line of the beginning.
+    pub line: usize,
+    /// The column of the beginning.
+    pub column: usize,
+    /// The line of the end.
+    pub end_line: usize,
+    /// The column of the end.
+    pub end_column: usize,
+    /// Whether it is where the problem is; the others only have to do with it.
+    pub primary: bool,
+    /// What is said about it.
+    pub label: Option<String>,
+}
+
+impl RecordSpan {
+    fn new(label: &Label, primary: bool, source: &Source) -> Self {
+        let (start, end) = (source.position(label.span.start()), source.position(label.span.end()));
+        Self {
+            file: source.name().to_owned(),
+            line: start.line,
+            column: start.column,
+            end_line: end.line,
+            end_column: end.column,
+            primary,
+            label: (!label.text.is_empty()).then(|| label.text.clone()),
+        }
+    }
 }
 
 impl Report {
@@ -150,6 +186,11 @@ impl Report {
                     line: position.line,
                     column: position.column,
                     help: diagnostic.help.clone(),
+                    spans: std::iter::once(RecordSpan::new(&diagnostic.primary, true, &self.source))
+                        .chain(
+                            diagnostic.others.iter().map(|label| RecordSpan::new(label, false, &self.source)),
+                        )
+                        .collect(),
                 }
             })
             .collect()

@@ -15,16 +15,21 @@ use crate::yaml::Yaml;
 /// Stands in for media that are not known yet, so that the contract sees a whole request.
 const STAND_IN: &str = "https://frame.invalid/frame.png";
 
-/// Checks a request and reports each violation at the place that caused it. Fields that failed already are not
-/// reported again.
-pub(super) fn check(making: &Making<'_, '_>, cx: &Cx<'_>, tally: &mut Tally) {
+/// A request with stand-ins at the places of its inputs.
+pub(super) fn whole(making: &Making<'_, '_>) -> Value {
     let mut whole = Value::Object(making.request.clone());
     for input in &making.inputs {
         if let Some(place) = whole.pointer_mut(&input.pointer) {
             *place = Value::String(STAND_IN.to_owned());
         }
     }
-    for violation in cx.contract.check_request(&whole) {
+    whole
+}
+
+/// Checks a request and reports each violation at the place that caused it. Fields that failed already are not
+/// reported again.
+pub(super) fn check(making: &Making<'_, '_>, cx: &Cx<'_>, tally: &mut Tally) {
+    for violation in cx.contract.check_request(&whole(making)) {
         let concerns_failed = std::iter::once(&violation.pointer)
             .chain(&violation.others)
             .any(|pointer| pointer.split('/').nth(1).is_some_and(|name| making.failed.contains(name)));

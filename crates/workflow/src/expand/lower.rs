@@ -4,7 +4,7 @@ use contract::{InputForm, InputForms, Model};
 use serde_json::Value;
 
 use super::Cx;
-use super::frames::{FrameUse, Medium, Slot};
+use super::frames::{FrameUse, Medium, Slot, Stage};
 use super::media::{Frame, Kind};
 use super::place::{Lowered, Origins};
 use super::request::Making;
@@ -27,16 +27,7 @@ pub(super) fn lower(making: &mut Making<'_, '_>, cx: &Cx<'_>, tally: &mut Tally)
             tally.add(work.draft, two_first_frames(used, by_hand, &making.origins));
             continue;
         }
-        let (value, source) = match &used.medium {
-            Medium::Url(url) => (Value::String(url.clone()), None),
-            Medium::File(source) => (Value::Null, Some(source.clone())),
-            Medium::Draft { at, frame } => {
-                let Some(node) = work.stage.node(*at) else { continue };
-                let source =
-                    if *frame == Frame::First { Source::FirstFrame(node) } else { Source::LastFrame(node) };
-                (Value::Null, Some(source))
-            }
-        };
+        let Some(Put { value, source }) = medium(used, work.stage) else { continue };
         let Some(pointer) = form.put(&mut making.request, value) else {
             tally.add(work.draft, no_room(used, form, &making.origins));
             continue;
@@ -50,6 +41,27 @@ pub(super) fn lower(making: &mut Making<'_, '_>, cx: &Cx<'_>, tally: &mut Tally)
             making.inputs.push(Input { pointer, source });
         }
     }
+}
+
+/// What is put into a request for a medium: the value, and where that comes from if it is not known yet.
+pub(super) struct Put {
+    pub(super) value: Value,
+    pub(super) source: Option<Source>,
+}
+
+/// What stands for a medium; nothing where that is reported elsewhere.
+pub(super) fn medium(used: &FrameUse, stage: &Stage<'_, '_>) -> Option<Put> {
+    let (value, source) = match &used.medium {
+        Medium::Url(url) => (Value::String(url.clone()), None),
+        Medium::File(source) => (Value::Null, Some(source.clone())),
+        Medium::Draft { at, frame } => {
+            let node = stage.node(*at)?;
+            let source =
+                if *frame == Frame::First { Source::FirstFrame(node) } else { Source::LastFrame(node) };
+            (Value::Null, Some(source))
+        }
+    };
+    Some(Put { value, source })
 }
 
 fn form_for(forms: &InputForms, slot: Slot) -> Option<&InputForm> {

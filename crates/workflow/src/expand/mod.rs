@@ -15,12 +15,14 @@ mod media;
 mod params;
 mod paths;
 mod place;
+mod recipe;
 mod request;
 mod tally;
 mod unfanned;
 
+use std::sync::Arc;
+
 use contract::Contract;
-use indexmap::IndexMap;
 
 use self::fan::{Draft, Fan};
 use self::tally::Tally;
@@ -30,7 +32,7 @@ use crate::files::Files;
 use crate::plan::{Film, Node, NodeIx, Place};
 use crate::source::{Source, Span};
 use crate::syntax::Workflow;
-use crate::template::{Scope, Templates};
+use crate::template::{self, Scope, Templates};
 use crate::yaml::YamlValue;
 
 /// All instances of a workflow in file order, not yet sealed into a plan.
@@ -61,12 +63,14 @@ pub(crate) struct Cx<'w> {
     pub(crate) files: &'w dyn Files,
     pub(crate) options: &'w Options,
     pub(crate) templates: Templates<'w>,
+    /// The source's name, for all places.
+    pub(crate) file: Arc<str>,
 }
 
 impl Cx<'_> {
     fn place(&self, span: Span) -> Place {
         let position = self.source.position(span.start());
-        Place { file: self.source.name().to_owned(), line: position.line, column: position.column }
+        Place { file: Arc::clone(&self.file), line: position.line, column: position.column }
     }
 }
 
@@ -94,7 +98,8 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &Cx<'w>, problems: &mut Pro
         .collect();
     let continued = frames::continued(&frames, &fan);
 
-    let mut nodes = Vec::new();
+    let mut recipes = recipe::Recipes::new(workflow);
+    let mut nodes = Vec::with_capacity(fan.drafts.len());
     for (at, draft) in fan.drafts.iter().enumerate() {
         if !included[at] || problems.full() {
             continue;
@@ -109,7 +114,7 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &Cx<'w>, problems: &mut Pro
             continued: continued[at],
             stage: &stage,
         };
-        nodes.extend(request::node(&work, cx, &mut tally, problems));
+        nodes.extend(recipes.node(&work, cx, &mut tally, problems));
     }
     for (shot, fanned) in workflow.shots.iter().zip(&fan.shots) {
         if fanned.is_none() {
@@ -127,13 +132,10 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &Cx<'w>, problems: &mut Pro
 
 /// The names that an instance's templates can use.
 fn scope(fan: &Fan<'_>, draft: &Draft, params: &Scope) -> Scope {
-    let mut scope = params.clone();
-    for (axis, value) in &fan.cell(draft).values {
-        scope.set(axis, &value.value);
-    }
-    scope.set("shot", &fan.of(draft).shot.id.value.clone().into());
-    scope.set("take", &draft.take.unwrap_or(1).into());
-    scope
+    let axes = &fan.cell(draft).values;
+    let axes = axes.iter().map(|(axis, value)| (axis.as_str(), template::from_json(&value.value)));
+    let shot = template::Value::from(fan.of(draft).shot.id.value.as_str());
+    params.with(axes.chain([("shot", shot), ("take", draft.take.unwrap_or(1).into())]))
 }
 
 /// Whether `when` lets an instance be made.
@@ -172,9 +174,4 @@ fn shortened(text: &str) -> String {
         return text.to_owned();
     }
     text.chars().take(57).chain("…".chars()).collect()
-}
-
-/// A cell as the plan keeps it.
-fn plain_cell(cell: &crate::matrix::Cell) -> IndexMap<String, serde_json::Value> {
-    cell.values.iter().map(|(axis, value)| (axis.clone(), value.value.clone())).collect()
 }

@@ -14,6 +14,15 @@ pub(super) fn check(making: &Making<'_, '_>, tally: &mut Tally) {
     }
 }
 
+/// Whether a field's value is or lists the name of a local image, video or sound.
+pub(super) fn names_one(value: &Value) -> bool {
+    match value {
+        Value::String(text) => media::names_a_local_file(text),
+        Value::Array(items) => items.iter().any(names_one),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    }
+}
+
 fn look(value: &Value, pointer: &str, making: &Making<'_, '_>, tally: &mut Tally) {
     match value {
         Value::String(text) if media::names_a_local_file(text) => report(text, pointer, making, tally),

@@ -1,10 +1,13 @@
 //! The request of one instance: fields from the shot and the defaults, rendered and typed; frames; the contract's verdict.
+//! Everything is looked at here, one instance at a time; [`super::recipe`] is the shorter way for instances that are in order.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use contract::{Family, Field, Model};
 use serde_json::{Map, Value};
 
+use super::Cx;
 use super::check;
 use super::fan::{Draft, Fanned};
 use super::frames::{FrameUse, Stage};
@@ -12,10 +15,9 @@ use super::lower;
 use super::paths;
 use super::place::Origins;
 use super::tally::Tally;
-use super::{Cx, plain_cell};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::matrix::Cell;
-use crate::plan::{Input, Node};
+use crate::plan::{Input, Node, Request};
 use crate::syntax::{Entry, WORDS, Workflow};
 use crate::template::Scope;
 
@@ -40,6 +42,19 @@ pub(super) struct Making<'a, 'w> {
     pub(super) origins: Origins<'w>,
     /// Fields that could not be rendered: what the contract says of them is not news.
     pub(super) failed: HashSet<&'w str>,
+}
+
+impl<'a, 'w> Making<'a, 'w> {
+    pub(super) fn new(work: &'a Work<'a, 'w>, model: &'w Model) -> Self {
+        Self {
+            work,
+            model,
+            request: Map::new(),
+            inputs: Vec::new(),
+            origins: Origins { fields: Vec::new(), lowered: Vec::new() },
+            failed: HashSet::new(),
+        }
+    }
 }
 
 /// Reports defaults that no family knows. A default that some family has, and a shot's own does not, is left out of
@@ -85,14 +100,7 @@ pub(super) fn node<'w>(
     }
     let model = model?;
 
-    let mut making = Making {
-        work,
-        model,
-        request: Map::new(),
-        inputs: Vec::new(),
-        origins: Origins { fields: Vec::new(), lowered: Vec::new() },
-        failed: HashSet::new(),
-    };
+    let mut making = Making::new(work, model);
     for field in cx.contract.fields(&model.family) {
         let Some((entry, from_defaults)) = entry(work, &field.name) else { continue };
         let Some(value) = cx.templates.render(&entry.value, &work.scope, problems) else {
@@ -107,30 +115,27 @@ pub(super) fn node<'w>(
         making.origins.fields.push((entry, from_defaults));
     }
     paths::check(&making, tally);
-    lower::lower(&mut making, cx, tally);
-    if work.continued
-        && let Some(field) = &cx.contract.inputs(model).returns_last_frame
-        && !making.request.contains_key(field)
-    {
-        making.request.insert(field.clone(), Value::Bool(true));
-    }
+    lower(&mut making, cx, tally);
     check::check(&making, cx, tally);
     let salt = salt(work, cx, problems);
     let Making { request, inputs, failed, .. } = making;
     if !failed.is_empty() {
         return None;
     }
+    let seconds = seconds(|name| request.get(name), &model.family, cx);
     let shot = work.fanned.shot;
+    let cell =
+        work.cell.values.iter().map(|(axis, value)| (axis.as_str().into(), Arc::new(value.value.clone())));
     Some(Node {
         name: work.draft.name.clone(),
-        shot: shot.id.value.clone(),
-        cell: plain_cell(work.cell),
+        shot: shot.id.value.as_str().into(),
+        cell: cell.collect(),
         take: work.draft.take,
-        note: shot.note.as_ref().map(|note| note.value.clone()),
-        model: model.id.clone(),
+        note: shot.note.as_ref().map(|note| note.value.as_str().into()),
+        model: model.id.as_str().into(),
         family: model.family.clone(),
-        seconds: seconds(&request, &model.family, cx),
-        request,
+        seconds,
+        request: Request::from(request),
         inputs,
         salt,
         occurrence: 0,
@@ -140,8 +145,19 @@ pub(super) fn node<'w>(
     })
 }
 
+/// Puts in what the words of the shot ask for beside its fields: frames, references, and the last frame for who continues it.
+pub(super) fn lower(making: &mut Making<'_, '_>, cx: &Cx<'_>, tally: &mut Tally) {
+    lower::lower(making, cx, tally);
+    if making.work.continued
+        && let Some(field) = &cx.contract.inputs(making.model).returns_last_frame
+        && !making.request.contains_key(field)
+    {
+        making.request.insert(field.clone(), Value::Bool(true));
+    }
+}
+
 /// The entry that sets a field: the shot's, else the defaults'. With it, whether it is a default.
-fn entry<'w>(work: &Work<'_, 'w>, name: &str) -> Option<(&'w Entry, bool)> {
+pub(super) fn entry<'w>(work: &Work<'_, 'w>, name: &str) -> Option<(&'w Entry, bool)> {
     let find = |entries: &'w [Entry]| entries.iter().find(|entry| entry.key.value == name);
     match find(&work.fanned.shot.fields) {
         Some(entry) => Some((entry, false)),
@@ -241,7 +257,7 @@ pub(super) fn on_the_wire(value: Value, field: &Field) -> Value {
     }
 }
 
-fn salt<'w>(work: &Work<'_, 'w>, cx: &Cx<'w>, problems: &mut Problems) -> Option<String> {
+pub(super) fn salt<'w>(work: &Work<'_, 'w>, cx: &Cx<'w>, problems: &mut Problems) -> Option<String> {
     let entry = work.fanned.shot.salt.as_ref()?;
     match cx.templates.render(&entry.value, &work.scope, problems)?.to_json() {
         Value::String(text) => Some(text),
@@ -254,16 +270,16 @@ fn salt<'w>(work: &Work<'_, 'w>, cx: &Cx<'w>, problems: &mut Problems) -> Option
     }
 }
 
-/// Seconds of video that a request asks for (spec 2.2, 2.3, 2.4).
-fn seconds(request: &Map<String, Value>, family: &Family, cx: &Cx<'_>) -> f64 {
+/// Seconds of video that a request asks for, given by its fields (spec 2.2, 2.3, 2.4).
+pub(super) fn seconds<'a>(field: impl Fn(&str) -> Option<&'a Value>, family: &Family, cx: &Cx<'_>) -> f64 {
     let number = |value: &Value| match value {
         Value::String(digits) => digits.parse().ok(),
         value => value.as_f64(),
     };
     let stated = ["seconds", "duration"]
         .iter()
-        .find_map(|name| request.get(*name))
-        .or_else(|| request.get("metadata")?.get("duration"))
+        .find_map(|name| field(name))
+        .or_else(|| field("metadata")?.get("duration"))
         .and_then(number);
     let default = || cx.contract.field(family, "seconds")?.default.as_ref().and_then(number);
     stated.or_else(default).unwrap_or(crate::UNSTATED_SECONDS)

@@ -46,6 +46,10 @@ impl Tally {
         });
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
     /// Hands the diagnostics over, each saying in how many instances it shows where there are several.
     pub(super) fn flush(self, fan: &Fan<'_>, problems: &mut Problems) {
         for Counted { mut diagnostic, count, first, shots } in self.found {

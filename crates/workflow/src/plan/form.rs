@@ -54,9 +54,8 @@ pub(super) fn check(plan: &Plan) -> Result<(), BrokenSeal> {
         if ix.index() < plan.len() { Ok(()) } else { Err(BrokenSeal::NoSuchNode(ix.index())) }
     };
     for (ix, node) in plan.nodes() {
-        let request = Value::Object(node.request.clone());
         for input in &node.inputs {
-            if request.pointer(&input.pointer) != Some(&Value::Null) {
+            if node.request.pointer(&input.pointer) != Some(&Value::Null) {
                 return Err(BrokenSeal::InputPlace {
                     node: node.name.clone(),
                     pointer: input.pointer.clone(),

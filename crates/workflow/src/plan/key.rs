@@ -1,8 +1,9 @@
 //! What makes two nodes the same work: the node key, and the fingerprint that counts occurrences.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use contract::canonical_json;
+use contract::{canonical_json, canonical_object};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -110,7 +111,7 @@ impl InputIdentity {
 pub fn key(node: &Node, service_identity: &str, inputs: &[InputIdentity]) -> NodeKey {
     let mut hasher = Hasher::new("node-key/1");
     hasher.text(service_identity);
-    hasher.json(&request_without_by_products(node));
+    hasher.request(node);
     hasher.number(node.inputs.len() as u64);
     for (at, input) in node.inputs.iter().enumerate() {
         hasher.text(&input.pointer);
@@ -126,16 +127,25 @@ pub fn key(node: &Node, service_identity: &str, inputs: &[InputIdentity]) -> Nod
 /// shot is continued after all must not make it again.
 const BY_PRODUCTS: [&str; 1] = ["return_last_frame"];
 
-/// The request as far as it decides what the video is.
-pub(crate) fn request_without_by_products(node: &Node) -> Value {
-    let mut request = node.request.clone();
-    for name in BY_PRODUCTS {
-        request.shift_remove(name);
-        if let Some(Value::Object(metadata)) = request.get_mut("metadata") {
-            metadata.shift_remove(name);
+/// The fields of the request that decide what the video is.
+pub(crate) fn deciding_fields(node: &Node) -> impl Iterator<Item = (&str, Cow<'_, Value>)> {
+    let is_by_product = |name: &str| BY_PRODUCTS.contains(&name);
+    node.request.iter().filter(move |(name, _)| !is_by_product(name)).map(move |(name, value)| match value {
+        Value::Object(members)
+            if name == "metadata" && members.keys().any(|member| is_by_product(member)) =>
+        {
+            let mut members = members.clone();
+            members.retain(|member, _| !is_by_product(member));
+            (name, Cow::Owned(Value::Object(members)))
         }
-    }
-    Value::Object(request)
+        _ => (name, Cow::Borrowed(value)),
+    })
+}
+
+/// The deciding fields as canonical JSON.
+fn request_without_by_products(node: &Node) -> String {
+    let fields: Vec<_> = deciding_fields(node).collect();
+    canonical_object(fields.iter().map(|(name, value)| (*name, &**value)))
 }
 
 /// The structural identity of a node before any input is known: request, where its inputs come from, salt, take.
@@ -172,6 +182,11 @@ impl Hasher {
 
     pub(crate) fn json(&mut self, value: &Value) {
         self.text(&canonical_json(value));
+    }
+
+    /// The request of a node, without what asks for by-products.
+    pub(crate) fn request(&mut self, node: &Node) {
+        self.text(&request_without_by_products(node));
     }
 
     pub(crate) fn finish(self) -> [u8; 32] {

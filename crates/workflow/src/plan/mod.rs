@@ -4,6 +4,7 @@
 //! again. Invariants: the graph has no cycle; node names are unique; every input's place in its request holds
 //! `null`; every film clip is a node.
 
+mod cell;
 mod edge;
 mod film;
 mod form;
@@ -11,25 +12,27 @@ mod key;
 mod node;
 mod parts;
 mod placeholder;
+mod request;
 mod select;
 
-use std::collections::HashMap;
-
 use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::{EdgeRef, Topo};
+use petgraph::visit::EdgeRef;
 use petgraph::{Direction, algo};
 use serde::{Deserialize, Serialize};
 
 pub use contract::canonical_json;
 
+pub use self::cell::Cell;
 pub use self::edge::Edge;
 pub use self::film::Film;
 pub use self::form::BrokenSeal;
 pub(crate) use self::form::frame_edges;
-pub(crate) use self::key::{Fingerprint, Hasher, request_without_by_products};
+pub(crate) use self::key::{Fingerprint, Hasher};
 pub use self::key::{InputIdentity, NodeKey, key};
 pub use self::node::{Input, Node, Place, Source};
 pub use self::parts::{KeyPart, PartChange, PartValue, input_name, key_parts, part_changes};
+pub use self::request::Request;
+pub(crate) use self::request::is_written_the_same;
 
 /// The index of a node in its plan: 0 is the first node in file order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -62,7 +65,8 @@ pub struct Plan {
     graph: DiGraph<Node, Edge>,
     film: Option<Film>,
     ranks: Vec<u64>,
-    by_name: HashMap<String, NodeIx>,
+    /// All nodes, sorted by name.
+    by_name: Vec<NodeIx>,
 }
 
 impl Plan {
@@ -73,14 +77,16 @@ impl Plan {
         edges: impl IntoIterator<Item = (NodeIx, NodeIx, Edge)>,
         film: Option<Film>,
     ) -> Result<Self, BrokenSeal> {
-        let mut graph = DiGraph::with_capacity(nodes.len(), nodes.len());
-        let mut by_name = HashMap::with_capacity(nodes.len());
+        let mut by_name: Vec<NodeIx> = (0..nodes.len()).map(NodeIx::new).collect();
+        by_name.sort_unstable_by_key(|ix| nodes[ix.index()].name.as_str());
+        if let Some(twice) =
+            by_name.windows(2).find(|two| nodes[two[0].index()].name == nodes[two[1].index()].name)
+        {
+            return Err(BrokenSeal::DuplicateName(nodes[twice[0].index()].name.clone()));
+        }
+        let mut graph = DiGraph::with_capacity(nodes.len(), 0);
         for node in nodes {
-            let name = node.name.clone();
-            let ix = NodeIx::new(graph.add_node(node).index());
-            if by_name.insert(name.clone(), ix).is_some() {
-                return Err(BrokenSeal::DuplicateName(name));
-            }
+            graph.add_node(node);
         }
         let count = graph.node_count();
         for (from, to, edge) in edges {
@@ -149,7 +155,8 @@ impl Plan {
     /// The node with this instance name, e.g. `harbor@lens=24mm,seed=1` or `lamp#2`.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<NodeIx> {
-        self.by_name.get(name).copied()
+        let found = self.by_name.binary_search_by(|ix| self.node(*ix).name.as_str().cmp(name));
+        found.ok().map(|at| self.by_name[at])
     }
 
     /// The film that the nodes make, where the workflow has one.
@@ -184,13 +191,9 @@ impl Plan {
 
     /// Ranks by node, or nothing where the graph has a cycle.
     fn longest_paths(&self) -> Option<Vec<u64>> {
-        if algo::is_cyclic_directed(&self.graph) {
-            return None;
-        }
+        let order = algo::toposort(&self.graph, None).ok()?;
         let mut ranks = vec![0_u64; self.len()];
-        let reversed = petgraph::visit::Reversed(&self.graph);
-        let mut order = Topo::new(reversed);
-        while let Some(ix) = order.next(reversed) {
+        for ix in order.into_iter().rev() {
             let after = self.graph.neighbors(ix).map(|next| ranks[next.index()]).max().unwrap_or(0);
             ranks[ix.index()] = after.saturating_add(self.graph[ix].seconds.max(0.0).ceil() as u64);
         }

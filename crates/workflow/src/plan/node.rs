@@ -1,16 +1,17 @@
 //! One node of a plan: a complete request, where its inputs come from, and how it is to be handled.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use contract::Family;
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::NodeIx;
+use super::{Cell, NodeIx, Request};
 
-/// One video to be made.
+/// One video to be made. What the instances of a shot have in common they share, so that a plan of a hundred thousand fits
+/// into a hundred megabytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
@@ -18,22 +19,22 @@ pub struct Node {
     /// letters, digits and `@ = , . - _ #`.
     pub name: String,
     /// The id of the shot that it is an instance of.
-    pub shot: String,
+    pub shot: Arc<str>,
     /// The matrix cell: axis to value, in the order of the file. Empty without a matrix.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub cell: IndexMap<String, Value>,
+    #[serde(default, skip_serializing_if = "Cell::is_empty")]
+    pub cell: Cell,
     /// Which take, counted from 1; nothing where the shot has no `takes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take: Option<u32>,
     /// The author's note, for people only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
+    pub note: Option<Arc<str>>,
     /// The model's id (spec 2.1).
-    pub model: String,
+    pub model: Arc<str>,
     /// The family that the model belongs to.
     pub family: Family,
     /// The complete wire request (spec 2.2, 2.4), except that the places of `inputs` hold `null`.
-    pub request: Map<String, Value>,
+    pub request: Request,
     /// What has to be put into the request before it can be sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
@@ -101,7 +102,7 @@ impl Source {
 #[serde(deny_unknown_fields)]
 pub struct Place {
     /// The file as the user named it.
-    pub file: String,
+    pub file: Arc<str>,
     /// The line, from 1.
     pub line: usize,
     /// The column, from 1.
@@ -119,7 +120,7 @@ impl Node {
     /// Places without a value stay `null`.
     #[must_use]
     pub fn complete(&self, values: &[String]) -> Value {
-        let mut request = Value::Object(self.request.clone());
+        let mut request = Value::Object(self.request.to_map());
         for (input, value) in self.inputs.iter().zip(values) {
             if let Some(place) = request.pointer_mut(&input.pointer) {
                 *place = Value::String(value.clone());

@@ -4,7 +4,7 @@ use contract::canonical_json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::key::{Hasher, request_without_by_products};
+use super::key::{Hasher, deciding_fields};
 use super::{InputIdentity, Node};
 
 /// The longest value that is kept, in characters.
@@ -55,18 +55,16 @@ pub struct PartValue {
 #[must_use]
 pub fn key_parts(node: &Node, service_identity: &str, inputs: &[Option<InputIdentity>]) -> Vec<KeyPart> {
     let mut parts = vec![part("service", &Value::from(service_identity))];
-    if let Value::Object(request) = request_without_by_products(node) {
-        for (name, value) in &request {
-            match value {
-                Value::Object(members) if name == "metadata" => {
-                    parts.extend(
-                        members.iter().map(|(member, value)| part(&format!("request.{name}.{member}"), value)),
-                    );
-                }
-                // The empty place of an input, which is a part of its own.
-                Value::Null => {}
-                value => parts.push(part(&format!("request.{name}"), value)),
+    for (name, value) in deciding_fields(node) {
+        match &*value {
+            Value::Object(members) if name == "metadata" => {
+                parts.extend(
+                    members.iter().map(|(member, value)| part(&format!("request.{name}.{member}"), value)),
+                );
             }
+            // The empty place of an input, which is a part of its own.
+            Value::Null => {}
+            value => parts.push(part(&format!("request.{name}"), value)),
         }
     }
     for (input, identity) in node.inputs.iter().zip(inputs) {
@@ -203,8 +201,10 @@ mod tests {
             &parts(&[("a", 1), ("b", 2), ("new", 1)]),
             &["waits".to_owned()],
         );
-        let names: Vec<_> =
-            changes.iter().map(|change| (change.name.as_str(), change.before.is_some(), change.now.is_some())).collect();
+        let names: Vec<_> = changes
+            .iter()
+            .map(|change| (change.name.as_str(), change.before.is_some(), change.now.is_some()))
+            .collect();
         assert_eq!(names, [("b", true, true), ("new", false, true), ("gone", true, false)]);
     }
 }

@@ -14,7 +14,7 @@ impl Plan {
     #[must_use]
     pub fn request_outline(&self, ix: NodeIx) -> Map<String, Value> {
         let node = self.node(ix);
-        let mut request = Value::Object(node.request.clone());
+        let mut request = Value::Object(node.request.to_map());
         for input in &node.inputs {
             let source = match &input.source {
                 Source::LastFrame(from) => json!({ "last_frame_of": self.node(*from).name }),

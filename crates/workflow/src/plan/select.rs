@@ -29,10 +29,13 @@ impl Plan {
         if !found.is_empty() {
             return Ok(found);
         }
-        let shots: BTreeSet<&str> = self.nodes().map(|(_, node)| node.shot.as_str()).collect();
+        let shots: BTreeSet<&str> = self.nodes().map(|(_, node)| &*node.shot).collect();
         let help = if shots.contains(wanted.shot) {
-            let instances: Vec<&str> =
-                self.nodes().filter(|(_, node)| node.shot == wanted.shot).map(|(_, node)| node.name.as_str()).collect();
+            let instances: Vec<&str> = self
+                .nodes()
+                .filter(|(_, node)| *node.shot == *wanted.shot)
+                .map(|(_, node)| node.name.as_str())
+                .collect();
             did_you_mean(name, instances.iter().copied())
                 .unwrap_or_else(|| format!("`{}` has instances such as `{}`", wanted.shot, instances[0]))
         } else {

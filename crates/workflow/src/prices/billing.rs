@@ -2,10 +2,10 @@
 
 use contract::{Contract, InputForm, ResolutionSource};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{Between, Seconds};
-use crate::plan::Node;
+use crate::plan::{Node, Request};
 
 /// What of a request decides its price. Two requests with the same billing cost the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct Billing {
 /// The member of a request that holds older and further parameters (spec 2.3).
 const METADATA: &str = "metadata";
 /// The field that asks for sound; models of a family without it always make sound where they can (spec 2.1, 2.2).
-const SOUND: &str = "generate_audio";
+pub(crate) const SOUND: &str = "generate_audio";
 /// The fields that state a length, and that of `metadata` (spec 2.2, 2.3, 2.4).
 const LENGTHS: [&str; 2] = ["seconds", "duration"];
 
@@ -43,7 +43,7 @@ impl Billing {
         if let [only] = self.resolutions.as_slice() { Some(only) } else { None }
     }
 
-    fn of_request(model_id: &str, request: &Map<String, Value>, contract: &Contract) -> Self {
+    fn of_request(model_id: &str, request: &Request, contract: &Contract) -> Self {
         let Some(model) = contract.model(model_id) else {
             // A plan is checked against its contract; another contract knows nothing of this model.
             return Self {
@@ -63,7 +63,9 @@ impl Billing {
             }
         };
         let sound = match contract.field(&model.family, SOUND) {
-            Some(_) => stated(request, SOUND).or_else(|| default(SOUND)).and_then(Value::as_bool) == Some(true),
+            Some(_) => {
+                stated(request, SOUND).or_else(|| default(SOUND)).and_then(Value::as_bool) == Some(true)
+            }
             None => model.can("audio"),
         };
         let length = LENGTHS
@@ -90,7 +92,7 @@ impl Billing {
 }
 
 /// A field at the top level, else its older form in `metadata`.
-fn stated<'a>(request: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+fn stated<'a>(request: &'a Request, name: &str) -> Option<&'a Value> {
     request.get(name).or_else(|| request.get(METADATA)?.get(name)).filter(|value| !value.is_null())
 }
 
@@ -110,13 +112,14 @@ mod tests {
 
     #[track_caller]
     fn billing(request: &Value) -> Billing {
-        let request = request.as_object().unwrap();
-        Billing::of_request(request["model"].as_str().unwrap(), request, Contract::embedded())
+        let request = Request::from(request.as_object().unwrap().clone());
+        Billing::of_request(request["model"].as_str().unwrap(), &request, Contract::embedded())
     }
 
     #[test]
     fn what_is_stated_counts_and_what_is_not_is_a_range() {
-        let stated = billing(&json!({ "model": "modela-video-2-0-260128", "seconds": "5", "resolution": "720p",
+        let stated =
+            billing(&json!({ "model": "modela-video-2-0-260128", "seconds": "5", "resolution": "720p",
             "generate_audio": true }));
         assert_eq!((stated.resolution(), stated.sound, stated.video_input), (Some("720p"), true, false));
         assert_eq!(stated.seconds, Between::exactly(Seconds::whole(5)));
@@ -133,7 +136,8 @@ mod tests {
 
     #[test]
     fn family_b_has_its_resolution_in_the_model_and_always_sound() {
-        let billing = billing(&json!({ "model": "modelb-video-720p", "duration": 2.5, "resolution": "480p" }));
+        let billing =
+            billing(&json!({ "model": "modelb-video-720p", "duration": 2.5, "resolution": "480p" }));
         assert_eq!((billing.resolution(), billing.sound), (Some("720p"), true));
         assert_eq!(billing.seconds, Between::exactly(Seconds::from_millis(2_500)));
     }

@@ -17,6 +17,7 @@ mod seconds;
 mod table;
 
 pub use self::billing::Billing;
+pub(crate) use self::billing::SOUND;
 pub use self::forecast::{Chance, Forecast, Line};
 pub use self::money::{Money, NotMoney};
 pub use self::read::{CheckedPrices, check};

@@ -29,7 +29,8 @@ pub fn check(bytes: &[u8], file_name: &str, contract: &Contract) -> CheckedPrice
     let mut problems = Problems::default();
     let source = read_text(bytes, file_name, &mut problems);
     let tree = if problems.any() { None } else { yaml::read(&source, &mut problems) };
-    let prices = tree.and_then(|tree| Reader { source: &source, contract, problems: &mut problems }.table(&tree));
+    let prices =
+        tree.and_then(|tree| Reader { source: &source, contract, problems: &mut problems }.table(&tree));
     let prices = if problems.any() { None } else { prices };
     let (diagnostics, unlisted) = problems.into_sorted();
     CheckedPrices { prices, report: Report { source, diagnostics, unlisted } }
@@ -47,7 +48,9 @@ impl Reader<'_> {
             self.problems.push(
                 Diagnostic::error("wrong-type", tree.span, "a table of prices is a map")
                     .label(format!("this is {}", tree.kind()))
-                    .help("begin with `version: 1`, `currency:`, `as_of:`, `source:` and a list of `prices:`"),
+                    .help(
+                        "begin with `version: 1`, `currency:`, `as_of:`, `source:` and a list of `prices:`",
+                    ),
             );
             return None;
         };
@@ -77,9 +80,10 @@ impl Reader<'_> {
         }
         let currency = self.checked_text(tree, "currency", is_currency, "three capital letters, such as USD");
         let as_of = self.checked_text(tree, "as_of", is_date, "a day, written as 2026-01-31");
-        let source = self.checked_text(tree, "source", |text| !text.trim().is_empty(), "text that says something");
+        let source =
+            self.checked_text(tree, "source", |text| !text.trim().is_empty(), "text that says something");
         let prices = self.prices(tree);
-        Some(Prices { currency: currency?, as_of: as_of?, source: source?, prices })
+        Some(Prices { currency: currency?, as_of: as_of?, source: source?, lines: prices })
     }
 
     fn unknown_words(&mut self, entries: &[(Key, Yaml)], words: &[&'static str], what: &str) {
@@ -132,7 +136,9 @@ impl Reader<'_> {
                     Diagnostic::error("two-prices", price.place, "two prices fit the same task equally well")
                         .label("one is here")
                         .other(rival.place, "the other is here")
-                        .help("remove one, or say more exactly what each is for: the one that says more counts"),
+                        .help(
+                            "remove one, or say more exactly what each is for: the one that says more counts",
+                        ),
                 );
             }
             prices.push(price);
@@ -232,8 +238,12 @@ impl Reader<'_> {
             }
             Err(why) => {
                 self.problems.push(
-                    Diagnostic::error("bad-value", value.span.or(key.span), format!("`{word}` is an amount of money"))
-                        .help(why.to_string()),
+                    Diagnostic::error(
+                        "bad-value",
+                        value.span.or(key.span),
+                        format!("`{word}` is an amount of money"),
+                    )
+                    .help(why.to_string()),
                 );
                 None
             }
@@ -276,7 +286,9 @@ mod tests {
         for right in ["2026-01-31", "2024-02-29", "2000-02-29"] {
             assert!(is_date(right), "{right}");
         }
-        for wrong in ["2026-02-29", "1900-02-29", "2026-13-01", "2026-1-1", "26-01-01", "2026-01-00", "today", ""] {
+        for wrong in
+            ["2026-02-29", "1900-02-29", "2026-13-01", "2026-1-1", "26-01-01", "2026-01-00", "today", ""]
+        {
             assert!(!is_date(wrong), "{wrong}");
         }
     }

@@ -11,7 +11,7 @@ pub struct Prices {
     pub(super) currency: String,
     pub(super) as_of: String,
     pub(super) source: String,
-    pub(super) prices: Vec<Price>,
+    pub(super) lines: Vec<Price>,
 }
 
 /// One line of the table: what it is for, and what that costs. What it does not say it does not care about.
@@ -136,7 +136,7 @@ impl Prices {
     }
 
     fn find(&self, billing: &Billing, resolution: Option<&str>) -> Result<&Price, Unpriced> {
-        self.prices
+        self.lines
             .iter()
             .filter(|price| price.fits(billing, resolution))
             .max_by_key(|price| price.conditions())

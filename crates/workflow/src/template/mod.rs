@@ -10,8 +10,10 @@ mod render;
 mod scan;
 mod scope;
 
+pub(crate) use minijinja::Value;
+
 pub(crate) use self::environment::environment;
 pub(crate) use self::filters::slug;
 pub(crate) use self::render::Templates;
 pub(crate) use self::scan::{has_template, names_used};
-pub(crate) use self::scope::Scope;
+pub(crate) use self::scope::{Scope, from_json};

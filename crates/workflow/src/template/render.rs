@@ -54,6 +54,14 @@ impl<'w> Templates<'w> {
         self.render_in(value, scope, &context, problems)
     }
 
+    /// Like [`Self::render`], for callers who need no places.
+    pub(crate) fn json(&self, value: &'w Yaml, scope: &Scope, problems: &mut Problems) -> Option<Json> {
+        match &value.value {
+            YamlValue::Text(text) => self.text_to_json(text, value.span, scope, &scope.context(), problems),
+            _ => self.render(value, scope, problems).map(|rendered| rendered.to_json()),
+        }
+    }
+
     fn render_in(
         &self,
         value: &'w Yaml,
@@ -90,7 +98,7 @@ impl<'w> Templates<'w> {
         problems: &mut Problems,
     ) -> Option<Json> {
         if scan::has_template(text) {
-            return Some(self.render_text(text, span, scope, &scope.context(), problems)?.to_json());
+            return self.text_to_json(text, span, scope, &scope.context(), problems);
         }
         if uses_broken(&format!("{{{{{text}}}}}"), scope) {
             return None;
@@ -111,17 +119,28 @@ impl<'w> Templates<'w> {
         context: &Value,
         problems: &mut Problems,
     ) -> Option<Yaml> {
+        self.text_to_json(text, span, scope, context, problems).map(|value| Yaml::from_json(&value, span))
+    }
+
+    fn text_to_json(
+        &self,
+        text: &'w str,
+        span: Span,
+        scope: &Scope,
+        context: &Value,
+        problems: &mut Problems,
+    ) -> Option<Json> {
         if uses_broken(text, scope) {
             return None;
         }
         let compiled = self.compiled(text, scope);
         let result = match &*compiled {
-            Compiled::Plain => return Some(Yaml::new(YamlValue::Text(text.to_owned()), span)),
+            Compiled::Plain => return Some(Json::String(text.to_owned())),
             Compiled::Broken(trouble) => Err(trouble.clone()),
             Compiled::Expression { expression, start } => eval(expression, text, *start, scope, context),
             Compiled::Text(template) => self.write(template, scope, context),
         };
-        self.reported(result, text, span, problems).map(|value| Yaml::from_json(&value, span))
+        self.reported(result, text, span, problems)
     }
 
     fn compiled(&self, text: &'w str, scope: &Scope) -> Rc<Compiled<'w>> {
@@ -160,7 +179,10 @@ impl<'w> Templates<'w> {
         if self.made.get() > bounds::RENDERED_TOTAL {
             return Err(Trouble::limit("the templates of this file together make too much text".to_owned()));
         }
-        Ok(Json::String(String::from_utf8_lossy(&out.text).into_owned()))
+        Ok(Json::String(
+            String::from_utf8(out.text)
+                .unwrap_or_else(|odd| String::from_utf8_lossy(odd.as_bytes()).into_owned()),
+        ))
     }
 
     fn reported<T>(

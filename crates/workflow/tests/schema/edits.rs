@@ -31,7 +31,7 @@ fn planned(text: &str, contract: &Contract, refused_today_as: &str) -> Plan {
 
 fn request(plan: &Plan, name: &str) -> Value {
     let (_, node) = plan.nodes().find(|(_, node)| node.name == name).expect("the shot is planned");
-    Value::Object(node.request.clone())
+    Value::Object(node.request.to_map())
 }
 
 fn push(list: &mut Value, item: Value) {
@@ -110,7 +110,7 @@ fn a_new_value() {
     let text = "version: 1\nname: new\nshots:\n  - id: a\n    model: modela-video-2-0-260128\n    prompt: the sea\n    \
                 resolution: 1440p\n    matrix: { shape: [\"2:1\", \"16:9\"] }\n    ratio: \"{{ shape }}\"\n";
     let plan_of = planned(text, &contract, "refused-request");
-    let sent: Vec<Value> = plan_of.nodes().map(|(_, node)| Value::Object(node.request.clone())).collect();
+    let sent: Vec<Value> = plan_of.nodes().map(|(_, node)| Value::Object(node.request.to_map())).collect();
     let expected = |ratio: &str| json!({ "model": "modela-video-2-0-260128", "prompt": "the sea", "resolution": "1440p", "ratio": ratio });
     assert_eq!(sent, [expected("2:1"), expected("16:9")]);
 }

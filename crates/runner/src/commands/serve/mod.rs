@@ -43,10 +43,11 @@ async fn until_told(args: Serve) -> Result<(), Refused> {
     let mut interrupt = interrupts();
     let service = Service::start(config, renderer, Sources::system()).await?;
     {
-        // Alone on standard output, so that scripts can wait for it and read a port that was free.
+        // Alone on standard output, so that scripts can wait for it and read a port that was free: where it listens, whatever
+        // it is called from outside.
         let mut out = std::io::stdout().lock();
         // Whoever closed it does not want to know.
-        let _ = writeln!(out, "{}", service.base_url()).and_then(|()| out.flush());
+        let _ = writeln!(out, "http://{}/", service.local_addr()).and_then(|()| out.flush());
     }
     // An error means that nobody can interrupt any more, which is no reason to end.
     if interrupt.wait_for(|asked| *asked).await.is_err() {

@@ -170,10 +170,10 @@ fn planned(
 ) -> Planned {
     Planned {
         name: node.name.clone(),
-        shot: node.shot.clone(),
-        cell: node.cell.clone(),
+        shot: node.shot.to_string(),
+        cell: node.cell.iter().map(|(axis, value)| (axis.to_owned(), value.clone())).collect(),
         take: node.take,
-        note: node.note.clone(),
+        note: node.note.as_deref().map(str::to_owned),
         place: node.place.clone(),
         decision: preview.decision,
         why: preview.why.clone(),

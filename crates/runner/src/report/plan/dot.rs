@@ -45,7 +45,10 @@ pub(crate) fn dot(document: &Document) -> String {
         for (number, clip) in film.clips.iter().enumerate() {
             let Some(from) = at.get(clip.as_str()) else { continue };
             let number = number + 1;
-            let _ = writeln!(out, "  n{from} -> film [label=\"{number}\", color=\"#888888\", fontcolor=\"#888888\"];");
+            let _ = writeln!(
+                out,
+                "  n{from} -> film [label=\"{number}\", color=\"#888888\", fontcolor=\"#888888\"];"
+            );
         }
     }
     out.push_str("}\n");

@@ -117,7 +117,11 @@ fn closing(document: &Document) -> String {
     }
     if let Some(film) = &document.film {
         let clips = film.clips.len();
-        lines.push(format!("film: {} from {clips} {}", film.output, if clips == 1 { "clip" } else { "clips" }));
+        lines.push(format!(
+            "film: {} from {clips} {}",
+            film.output,
+            if clips == 1 { "clip" } else { "clips" }
+        ));
     }
     lines.join("\n") + "\n"
 }
@@ -152,7 +156,7 @@ fn money(document: &Document) -> Vec<String> {
     let mut said = format!("{} {}", totals.cost, prices.currency);
     match totals.unpriced {
         0 => {}
-        unpriced if unpriced == totals.tasks.most => said = "unpriced".to_owned(),
+        unpriced if unpriced == totals.tasks.most => "unpriced".clone_into(&mut said),
         1 => said.push_str(", and 1 task without a price"),
         unpriced => said = format!("{said}, and {unpriced} tasks without a price"),
     }

@@ -47,7 +47,9 @@ fn decided(name: &str, decision: Decision) -> Preview {
         Decision::Adopt => (Some("its file is missing or changed; it will be fetched again"), Some("task-1")),
         Decision::Reuse => (None, Some("task-2")),
         Decision::Deferred => (Some("waits for another"), None),
-        Decision::Blocked => (Some("the answer to attempt 1.2 was lost; `runner resolve` accounts for it"), None),
+        Decision::Blocked => {
+            (Some("the answer to attempt 1.2 was lost; `runner resolve` accounts for it"), None)
+        }
         Decision::Execute => (None, None),
     };
     Preview {

@@ -1,0 +1,63 @@
+//! `runner import`: a workflow made of a shot list.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use contract::Contract;
+use workflow::draft;
+use workflow::import::{Imported, Options};
+
+use super::init::look;
+use super::write::{typed, write};
+use crate::args::Import;
+use crate::commands::complain;
+use crate::exit::Exit;
+use crate::load::LARGEST;
+use crate::terminal;
+
+pub(crate) fn import(args: &Import) -> Exit {
+    match imported(args) {
+        Ok(exit) => exit,
+        Err(why) => {
+            complain(why);
+            Exit::InvalidInput
+        }
+    }
+}
+
+fn imported(args: &Import) -> Result<Exit, String> {
+    let mut bytes = Vec::new();
+    fs_err::File::open(&args.list)
+        .and_then(|open| open.take(LARGEST + 1).read_to_end(&mut bytes))
+        .map_err(|error| format!("cannot read the shot list: {error}"))?;
+    let output = args.output.clone().unwrap_or_else(|| args.list.with_extension("yaml"));
+    let to_screen = output == Path::new("-");
+    let named = if to_screen { &args.list } else { &output };
+    let options = Options {
+        name: draft::name_for(&named.file_stem().unwrap_or_default().to_string_lossy()),
+        look: look(&args.look),
+        chain_scenes: args.chain.is_some(),
+    };
+    let list = args.list.display().to_string();
+    let Imported { workflow, shots, report } =
+        workflow::import::import(&bytes, &list, &options, Contract::embedded())
+            .map_err(|error| error.to_string())?;
+    if !report.diagnostics.is_empty() {
+        eprint!("{}", report.render(terminal::has_colour()));
+    }
+    let Some(text) = workflow else { return Ok(Exit::InvalidInput) };
+    if to_screen {
+        print!("{text}");
+        return Ok(Exit::Done);
+    }
+    if output == args.list {
+        return Err(format!("{} is the shot list itself; name another file with --output", output.display()));
+    }
+    write(&output, &text, args.force)?;
+    let file = typed(&output);
+    println!(
+        "wrote {file}: {shots} {}\n\nnow: runner plan {file}",
+        if shots == 1 { "shot" } else { "shots" }
+    );
+    Ok(Exit::Done)
+}

@@ -1,0 +1,155 @@
+//! Shading every other pixel both ways, and those between only where their neighbours disagree: most of a picture is smooth, and
+//! what is not is still computed pixel by pixel.
+
+use super::canvas::Canvas;
+use super::maths::{Colour, mix};
+
+/// Computes the colours of some pixels of a picture.
+pub(crate) trait Shader {
+    /// Neighbours further apart than this share of their brightness are not interpolated: up and down, and side by side.
+    const TOLERANCE: [f32; 2];
+
+    /// Turns to column `x`.
+    fn turn(&mut self, x: usize);
+
+    /// Whether a pixel is still to be shaded.
+    fn wants(&self, canvas: &Canvas, index: usize) -> bool;
+
+    /// Whether a pixel was shaded by this shader.
+    fn has(&self, canvas: &Canvas, index: usize) -> bool;
+
+    /// Whether what is between two pixels can be taken for the same as they are, apart from its colour.
+    fn alike(&self, a: Colour, b: Colour) -> bool {
+        // The lane holds whole numbers: marks of what a pixel is.
+        (a.fourth() - b.fourth()).abs() < 0.5
+    }
+
+    /// The colour of the pixel at row `y` of the current column, which begins at `start`.
+    fn pixel(&self, canvas: &Canvas, start: usize, y: usize) -> Colour;
+}
+
+/// Shades all pixels that `shader` wants.
+pub(crate) fn shade<S: Shader>(canvas: &mut Canvas, shader: &mut S) {
+    let (width, rows) = (canvas.width, canvas.height);
+    let [down, across] = S::TOLERANCE;
+    for x in (0..width).step_by(2) {
+        let start = canvas.at(x, 0);
+        if !(start..start + rows).any(|index| shader.wants(canvas, index)) {
+            continue;
+        }
+        shader.turn(x);
+        for y in (0..rows).step_by(2) {
+            if shader.wants(canvas, start + y) {
+                canvas.light[start + y] = shader.pixel(canvas, start, y);
+            }
+        }
+        for y in (1..rows).step_by(2) {
+            if shader.wants(canvas, start + y) {
+                let between = y + 1 < rows && fill(canvas, shader, start + y, 1, down);
+                if !between {
+                    canvas.light[start + y] = shader.pixel(canvas, start, y);
+                }
+            }
+        }
+    }
+    for x in (1..width).step_by(2) {
+        let start = canvas.at(x, 0);
+        let inside = x + 1 < width;
+        let mut turned = false;
+        for y in 0..rows {
+            if !shader.wants(canvas, start + y) || (inside && fill(canvas, shader, start + y, rows, across)) {
+                continue;
+            }
+            if !turned {
+                shader.turn(x);
+                turned = true;
+            }
+            canvas.light[start + y] = shader.pixel(canvas, start, y);
+        }
+    }
+}
+
+/// Gives a pixel the mean of the neighbours `stride` before and after it, if they agree and it lies between them.
+#[inline]
+fn fill<S: Shader>(canvas: &mut Canvas, shader: &S, index: usize, stride: usize, tolerance: f32) -> bool {
+    let (before, after) = (index - stride, index + stride);
+    if !shader.has(canvas, before) || !shader.has(canvas, after) {
+        return false;
+    }
+    let (a, b) = (canvas.light[before], canvas.light[after]);
+    let near = canvas.nearness[before] + canvas.nearness[after];
+    // The same surface: its distance changes evenly, and so does what it is.
+    let even = (near - 2.0 * canvas.nearness[index]).abs() <= 0.03 * near && shader.alike(a, b);
+    if !even || apart(a, b) > tolerance * (a.luma() + b.luma()) + DARK {
+        return false;
+    }
+    canvas.light[index] = mix(a, b, 0.5);
+    true
+}
+
+/// A difference that is not seen even in the dark.
+const DARK: f32 = 0.002;
+
+#[inline]
+fn apart(a: Colour, b: Colour) -> f32 {
+    let Colour([r, g, b, _]) = a - b;
+    r.abs().max(g.abs()).max(b.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bright to the right of a column, and counts what it is asked for.
+    struct Step {
+        x: usize,
+        calls: std::cell::Cell<usize>,
+    }
+
+    impl Shader for Step {
+        const TOLERANCE: [f32; 2] = [0.05, 0.05];
+
+        fn turn(&mut self, x: usize) {
+            self.x = x;
+        }
+
+        fn wants(&self, canvas: &Canvas, index: usize) -> bool {
+            canvas.nearness[index] > 0.0
+        }
+
+        fn has(&self, canvas: &Canvas, index: usize) -> bool {
+            canvas.nearness[index] > 0.0
+        }
+
+        fn pixel(&self, _: &Canvas, _: usize, _: usize) -> Colour {
+            self.calls.set(self.calls.get() + 1);
+            Colour::grey(if self.x < 21 { 0.2 } else { 0.7 })
+        }
+    }
+
+    #[test]
+    fn edges_are_exact_and_flat_areas_are_cheap() {
+        let mut canvas = Canvas::new(40, 40);
+        canvas.nearness.fill(0.1);
+        let mut shader = Step { x: 0, calls: std::cell::Cell::new(0) };
+        shade(&mut canvas, &mut shader);
+        for x in 0..40 {
+            let expected = if x < 21 { 0.2 } else { 0.7 };
+            for y in 0..40 {
+                let found = canvas.light[canvas.at(x, y)].0[0];
+                assert!((found - expected).abs() < 1e-6, "{x}, {y}: {found}");
+            }
+        }
+        let calls = shader.calls.get();
+        assert!(calls < 40 * 40 / 3, "{calls} pixels were computed");
+    }
+
+    #[test]
+    fn what_is_not_wanted_is_left_alone() {
+        let mut canvas = Canvas::new(9, 9);
+        canvas.nearness[..40].fill(0.1);
+        shade(&mut canvas, &mut Step { x: 0, calls: std::cell::Cell::new(0) });
+        assert!(canvas.light[..40].iter().all(|light| light.luma() > 0.1));
+        assert!(canvas.light[40..].iter().all(|light| *light == Colour::BLACK));
+    }
+}

@@ -1,0 +1,75 @@
+//! What is seen from above at any point: the land or, where it is higher, the sea. This is what rays are marched over.
+
+use super::ground::Ground;
+use super::march::{Kind, Stretch, Surface};
+use super::water::{Sea, Swell};
+
+/// Beyond this many metres waves no longer show in the outline of the sea.
+pub(crate) const WAVES_SEEN: f32 = 260.0;
+
+/// Land and sea at one moment.
+pub(crate) struct Surfaces<'a> {
+    ground: &'a Ground,
+    sea: Option<&'a Sea>,
+    swell: Option<Swell<'a>>,
+}
+
+impl<'a> Surfaces<'a> {
+    /// `time` in seconds since the first frame.
+    pub(crate) fn new(ground: &'a Ground, sea: Option<&'a Sea>, time: f32) -> Self {
+        Self { ground, sea, swell: sea.map(|sea| sea.at(time)) }
+    }
+}
+
+/// What is to be looked at in an area.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Known {
+    /// The finest grid of the land that has a part in it; `None` where all land lies under water.
+    land: Option<usize>,
+    mole: bool,
+    water: bool,
+}
+
+impl Surface for Surfaces<'_> {
+    type Known = Known;
+
+    fn stretch(&self, from: [f32; 2], to: [f32; 2], distance: f32) -> Stretch<Known> {
+        let bounds = self.ground.terrain.extremes(from, to);
+        let rough = self.ground.roughness(distance);
+        let (low, mut high) = (bounds.low - rough, bounds.high + rough);
+        let mole = self.ground.mole_near(from, to, distance);
+        if let Some(mole) = mole {
+            high = high.max(mole.highest());
+        }
+        let waves = self.sea.filter(|_| distance < WAVES_SEEN).map_or(0.0, Sea::reach);
+        let water = self.sea.is_some() && low < waves;
+        let drowned = water && high < -waves;
+        if water {
+            high = high.max(waves);
+        }
+        let known = Known { land: (!drowned).then_some(bounds.finest), mole: mole.is_some(), water };
+        let kind = if drowned && waves > 0.0 {
+            Kind::Swell(known)
+        } else if drowned {
+            Kind::Level(0.0)
+        } else if high - low < 0.01 {
+            Kind::Level(high)
+        } else {
+            Kind::Rough(known)
+        };
+        Stretch { high, kind }
+    }
+
+    #[inline]
+    fn height(&self, known: Known, x: f32, y: f32, distance: f32) -> f32 {
+        let level = match &self.swell {
+            Some(swell) if known.water && distance < WAVES_SEEN => swell.level(x, y),
+            Some(_) if known.water => 0.0,
+            _ => f32::NEG_INFINITY,
+        };
+        match known.land {
+            Some(finest) => self.ground.height(finest, known.mole, x, y, distance).max(level),
+            None => level,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! From a file's text to its sealed plan, by size: `cargo bench -p workflow --bench plan`. docs/benchmarks.md has the figures.
+
+mod workloads;
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use contract::Contract;
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use workflow::plan::Plan;
+use workflow::{InMemory, Options, key, load};
+
+fn plan(text: &str) -> Plan {
+    load(text.as_bytes(), "scale.yaml", &InMemory::default(), &Options::default(), Contract::embedded())
+        .unwrap_or_else(|report| panic!("{report}"))
+}
+
+fn file_to_plan(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("file_to_plan");
+    group.sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(3));
+    for size in [1_000, 10_000, 100_000] {
+        group.throughput(Throughput::Elements(size as u64));
+        for (name, text) in [("sweep", workloads::sweep(size)), ("chains", workloads::chains(size))] {
+            assert_eq!(plan(&text).len(), size, "{name}");
+            group.bench_with_input(BenchmarkId::new(name, size), &text, |bench, text| {
+                bench.iter(|| black_box(plan(text)));
+            });
+        }
+    }
+    // The file itself grows here, and its own bound ends it.
+    for size in [50, 1_000, 8_000] {
+        group.throughput(Throughput::Elements(size as u64));
+        let text = workloads::listed(size);
+        assert_eq!(plan(&text).len(), size, "listed");
+        group.bench_with_input(BenchmarkId::new("listed", size), &text, |bench, text| {
+            bench.iter(|| black_box(plan(text)));
+        });
+    }
+    group.finish();
+}
+
+fn keys(criterion: &mut Criterion) {
+    let plan = plan(&workloads::sweep(1_000));
+    let mut group = criterion.benchmark_group("key");
+    group.throughput(Throughput::Elements(plan.len() as u64));
+    group.bench_function("sweep/1000", |bench| {
+        bench.iter(|| {
+            for (_, node) in plan.nodes() {
+                black_box(key(node, "http://service.example", &[]));
+            }
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, file_to_plan, keys);
+criterion_main!(benches);

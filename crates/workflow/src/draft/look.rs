@@ -1,0 +1,132 @@
+//! Which model makes the shots, and in which shape.
+
+use std::fmt::Write as _;
+
+use contract::{Contract, Model};
+use serde_json::Value;
+
+use super::scalar;
+use crate::diagnostic::{did_you_mean, quoted_list, visible};
+
+/// The model and the shape of the picture for all shots.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// The family, such as `A`; its letter may be small.
+    pub family: String,
+    /// The model's id; the family's first that needs no image where it is left out.
+    pub model: Option<String>,
+    /// The aspect ratio, such as `16:9`.
+    pub aspect: String,
+}
+
+/// Something that the contract does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct WrongDraft(String);
+
+impl WrongDraft {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+/// The request fields that set the shape of the picture, ready to be written.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape(Vec<(String, String)>);
+
+impl Shape {
+    /// The fields as lines with an indent.
+    pub(crate) fn fields(&self, indent: &str) -> String {
+        self.0.iter().fold(String::new(), |mut out, (name, value)| {
+            let _ = writeln!(out, "{indent}{name}: {}", scalar(value));
+            out
+        })
+    }
+}
+
+/// The field that chooses a shape by its ratio, where a family has it (spec 2.2); others take a size (spec 2.4).
+const RATIO: &str = "ratio";
+const SIZE: &str = "size";
+/// Pixels of the shorter side, where a size stands for a ratio.
+const SHORT_SIDE: u64 = 480;
+
+impl Look {
+    /// The model.
+    ///
+    /// # Errors
+    /// The contract has no such family or model, or the model makes nothing of words alone.
+    pub fn model<'c>(&self, contract: &'c Contract) -> Result<&'c Model, WrongDraft> {
+        if let Some(id) = &self.model {
+            let ids = || contract.models().iter().map(|model| model.id.as_str());
+            let found = contract.model(id).ok_or_else(|| {
+                let help = did_you_mean(id, ids())
+                    .unwrap_or_else(|| format!("the models are {}", quoted_list(ids(), 12)));
+                WrongDraft::new(format!("there is no model `{}`: {help}", visible(id)))
+            })?;
+            if found.needs_image {
+                return Err(WrongDraft::new(format!(
+                    "`{id}` animates an image and makes nothing of words alone; begin with another model"
+                )));
+            }
+            return Ok(found);
+        }
+        let mut of_family = contract
+            .models()
+            .iter()
+            .filter(|model| model.family.to_string().eq_ignore_ascii_case(&self.family));
+        of_family.find(|model| !model.needs_image).ok_or_else(|| {
+            let families: Vec<String> = contract.families().map(|family| format!("`{family}`")).collect();
+            let family = visible(&self.family);
+            WrongDraft::new(format!(
+                "family {family} has no model that makes video of words alone; the families are {}",
+                families.join(", ")
+            ))
+        })
+    }
+
+    /// The fields that set the shape of the picture, and the resolution where the request chooses it: the least.
+    pub(crate) fn shape(&self, contract: &Contract) -> Result<Shape, WrongDraft> {
+        let model = self.model(contract)?;
+        let mut fields = Vec::new();
+        if let contract::ResolutionSource::Request { field, values } = &model.resolution {
+            fields.extend(values.first().map(|least| (field.clone(), least.clone())));
+        }
+        if let Some(ratio) = contract.field(&model.family, RATIO) {
+            // Only what is a ratio: the other values follow an image that there need not be.
+            let ratios: Vec<&str> =
+                ratio.values.iter().filter_map(Value::as_str).filter(|value| value.contains(':')).collect();
+            if !ratios.contains(&self.aspect.as_str()) {
+                let aspect = visible(&self.aspect);
+                return Err(WrongDraft::new(format!(
+                    "`{}` does not make {aspect}; it makes {}",
+                    model.id,
+                    quoted_list(ratios, 12)
+                )));
+            }
+            fields.push((RATIO.to_owned(), self.aspect.clone()));
+        } else if contract.field(&model.family, SIZE).is_some() {
+            fields.push((SIZE.to_owned(), self.size()?));
+        }
+        Ok(Shape(fields))
+    }
+
+    /// The aspect ratio as a size in even pixels.
+    fn size(&self) -> Result<String, WrongDraft> {
+        let sides = self.aspect.split_once(':').and_then(|(width, height)| {
+            let side = |text: &str| text.parse::<u64>().ok().filter(|side| (1..=100).contains(side));
+            Some((side(width)?, side(height)?))
+        });
+        let Some((width, height)) = sides else {
+            let aspect = visible(&self.aspect);
+            return Err(WrongDraft::new(format!(
+                "`{aspect}` is not an aspect ratio; write one such as 16:9 or 9:16"
+            )));
+        };
+        let long = |long: u64, short: u64| (SHORT_SIDE * long).div_ceil(short).next_multiple_of(2);
+        Ok(if width >= height {
+            format!("{}x{SHORT_SIDE}", long(width, height))
+        } else {
+            format!("{SHORT_SIDE}x{}", long(height, width))
+        })
+    }
+}

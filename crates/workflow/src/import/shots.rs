@@ -1,0 +1,280 @@
+//! Rows become shots: ids, prompts, lengths, notes, and who continues whom.
+
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+
+use super::cells::Cell;
+use super::columns::{self, Column};
+use super::length;
+use crate::bounds;
+use crate::diagnostic::{Diagnostic, Problems};
+use crate::prices::Seconds;
+use crate::source::Span;
+use crate::template::slug;
+
+/// A shot on its way into a workflow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ListedShot {
+    pub(super) id: String,
+    /// The scene as the list writes it; empty where the list has none.
+    pub(super) scene: String,
+    pub(super) prompt: String,
+    pub(super) note: String,
+    /// Whether the list says what is heard.
+    pub(super) audible: bool,
+    /// Whole seconds, within what the model makes.
+    pub(super) seconds: Option<u32>,
+    /// The id of the shot on whose last frame it begins.
+    pub(super) continues: Option<String>,
+}
+
+/// What the trade abbreviates, written out: models read words better.
+const SIZES: [(&str, &str); 16] = [
+    ("ews", "extreme wide shot"),
+    ("els", "extreme long shot"),
+    ("vws", "very wide shot"),
+    ("ws", "wide shot"),
+    ("ls", "long shot"),
+    ("fs", "full shot"),
+    ("mws", "medium wide shot"),
+    ("mls", "medium long shot"),
+    ("ms", "medium shot"),
+    ("mcu", "medium close-up"),
+    ("cu", "close-up"),
+    ("bcu", "big close-up"),
+    ("ecu", "extreme close-up"),
+    ("xcu", "extreme close-up"),
+    ("ots", "over-the-shoulder shot"),
+    ("pov", "point-of-view shot"),
+];
+
+/// The shots of a list. `durations` are the whole seconds that the model makes.
+pub(super) fn read(
+    rows: &[Vec<Cell>],
+    durations: &RangeInclusive<u32>,
+    chain_scenes: bool,
+    problems: &mut Problems,
+) -> Vec<ListedShot> {
+    let Some((head, rows)) = rows.split_first() else {
+        problems.push(
+            Diagnostic::error("empty-file", Span::default(), "this list says nothing")
+                .help("the first line names the columns, such as `scene,shot,size,description,duration`"),
+        );
+        return Vec::new();
+    };
+    let columns = columns::read(head, problems);
+    if problems.any() {
+        return Vec::new();
+    }
+    if rows.is_empty() {
+        problems.error("no-shots", head[0].span, "this list names its columns and lists no shots");
+    }
+    let mut ids: HashMap<String, u32> = HashMap::new();
+    let mut shots: Vec<ListedShot> = Vec::with_capacity(rows.len());
+    for (at, cells) in rows.iter().enumerate() {
+        if let Some(extra) =
+            cells.get(head.len()..).and_then(|rest| rest.iter().find(|cell| !cell.text.is_empty()))
+        {
+            problems.push(
+                Diagnostic::error("bad-table", extra.span, "this cell stands under no column").help(format!(
+                    "the first line names {} columns; text with the separator in it needs quotes",
+                    head.len()
+                )),
+            );
+            continue;
+        }
+        let row = Row { head, columns: &columns, cells };
+        let Some(prompt) = row.prompt(problems) else { continue };
+        // Spreadsheets write a scene once, at its first shot.
+        let scene = match row.text(Column::Scene) {
+            "" => shots.last().map_or_else(String::new, |before| before.scene.clone()),
+            scene => scene.to_owned(),
+        };
+        let id = row.id(&scene, at + 1, &mut ids, problems);
+        let before = shots.last().filter(|before| !scene.is_empty() && before.scene == scene);
+        shots.push(ListedShot {
+            continues: before.filter(|_| chain_scenes).map(|before| before.id.clone()),
+            id,
+            scene,
+            prompt,
+            note: row.note(),
+            audible: row.cell(Column::Dialogue).or(row.cell(Column::Sound)).is_some(),
+            seconds: row.seconds(durations, problems),
+        });
+    }
+    shots
+}
+
+struct Row<'a> {
+    head: &'a [Cell],
+    columns: &'a [Column],
+    cells: &'a [Cell],
+}
+
+impl Row<'_> {
+    fn cell(&self, column: Column) -> Option<&Cell> {
+        let at = self.columns.iter().position(|other| *other == column)?;
+        self.cells.get(at).filter(|cell| !cell.text.is_empty())
+    }
+
+    fn text(&self, column: Column) -> &str {
+        self.cell(column).map_or("", |cell| cell.text.as_str())
+    }
+
+    /// One line of sentences: how it is framed, what is seen, how the camera moves, what is said and heard.
+    fn prompt(&self, problems: &mut Problems) -> Option<String> {
+        let size = self.text(Column::Size);
+        let size = SIZES
+            .iter()
+            .find(|(short, _)| size.eq_ignore_ascii_case(short))
+            .map_or_else(|| size.to_owned(), |(_, long)| (*long).to_owned());
+        let lens = self.text(Column::Lens);
+        let digits = lens.trim_end_matches(['m', 'M', ' ']);
+        let lens = if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+            format!("{digits} mm lens")
+        } else {
+            lens.to_owned()
+        };
+        let framing: Vec<String> = [size.as_str(), self.text(Column::Angle), &lens]
+            .into_iter()
+            .map(one_line)
+            .filter(|part| !part.is_empty())
+            .collect();
+        let dialogue = one_line(self.text(Column::Dialogue));
+        let dialogue = dialogue.trim_matches(['"', '“', '”']);
+        let sentences = [
+            sentence(&framing.join(", ")),
+            sentence(&one_line(self.text(Column::Description))),
+            sentence(&one_line(self.text(Column::Movement))),
+            if dialogue.is_empty() { String::new() } else { format!("Spoken: “{dialogue}”") },
+            match one_line(self.text(Column::Sound)).as_str() {
+                "" => String::new(),
+                sound => sentence(&format!("Sound: {sound}")),
+            },
+        ];
+        let prompt =
+            sentences.into_iter().filter(|sentence| !sentence.is_empty()).collect::<Vec<_>>().join(" ");
+        let place = self.cells.first().map_or(Span::default(), |cell| cell.span);
+        if prompt.is_empty() {
+            problems.push(
+                Diagnostic::error("no-prompt", place, "this row says nothing that could be filmed")
+                    .help("write a description, or remove the row"),
+            );
+            return None;
+        }
+        if prompt.len() > bounds::TEMPLATE_BYTES / 2 {
+            let kib = bounds::TEMPLATE_BYTES / 2 / 1024;
+            problems.error("too-long", place, format!("this row makes a prompt of more than {kib} KiB"));
+            return None;
+        }
+        Some(prompt)
+    }
+
+    /// A name made of scene and shot, and no other's. `taken` holds each name with the number that was put behind it last.
+    fn id(
+        &self,
+        scene: &str,
+        number: usize,
+        taken: &mut HashMap<String, u32>,
+        problems: &mut Problems,
+    ) -> String {
+        let (scene, shot) = (slug(scene), slug(self.text(Column::Shot)));
+        let mut id = match (scene.as_str(), shot.as_str()) {
+            ("", "") => format!("shot-{number}"),
+            ("", shot) if shot.bytes().all(|byte| byte.is_ascii_digit()) => format!("shot-{shot}"),
+            ("", shot) => shot.to_owned(),
+            (scene, "") => format!("{scene}-shot-{number}"),
+            // `12A` of scene 12 has its scene in its name.
+            (scene, shot) if shot.len() > scene.len() && shot.starts_with(scene) && !is_number(shot) => {
+                shot.to_owned()
+            }
+            (scene, shot) => format!("{scene}-{shot}"),
+        };
+        if is_number(&id) {
+            id = format!("shot-{id}");
+        }
+        id.truncate(bounds::NAME_CHARS - 8);
+        id.truncate(id.trim_end_matches('-').len());
+        let Some(count) = taken.get(&id).copied() else {
+            taken.insert(id.clone(), 1);
+            return id;
+        };
+        let mut count = count;
+        let free = loop {
+            count += 1;
+            let name = format!("{id}-{count}");
+            if !taken.contains_key(&name) {
+                break name;
+            }
+        };
+        taken.insert(id.clone(), count);
+        if let Some(cell) = self.cell(Column::Shot) {
+            problems.push(Diagnostic::warning(
+                "renamed-shot",
+                cell.span,
+                format!("another shot is called `{id}` already, so this one is called `{free}`"),
+            ));
+        }
+        taken.insert(free.clone(), 1);
+        free
+    }
+
+    /// What stands in columns that have no meaning here, each with its name.
+    fn note(&self) -> String {
+        let known = self.columns.iter().zip(self.head).zip(self.cells);
+        known
+            .filter(|((column, _), _)| **column == Column::Note)
+            .map(|((_, head), cell)| (one_line(&head.text), one_line(&cell.text)))
+            .filter(|(_, text)| !text.is_empty())
+            .map(|(name, text)| if name.is_empty() { text } else { format!("{name}: {text}") })
+            .collect::<Vec<_>>()
+            .join("; ")
+    }
+
+    fn seconds(&self, durations: &RangeInclusive<u32>, problems: &mut Problems) -> Option<u32> {
+        let cell = self.cell(Column::Duration)?;
+        let Some(length) = length::parse(&cell.text) else {
+            problems.push(
+                Diagnostic::error("bad-duration", cell.span, "this is not a length of time")
+                    .help("write seconds, such as `4`, `4s` or `0:04`"),
+            );
+            return None;
+        };
+        let (least, most) = (u64::from(*durations.start()), u64::from(*durations.end()));
+        let whole = length.millis().div_ceil(1_000);
+        let possible = whole.clamp(least, most);
+        if Seconds::whole(possible) != length {
+            problems.push(Diagnostic::warning(
+                "length-changed",
+                cell.span,
+                format!(
+                    "the model makes whole seconds from {least} to {most}, so {length} s become {possible}"
+                ),
+            ));
+        }
+        u32::try_from(possible).ok()
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Text on one line, with single spaces.
+fn one_line(text: &str) -> String {
+    text.split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// With a capital letter in front and a mark at the end.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let Some(first) = chars.next() else { return String::new() };
+    let mut out: String = first.to_uppercase().chain(chars).collect();
+    if !out.ends_with(['.', '!', '?', '…', '"', '”', ':']) {
+        out.push('.');
+    }
+    out
+}

@@ -1,0 +1,186 @@
+//! A request as a plan keeps it: like requests share their field names and the values that they have in common.
+
+use std::ops::Index;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+/// The fields of a request (spec 2.2, 2.4), in the contract's order, each name once.
+///
+/// It reads like a map of JSON values. A plan of many instances holds each value that they have in common once.
+#[derive(Clone, Debug)]
+pub struct Request {
+    names: Arc<[Arc<str>]>,
+    /// As many as there are names.
+    values: Box<[Arc<Value>]>,
+}
+
+impl Request {
+    /// `values[i]` under `names[i]`; what has no counterpart is left out.
+    pub(crate) fn new(names: Arc<[Arc<str>]>, values: Vec<Arc<Value>>) -> Self {
+        if names.len() == values.len() {
+            return Self { names, values: values.into_boxed_slice() };
+        }
+        let both = names.len().min(values.len());
+        Self { names: names[..both].into(), values: values.into_iter().take(both).collect() }
+    }
+
+    /// The value of a field.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    /// Whether there is such a field.
+    #[must_use]
+    pub fn contains_key(&self, name: &str) -> bool {
+        self.names.iter().any(|known| &**known == name)
+    }
+
+    /// The fields with their values, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.names.iter().map(|name| &**name).zip(self.values.iter().map(|value| &**value))
+    }
+
+    /// How many fields there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there is no field.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The value at a JSON pointer (RFC 6901) below the top.
+    #[must_use]
+    pub fn pointer(&self, pointer: &str) -> Option<&Value> {
+        let path = pointer.strip_prefix('/')?;
+        let (name, rest) = path.split_at(path.find('/').unwrap_or(path.len()));
+        if name.contains('~') {
+            return self.get(&name.replace("~1", "/").replace("~0", "~"))?.pointer(rest);
+        }
+        self.get(name)?.pointer(rest)
+    }
+
+    /// The request as a JSON object of its own.
+    #[must_use]
+    pub fn to_map(&self) -> Map<String, Value> {
+        self.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect()
+    }
+}
+
+impl From<Map<String, Value>> for Request {
+    fn from(map: Map<String, Value>) -> Self {
+        let (names, values): (Vec<Arc<str>>, Vec<Arc<Value>>) =
+            map.into_iter().map(|(name, value)| (Arc::from(name), Arc::new(value))).unzip();
+        Self::new(names.into(), values)
+    }
+}
+
+/// The value of a field that is known to be there.
+///
+/// # Panics
+/// There is no such field.
+impl Index<&str> for Request {
+    type Output = Value;
+
+    fn index(&self, name: &str) -> &Value {
+        match self.get(name) {
+            Some(value) => value,
+            None => panic!("the request has no field `{name}`"),
+        }
+    }
+}
+
+impl PartialEq for Request {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().all(|(name, value)| other.get(name) == Some(value))
+    }
+}
+
+impl Serialize for Request {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Request {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Map::deserialize(deserializer).map(Self::from)
+    }
+}
+
+/// Whether two values are written the same: equal, members in the same order, and no zero with another sign.
+pub(crate) fn is_written_the_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(a), Value::Number(b)) => {
+            a == b && (!a.is_f64() || a.as_f64().map(f64::to_bits) == b.as_f64().map(f64::to_bits))
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_written_the_same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len()
+                && a.iter().zip(b).all(|((name, a), (other, b))| name == other && is_written_the_same(a, b))
+        }
+        (one, other) => one == other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn it_reads_like_the_map_that_it_came_from() {
+        let whole =
+            json!({"prompt": "x", "metadata": {"content": [{"image_url": {"url": null}}]}, "a/b": [1]});
+        let map = whole.as_object().cloned().unwrap_or_default();
+        let request = Request::from(map.clone());
+        assert_eq!((request.len(), request.is_empty(), request.to_map()), (3, false, map));
+        for pointer in
+            ["/prompt", "/metadata/content/0/image_url/url", "/a~1b/0", "/nobody", "/prompt/x", "prompt"]
+        {
+            assert_eq!(request.pointer(pointer), whole.pointer(pointer), "{pointer}");
+        }
+        assert_eq!((request.get("prompt"), request.contains_key("nobody")), (Some(&json!("x")), false));
+        let stored = serde_json::to_value(&request).unwrap_or_default();
+        assert_eq!(stored, whole);
+        assert_eq!(serde_json::from_value::<Request>(stored).ok(), Some(request));
+    }
+
+    #[test]
+    fn what_is_written_the_same_is_the_same_text() {
+        let values = [
+            json!(0.0),
+            json!(-0.0),
+            json!(0),
+            json!(1),
+            json!(1.0),
+            json!("1"),
+            json!(null),
+            json!([0.0]),
+            json!([-0.0]),
+            json!({"a": 1, "b": 2}),
+            json!({"b": 2, "a": 1}),
+            json!({"a": 1}),
+            json!([]),
+            json!({}),
+        ];
+        for one in &values {
+            for other in &values {
+                assert_eq!(
+                    is_written_the_same(one, other),
+                    one.to_string() == other.to_string(),
+                    "{one} {other}"
+                );
+            }
+        }
+    }
+}

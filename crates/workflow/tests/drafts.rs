@@ -1,0 +1,155 @@
+//! New workflows and imported shot lists: what is written passes the check and says what it was made of.
+#![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
+
+use std::fmt::Write as _;
+
+use contract::Contract;
+use proptest::prelude::*;
+use workflow::draft::{Kind, Look, draft};
+use workflow::import::{self, Imported};
+use workflow::plan::Plan;
+use workflow::{InMemory, Options};
+
+fn look(family: &str, aspect: &str) -> Look {
+    Look { family: family.to_owned(), model: None, aspect: aspect.to_owned() }
+}
+
+/// The plan of a text that may not even be warned about.
+#[track_caller]
+fn plan(text: &str) -> Plan {
+    let checked = workflow::check(
+        text.as_bytes(),
+        "new.yaml",
+        &InMemory::default(),
+        &Options::default(),
+        Contract::embedded(),
+    );
+    assert!(checked.report.diagnostics.is_empty(), "{}\n{text}", checked.report);
+    checked.plan.unwrap()
+}
+
+fn imported(list: &str, chain_scenes: bool) -> Imported {
+    let options = import::Options { name: "list".to_owned(), look: look("a", "16:9"), chain_scenes };
+    import::import(list.as_bytes(), "shots.csv", &options, Contract::embedded()).unwrap()
+}
+
+#[test]
+fn every_draft_is_in_order_and_has_as_many_shots_as_were_asked_for() {
+    for kind in [Kind::Storyboard, Kind::Chain, Kind::Sweep] {
+        for (family, aspect) in
+            [("a", "16:9"), ("A", "9:16"), ("b", "16:9"), ("B", "9:16"), ("b", "1:1"), ("b", "21:9")]
+        {
+            for shots in [1, 2, 7, 12] {
+                let text = draft(kind, "first", shots, &look(family, aspect), Contract::embedded()).unwrap();
+                let plan = plan(&text);
+                assert_eq!(plan.len(), shots, "{text}");
+                assert_eq!(plan.film().is_some(), kind != Kind::Sweep);
+                assert_eq!(plan.edges().count(), if kind == Kind::Chain { shots - 1 } else { 0 });
+            }
+        }
+    }
+}
+
+#[test]
+fn drafts_as_they_are_read() {
+    let of = |kind, family| draft(kind, "first", 4, &look(family, "16:9"), Contract::embedded()).unwrap();
+    insta::assert_snapshot!("draft_storyboard", of(Kind::Storyboard, "a"));
+    insta::assert_snapshot!("draft_chain", of(Kind::Chain, "b"));
+    insta::assert_snapshot!("draft_sweep", of(Kind::Sweep, "a"));
+}
+
+#[test]
+fn what_the_contract_does_not_have_is_refused_in_words() {
+    let refused = |look: &Look, shots| {
+        draft(Kind::Chain, "x", shots, look, Contract::embedded()).unwrap_err().to_string()
+    };
+    let preview = Look { model: Some("modelb-video-1.5-preview-480p".to_owned()), ..look("b", "16:9") };
+    let unknown = Look { model: Some("modelb-video-48p".to_owned()), ..look("b", "16:9") };
+    insta::assert_snapshot!(
+        [
+            refused(&look("c", "16:9"), 1),
+            refused(&look("a", "adaptive"), 1),
+            refused(&look("b", "wide"), 1),
+            refused(&preview, 1),
+            refused(&unknown, 1),
+            refused(&look("a", "16:9"), 0),
+            refused(&look("a", "16:9"), 101),
+        ]
+        .join("\n")
+    );
+}
+
+const LIST: &str = "\u{feff}Scene #;Shot;Shot size;Angle;Camera movement;Lens;Description;Dialogue;Duration;Location;Status\r
+1;A;WS;low angle;slow push in;35mm;A stone breakwater at dusk;;5s;Harbour;ok\r
+;B;CU;;;;\"A hand on a rail; it shakes\";\"\"\"Not yet.\"\"\";0:05;Harbour;\r
+;;MS;;handheld;;the keeper turns {{ to }} {% us %};;5;;\r
+2;A;ECU;;;85;an eye;;2.5;;\"see: note #3\"\r
+2;A;;;;;again an eye;;30;;\r
+";
+
+#[test]
+fn a_shot_list_becomes_a_workflow() {
+    let imported = imported(LIST, true);
+    insta::assert_snapshot!("import_report", imported.report.render(false));
+    let text = imported.workflow.unwrap();
+    insta::assert_snapshot!("import_workflow", text);
+    let plan = plan(&text);
+    assert_eq!((plan.len(), imported.shots), (5, 5));
+    assert_eq!(plan.edges().count(), 3);
+    let third = plan.nodes().nth(2).unwrap().1;
+    assert_eq!(third.request["prompt"], "Medium shot. The keeper turns {{ to }} {% us %}. Handheld.");
+}
+
+#[test]
+fn what_is_wrong_with_a_list_is_said_at_its_place() {
+    let wrong = "scene,shot,description,duration,action\n1,A,the sea,soon,x\n";
+    insta::assert_snapshot!("import_two_columns", imported(wrong, false).report.render(false));
+    let wrong = "scene,shot,description,duration,who\n1,A,the sea,soon,x\n1,B,,,y\n1,C,sea,4,z,too much\n";
+    let found = imported(wrong, false);
+    assert!(found.workflow.is_none());
+    insta::assert_snapshot!("import_rows", found.report.render(false));
+    for (list, code) in [
+        ("", "empty-file"),
+        ("a,b\n1,2\n", "bad-table"),
+        ("description\n", "no-shots"),
+        ("description\n\"the sea\n", "bad-table"),
+    ] {
+        let found = imported(list, false);
+        assert!(found.workflow.is_none());
+        assert_eq!(found.report.diagnostics[0].code, code, "{list:?}");
+    }
+    let bytes = import::import(
+        b"description\n\xff\xfe",
+        "shots.csv",
+        &import::Options { name: "list".to_owned(), look: look("a", "16:9"), chain_scenes: false },
+        Contract::embedded(),
+    );
+    assert_eq!(bytes.unwrap().report.diagnostics[0].code, "not-utf8");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn whatever_a_list_says_the_requests_say(
+        rows in proptest::collection::vec(("[^\"]*", "[^\"]{1,300}", "[^\"]*", "[^\"]*"), 1..4)
+    ) {
+        let mut list = String::from("scene,description,status,dialogue\n");
+        let mut wanted = Vec::new();
+        for (scene, description, status, dialogue) in &rows {
+            let words = |text: &str| text.split(|c: char| c.is_whitespace() || c.is_control())
+                .filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+            prop_assume!(!words(description).is_empty());
+            writeln!(list, "\"{scene}\",\"x{description}\",\"{status}\",\"{dialogue}\"").unwrap();
+            wanted.push((format!("X{}", words(&format!("x{description}")).strip_prefix('x').unwrap_or_default()), words(status)));
+        }
+        let imported = imported(&list, true);
+        let text = imported.workflow.unwrap_or_else(|| panic!("{}", imported.report));
+        let plan = plan(&text);
+        for ((_, node), (prompt, note)) in plan.nodes().zip(wanted) {
+            let sent = node.request["prompt"].as_str().unwrap();
+            prop_assert!(sent.starts_with(&prompt), "{sent:?} {prompt:?}");
+            let kept = node.note.clone().unwrap_or_default();
+            prop_assert_eq!(kept, if note.is_empty() { String::new() } else { format!("status: {note}") });
+        }
+    }
+}

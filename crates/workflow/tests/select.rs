@@ -1,0 +1,33 @@
+//! Which nodes a person means by a name.
+
+use contract::Contract;
+use workflow::{InMemory, Options, load};
+
+#[test]
+fn a_name_stands_for_a_shot_some_instances_or_one() {
+    let text = "version: 1
+name: p
+defaults: {model: modela-video-2-0-260128}
+shots:
+  - {id: harbor, prompt: \"{{ look }} {{ seed }}\", matrix: {look: [noir, pastel], seed: [1, 12]}, seed: \"{{ seed }}\"}
+  - {id: lamp, prompt: l, takes: 2}
+  - {id: sea, prompt: s}
+";
+    let plan =
+        load(text.as_bytes(), "p.yaml", &InMemory::default(), &Options::default(), Contract::embedded())
+            .unwrap();
+    let select = |name: &str| -> Vec<String> {
+        plan.select(name).unwrap().into_iter().map(|ix| plan.node(ix).name.clone()).collect()
+    };
+    assert_eq!(select("sea"), ["sea"]);
+    assert_eq!(select("harbor").len(), 4);
+    assert_eq!(select("harbor@look=noir"), ["harbor@look=noir,seed=1", "harbor@look=noir,seed=12"]);
+    assert_eq!(select("harbor@seed=1"), ["harbor@look=noir,seed=1", "harbor@look=pastel,seed=1"]);
+    assert_eq!(select("harbor@seed=1,look=pastel"), ["harbor@look=pastel,seed=1"]);
+    assert_eq!((select("lamp").len(), select("lamp#2")), (2, vec!["lamp#2".to_owned()]));
+    let refused = |name: &str| plan.select(name).unwrap_err();
+    assert_eq!(refused("harbr"), "no shot is named `harbr`: did you mean `harbor`?");
+    assert!(refused("harbor@look=noirr,seed=1").contains("did you mean `harbor@look=noir,seed=1`?"));
+    assert!(refused("lamp#3").contains("did you mean `lamp#"));
+    assert!(refused("xyzzy\u{1b}[31m").contains("`xyzzy\\u{1b}[31m`: `runner plan` lists them all"));
+}
