@@ -6,6 +6,7 @@
 mod bad_input;
 mod begin;
 mod boundaries;
+mod caps;
 mod catalogue;
 mod killed;
 mod money;
