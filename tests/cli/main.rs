@@ -10,6 +10,7 @@ mod caps;
 mod catalogue;
 mod killed;
 mod money;
+mod picks;
 mod plan;
 mod requests;
 mod serve;

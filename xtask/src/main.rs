@@ -5,6 +5,7 @@
 mod bench;
 mod conformance;
 mod film;
+mod fuzz;
 mod generate;
 mod planted;
 mod spec;
@@ -47,6 +48,8 @@ enum Chore {
     Conformance,
     /// Sees to it that the simulation catches bugs that are planted on purpose.
     Planted,
+    /// Looks for workflow files that break the compiler's promises: a panic, a hang, too much memory.
+    Fuzz(fuzz::Fuzz),
     /// Measures; each prints the ratio that the documents quote.
     Bench {
         #[command(subcommand)]
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         Chore::Spec { what } => return spec::spec(root, &what),
         Chore::Conformance => conformance::check(root),
         Chore::Planted => planted::check(root),
+        Chore::Fuzz(args) => fuzz::fuzz(root, &args),
         Chore::Bench { what } => bench::bench(root, &what),
     };
     match outcome {

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde::Serialize;
-use workflow::plan::{KeyPart, NodeIx, PartChange, Plan, input_name, part_changes};
+use workflow::plan::{Clip, Film, KeyPart, NodeIx, PartChange, Plan, input_name, part_changes};
 
 use crate::artifact::Artifact;
 use crate::ledger::{Ledger, LedgerError, RecordedAttempt};
@@ -29,8 +29,8 @@ pub struct Explanation {
     pub unknown: Vec<Unknown>,
     /// The nodes that wait for it, directly or not, in file order.
     pub affects: Vec<String>,
-    /// The film, where it or one of those is in it.
-    pub film: Option<String>,
+    /// The films that it or one of those is in.
+    pub films: Vec<String>,
 }
 
 /// A part of a key that another node decides.
@@ -71,7 +71,7 @@ pub async fn explain(
     let mut records: HashMap<&str, Record> = HashMap::new();
     let mut explanations = Vec::with_capacity(nodes.len());
     for ix in nodes {
-        let shot: &str = &plan.node(*ix).shot;
+        let shot = &*plan.node(*ix).shot;
         if !records.contains_key(shot) {
             let attempts = ledger.map_or_else(|| Ok(Vec::new()), |ledger| ledger.recorded(shot))?;
             records.insert(shot, Record::new(attempts));
@@ -122,7 +122,11 @@ fn one<'a>(
         .zip(identities_of(plan, ix, &artifact))
         .filter(|(_, identity)| identity.is_none())
         .filter_map(|(input, _)| {
-            let shot = plan.node(input.source.node()?).name.clone();
+            let shot = match input.source.nodes() {
+                [] => return None,
+                [only] => plan.node(*only).name.clone(),
+                takes => plan.takes_name(takes).to_owned(),
+            };
             Some(Unknown { part: input_name(&input.pointer), shot })
         })
         .collect();
@@ -132,8 +136,10 @@ fn one<'a>(
         parts.iter().filter(|part| !changed(part)).map(|part| part.name.clone()).collect()
     });
     let affected = downstream(plan, ix);
-    let film =
-        plan.film().filter(|film| film.clips.iter().any(|clip| *clip == ix || affected.contains(clip)));
+    let is_in = |film: &&Film| {
+        film.clips.iter().flat_map(Clip::nodes).any(|node| *node == ix || affected.contains(node))
+    };
+    let films = plan.films().iter().filter(is_in).map(|film| film.output.clone()).collect();
     Explanation {
         preview,
         nearest,
@@ -141,7 +147,7 @@ fn one<'a>(
         same,
         unknown,
         affects: affected.iter().map(|ix| plan.node(*ix).name.clone()).collect(),
-        film: film.map(|film| film.output.clone()),
+        films,
     }
 }
 

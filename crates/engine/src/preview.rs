@@ -89,7 +89,11 @@ pub(crate) async fn survey(
                 task: None,
                 key: None,
             };
-            if let Some(parent) = waits_for {
+            let unpicked = plan.unpicked(ix).map(|takes| plan.takes_name(takes)).next();
+            if let (Some(takes), None) = (unpicked, waits_for) {
+                preview.decision = Decision::Deferred;
+                preview.why = Some(format!("waits until a take of {takes} is picked"));
+            } else if let Some(parent) = waits_for {
                 deferred(&mut preview, plan, *parent, &previews);
             } else if let Some(key) = keys.key(plan, ix, |parent| made[parent.index()].as_ref()) {
                 preview.key = Some(key.short());

@@ -38,7 +38,10 @@ impl Spending {
                 Outcome::Failed { task: Some(_), .. }
                 | Outcome::Detached { .. }
                 | Outcome::Ambiguous { .. } => None,
-                Outcome::Failed { task: None, .. } | Outcome::Blocked { .. } | Outcome::NotBegun => continue,
+                Outcome::Failed { task: None, .. }
+                | Outcome::Blocked { .. }
+                | Outcome::Unpicked { .. }
+                | Outcome::NotBegun => continue,
             };
             spending.add(video.is_some(), price(at, video));
         }
@@ -66,7 +69,7 @@ mod tests {
     use crate::artifact::Artifact;
     use crate::budget::{Amount, Caps};
     use crate::ids::{RunId, TaskId};
-    use crate::state::{Failure, FailureKind, FilmOutcome, NodeSummary};
+    use crate::state::{Failure, FailureKind, NodeSummary};
 
     fn node(decision: Decision, outcome: Outcome) -> NodeSummary {
         NodeSummary { name: "a".to_owned(), decision: Some(decision), outcome, task: None, took: None }
@@ -103,7 +106,8 @@ mod tests {
         let summary = RunSummary {
             run,
             nodes,
-            film: FilmOutcome::NotWanted,
+            films: Vec::new(),
+            to_pick: Vec::new(),
             halt: None,
             caps: Caps::default(),
             held: Amount::default(),

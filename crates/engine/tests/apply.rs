@@ -5,12 +5,14 @@
 mod support;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::state::{
     Answer, Decision, Failure, FailureKind, FilmOutcome, Halt, Outcome, Phase, Prior, Refusal, RefusalKind,
 };
 use engine::{Action, Artifact, AttemptId, Event, Millis, Policy, RunId, RunState, TaskId};
+use serde_json::json;
 use support::{plan, plan_with};
 use workflow::plan::NodeIx;
 
@@ -51,7 +53,7 @@ impl Script {
                     format!("download {}", name(&download.node))
                 }
                 Action::Download(download) => format!("download {} again", name(&download.node)),
-                Action::Join => "join".to_owned(),
+                Action::Join { .. } => "join".to_owned(),
                 Action::Wake { at } => format!("wake in {} ms", at.since(self.now).as_millis()),
             })
             .collect()
@@ -168,11 +170,57 @@ fn a_chain_from_beginning_to_film() {
     assert_eq!(run.downloaded("b"), ["join"]);
     assert!(!run.state.is_over(), "the film is still to come");
     let failure = Failure::new(FailureKind::Local, "no room");
-    assert!(run.on(Event::NotJoined { failure }).is_empty());
+    assert!(run.on(Event::NotJoined { at: 0, failure }).is_empty());
     assert!(run.state.is_over());
     let summary = run.state.summary(RunId::from("run"));
     assert_eq!(summary.submitted(), 2);
     assert_eq!(summary.count(|outcome| matches!(outcome, Outcome::Done { .. })), 2);
+}
+
+/// Two takes of `a`, one of which `b` continues and the film shows; `c` continues `b`.
+fn takes(begins_on: &str) -> Script {
+    let mut stored =
+        serde_json::to_value(&*plan(&["a#1", "a#2", &format!("b<{begins_on}"), "c<b"])).expect("JSON");
+    let shown = if begins_on.contains('|') { json!({ "pick": [0, 1] }) } else { json!({ "node": 1 }) };
+    stored["films"][0]["clips"] = json!([shown, { "node": 2 }]);
+    let plan = serde_json::from_value(stored).expect("a sealed plan");
+    Script::with(RunState::new(Arc::new(plan), "test", Policy::remote()))
+}
+
+#[test]
+fn takes_that_nobody_has_picked_from_are_made_and_what_begins_on_them_waits() {
+    let mut run = takes("a#1|a#2");
+    assert_eq!(run.start(), ["look a#1", "look a#2"]);
+    run.looked("a#1", made("a1"));
+    assert!(!run.state.is_over());
+    assert!(run.looked("a#2", made("a2")).is_empty());
+    assert!(run.state.is_over());
+    assert_eq!(run.outcome("b"), &Outcome::Unpicked { takes: vec!["a".to_owned()] });
+    assert_eq!(run.outcome("c"), &Outcome::Blocked { by: run.ix("b") });
+    assert_eq!(run.state.node(run.ix("b")).decision, Some(Decision::Deferred));
+    let summary = run.state.summary(RunId::from("run"));
+    assert_eq!(summary.films[0].outcome, FilmOutcome::Unpicked { missing: 2 });
+    assert_eq!(summary.to_pick, [("a".to_owned(), 2)]);
+
+    let mut picked = takes("a#2");
+    picked.start();
+    assert!(picked.looked("a#1", made("a1")).is_empty(), "nobody waits for the take that was not picked");
+    assert_eq!(picked.looked("a#2", made("a2")), ["look b"]);
+}
+
+#[test]
+fn a_take_that_fails_leaves_a_film_that_failed() {
+    let mut run = takes("a#1|a#2");
+    run.start();
+    run.looked("a#1", made("a1"));
+    run.looked("a#2", Prior::Nothing);
+    let failure = Failure::new(FailureKind::Local, "no room");
+    run.on(Event::Unprepared { node: run.ix("a#2"), failure });
+    assert!(matches!(run.outcome("a#2"), Outcome::Failed { .. }));
+    assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a#2") });
+    let summary = run.state.summary(RunId::from("run"));
+    assert_eq!(summary.films[0].outcome, FilmOutcome::Waiting { missing: 2 });
+    assert_eq!(summary.to_pick, [("a".to_owned(), 2)], "the other one can still be picked");
 }
 
 #[test]
@@ -213,7 +261,7 @@ fn a_lost_answer_is_never_submitted_again_and_the_run_goes_on_around_it() {
     run.completed("c");
     run.downloaded("c");
     assert!(run.state.is_over());
-    assert_eq!(run.state.summary(RunId::from("run")).film, FilmOutcome::Waiting { missing: 2 });
+    assert_eq!(run.state.summary(RunId::from("run")).films[0].outcome, FilmOutcome::Waiting { missing: 2 });
 }
 
 #[test]

@@ -83,7 +83,6 @@ impl Project {
             provider: Arc::new(world.clone()),
             policy: policy(),
             clock: self.clock.clone(),
-            film: Some(folder.join("film.mp4")),
             folder,
             sources: self.folder.path().to_owned(),
             tools: media::Tools::default(),
@@ -326,7 +325,7 @@ async fn a_second_run_submits_nothing_and_leaves_the_film_alone() {
     let again = project.run(&plan, &world, Caps::default(), Cut::Never).await.expect("it is not cut off");
     assert_eq!(world.accepted(), before);
     assert_eq!(again.submitted(), 0);
-    assert!(matches!(again.film, FilmOutcome::Done { film } if film.reused));
+    assert!(matches!(&again.films[0].outcome, FilmOutcome::Done { film } if film.reused));
 }
 
 #[tokio::test(start_paused = true)]

@@ -36,7 +36,7 @@ Exit codes:
   0    all done
   1    a shot or the film failed
   2    invalid input; nothing was submitted
-  3    something is outstanding: an ambiguous submission, or a task left for a later run
+  3    something is outstanding: a take to pick, an ambiguous submission, or a task left for a later run
   4    a cap was reached; what was out is finished, the rest is not submitted
   5    the service cannot be used
   130  interrupted; tasks that are out are kept and adopted next time";
@@ -55,6 +55,8 @@ pub(crate) enum Command {
     Explain(Explain),
     /// Checks workflow files and lists every problem with its place.
     Check(Check),
+    /// Picks the take of a shot that the film and the shots after it use; without a shot, lists what there is to pick.
+    Pick(Pick),
     /// Accounts for a submission whose answer was lost; without a choice, lists them.
     Resolve(Resolve),
     /// Lists the models: family, resolutions, durations, capabilities.
@@ -65,14 +67,27 @@ pub(crate) enum Command {
     Serve(Box<Serve>),
 }
 
-/// A workflow file and its parameters.
+/// A workflow file, and what it is given.
 #[derive(Debug, Args)]
 pub(crate) struct Input {
     /// The workflow file.
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) given: Given,
+}
+
+/// What a workflow is given for this time: parameters and axes.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Given {
     /// Sets a parameter of the workflow.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) params: Vec<(String, String)>,
+    /// Sets parameters from a YAML or JSON file of names and values; `-p` goes before it.
+    #[arg(long = "params", value_name = "FILE")]
+    pub(crate) param_files: Vec<PathBuf>,
+    /// Fans out over these values: in place of the axis of this name, or as one more axis of the whole workflow.
+    #[arg(short = 's', long = "axis", value_name = "NAME=VALUE,VALUE", value_parser = assignment)]
+    pub(crate) axes: Vec<(String, String)>,
 }
 
 #[derive(Debug, Args)]
@@ -242,12 +257,28 @@ pub(crate) struct Check {
     /// The workflow files.
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Sets a parameter of the workflows.
-    #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = assignment)]
-    pub(crate) params: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) given: Given,
+    /// Takes warnings for errors.
+    #[arg(long)]
+    pub(crate) deny_warnings: bool,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Pick {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// The shot, as `run` and `plan` name it: `lamp`, or `lamp@look=noir` for one cell. All that it means are picked.
+    pub(crate) shot: Option<String>,
+    /// The number of the take; `lamp#2` says it as well.
+    #[arg(requires = "shot")]
+    pub(crate) take: Option<u32>,
+    /// Takes the pick back.
+    #[arg(long, requires = "shot", conflicts_with = "take")]
+    pub(crate) clear: bool,
 }
 
 #[derive(Debug, Args)]

@@ -13,7 +13,7 @@ pub(crate) enum Exit {
     Failed,
     /// The input is invalid; nothing was submitted.
     InvalidInput,
-    /// Something is outstanding: an ambiguous submission or a task left for later.
+    /// Something is outstanding: a take to pick, an ambiguous submission or a task left for later.
     Outstanding,
     /// A cap was reached; what was out is finished.
     Capped,
@@ -33,15 +33,23 @@ impl Exit {
             None => {}
         }
         let failed = summary.count(|outcome| matches!(outcome, Outcome::Failed { .. })) > 0;
-        let outstanding = summary
-            .count(|outcome| matches!(outcome, Outcome::Ambiguous { .. } | Outcome::Detached { .. }))
-            > 0;
-        match (failed, outstanding, &summary.film) {
-            (true, _, _)
-            | (_, _, FilmOutcome::Failed { .. })
-            | (false, false, FilmOutcome::Waiting { .. }) => Self::Failed,
-            (false, true, _) => Self::Outstanding,
-            (false, false, FilmOutcome::NotWanted | FilmOutcome::Done { .. }) => Self::Done,
+        let left = |outcome: &Outcome| match outcome {
+            Outcome::Ambiguous { .. } | Outcome::Detached { .. } | Outcome::Unpicked { .. } => true,
+            Outcome::Done { .. } | Outcome::Failed { .. } | Outcome::Blocked { .. } | Outcome::NotBegun => {
+                false
+            }
+        };
+        let film = |test: fn(&FilmOutcome) -> bool| summary.films.iter().any(|film| test(&film.outcome));
+        let outstanding =
+            summary.count(left) > 0 || film(|film| matches!(film, FilmOutcome::Unpicked { .. }));
+        if failed || film(|film| matches!(film, FilmOutcome::Failed { .. })) {
+            Self::Failed
+        } else if outstanding {
+            Self::Outstanding
+        } else if film(|film| matches!(film, FilmOutcome::Waiting { .. })) {
+            Self::Failed
+        } else {
+            Self::Done
         }
     }
 }

@@ -13,6 +13,7 @@ mod budget;
 mod commands;
 mod exit;
 mod load;
+mod picks;
 mod place;
 mod prices;
 mod report;
@@ -58,6 +59,7 @@ pub fn main() -> ExitCode {
             Command::Import(import) => commands::import::import(&import),
             Command::Explain(explain) => commands::explain::explain(explain).await,
             Command::Check(check) => commands::check::check(&check),
+            Command::Pick(pick) => commands::pick::pick(&pick),
             Command::Models(models) => commands::models::models(&models),
             Command::Schema => commands::schema::schema(),
             Command::Resolve(resolve) => commands::resolve::resolve(resolve).await,

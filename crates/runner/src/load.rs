@@ -1,15 +1,16 @@
 //! From a file's name to a sealed plan, or the reasons why not.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use contract::Contract;
 use serde_json::json;
 use workflow::plan::Plan;
-use workflow::{Folder, Options, Report};
+use workflow::{Checked, Folder, Options, ParamFile, Report};
 
-use crate::args::Format;
+use crate::args::{Format, Given};
 use crate::exit::Exit;
+use crate::picks::Store;
 use crate::place::Place;
 use crate::terminal;
 
@@ -25,19 +26,61 @@ pub(crate) enum Refused {
     Report(Box<Report>),
 }
 
-/// Reads, checks and compiles a workflow file.
-pub(crate) fn load(file: &Path, params: &[(String, String)]) -> Result<Plan, Refused> {
-    let unreadable =
-        |error: std::io::Error| Refused::Unreadable(format!("cannot read the workflow: {error}"));
+/// Reads, checks and compiles a workflow file; warnings go to standard error.
+pub(crate) fn load(file: &Path, given: &Given) -> Result<Plan, Refused> {
+    let Checked { plan, report } = check(file, given)?;
+    let refused = |report| Refused::Report(Box::new(report));
+    match plan {
+        None => Err(refused(report)),
+        Some(plan) => {
+            if report.warnings() > 0 {
+                refused(report).print();
+            }
+            Ok(plan)
+        }
+    }
+}
+
+/// Reads and checks a workflow file: its plan, where it has one, and all that there is to say about it.
+pub(crate) fn check(file: &Path, given: &Given) -> Result<Checked, Refused> {
     let place = Place::of(file).map_err(unreadable)?;
-    let mut text = Vec::new();
-    fs_err::File::open(file)
-        .and_then(|open| open.take(LARGEST + 1).read_to_end(&mut text))
-        .map_err(unreadable)?;
-    let options = Options { params: params.to_vec(), ..Options::default() };
+    let text = read(file).map_err(unreadable)?;
+    let options = options(file, given)?;
     let name = file.display().to_string();
-    workflow::load(&text, &name, &Folder::new(&place.folder), &options, Contract::embedded())
-        .map_err(|report| Refused::Report(Box::new(report)))
+    Ok(workflow::check(&text, &name, &Folder::new(&place.folder), &options, Contract::embedded()))
+}
+
+/// What the compiler is told besides the file: what the user gives for this time, and what was picked.
+pub(crate) fn options(file: &Path, given: &Given) -> Result<Options, Refused> {
+    let place = Place::of(file).map_err(unreadable)?;
+    let picks = Store::of(file, &place).read().map_err(Refused::Unreadable)?;
+    let param_file = |path: &PathBuf| {
+        let why = |why: String| Refused::Unreadable(format!("cannot read the parameters: {why}"));
+        let bytes = read(path).map_err(|error| why(error.to_string()))?;
+        if bytes.len() as u64 > LARGEST {
+            return Err(why(format!("{} is larger than {} MiB", path.display(), LARGEST / 1024 / 1024)));
+        }
+        let text =
+            String::from_utf8(bytes).map_err(|_| why(format!("{} is not UTF-8 text", path.display())))?;
+        Ok(ParamFile { name: path.display().to_string(), text })
+    };
+    Ok(Options {
+        params: given.params.clone(),
+        param_files: given.param_files.iter().map(param_file).collect::<Result<_, _>>()?,
+        axes: given.axes.clone(),
+        picks,
+        ..Options::default()
+    })
+}
+
+fn unreadable(error: std::io::Error) -> Refused {
+    Refused::Unreadable(format!("cannot read the workflow: {error}"))
+}
+
+fn read(file: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs_err::File::open(file).and_then(|open| open.take(LARGEST + 1).read_to_end(&mut bytes))?;
+    Ok(bytes)
 }
 
 impl Refused {

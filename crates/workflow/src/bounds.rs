@@ -5,6 +5,12 @@ use crate::prices::Money;
 
 /// The largest workflow file, in bytes.
 pub const FILE_BYTES: usize = 4 * 1024 * 1024;
+/// The most files that a workflow includes.
+pub const INCLUDES: usize = 64;
+/// How deep files include each other.
+pub const INCLUDE_DEPTH: usize = 8;
+/// The largest a workflow and all that it includes may be together, in bytes.
+pub const INCLUDED_BYTES: usize = 8 * 1024 * 1024;
 /// The deepest nesting of YAML lists and maps.
 pub const YAML_DEPTH: usize = 32;
 /// The most YAML values in a file, with aliases counted where they are used.
@@ -13,6 +19,8 @@ pub const YAML_NODES: usize = 100_000;
 pub const YAML_ALIASES: usize = 2_000;
 /// The most instances (cells and takes of all shots) in a plan.
 pub const INSTANCES: usize = 100_000;
+/// The most pairs of cells that are looked at to give a shot the axes of another, or of the workflow.
+pub const CROSSED: u128 = 10_000_000;
 /// The most pairs of cells that are compared to find out who uses whom.
 pub const COMPARISONS: usize = 100_000_000;
 /// The most clips in a film; a shot may be shown more than once.
@@ -47,6 +55,12 @@ pub const COLUMNS: usize = 200;
 pub const PRICES: usize = 1_000;
 /// The greatest amount in a table of prices: a million.
 pub const PRICE: Money = Money::from_micros(1_000_000_000_000);
+/// The largest table of an axis, in bytes.
+pub const TABLE_BYTES: u64 = 4 * 1024 * 1024;
+/// The most entries of folders that are looked at for the files of an axis.
+pub const FOLDER_ENTRIES: usize = 100_000;
+/// The deepest folder that `**` reaches, from where it begins.
+pub const FOLDER_DEPTH: usize = 16;
 /// The largest local media file, in bytes.
 pub const MEDIA_BYTES: u64 = 64 * 1024 * 1024;
 /// The most diagnostics that are kept; what follows is only counted.

@@ -1,6 +1,6 @@
 //! Files that a workflow names, behind a small trait, so that compiling stays pure.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -37,6 +37,19 @@ pub trait Files {
     /// The content of a file of at most `most` bytes. The path is relative to the folder of the workflow file and
     /// stays below it, unless the caller of the compiler allowed otherwise.
     fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileTrouble>;
+
+    /// The files and folders in a folder, in no promised order; at most `most` and one. The path is as for [`Files::read`]; the
+    /// empty one is the workflow's own folder. Names that are not Unicode are left out.
+    fn list(&self, folder: &Path, most: usize) -> Result<Vec<Listed>, FileTrouble>;
+}
+
+/// One entry of a folder.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Listed {
+    /// Its name, without its folder.
+    pub name: String,
+    /// Whether it is a folder itself.
+    pub folder: bool,
 }
 
 /// Files on disk.
@@ -59,19 +72,28 @@ impl Folder {
         self.outside = allowed;
         self
     }
-}
 
-impl Files for Folder {
-    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileTrouble> {
-        let trouble = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => FileTrouble::Missing,
-            _ => FileTrouble::Unreadable(error.kind().to_string()),
-        };
+    /// Where a path leads, links followed.
+    fn resolve(&self, path: &Path) -> Result<PathBuf, FileTrouble> {
         let root = if self.root.as_os_str().is_empty() { Path::new(".") } else { &self.root };
         let full = root.join(path).canonicalize().map_err(trouble)?;
         if !self.outside && !full.starts_with(root.canonicalize().map_err(trouble)?) {
             return Err(FileTrouble::Outside);
         }
+        Ok(full)
+    }
+}
+
+fn trouble(error: std::io::Error) -> FileTrouble {
+    match error.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => FileTrouble::Missing,
+        _ => FileTrouble::Unreadable(error.kind().to_string()),
+    }
+}
+
+impl Files for Folder {
+    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileTrouble> {
+        let full = self.resolve(path)?;
         // Looked at before it is opened: opening a pipe would wait for a writer.
         let facts = full.metadata().map_err(trouble)?;
         if !facts.is_file() {
@@ -84,6 +106,20 @@ impl Files for Folder {
         let file = std::fs::File::open(&full).map_err(trouble)?;
         file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(trouble)?;
         if bytes.len() as u64 > most { Err(FileTrouble::TooLarge) } else { Ok(bytes) }
+    }
+
+    fn list(&self, folder: &Path, most: usize) -> Result<Vec<Listed>, FileTrouble> {
+        let full = self.resolve(folder)?;
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(&full).map_err(trouble)?.take(most.saturating_add(1)) {
+            let Ok(name) = entry.map_err(trouble)?.file_name().into_string() else { continue };
+            // What a link leads to counts; what cannot be looked at is no file to use.
+            let Ok(facts) = full.join(&name).metadata() else { continue };
+            if facts.is_dir() || facts.is_file() {
+                found.push(Listed { name, folder: facts.is_dir() });
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -106,6 +142,24 @@ impl Files for InMemory {
     fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileTrouble> {
         let bytes = self.files.get(path).ok_or(FileTrouble::Missing)?;
         if bytes.len() as u64 > most { Err(FileTrouble::TooLarge) } else { Ok(bytes.clone()) }
+    }
+
+    fn list(&self, folder: &Path, most: usize) -> Result<Vec<Listed>, FileTrouble> {
+        let found: BTreeSet<Listed> = self
+            .files
+            .keys()
+            .filter_map(|path| path.strip_prefix(folder).ok())
+            .filter_map(|rest| {
+                let mut parts = rest.components();
+                let name = parts.next()?.as_os_str().to_str()?.to_owned();
+                Some(Listed { name, folder: parts.next().is_some() })
+            })
+            .take(most.saturating_add(1))
+            .collect();
+        if found.is_empty() && !folder.as_os_str().is_empty() {
+            return Err(FileTrouble::Missing);
+        }
+        Ok(found.into_iter().collect())
     }
 }
 

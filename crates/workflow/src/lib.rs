@@ -17,6 +17,7 @@ pub mod draft;
 mod expand;
 mod files;
 pub mod import;
+mod include;
 mod load;
 mod matrix;
 pub mod plan;
@@ -28,17 +29,18 @@ mod syntax;
 mod template;
 mod yaml;
 
-pub use diagnostic::{Diagnostic, Label, Record, RecordSpan, Report, Severity, render};
+pub use diagnostic::{CODES, Diagnostic, Label, Record, RecordSpan, Report, Severity, render};
 pub use expand::Instances;
-pub use files::{FileTrouble, Files, Folder, InMemory};
-pub use load::{Checked, Options, check, expand, load, parse};
+pub use files::{FileTrouble, Files, Folder, InMemory, Listed};
+pub use load::{Checked, Options, ParamFile, check, expand, load, parse};
 pub use plan::{
-    BrokenSeal, Cell, Edge, Film, Input, InputIdentity, Node, NodeIx, NodeKey, Place, Plan, Request, key,
+    BrokenSeal, Cell, Clip, Edge, Film, Frame, Input, InputIdentity, Node, NodeIx, NodeKey, Place, Plan,
+    Request, key,
 };
 pub use schema::workflow_schema;
 pub use seal::seal;
 pub use source::{Position, Source, Span, Spanned};
-pub use syntax::{Continues, Entry, FilmWords, Shot, ShotRef, Workflow};
+pub use syntax::{Continues, Entry, FilmWords, Param, ParamKind, Shot, ShotRef, Workflow};
 pub use yaml::{Key, Yaml, YamlValue, from_yaml, to_yaml};
 
 /// Seconds that a video is taken to last where its request does not say: the service's document states no default.

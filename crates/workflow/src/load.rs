@@ -1,11 +1,14 @@
 //! The way through the phases.
 
+use std::collections::BTreeMap;
+
 use contract::Contract;
 
 use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, Report};
 use crate::expand::{self, Cx, Instances};
 use crate::files::Files;
+use crate::include;
 use crate::plan::Plan;
 use crate::seal::seal;
 use crate::source::{Source, Span};
@@ -16,11 +19,28 @@ use crate::yaml;
 /// What the caller decides.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Values for parameters, in the order given; of several for one name the last counts. Each is text: a number,
-    /// true or false where it reads as one.
+    /// Values for parameters, in the order given; of several for one name the last counts. Each is text, read as the
+    /// parameter's type says; where it has none, a number, true or false where it reads as one.
     pub params: Vec<(String, String)>,
+    /// Files of values for parameters; `params` goes before them, and later ones go before earlier ones.
+    pub param_files: Vec<ParamFile>,
+    /// Axes to add to the workflow's matrix, or to give other values wherever they stand: name, and values between
+    /// commas.
+    pub axes: Vec<(String, String)>,
+    /// Takes that were picked outside of the file, by the name of the shot or instance: `lamp`, `lamp@look=noir`. A `pick`
+    /// in the file goes before them.
+    pub picks: BTreeMap<String, u32>,
     /// Whether the workflow may name files outside its own folder.
     pub allow_outside: bool,
+}
+
+/// A file of values for parameters: a YAML (or JSON) map of names to values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamFile {
+    /// The name by which the user knows it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
 }
 
 /// What came of a file.
@@ -60,20 +80,21 @@ pub fn check(
     contract: &Contract,
 ) -> Checked {
     let mut problems = Problems::default();
-    let source = read_text(bytes, file_name, &mut problems);
-    let plan = if problems.any() { None } else { compile(&source, files, options, contract, &mut problems) };
+    let mut source = read_text(bytes, file_name, &mut problems);
+    let plan =
+        if problems.any() { None } else { compile(&mut source, files, options, contract, &mut problems) };
     let plan = if problems.any() { None } else { plan };
     let (diagnostics, unlisted) = problems.into_sorted();
     Checked { plan, report: Report { source, diagnostics, unlisted } }
 }
 
-/// The first phase: words known, every value with its place.
+/// The first phase: words known, every value with its place. The texts of files that the workflow includes are added to `source`.
 ///
 /// # Errors
 /// Every problem that was found.
-pub fn parse(source: &Source) -> Result<Workflow, Vec<Diagnostic>> {
+pub fn parse(source: &mut Source, files: &dyn Files, options: &Options) -> Result<Workflow, Vec<Diagnostic>> {
     let mut problems = Problems::default();
-    finish(parse_all(source, &mut problems), problems)
+    finish(parse_all(source, files, options, &mut problems), problems)
 }
 
 /// The second phase: every instance as a complete request, checked against the contract.
@@ -99,13 +120,21 @@ fn finish<T>(result: Option<T>, problems: Problems) -> Result<T, Vec<Diagnostic>
     }
 }
 
-fn parse_all(source: &Source, problems: &mut Problems) -> Option<Workflow> {
+fn parse_all(
+    source: &mut Source,
+    files: &dyn Files,
+    options: &Options,
+    problems: &mut Problems,
+) -> Option<Workflow> {
     if source.text().len() > bounds::FILE_BYTES {
         problems.push(too_large());
         return None;
     }
     let tree = yaml::read(source, problems)?;
-    syntax::read(&tree, source, problems)
+    let mut workflow = syntax::read(&tree, source, problems)?;
+    include::add(&mut workflow, source, files, options, problems);
+    workflow.given = include::param_files(&options.param_files, source, problems);
+    Some(workflow)
 }
 
 fn expand_all(
@@ -123,13 +152,14 @@ fn expand_all(
 }
 
 fn compile(
-    source: &Source,
+    source: &mut Source,
     files: &dyn Files,
     options: &Options,
     contract: &Contract,
     problems: &mut Problems,
 ) -> Option<Plan> {
-    let workflow = parse_all(source, problems)?;
+    let workflow = parse_all(source, files, options, problems)?;
+    let source = &*source;
     let instances = expand_all(&workflow, source, files, options, contract, problems);
     if problems.any() {
         return None;

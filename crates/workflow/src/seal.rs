@@ -6,18 +6,18 @@ use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::expand::Instances;
-use crate::plan::{BrokenSeal, Edge, Fingerprint, Hasher, Node, NodeIx, Plan, Source, frame_edges};
+use crate::plan::{BrokenSeal, Edge, Fingerprint, Frame, Hasher, Node, NodeIx, Plan, Source, frame_edges};
 
 /// Seals instances into a plan.
 ///
 /// # Errors
 /// An invariant of the plan is broken. Instances that were expanded without a problem keep all of them.
 pub fn seal(instances: Instances) -> Result<Plan, BrokenSeal> {
-    let Instances { name, mut nodes, order, film } = instances;
+    let Instances { name, mut nodes, order, films } = instances;
     count_occurrences(&mut nodes)?;
     let mut edges = frame_edges(&nodes);
     edges.extend(order.into_iter().map(|(from, to)| (from, to, Edge::Order)));
-    Plan::seal(name, nodes, edges, film)
+    Plan::seal(name, nodes, edges, films)
 }
 
 /// Numbers the nodes that ask for exactly the same thing, in file order.
@@ -60,6 +60,11 @@ fn fingerprint(node: &Node, before: &[Fingerprint]) -> Fingerprint {
         match &input.source {
             Source::LastFrame(ix) => frame_of(&mut hasher, "last", *ix),
             Source::FirstFrame(ix) => frame_of(&mut hasher, "first", *ix),
+            Source::Pick { takes, frame } => {
+                hasher.text(if *frame == Frame::First { "pick-first" } else { "pick-last" });
+                hasher.number(takes.len() as u64);
+                takes.iter().for_each(|take| hasher.bytes(&before[take.index()]));
+            }
             Source::File { sha256, .. } => {
                 hasher.text("file");
                 hasher.text(sha256);

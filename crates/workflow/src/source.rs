@@ -1,4 +1,4 @@
-//! The text of a workflow file, and places in it.
+//! The text of a workflow file and of the files that it includes, and places in them.
 
 use std::ops::Range;
 
@@ -41,6 +41,11 @@ impl Span {
         self.start == self.end
     }
 
+    /// The same piece of a text that stands further on.
+    pub(crate) fn moved(self, by: usize) -> Self {
+        Self::new(self.start() + by, self.end() + by)
+    }
+
     /// This span, or the other one where this one is empty.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
@@ -73,13 +78,18 @@ pub struct Position {
     pub column: usize,
 }
 
-/// The text of a workflow file under the name by which the user knows it.
+/// The text of a workflow file under the name by which the user knows it, and of the files that it includes.
+///
+/// Offsets run through all of the texts: those of an included file go on behind those of the files before it, so that one
+/// [`Span`] says which file it is in.
 #[derive(Clone, Debug)]
 pub struct Source {
     name: String,
     text: String,
     /// Byte offset of the start of each line.
     lines: Vec<u32>,
+    /// Included files, each with the offset at which it begins.
+    included: Vec<(usize, Source)>,
 }
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -91,7 +101,31 @@ impl Source {
         let mut lines = vec![0];
         lines
             .extend(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1));
-        Self { name: name.into(), text, lines }
+        Self { name: name.into(), text, lines, included: Vec::new() }
+    }
+
+    /// Adds the text of another file, and says at which offset it begins.
+    pub(crate) fn add(&mut self, file: Self) -> usize {
+        let (start, last) = self.included.last().map_or((0, &*self), |(start, last)| (*start, last));
+        // One more, so that the end of a file and the beginning of the next differ.
+        let start = start + last.text.len() + 1;
+        self.included.push((start, file));
+        start
+    }
+
+    /// The file that an offset is in, and the offset within it.
+    pub(crate) fn file_at(&self, offset: usize) -> (&Self, usize) {
+        let behind = self.included.partition_point(|(start, _)| *start <= offset);
+        match behind.checked_sub(1).and_then(|at| self.included.get(at)) {
+            Some((start, file)) => (file, offset - start),
+            None => (self, offset),
+        }
+    }
+
+    /// The name of the file that an offset is in.
+    #[must_use]
+    pub fn name_at(&self, offset: usize) -> &str {
+        &self.file_at(offset).0.name
     }
 
     /// The file's name as the user gave it.
@@ -100,7 +134,7 @@ impl Source {
         &self.name
     }
 
-    /// The whole text.
+    /// The whole text of the workflow file.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -109,20 +143,22 @@ impl Source {
     /// The text of a span; empty where the span does not fit the text.
     #[must_use]
     pub fn slice(&self, span: Span) -> &str {
-        self.text.get(span.range()).unwrap_or_default()
+        let (file, start) = self.file_at(span.start());
+        file.text.get(start..start + (span.end() - span.start())).unwrap_or_default()
     }
 
-    /// The line and column of a byte offset. Past the end is the end.
+    /// The line and column of a byte offset in its file. Past the end is the end.
     #[must_use]
     pub fn position(&self, offset: usize) -> Position {
-        let offset = self.floor(offset);
-        let line = self.lines.partition_point(|start| *start as usize <= offset).max(1);
-        let start = self.line_start(line);
-        let before = self.text.get(start..offset).unwrap_or_default();
+        let (file, offset) = self.file_at(offset);
+        let offset = file.floor(offset);
+        let line = file.lines.partition_point(|start| *start as usize <= offset).max(1);
+        let start = file.line_start(line);
+        let before = file.text.get(start..offset).unwrap_or_default();
         Position { line, column: before.trim_start_matches(BYTE_ORDER_MARK).chars().count() + 1 }
     }
 
-    /// The byte offset of a line and column; the nearest there is where they do not exist.
+    /// The byte offset of a line and column of the workflow file; the nearest there is where they do not exist.
     #[must_use]
     pub fn offset(&self, position: Position) -> usize {
         let start = self.line_start(position.line.clamp(1, self.lines.len()));
@@ -136,7 +172,7 @@ impl Source {
         start + at
     }
 
-    /// How many lines there are.
+    /// How many lines the workflow file has.
     #[must_use]
     pub fn line_count(&self) -> usize {
         self.lines.len()
@@ -154,5 +190,26 @@ impl Source {
             offset -= 1;
         }
         offset
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_offset_says_which_file() {
+        let mut source = Source::new("a.yaml", "one\ntwo");
+        let b = source.add(Source::new("b.yaml", "drei\nvier\n"));
+        let c = source.add(Source::new("c.yaml", "cinq"));
+        assert_eq!(source.name_at(7), "a.yaml");
+        assert_eq!(
+            (source.name_at(b), source.name_at(c), source.name_at(c + 99)),
+            ("b.yaml", "c.yaml", "c.yaml")
+        );
+        assert_eq!(source.slice(Span::new(5, 9).moved(b)), "vier");
+        assert_eq!(source.position(b + 5), Position { line: 2, column: 1 });
+        assert_eq!(source.position(c + 2), Position { line: 1, column: 3 });
+        assert_eq!(source.slice(Span::new(4, 7)), "two");
     }
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use workflow::{InMemory, Options, load};
 
 fn survives(bytes: &[u8]) {
-    let options = Options { params: vec![("look".to_owned(), "{{ x".to_owned())], allow_outside: false };
+    let options = Options { params: vec![("look".to_owned(), "{{ x".to_owned())], ..Options::default() };
     match load(bytes, "any.yaml", &InMemory::default(), &options, Contract::embedded()) {
         Ok(plan) => {
             let stored = serde_json::to_string(&plan).unwrap();

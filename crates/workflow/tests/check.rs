@@ -1,7 +1,10 @@
 //! `check(yaml, expect)`: every file under `tests/invalid` has a snapshot of its diagnostics, every file under
-//! `tests/valid` and every example a snapshot of its plan. A new file needs no new code; a snapshot without a file fails.
+//! `tests/valid` and every example a snapshot of its plan, every file under `tests/warned` one of its warnings. Lines `#! …` at the
+//! beginning of a file are what the caller gives. A new file needs no new code; a snapshot without a file fails.
 
 #![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
+
+mod fixture;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -9,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use contract::Contract;
 use serde_json::{Value, json};
-use workflow::plan::{Plan, Source};
-use workflow::{Folder, Options, load};
+use workflow::plan::{Clip, Plan, Source};
+use workflow::{CODES, Checked, Folder, check};
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
@@ -30,10 +33,17 @@ fn fixtures(folder: &Path) -> Vec<(String, PathBuf)> {
     found
 }
 
-fn load_file(path: &Path) -> Result<Plan, workflow::Report> {
+fn check_file(path: &Path) -> Checked {
     let bytes = std::fs::read(path).unwrap();
     let name = path.file_name().unwrap().to_str().unwrap();
-    load(&bytes, name, &Folder::new(path.parent().unwrap()), &Options::default(), Contract::embedded())
+    let folder = path.parent().unwrap();
+    let options = fixture::options(&String::from_utf8_lossy(&bytes), folder);
+    check(&bytes, name, &Folder::new(folder), &options, Contract::embedded())
+}
+
+fn load_file(path: &Path) -> Result<Plan, workflow::Report> {
+    let Checked { plan, report } = check_file(path);
+    plan.ok_or(report)
 }
 
 /// The plan as a reviewer wants to see it: each request as it goes out, with what is not known yet as `<…>`.
@@ -47,6 +57,10 @@ fn readable(plan: &Plan) -> String {
             .map(|input| match &input.source {
                 Source::LastFrame(ix) => format!("<last frame of {}>", name_of(*ix)),
                 Source::FirstFrame(ix) => format!("<first frame of {}>", name_of(*ix)),
+                Source::Pick { takes, frame } => {
+                    let name = plan.takes_name(takes);
+                    format!("<{frame:?} frame of {name}, which of its {} takes is not picked>", takes.len())
+                }
                 Source::File { path, media_type, bytes, sha256 } => {
                     format!("<{} as {media_type}, {bytes} bytes, {}>", path.display(), &sha256[..8])
                 }
@@ -80,8 +94,12 @@ fn readable(plan: &Plan) -> String {
         let request = serde_json::to_string_pretty(&node.complete(&values)).unwrap();
         writeln!(out, "# {}\n# {about}\n{request}\n", node.name).unwrap();
     }
-    if let Some(film) = plan.film() {
-        let clips: Vec<String> = film.clips.iter().map(|ix| name_of(*ix)).collect();
+    for film in plan.films() {
+        let clip = |clip: &Clip| match clip {
+            Clip::Node(ix) => name_of(*ix),
+            Clip::Pick(takes) => format!("{}#?", plan.takes_name(takes)),
+        };
+        let clips: Vec<String> = film.clips.iter().map(clip).collect();
         writeln!(out, "# film {} = {}", film.output, clips.join(" + ")).unwrap();
     }
     out
@@ -108,6 +126,59 @@ fn invalid_files_say_what_is_wrong() {
     }
 }
 
+/// Files that have a plan, and of which there is something to say all the same.
+#[test]
+fn files_that_are_surely_not_meant_so_are_warned_of() {
+    for (name, path) in fixtures(&folder("tests/warned")) {
+        let Checked { plan, report } = check_file(&path);
+        assert!(plan.is_some(), "{report}");
+        assert!(report.warnings() > 0 && report.errors() == 0, "{name}");
+        snapshot("warned", &name, &report.render(false));
+    }
+}
+
+#[test]
+fn examples_are_not_warned_of() {
+    for (name, path) in fixtures(&folder("../../workflows")) {
+        let report = check_file(&path).report;
+        assert!(report.diagnostics.is_empty(), "{name}: {report}");
+    }
+}
+
+/// Each kind of problem shows in a fixture, or there is a reason why it cannot.
+#[test]
+fn every_code_has_a_fixture() {
+    let beyond = [
+        ("broken-seal", "only a fault of the compiler itself leads to it"),
+        ("file-too-large", "a file of four MiB: tests/hostile.rs"),
+        ("too-many", "of tables of prices, which are no fixtures here"),
+        ("two-prices", "of tables of prices, which are no fixtures here"),
+        ("not-utf8", "bytes that editors would mend: tests/hostile.rs"),
+    ];
+    let mut seen = BTreeSet::new();
+    // Those of tables of prices stand beside the folders.
+    for snapshots in ["invalid", "warned", ""] {
+        for entry in std::fs::read_dir(folder("tests/snapshots").join(snapshots)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                continue;
+            }
+            let text = std::fs::read_to_string(path).unwrap();
+            for title in ["error[", "warning["] {
+                let codes = text.split(title).skip(1).filter_map(|rest| rest.split(']').next());
+                seen.extend(codes.map(str::to_owned));
+            }
+        }
+    }
+    for (code, _) in CODES {
+        let excused = beyond.iter().any(|(beyond, _)| *beyond == code);
+        assert_ne!(seen.contains(code), excused, "`{code}`: a fixture or a reason, and not both");
+    }
+    for code in seen {
+        assert!(CODES.iter().any(|(known, _)| *known == code), "`{code}` is not among the codes");
+    }
+}
+
 #[test]
 fn valid_files_make_the_plans_they_made() {
     for (name, path) in fixtures(&folder("tests/valid")) {
@@ -126,9 +197,12 @@ fn examples_make_the_plans_they_made() {
 
 #[test]
 fn no_snapshot_outlives_its_file() {
-    for (snapshots, files) in
-        [("invalid", "tests/invalid"), ("valid", "tests/valid"), ("examples", "../../workflows")]
-    {
+    for (snapshots, files) in [
+        ("invalid", "tests/invalid"),
+        ("warned", "tests/warned"),
+        ("valid", "tests/valid"),
+        ("examples", "../../workflows"),
+    ] {
         let known: BTreeSet<String> = fixtures(&folder(files)).into_iter().map(|(name, _)| name).collect();
         let Ok(entries) = std::fs::read_dir(folder("tests/snapshots").join(snapshots)) else { continue };
         for entry in entries {

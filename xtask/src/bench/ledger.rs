@@ -111,7 +111,7 @@ fn answer(action: Action, state: &RunState) -> Option<Event> {
             let artifact = artifact(order.node, &order.key.to_string());
             Event::Downloaded { node: order.node, attempt: order.attempt, artifact, spent: None }
         }
-        Action::Discard { .. } | Action::Forget { .. } | Action::Join | Action::Wake { .. } => return None,
+        Action::Discard { .. } | Action::Forget { .. } | Action::Join { .. } | Action::Wake { .. } => return None,
     })
 }
 

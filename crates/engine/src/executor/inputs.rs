@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use workflow::plan::{NodeIx, Source};
+use workflow::plan::{Frame, NodeIx, Source};
 
 use crate::provider::Provider;
 use crate::state::{Failure, FailureKind, RunState};
@@ -56,6 +56,8 @@ pub(super) fn gather(
                 }
             }
             Source::FirstFrame(parent) => frame(state.artifact(*parent).map(|made| made.path.clone()), false),
+            // Nodes that wait for a pick are never prepared; a frame of nothing fails where it would be read.
+            Source::Pick { frame: which, .. } => frame(None, *which == Frame::Last),
             Source::File { path, sha256, media_type, .. } => Given::File {
                 path: sources.join(path),
                 sha256: sha256.clone(),

@@ -43,12 +43,10 @@ pub struct Setup {
     pub policy: Policy,
     /// The time.
     pub clock: Clock,
-    /// Where videos are put.
+    /// Where videos and films are put.
     pub folder: PathBuf,
     /// The folder that the workflow's file names are relative to.
     pub sources: PathBuf,
-    /// Where the film is put, when the workflow names one.
-    pub film: Option<PathBuf>,
     /// Programs of this machine that may help with unusual formats.
     pub tools: media::Tools,
     /// What may be spent, and what work costs.
@@ -101,7 +99,7 @@ pub struct Unrecorded {
 /// # Errors
 /// [`RunError`]: only when the run itself could not go on. Whatever had been submitted is in the ledger.
 pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> Result<RunSummary, RunError> {
-    let Setup { run, ledger, provider, policy, clock, folder, sources, film, tools, .. } = setup;
+    let Setup { run, ledger, provider, policy, clock, folder, sources, tools, .. } = setup;
     let (budget, mut interrupt) = (setup.budget, setup.interrupt);
     fs_err::create_dir_all(&folder)?;
     let lease = ledger.begin(run.clone(), plan.name(), provider.identity(), budget.caps(), clock.now())?;
@@ -117,7 +115,6 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
         clock: clock.clone(),
         folder,
         sources,
-        film,
         tools: Arc::new(tools),
         attempts: Attempts { run: run.clone(), next: Arc::new(AtomicU64::new(1)) },
         sender,

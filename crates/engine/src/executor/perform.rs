@@ -8,7 +8,7 @@ use futures_util::StreamExt as _;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use workflow::plan::{NodeIx, NodeKey, Plan};
+use workflow::plan::{Clip, NodeIx, NodeKey, Plan};
 
 use super::{Attempts, RunError, download, film, inputs, look};
 use crate::artifact::file_name;
@@ -40,7 +40,6 @@ pub(super) struct Hands {
     pub(super) clock: Clock,
     pub(super) folder: PathBuf,
     pub(super) sources: PathBuf,
-    pub(super) film: Option<PathBuf>,
     pub(super) tools: Arc<media::Tools>,
     pub(super) attempts: Attempts,
     pub(super) sender: mpsc::UnboundedSender<Event>,
@@ -127,7 +126,7 @@ impl Hands {
                     }
                 });
             }
-            Action::Join => self.join(state),
+            Action::Join { at } => self.join(at, state),
             Action::Wake { at } => {
                 let clock = self.clock.clone();
                 self.spawn(async move {
@@ -218,22 +217,20 @@ impl Hands {
         });
     }
 
-    fn join(&mut self, state: &RunState) {
-        let clips: Vec<_> = self
-            .plan
-            .film()
-            .map(|film| film.clips.iter().filter_map(|clip| state.artifact(*clip).cloned()).collect())
-            .unwrap_or_default();
+    fn join(&mut self, at: usize, state: &RunState) {
+        let Some(film) = self.plan.films().get(at) else { return };
+        let clips: Vec<_> = film
+            .clips
+            .iter()
+            .flat_map(Clip::nodes)
+            .filter_map(|clip| state.artifact(*clip).cloned())
+            .collect();
+        let target = self.folder.join(&film.output);
         let (ledger, tools) = (Arc::clone(&self.ledger), Arc::clone(&self.tools));
-        let target = self.film.clone();
         self.spawn(async move {
-            let joined = match target {
-                Some(target) => film::join(clips, target, ledger, tools).await,
-                None => Err(Failure::new(FailureKind::Local, "no place was given for the film")),
-            };
-            match joined {
-                Ok(film) => Event::Joined { film },
-                Err(failure) => Event::NotJoined { failure },
+            match film::join(clips, target, ledger, tools).await {
+                Ok(film) => Event::Joined { at, film },
+                Err(failure) => Event::NotJoined { at, failure },
             }
         });
     }

@@ -135,7 +135,7 @@ impl Ledger {
                 end(transaction, attempt, "completed", settled, None, at)?;
                 self.write_artifact(transaction, attempt, artifact, at)?;
             }
-            Event::Joined { film } => self.write_film(transaction, film, at)?,
+            Event::Joined { film, .. } => self.write_film(transaction, film, at)?,
             Event::Started
             | Event::Looked { .. }
             | Event::Prepared { .. }

@@ -58,8 +58,11 @@ pub enum Action {
     },
     /// Fetch a finished video, at time `at` or later.
     Download(Download),
-    /// Join the film from the finished clips.
-    Join,
+    /// Join a film from the finished clips.
+    Join {
+        /// Its position among the films of the plan.
+        at: usize,
+    },
     /// Answer with [`super::Event::Woke`] at time `at`.
     Wake {
         /// When.

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use workflow::plan::NodeIx;
+use workflow::plan::{Clip, NodeIx};
 
 use super::{Action, FilmOutcome, FilmState, Halt, Outcome, Phase, RunState};
 use crate::time::Millis;
@@ -16,7 +16,7 @@ impl RunState {
         }
         self.block_the_hopeless();
         self.admit_downloads(actions);
-        self.admit_film(actions);
+        self.admit_films(actions);
     }
 
     /// Invariant: nothing new is submitted while a look-up is under way, because it may find a task that is out already and
@@ -73,18 +73,54 @@ impl RunState {
         }
     }
 
-    fn admit_film(&mut self, actions: &mut Vec<Action>) {
-        let (FilmState::Pending, Some(film)) = (&self.film, self.plan.film()) else { return };
-        if !self.standing.open_clips.is_empty() {
-            return;
+    fn admit_films(&mut self, actions: &mut Vec<Action>) {
+        while let Some(at) = self.standing.whole_films.pop_front() {
+            if self.films[at] != FilmState::Pending {
+                continue;
+            }
+            if let Some(state) = self.film_now(at) {
+                if state == FilmState::Joining {
+                    actions.push(Action::Join { at });
+                }
+                self.films[at] = state;
+            }
         }
-        let missing = film.clips.iter().filter(|clip| self.artifact(**clip).is_none()).count();
-        self.film = if missing > 0 || self.halt == Some(Halt::Interrupted) {
-            FilmState::Over(FilmOutcome::Waiting { missing })
-        } else {
-            actions.push(Action::Join);
-            FilmState::Joining
+    }
+
+    /// What becomes of a film now that all its clips have ended; nothing while one of them has not.
+    fn film_now(&self, at: usize) -> Option<FilmState> {
+        let clips = &self.plan.films().get(at)?.clips;
+        let nodes = || clips.iter().flat_map(Clip::nodes);
+        if nodes().any(|node| self.node(*node).outcome().is_none()) {
+            return None;
+        }
+        let is_missing = |clip: &&Clip| match clip {
+            Clip::Node(node) => !self.is_done(*node),
+            Clip::Pick(_) => true,
         };
+        let missing = clips.iter().filter(is_missing).count();
+        // What is missing only because something before it waits for a pick is not missing for good.
+        let lost = nodes().any(|node| !self.is_done(*node) && !self.waits_for_a_pick(*node));
+        Some(if self.halt == Some(Halt::Interrupted) || lost {
+            FilmState::Over(FilmOutcome::Waiting { missing })
+        } else if missing > 0 {
+            FilmState::Over(FilmOutcome::Unpicked { missing })
+        } else {
+            FilmState::Joining
+        })
+    }
+
+    fn is_done(&self, node: NodeIx) -> bool {
+        matches!(self.node(node).outcome(), Some(Outcome::Done { .. }))
+    }
+
+    /// Whether a node, or one before it, ended for want of a pick and nothing else.
+    fn waits_for_a_pick(&self, node: NodeIx) -> bool {
+        let mut at = node;
+        while let Some(Outcome::Blocked { by }) = self.node(at).outcome() {
+            at = *by;
+        }
+        matches!(self.node(at).outcome(), Some(Outcome::Unpicked { .. }))
     }
 
     /// A node that waits for one that did not end well cannot begin, nor can what waits for it in turn.

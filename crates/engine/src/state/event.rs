@@ -134,11 +134,17 @@ pub enum Event {
     },
     /// The film is on disk under its final name.
     Joined {
+        /// Its position among the films of the plan.
+        #[serde(default)]
+        at: usize,
         /// The film.
         film: Film,
     },
     /// The clips could not be joined.
     NotJoined {
+        /// The film's position among those of the plan.
+        #[serde(default)]
+        at: usize,
         /// Why.
         failure: Failure,
     },

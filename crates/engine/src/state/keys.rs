@@ -161,6 +161,8 @@ pub(crate) fn identities_of<'a>(
             Source::FirstFrame(parent) => {
                 artifact(*parent).map(|made| InputIdentity::first_frame_of(&made.sha256))
             }
+            // Which frame it will be, nobody has said yet.
+            Source::Pick { .. } => None,
             Source::File { sha256, .. } => Some(InputIdentity::content(sha256)),
         })
         .collect()

@@ -25,7 +25,7 @@ pub use keys::{Keys, key_of};
 pub(crate) use keys::{identities_of, parts_of};
 pub use outcome::{Decision, Failure, FailureKind, Film, FilmOutcome, Halt, Outcome};
 pub use phase::{NodeState, Phase};
-pub use summary::{NodeSummary, RunSummary};
+pub use summary::{FilmSummary, NodeSummary, RunSummary};
 
 use crate::artifact::Artifact;
 use crate::budget::Budget;
@@ -44,7 +44,8 @@ pub struct RunState {
     nodes: Vec<NodeState>,
     standing: Standing,
     limiter: Limiter,
-    film: FilmState,
+    /// By position among the films of the plan.
+    films: Vec<FilmState>,
     halt: Option<Halt>,
     /// Until when an interrupted run goes on with its downloads.
     grace_until: Option<Millis>,
@@ -63,10 +64,7 @@ impl RunState {
     #[must_use]
     pub fn new(plan: Arc<Plan>, service: impl Into<String>, policy: Policy) -> Self {
         let nodes = plan.nodes().map(|_| NodeState::new()).collect();
-        let film = match plan.film() {
-            Some(_) => FilmState::Pending,
-            None => FilmState::Over(FilmOutcome::NotWanted),
-        };
+        let films = vec![FilmState::Pending; plan.films().len()];
         Self {
             keys: Keys::of_service(service),
             standing: Standing::new(&plan),
@@ -75,7 +73,7 @@ impl RunState {
             plan,
             policy,
             nodes,
-            film,
+            films,
             halt: None,
             grace_until: None,
             wake_at: None,
@@ -122,8 +120,8 @@ impl RunState {
             Event::NotDownloaded { node, attempt: _, failure, kept } => {
                 self.not_downloaded(node, failure, kept, now);
             }
-            Event::Joined { film } => self.film = FilmState::Over(FilmOutcome::Done { film }),
-            Event::NotJoined { failure } => self.film = FilmState::Over(FilmOutcome::Failed { failure }),
+            Event::Joined { at, film } => self.film_ended(at, FilmOutcome::Done { film }),
+            Event::NotJoined { at, failure } => self.film_ended(at, FilmOutcome::Failed { failure }),
             Event::Woke => self.woke(now),
             Event::Interrupted => self.interrupted(now, &mut actions),
         }
@@ -161,10 +159,10 @@ impl RunState {
         self.standing.in_flight
     }
 
-    /// Whether every node and the film have ended.
+    /// Whether every node and every film have ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        matches!(self.film, FilmState::Over(_)) && self.standing.open == 0
+        self.standing.open == 0 && self.films.iter().all(|film| matches!(film, FilmState::Over(_)))
     }
 
     /// The finished video of a node.
@@ -180,6 +178,12 @@ impl RunState {
     #[must_use]
     pub fn budget(&self) -> &Budget {
         &self.budget
+    }
+
+    fn film_ended(&mut self, at: usize, outcome: FilmOutcome) {
+        if let Some(film) = self.films.get_mut(at) {
+            *film = FilmState::Over(outcome);
+        }
     }
 
     fn node_mut(&mut self, node: NodeIx) -> &mut NodeState {

@@ -144,6 +144,11 @@ pub enum Outcome {
         /// What it waits for.
         by: NodeIx,
     },
+    /// It was not begun because it begins on one of several takes, and nobody has picked one yet.
+    Unpicked {
+        /// The shots, or instances of them, whose takes are to be picked from.
+        takes: Vec<String>,
+    },
     /// It was not begun because the run was ended first.
     NotBegun,
 }
@@ -189,8 +194,6 @@ pub struct Film {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum FilmOutcome {
-    /// The workflow names none.
-    NotWanted,
     /// It is on disk.
     Done {
         /// The film.
@@ -199,6 +202,11 @@ pub enum FilmOutcome {
     /// Some of its clips are missing.
     Waiting {
         /// How many.
+        missing: usize,
+    },
+    /// Nobody has picked yet which takes it shows, or those that its clips begin on.
+    Unpicked {
+        /// How many of its clips are missing for that reason.
         missing: usize,
     },
     /// The clips could not be joined.

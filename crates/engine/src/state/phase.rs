@@ -143,7 +143,12 @@ impl NodeState {
             | Phase::Ready { .. }
             | Phase::Preparing
             | Phase::Submitting { .. }
-            | Phase::Over(Outcome::Ambiguous { .. } | Outcome::Blocked { .. } | Outcome::NotBegun) => None,
+            | Phase::Over(
+                Outcome::Ambiguous { .. }
+                | Outcome::Blocked { .. }
+                | Outcome::Unpicked { .. }
+                | Outcome::NotBegun,
+            ) => None,
         }
     }
 

@@ -1,9 +1,9 @@
 //! Which nodes are where, kept with every change of phase, so that an event costs the same in a run of ten and of a hundred thousand.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use workflow::plan::{NodeIx, Plan};
+use workflow::plan::{Clip, NodeIx, Plan};
 
 use super::{Outcome, Phase, RunState};
 use crate::time::Millis;
@@ -26,13 +26,29 @@ pub(super) struct Standing {
     pub(super) finished: BTreeSet<(Millis, NodeIx)>,
     /// Nodes that did not end well, whose successors have not been told yet.
     pub(super) fallen: Vec<NodeIx>,
-    /// Clips of the film that have not ended.
-    pub(super) open_clips: HashSet<NodeIx>,
+    /// Films by the nodes that are shown in them.
+    shown_in: HashMap<NodeIx, Vec<usize>>,
+    /// How many nodes of each film have not ended.
+    open_clips: Vec<usize>,
+    /// Films of which every node has ended, and which have not been looked at since.
+    pub(super) whole_films: VecDeque<usize>,
 }
 
 impl Standing {
     pub(super) fn new(plan: &Plan) -> Self {
+        let mut shown_in: HashMap<NodeIx, Vec<usize>> = HashMap::new();
+        let mut open_clips = Vec::with_capacity(plan.films().len());
+        for (at, film) in plan.films().iter().enumerate() {
+            let nodes: BTreeSet<NodeIx> = film.clips.iter().flat_map(Clip::nodes).copied().collect();
+            open_clips.push(nodes.len());
+            for node in nodes {
+                shown_in.entry(node).or_default().push(at);
+            }
+        }
         Self {
+            whole_films: (0..open_clips.len()).filter(|at| open_clips[*at] == 0).collect(),
+            shown_in,
+            open_clips,
             open: plan.len(),
             looking: 0,
             in_flight: 0,
@@ -42,7 +58,6 @@ impl Standing {
             later: BTreeSet::new(),
             finished: BTreeSet::new(),
             fallen: Vec::new(),
-            open_clips: plan.film().map(|film| film.clips.iter().copied().collect()).unwrap_or_default(),
         }
     }
 
@@ -82,7 +97,12 @@ impl Standing {
             Phase::Downloading(_) => self.downloading += 1,
             Phase::Over(outcome) => {
                 self.open -= 1;
-                self.open_clips.remove(&node);
+                for film in self.shown_in.get(&node).into_iter().flatten() {
+                    self.open_clips[*film] -= 1;
+                    if self.open_clips[*film] == 0 {
+                        self.whole_films.push_back(*film);
+                    }
+                }
                 if !matches!(outcome, Outcome::Done { .. }) {
                     self.fallen.push(node);
                 }

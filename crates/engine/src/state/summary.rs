@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use workflow::plan::NodeIx;
 
 use super::{Decision, FilmOutcome, FilmState, Halt, Outcome, RunState};
 use crate::budget::{Amount, Caps};
@@ -15,8 +16,11 @@ pub struct RunSummary {
     pub run: RunId,
     /// Every node, in the plan's order.
     pub nodes: Vec<NodeSummary>,
-    /// The film.
-    pub film: FilmOutcome,
+    /// Every film, in the plan's order.
+    pub films: Vec<FilmSummary>,
+    /// The takes of which one is to be picked, and there are videos to pick from: the name of the shot or instance, and
+    /// how many takes there are.
+    pub to_pick: Vec<(String, usize)>,
     /// Why the run stopped submitting, if it did.
     pub halt: Option<Halt>,
     /// What the run was allowed to spend.
@@ -25,6 +29,15 @@ pub struct RunSummary {
     pub held: Amount,
     /// What the run has spent, as far as prices are known.
     pub spent: Amount,
+}
+
+/// What one film came to.
+#[derive(Debug, Clone, Serialize)]
+pub struct FilmSummary {
+    /// Its file name.
+    pub name: String,
+    /// How it ended.
+    pub outcome: FilmOutcome,
 }
 
 /// What one node came to.
@@ -60,12 +73,29 @@ impl RunState {
                 }
             })
             .collect();
-        let film = match &self.film {
-            FilmState::Over(outcome) => outcome.clone(),
-            FilmState::Pending | FilmState::Joining => FilmOutcome::Waiting { missing: 0 },
-        };
+        let films = self
+            .plan
+            .films()
+            .iter()
+            .zip(&self.films)
+            .map(|(film, state)| FilmSummary {
+                name: film.output.clone(),
+                outcome: match state {
+                    FilmState::Over(outcome) => outcome.clone(),
+                    FilmState::Pending | FilmState::Joining => FilmOutcome::Waiting { missing: 0 },
+                },
+            })
+            .collect();
+        let made = |takes: &&[NodeIx]| takes.iter().any(|take| self.artifact(*take).is_some());
+        let to_pick = self
+            .plan
+            .open_picks()
+            .into_iter()
+            .filter(made)
+            .map(|takes| (self.plan.takes_name(takes).to_owned(), takes.len()))
+            .collect();
         let (caps, held, spent) = (self.budget.caps(), self.budget.held(), self.budget.spent());
-        RunSummary { run, nodes, film, halt: self.halt.clone(), caps, held, spent }
+        RunSummary { run, nodes, films, to_pick, halt: self.halt.clone(), caps, held, spent }
     }
 }
 

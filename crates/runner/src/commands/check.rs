@@ -1,37 +1,40 @@
 //! `runner check`: every problem of every file, each at its place; nothing is submitted, nothing written.
 
-use serde_json::json;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use workflow::Checked;
 
 use crate::args::{Check, Format};
 use crate::exit::Exit;
 use crate::load::{self, Refused};
+use crate::terminal;
 
 pub(crate) fn check(args: &Check) -> Exit {
     let mut exit = Exit::Done;
     let mut records = Vec::new();
     for file in &args.files {
-        match load::load(file, &args.params) {
-            Ok(plan) if args.format == Format::Text => {
-                let shots = plan.len();
-                println!(
-                    "{}: {shots} {} are in order",
-                    file.display(),
-                    if shots == 1 { "shot" } else { "shots" }
-                );
-            }
-            Ok(_) => {}
-            Err(refused) => {
-                exit = Exit::InvalidInput;
-                match (args.format, &refused) {
-                    (Format::Text, _) => refused.print(),
-                    (Format::Json | Format::Ndjson, Refused::Report(report)) => {
-                        records.extend(report.records().into_iter().map(|record| json!(record)));
-                    }
-                    (Format::Json | Format::Ndjson, Refused::Unreadable(why)) => {
-                        records.push(json!({ "code": "unreadable", "severity": "error", "message": why, "file": file }));
+        let refused = match load::check(file, &args.given) {
+            Ok(checked) => {
+                let refused = checked.plan.is_none() || (args.deny_warnings && checked.report.warnings() > 0);
+                match args.format {
+                    Format::Text => print_text(file, &checked, refused),
+                    Format::Json | Format::Ndjson => {
+                        records.extend(checked.report.records().into_iter().map(|record| json!(record)));
                     }
                 }
+                refused
             }
+            Err(refused) => {
+                match args.format {
+                    Format::Text => refused.print(),
+                    Format::Json | Format::Ndjson => records.extend(unreadable(file, &refused)),
+                }
+                true
+            }
+        };
+        if refused {
+            exit = Exit::InvalidInput;
         }
     }
     match args.format {
@@ -40,4 +43,23 @@ pub(crate) fn check(args: &Check) -> Exit {
         Format::Ndjson => records.iter().for_each(|record| println!("{record}")),
     }
     exit
+}
+
+fn print_text(file: &Path, checked: &Checked, refused: bool) {
+    eprint!("{}", checked.report.render(terminal::has_colour()));
+    if let Some(plan) = &checked.plan
+        && !refused
+    {
+        let shots = plan.len();
+        println!("{}: {shots} {} in order", file.display(), if shots == 1 { "shot is" } else { "shots are" });
+    }
+}
+
+fn unreadable(file: &Path, refused: &Refused) -> Vec<Value> {
+    match refused {
+        Refused::Unreadable(why) => {
+            vec![json!({ "code": "unreadable", "severity": "error", "message": why, "file": file })]
+        }
+        Refused::Report(report) => report.records().into_iter().map(|record| json!(record)).collect(),
+    }
 }

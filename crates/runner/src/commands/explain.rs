@@ -16,7 +16,7 @@ use crate::report;
 use crate::service_choice::Choice;
 
 pub(crate) async fn explain(args: Explain) -> Exit {
-    let plan = match load::load(&args.input.file, &args.input.params) {
+    let plan = match load::load(&args.input.file, &args.input.given) {
         Ok(plan) => Arc::new(plan),
         Err(refused) => return refused.exit(args.format),
     };

@@ -5,6 +5,7 @@ pub(crate) mod explain;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod models;
+pub(crate) mod pick;
 pub(crate) mod plan;
 pub(crate) mod resolve;
 pub(crate) mod run;

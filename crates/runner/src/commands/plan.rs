@@ -17,7 +17,7 @@ use crate::service_choice::Choice;
 
 pub(crate) async fn plan(args: Plan) -> Exit {
     let format = if args.format == PlanFormat::Json { Format::Json } else { Format::Text };
-    let plan = match load::load(&args.input.file, &args.input.params) {
+    let plan = match load::load(&args.input.file, &args.input.given) {
         Ok(plan) => Arc::new(plan),
         Err(refused) => return refused.exit(format),
     };

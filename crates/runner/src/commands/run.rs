@@ -36,7 +36,7 @@ impl Stop {
 }
 
 pub(crate) async fn run(args: Run) -> Exit {
-    let plan = match load::load(&args.input.file, &args.input.params) {
+    let plan = match load::load(&args.input.file, &args.input.given) {
         Ok(plan) => Arc::new(plan),
         Err(refused) => return refused.exit(args.format),
     };
@@ -172,7 +172,6 @@ async fn carry_out<'t>(
         provider,
         policy,
         clock: Clock::starting_at(now()),
-        film: plan.film().map(|film| folder.join(&film.output)),
         folder,
         sources: place.folder.clone(),
         tools: tools(),

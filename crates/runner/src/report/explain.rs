@@ -20,7 +20,7 @@ pub(crate) fn explained(explanations: &[Explanation]) -> String {
 }
 
 fn one(explanation: &Explanation) -> String {
-    let Explanation { preview, nearest, unrecorded, same, unknown, affects, film } = explanation;
+    let Explanation { preview, nearest, unrecorded, same, unknown, affects, films } = explanation;
     let mut out = format!("{}: {}", preview.name, preview.decision.word());
     let _ = match &preview.key {
         Some(key) => writeln!(out, ", key {key}"),
@@ -52,7 +52,7 @@ fn one(explanation: &Explanation) -> String {
     if !affects.is_empty() {
         let _ = writeln!(out, "  on it depend: {}", names(affects));
     }
-    if let Some(film) = film {
+    for film in films {
         let _ = writeln!(out, "  film: {film}");
     }
     out

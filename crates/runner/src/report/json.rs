@@ -1,7 +1,7 @@
 //! For machines: events as they happen, one JSON document a line, and the summary of a run as one document. Alone on standard output.
 
 use engine::spending::Spending;
-use engine::state::{Event, FilmOutcome, NodeSummary, Outcome, RunSummary};
+use engine::state::{Event, FilmSummary, NodeSummary, Outcome, RunSummary};
 use engine::{Millis, Reporter, RunState};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -50,6 +50,15 @@ impl<'a> From<&'a NodeSummary> for Made<'a> {
     }
 }
 
+/// What one film came to, under its name.
+fn film(film: &FilmSummary) -> Value {
+    let mut told = json!({ "name": film.name });
+    if let (Value::Object(told), Value::Object(outcome)) = (&mut told, json!(film.outcome)) {
+        told.extend(outcome);
+    }
+    told
+}
+
 /// A finished run as one document; with a table of prices, what it has cost.
 pub(crate) fn summary_json(summary: &RunSummary, spent: Option<&(&PriceTable, Spending)>) -> Value {
     let spent = spent.map(|(table, spending)| {
@@ -58,17 +67,14 @@ pub(crate) fn summary_json(summary: &RunSummary, spent: Option<&(&PriceTable, Sp
         spent["prices"] = json!({ "file": table.file, "as_of": table.prices.as_of() });
         spent
     });
-    let film = match &summary.film {
-        FilmOutcome::NotWanted => Value::Null,
-        film @ (FilmOutcome::Done { .. } | FilmOutcome::Waiting { .. } | FilmOutcome::Failed { .. }) => {
-            json!(film)
-        }
-    };
+    let picks: Vec<Value> =
+        summary.to_pick.iter().map(|(shot, takes)| json!({ "shot": shot, "takes": takes })).collect();
     json!({
         "run": summary.run,
         "submitted": summary.submitted(),
         "shots": summary.nodes.iter().map(Made::from).collect::<Vec<_>>(),
-        "film": film,
+        "films": summary.films.iter().map(film).collect::<Vec<_>>(),
+        "picks": picks,
         "spending": spent,
         "halt": summary.halt,
     })

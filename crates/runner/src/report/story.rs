@@ -44,9 +44,9 @@ pub(super) fn line(state: &RunState, event: &Event, _now: Millis) -> Option<Stri
         {
             format!("{}: no answer from the service, asking again: {reason}", name(*node))
         }
-        Event::Joined { film } if film.reused => format!("film: up to date, {}", shown(&film.path)),
-        Event::Joined { film } => format!("film: joined, {}", shown(&film.path)),
-        Event::NotJoined { failure } => format!("film: {}", failure.message),
+        Event::Joined { film, .. } if film.reused => format!("film: up to date, {}", shown(&film.path)),
+        Event::Joined { film, .. } => format!("film: joined, {}", shown(&film.path)),
+        Event::NotJoined { failure, .. } => format!("film: {}", failure.message),
         Event::Interrupted => {
             "interrupted: nothing more is submitted; tasks that are out are kept for the next run, finished videos are fetched; \
              again to end at once"
@@ -103,6 +103,9 @@ pub(super) fn outcome(outcome: &Outcome) -> Option<String> {
             format!("left for a later run, which adopts task {task}: {reason}")
         }
         Outcome::Blocked { .. } => "not begun, because a shot before it is not done".to_owned(),
+        Outcome::Unpicked { takes } => {
+            format!("not begun, because no take of {} is picked yet", takes.join(" and "))
+        }
         Outcome::NotBegun => "not begun".to_owned(),
     })
 }

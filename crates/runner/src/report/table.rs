@@ -1,6 +1,6 @@
 //! Tables for people: columns as wide as they need to be.
 
-use engine::state::{FilmOutcome, NodeSummary, Outcome, RunSummary};
+use engine::state::{FilmOutcome, FilmSummary, NodeSummary, Outcome, RunSummary};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::story;
@@ -72,23 +72,31 @@ pub(crate) fn closing(summary: &RunSummary) -> String {
     for node in &summary.nodes {
         lines.extend(story::outcome(&node.outcome).map(|said| format!("{}: {said}", node.name)));
     }
-    lines.extend(film(&summary.film));
+    lines.extend(summary.films.iter().map(|one| film(one, summary.films.len() > 1)));
+    lines.extend(summary.to_pick.iter().map(|(shot, takes)| {
+        format!("{shot}: {takes} takes are made; look at them, then say `runner pick FILE {shot} TAKE` and run again")
+    }));
     lines.push(count(summary));
     lines.join("\n") + "\n"
 }
 
-fn film(outcome: &FilmOutcome) -> Option<String> {
-    Some(match outcome {
-        FilmOutcome::NotWanted => return None,
+fn film(film: &FilmSummary, one_of_several: bool) -> String {
+    let which = if one_of_several { format!("film {}", film.name) } else { "film".to_owned() };
+    match &film.outcome {
         FilmOutcome::Done { film } => {
             let sound = if film.audio { "with sound" } else { "silent" };
             let state = if film.reused { ", up to date" } else { "" };
             let path = shown(&film.path);
             format!("film: {path} ({:.1} s, {}x{}, {sound}{state})", film.seconds, film.width, film.height)
         }
-        FilmOutcome::Waiting { missing } => format!("film: not joined, {missing} of its shots are missing"),
-        FilmOutcome::Failed { failure } => format!("film: not joined: {}", failure.message),
-    })
+        FilmOutcome::Waiting { missing } => {
+            format!("{which}: not joined, {missing} of its shots are missing")
+        }
+        FilmOutcome::Unpicked { missing } => {
+            format!("{which}: not joined yet, {missing} of its shots wait for a pick")
+        }
+        FilmOutcome::Failed { failure } => format!("{which}: not joined: {}", failure.message),
+    }
 }
 
 fn count(summary: &RunSummary) -> String {
@@ -114,6 +122,7 @@ fn file(outcome: &Outcome) -> String {
         Outcome::Failed { .. } => "failed".to_owned(),
         Outcome::Ambiguous { .. } => "ambiguous".to_owned(),
         Outcome::Detached { .. } => "still out".to_owned(),
+        Outcome::Unpicked { .. } => "waits for a pick".to_owned(),
         Outcome::Blocked { .. } | Outcome::NotBegun => "not begun".to_owned(),
     }
 }

@@ -1,5 +1,6 @@
 //! What is wrong with a workflow file, as data: a code, a message, the places, and what would be right.
 
+mod codes;
 mod problems;
 mod render;
 mod text;
@@ -8,6 +9,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+pub use self::codes::CODES;
 pub(crate) use self::problems::Problems;
 pub use self::render::render;
 pub(crate) use self::text::{did_you_mean, grouped, quoted_list, visible};
@@ -35,7 +37,7 @@ pub struct Label {
 /// One problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Stable name of the kind of problem, kebab-case.
+    /// Stable name of the kind of problem, one of [`CODES`].
     pub code: &'static str,
     /// How bad it is.
     pub severity: Severity,
@@ -53,6 +55,7 @@ impl Diagnostic {
     /// An error at a place.
     #[must_use]
     pub fn error(code: &'static str, span: Span, message: impl AsRef<str>) -> Self {
+        debug_assert!(CODES.iter().any(|(known, _)| *known == code), "`{code}` is missing among the codes");
         Self {
             code,
             severity: Severity::Error,
@@ -67,6 +70,14 @@ impl Diagnostic {
     #[must_use]
     pub fn warning(code: &'static str, span: Span, message: impl AsRef<str>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, span, message) }
+    }
+
+    /// The same with all places further on, where a file is one of several.
+    pub(crate) fn moved(mut self, by: usize) -> Self {
+        for label in std::iter::once(&mut self.primary).chain(&mut self.others) {
+            label.span = label.span.moved(by);
+        }
+        self
     }
 
     /// Says something beside the primary place.
@@ -165,6 +176,12 @@ impl Report {
             + self.unlisted
     }
 
+    /// How many warnings there are.
+    #[must_use]
+    pub fn warnings(&self) -> usize {
+        self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Warning).count()
+    }
+
     /// For people, in the manner of rustc; `ansi` colours it for a terminal.
     #[must_use]
     pub fn render(&self, ansi: bool) -> String {
@@ -182,7 +199,7 @@ impl Report {
                     code: diagnostic.code,
                     severity: diagnostic.severity,
                     message: diagnostic.message.clone(),
-                    file: self.source.name().to_owned(),
+                    file: self.source.name_at(diagnostic.primary.span.start()).to_owned(),
                     line: position.line,
                     column: position.column,
                     help: diagnostic.help.clone(),

@@ -11,6 +11,7 @@ use crate::source::Span;
 pub(crate) struct Problems {
     found: Vec<Diagnostic>,
     seen: HashSet<(&'static str, Span, String)>,
+    /// How many errors there were beyond those that are kept.
     unlisted: usize,
 }
 
@@ -21,8 +22,16 @@ impl Problems {
             return;
         }
         if self.found.len() >= bounds::DIAGNOSTICS {
-            self.unlisted += 1;
-            return;
+            let warning = self.found.iter().rposition(|found| found.severity == Severity::Warning);
+            match (diagnostic.severity, warning) {
+                // Nothing that keeps a file from being run gives way to what does not.
+                (Severity::Warning, _) => return,
+                (Severity::Error, Some(at)) => drop(self.found.remove(at)),
+                (Severity::Error, None) => {
+                    self.unlisted += 1;
+                    return;
+                }
+            }
         }
         self.seen.insert(identity);
         self.found.push(diagnostic);
@@ -32,14 +41,23 @@ impl Problems {
         self.push(Diagnostic::error(code, span, message));
     }
 
+    /// Takes over what was found in another file, whose text begins at an offset.
+    pub(crate) fn extend_from(&mut self, other: Self, start: usize) {
+        self.unlisted += other.unlisted;
+        for diagnostic in other.found {
+            self.push(diagnostic.moved(start));
+        }
+    }
+
     /// Whether anything was found that keeps the file from being run.
     pub(crate) fn any(&self) -> bool {
         self.unlisted > 0 || self.found.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
-    /// Whether so much was found that looking further is of no use.
+    /// Whether so many errors were found that looking further is of no use.
     pub(crate) fn full(&self) -> bool {
         self.found.len() >= bounds::DIAGNOSTICS
+            && self.found.iter().all(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
     /// All of them in the order of their places, and how many more there were.

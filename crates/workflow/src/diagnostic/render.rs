@@ -52,7 +52,7 @@ fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source) -> Group<'a> {
         windows(source, &labels.iter().map(|(_, label)| label.span).collect::<Vec<_>>()).into_iter().map(
             |window| {
                 let mut snippet =
-                    Snippet::source(window.text).line_start(window.first_line).path(source.name()).fold(true);
+                    Snippet::source(window.text).line_start(window.first_line).path(window.file).fold(true);
                 for (at, span) in window.spans {
                     let (kind, label) = labels[at];
                     let text = (!label.text.is_empty()).then_some(label.text.as_str());
@@ -69,37 +69,54 @@ fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source) -> Group<'a> {
 }
 
 /// A stretch of the source's lines, with the labels that fall into it.
-struct Window {
+struct Window<'a> {
+    file: &'a str,
     text: String,
     first_line: usize,
     /// Index of the label, and its range within `text`.
     spans: Vec<(usize, std::ops::Range<usize>)>,
 }
 
-/// One window around all places where they are near each other; otherwise one for each.
-fn windows(source: &Source, spans: &[Span]) -> Vec<Window> {
+/// File by file: one window around all places where they are near each other; otherwise one for each.
+fn windows<'a>(source: &'a Source, spans: &[Span]) -> Vec<Window<'a>> {
+    let mut files: Vec<(&Source, Vec<(usize, Span)>)> = Vec::new();
+    for (at, span) in spans.iter().enumerate() {
+        let (file, start) = source.file_at(span.start());
+        let span = Span::new(start, start + (span.end() - span.start()));
+        match files.iter_mut().find(|(known, _)| std::ptr::eq(*known, file)) {
+            Some((_, found)) => found.push((at, span)),
+            None => files.push((file, vec![(at, span)])),
+        }
+    }
+    files.into_iter().flat_map(|(file, spans)| windows_of(file, &spans)).collect()
+}
+
+fn windows_of<'a>(source: &'a Source, spans: &[(usize, Span)]) -> Vec<Window<'a>> {
+    let line = |offset: usize| source.position(offset.min(source.text().len())).line;
     let lines: Vec<(usize, usize)> = spans
         .iter()
-        .map(|span| {
-            (source.position(span.start()).line, source.position(span.end().max(span.start() + 1) - 1).line)
-        })
+        .map(|(_, span)| (line(span.start()), line(span.end().max(span.start() + 1) - 1)))
         .collect();
     let first = lines.iter().map(|(first, _)| *first).min().unwrap_or(1);
     let last = lines.iter().map(|(_, last)| *last).max().unwrap_or(1);
     if last - first <= WINDOW_LINES {
-        return vec![window(source, first, last, spans.iter().copied().enumerate())];
+        return vec![window(source, first, last, spans.iter().copied())];
     }
     spans
         .iter()
         .zip(lines)
-        .enumerate()
-        .map(|(at, (span, (first, last)))| {
-            window(source, first, last.min(first + WINDOW_LINES), std::iter::once((at, *span)))
+        .map(|(one, (first, last))| {
+            window(source, first, last.min(first + WINDOW_LINES), std::iter::once(*one))
         })
         .collect()
 }
 
-fn window(source: &Source, first: usize, last: usize, labels: impl Iterator<Item = (usize, Span)>) -> Window {
+fn window(
+    source: &Source,
+    first: usize,
+    last: usize,
+    labels: impl Iterator<Item = (usize, Span)>,
+) -> Window<'_> {
     let first_line = first.saturating_sub(CONTEXT_LINES).max(1);
     let last_line = (last + CONTEXT_LINES).min(source.line_count());
     let labels: Vec<(usize, Span)> = labels.collect();
@@ -126,7 +143,7 @@ fn window(source: &Source, first: usize, last: usize, labels: impl Iterator<Item
             (*at, start..moved(source.floor(span.end())).max(start))
         })
         .collect();
-    Window { text, first_line, spans }
+    Window { file: source.name(), text, first_line, spans }
 }
 
 /// The part of an over-long line that lies around the first label in it, or at its start.

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::Cx;
+use super::axes::Axes;
 use super::links::Links;
+use super::{Cx, inherit, picks};
 use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::matrix::{self, Cell};
@@ -16,10 +17,11 @@ use crate::yaml::{Yaml, YamlValue};
 pub(super) struct Fanned<'w> {
     pub(super) shot: &'w Shot,
     pub(super) cells: Vec<Cell>,
-    /// For each cell, the cell of the shot on whose frame it begins, where that is one of several.
+    /// For each cell, the cell of the shot on whose frame it begins, where its axes come from there.
     pub(super) parents: Vec<Option<usize>>,
     pub(super) takes: Option<u32>,
-    pub(super) pick: Option<u32>,
+    /// For each cell, the take that others use, where one is picked.
+    pub(super) picks: Vec<Option<u32>>,
     pub(super) retry: u32,
     pub(super) timeout: Option<Duration>,
     /// The position of its first draft.
@@ -52,6 +54,8 @@ pub(super) struct Draft {
 
 /// All shots with their cells, and all drafts in file order.
 pub(super) struct Fan<'w> {
+    /// The cells of the workflow's own matrix; one empty cell where it has none.
+    pub(super) top: Vec<Cell>,
     /// By position in the file; nothing for shots that are broken.
     pub(super) shots: Vec<Option<Fanned<'w>>>,
     pub(super) drafts: Vec<Draft>,
@@ -87,6 +91,7 @@ impl<'w> Fan<'w> {
     }
 }
 
+/// Fans all shots out. Where that cannot be done for reasons that concern all of them, nothing is fanned out.
 pub(super) fn fan<'w>(
     workflow: &'w Workflow,
     links: &Links,
@@ -94,17 +99,22 @@ pub(super) fn fan<'w>(
     cx: &Cx<'w>,
     problems: &mut Problems,
 ) -> Fan<'w> {
+    let nothing = || Fan {
+        top: vec![Cell::default()],
+        shots: workflow.shots.iter().map(|_| None).collect(),
+        drafts: Vec::new(),
+    };
+    let Ok(axes) = Axes::read(workflow, params, cx, problems) else { return nothing() };
+    let words = Words { params, cx };
     let mut shots: Vec<Option<Fanned<'w>>> = workflow.shots.iter().map(|_| None).collect();
     let mut total = 0_usize;
     for &at in &links.order {
-        let words = Words { params, cx };
         let shot = &workflow.shots[at];
-        let fanned = words.fan(shot, at, links, &shots, problems);
+        let fanned = words.fan(workflow, at, &axes, links, &shots, problems);
         if links.broken[at] {
             continue;
         }
-        let Some(mut fanned) = fanned else { continue };
-        matrix::tell_apart(&mut fanned.cells);
+        let Some(fanned) = fanned else { continue };
         total = total.saturating_add(fanned.instances());
         if total > bounds::INSTANCES {
             problems.push(
@@ -119,7 +129,7 @@ pub(super) fn fan<'w>(
                 )
                 .help(format!("a plan has at most {} instances", grouped(bounds::INSTANCES as u128))),
             );
-            return Fan { shots: workflow.shots.iter().map(|_| None).collect(), drafts: Vec::new() };
+            return nothing();
         }
         shots[at] = Some(fanned);
     }
@@ -129,29 +139,26 @@ pub(super) fn fan<'w>(
         fanned.first = drafts.len();
         for (cell, label) in fanned.cells.iter().map(Cell::label).enumerate() {
             for take in fanned.takes.map_or(vec![None], |takes| (1..=takes).map(Some).collect()) {
-                drafts.push(Draft { name: name(&fanned.shot.id.value, &label, take), shot: at, cell, take });
+                let name = instance_name(&fanned.shot.id.value, &label, take);
+                drafts.push(Draft { name, shot: at, cell, take });
             }
         }
     }
-    let fan = Fan { shots, drafts };
+    let fan = Fan { top: axes.top, shots, drafts };
     if let Some(used) = fan.too_entangled(links) {
+        let most = grouped(bounds::COMPARISONS as u128);
+        let message = format!("more than {most} pairs of cells would have to be compared");
         problems.push(
-            Diagnostic::error(
-                "matrix-too-large",
-                used,
-                format!(
-                    "more than {} pairs of cells would have to be compared",
-                    grouped(bounds::COMPARISONS as u128)
-                ),
-            )
-            .help("name fewer shots, or single cells of them"),
+            Diagnostic::error("matrix-too-large", used, message)
+                .help("name fewer shots, or single cells of them"),
         );
-        return Fan { shots: workflow.shots.iter().map(|_| None).collect(), drafts: Vec::new() };
+        return nothing();
     }
     fan
 }
 
-fn name(shot: &str, label: &str, take: Option<u32>) -> String {
+/// How an instance is named: `harbor@lens=24mm,seed=1#2`.
+pub(super) fn instance_name(shot: &str, label: &str, take: Option<u32>) -> String {
     let mut name = shot.to_owned();
     if !label.is_empty() {
         name.push('@');
@@ -173,35 +180,29 @@ struct Words<'a, 'w> {
 impl<'w> Words<'_, 'w> {
     fn fan(
         &self,
-        shot: &'w Shot,
+        workflow: &'w Workflow,
         at: usize,
+        axes: &Axes,
         links: &Links,
         shots: &[Option<Fanned<'w>>],
         problems: &mut Problems,
     ) -> Option<Fanned<'w>> {
+        let shot = &workflow.shots[at];
         let takes = self.word(shot.takes.as_ref(), problems, |value, entry, problems| {
             syntax::count(value, "takes", bounds::TAKES, entry.key.span, problems)
         });
-        let most = takes.as_ref().ok().copied().flatten().map_or(bounds::TAKES, u64::from);
-        let pick = self.word(
-            shot.pick.as_ref().filter(|_| shot.takes.is_some()),
-            problems,
-            |value, entry, problems| syntax::count(value, "pick", most, entry.key.span, problems),
-        );
         let retry = self.word(shot.retry.as_ref(), problems, retry);
         let timeout = self.word(shot.timeout.as_ref(), problems, |value, entry, problems| {
             syntax::duration(value, "timeout", entry.key.span, problems)
         });
-        let own = self.word(shot.matrix.as_ref(), problems, |value, entry, problems| {
-            matrix::cells(&entry.key, value, problems)
-        });
-        let (Ok(takes), Ok(pick), Ok(retry), Ok(timeout), Ok(own)) = (takes, pick, retry, timeout, own)
-        else {
+        let own = axes.of_shot(shot, at, self.cx, problems);
+        let (Ok(takes), Ok(retry), Ok(timeout), Some(own)) = (takes, retry, timeout, own) else {
             return None;
         };
-        let alone = own.unwrap_or_else(|| vec![Cell::default()]);
-        let (cells, parents) = inherit(shot, alone, at, links, shots, problems)?;
-        Some(Fanned { shot, cells, parents, takes, pick, retry: retry.unwrap_or(1), timeout, first: 0 })
+        let (mut cells, parents) = inherit::cells(workflow, at, own, &axes.top, links, shots, problems)?;
+        matrix::tell_apart(&mut cells);
+        let picks = picks::of(shot, takes, &cells, self.params, self.cx, problems)?;
+        Some(Fanned { shot, cells, parents, takes, picks, retry: retry.unwrap_or(1), timeout, first: 0 })
     }
 
     /// The word's value; `Ok(None)` where it is not given.
@@ -242,66 +243,4 @@ fn retry(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<u32> {
             None
         }
     }
-}
-
-type Cells = (Vec<Cell>, Vec<Option<usize>>);
-
-/// A shot that begins on a frame of a fanned-out shot has that shot's axes before its own; on axes that both have,
-/// the values must be the same.
-fn inherit(
-    shot: &Shot,
-    alone: Vec<Cell>,
-    at: usize,
-    links: &Links,
-    shots: &[Option<Fanned<'_>>],
-    problems: &mut Problems,
-) -> Option<Cells> {
-    let parents = vec![None; alone.len()];
-    let Some(used) =
-        links.uses[at].iter().find(|used| used.begins_on_it && used.reference.value.cell.is_none())
-    else {
-        return Some((alone, parents));
-    };
-    let parent = shots[used.target].as_ref()?;
-    if parent.cells.iter().all(|cell| cell.values.is_empty()) {
-        return Some((alone, parents));
-    }
-    let pairs = parent.cells.len().saturating_mul(alone.len());
-    if pairs > bounds::INSTANCES * 100 {
-        problems.push(
-            Diagnostic::error(
-                "matrix-too-large",
-                used.reference.span,
-                format!("this crosses {} cells", grouped(pairs as u128)),
-            )
-            .help(format!("a plan has at most {} instances", grouped(bounds::INSTANCES as u128))),
-        );
-        return None;
-    }
-    let (mut cells, mut parents) = (Vec::new(), Vec::new());
-    let mut used_own = vec![false; alone.len()];
-    for (parent_at, theirs) in parent.cells.iter().enumerate() {
-        for (own_at, ours) in alone.iter().enumerate() {
-            if theirs.agrees_with(ours) {
-                used_own[own_at] = true;
-                cells.push(theirs.joined_with(ours));
-                parents.push(Some(parent_at));
-            }
-        }
-    }
-    let lonely = used_own.iter().position(|used| !used).map(|own_at| &alone[own_at]);
-    if let Some(cell) = lonely {
-        let place = shot.matrix.as_ref().map_or(shot.id.span, |entry| entry.key.span);
-        problems.push(
-            Diagnostic::error(
-                "no-matching-instance",
-                place,
-                format!("no instance of `{}` agrees with the cell `{}`", used.reference.value.shot, cell.label()),
-            )
-            .other(used.reference.span, "it begins on a frame of this shot")
-            .help("a shot that begins on a fanned-out shot's frame has that shot's axes; drop the axis here, or give it the same values"),
-        );
-        return None;
-    }
-    Some((cells, parents))
 }

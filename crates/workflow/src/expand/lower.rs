@@ -4,13 +4,14 @@ use contract::{InputForm, InputForms, Model};
 use serde_json::Value;
 
 use super::Cx;
-use super::frames::{FrameUse, Medium, Slot, Stage};
-use super::media::{Frame, Kind};
+use super::address::{Chosen, Stage};
+use super::frames::{FrameUse, Medium, Slot};
+use super::media::Kind;
 use super::place::{Lowered, Origins};
 use super::request::Making;
 use super::tally::Tally;
 use crate::diagnostic::Diagnostic;
-use crate::plan::{Input, Source};
+use crate::plan::{Frame, Input, Source};
 
 /// Lowers all media of an instance. What cannot be lowered is reported.
 pub(super) fn lower(making: &mut Making<'_, '_>, cx: &Cx<'_>, tally: &mut Tally) {
@@ -54,11 +55,16 @@ pub(super) fn medium(used: &FrameUse, stage: &Stage<'_, '_>) -> Option<Put> {
     let (value, source) = match &used.medium {
         Medium::Url(url) => (Value::String(url.clone()), None),
         Medium::File(source) => (Value::Null, Some(source.clone())),
-        Medium::Draft { at, frame } => {
+        Medium::Draft { chosen: Chosen::Draft(at), frame } => {
             let node = stage.node(*at)?;
-            let source =
-                if *frame == Frame::First { Source::FirstFrame(node) } else { Source::LastFrame(node) };
+            let source = match frame {
+                Frame::First => Source::FirstFrame(node),
+                Frame::Last => Source::LastFrame(node),
+            };
             (Value::Null, Some(source))
+        }
+        Medium::Draft { chosen: Chosen::Open(takes), frame } => {
+            (Value::Null, Some(Source::Pick { takes: stage.nodes_of(takes), frame: *frame }))
         }
     };
     Some(Put { value, source })

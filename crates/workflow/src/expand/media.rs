@@ -9,7 +9,7 @@ use super::Cx;
 use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
 use crate::files;
-use crate::plan::Source;
+use crate::plan::{Frame, Source};
 use crate::source::{Span, Spanned};
 use crate::syntax::{self, ShotRef};
 use crate::template::has_template;
@@ -35,13 +35,6 @@ impl Kind {
     fn parse(word: &str) -> Option<Self> {
         [Self::Image, Self::Video, Self::Audio].into_iter().find(|kind| kind.word() == word)
     }
-}
-
-/// Which frame of a shot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Frame {
-    First,
-    Last,
 }
 
 /// A medium as the file names it, templates rendered.

@@ -5,20 +5,26 @@
 //! chains; which instances are left out; what each begins and ends on; requests. Whatever is wrong is reported and the
 //! rest goes on, and nothing is reported again because something it rests on is wrong.
 
+mod address;
+mod axes;
 mod check;
 mod fan;
 mod film;
 mod frames;
+mod inherit;
 mod links;
 mod lower;
 mod media;
 mod params;
 mod paths;
+mod picks;
 mod place;
 mod recipe;
 mod request;
 mod tally;
 mod unfanned;
+mod uses;
+mod warn;
 
 use std::sync::Arc;
 
@@ -44,8 +50,8 @@ pub struct Instances {
     pub(crate) nodes: Vec<Node>,
     /// Who comes before whom without giving it a frame.
     pub(crate) order: Vec<(NodeIx, NodeIx)>,
-    /// The film, where there is one.
-    pub(crate) film: Option<Film>,
+    /// The films.
+    pub(crate) films: Vec<Film>,
 }
 
 impl Instances {
@@ -84,7 +90,8 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &Cx<'w>, problems: &mut Pro
 
     let included: Vec<bool> =
         fan.drafts.iter().map(|draft| included(workflow, &fan, draft, &params, cx, problems)).collect();
-    let mut stage = frames::Stage::new(workflow, &fan, &included);
+    let stage = address::Stage::new(workflow, &fan, &included);
+    let mut media = frames::Frames::new(&stage);
     let frames: Vec<Vec<frames::FrameUse>> = fan
         .drafts
         .iter()
@@ -93,7 +100,7 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &Cx<'w>, problems: &mut Pro
             if !included[at] || problems.full() {
                 return Vec::new();
             }
-            stage.frames_of(at, &scope(&fan, draft, &params), cx, &mut tally, problems)
+            media.of(at, &scope(&fan, draft, &params), cx, &mut tally, problems)
         })
         .collect();
     let continued = frames::continued(&frames, &fan);
@@ -123,11 +130,15 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &Cx<'w>, problems: &mut Pro
     }
     let order = stage.needs(&mut tally);
     tally.flush(&fan, problems);
-    let film = film::film(workflow, &stage, &params, cx, problems);
+    let films = film::films(workflow, &stage, &params, cx, problems);
     if fan.drafts.is_empty() && !workflow.shots.is_empty() && !problems.any() {
         problems.error("no-shots", workflow.shots[0].id.span, "no shot is left to make");
     }
-    Instances { name: workflow.name.value.clone(), nodes, order, film }
+    // Beside errors warnings would mislead: what is misspelt in one place is unused in another.
+    if !problems.any() {
+        warn::all(workflow, &fan, &links, &nodes, cx, problems);
+    }
+    Instances { name: workflow.name.value.clone(), nodes, order, films }
 }
 
 /// The names that an instance's templates can use.

@@ -1,66 +1,164 @@
-//! Parameters: the file's values, overridden by the caller's.
+//! Parameters: the file's values, replaced by the caller's, each of the type that the file declares.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
-use super::Cx;
+use super::{Cx, shortened};
 use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
-use crate::source::Source;
-use crate::syntax::Workflow;
+use crate::source::{Source, Span};
+use crate::syntax::{Param, ParamKind, Workflow};
 use crate::template::Scope;
-use crate::yaml::{self, YamlValue};
+use crate::yaml::{self, Yaml, YamlValue};
 
 /// The values of all parameters, as a scope. A parameter may be a template over those above it; what the caller gives is
 /// never a template.
 pub(super) fn resolve<'w>(workflow: &'w Workflow, cx: &Cx<'w>, problems: &mut Problems) -> Scope {
+    report_unknown(workflow, cx, problems);
+    let mut scope = Scope::default();
+    for param in &workflow.params {
+        let name = &param.key.value;
+        match value(param, workflow, cx, &scope, problems) {
+            Some((value, place)) if is_allowed(param, &value, place, problems) => scope.set(name, &value),
+            _ => scope.set_broken(name),
+        }
+    }
+    scope
+}
+
+/// Values that are given for parameters that there are not.
+fn report_unknown(workflow: &Workflow, cx: &Cx<'_>, problems: &mut Problems) {
     let known = || workflow.params.iter().map(|param| param.key.value.as_str());
-    for (name, _) in &cx.options.params {
+    let in_files = workflow.given.iter().map(|entry| (entry.key.value.as_str(), entry.key.span));
+    let given = cx.options.params.iter().map(|(name, _)| (name.as_str(), workflow.params_place));
+    for (name, place) in in_files.chain(given) {
         if !known().any(|param| param == name) {
-            let diagnostic = Diagnostic::error(
-                "unknown-param",
-                workflow.params_place,
-                format!("the workflow has no parameter `{name}`, which was given a value"),
-            );
+            let message = format!("the workflow has no parameter `{name}`, which was given a value");
             problems.push(
-                diagnostic.help(
+                Diagnostic::error("unknown-param", place, message).help(
                     did_you_mean(name, known())
                         .unwrap_or_else(|| format!("its parameters are {}", quoted_list(known(), 12))),
                 ),
             );
         }
     }
-    let mut scope = Scope::default();
-    for param in &workflow.params {
-        let name = &param.key.value;
-        let given = cx.options.params.iter().rev().find(|(given, _)| given == name);
-        let value = match given {
-            Some((_, text)) if text.len() > bounds::RENDERED_BYTES => {
-                problems.error(
-                    "template-limit",
-                    param.key.span,
-                    format!("the value given for `{name}` is too long"),
-                );
-                Value::Null
-            }
-            Some((_, text)) => scalar(text),
-            None => {
-                let Some(value) = cx.templates.render(&param.value, &scope, problems) else {
-                    scope.set_broken(name);
-                    continue;
-                };
-                value.to_json()
-            }
-        };
-        scope.set(name, &value);
-    }
-    scope
 }
 
-/// A value given on the command line: a number, true or false where it reads so, else text as it stands.
+/// The value of a parameter, with the place that shows where it comes from. Nothing where there is none, which is reported.
+fn value<'w>(
+    param: &'w Param,
+    workflow: &Workflow,
+    cx: &Cx<'w>,
+    scope: &Scope,
+    problems: &mut Problems,
+) -> Option<(Value, Span)> {
+    let name = &param.key.value;
+    if let Some((_, text)) = cx.options.params.iter().rev().find(|(given, _)| given == name) {
+        if text.len() > bounds::RENDERED_BYTES {
+            let message = format!("the value given for `{name}` is too long");
+            problems.error("template-limit", param.key.span, message);
+            return None;
+        }
+        return Some((given(text, param.kind), param.key.span));
+    }
+    if let Some(entry) = workflow.given.iter().rev().find(|entry| entry.key.value == *name) {
+        return Some((entry.value.to_json(), entry.place()));
+    }
+    let Some(default) = &param.default else {
+        let message = format!("`{name}` has to be given a value");
+        problems.push(
+            Diagnostic::error("missing-param", param.key.span, message)
+                .help(format!("say `-p {name}=…`, or name a file that has it with `--params FILE`")),
+        );
+        return None;
+    };
+    let place = match &default.value {
+        YamlValue::List(_) | YamlValue::Map(_) => param.key.span,
+        _ => default.span.or(param.key.span),
+    };
+    Some((cx.templates.render(default, scope, problems)?.to_json(), place))
+}
+
+/// Whether a value is what the declaration asks for; reported where it is not.
+fn is_allowed(param: &Param, value: &Value, place: Span, problems: &mut Problems) -> bool {
+    let name = &param.key.value;
+    let shown = shortened(&value.to_string());
+    let wrong = |message: String| {
+        let diagnostic = Diagnostic::error("bad-param", place, message).label(format!("it is {shown}"));
+        if place == param.key.span { diagnostic } else { diagnostic.other(param.key.span, "declared here") }
+    };
+    if let Some(kind) = param.kind
+        && !is_of(value, kind)
+    {
+        problems.push(wrong(format!("`{name}` is {}", kind.described())));
+        return false;
+    }
+    if !param.one_of.is_empty() && !param.one_of.iter().any(|one| same(&one.value, value)) {
+        let all: Vec<String> = param
+            .one_of
+            .iter()
+            .map(|one| one.value.as_str().map_or_else(|| one.value.to_string(), str::to_owned))
+            .collect();
+        let all = || all.iter().map(String::as_str);
+        let near = value.as_str().and_then(|text| did_you_mean(text, all()));
+        problems.push(
+            wrong(format!("`{name}` is one of {}", quoted_list(all(), 12)))
+                .help(near.unwrap_or_else(|| "give one of these, or add yours to `one_of`".to_owned())),
+        );
+        return false;
+    }
+    let number = value.as_f64();
+    let too_small = param.min.as_ref().filter(|min| beyond(number, &min.value, |number, min| number < min));
+    let too_large = param.max.as_ref().filter(|max| beyond(number, &max.value, |number, max| number > max));
+    if let Some(bound) = too_small {
+        problems.push(wrong(format!("`{name}` is at least {}", bound.value)));
+    } else if let Some(bound) = too_large {
+        problems.push(wrong(format!("`{name}` is at most {}", bound.value)));
+    }
+    too_small.is_none() && too_large.is_none()
+}
+
+fn beyond(number: Option<f64>, bound: &Number, is_beyond: impl Fn(f64, f64) -> bool) -> bool {
+    match (number, bound.as_f64()) {
+        (Some(number), Some(bound)) => is_beyond(number, bound),
+        // What is no number has no place between two.
+        _ => number.is_none(),
+    }
+}
+
+fn is_of(value: &Value, kind: ParamKind) -> bool {
+    match kind {
+        ParamKind::Text => value.is_string(),
+        ParamKind::Integer => value.is_i64() || value.is_u64(),
+        ParamKind::Number => value.is_number(),
+        ParamKind::Boolean => value.is_boolean(),
+        ParamKind::List => value.is_array(),
+        ParamKind::Map => value.is_object(),
+    }
+}
+
+fn same(one: &Value, other: &Value) -> bool {
+    one == other
+        || matches!((one.as_f64(), other.as_f64()), (Some(one), Some(other)) if one.total_cmp(&other).is_eq())
+}
+
+/// A value from the command line, read as the type says. What does not read as its type comes back as the text it is.
+fn given(text: &str, kind: Option<ParamKind>) -> Value {
+    match kind {
+        None => scalar(text),
+        Some(ParamKind::Text) => Value::String(text.to_owned()),
+        Some(ParamKind::Integer | ParamKind::Number | ParamKind::Boolean) => match scalar(text) {
+            value @ (Value::Number(_) | Value::Bool(_)) => value,
+            _ => Value::String(text.to_owned()),
+        },
+        Some(ParamKind::List | ParamKind::Map) => {
+            tree(text).map_or_else(|| Value::String(text.to_owned()), |tree| tree.to_json())
+        }
+    }
+}
+
+/// A value of no declared type: a number, true or false where it reads so, else text as it stands.
 fn scalar(text: &str) -> Value {
-    let mut ignored = Problems::default();
-    let tree = yaml::read(&Source::new("parameter", text), &mut ignored);
-    match tree.map(|tree| tree.value) {
+    match tree(text).map(|tree| tree.value) {
         Some(YamlValue::Number(number)) => Value::Number(number),
         Some(YamlValue::Bool(truth)) => Value::Bool(truth),
         Some(YamlValue::Text(quoted)) if text.trim_start().starts_with(['"', '\'']) => Value::String(quoted),
@@ -68,11 +166,16 @@ fn scalar(text: &str) -> Value {
     }
 }
 
+fn tree(text: &str) -> Option<Yaml> {
+    let mut problems = Problems::default();
+    yaml::read(&Source::new("parameter", text), &mut problems).filter(|_| !problems.any())
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::scalar;
+    use super::*;
 
     #[test]
     fn given_values_are_scalars() {
@@ -83,5 +186,14 @@ mod tests {
             let expected = if text == "5 # five" { json!(5) } else { json!(text) };
             assert_eq!(scalar(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_declared_type_says_how_a_given_value_is_read() {
+        assert_eq!(given("5", Some(ParamKind::Text)), json!("5"));
+        assert_eq!(given("[a, 2]", Some(ParamKind::List)), json!(["a", 2]));
+        assert_eq!(given("{a: 1}", Some(ParamKind::Map)), json!({"a": 1}));
+        assert_eq!(given("five", Some(ParamKind::Integer)), json!("five"));
+        assert_eq!(given("[a", Some(ParamKind::List)), json!("[a"));
     }
 }

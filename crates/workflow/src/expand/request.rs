@@ -8,9 +8,10 @@ use contract::{Family, Field, Model};
 use serde_json::{Map, Value};
 
 use super::Cx;
+use super::address::Stage;
 use super::check;
 use super::fan::{Draft, Fanned};
-use super::frames::{FrameUse, Stage};
+use super::frames::FrameUse;
 use super::lower;
 use super::paths;
 use super::place::Origins;

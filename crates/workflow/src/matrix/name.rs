@@ -11,7 +11,7 @@ use crate::template::slug;
 /// The longest value that stands in a name as it is.
 const LONGEST: usize = 40;
 
-/// How a value shows in a name. Odd characters become dashes; what is cut or says nothing gets a few digits of its
+/// How a value shows in a name; a map by its `name`, `id`, `label` or `title`, or else by its first value, where that is text. Odd characters become dashes; what is cut or says nothing gets a few digits of its
 /// hash, so that a name does not depend on its neighbours.
 pub(super) fn of_value(value: &Value) -> String {
     match value {
@@ -22,6 +22,7 @@ pub(super) fn of_value(value: &Value) -> String {
         Value::Object(members) => ["name", "id", "label", "title"]
             .iter()
             .find_map(|key| members.get(*key)?.as_str())
+            .or_else(|| members.values().next()?.as_str())
             .map_or_else(|| hash(value), |text| of_text(text, value)),
         Value::Array(_) => hash(value),
     }
@@ -68,16 +69,6 @@ pub(crate) fn tell_apart(cells: &mut [Cell]) {
             cell.label.push(("cell".to_owned(), text));
         }
     }
-}
-
-/// Whether a cell answers to a name: its whole one, or some of its parts in any order (`seed=3`).
-pub(crate) fn matches(cell: &Cell, wanted: &str) -> bool {
-    cell.label() == wanted
-        || wanted.split(',').all(|part| {
-            part.split_once('=').is_some_and(|(axis, value)| {
-                cell.label.iter().any(|(known, text)| known == axis && text == value)
-            })
-        })
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The plan as it is stored, and the check that what is read back still keeps the seal.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Edge, Film, Node, NodeIx, Plan};
+use super::{Clip, Edge, Film, Node, NodeIx, Plan};
 
 /// The stored form. The version moves when a reader of the old form would misread the new one.
 #[derive(Serialize, Deserialize)]
@@ -14,8 +16,8 @@ pub(super) struct PlanForm {
     nodes: Vec<Node>,
     /// Orderings that `inputs` do not already say: from, to.
     order: Vec<(NodeIx, NodeIx)>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    film: Option<Film>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    films: Vec<Film>,
 }
 
 const VERSION: u32 = 1;
@@ -29,6 +31,9 @@ pub enum BrokenSeal {
     /// Two nodes share a name.
     #[error("two nodes are named `{0}`")]
     DuplicateName(String),
+    /// Two films share a name.
+    #[error("two films are named `{0}`")]
+    DuplicateFilm(String),
     /// An edge, an input or a clip points past the last node.
     #[error("there is no node {0}")]
     NoSuchNode(usize),
@@ -61,16 +66,20 @@ pub(super) fn check(plan: &Plan) -> Result<(), BrokenSeal> {
                     pointer: input.pointer.clone(),
                 });
             }
-            if let Some(source) = input.source.node() {
-                known(source)?;
+            for source in input.source.nodes() {
+                known(*source)?;
                 if plan.graph.find_edge(source.graph(), ix.graph()).is_none() {
                     return Err(BrokenSeal::FrameWithoutEdge(node.name.clone()));
                 }
             }
         }
     }
-    for clip in plan.film.iter().flat_map(|film| &film.clips) {
-        known(*clip)?;
+    let mut names = HashSet::new();
+    for film in &plan.films {
+        if !names.insert(film.output.as_str()) {
+            return Err(BrokenSeal::DuplicateFilm(film.output.clone()));
+        }
+        film.clips.iter().flat_map(Clip::nodes).try_for_each(|clip| known(*clip))?;
     }
     Ok(())
 }
@@ -83,9 +92,9 @@ impl From<Plan> for PlanForm {
             .map(|(from, to, _)| (from, to))
             .collect();
         order.sort_unstable();
-        let Plan { name, graph, film, .. } = plan;
+        let Plan { name, graph, films, .. } = plan;
         let nodes = graph.into_nodes_edges().0.into_iter().map(|node| node.weight).collect();
-        Self { version: VERSION, name, nodes, order, film }
+        Self { version: VERSION, name, nodes, order, films }
     }
 }
 
@@ -98,7 +107,7 @@ impl TryFrom<PlanForm> for Plan {
         }
         let mut edges = frame_edges(&form.nodes);
         edges.extend(form.order.into_iter().map(|(from, to)| (from, to, Edge::Order)));
-        Self::seal(form.name, form.nodes, edges, form.film)
+        Self::seal(form.name, form.nodes, edges, form.films)
     }
 }
 
@@ -106,8 +115,8 @@ impl TryFrom<PlanForm> for Plan {
 pub(crate) fn frame_edges(nodes: &[Node]) -> Vec<(NodeIx, NodeIx, Edge)> {
     let mut edges = Vec::new();
     for (at, node) in nodes.iter().enumerate() {
-        for source in node.inputs.iter().filter_map(|input| input.source.node()) {
-            edges.push((source, NodeIx::new(at), Edge::Frame));
+        for source in node.inputs.iter().flat_map(|input| input.source.nodes()) {
+            edges.push((*source, NodeIx::new(at), Edge::Frame));
         }
     }
     edges

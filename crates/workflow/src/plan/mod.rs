@@ -2,7 +2,8 @@
 //!
 //! A [`Plan`] can only be made by [`crate::seal`] or read back from its own serialised form, which is checked
 //! again. Invariants: the graph has no cycle; node names are unique; every input's place in its request holds
-//! `null`; every film clip is a node.
+//! `null`; every clip of a film is a node or a
+//! choice among nodes; no two films have one name.
 
 mod cell;
 mod edge;
@@ -11,6 +12,7 @@ mod form;
 mod key;
 mod node;
 mod parts;
+mod pick;
 mod placeholder;
 mod request;
 mod select;
@@ -24,12 +26,12 @@ pub use contract::canonical_json;
 
 pub use self::cell::Cell;
 pub use self::edge::Edge;
-pub use self::film::Film;
+pub use self::film::{Clip, Film};
 pub use self::form::BrokenSeal;
 pub(crate) use self::form::frame_edges;
 pub(crate) use self::key::{Fingerprint, Hasher};
 pub use self::key::{InputIdentity, NodeKey, key};
-pub use self::node::{Input, Node, Place, Source};
+pub use self::node::{Frame, Input, Node, Place, Source};
 pub use self::parts::{KeyPart, PartChange, PartValue, input_name, key_parts, part_changes};
 pub use self::request::Request;
 pub(crate) use self::request::is_written_the_same;
@@ -57,13 +59,13 @@ impl NodeIx {
     }
 }
 
-/// A sealed plan: an acyclic graph of requests in file order, and the film they make.
+/// A sealed plan: an acyclic graph of requests in file order, and the films they make.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(into = "form::PlanForm", try_from = "form::PlanForm")]
 pub struct Plan {
     name: String,
     graph: DiGraph<Node, Edge>,
-    film: Option<Film>,
+    films: Vec<Film>,
     ranks: Vec<u64>,
     /// All nodes, sorted by name.
     by_name: Vec<NodeIx>,
@@ -75,7 +77,7 @@ impl Plan {
         name: String,
         nodes: Vec<Node>,
         edges: impl IntoIterator<Item = (NodeIx, NodeIx, Edge)>,
-        film: Option<Film>,
+        films: Vec<Film>,
     ) -> Result<Self, BrokenSeal> {
         let mut by_name: Vec<NodeIx> = (0..nodes.len()).map(NodeIx::new).collect();
         by_name.sort_unstable_by_key(|ix| nodes[ix.index()].name.as_str());
@@ -97,7 +99,7 @@ impl Plan {
             }
             graph.add_edge(from.graph(), to.graph(), edge);
         }
-        let plan = Self { name, ranks: Vec::new(), graph, film, by_name };
+        let plan = Self { name, ranks: Vec::new(), graph, films, by_name };
         form::check(&plan)?;
         let ranks = plan.longest_paths().ok_or(BrokenSeal::Cycle)?;
         Ok(Self { ranks, ..plan })
@@ -159,10 +161,11 @@ impl Plan {
         found.ok().map(|at| self.by_name[at])
     }
 
-    /// The film that the nodes make, where the workflow has one.
+    /// The films that the nodes make, in the order of the file: none, one, or one for each cell of the workflow's
+    /// own matrix.
     #[must_use]
-    pub fn film(&self) -> Option<&Film> {
-        self.film.as_ref()
+    pub fn films(&self) -> &[Film] {
+        &self.films
     }
 
     /// Seconds of video that the whole plan asks for.

@@ -73,6 +73,13 @@ pub enum Source {
     LastFrame(NodeIx),
     /// The first frame of another node's video.
     FirstFrame(NodeIx),
+    /// A frame of whichever of these takes is picked; nobody has picked one yet, so the node is deferred.
+    Pick {
+        /// The takes that there are to choose from, at least two.
+        takes: Vec<NodeIx>,
+        /// Which frame of the chosen one.
+        frame: Frame,
+    },
     /// A file beside the workflow, as it was when the plan was made.
     File {
         /// Relative to the folder of the workflow file.
@@ -86,13 +93,24 @@ pub enum Source {
     },
 }
 
+/// Which frame of a video.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Frame {
+    /// The frame that it begins on.
+    First,
+    /// The frame that it ends on.
+    Last,
+}
+
 impl Source {
-    /// The node whose frame it is, if it is one.
+    /// The nodes that have to be done before it is known: the one whose frame it is, or the takes to pick from.
     #[must_use]
-    pub fn node(&self) -> Option<NodeIx> {
+    pub fn nodes(&self) -> &[NodeIx] {
         match self {
-            Self::LastFrame(ix) | Self::FirstFrame(ix) => Some(*ix),
-            Self::File { .. } => None,
+            Self::LastFrame(ix) | Self::FirstFrame(ix) => std::slice::from_ref(ix),
+            Self::Pick { takes, .. } => takes,
+            Self::File { .. } => &[],
         }
     }
 }

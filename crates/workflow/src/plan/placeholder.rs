@@ -2,14 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{NodeIx, Plan, Source};
+use super::{Frame, NodeIx, Plan, Source};
 
 /// The one member of a placeholder. No request field has such a name.
 const MARK: &str = "$input";
 
 impl Plan {
     /// A node's request as it will be sent. In the place of each input stands what will be put there:
-    /// `{"$input": {"last_frame_of": "door"}}`, `{"$input": {"first_frame_of": "door"}}`, or
+    /// `{"$input": {"last_frame_of": "door"}}`, `{"$input": {"first_frame_of": "door"}}`, the same with `_of_pick` and the names of the
+    /// takes where one of them is still to be picked, or
     /// `{"$input": {"file": "stills/keeper.png", "sha256": "…", "media_type": "image/png", "bytes": 1024}}`.
     #[must_use]
     pub fn request_outline(&self, ix: NodeIx) -> Map<String, Value> {
@@ -19,6 +20,13 @@ impl Plan {
             let source = match &input.source {
                 Source::LastFrame(from) => json!({ "last_frame_of": self.node(*from).name }),
                 Source::FirstFrame(from) => json!({ "first_frame_of": self.node(*from).name }),
+                Source::Pick { takes, frame } => {
+                    let which = match frame {
+                        Frame::First => "first_frame_of_pick",
+                        Frame::Last => "last_frame_of_pick",
+                    };
+                    json!({ which: takes.iter().map(|take| &self.node(*take).name).collect::<Vec<_>>() })
+                }
                 Source::File { path, sha256, media_type, bytes } => {
                     json!({ "file": path, "sha256": sha256, "media_type": media_type, "bytes": bytes })
                 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::workflow_schema;
 use crate::diagnostic::Problems;
 use crate::source::Source;
-use crate::syntax::WORDS;
+use crate::syntax::{FILM_WORDS, TOP_WORDS, WORDS};
 
 fn files(folder: &str) -> Vec<(String, Value)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
@@ -80,6 +80,15 @@ fn every_word_and_every_field_is_described() {
     let shot = &schema["$defs"]["Shot"]["properties"];
     for word in WORDS {
         assert!(shot[word]["description"].is_string(), "{word}");
+    }
+    for (of, words) in
+        [(&schema["properties"], TOP_WORDS.as_slice()), (&schema["$defs"]["Film"]["properties"], &FILM_WORDS)]
+    {
+        let described: Vec<&String> = of.as_object().unwrap().keys().collect();
+        assert_eq!(described.len(), words.len(), "{described:?}");
+        for word in words {
+            assert!(of[*word]["description"].is_string(), "{word}");
+        }
     }
     for field in contract.families().flat_map(|family| contract.fields(family)) {
         assert!(shot[&field.name]["description"].is_string(), "{}", field.name);

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde_json::Value;
 
 #[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, extend("not" = { "required": ["film", "films"] }))]
 pub(super) struct Workflow {
     /// The version of the language: 1.
     #[schemars(range(min = 1, max = 1))]
@@ -16,16 +16,27 @@ pub(super) struct Workflow {
     /// The workflow's name: letters, digits, `-` and `_`. The file's own where it is left out.
     #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"), length(max = 64))]
     name: Option<String>,
-    /// Values for templates, such as `{{ keeper }}`. Each may use those above it; `-p name=value` gives another value.
+    /// Files whose `params` and `defaults` are taken over, named from this file's folder: one, or a list.
+    include: Option<Files>,
+    /// Values for templates, such as `{{ keeper }}`. Each may use those above it; `-p name=value` gives another value. A map
+    /// with `type`, `default` or `required` declares what values there may be.
     #[schemars(extend("propertyNames" = param_name()))]
-    params: Option<BTreeMap<String, Value>>,
+    params: Option<BTreeMap<String, Param>>,
     /// Request fields for every shot. A field that a shot's family of models does not have is left out there.
     defaults: Option<Defaults>,
+    /// Makes the whole workflow once for each combination of values: all shots and a film for each.
+    matrix: Option<Matrix>,
     /// The shots, in order.
     #[schemars(length(min = 1))]
     shots: Vec<Shot>,
     /// The film that the shots are joined to.
     film: Option<Film>,
+    /// Several films of the same shots.
+    #[schemars(length(min = 1))]
+    films: Option<Vec<Film>>,
+    /// How many shots a chain may have before `check` warns of it.
+    #[schemars(range(min = 1, max = 100_000))]
+    max_chain: Option<u32>,
 }
 
 /// Request fields for every shot.
@@ -44,7 +55,7 @@ pub(super) struct Shot {
     /// A note for people. It changes nothing.
     note: Option<String>,
     /// Begins on the last frame of another shot: `id`, `id@axis=value` or `id#take`. The axes of that shot's matrix
-    /// are this shot's too.
+    /// are this shot's too, those that are named here left out.
     #[schemars(extend("type" = ["string", "integer"]))]
     continues: Option<Text>,
     /// The image that the video begins on.
@@ -53,12 +64,13 @@ pub(super) struct Shot {
     last_frame: Option<Medium>,
     /// Images, videos and sounds that guide the video without being shown.
     references: Option<References>,
-    /// Makes one instance for each combination of values: axes as lists or ranges, then `exclude`, then `include`.
+    /// Makes one instance for each combination of values: axes as lists, ranges, rows of a CSV table or names of files, then
+    /// `exclude`, then `include`.
     matrix: Option<Matrix>,
     /// How many candidates to make.
     takes: Option<Count<100>>,
-    /// Which of the takes other shots and the film use.
-    pick: Option<Count<100>>,
+    /// Which of the takes other shots and the film use. Without one they wait until somebody picks: `runner pick`.
+    pick: Option<Pick>,
     /// Shots that come before this one, though it takes no frame of theirs.
     needs: Option<References>,
     /// Whether the instance is made: true, false or an expression such as `look == 'noir'`.
@@ -134,7 +146,52 @@ fn medium() -> Value {
     })
 }
 
+fn axis() -> Value {
+    serde_json::json!({
+        "anyOf": [
+            { "type": "array", "minItems": 1 },
+            { "type": "object", "required": ["from", "to"], "additionalProperties": false, "properties": {
+                "from": { "type": ["number", "string"] },
+                "to": { "type": ["number", "string"] },
+                "step": { "type": ["number", "string"] },
+            } },
+            { "type": "object", "required": ["csv"], "additionalProperties": false, "properties": {
+                "csv": { "type": "string", "description": "a table: each row is a value, a map of its columns" },
+            } },
+            { "type": "object", "required": ["files"], "additionalProperties": false, "properties": {
+                "files": { "type": "string", "description": "a pattern such as `stills/*.png`: each file's name is a value" },
+            } },
+            template(),
+        ],
+    })
+}
+
+fn declaration() -> Value {
+    serde_json::json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "type": { "enum": ["text", "integer", "number", "boolean", "list", "map"], "description": "what kind of value it takes" },
+            "default": { "description": "its value unless another is given" },
+            "required": { "type": "boolean", "description": "whether a value has to be given" },
+            "one_of": { "type": "array", "minItems": 1, "description": "the values that it may have" },
+            "min": { "type": "number", "description": "the least number that it may be" },
+            "max": { "type": "number", "description": "the greatest number that it may be" },
+            "note": { "type": "string", "description": "a note for people" },
+        },
+    })
+}
+
 forms! {
+    /// A value, or a declaration.
+    Param = serde_json::json!({
+        "if": { "type": "object", "anyOf": [{ "required": ["type"] }, { "required": ["default"] }, { "required": ["required"] }] },
+        "then": declaration(),
+    });
+    /// One file, or several.
+    Files = serde_json::json!({ "type": ["string", "array", "null"], "items": { "type": "string" } });
+    /// A whole number, nothing, or a template.
+    Pick = serde_json::json!({ "anyOf": [{ "type": "integer", "minimum": 1, "maximum": 100 }, { "type": "null" }, template()] });
     /// Text, or a number that is read as text.
     Text = serde_json::json!({ "type": ["string", "integer"] });
     /// A whole number, or a template.
@@ -152,18 +209,11 @@ forms! {
                     "description": "adds values to the combinations they fit, or a combination of their own" },
                 "exclude": { "type": ["array", "null"], "items": { "type": "object" },
                     "description": "takes away the combinations that have these values" },
+                "zip": { "type": ["object", "array"], "additionalProperties": axis(),
+                    "items": { "type": "object", "additionalProperties": axis() },
+                    "description": "axes of equally many values, which move together" },
             },
-            "additionalProperties": {
-                "anyOf": [
-                    { "type": "array", "minItems": 1 },
-                    { "type": "object", "required": ["from", "to"], "additionalProperties": false, "properties": {
-                        "from": { "type": ["number", "string"] },
-                        "to": { "type": ["number", "string"] },
-                        "step": { "type": ["number", "string"] },
-                    } },
-                    template(),
-                ],
-            },
+            "additionalProperties": axis(),
         }, template()],
     });
     /// A truth, or an expression.

@@ -2,13 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::{Entry, FilmWords, ShotRef, Workflow, identifier, plain_name, shape, shot};
+use super::{Entry, FilmWords, Param, ShotRef, Workflow, params, plain_name, shape, shot};
+use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::source::{Source, Span, Spanned};
 use crate::yaml::{Key, Yaml, YamlValue};
 
-const TOP_WORDS: [&str; 6] = ["version", "name", "params", "defaults", "shots", "film"];
-const FILM_WORDS: [&str; 2] = ["output", "shots"];
+/// The words of a workflow.
+pub(crate) const TOP_WORDS: [&str; 10] =
+    ["version", "name", "include", "params", "defaults", "matrix", "shots", "film", "films", "max_chain"];
+/// The words of a film.
+pub(crate) const FILM_WORDS: [&str; 2] = ["output", "shots"];
 
 /// The workflow that the tree holds, as far as it holds one. Nothing where there is not even a map.
 pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Option<Workflow> {
@@ -25,12 +29,18 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
     let start = entries.first().map_or(Span::default(), |(key, _)| key.span);
     let mut workflow = Workflow {
         name: Spanned::new(file_stem(source.name()), start),
+        start,
+        include: Vec::new(),
         params: Vec::new(),
         params_place: start,
+        given: Vec::new(),
+        matrix: None,
         defaults: Vec::new(),
         shots: Vec::new(),
-        film: None,
+        films: Vec::new(),
+        max_chain: None,
     };
+    let mut film_word: Option<&Key> = None;
     let (mut version_given, mut shots_given) = (false, false);
     for (key, value) in entries {
         match key.value.as_str() {
@@ -48,14 +58,33 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
             }
             "params" => {
                 workflow.params_place = key.span;
-                workflow.params = params(key, value, problems);
+                workflow.params = params(key, value, false, problems);
             }
             "defaults" => workflow.defaults = defaults(key, value, problems),
             "shots" => {
                 shots_given = true;
                 workflow.shots = shots(key, value, problems);
             }
-            "film" => workflow.film = Some(film(key, value, problems)),
+            "include" => workflow.include = include(key, value, problems),
+            "matrix" => workflow.matrix = Some(Entry { key: key.clone(), value: value.clone() }),
+            "max_chain" => {
+                workflow.max_chain =
+                    shape::count(value, "max_chain", bounds::INSTANCES as u64, key.span, problems)
+                        .map(|most| Spanned::new(most, value.span));
+            }
+            "film" | "films" => {
+                if let Some(other) = film_word.replace(key) {
+                    problems.push(
+                        Diagnostic::error("bad-film", key.span, "`film` and `films` do not go together")
+                            .other(other.span, "the other one")
+                            .help("list all of them under `films`"),
+                    );
+                } else if key.value == "film" {
+                    workflow.films = vec![film(key, value, problems)];
+                } else {
+                    workflow.films = films(key, value, problems);
+                }
+            }
             other => {
                 let diagnostic = Diagnostic::error(
                     "unknown-word",
@@ -65,7 +94,7 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
                 problems.push(
                     diagnostic.help(
                         did_you_mean(other, TOP_WORDS)
-                            .unwrap_or_else(|| format!("the words here are {}", quoted_list(TOP_WORDS, 10))),
+                            .unwrap_or_else(|| format!("the words here are {}", quoted_list(TOP_WORDS, 12))),
                     ),
                 );
             }
@@ -85,7 +114,7 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
     Some(workflow)
 }
 
-fn version(key: &Key, value: &Yaml, problems: &mut Problems) {
+pub(super) fn version(key: &Key, value: &Yaml, problems: &mut Problems) {
     let given = match &value.value {
         YamlValue::Number(number) => number.as_u64(),
         _ => None,
@@ -116,21 +145,21 @@ fn map<'a>(key: &Key, value: &'a Yaml, problems: &mut Problems) -> &'a [(Key, Ya
     }
 }
 
-fn params(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<Entry> {
-    map(key, value, problems)
-        .iter()
-        .filter(|(name, _)| match identifier(&name.value) {
-            Ok(()) => true,
-            Err(message) => {
-                problems.error("bad-name", name.span, message);
-                false
-            }
-        })
-        .map(|(key, value)| Entry { key: key.clone(), value: value.clone() })
-        .collect()
+/// The names of files to include: one, or a list.
+pub(super) fn include(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<Spanned<String>> {
+    if value.is_null() {
+        return Vec::new();
+    }
+    let items = shape::items(value).iter();
+    items.filter_map(|item| shape::text(item, "include", key.span, problems)).collect()
 }
 
-fn defaults(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<Entry> {
+pub(super) fn params(key: &Key, value: &Yaml, included: bool, problems: &mut Problems) -> Vec<Param> {
+    let entries = map(key, value, problems).iter();
+    entries.filter_map(|(key, value)| params::read(key, value, included, problems)).collect()
+}
+
+pub(super) fn defaults(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<Entry> {
     map(key, value, problems)
         .iter()
         .filter(|(name, _)| {
@@ -182,6 +211,35 @@ fn shots(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<super::Shot> {
         }
         places.insert(shot.id.value.clone(), shot.id.span);
         found.push(shot);
+    }
+    found
+}
+
+fn films(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<FilmWords> {
+    let YamlValue::List(items) = &value.value else {
+        problems.push(
+            Diagnostic::error("wrong-type", value.span.or(key.span), "`films` is a list")
+                .label(format!("this is {}", value.kind()))
+                .help("write each film as `- output: …` with its `shots` below, or one film as `film:`"),
+        );
+        return Vec::new();
+    };
+    if items.is_empty() {
+        problems.error("bad-film", key.span, "`films` lists nothing");
+    }
+    let mut found = Vec::with_capacity(items.len());
+    for item in items {
+        let YamlValue::Map(entries) = &item.value else {
+            problems.push(
+                Diagnostic::error("wrong-type", item.span.or(key.span), "a film is a map")
+                    .label(format!("this is {}", item.kind()))
+                    .help("write it as `- output: …` with its `shots` below"),
+            );
+            continue;
+        };
+        // Each film is shown by its own first word.
+        let place = entries.first().map_or(item.span.or(key.span), |(first, _)| first.span);
+        found.push(film(&Key::new("film".to_owned(), place), item, problems));
     }
     found
 }

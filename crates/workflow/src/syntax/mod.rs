@@ -2,7 +2,9 @@
 //! what they hold is still templates, and no shot has been fanned out.
 
 mod file;
+mod fragment;
 mod names;
+mod params;
 mod shape;
 mod shot;
 
@@ -10,8 +12,12 @@ use crate::source::{Span, Spanned};
 use crate::yaml::{Key, Yaml};
 
 pub(crate) use self::file::read;
+#[cfg(test)]
+pub(crate) use self::file::{FILM_WORDS, TOP_WORDS};
+pub(crate) use self::fragment::read as fragment;
 pub use self::names::ShotRef;
 pub(crate) use self::names::{RESERVED, identifier, output_name, plain_name};
+pub use self::params::{Param, ParamKind};
 pub(crate) use self::shape::{count, duration, items, text};
 pub(crate) use self::shot::WORDS;
 
@@ -20,16 +26,26 @@ pub(crate) use self::shot::WORDS;
 pub struct Workflow {
     /// The workflow's name: `name`, or else the file's name without its ending.
     pub name: Spanned<String>,
-    /// Parameters in the order of the file; each may use those above it.
-    pub params: Vec<Entry>,
+    /// Where the file begins: the place of what concerns it as a whole.
+    pub start: Span,
+    /// Files whose parameters and defaults are taken over; empty once that is done.
+    pub include: Vec<Spanned<String>>,
+    /// Parameters in the order of the file, those of included files first; each may use those above it.
+    pub params: Vec<Param>,
     /// Where `params` stands, or the file's beginning.
     pub params_place: Span,
+    /// Values for parameters from files that the caller gives, in order; of several for one name the last counts.
+    pub given: Vec<Entry>,
+    /// What the workflow as a whole is fanned out over.
+    pub matrix: Option<Entry>,
     /// Request fields for every shot.
     pub defaults: Vec<Entry>,
     /// The shots in the order of the file.
     pub shots: Vec<Shot>,
-    /// The film, where one is wanted.
-    pub film: Option<FilmWords>,
+    /// The films, where any is wanted.
+    pub films: Vec<FilmWords>,
+    /// How many shots a chain may have before that is surely a mistake.
+    pub max_chain: Option<Spanned<u32>>,
 }
 
 /// A key with its value.
@@ -99,7 +115,7 @@ pub struct Continues {
 /// What the file says of the film.
 #[derive(Clone, Debug)]
 pub struct FilmWords {
-    /// The word `film`.
+    /// The word `film`, or the first word of one of several `films`.
     pub key: Key,
     /// The film's file name.
     pub output: Option<Entry>,

@@ -17,8 +17,11 @@ pub struct ShotRef {
 }
 
 impl ShotRef {
-    /// Reads a reference; the error says what is wrong with it.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    /// Reads a reference.
+    ///
+    /// # Errors
+    /// What is wrong with it, for people.
+    pub fn parse(text: &str) -> Result<Self, String> {
         let (rest, take) = match text.split_once('#') {
             Some((rest, take)) => {
                 let number = take.parse::<u32>().ok().filter(|number| *number > 0);

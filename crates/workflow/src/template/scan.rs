@@ -194,12 +194,19 @@ fn whole_expression(text: &str, regions: &[Region]) -> Option<Range<usize>> {
     Some(inner)
 }
 
-/// Which of the names stand in the code of a template, as far as one can see without running it.
+/// The words in the code of a template, names among them, as far as one can see without running it.
+pub(crate) fn words_used(text: &str) -> Vec<&str> {
+    regions(text).iter().flat_map(|region| words(&text[region.outer.clone()])).collect()
+}
+
+/// The words of an expression that stands without braces.
+pub(crate) fn words(code: &str) -> impl Iterator<Item = &str> {
+    code.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
+}
+
+/// Which of the names stand in the code of a template.
 pub(crate) fn names_used<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    let words: Vec<&str> = regions(text)
-        .iter()
-        .flat_map(|region| text[region.outer.clone()].split(|c: char| !(c.is_alphanumeric() || c == '_')))
-        .collect();
+    let words = words_used(text);
     names.into_iter().filter(|name| words.contains(name)).collect()
 }
 

@@ -45,6 +45,21 @@ impl Yaml {
         Self { value, span }
     }
 
+    /// The same tree with all places further on, where a file is one of several.
+    pub(crate) fn moved(self, by: usize) -> Self {
+        let value = match self.value {
+            YamlValue::List(items) => YamlValue::List(items.into_iter().map(|item| item.moved(by)).collect()),
+            YamlValue::Map(entries) => YamlValue::Map(
+                entries
+                    .into_iter()
+                    .map(|(key, value)| (Key::new(key.value, key.span.moved(by)), value.moved(by)))
+                    .collect(),
+            ),
+            scalar => scalar,
+        };
+        Self { value, span: self.span.moved(by) }
+    }
+
     /// A JSON value whose every part stands at one place.
     pub(crate) fn from_json(value: &Value, span: Span) -> Self {
         let value = match value {
@@ -91,7 +106,9 @@ impl Yaml {
         }
     }
 
-    pub(crate) fn is_null(&self) -> bool {
+    /// Whether nothing is there, or `null`.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
         self.value == YamlValue::Null
     }
 

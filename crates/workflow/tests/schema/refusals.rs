@@ -17,7 +17,16 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ("unknown-shot", &[], "which shots there are is said by the values of others"),
     ("no-matching-instance", &[], "which instances there are follows from matrices"),
     ("ambiguous-instance", &[], "how many instances there are follows from matrices"),
-    ("pick-needed", &[], "whether a pick is needed depends on which shots use the takes"),
+    ("missing-param", &[], "the value is given when the workflow is run"),
+    ("bad-include", &[], "whether an included file is there, and where it lies, is no part of the text"),
+    ("include-cycle", &[], "it runs through other files"),
+    ("include-limit", &[], "it runs through other files"),
+    ("included-twice", &[], "it stands in other files"),
+    ("bad-name", &["include-wrong-inside"], "it stands in an included file"),
+    ("unknown-field", &["include-wrong-inside"], "it stands in an included file"),
+    ("unknown-word", &["include-wrong-inside"], "it stands in an included file"),
+    ("wrong-type", &["include-wrong-inside"], "it stands in an included file"),
+    ("yaml-syntax", &["include-wrong-inside"], "it stands in an included file"),
     ("left-out", &[], "whether a shot is left out comes out of a template"),
     ("undefined-name", &[], "which names there are depends on `params` and on the matrix"),
     ("template-syntax", &[], "the language of templates has no regular grammar"),
@@ -67,10 +76,12 @@ fn files(name: &str) -> BTreeMap<String, (PathBuf, Option<Value>)> {
     let found = entries.map(|entry| entry.expect("it can be read").path());
     let yaml = found.filter(|path| path.extension().is_some_and(|ending| ending == "yaml"));
     let yaml = yaml.filter(|path| path.file_name().is_some_and(|name| name != "prices.yaml"));
-    yaml.map(|path| {
+    yaml.filter_map(|path| {
         let text = std::fs::read_to_string(&path).expect("text");
         let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
-        (stem, (path, crate::as_an_editor_reads(&text)))
+        // What is wrong only with what the caller gives is nothing that an editor could see.
+        let is_given = text.starts_with("#! ");
+        (!is_given).then(|| (stem, (path, crate::as_an_editor_reads(&text))))
     })
     .collect()
 }

@@ -2,7 +2,7 @@
 
 use workflow::plan::NodeIx;
 
-use crate::state::{Action, Halt, Outcome, Phase, RunState};
+use crate::state::{Action, Decision, Halt, Outcome, Phase, RunState};
 use crate::time::Millis;
 
 impl RunState {
@@ -13,7 +13,8 @@ impl RunState {
         }
     }
 
-    /// Asks the ledger about a waiting node whose predecessors are all done.
+    /// Asks the ledger about a waiting node whose predecessors are all done. One that waits for somebody to pick a take ends here: a later
+    /// run, which knows the pick, begins it.
     pub(in crate::state) fn look_if_possible(
         &mut self,
         node: NodeIx,
@@ -29,7 +30,12 @@ impl RunState {
         if !self.plan.predecessors(node).iter().all(is_done) {
             return;
         }
-        if let Some(key) = self.key(node) {
+        let takes: Vec<String> =
+            self.plan.unpicked(node).map(|takes| self.plan.takes_name(takes).to_owned()).collect();
+        if !takes.is_empty() {
+            self.node_mut(node).decision = Some(Decision::Deferred);
+            self.end(node, Outcome::Unpicked { takes });
+        } else if let Some(key) = self.key(node) {
             self.node_mut(node).key = Some(key);
             self.put(node, Phase::Looking);
             actions.push(Action::Look { node, key, at: now });

@@ -1,11 +1,13 @@
 //! What a run would do, as one document; docs/output.md describes its JSON form.
 
+use std::collections::BTreeMap;
+
 use engine::preview::Preview;
 use engine::state::Decision;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use workflow::plan::{Node, NodeIx, Place, Plan, Source};
+use workflow::plan::{Clip, Frame, Node, NodeIx, Place, Plan, Source};
 use workflow::prices::{Between, Billing, Chance, Forecast, Money};
 
 use crate::prices::{self, PriceTable};
@@ -27,8 +29,10 @@ pub(crate) struct Document {
     pub(crate) prices: Option<Origin>,
     /// Every instance in file order.
     pub(crate) shots: Vec<Planned>,
-    /// The film, where there is one.
-    pub(crate) film: Option<Film>,
+    /// The films.
+    pub(crate) films: Vec<Film>,
+    /// The shots or instances of whose takes one is to be picked, with how many takes there are.
+    pub(crate) picks: BTreeMap<String, usize>,
     /// What is to be submitted comes to, each task attempted once.
     pub(crate) totals: Forecast,
 }
@@ -99,14 +103,42 @@ pub(crate) enum Gives {
     Nothing,
 }
 
-/// The film.
+/// A film.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Film {
     /// The file's name.
     pub(crate) output: String,
     /// The instances in the order in which they are shown.
-    pub(crate) clips: Vec<String>,
+    pub(crate) clips: Vec<Shown>,
+}
+
+impl Film {
+    /// The instances with their positions, from 1; takes of which one is still to be picked share theirs.
+    pub(crate) fn numbered(&self) -> impl Iterator<Item = (usize, &str)> {
+        let positions = self.clips.iter().zip(1..);
+        positions.flat_map(|(clip, number)| clip.shots().iter().map(move |shot| (number, shot.as_str())))
+    }
+}
+
+/// What a film shows at one position.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Shown {
+    /// This instance.
+    Shot(String),
+    /// Whichever of these takes is picked.
+    Pick(Vec<String>),
+}
+
+impl Shown {
+    /// The instances that may be shown.
+    pub(crate) fn shots(&self) -> &[String] {
+        match self {
+            Self::Shot(shot) => std::slice::from_ref(shot),
+            Self::Pick(takes) => takes,
+        }
+    }
 }
 
 impl Document {
@@ -141,12 +173,29 @@ impl Document {
                 source: table.prices.source().to_owned(),
             }),
             shots,
-            film: plan.film().map(|film| Film {
-                output: film.output.clone(),
-                clips: film.clips.iter().map(|clip| plan.node(*clip).name.clone()).collect(),
-            }),
+            films: plan
+                .films()
+                .iter()
+                .map(|film| Film {
+                    output: film.output.clone(),
+                    clips: film.clips.iter().map(|clip| shown(plan, clip)).collect(),
+                })
+                .collect(),
+            picks: plan
+                .open_picks()
+                .into_iter()
+                .map(|takes| (plan.takes_name(takes).to_owned(), takes.len()))
+                .collect(),
             totals,
         }
+    }
+}
+
+fn shown(plan: &Plan, clip: &Clip) -> Shown {
+    let name = |node: &NodeIx| plan.node(*node).name.clone();
+    match clip {
+        Clip::Node(node) => Shown::Shot(name(node)),
+        Clip::Pick(takes) => Shown::Pick(takes.iter().map(name).collect()),
     }
 }
 
@@ -191,6 +240,10 @@ fn after(plan: &Plan, ix: NodeIx, node: &Node) -> Vec<After> {
         let frames = node.inputs.iter().filter_map(|input| match &input.source {
             Source::LastFrame(from) => (*from == before).then_some(Gives::LastFrame),
             Source::FirstFrame(from) => (*from == before).then_some(Gives::FirstFrame),
+            Source::Pick { takes, frame } => takes.contains(&before).then_some(match frame {
+                Frame::First => Gives::FirstFrame,
+                Frame::Last => Gives::LastFrame,
+            }),
             Source::File { .. } => None,
         });
         let frames: Vec<Gives> = frames.collect();

@@ -40,14 +40,13 @@ pub(crate) fn dot(document: &Document) -> String {
             let _ = writeln!(out, "  n{from} -> n{to} [{about}];");
         }
     }
-    if let Some(film) = &document.film {
-        let _ = writeln!(out, "  film [label={}, shape=note, style=\"\"];", quoted(&film.output));
-        for (number, clip) in film.clips.iter().enumerate() {
-            let Some(from) = at.get(clip.as_str()) else { continue };
-            let number = number + 1;
+    for (which, film) in document.films.iter().enumerate() {
+        let _ = writeln!(out, "  film{which} [label={}, shape=note, style=\"\"];", quoted(&film.output));
+        for (number, shot) in film.numbered() {
+            let Some(from) = at.get(shot) else { continue };
             let _ = writeln!(
                 out,
-                "  n{from} -> film [label=\"{number}\", color=\"#888888\", fontcolor=\"#888888\"];"
+                "  n{from} -> film{which} [label=\"{number}\", color=\"#888888\", fontcolor=\"#888888\"];"
             );
         }
     }

@@ -33,11 +33,11 @@ pub(crate) fn mermaid(document: &Document) -> String {
             let _ = writeln!(out, "  n{from} {arrow} n{to}");
         }
     }
-    if let Some(film) = &document.film {
-        let _ = writeln!(out, "  film([\"{}\"])", label(&film.output));
-        for (number, clip) in film.clips.iter().enumerate() {
-            let Some(from) = at.get(clip.as_str()) else { continue };
-            let _ = writeln!(out, "  n{from} ==>|{}| film", number + 1);
+    for (which, film) in document.films.iter().enumerate() {
+        let _ = writeln!(out, "  film{which}([\"{}\"])", label(&film.output));
+        for (number, shot) in film.numbered() {
+            let Some(from) = at.get(shot) else { continue };
+            let _ = writeln!(out, "  n{from} ==>|{number}| film{which}");
         }
     }
     out.push_str(CLASSES);

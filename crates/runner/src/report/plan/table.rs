@@ -115,13 +115,16 @@ fn closing(document: &Document) -> String {
         let words: Vec<String> = counts.iter().map(|(word, count)| format!("{word} {count}")).collect();
         lines.push(format!("not submitted: {}", words.join(", ")));
     }
-    if let Some(film) = &document.film {
+    for film in &document.films {
         let clips = film.clips.len();
         lines.push(format!(
             "film: {} from {clips} {}",
             film.output,
             if clips == 1 { "clip" } else { "clips" }
         ));
+    }
+    for (shot, takes) in &document.picks {
+        lines.push(format!("to pick: one of the {takes} takes of {shot}, once they are made"));
     }
     lines.join("\n") + "\n"
 }

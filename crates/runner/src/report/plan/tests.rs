@@ -7,6 +7,7 @@ use engine::state::Decision;
 use workflow::plan::Plan;
 use workflow::{InMemory, Options};
 
+use super::document::Shown;
 use super::*;
 use crate::prices::PriceTable;
 
@@ -119,9 +120,9 @@ fn no_name_breaks_out_of_a_picture() {
     document.workflow = evil.to_owned();
     document.shots[0].name = evil.to_owned();
     document.shots[1].after[0].shot = evil.to_owned();
-    if let Some(film) = &mut document.film {
+    for film in &mut document.films {
         film.output = evil.to_owned();
-        film.clips = vec![evil.to_owned(), "not there".to_owned()];
+        film.clips = vec![Shown::Shot(evil.to_owned()), Shown::Pick(vec!["not there".to_owned()])];
     }
     let mermaid = mermaid(&document);
     for line in mermaid.lines().filter(|line| line.contains("evil")) {

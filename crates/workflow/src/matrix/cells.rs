@@ -1,76 +1,53 @@
 //! From what a matrix says to its cells.
 
+use std::collections::{HashMap, HashSet};
+
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::{Cell, range};
+use super::zip::{self, Group};
+use super::{Cell, Folders, Given, axis};
 use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped, quoted_list};
 use crate::source::Spanned;
 use crate::syntax::identifier;
 use crate::yaml::{Key, Yaml, YamlValue};
 
-type Axes = IndexMap<String, Vec<Spanned<Value>>>;
 type Rule = Vec<(Key, Spanned<Value>)>;
+
+/// What a matrix says, read but not multiplied.
+#[derive(Default)]
+struct Spec {
+    /// Groups of axes; those of one group move together, most groups are one axis.
+    groups: Vec<Group>,
+    include: Vec<Rule>,
+    exclude: Vec<Rule>,
+}
 
 /// The cells of a matrix whose templates are rendered, in order: the last axis moves fastest; combinations that
 /// `include` adds come last. Nothing where it is wrong, which is reported.
 ///
-/// The number of cells is known, and bounded, before any is made.
-pub(crate) fn cells(word: &Key, matrix: &Yaml, problems: &mut Problems) -> Option<Vec<Cell>> {
-    let YamlValue::Map(entries) = &matrix.value else {
-        problems.push(
-            Diagnostic::error("bad-matrix", matrix.span.or(word.span), "`matrix` is a map of axes")
-                .label(format!("this is {}", matrix.kind()))
-                .help("write `matrix: {seed: [1, 2, 3]}`"),
-        );
-        return None;
-    };
-    let (mut axes, mut include, mut exclude) = (Axes::new(), Vec::new(), Vec::new());
-    let mut sound = true;
-    for (key, value) in entries {
-        match key.value.as_str() {
-            "include" => sound &= rules(key, value, problems).map(|found| include = found).is_some(),
-            "exclude" => sound &= rules(key, value, problems).map(|found| exclude = found).is_some(),
-            _ => {
-                let found = axis(key, value, problems);
-                sound &= found.is_some();
-                axes.insert(key.value.clone(), found.unwrap_or_default());
-            }
-        }
-    }
-    for rule in &exclude {
-        for (key, _) in rule {
-            if !axes.contains_key(&key.value) {
-                let diagnostic = Diagnostic::error(
-                    "bad-matrix",
-                    key.span,
-                    format!("`{}` is not an axis of this matrix", key.value),
-                );
-                let known = || axes.keys().map(String::as_str);
-                problems.push(
-                    diagnostic.help(
-                        did_you_mean(&key.value, known())
-                            .unwrap_or_else(|| format!("the axes are {}", quoted_list(known(), 12))),
-                    ),
-                );
-                sound = false;
-            }
-        }
-    }
-    if !sound {
-        return None;
-    }
-    if axes.is_empty() && include.is_empty() {
+/// Axes that are `given` have those values instead of the matrix's own; an entry of `include` with another value of such an axis
+/// counts no more. The number of cells is known, and bounded, before any is made.
+pub(crate) fn cells(
+    word: &Key,
+    matrix: &Yaml,
+    given: &[Given],
+    folders: Folders<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<Cell>> {
+    let mut spec = read(word, matrix, given, folders, problems)?;
+    if spec.groups.is_empty() && spec.include.is_empty() {
         problems.push(
             Diagnostic::error("bad-matrix", word.span, "this matrix has no axis")
                 .help("write `matrix: {seed: [1, 2, 3]}`"),
         );
         return None;
     }
-    let mut cells = product(word, &axes, problems)?;
-    cells.retain(|cell| !exclude.iter().any(|rule| holds(cell, rule)));
-    include_all(&mut cells, &axes, include);
+    let mut cells = product(word, &spec.groups, problems)?;
+    cells.retain(|cell| !spec.exclude.iter().any(|rule| holds(cell, rule)));
+    spec.include.retain(|rule| rule.iter().all(|entry| is_still_meant(entry, given)));
+    include_all(&mut cells, &spec.groups, spec.include);
     if cells.is_empty() {
         problems.push(
             Diagnostic::error("bad-matrix", word.span, "no cell of this matrix is left").help("exclude less"),
@@ -84,46 +61,72 @@ pub(crate) fn cells(word: &Key, matrix: &Yaml, problems: &mut Problems) -> Optio
     Some(cells)
 }
 
+fn is_still_meant((axis, value): &(Key, Spanned<Value>), given: &[Given]) -> bool {
+    given
+        .iter()
+        .find(|given| given.axis == axis.value)
+        .is_none_or(|given| given.values.iter().any(|one| one.value == value.value))
+}
+
+fn read(
+    word: &Key,
+    matrix: &Yaml,
+    given: &[Given],
+    folders: Folders<'_>,
+    problems: &mut Problems,
+) -> Option<Spec> {
+    let YamlValue::Map(entries) = &matrix.value else {
+        problems.push(
+            Diagnostic::error("bad-matrix", matrix.span.or(word.span), "`matrix` is a map of axes")
+                .label(format!("this is {}", matrix.kind()))
+                .help("write `matrix: {seed: [1, 2, 3]}`"),
+        );
+        return None;
+    };
+    let mut spec = Spec::default();
+    let mut sound = true;
+    for (key, value) in entries {
+        match key.value.as_str() {
+            "include" => sound &= rules(key, value, problems).map(|found| spec.include = found).is_some(),
+            "exclude" => sound &= rules(key, value, problems).map(|found| spec.exclude = found).is_some(),
+            "zip" => {
+                let found = zip::groups(key, value, given, folders, problems);
+                sound &= found.map(|found| spec.groups.extend(found)).is_some();
+            }
+            _ => {
+                let found = zip::one(key, value, given, folders, problems);
+                sound &= found.is_some();
+                spec.groups.push(vec![(key.clone(), found.unwrap_or_default())]);
+            }
+        }
+    }
+    let mut seen: HashMap<&str, &Key> = HashMap::new();
+    for (key, _) in spec.groups.iter().flatten() {
+        if let Some(first) = seen.insert(&key.value, key) {
+            let message = format!("the axis `{}` is given twice", key.value);
+            problems.push(Diagnostic::error("bad-matrix", key.span, message).other(first.span, "first here"));
+            sound = false;
+        }
+    }
+    for (key, _) in spec.exclude.iter().flatten() {
+        if !seen.contains_key(key.value.as_str()) {
+            let message = format!("`{}` is not an axis of this matrix", key.value);
+            let known = || spec.groups.iter().flatten().map(|(axis, _)| axis.value.as_str());
+            problems.push(
+                Diagnostic::error("bad-matrix", key.span, message).help(
+                    did_you_mean(&key.value, known())
+                        .unwrap_or_else(|| format!("the axes are {}", quoted_list(known(), 12))),
+                ),
+            );
+            sound = false;
+        }
+    }
+    sound.then_some(spec)
+}
+
 fn too_large(word: &Key, count: u128) -> Diagnostic {
     Diagnostic::error("matrix-too-large", word.span, format!("this matrix has {} cells", grouped(count)))
         .help(format!("a plan has at most {} instances", grouped(bounds::INSTANCES as u128)))
-}
-
-fn axis(key: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<Spanned<Value>>> {
-    if let Err(message) = identifier(&key.value) {
-        problems.error("bad-name", key.span, message);
-        return None;
-    }
-    match &value.value {
-        YamlValue::List(items) if items.is_empty() => {
-            problems.error("bad-matrix", key.span, format!("the axis `{}` has no value", key.value));
-            None
-        }
-        YamlValue::List(items) => {
-            Some(items.iter().map(|item| Spanned::new(item.to_json(), place(item, key))).collect())
-        }
-        YamlValue::Map(_) => range::values(key, value, problems),
-        _ => {
-            problems.push(
-                Diagnostic::error(
-                    "bad-matrix",
-                    value.span.or(key.span),
-                    format!("the axis `{}` is a list", key.value),
-                )
-                .label(format!("this is {}", value.kind()))
-                .help("an axis is a list, or a range such as `{from: 1, to: 5}`"),
-            );
-            None
-        }
-    }
-}
-
-fn place(value: &Yaml, key: &Key) -> crate::source::Span {
-    match &value.value {
-        // A map is shown by its first key.
-        YamlValue::Map(entries) => entries.first().map_or(value.span, |(first, _)| first.span),
-        _ => value.span.or(key.span),
-    }
 }
 
 /// `include` or `exclude`: a list of maps.
@@ -172,30 +175,33 @@ fn rules(word: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<Rule>>
                 problems.error("bad-name", key.span, message);
                 sound = false;
             }
-            rule.push((key.clone(), Spanned::new(value.to_json(), place(value, key))));
+            rule.push((key.clone(), Spanned::new(value.to_json(), axis::place(value, key))));
         }
         found.push(rule);
     }
     sound.then_some(found)
 }
 
-fn product(word: &Key, axes: &Axes, problems: &mut Problems) -> Option<Vec<Cell>> {
-    if axes.is_empty() {
+fn product(word: &Key, groups: &[Group], problems: &mut Problems) -> Option<Vec<Cell>> {
+    if groups.is_empty() {
         return Some(Vec::new());
     }
-    let count = axes.values().fold(1_u128, |count, values| count.saturating_mul(values.len() as u128));
+    let length = |group: &Group| group.first().map_or(0, |(_, values)| values.len());
+    let count = groups.iter().fold(1_u128, |count, group| count.saturating_mul(length(group) as u128));
     if count > bounds::INSTANCES as u128 {
         problems.push(too_large(word, count));
         return None;
     }
     let mut combinations: Vec<IndexMap<String, Spanned<Value>>> = vec![IndexMap::new()];
-    for (axis, values) in axes {
+    for group in groups {
         combinations = combinations
             .into_iter()
             .flat_map(|combination| {
-                values.iter().map(move |value| {
+                (0..length(group)).map(move |at| {
                     let mut longer = combination.clone();
-                    longer.insert(axis.clone(), value.clone());
+                    for (axis, values) in group {
+                        longer.insert(axis.value.clone(), values[at].clone());
+                    }
                     longer
                 })
             })
@@ -212,19 +218,20 @@ fn holds(cell: &Cell, rule: &Rule) -> bool {
 
 /// An entry is added to every original combination none of whose original values it would change; values added by
 /// an earlier entry may change. An entry that fits none becomes a combination of its own, to which nothing is added.
-fn include_all(cells: &mut Vec<Cell>, axes: &Axes, include: Vec<Rule>) {
+fn include_all(cells: &mut Vec<Cell>, groups: &[Group], include: Vec<Rule>) {
+    let axes: HashSet<&str> = groups.iter().flatten().map(|(axis, _)| axis.value.as_str()).collect();
     let originals = cells.len();
     for entry in include {
         let mut added = false;
         for cell in &mut cells[..originals] {
             let fits = entry.iter().all(|(axis, value)| {
-                !axes.contains_key(&axis.value)
+                !axes.contains(axis.value.as_str())
                     || cell.values.get(&axis.value).is_some_and(|ours| ours.value == value.value)
             });
             if fits {
                 added = true;
                 for (axis, value) in &entry {
-                    if !axes.contains_key(&axis.value) {
+                    if !axes.contains(axis.value.as_str()) {
                         cell.values.insert(axis.value.clone(), value.clone());
                     }
                 }
@@ -248,7 +255,9 @@ mod tests {
         let source = Source::new("matrix.yaml", yaml);
         let tree = crate::yaml::read(&source, &mut problems).unwrap();
         let (key, value) = tree.get("matrix").unwrap();
-        let cells = cells(key, value, &mut problems);
+        let files = crate::InMemory::default();
+        let folders = Folders { files: &files, outside: false };
+        let cells = cells(key, value, &[], folders, &mut problems);
         match cells {
             Some(cells) => Ok(cells
                 .iter()
@@ -315,6 +324,23 @@ mod tests {
         assert_eq!(axis("{from: 1, to: 7, step: 3}"), [json!(1), json!(4), json!(7)]);
         assert_eq!(axis("{from: 2, to: 0, step: -1}"), [json!(2), json!(1), json!(0)]);
         assert_eq!(axis("{from: 0, to: 0.3, step: 0.1}"), [json!(0.0), json!(0.1), json!(0.2), json!(0.3)]);
+    }
+
+    #[test]
+    fn zipped_axes_move_together() {
+        let cells = expand(
+            "matrix:\n  zip: {look: [noir, pastel], seed: [7, 8]}\n  lens: [24mm, 50mm]\n  exclude: [{look: noir, lens: 50mm}]\n",
+        );
+        assert_eq!(
+            cells.unwrap(),
+            [
+                json!({"look": "noir", "seed": 7, "lens": "24mm"}),
+                json!({"look": "pastel", "seed": 8, "lens": "24mm"}),
+                json!({"look": "pastel", "seed": 8, "lens": "50mm"}),
+            ]
+        );
+        assert_eq!(expand("matrix: {zip: {a: [1, 2], b: [1]}}").unwrap_err()[0].code, "bad-matrix");
+        assert_eq!(expand("matrix: {zip: {a: [1, 2]}, a: [1]}").unwrap_err()[0].code, "bad-matrix");
     }
 
     #[test]

@@ -1,0 +1,110 @@
+//! Which takes were picked with `runner pick`: a small file beside the ledger, `.runner/picks.json`, that people may read and
+//! keep with their project. What a workflow file says itself goes before it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::place::Place;
+
+const VERSION: u32 = 1;
+/// The largest file that is read: far more than anyone picks.
+const LARGEST: u64 = 16 * 1024 * 1024;
+
+/// The picks of one workflow: the name of a shot or of one instance, and the number of the take.
+pub(crate) type Picks = BTreeMap<String, u32>;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    version: u32,
+    /// By the name of the workflow file.
+    workflows: BTreeMap<String, Picks>,
+}
+
+/// The picks for one workflow file.
+#[derive(Debug)]
+pub(crate) struct Store {
+    file: PathBuf,
+    workflow: String,
+}
+
+impl Store {
+    pub(crate) fn of(workflow: &Path, place: &Place) -> Self {
+        let name = workflow.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Self { file: place.folder.join(".runner").join("picks.json"), workflow: name }
+    }
+
+    /// What is picked. Nothing where nothing was ever picked.
+    ///
+    /// # Errors
+    /// What is wrong with the file, for people.
+    pub(crate) fn read(&self) -> Result<Picks, String> {
+        Ok(self.stored()?.workflows.remove(&self.workflow).unwrap_or_default())
+    }
+
+    /// Changes what is picked, so that no other process loses what it changes meanwhile, and a cut leaves the old file.
+    ///
+    /// # Errors
+    /// Why the file cannot be written, for people. It is as it was then.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Picks)) -> Result<(), String> {
+        self.change_file(change).map_err(|error| match error {
+            Failed::Io(error) => format!("cannot write the picks: {error}"),
+            Failed::Said(why) => why,
+        })
+    }
+
+    fn change_file(&self, change: impl FnOnce(&mut Picks)) -> Result<(), Failed> {
+        let folder = self.file.parent().unwrap_or(Path::new("."));
+        fs_err::create_dir_all(folder)?;
+        let lock = File::create(folder.join("picks.lock"))?;
+        lock.lock()?;
+        let mut stored = self.stored().map_err(Failed::Said)?;
+        let picks = stored.workflows.entry(self.workflow.clone()).or_default();
+        change(picks);
+        if picks.is_empty() {
+            stored.workflows.remove(&self.workflow);
+        }
+        let text = serde_json::to_string_pretty(&stored).map_err(std::io::Error::other)?;
+        let part = folder.join("picks.json.part");
+        let mut file = fs_err::File::create(&part)?;
+        file.write_all(format!("{text}\n").as_bytes())?;
+        file.sync_all()?;
+        fs_err::rename(&part, &self.file)?;
+        Ok(())
+    }
+
+    fn stored(&self) -> Result<Stored, String> {
+        let nothing = Stored { version: VERSION, workflows: BTreeMap::new() };
+        let shown = crate::place::shown(&self.file);
+        match std::fs::metadata(&self.file) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(nothing),
+            Ok(facts) if facts.len() > LARGEST => {
+                return Err(format!("{shown} is far too large to hold picks"));
+            }
+            Ok(_) | Err(_) => {}
+        }
+        let text = fs_err::read_to_string(&self.file).map_err(|error| error.to_string())?;
+        let stored: Stored = serde_json::from_str(&text).map_err(|error| {
+            format!("{shown} cannot be read: {error}; mend it, or remove it and pick again")
+        })?;
+        if stored.version != VERSION {
+            return Err(format!("{shown} has version {}, and this program knows {VERSION}", stored.version));
+        }
+        Ok(stored)
+    }
+}
+
+enum Failed {
+    Io(std::io::Error),
+    Said(String),
+}
+
+impl From<std::io::Error> for Failed {
+    fn from(error: std::io::Error) -> Self {
+        Self::Io(error)
+    }
+}

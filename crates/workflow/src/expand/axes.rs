@@ -1,0 +1,130 @@
+//! What matrices there are: the workflow's own and those of its shots, with the axes that the caller gives put in their place.
+
+use super::{Cx, uses};
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use crate::matrix::{self, Cell, Folders, Given};
+use crate::source::Spanned;
+use crate::syntax::{Shot, Workflow};
+use crate::template::Scope;
+use crate::yaml::{Yaml, YamlValue};
+
+/// The matrices of a workflow, rendered.
+pub(super) struct Axes {
+    /// The cells of the workflow's own matrix; one empty cell where it has none.
+    pub(super) top: Vec<Cell>,
+    /// What the matrix of each shot says; `Err` where a template in it fails, which is reported.
+    shots: Vec<Option<Result<Yaml, ()>>>,
+    given: Vec<Given>,
+}
+
+/// Something is wrong with the workflow's own matrix, and is among the problems already.
+pub(super) struct Reported;
+
+impl Axes {
+    pub(super) fn read<'w>(
+        workflow: &'w Workflow,
+        params: &Scope,
+        cx: &Cx<'w>,
+        problems: &mut Problems,
+    ) -> Result<Self, Reported> {
+        let given = matrix::read_given(&cx.options.axes, workflow.start, problems);
+        let mut render = |value: &'w Yaml| cx.templates.render(value, params, problems).ok_or(());
+        let shots: Vec<_> = workflow
+            .shots
+            .iter()
+            .map(|shot| shot.matrix.as_ref().map(|entry| render(&entry.value)))
+            .collect();
+        let own =
+            workflow.matrix.as_ref().map(|entry| render(&entry.value).map_err(|()| Reported)).transpose()?;
+
+        let matrices = || own.iter().chain(shots.iter().flatten().flatten());
+        let has = |given: &Given| matrices().any(|matrix| has_axis(matrix, &given.axis));
+        let added: Vec<&Given> = given.iter().filter(|given| !has(given)).collect();
+        let known = uses::names(workflow);
+        for given in &added {
+            let is_param = workflow.params.iter().any(|param| param.key.value == given.axis);
+            if !is_param && !known.contains(given.axis.as_str()) {
+                let message = format!("nothing here uses the axis `{}`, which was given", given.axis);
+                let params = || workflow.params.iter().map(|param| param.key.value.as_str());
+                let names = matrices().flat_map(axis_names).chain(params()).collect::<Vec<_>>();
+                let help = did_you_mean(&given.axis, names.iter().copied()).unwrap_or_else(|| {
+                    format!("axes and parameters are {}", quoted_list(names.iter().copied(), 12))
+                });
+                problems.push(Diagnostic::error("bad-axis", workflow.start, message).help(help));
+            }
+        }
+        let top = top(workflow, own.as_ref(), &given, &added, cx, problems).ok_or(Reported)?;
+        Ok(Self { top, shots, given })
+    }
+
+    /// The cells of a shot's own matrix; one empty cell where it has none. Nothing where it is wrong, which is reported.
+    pub(super) fn of_shot(
+        &self,
+        shot: &Shot,
+        at: usize,
+        cx: &Cx<'_>,
+        problems: &mut Problems,
+    ) -> Option<Vec<Cell>> {
+        match (&shot.matrix, &self.shots[at]) {
+            (Some(entry), Some(Ok(matrix))) => {
+                matrix::cells(&entry.key, matrix, &self.given, folders(cx), problems)
+            }
+            (_, Some(Err(()))) => None,
+            (_, None) | (None, _) => Some(vec![Cell::default()]),
+        }
+    }
+}
+
+/// The cells of the workflow's own matrix, with the axes that were added to it after its own.
+fn top(
+    workflow: &Workflow,
+    own: Option<&Yaml>,
+    given: &[Given],
+    added: &[&Given],
+    cx: &Cx<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<Cell>> {
+    let word = workflow
+        .matrix
+        .as_ref()
+        .map_or_else(|| Spanned::new("matrix".to_owned(), workflow.start), |entry| entry.key.clone());
+    let mut matrix = match own {
+        None if added.is_empty() => return Some(vec![Cell::default()]),
+        None => Yaml::new(YamlValue::Map(Vec::new()), word.span),
+        Some(own) => own.clone(),
+    };
+    if let YamlValue::Map(entries) = &mut matrix.value {
+        for given in added {
+            let key = Spanned::new(given.axis.clone(), word.span);
+            // Its values are those that are given, whatever stands here.
+            entries.push((key, Yaml::new(YamlValue::List(Vec::new()), word.span)));
+        }
+    }
+    let mut cells = matrix::cells(&word, &matrix, given, folders(cx), problems)?;
+    matrix::tell_apart(&mut cells);
+    Some(cells)
+}
+
+fn folders<'c>(cx: &Cx<'c>) -> Folders<'c> {
+    Folders { files: cx.files, outside: cx.options.allow_outside }
+}
+
+fn has_axis(matrix: &Yaml, axis: &str) -> bool {
+    axis_names(matrix).any(|name| name == axis)
+}
+
+/// The names of a matrix's axes, zipped ones too.
+pub(super) fn axis_names(matrix: &Yaml) -> impl Iterator<Item = &str> {
+    let entries = map(matrix);
+    let zipped = entries.iter().filter(|(key, _)| key.value == "zip").flat_map(|(_, value)| {
+        crate::syntax::items(value)
+            .iter()
+            .flat_map(|group| map(group).iter().map(|(key, _)| key.value.as_str()))
+    });
+    let plain = entries.iter().map(|(key, _)| key.value.as_str());
+    plain.filter(|name| !matrix::WORDS.contains(name)).chain(zipped)
+}
+
+fn map(value: &Yaml) -> &[(crate::yaml::Key, Yaml)] {
+    if let YamlValue::Map(entries) = &value.value { entries } else { &[] }
+}

@@ -1,0 +1,68 @@
+//! Which take of each cell is used by others: what the file says, else what the caller has recorded.
+
+use super::Cx;
+use super::fan::instance_name;
+use crate::diagnostic::{Diagnostic, Problems};
+use crate::matrix::Cell;
+use crate::syntax::{self, Shot};
+use crate::template::{Scope, has_template};
+
+/// The picked take of each cell; nothing where it is still open. Nothing at all where `pick` is wrong, which is reported.
+pub(super) fn of<'w>(
+    shot: &'w Shot,
+    takes: Option<u32>,
+    cells: &[Cell],
+    params: &Scope,
+    cx: &Cx<'w>,
+    problems: &mut Problems,
+) -> Option<Vec<Option<u32>>> {
+    let Some(takes) = takes else { return Some(vec![None; cells.len()]) };
+    let Some(entry) = &shot.pick else {
+        return Some(cells.iter().map(|cell| recorded(shot, cell, takes, cx, problems)).collect());
+    };
+    let read = |scope: &Scope, problems: &mut Problems| {
+        let value = cx.templates.render(&entry.value, scope, problems)?;
+        // `pick: null` leaves it open, as leaving the word out does.
+        if value.is_null() {
+            return Some(None);
+        }
+        syntax::count(&value, "pick", u64::from(takes), entry.key.span, problems).map(Some)
+    };
+    if !entry.value.text().is_some_and(has_template) {
+        let pick = read(params, problems)?;
+        return Some(vec![pick; cells.len()]);
+    }
+    cells
+        .iter()
+        .map(|cell| {
+            let mut scope = params.clone();
+            for (axis, value) in &cell.values {
+                scope.set(axis, &value.value);
+            }
+            read(&scope, problems)
+        })
+        .collect()
+}
+
+/// What was recorded for a cell. A take that is no longer there was recorded for another version of the file.
+fn recorded(shot: &Shot, cell: &Cell, takes: u32, cx: &Cx<'_>, problems: &mut Problems) -> Option<u32> {
+    if cx.options.picks.is_empty() {
+        return None;
+    }
+    let name = instance_name(&shot.id.value, &cell.label(), None);
+    let pick = *cx.options.picks.get(&name)?;
+    if (1..=takes).contains(&pick) {
+        return Some(pick);
+    }
+    let place = shot.takes.as_ref().map_or(shot.id.span, |entry| entry.key.span);
+    problems.push(
+        Diagnostic::warning(
+            "stale-pick",
+            place,
+            format!("take {pick} of `{name}` was picked, and there is none"),
+        )
+        .label(format!("there are {takes}"))
+        .help("pick again: what shows or continues it waits"),
+    );
+    None
+}

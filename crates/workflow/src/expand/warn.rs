@@ -1,0 +1,190 @@
+//! What is legal and surely not wanted.
+
+use std::collections::HashSet;
+
+use contract::InputForm;
+use serde_json::Value;
+
+use super::axes::axis_names;
+use super::fan::Fan;
+use super::links::Links;
+use super::{Cx, uses};
+use crate::diagnostic::{Diagnostic, Problems};
+use crate::plan::Node;
+use crate::syntax::{Shot, Workflow};
+
+/// Warns of the workflow as a whole, and of its requests.
+pub(super) fn all(
+    workflow: &Workflow,
+    fan: &Fan<'_>,
+    links: &Links,
+    nodes: &[Node],
+    cx: &Cx<'_>,
+    problems: &mut Problems,
+) {
+    let used = uses::names(workflow);
+    unused_params(workflow, &used, problems);
+    unused_axes(workflow, &used, problems);
+    long_chains(workflow, links, problems);
+    let requests = Requests::of(workflow, nodes);
+    sweeps_without_seed(workflow, fan, &requests, cx, problems);
+    let seconds: Vec<&Shot> = requests
+        .shots(|node| is_left_open(node, &["seconds", "duration"], cx))
+        .filter(|shot| !says_null(shot, "seconds"))
+        .collect();
+    let ratio: Vec<&Shot> = requests
+        .shots(|node| is_left_open(node, &["ratio", "size"], cx) && !takes_an_image(node, cx))
+        .filter(|shot| !says_null(shot, "ratio"))
+        .collect();
+    left_open(
+        "seconds-unstated",
+        &seconds,
+        "the length of this shot is left to the service",
+        "say `seconds:` here or in `defaults`; `seconds: null` in the shot leaves it to the service without a word",
+        problems,
+    );
+    left_open(
+        "ratio-unstated",
+        &ratio,
+        "the shape of this shot is left to the service, and there is no image that it could follow",
+        "say `ratio:` here or in `defaults` (spec 2.2)",
+        problems,
+    );
+}
+
+/// A parameter that no template uses. Those of included files are there for whoever wants them.
+fn unused_params(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problems) {
+    for param in workflow.params.iter().filter(|param| !param.included) {
+        let name = &param.key.value;
+        if !used.contains(name.as_str()) {
+            problems.push(
+                Diagnostic::warning(
+                    "unused-param",
+                    param.key.span,
+                    format!("nothing uses the parameter `{name}`"),
+                )
+                .help(format!("write `{{{{ {name} }}}}` where it belongs, or remove it")),
+            );
+        }
+    }
+}
+
+/// An axis that no template uses: its cells ask for the same thing.
+fn unused_axes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problems) {
+    for matrix in workflow.matrix.iter().chain(workflow.shots.iter().filter_map(|shot| shot.matrix.as_ref()))
+    {
+        for axis in axis_names(&matrix.value).filter(|axis| !used.contains(axis)) {
+            let place = matrix.value.get(axis).map_or(matrix.key.span, |(key, _)| key.span);
+            let message = format!("nothing uses the axis `{axis}`: its cells ask for the same video");
+            problems.push(Diagnostic::warning("unused-axis", place, message).help(format!(
+                "write `{{{{ {axis} }}}}` in a field; several candidates of one shot are `takes: 3`"
+            )));
+        }
+    }
+}
+
+/// Chains that are longer than the file allows.
+fn long_chains(workflow: &Workflow, links: &Links, problems: &mut Problems) {
+    let Some(most) = &workflow.max_chain else { return };
+    let mut length = vec![1_u32; workflow.shots.len()];
+    for &at in &links.order {
+        let begins_on = links.uses[at].iter().filter(|used| used.begins_on_it && !links.broken[used.target]);
+        length[at] = 1 + begins_on.map(|used| length[used.target]).max().unwrap_or(0);
+    }
+    for (shot, length) in workflow.shots.iter().zip(length) {
+        // Only the first that is too far; all behind it are as well.
+        if length == most.value.saturating_add(1) {
+            let message = format!(
+                "the chain that ends here has {length} shots: each begins on a frame of the one before"
+            );
+            problems.push(
+                Diagnostic::warning("long-chain", shot.id.span, message)
+                    .other(most.span, "more than this")
+                    .help("begin a new chain on a picture of its own, or raise `max_chain`"),
+            );
+        }
+    }
+}
+
+/// A shot that is fanned out while the service draws the seed: whether an axis or chance made the difference cannot be told.
+fn sweeps_without_seed(
+    workflow: &Workflow,
+    fan: &Fan<'_>,
+    requests: &Requests<'_>,
+    cx: &Cx<'_>,
+    problems: &mut Problems,
+) {
+    let without =
+        |node: &Node| cx.contract.field(&node.family, "seed").is_some() && field(node, &["seed"]).is_none();
+    let shots: HashSet<&str> = requests.shots(without).map(|shot| shot.id.value.as_str()).collect();
+    for (shot, fanned) in workflow.shots.iter().zip(&fan.shots) {
+        let is_sweep = fanned.as_ref().is_some_and(|fanned| fanned.cells.len() > 1);
+        // A shot that only inherits its axes is warned of where they are made.
+        let Some(matrix) = &shot.matrix else { continue };
+        if is_sweep && shots.contains(shot.id.value.as_str()) {
+            problems.push(
+                Diagnostic::warning("sweep-without-seed", matrix.key.span, "this sweep has no seed")
+                    .label("whether a difference comes from an axis or from chance cannot be told")
+                    .help("say `seed: 7`, the same for all cells, or make the seed an axis of its own"),
+            );
+        }
+    }
+}
+
+/// One warning for all shots that leave something open.
+fn left_open(code: &'static str, shots: &[&Shot], what: &str, help: &str, problems: &mut Problems) {
+    let Some((first, others)) = shots.split_first() else { return };
+    let mut diagnostic = Diagnostic::warning(code, first.id.span, what);
+    if !others.is_empty() {
+        let more = others.len();
+        diagnostic = diagnostic.label(format!("and of {more} more"));
+    }
+    problems.push(diagnostic.help(help));
+}
+
+/// The requests, with the shots that they belong to.
+struct Requests<'a> {
+    workflow: &'a Workflow,
+    nodes: &'a [Node],
+}
+
+impl<'a> Requests<'a> {
+    fn of(workflow: &'a Workflow, nodes: &'a [Node]) -> Self {
+        Self { workflow, nodes }
+    }
+
+    /// The shots, in file order, of which an instance is as described.
+    fn shots(&self, is: impl Fn(&Node) -> bool) -> impl Iterator<Item = &'a Shot> {
+        let found: HashSet<&str> =
+            self.nodes.iter().filter(|node| is(node)).map(|node| &*node.shot).collect();
+        self.workflow.shots.iter().filter(move |shot| found.contains(shot.id.value.as_str()))
+    }
+}
+
+/// Whether none of several fields is in a request, though its family has the first of them.
+fn is_left_open(node: &Node, names: &[&str], cx: &Cx<'_>) -> bool {
+    names.first().is_some_and(|first| cx.contract.field(&node.family, first).is_some())
+        && field(node, names).is_none()
+}
+
+/// A field at the top level or, as older clients write it, in `metadata`.
+fn field<'n>(node: &'n Node, names: &[&str]) -> Option<&'n Value> {
+    names.iter().find_map(|name| node.request.get(*name).or_else(|| node.request.get("metadata")?.get(*name)))
+}
+
+/// Whether a request brings a medium that its shape could follow, by the shot's words or by hand.
+fn takes_an_image(node: &Node, cx: &Cx<'_>) -> bool {
+    let Some(model) = cx.contract.model(&node.model) else { return false };
+    let forms = cx.contract.inputs(model);
+    let is_there = |form: &InputForm| match form {
+        InputForm::Field(name) | InputForm::ListField(name) => node.request.contains_key(name),
+        InputForm::ContentItem { .. } => field(node, &["content"]).is_some(),
+    };
+    let media = [&forms.first_frame, &forms.last_frame, &forms.reference_image, &forms.reference_video];
+    let mut by_hand = node.request.iter().filter(|(name, value)| name.contains("image") && !value.is_null());
+    media.into_iter().flatten().any(is_there) || by_hand.next().is_some()
+}
+
+fn says_null(shot: &Shot, name: &str) -> bool {
+    shot.fields.iter().any(|entry| entry.key.value == name && entry.value.is_null())
+}

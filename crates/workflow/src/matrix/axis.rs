@@ -1,0 +1,200 @@
+//! The values of one axis: a list, a range, the rows of a table, or the names of files.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::{Values, range, table};
+use crate::bounds;
+use crate::diagnostic::{Diagnostic, Problems, grouped};
+use crate::files::{self, FileTrouble, Files};
+use crate::source::{Span, Spanned};
+use crate::syntax::{self, identifier};
+use crate::yaml::{Key, Yaml, YamlValue};
+
+/// Where tables and lists of files come from.
+#[derive(Clone, Copy)]
+pub(crate) struct Folders<'a> {
+    pub(crate) files: &'a dyn Files,
+    /// Whether they may lie outside the workflow's folder.
+    pub(crate) outside: bool,
+}
+
+const FORMS: &str = "an axis is a list, a range `{from: 1, to: 5}`, a table `{csv: cast.csv}` or files `{files: \"stills/*.png\"}`";
+
+/// The values of an axis; nothing where it is wrong, which is reported.
+pub(super) fn values(
+    key: &Key,
+    value: &Yaml,
+    folders: Folders<'_>,
+    problems: &mut Problems,
+) -> Option<Values> {
+    if let Err(message) = identifier(&key.value) {
+        problems.error("bad-name", key.span, message);
+        return None;
+    }
+    let values = match &value.value {
+        YamlValue::List(items) => {
+            items.iter().map(|item| Spanned::new(item.to_json(), place(item, key))).collect()
+        }
+        YamlValue::Map(_) if value.get("csv").is_some() => rows(key, value, folders, problems)?,
+        YamlValue::Map(_) if value.get("files").is_some() => names(key, value, folders, problems)?,
+        YamlValue::Map(_) => range::values(key, value, problems)?,
+        _ => {
+            let message = format!("the axis `{}` is a list", key.value);
+            problems.push(
+                Diagnostic::error("bad-matrix", value.span.or(key.span), message)
+                    .label(format!("this is {}", value.kind()))
+                    .help(FORMS),
+            );
+            return None;
+        }
+    };
+    if values.is_empty() {
+        problems.error("bad-matrix", key.span, format!("the axis `{}` has no value", key.value));
+        return None;
+    }
+    Some(values)
+}
+
+/// The place of a value: a map is shown by its first key.
+pub(super) fn place(value: &Yaml, key: &Key) -> Span {
+    match &value.value {
+        YamlValue::Map(entries) => entries.first().map_or(value.span, |(first, _)| first.span),
+        _ => value.span.or(key.span),
+    }
+}
+
+/// `{csv: cast.csv}`: a value for each row.
+fn rows(key: &Key, value: &Yaml, folders: Folders<'_>, problems: &mut Problems) -> Option<Values> {
+    let (name, span) = only_word(key, value, "csv", problems)?;
+    let table = path(&name, folders.outside)
+        .and_then(|path| {
+            folders.files.read(&path, bounds::TABLE_BYTES).map_err(|trouble| trouble.to_string())
+        })
+        .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "this file is not UTF-8 text".to_owned()))
+        .and_then(|text| table::rows(&text));
+    match table {
+        Ok(rows) => Some(rows.into_iter().map(|row| Spanned::new(row, span)).collect()),
+        Err(why) => {
+            problems.push(bad_file(&name, &why, span));
+            None
+        }
+    }
+}
+
+/// `{files: "stills/*.png"}`: a value for each file, by the order of their names.
+fn names(key: &Key, value: &Yaml, folders: Folders<'_>, problems: &mut Problems) -> Option<Values> {
+    let (name, span) = only_word(key, value, "files", problems)?;
+    let found = path(&name, folders.outside).and_then(|path| matching(&path, folders.files));
+    match found {
+        Ok(names) if names.is_empty() => {
+            problems.push(bad_file(&name, "there is no such file", span));
+            None
+        }
+        Ok(names) => Some(names.into_iter().map(|name| Spanned::new(Value::String(name), span)).collect()),
+        Err(why) => {
+            problems.push(bad_file(&name, &why, span));
+            None
+        }
+    }
+}
+
+fn bad_file(name: &str, why: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("bad-file", span, format!("`{name}`: {why}"))
+        .help("files are named from the workflow's folder")
+}
+
+fn only_word(key: &Key, value: &Yaml, word: &str, problems: &mut Problems) -> Option<(String, Span)> {
+    let YamlValue::Map(entries) = &value.value else { return None };
+    if let Some((other, _)) = entries.iter().find(|(other, _)| other.value != word) {
+        let message = format!("`{}` does not go together with `{word}`", other.value);
+        problems.push(Diagnostic::error("bad-matrix", other.span, message).help(FORMS));
+        return None;
+    }
+    let (_, value) = value.get(word)?;
+    let text = syntax::text(value, word, key.span, problems)?;
+    Some((text.value, text.span.or(key.span)))
+}
+
+fn path(name: &str, outside: bool) -> Result<PathBuf, String> {
+    match files::inside(name) {
+        Some(path) => Ok(path),
+        None if outside && !name.is_empty() => Ok(PathBuf::from(name)),
+        None => Err("a workflow's files lie in its own folder or below".to_owned()),
+    }
+}
+
+/// The files below a folder that a pattern means, as paths with `/`. `*` and `?` stay within one folder, `**` goes
+/// through all below.
+fn matching(pattern: &Path, files: &dyn Files) -> Result<Vec<String>, String> {
+    let text = slashes(pattern);
+    let wild = |part: &str| part.contains(['*', '?', '[']);
+    let matcher = glob::Pattern::new(&text).map_err(|error| format!("this is no pattern: {}", error.msg))?;
+    let options = glob::MatchOptions {
+        case_sensitive: true,
+        require_literal_separator: true,
+        require_literal_leading_dot: true,
+    };
+    let parts: Vec<&str> = text.split('/').collect();
+    let fixed = parts.iter().take(parts.len() - 1).take_while(|part| !wild(part)).count();
+    let start: PathBuf = parts[..fixed].iter().collect();
+    let depth = if parts.contains(&"**") { bounds::FOLDER_DEPTH } else { parts.len() - fixed };
+
+    let mut found = Vec::new();
+    let mut looked_at = 0_usize;
+    let mut folders = vec![(start, 1_usize)];
+    while let Some((folder, level)) = folders.pop() {
+        let entries = match files.list(&folder, bounds::FOLDER_ENTRIES) {
+            Ok(entries) => entries,
+            // Folders that cannot be looked into hold nothing that was named.
+            Err(FileTrouble::Outside | FileTrouble::Unreadable(_)) if level > 1 => continue,
+            Err(trouble) => return Err(trouble.to_string()),
+        };
+        looked_at = looked_at.saturating_add(entries.len());
+        if looked_at > bounds::FOLDER_ENTRIES {
+            let most = grouped(bounds::FOLDER_ENTRIES as u128);
+            return Err(format!("more than {most} files would have to be looked at"));
+        }
+        for entry in entries {
+            let path = folder.join(&entry.name);
+            if entry.folder {
+                if level < depth && !entry.name.starts_with('.') {
+                    folders.push((path, level + 1));
+                }
+            } else {
+                let path = slashes(&path);
+                if matcher.matches_with(&path, options) {
+                    found.push(path);
+                }
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+fn slashes(path: &Path) -> String {
+    path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::InMemory;
+
+    #[test]
+    fn patterns_find_files_in_the_order_of_their_names() {
+        let files = ["a/2.png", "a/10.png", "a/x.jpg", "a/b/3.png", "a/.hidden.png", "c.png"]
+            .into_iter()
+            .fold(InMemory::default(), |files, name| files.with(name, *b"x"));
+        let found = |pattern: &str| matching(Path::new(pattern), &files).unwrap();
+        assert_eq!(found("a/*.png"), ["a/10.png", "a/2.png"]);
+        assert_eq!(found("a/**/*.png"), ["a/10.png", "a/2.png", "a/b/3.png"]);
+        assert_eq!(found("*/[x-z].*"), ["a/x.jpg"]);
+        assert_eq!(found("*.png"), ["c.png"]);
+        assert_eq!(found("c.png"), ["c.png"]);
+        assert_eq!(matching(Path::new("nowhere/*.png"), &files), Err("there is no such file".to_owned()));
+        assert!(matching(Path::new("a/[.png"), &files).is_err());
+    }
+}

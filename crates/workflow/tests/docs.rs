@@ -1,0 +1,123 @@
+//! docs/workflow.md: every example in it is in order, and every word of the language has one.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests may stop at the first surprise")]
+
+use std::path::Path;
+
+use contract::Contract;
+use serde_json::Value;
+use workflow::{InMemory, Options, check, workflow_schema};
+
+/// A fenced example: what its first line says after the fence, its line in the page, and its text.
+struct Example<'p> {
+    kind: &'p str,
+    line: usize,
+    text: String,
+}
+
+fn page() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/workflow.md");
+    std::fs::read_to_string(path).expect("the page is there")
+}
+
+fn examples(page: &str) -> Vec<Example<'_>> {
+    let mut found: Vec<Example<'_>> = Vec::new();
+    let mut open = false;
+    for (at, line) in page.lines().enumerate() {
+        match line.strip_prefix("```") {
+            Some(_) if open => open = false,
+            Some(kind) => {
+                open = true;
+                found.push(Example { kind, line: at + 1, text: String::new() });
+            }
+            None if open => {
+                let text = &mut found.last_mut().unwrap().text;
+                text.push_str(line);
+                text.push('\n');
+            }
+            None => {}
+        }
+    }
+    assert!(!open, "an example has no end");
+    found
+}
+
+/// What surrounds examples of single shots: the parameters that they use, and a shot that they name.
+const AROUND: &str = "version: 1
+params: {keeper: a keeper, long: true}
+defaults: {model: modela-video-2-0-260128, ratio: \"16:9\", seconds: 5, seed: 7}
+shots:
+";
+
+#[test]
+fn every_example_is_in_order() {
+    let page = page();
+    let examples = examples(&page);
+    let mut files = InMemory::default().with("stills/keeper.png", *b"\x89PNG\r\n\x1a\n");
+    for example in &examples {
+        if let Some((_, name)) = example.kind.split_once("file=") {
+            files = files.with(name, example.text.clone());
+        }
+    }
+    let mut checked = 0;
+    for example in &examples {
+        let text = match example.kind {
+            "yaml" => example.text.clone(),
+            "yaml shot" => {
+                let indented: String = example.text.lines().map(|line| format!("  {line}\n")).collect();
+                let harbor = "  - {id: harbor, prompt: x}\n";
+                format!("{AROUND}{}{indented}", if indented.contains("id: harbor\n") { "" } else { harbor })
+            }
+            kind if kind.contains("file=") => continue,
+            kind => panic!("docs/workflow.md:{}: what is `{kind}`?", example.line),
+        };
+        checked += 1;
+        let name = format!("docs/workflow.md:{}", example.line);
+        let outcome = check(text.as_bytes(), &name, &files, &Options::default(), Contract::embedded());
+        let unwanted = outcome
+            .report
+            .diagnostics
+            .iter()
+            .filter(|found| !example.kind.contains("shot") || found.code != "unused-param");
+        assert_eq!(unwanted.count(), 0, "{}", outcome.report);
+        assert!(outcome.plan.is_some());
+    }
+    assert!(checked >= 10, "{checked}");
+}
+
+#[test]
+fn every_word_has_an_example() {
+    let page = page();
+    let yaml: String = examples(&page)
+        .into_iter()
+        .filter(|example| example.kind.starts_with("yaml"))
+        .map(|example| example.text)
+        .collect();
+    let contract = Contract::embedded();
+    let schema = workflow_schema(contract);
+    let words = |properties: &Value| properties.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let is_field = |word: &str| contract.families().any(|family| contract.field(family, word).is_some());
+    let mut all = words(&schema["properties"]);
+    all.extend(words(&schema["$defs"]["Film"]["properties"]));
+    all.extend(words(&schema["$defs"]["Shot"]["properties"]).into_iter().filter(|word| !is_field(word)));
+    all.extend(
+        [
+            "include", "exclude", "zip", "csv", "files", "from", "to", "type", "default", "min", "max",
+            "one_of",
+        ]
+        .map(str::to_owned),
+    );
+    assert!(all.len() > 30);
+    for word in all {
+        // `pick` is said in a sentence: the example beside it shows what happens without.
+        let said = yaml.contains(&format!("{word}:")) || page.contains(&format!("`{word}: "));
+        assert!(said, "docs/workflow.md has no example of `{word}`");
+    }
+}
+
+#[test]
+fn every_warning_is_explained() {
+    let page = page();
+    for (code, meaning) in workflow::CODES {
+        assert!(!meaning.starts_with("warning") || page.contains(&format!("`{code}`")), "{code}");
+    }
+}

@@ -1,0 +1,114 @@
+//! Made from the contract: every field that any family has can be written in a workflow, and arrives in the request as it was written.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests may stop at the first surprise")]
+
+use contract::{Contract, Field, FieldKind, InputForm, Model};
+use serde_json::{Value, json};
+use workflow::{InMemory, Options, Report, load};
+
+const ADDRESS: &str = "https://media.example/a.png";
+
+/// A value that the contract allows.
+fn allowed(field: &Field, model: &Model, contract: &Contract) -> Value {
+    if let Some(value) = field.values.last() {
+        return value.clone();
+    }
+    if let Some(number) = field.numbers().and_then(|numbers| numbers.into_iter().next_back()) {
+        return json!(number.to_string());
+    }
+    match field.kind {
+        FieldKind::String if field.pattern.as_deref().is_some_and(|pattern| pattern.contains('x')) => {
+            json!("854x480")
+        }
+        FieldKind::String if field.pattern.is_some() => panic!("no text for the pattern of `{}`", field.name),
+        FieldKind::String => json!(ADDRESS),
+        FieldKind::Integer | FieldKind::Number => json!(field.maximum.map_or(7, |most| most as i64)),
+        FieldKind::Boolean => json!(true),
+        FieldKind::Array if field.component.is_some() => json!([item(model, contract)]),
+        FieldKind::Array => json!([ADDRESS]),
+        FieldKind::Object => json!({ "anything": { "goes": [1, 2.5, true] } }),
+    }
+}
+
+/// An item of `metadata.content` that the model takes.
+fn item(model: &Model, contract: &Contract) -> Value {
+    match &contract.inputs(model).first_frame {
+        Some(InputForm::ContentItem { item_type, role }) => {
+            json!({ "type": item_type, "role": role, item_type.as_str(): { "url": ADDRESS } })
+        }
+        other => panic!("a list of items, and no item for it: {other:?}"),
+    }
+}
+
+/// The request that comes of a shot with one field, and with an image where the model makes nothing without one.
+fn request(name: &str, value: &Value, model: &Model) -> Result<Value, Report> {
+    let shot = |more: &str| {
+        let prompt = if name == "prompt" { "" } else { "    prompt: x\n" };
+        format!("version: 1\nshots:\n  - id: a\n    model: {}\n{prompt}    {name}: {value}\n{more}", model.id)
+    };
+    let load = |text: String| {
+        load(text.as_bytes(), "f.yaml", &InMemory::default(), &Options::default(), Contract::embedded())
+            .map(|plan| Value::Object(plan.nodes().next().unwrap().1.request.to_map()))
+    };
+    let image = format!("    image: {ADDRESS}\n");
+    let is_image = ["image", "input_reference"].contains(&name);
+    load(shot(if model.needs_image && !is_image { &image } else { "" }))
+}
+
+#[test]
+fn every_field_arrives_as_it_was_written() {
+    let contract = Contract::embedded();
+    let mut arrived = 0;
+    for model in contract.models() {
+        for field in contract.fields(&model.family).iter().filter(|field| field.name != "model") {
+            let value = allowed(field, model, contract);
+            let request = request(&field.name, &value, model)
+                .unwrap_or_else(|report| panic!("{}, `{}`: {report}", model.id, field.name));
+            assert_eq!(request[&field.name], value, "{}, `{}`", model.id, field.name);
+            arrived += 1;
+        }
+    }
+    let fields: usize = contract.models().iter().map(|model| contract.fields(&model.family).len() - 1).sum();
+    assert_eq!((arrived, fields > 50), (fields, true));
+}
+
+/// The same for what stands inside objects: `metadata` of the families that have it.
+#[test]
+fn every_field_inside_an_object_arrives_as_it_was_written() {
+    let contract = Contract::embedded();
+    let mut arrived = 0;
+    for model in contract.models() {
+        for outer in contract.fields(&model.family).iter().filter(|field| field.kind == FieldKind::Object) {
+            let Some(component) = &outer.component else { continue };
+            for field in contract.component_fields(component).expect("a component of the contract") {
+                let value = json!({ field.name.as_str(): allowed(&field, model, contract) });
+                let request = request(&outer.name, &value, model).unwrap_or_else(|report| {
+                    panic!("{}, `{}.{}`: {report}", model.id, outer.name, field.name)
+                });
+                assert_eq!(request[&outer.name], value, "{}", model.id);
+                arrived += 1;
+            }
+        }
+    }
+    assert!(arrived > 0);
+}
+
+/// And for every value that a field lists, and every number of digits.
+#[test]
+fn every_listed_value_arrives_as_it_was_written() {
+    let contract = Contract::embedded();
+    for model in contract.models() {
+        for field in contract.fields(&model.family).iter().filter(|field| field.name != "model") {
+            let numbers = field
+                .numbers()
+                .unwrap_or_default()
+                .into_iter()
+                .map(|number| (json!(number), json!(number.to_string())));
+            let listed = field.values.iter().map(|value| (value.clone(), value.clone()));
+            for (written, wanted) in numbers.chain(listed) {
+                let request = request(&field.name, &written, model)
+                    .unwrap_or_else(|report| panic!("{}, `{}: {written}`: {report}", model.id, field.name));
+                assert_eq!(request[&field.name], wanted, "{}, `{}: {written}`", model.id, field.name);
+            }
+        }
+    }
+}
