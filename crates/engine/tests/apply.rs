@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::budget::{Budget, Cap, Caps, Unpriced};
 use engine::state::{
     Answer, Decision, Failure, FailureKind, FilmOutcome, Halt, Outcome, Phase, Prior, Refusal, RefusalKind,
 };
@@ -452,4 +453,55 @@ fn another_run_that_submits_the_same_shot_is_waited_for() {
     assert_eq!(run.state.node(run.ix("a")).phase, Phase::Elsewhere);
     let since = run.now;
     assert_eq!(run.looked("a", out("a", since, false)), ["poll a"]);
+}
+
+#[test]
+fn an_interrupted_run_fetches_what_is_finished_within_a_grace() {
+    let mut run = Script::new(&["a", "b", "c"]);
+    run.start();
+    for name in ["a", "b", "c"] {
+        run.looked(name, Prior::Nothing);
+        run.out(name);
+    }
+    run.completed("a");
+    run.completed("b");
+    assert_eq!(run.on(Event::Interrupted), ["wake in 20000 ms"]);
+    assert!(matches!(run.outcome("c"), Outcome::Detached { .. }), "what is out is kept for the next run");
+    assert!(!run.state.is_over(), "two videos are on their way");
+    run.downloaded("a");
+    assert!(matches!(run.outcome("a"), Outcome::Done { .. }));
+    run.pass(Duration::from_secs(20));
+    assert!(run.state.decides(&Event::Woke, run.now), "a replay has to end it as well");
+    run.on(Event::Woke);
+    assert!(matches!(run.outcome("b"), Outcome::Detached { .. }), "it is not waited for any longer");
+    assert!(run.state.is_over());
+}
+
+#[test]
+fn a_cap_holds_back_what_does_not_fit_and_ends_the_run_when_nothing_may_be_settled_any_more() {
+    let caps = Caps { tasks: Some(2), ..Caps::default() };
+    let state = RunState::new(plan(&["a", "b", "c", "d<a"]), "test", Policy::remote())
+        .with_budget(Budget::new(caps, Arc::new(Unpriced)));
+    let mut run = Script::with(state);
+    run.start();
+    run.looked("a", Prior::Nothing);
+    assert_eq!(run.looked("b", Prior::Nothing), Vec::<String>::new(), "c is still looked for");
+    assert_eq!(run.looked("c", Prior::Nothing), ["prepare a", "prepare b"]);
+    run.prepared("a");
+    run.prepared("b");
+    assert!(run.state.halt().is_none(), "what is held may be let go yet");
+    let refused = run.refused("b", RefusalKind::Request, None);
+    assert_eq!(refused, ["prepare b inline"], "a refusal lets go of what it held");
+    run.out("b");
+    run.submitted("a");
+    run.completed("a");
+    assert_eq!(run.downloaded("a"), ["look d"]);
+    assert_eq!(run.looked("d", made("d")), Vec::<String>::new(), "what is made already costs nothing");
+    assert!(matches!(run.outcome("d"), Outcome::Done { .. }));
+    run.completed("b");
+    run.downloaded("b");
+    assert_eq!(run.state.halt(), Some(&Halt::Capped { cap: Cap::Tasks }));
+    assert_eq!(run.outcome("c"), &Outcome::NotBegun);
+    assert!(run.state.is_over());
+    assert_eq!(run.state.budget().spent().tasks, 2);
 }

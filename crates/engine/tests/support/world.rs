@@ -34,6 +34,10 @@ struct Accepted {
     digest: String,
     done_at: Instant,
     fails: bool,
+    /// Whether a run asks about it. What no run knows of, none can count.
+    known: bool,
+    /// Whether a run was told that it is done while it was not: then its place was given away.
+    lied_about: bool,
 }
 
 #[derive(Debug)]
@@ -41,7 +45,7 @@ struct Books {
     opened: Instant,
     dice: Dice,
     tasks: BTreeMap<String, Accepted>,
-    /// Most tasks unfinished at once.
+    /// Most unfinished tasks at once that a run knows of.
     most_out: usize,
 }
 
@@ -108,6 +112,18 @@ impl World {
         self.with(|books| books.most_out)
     }
 
+    /// A run asks about a task, so it knows of it.
+    fn note(&self, task: &TaskId) {
+        self.with(|books| {
+            if let Some(found) = books.tasks.get_mut(task.as_str()) {
+                found.known = true;
+            }
+            let now = Instant::now();
+            let out = books.tasks.values().filter(|task| task.known && !task.lied_about && task.done_at > now).count();
+            books.most_out = books.most_out.max(out);
+        });
+    }
+
     fn accept(&self, request: &Value) -> TaskId {
         self.with(|books| {
             let now = Instant::now();
@@ -115,9 +131,7 @@ impl World {
             let shot = request["prompt"].as_str().unwrap_or_default().to_owned();
             let done_at = now + Duration::from_millis(100 + books.dice.roll(20_000));
             let fails = books.dice.roll(100) < 10;
-            books.tasks.insert(id.clone(), Accepted { shot, digest: digest(request), done_at, fails });
-            let out = books.tasks.values().filter(|task| task.done_at > now).count();
-            books.most_out = books.most_out.max(out);
+            books.tasks.insert(id.clone(), Accepted { shot, digest: digest(request), done_at, fails, known: false, lied_about: false });
             TaskId(id)
         })
     }
@@ -173,13 +187,17 @@ impl Provider for World {
 
     fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
+            self.note(task);
             self.pause().await;
             if self.roll(100) < self.trouble {
                 return match self.roll(4) {
                     // The replica that is asked is behind for a while.
                     0 if self.is_behind() => Answer::Missing { expired: false },
-                    // Done, or so it says: there is nothing to fetch yet.
-                    1 => Answer::Completed { url: None, last_frame_url: None, expires_at: None },
+                    // Done, or so it says: there is nothing to fetch yet. A run has to believe that it is no longer out.
+                    1 => {
+                        self.with(|books| books.tasks.get_mut(task.as_str()).map(|found| found.lied_about = true));
+                        Answer::Completed { url: None, last_frame_url: None, expires_at: None }
+                    }
                     2 => Answer::Unreachable { reason: "simulated".to_owned() },
                     _ => Answer::Running { progress: None, status: "thinking".to_owned() },
                 };
