@@ -25,10 +25,16 @@ fn a_cap_below_the_floor_is_refused_before_any_post_and_one_above_is_kept() {
     let project = against(&front, true);
     for cap in [["--max-cost", "0.39"], ["--max-tasks", "2"], ["--max-seconds", "3.5"]] {
         let ended = project.runner(&["run", "three.yaml", cap[0], cap[1]]).expect(4);
-        assert!(ended.err.contains(cap[0]) && ended.err.contains("nothing was submitted"), "{}", ended.told());
+        assert!(
+            ended.err.contains(cap[0]) && ended.err.contains("nothing was submitted"),
+            "{}",
+            ended.told()
+        );
     }
     assert_eq!(front.posts().len(), 0);
-    project.runner(&["run", "three.yaml", "--max-cost", "0.40", "--max-tasks", "3", "--max-seconds", "4"]).expect(0);
+    project
+        .runner(&["run", "three.yaml", "--max-cost", "0.40", "--max-tasks", "3", "--max-seconds", "4"])
+        .expect(0);
     assert_eq!(front.posts().len(), 3);
 }
 
@@ -48,7 +54,9 @@ fn a_cap_that_is_reached_on_the_way_ends_submissions_and_finishes_what_is_out() 
     let folder = tempfile::tempdir().expect("a temporary folder");
     let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
     // Each continues the one before: how many are submitted is only known on the way.
-    let chain = THREE.replace("sea }\n  - { id: b,", "sea }\n  - { id: b, continues: a,").replace("id: c,", "id: c, continues: b,");
+    let chain = THREE
+        .replace("sea }\n  - { id: b,", "sea }\n  - { id: b, continues: a,")
+        .replace("id: c,", "id: c, continues: b,");
     let project = Project::of("three.yaml", &chain).against(&front.url, KEY);
     let ended = project.runner(&["run", "three.yaml", "--max-tasks", "2"]).expect(4);
     assert!(ended.err.contains("the cap on tasks is reached"), "{}", ended.told());
@@ -64,13 +72,20 @@ fn what_is_made_anew_is_what_counts_from_then_on_and_other_workflows_find_it() {
     let project = against(&front, true);
     project.runner(&["run", "three.yaml"]).expect(0);
     let forced = project.runner(&["run", "three.yaml", "--force", "a"]).expect(0);
-    assert!(forced.err.contains("made anew, whatever there is of them: a") && forced.err.contains("0.10 USD"), "{}", forced.err);
+    assert!(
+        forced.err.contains("made anew, whatever there is of them: a") && forced.err.contains("0.10 USD"),
+        "{}",
+        forced.err
+    );
     assert_eq!(front.posts().len(), 4);
     assert_eq!(shots(&project, "three").len(), 4, "what was paid for stays");
 
     // Under another name in another file, and in another folder: the same work.
-    fs_err::write(project.file("other.yaml"), THREE.replace("name: three", "name: other").replace("id: a,", "id: first,"))
-        .expect("the folder can be written");
+    fs_err::write(
+        project.file("other.yaml"),
+        THREE.replace("name: three", "name: other").replace("id: a,", "id: first,"),
+    )
+    .expect("the folder can be written");
     let other = project.runner(&["run", "other.yaml"]).expect(0);
     assert!(other.out.contains("nothing was submitted"), "{}", other.out);
     assert_eq!((front.posts().len(), shots(&project, "other").len()), (4, 3));
@@ -128,7 +143,8 @@ fn a_task_that_is_out_at_one_service_is_not_paid_for_at_another_unasked() {
     assert_eq!(second.posts().len(), 0);
     // Whoever accounts for it asks the service that took it, and no other.
     let listed = project.runner(&["resolve", "three.yaml"]).expect(3);
-    let attempt = listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
+    let attempt =
+        listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
     let task = &first.accepted()[0];
     let refused = project.runner(&["resolve", "three.yaml", attempt, "--adopt", task]).expect(5);
     assert!(refused.err.contains("RUNNER_BASE_URL"), "{}", refused.err);
@@ -141,7 +157,11 @@ fn a_task_that_is_out_at_one_service_is_not_paid_for_at_another_unasked() {
 #[test]
 fn what_is_given_up_is_not_submitted_again_unasked() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |post| if post == 1 { Fate::IsLost } else { Fate::Arrives });
+    let front =
+        Front::start(
+            folder.path().join("service"),
+            |post| if post == 1 { Fate::IsLost } else { Fate::Arrives },
+        );
     let project = against(&front, false);
     project.runner(&["run", "three.yaml", "--jobs", "1"]).expect(3);
     let listed = project.runner(&["resolve", "three.yaml"]).expect(3);
@@ -167,7 +187,8 @@ fn a_folder_that_cannot_be_written_submits_nothing_and_says_why() {
     let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
     let project = against(&front, false);
     let allow = |mode| {
-        fs_err::set_permissions(project.path(), std::fs::Permissions::from_mode(mode)).expect("a mode can be set");
+        fs_err::set_permissions(project.path(), std::fs::Permissions::from_mode(mode))
+            .expect("a mode can be set");
     };
     allow(0o555);
     let is_mighty = fs_err::write(project.file("probe"), "").is_ok();

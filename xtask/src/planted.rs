@@ -18,12 +18,23 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     let mut caught = Vec::new();
     for (feature, words) in PLANTED {
         let ran = Command::new("cargo")
-            .args(["test", "--quiet", "-p", "engine", "--test", "simulation", "--features", feature, "nothing_is_paid_twice"])
+            .args([
+                "test",
+                "--quiet",
+                "-p",
+                "engine",
+                "--test",
+                "simulation",
+                "--features",
+                feature,
+                "nothing_is_paid_twice",
+            ])
             .current_dir(root)
             .env("RUST_BACKTRACE", "0")
             .output()
             .map_err(|error| format!("cargo cannot be run: {error}"))?;
-        let said = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        let said =
+            format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
         if ran.status.success() {
             return Err(format!("{feature}: the simulation does not notice"));
         }

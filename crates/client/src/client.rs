@@ -17,7 +17,8 @@ use tracing::{Instrument, debug, debug_span};
 use url::Url;
 
 use crate::{
-    ApiError, CallError, Captured, ClientConfig, ConfigError, Download, MAX_ANSWER, Refusal, Resume, TaskAnswer,
+    ApiError, CallError, Captured, ClientConfig, ConfigError, Download, MAX_ANSWER, Refusal, Resume,
+    TaskAnswer,
     answer::retry_after,
     body,
     capture::Slot,

@@ -67,7 +67,8 @@ pub async fn explain(
     service: &str,
     nodes: &[NodeIx],
 ) -> Result<Vec<Explanation>, LedgerError> {
-    let (previews, made) = preview::survey(plan, ledger, &preview::keys(ledger, service)?, Check::Quick).await?;
+    let (previews, made) =
+        preview::survey(plan, ledger, &preview::keys(ledger, service)?, Check::Quick).await?;
     let mut records: HashMap<&str, Record> = HashMap::new();
     let mut explanations = Vec::with_capacity(nodes.len());
     for ix in nodes {

@@ -135,7 +135,8 @@ pub(crate) struct Part {
 impl Part {
     fn shared(file: File, path: PathBuf) -> io::Result<Self> {
         let mut part = Self { length: file.metadata()?.len(), file, path, from: None, is_own: false };
-        part.from = std::fs::read(part.origin_path()).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        part.from =
+            std::fs::read(part.origin_path()).ok().and_then(|text| serde_json::from_slice(&text).ok());
         if part.from.is_none() || part.length == 0 {
             part.restart(None)?;
         }

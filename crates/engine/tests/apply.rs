@@ -108,7 +108,12 @@ impl Script {
     }
 
     fn downloaded(&mut self, name: &str) -> Vec<String> {
-        self.on(Event::Downloaded { node: self.ix(name), attempt: attempt(name), artifact: artifact(name), spent: None })
+        self.on(Event::Downloaded {
+            node: self.ix(name),
+            attempt: attempt(name),
+            artifact: artifact(name),
+            spent: None,
+        })
     }
 
     /// From the look-up to the task being out.
@@ -356,8 +361,12 @@ fn downloads_are_tried_again_and_in_the_end_left_for_a_later_run() {
     run.out("a");
     run.completed("a");
     let failure = || Failure::new(FailureKind::Corrupt, "half a video");
-    let failed =
-        |run: &Script| Event::NotDownloaded { node: run.ix("a"), attempt: attempt("a"), failure: failure(), kept: 0 };
+    let failed = |run: &Script| Event::NotDownloaded {
+        node: run.ix("a"),
+        attempt: attempt("a"),
+        failure: failure(),
+        kept: 0,
+    };
     let event = failed(&run);
     assert_eq!(run.on(event), ["download a again"]);
     let event = failed(&run);

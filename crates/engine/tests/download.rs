@@ -98,7 +98,13 @@ fn answer(mut stream: TcpStream, base: &str, files: Files, seen: &Seen) {
             r#"{{"id":"task_1","object":"video","model":"modela-video-2-0-260128","status":"{status}","progress":0,"created_at":1,"seconds":"4","metadata":{{"url":"{base}/v.mp4?signature={}"}}}}"#,
             seen.lock().expect("no handler panics").len()
         );
-        (format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len()), body)
+        (
+            format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            ),
+            body,
+        )
     };
     match (method, path.split('?').next().unwrap_or_default()) {
         ("POST", _) => {
@@ -119,7 +125,10 @@ fn answer(mut stream: TcpStream, base: &str, files: Files, seen: &Seen) {
             }
             seen.lock().expect("no handler panics").push(line);
             if files == Files::AreElsewhere && path == "/v.mp4" {
-                send("HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".to_owned(), b"");
+                send(
+                    "HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".to_owned(),
+                    b"",
+                );
                 return;
             }
             let (length, half) = (CLIP.len(), CLIP.len() / 2);
@@ -149,8 +158,9 @@ fn answer(mut stream: TcpStream, base: &str, files: Files, seen: &Seen) {
 
 async fn run(server: &Server, folder: &std::path::Path, tries: u32) -> RunSummary {
     let ledger = Ledger::open_without_sync(&folder.join(".runner/ledger.db"), folder).expect("a ledger");
-    let client = Client::new(ClientConfig::new(server.url.parse().expect("a URL"), "sk-test".to_owned().into()))
-        .expect("a client");
+    let client =
+        Client::new(ClientConfig::new(server.url.parse().expect("a URL"), "sk-test".to_owned().into()))
+            .expect("a client");
     let provider = Remote::new(client);
     let keys = Keys::of_service(engine::provider::Provider::identity(&provider));
     let (_asked, interrupt) = tokio::sync::watch::channel(false);
@@ -186,7 +196,10 @@ async fn a_broken_download_goes_on_where_it_broke_off() {
     assert!(matches!(first.nodes[0].outcome, Outcome::Detached { .. }), "{:?}", first.nodes);
     let second = run(&server, folder.path(), 3).await;
     assert!(is_whole(&second), "{:?}", second.nodes);
-    assert_eq!(server.seen(), ["/v.mp4".to_owned(), format!("/v.mp4 range: bytes={half}- if-range: \"first\"")]);
+    assert_eq!(
+        server.seen(),
+        ["/v.mp4".to_owned(), format!("/v.mp4 range: bytes={half}- if-range: \"first\"")]
+    );
     let left: Vec<_> = std::fs::read_dir(folder.path().join(".runner/artifacts"))
         .expect("a folder")
         .map(|entry| entry.expect("an entry").file_name())

@@ -58,9 +58,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         .expect("a folder")
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.is_file())
-        .map(|path| {
-            (path.display().to_string(), fs_err::read(&path).expect("a file that can be read"))
-        })
+        .map(|path| (path.display().to_string(), fs_err::read(&path).expect("a file that can be read")))
         .collect()
 }
 
@@ -86,7 +84,10 @@ fn a_ledger_of_format_1_is_brought_up_to_date_and_keeps_what_it_knows() {
         let made = door.artifact.expect("door has a video");
         assert_eq!((made.sha256.as_str(), made.changed_at), ("abcd", None));
         assert_eq!(door.service, "https://api.example.com");
-        assert_eq!(ledger.live("k-lamp").expect("it can be read").and_then(|row| row.task), Some(TaskId::from("task_2")));
+        assert_eq!(
+            ledger.live("k-lamp").expect("it can be read").and_then(|row| row.task),
+            Some(TaskId::from("task_2"))
+        );
         assert!(ledger.live("k-fog").expect("it can be read").is_none());
         assert_eq!(ledger.unaccounted().expect("it can be read").len(), 1);
         assert_eq!(ledger.events(&RunId::from("old")).expect("old events can be read").len(), 3);
@@ -121,8 +122,11 @@ fn a_ledger_of_a_later_format_is_refused_and_not_one_byte_of_it_changes() {
 #[test]
 fn a_file_that_is_no_ledger_is_said_to_be_none() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    fs_err::write(folder.path().join("ledger.db"), "a shopping list, and quite a long one at that\n".repeat(40))
-        .expect("a file");
+    fs_err::write(
+        folder.path().join("ledger.db"),
+        "a shopping list, and quite a long one at that\n".repeat(40),
+    )
+    .expect("a file");
     let before = files(folder.path());
     assert!(matches!(open(folder.path()), Err(LedgerError::Sqlite { .. })));
     assert!(files(folder.path()) == before);
@@ -171,12 +175,22 @@ fn processes_that_share_a_ledger_never_cross_a_cap_together() {
                                     0 => {}
                                     1 => {
                                         let task = TaskId(format!("task {attempt}"));
-                                        write(&ledger, &lease, &plan, Event::Submitted { node, attempt, task });
+                                        write(
+                                            &ledger,
+                                            &lease,
+                                            &plan,
+                                            Event::Submitted { node, attempt, task },
+                                        );
                                     }
                                     _ => {
                                         let refusal =
                                             Refusal { kind: RefusalKind::Again, failure, retry_after: None };
-                                        write(&ledger, &lease, &plan, Event::Refused { node, attempt, refusal });
+                                        write(
+                                            &ledger,
+                                            &lease,
+                                            &plan,
+                                            Event::Refused { node, attempt, refusal },
+                                        );
                                     }
                                 }
                             }
@@ -187,7 +201,8 @@ fn processes_that_share_a_ledger_never_cross_a_cap_together() {
                 })
             })
             .collect();
-        let all: Vec<(i64, u32)> = processes.into_iter().map(|process| process.join().expect("no panic")).collect();
+        let all: Vec<(i64, u32)> =
+            processes.into_iter().map(|process| process.join().expect("no panic")).collect();
         assert!(all.iter().any(|(_, refused)| *refused > 0), "the cap is reached");
         all.into_iter().map(|(most, _)| most).max().expect("four processes")
     });
@@ -205,7 +220,12 @@ fn what_was_spent_before_a_run_began_does_not_count_and_what_is_still_out_does()
         let task = TaskId(format!("task {attempt}"));
         write(&ledger, &first, &plan, Event::Submitted { node, attempt: attempt.clone(), task });
         if is_done {
-            write(&ledger, &first, &plan, Event::Downloaded { node, attempt, artifact: artifact(), spent: Some(500) });
+            write(
+                &ledger,
+                &first,
+                &plan,
+                Event::Downloaded { node, attempt, artifact: artifact(), spent: Some(500) },
+            );
         }
     }
     let (held, spent) = ledger.spending().expect("it can be read");
@@ -248,7 +268,12 @@ fn the_sums_are_those_of_the_attempts_whatever_happens_to_them() {
                 write(&ledger, &lease, &plan, Event::Refused { node, attempt, refusal });
             }
             2 => {
-                write(&ledger, &lease, &plan, Event::Lost { node, attempt: attempt.clone(), reason: String::new() });
+                write(
+                    &ledger,
+                    &lease,
+                    &plan,
+                    Event::Lost { node, attempt: attempt.clone(), reason: String::new() },
+                );
                 for _ in 0..dice.roll(4) {
                     let resolution = match dice.roll(3) {
                         0 => Resolution::GivenUp,
@@ -273,7 +298,12 @@ fn the_sums_are_those_of_the_attempts_whatever_happens_to_them() {
             }
             _ => {
                 write(&ledger, &lease, &plan, submitted);
-                let done = Event::Downloaded { node, attempt: attempt.clone(), artifact: artifact(), spent: Some(1) };
+                let done = Event::Downloaded {
+                    node,
+                    attempt: attempt.clone(),
+                    artifact: artifact(),
+                    spent: Some(1),
+                };
                 write(&ledger, &lease, &plan, done.clone());
                 // Fetched once more, because its file was gone.
                 write(&ledger, &lease, &plan, done);
@@ -286,7 +316,8 @@ fn the_sums_are_those_of_the_attempts_whatever_happens_to_them() {
     let (held, spent) = ledger.spending().expect("it can be read");
     let connection = Connection::open(folder.path().join("ledger.db")).expect("a database");
     let sum = |what: &str, states: &str| -> (i64, i64) {
-        let sql = format!("SELECT COALESCE(SUM({what}), 0), COUNT(*) FROM attempts WHERE state IN ({states})");
+        let sql =
+            format!("SELECT COALESCE(SUM({what}), 0), COUNT(*) FROM attempts WHERE state IN ({states})");
         connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?))).expect("a sum")
     };
     assert_eq!((held.cost, held.tasks), sum("held", "'intended', 'ambiguous', 'submitted'"));
@@ -336,7 +367,8 @@ fn a_full_disk_refuses_whole_batches_and_keeps_what_was_there() {
     ledger.bound_pages(40).expect("a bound");
     let mut written = 0;
     let refused = loop {
-        let batch = (0..5).map(|number| (prepared(0, &format!("run.{written}.{number}"), 1), Kept::Yes)).collect();
+        let batch =
+            (0..5).map(|number| (prepared(0, &format!("run.{written}.{number}"), 1), Kept::Yes)).collect();
         match ledger.append(&lease, &plan, Millis(2), batch) {
             Ok(_) => written += 1,
             Err(error) => break error,
@@ -344,5 +376,9 @@ fn a_full_disk_refuses_whole_batches_and_keeps_what_was_there() {
         assert!(written < 1_000, "40 pages are soon full");
     };
     assert!(refused.to_string().contains("full"), "{refused}");
-    assert_eq!(ledger.unaccounted().expect("it can be read").len(), written * 5, "whole batches, nothing half");
+    assert_eq!(
+        ledger.unaccounted().expect("it can be read").len(),
+        written * 5,
+        "whole batches, nothing half"
+    );
 }

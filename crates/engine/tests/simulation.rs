@@ -207,7 +207,12 @@ impl Watch {
         sum -= self.spent_before;
         // What was out before the run began may be more than the cap already; then nothing is added.
         if accepted > 0 {
-            assert_eq!(self.caps.crossed_by(sum), None, "seed {seed}: {sum:?} held and spent under {:?}", self.caps);
+            assert_eq!(
+                self.caps.crossed_by(sum),
+                None,
+                "seed {seed}: {sum:?} held and spent under {:?}",
+                self.caps
+            );
         }
     }
 }
@@ -321,7 +326,8 @@ async fn a_second_run_submits_nothing_and_leaves_the_film_alone() {
     let plan = plan(&["a", "b<a"]);
     let mut project = Project::new();
     // Failed tasks are made anew by the next run, so this ends with everything done.
-    let mut summary = project.run(&plan, &world, Caps::default(), Cut::Never).await.expect("it is not cut off");
+    let mut summary =
+        project.run(&plan, &world, Caps::default(), Cut::Never).await.expect("it is not cut off");
     for _ in 0..10 {
         if summary.count(|outcome| matches!(outcome, Outcome::Done { .. })) == 2 {
             break;
@@ -392,7 +398,8 @@ async fn a_disk_that_fills_up_stops_submissions_and_every_accepted_task_is_told(
             let not_accepted = engine::ledger::Resolution::NotAccepted;
             project.ledger.resolve(&row.attempt, &not_accepted, Millis(1)).expect("it was never sent");
         }
-        let summary = project.run(&plan, &world, Caps::default(), Cut::Never).await.expect("it is not cut off");
+        let summary =
+            project.run(&plan, &world, Caps::default(), Cut::Never).await.expect("it is not cut off");
         check(pages, &world, &summary);
         check_nothing_is_lost(pages, &world, &summary);
         assert!(unsent <= LIMIT, "{unsent} intents without a POST");

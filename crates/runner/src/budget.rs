@@ -53,7 +53,8 @@ impl Prices for Table {
         if self.is_free {
             return Some(0);
         }
-        let cost = self.prices.as_ref()?.settle(self.billings.get(ix.index())?, Seconds::nearest(seconds)).ok()?;
+        let cost =
+            self.prices.as_ref()?.settle(self.billings.get(ix.index())?, Seconds::nearest(seconds)).ok()?;
         i64::try_from(cost.most.micros()).ok()
     }
 }
@@ -72,13 +73,9 @@ pub(crate) fn look(given: &args::Budget, is_free: bool, document: &Document) -> 
     let totals = &document.totals;
     let currency = document.prices.as_ref().map_or("", |prices| prices.currency.as_str());
     if given.max_cost.is_some() && !given.allow_unpriced && !is_free && totals.unpriced > 0 {
-        let submitted =
-            |decision: Decision| matches!(decision, Decision::Execute | Decision::Deferred);
-        let first = document
-            .shots
-            .iter()
-            .find(|shot| submitted(shot.decision) && shot.cost.is_none())
-            .map(|shot| {
+        let submitted = |decision: Decision| matches!(decision, Decision::Execute | Decision::Deferred);
+        let first =
+            document.shots.iter().find(|shot| submitted(shot.decision) && shot.cost.is_none()).map(|shot| {
                 let why = shot.unpriced.clone().unwrap_or_else(|| "there is no table of prices".to_owned());
                 format!(" ({}: {why})", shot.name)
             });

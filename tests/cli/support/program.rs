@@ -78,7 +78,13 @@ impl Project {
 
     /// Runs the program until it dies at a boundary of the ledger, such as `before prepared`, or to its end if it never comes there.
     pub(crate) fn runner_killed_at(&self, boundary: &str, arguments: &[&str]) -> Ended {
-        Ended::of(&self.command(arguments).env("RUNNER_TEST_KILL_AT", boundary).output().expect("the program can be started"))
+        Ended::of(
+            &self
+                .command(arguments)
+                .env("RUNNER_TEST_KILL_AT", boundary)
+                .output()
+                .expect("the program can be started"),
+        )
     }
 
     /// Starts the program and lets it run; what it says is kept for [`Self::said`].

@@ -111,7 +111,9 @@ fn answer(action: Action, state: &RunState) -> Option<Event> {
             let artifact = artifact(order.node, &order.key.to_string());
             Event::Downloaded { node: order.node, attempt: order.attempt, artifact, spent: None }
         }
-        Action::Discard { .. } | Action::Forget { .. } | Action::Join { .. } | Action::Wake { .. } => return None,
+        Action::Discard { .. } | Action::Forget { .. } | Action::Join { .. } | Action::Wake { .. } => {
+            return None;
+        }
     })
 }
 
@@ -135,7 +137,13 @@ fn plan(folder: &std::path::Path) -> Result<Arc<Plan>, String> {
         "version: 1\nname: bench\ndefaults: {{ model: modela-video-2-0-260128, seconds: 5, resolution: 480p, ratio: \"16:9\" }}\nshots:\n  \
          - id: shot\n    prompt: \"a harbour in fog, take {{{{ number }}}}\"\n    seed: \"{{{{ number }}}}\"\n    matrix:\n      number: {{ from: 1, to: {NODES} }}\n"
     );
-    workflow::load(text.as_bytes(), "bench.yaml", &Folder::new(folder), &Options::default(), Contract::embedded())
-        .map(Arc::new)
-        .map_err(|report| report.to_string())
+    workflow::load(
+        text.as_bytes(),
+        "bench.yaml",
+        &Folder::new(folder),
+        &Options::default(),
+        Contract::embedded(),
+    )
+    .map(Arc::new)
+    .map_err(|report| report.to_string())
 }

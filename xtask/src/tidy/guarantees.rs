@@ -44,7 +44,11 @@ fn is_test(text: &str, name: &str) -> bool {
     let lines: Vec<&str> = text.lines().collect();
     lines.iter().enumerate().any(|(at, line)| {
         line.contains(&declared)
-            && lines[..at].iter().rev().take_while(|line| line.trim_start().starts_with("#[")).any(|line| line.contains("test"))
+            && lines[..at]
+                .iter()
+                .rev()
+                .take_while(|line| line.trim_start().starts_with("#["))
+                .any(|line| line.contains("test"))
     })
 }
 

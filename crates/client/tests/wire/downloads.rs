@@ -60,14 +60,23 @@ async fn only_the_web_is_fetched_from() {
 #[tokio::test]
 async fn a_range_is_asked_for_and_told() {
     let server = Server::answering(|seen| match seen.header("range") {
-        Some("bytes=4-") if seen.header("if-range") == Some("\"a\"") => {
-            answer(206, &[("content-range", "bytes 4-9/10"), ("content-type", "video/mp4"), ("etag", "\"a\"")], "456789")
-        }
-        _ => answer(200, &[("etag", "W/\"a\""), ("last-modified", "Sat, 21 Nov 2026 10:00:00 GMT")], "0123456789"),
+        Some("bytes=4-") if seen.header("if-range") == Some("\"a\"") => answer(
+            206,
+            &[("content-range", "bytes 4-9/10"), ("content-type", "video/mp4"), ("etag", "\"a\"")],
+            "456789",
+        ),
+        _ => answer(
+            200,
+            &[("etag", "W/\"a\""), ("last-modified", "Sat, 21 Nov 2026 10:00:00 GMT")],
+            "0123456789",
+        ),
     })
     .await;
     let client = server.client();
-    let rest = client.content_from("task_1", &Resume { first: 4, validator: Some("\"a\"".to_owned()) }).await.expect("the rest");
+    let rest = client
+        .content_from("task_1", &Resume { first: 4, validator: Some("\"a\"".to_owned()) })
+        .await
+        .expect("the rest");
     assert_eq!((rest.offset, rest.length, rest.content_type.as_deref()), (4, Some(6), Some("video/mp4")));
     assert_eq!((rest.total, rest.validator.as_deref()), (Some(10), Some("\"a\"")));
     assert_eq!(rest.collect(100).await.expect("read"), b"456789");

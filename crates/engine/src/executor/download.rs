@@ -33,7 +33,8 @@ pub(super) async fn fetch(
     store: &Store,
     tools: &Tools,
 ) -> Result<Artifact, Broken> {
-    let part = store.part(&order.attempt).map_err(|error| local("a file cannot be made for the video", &error))?;
+    let part =
+        store.part(&order.attempt).map_err(|error| local("a file cannot be made for the video", &error))?;
     let url = order.url.as_deref().filter(|_| order.uses_url());
     let source = url.map_or_else(|| "content".to_owned(), address);
     let resume = part
@@ -66,7 +67,13 @@ pub(super) async fn fetch(
     Ok(kept?)
 }
 
-fn keep(part: Part, order: Download, target: &Path, store: &Store, tools: &Tools) -> Result<Artifact, Failure> {
+fn keep(
+    part: Part,
+    order: Download,
+    target: &Path,
+    store: &Store,
+    tools: &Tools,
+) -> Result<Artifact, Failure> {
     let corrupt = |said: String| Failure::new(FailureKind::Corrupt, said);
     let (seconds, width, height) = match tools.probe(&part.path) {
         Ok(probed) => match probed.video {
@@ -83,8 +90,9 @@ fn keep(part: Part, order: Download, target: &Path, store: &Store, tools: &Tools
     };
     let bytes = part.length;
     let sha256 = file_sha256(&part.path).map_err(|error| local("the video cannot be read back", &error))?;
-    let changed_at =
-        store.keep(part, &sha256, target).map_err(|error| local("the video cannot be given its name", &error))?;
+    let changed_at = store
+        .keep(part, &sha256, target)
+        .map_err(|error| local("the video cannot be given its name", &error))?;
     Ok(Artifact {
         path: target.to_owned(),
         sha256,

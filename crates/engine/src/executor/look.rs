@@ -31,7 +31,9 @@ pub(super) async fn prior(
         }));
     };
     match row.state {
-        AttemptState::Completed | AttemptState::Submitted => made_or_out(ledger, row, Some(target), check).await,
+        AttemptState::Completed | AttemptState::Submitted => {
+            made_or_out(ledger, row, Some(target), check).await
+        }
         AttemptState::Intended if ledger.is_alive(&row.run) => Ok(Prior::Busy { run: row.run }),
         AttemptState::GivenUp => Ok(Prior::GivenUp { attempt: row.attempt }),
         AttemptState::Intended | AttemptState::Ambiguous => {

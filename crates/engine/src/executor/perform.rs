@@ -109,9 +109,9 @@ impl Hands {
             Action::Download(order) => {
                 let (provider, clock, tools) =
                     (Arc::clone(&self.provider), self.clock.clone(), Arc::clone(&self.tools));
-                let (plan, store, budget) = (Arc::clone(&self.plan), self.ledger.store(), state.budget().clone());
-                let target =
-                    self.folder.join(file_name(self.plan.node(order.node), &order.key));
+                let (plan, store, budget) =
+                    (Arc::clone(&self.plan), self.ledger.store(), state.budget().clone());
+                let target = self.folder.join(file_name(self.plan.node(order.node), &order.key));
                 self.spawn(async move {
                     clock.sleep_until(order.at).await;
                     let (node, attempt) = (order.node, order.attempt.clone());
@@ -173,7 +173,17 @@ impl Hands {
                 Ok((body, digest, by_url)) => {
                     let request = Request { body, digest: digest.clone() };
                     prepared.lock().unwrap_or_else(PoisonError::into_inner).insert(attempt.clone(), request);
-                    Event::Prepared { node, attempt, key: key.to_string(), digest, by_url, work, held, anew, parts }
+                    Event::Prepared {
+                        node,
+                        attempt,
+                        key: key.to_string(),
+                        digest,
+                        by_url,
+                        work,
+                        held,
+                        anew,
+                        parts,
+                    }
                 }
                 Err(failure) => Event::Unprepared { node, failure },
             }

@@ -90,9 +90,16 @@ impl Ledger {
     }
 
     /// Notes a file's new time of change, after its content was found to be what it was.
-    pub(crate) fn note_change(&self, attempt: &AttemptId, changed_at: Option<i64>) -> Result<(), LedgerError> {
+    pub(crate) fn note_change(
+        &self,
+        attempt: &AttemptId,
+        changed_at: Option<i64>,
+    ) -> Result<(), LedgerError> {
         self.connection()
-            .execute("UPDATE artifacts SET changed_at = ?2 WHERE attempt = ?1", (attempt.as_str(), changed_at))
+            .execute(
+                "UPDATE artifacts SET changed_at = ?2 WHERE attempt = ?1",
+                (attempt.as_str(), changed_at),
+            )
             .map_err(|error| self.sqlite(error))?;
         Ok(())
     }
@@ -153,7 +160,9 @@ impl Ledger {
                 .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
             let node = event.node().map(|node| plan.node(node).name.as_str());
             transaction
-                .prepare_cached("INSERT INTO events (run, at, node, version, body) VALUES (?1, ?2, ?3, ?4, ?5)")?
+                .prepare_cached(
+                    "INSERT INTO events (run, at, node, version, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+                )?
                 .execute((lease.run().as_str(), at.0, node, EVENT_VERSION, body))?;
         }
         Ok(event)
@@ -219,7 +228,8 @@ fn write_intent(
     at: Millis,
     event: Event,
 ) -> rusqlite::Result<Event> {
-    let Event::Prepared { node: ix, attempt, key, digest, work, held, anew, parts, by_url: _ } = &event else {
+    let Event::Prepared { node: ix, attempt, key, digest, work, held, anew, parts, by_url: _ } = &event
+    else {
         return Ok(event);
     };
     if let Some(other) = live_run(transaction, key)? {

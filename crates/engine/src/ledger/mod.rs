@@ -25,8 +25,8 @@ pub use append::Kept;
 pub use find::{AttemptRow, AttemptState};
 pub use lease::Lease;
 pub use recorded::RecordedAttempt;
-pub use salts::Salts;
 pub use resolve::Resolution;
+pub use salts::Salts;
 
 use crate::ids::RunId;
 use crate::store::Store;

@@ -37,9 +37,11 @@ impl Ledger {
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
         let run: Option<String> = transaction
-            .query_row("SELECT run FROM attempts WHERE id = ?1 AND state = 'intended'", [attempt.as_str()], |row| {
-                row.get(0)
-            })
+            .query_row(
+                "SELECT run FROM attempts WHERE id = ?1 AND state = 'intended'",
+                [attempt.as_str()],
+                |row| row.get(0),
+            )
             .optional()
             .map_err(wrap)?;
         if let Some(run) = run.map(RunId)

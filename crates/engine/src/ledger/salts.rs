@@ -18,7 +18,8 @@ impl Ledger {
         let connection = self.connection();
         let read = || {
             let mut statement = connection.prepare("SELECT key, salt FROM salts")?;
-            let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+            let rows =
+                statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
             // A key that is none leads nowhere.
             rows.filter_map(|row| {
                 row.map(|(key, salt)| NodeKey::parse(&key).map(|key| (key, salt))).transpose()

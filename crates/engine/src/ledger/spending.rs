@@ -21,14 +21,15 @@ pub(super) enum Settled {
 
 /// What was held and spent when a run began, against which its caps are measured.
 pub(super) fn sums(transaction: &Transaction<'_>) -> rusqlite::Result<(Amount, Amount)> {
-    transaction.prepare_cached("SELECT held_cost, held_tasks, held_seconds, spent_cost, spent_tasks, spent_seconds FROM totals")?.query_row(
-        [],
-        |row| {
+    transaction
+        .prepare_cached(
+            "SELECT held_cost, held_tasks, held_seconds, spent_cost, spent_tasks, spent_seconds FROM totals",
+        )?
+        .query_row([], |row| {
             let held = Amount { cost: row.get(0)?, tasks: row.get(1)?, video_ms: row.get(2)? };
             let spent = Amount { cost: row.get(3)?, tasks: row.get(4)?, video_ms: row.get(5)? };
             Ok((held, spent))
-        },
-    )
+        })
 }
 
 /// The cap that `more` would cross: over everything that is held, and all that was spent since `spent_before`.

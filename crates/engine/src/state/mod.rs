@@ -6,9 +6,9 @@
 mod action;
 mod admission;
 mod event;
+mod keys;
 mod limiter;
 mod outcome;
-mod keys;
 mod phase;
 mod spending;
 mod standing;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use workflow::plan::{NodeIx, Plan};
 
 pub use action::{Action, Download};
-pub use event::{Answer, Anew, Event, Prior, Refusal, RefusalKind};
+pub use event::{Anew, Answer, Event, Prior, Refusal, RefusalKind};
 pub use keys::{Keys, key_of};
 pub(crate) use keys::{identities_of, parts_of};
 pub use outcome::{Decision, Failure, FailureKind, Film, FilmOutcome, Halt, Outcome};

@@ -119,7 +119,11 @@ impl World {
                 found.known = true;
             }
             let now = Instant::now();
-            let out = books.tasks.values().filter(|task| task.known && !task.lied_about && task.done_at > now).count();
+            let out = books
+                .tasks
+                .values()
+                .filter(|task| task.known && !task.lied_about && task.done_at > now)
+                .count();
             books.most_out = books.most_out.max(out);
         });
     }
@@ -131,7 +135,10 @@ impl World {
             let shot = request["prompt"].as_str().unwrap_or_default().to_owned();
             let done_at = now + Duration::from_millis(100 + books.dice.roll(20_000));
             let fails = books.dice.roll(100) < 10;
-            books.tasks.insert(id.clone(), Accepted { shot, digest: digest(request), done_at, fails, known: false, lied_about: false });
+            books.tasks.insert(
+                id.clone(),
+                Accepted { shot, digest: digest(request), done_at, fails, known: false, lied_about: false },
+            );
             TaskId(id)
         })
     }
@@ -195,7 +202,9 @@ impl Provider for World {
                     0 if self.is_behind() => Answer::Missing { expired: false },
                     // Done, or so it says: there is nothing to fetch yet. A run has to believe that it is no longer out.
                     1 => {
-                        self.with(|books| books.tasks.get_mut(task.as_str()).map(|found| found.lied_about = true));
+                        self.with(|books| {
+                            books.tasks.get_mut(task.as_str()).map(|found| found.lied_about = true)
+                        });
                         Answer::Completed { url: None, last_frame_url: None, expires_at: None }
                     }
                     2 => Answer::Unreachable { reason: "simulated".to_owned() },

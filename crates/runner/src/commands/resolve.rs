@@ -86,8 +86,9 @@ async fn check(row: &AttemptRow, task: &TaskId, place: &Place) -> Result<(), (St
     if let Some(service) = connected.service {
         service.stop().await;
     }
-    let found = described
-        .map_err(|failure| unusable(format!("the service does not say what task {task} is: {}", failure.message)))?;
+    let found = described.map_err(|failure| {
+        unusable(format!("the service does not say what task {task} is: {}", failure.message))
+    })?;
     let unlike = |what: String| {
         (format!("task {task} is not what attempt {} asked for: {what}", row.attempt), Exit::InvalidInput)
     };
@@ -99,7 +100,11 @@ async fn check(row: &AttemptRow, task: &TaskId, place: &Place) -> Result<(), (St
         return Err(unlike(format!("it has {seconds} seconds, not {}", row.seconds)));
     }
     if let Some(created) = found.created_at.filter(|created| created.after(SKEW) < row.intended_at) {
-        return Err(unlike(format!("it was made at {}, before the attempt at {}", at(created), at(row.intended_at))));
+        return Err(unlike(format!(
+            "it was made at {}, before the attempt at {}",
+            at(created),
+            at(row.intended_at)
+        )));
     }
     Ok(())
 }

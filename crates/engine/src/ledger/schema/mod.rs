@@ -11,7 +11,8 @@ use rusqlite::{Connection, OpenFlags};
 use super::LedgerError;
 
 /// Step `n`, counted from 0, leads from format `n` to format `n + 1`. Format 0 is an empty file.
-const STEPS: &[&str] = &[include_str!("format1.sql"), include_str!("format2.sql"), include_str!("format3.sql")];
+const STEPS: &[&str] =
+    &[include_str!("format1.sql"), include_str!("format2.sql"), include_str!("format3.sql")];
 
 /// The format that this program writes; kept in SQLite's `user_version`.
 const FORMAT: i64 = STEPS.len() as i64;
@@ -28,7 +29,11 @@ pub(super) fn refuse_later(file: &Path) -> Result<(), LedgerError> {
         let looked = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY);
         found = looked.and_then(|connection| format_of(&connection)).unwrap_or(0);
     }
-    if found > FORMAT { Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT }) } else { Ok(()) }
+    if found > FORMAT {
+        Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT })
+    } else {
+        Ok(())
+    }
 }
 
 /// The version as it stands in the file's own header (SQLite's file format, section 1.3); nothing where the file is none of SQLite's, which

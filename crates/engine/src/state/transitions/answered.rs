@@ -43,17 +43,20 @@ impl RunState {
                 let Some(key) = self.key(node) else { return };
                 let state = self.node_mut(node);
                 state.progress = Some(100);
-                self.put(node, Phase::Finished(Download {
+                self.put(
                     node,
-                    key,
-                    attempt,
-                    task,
-                    url,
-                    turn: 0,
-                    last_frame_url,
-                    expires_at,
-                    at: now,
-                }));
+                    Phase::Finished(Download {
+                        node,
+                        key,
+                        attempt,
+                        task,
+                        url,
+                        turn: 0,
+                        last_frame_url,
+                        expires_at,
+                        at: now,
+                    }),
+                );
             }
             Answer::Failed { failure } => self.failed(node, failure, task, now),
             Answer::Missing { expired } => self.missing(node, expired, attempt, task, since, now, actions),

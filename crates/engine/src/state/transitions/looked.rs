@@ -83,7 +83,8 @@ impl RunState {
                 let Some(key) = self.key(node) else { return };
                 self.let_go(node);
                 self.put(node, Phase::Elsewhere);
-                self.node_mut(node).trouble = Some(format!("run {run} is submitting this very shot; waiting for its task"));
+                self.node_mut(node).trouble =
+                    Some(format!("run {run} is submitting this very shot; waiting for its task"));
                 actions.push(Action::Look { node, key, at: now.after(LOOK_AGAIN) });
             }
         }
