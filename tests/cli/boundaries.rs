@@ -16,9 +16,10 @@ use crate::support::front::{Fate, Front, KEY};
 const SHOTS: usize = 9;
 
 fn workflow() -> String {
-    let shots: String = (1..=SHOTS)
+    let shots: Vec<String> = (1..=SHOTS)
         .map(|shot| format!("  - {{ id: s{shot}, prompt: the sea at {shot} o'clock }}\n"))
         .collect();
+    let shots = shots.concat();
     let clips: Vec<String> = (1..=SHOTS).map(|shot| format!("s{shot}")).collect();
     format!(
         "version: 1\nname: clock\ndefaults: {{ model: modelb-video-480p, seconds: 1, size: 480x480 }}\nshots:\n{shots}film:\n  \

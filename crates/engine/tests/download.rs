@@ -120,7 +120,7 @@ fn answer(mut stream: TcpStream, base: &str, files: Files, seen: &Seen) {
             let mut line = path.to_owned();
             for name in ["range", "if-range"] {
                 if let Some(value) = header(name) {
-                    line.push_str(&format!(" {name}: {value}"));
+                    line = format!("{line} {name}: {value}");
                 }
             }
             seen.lock().expect("no handler panics").push(line);

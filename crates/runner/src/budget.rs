@@ -41,9 +41,10 @@ impl Prices for Table {
         let Some(billing) = self.billings.get(ix.index()) else { return Hold::of_seconds(node.seconds) };
         let cost = self.prices.as_ref().and_then(|prices| prices.estimate(billing).ok());
         Hold {
-            cost: match self.is_free {
-                true => Some(0),
-                false => cost.map(|cost| i64::try_from(cost.most.micros()).unwrap_or(i64::MAX)),
+            cost: if self.is_free {
+                Some(0)
+            } else {
+                cost.map(|cost| i64::try_from(cost.most.micros()).unwrap_or(i64::MAX))
             },
             video_ms: i64::try_from(billing.seconds.most.millis()).unwrap_or(i64::MAX),
         }

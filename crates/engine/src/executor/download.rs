@@ -62,14 +62,14 @@ pub(super) async fn fetch(
         return Err(Broken { failure: Failure::new(FailureKind::Transient, said), kept: part.leave() });
     }
     let (order, target, tools, store) = (order.clone(), target.to_owned(), tools.clone(), store.clone());
-    let kept = tokio::task::spawn_blocking(move || keep(part, order, &target, &store, &tools));
+    let kept = tokio::task::spawn_blocking(move || keep(part, &order, &target, &store, &tools));
     let kept = kept.await.unwrap_or_else(|error| Err(Failure::new(FailureKind::Corrupt, error.to_string())));
     Ok(kept?)
 }
 
 fn keep(
     part: Part,
-    order: Download,
+    order: &Download,
     target: &Path,
     store: &Store,
     tools: &Tools,
@@ -100,7 +100,7 @@ fn keep(
         seconds,
         width,
         height,
-        last_frame_url: order.last_frame_url,
+        last_frame_url: order.last_frame_url.clone(),
         expires_at: order.expires_at,
         changed_at,
     })

@@ -76,12 +76,11 @@ fn about(event: &Event) -> Option<&AttemptId> {
 
 /// What to do about accepted tasks that are not on record, for people.
 pub(super) fn told(unrecorded: &[Unrecorded]) -> String {
-    let mut said = String::new();
-    for Unrecorded { node, attempt, task } in unrecorded {
-        said.push_str(&format!(
+    let one = |Unrecorded { node, attempt, task }: &Unrecorded| {
+        format!(
             "\n  {node} was accepted as task {task}, which could not be recorded: \
              once the ledger can be written, say `runner resolve FILE {attempt} --adopt {task}`"
-        ));
-    }
-    said
+        )
+    };
+    unrecorded.iter().map(one).collect::<Vec<_>>().concat()
 }

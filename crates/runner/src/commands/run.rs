@@ -30,6 +30,7 @@ struct Stop {
 
 impl Stop {
     /// Something that a run cannot do without cannot be used.
+    #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
     fn unusable(why: impl ToString) -> Self {
         Self { why: why.to_string(), exit: Exit::Unusable }
     }
