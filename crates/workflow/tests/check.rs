@@ -120,6 +120,16 @@ fn invalid_files_say_what_is_wrong() {
         assert_eq!(report.records().len(), report.diagnostics.len());
         for record in report.records() {
             assert!(record.line >= 1 && record.column >= 1, "{name}");
+            let first = &record.spans[0];
+            assert_eq!(
+                (&first.file, first.line, first.column),
+                (&record.file, record.line, record.column),
+                "{name}"
+            );
+            assert!(
+                first.primary && (first.end_line, first.end_column) >= (first.line, first.column),
+                "{name}"
+            );
             assert!(!record.message.contains(char::is_control), "{name}: {}", record.message);
         }
         snapshot("invalid", &name, &report.render(false));

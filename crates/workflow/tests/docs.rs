@@ -15,7 +15,11 @@ struct Example<'p> {
 }
 
 fn page() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/workflow.md");
+    other_page("workflow.md")
+}
+
+fn other_page(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     std::fs::read_to_string(path).expect("the page is there")
 }
 
@@ -116,7 +120,7 @@ fn every_word_has_an_example() {
 
 #[test]
 fn every_warning_is_explained() {
-    let page = page();
+    let page = [page(), other_page("prices.md"), other_page("begin.md")].concat();
     for (code, meaning) in workflow::CODES {
         assert!(!meaning.starts_with("warning") || page.contains(&format!("`{code}`")), "{code}");
     }

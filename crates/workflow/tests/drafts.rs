@@ -43,7 +43,7 @@ fn every_draft_is_in_order_and_has_as_many_shots_as_were_asked_for() {
                 let text = draft(kind, "first", shots, &look(family, aspect), Contract::embedded()).unwrap();
                 let plan = plan(&text);
                 assert_eq!(plan.len(), shots, "{text}");
-                assert_eq!(plan.film().is_some(), kind != Kind::Sweep);
+                assert_eq!(plan.films().is_empty(), kind == Kind::Sweep);
                 assert_eq!(plan.edges().count(), if kind == Kind::Chain { shots - 1 } else { 0 });
             }
         }
@@ -148,7 +148,7 @@ proptest! {
         for ((_, node), (prompt, note)) in plan.nodes().zip(wanted) {
             let sent = node.request["prompt"].as_str().unwrap();
             prop_assert!(sent.starts_with(&prompt), "{sent:?} {prompt:?}");
-            let kept = node.note.clone().unwrap_or_default();
+            let kept = node.note.as_deref().unwrap_or_default().to_owned();
             prop_assert_eq!(kept, if note.is_empty() { String::new() } else { format!("status: {note}") });
         }
     }

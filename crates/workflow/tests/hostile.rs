@@ -120,6 +120,20 @@ shots:
 }
 
 #[test]
+fn a_chain_of_thousands_is_taken_on_a_small_stack() {
+    let mut file = String::from("version: 1\ndefaults: {model: modelb-video-480p, prompt: x}\nshots:\n  - id: s0\n");
+    for shot in 1..4_000 {
+        writeln!(file, "  - {{id: s{shot}, continues: s{}}}", shot - 1).unwrap();
+    }
+    let load = move || {
+        let options = Options::default();
+        load(file.as_bytes(), "chain.yaml", &InMemory::default(), &options, Contract::embedded()).unwrap()
+    };
+    let plan = std::thread::Builder::new().stack_size(2 * 1024 * 1024).spawn(load).unwrap().join().unwrap();
+    assert_eq!(plan.rank(plan.find("s0").unwrap()), 4_000 * 5);
+}
+
+#[test]
 fn long_lines_are_shown_in_part() {
     let file = format!(
         "version: 1\nshots:\n  - id: a\n    model: modelb-video-480p\n    prompt: \"{} {{{{ nobody }}}} {}\"\n",

@@ -122,6 +122,35 @@ fn whatever_changes_the_video_changes_the_key() {
     assert_ne!(with(InputIdentity::last_frame_of("00")), with(InputIdentity::last_frame_of("01")));
 }
 
+/// Another key makes people pay again for what they have: these stand as they were first made. By hand: SHA-256 over
+/// length-prefixed fields, see `plan::key`.
+#[test]
+fn keys_are_what_they_always_were() {
+    let plan = plan(
+        "version: 1
+defaults: {model: modela-video-2-0-260128, seconds: 5}
+shots:
+  - {id: z, prompt: z}
+  - id: a
+    takes: 2
+    salt: s
+    prompt: \"{{ 'she says' }} \\\"go\\\"\\n — 走 \\\\o/\"
+    seed: -7
+    generate_audio: true
+    metadata: {return_last_frame: true, z: [1.5, null], a: {y: 1, x: 0.25}}
+  - {id: b, continues: z, prompt: on}
+  - {id: c, continues: z, prompt: on}
+",
+    );
+    let pinned = [
+        ("a#2", "e33afe8a0f5efc6c7cfc109718eb887d498214ce760a200e171ceb2590265334"),
+        ("c", "cb6c9f4e3e468409b219f8a94bed785030a4e2fbf45367d3c0db47140259a25f"),
+    ];
+    for (name, key) in pinned {
+        assert_eq!(key_of(&plan, name).to_string(), key, "{name}");
+    }
+}
+
 #[test]
 fn a_key_reads_back_as_itself() {
     let key = key_of(&plan(CHAIN), "a");

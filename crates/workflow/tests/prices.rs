@@ -109,7 +109,7 @@ fn sums_are_exact_and_what_has_no_price_is_counted_apart() {
     let mut forecast = Forecast::default();
     for (_, node) in plan.nodes() {
         let billing = Billing::of(node, Contract::embedded());
-        let chance = if node.shot == "open" { Chance::Possible } else { Chance::Certain };
+        let chance = if &*node.shot == "open" { Chance::Possible } else { Chance::Certain };
         forecast.add(&billing, prices.estimate(&billing).ok(), chance);
     }
     insta::assert_json_snapshot!(forecast);

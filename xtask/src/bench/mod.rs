@@ -1,5 +1,6 @@
 //! Measurements that documents quote: each as a ratio or a bound within one run, never against yesterday's figure.
 
+mod check;
 mod ledger;
 mod render;
 mod service;
@@ -11,6 +12,8 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
+    /// `runner check` of a storyboard of 50 shots, from the start of the process.
+    Check,
     /// The example storyboard through the whole program, against rendering its shots alone on as many threads.
     Storyboard,
     /// Processor seconds a clip by scene and size, split into drawing and the rest; several clips at once.
@@ -26,6 +29,7 @@ pub(crate) fn bench(root: &Path, what: &Bench) -> Result<String, String> {
         return Err("figures are for release builds: cargo run --release -p xtask -- bench …".to_owned());
     }
     match what {
+        Bench::Check => check::measure(root),
         Bench::Storyboard => storyboard::measure(root),
         Bench::Render => render::measure(),
         Bench::Ledger => ledger::measure(),

@@ -1,65 +1,56 @@
 //! The checks of one component: its schema, and the rules of everything inside it.
 
-use std::{collections::BTreeMap, sync::OnceLock};
+use std::collections::BTreeMap;
 
-use jsonschema::{Draft, PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
+use jsonschema::{ValidationError, error::ValidationErrorKind};
 use serde_json::{Map, Value, json};
 
 use super::{
     MAX_VIOLATIONS,
+    deferred::Deferred,
     message::{describe, is_about_the_value, param_of},
     rules::{self, RuleCheck},
 };
 use crate::{Rule, SpecError, Violation, spec::escape};
 
-/// A component, compiled.
+/// A component; its schemas are compiled when they are first asked.
 #[derive(Debug)]
 pub(crate) struct ComponentCheck {
     name: String,
     /// The components as JSON Schemas under `$defs`, extensions included.
     schema: Value,
-    validator: Validator,
+    validator: Deferred,
     rules: Vec<RuleCheck>,
     /// The fields, where the component is nothing but its fields: see [`ComponentCheck::field`].
-    fields: Option<BTreeMap<String, OnceLock<Option<Validator>>>>,
+    fields: Option<BTreeMap<String, Deferred>>,
 }
 
 /// What a component may say beside its fields without judging the object as a whole.
 const SAYS_NO_MORE: [&str; 8] =
     ["type", "properties", "required", "description", "title", "examples", "deprecated", "$comment"];
 
-/// A schema from the document, compiled; the error says that it stands under a component.
-pub(crate) fn compile(schema: &Value, place: &str) -> Result<Validator, SpecError> {
-    jsonschema::options()
-        .with_draft(Draft::Draft202012)
-        .should_validate_formats(true)
-        // Linear in the length of the text, whatever the pattern.
-        .with_pattern_options(PatternOptions::regex())
-        .offline()
-        .build(schema)
-        .map_err(|error| {
-            // The error's place is relative to what was compiled; the components stand there under `$defs`.
-            let inside = error.instance_path().as_str();
-            let place = match inside.strip_prefix("/$defs") {
-                Some(component) => format!("/components/schemas{component}"),
-                None => format!("{place}{inside}"),
-            };
-            SpecError::new(place, format!("this is not a usable JSON Schema: {error}"), "correct it")
-        })
-}
-
 impl ComponentCheck {
-    pub(crate) fn compile(
+    pub(crate) fn new(
         definitions: &Map<String, Value>,
         name: &str,
         all_rules: &BTreeMap<String, Vec<Rule>>,
-    ) -> Result<Self, SpecError> {
+    ) -> Self {
         let place = format!("/components/schemas/{}", escape(name));
-        let schema = json!({ "$ref": format!("#/$defs/{name}"), "$defs": definitions });
-        let validator = compile(&schema, &place)?;
-        let rules = rules::compile(definitions, name, all_rules)?;
-        let fields = definitions.get(name).and_then(fields_alone);
-        Ok(Self { name: name.to_owned(), schema, validator, rules, fields })
+        let reference = json!({ "$ref": format!("#/$defs/{name}") });
+        Self {
+            name: name.to_owned(),
+            schema: json!({ "$ref": format!("#/$defs/{name}"), "$defs": definitions }),
+            validator: Deferred::with_definitions(reference, definitions, place.clone()),
+            rules: rules::of(definitions, name, all_rules),
+            fields: definitions.get(name).and_then(|schema| fields_alone(schema, definitions, &place)),
+        }
+    }
+
+    /// Compiles all schemas, to find out whether that can be done.
+    pub(crate) fn force(&self) -> Result<(), SpecError> {
+        self.validator.force()?;
+        self.rules.iter().try_for_each(RuleCheck::force)?;
+        self.fields.iter().flat_map(BTreeMap::values).try_for_each(Deferred::force)
     }
 
     /// Whether a value is acceptable in a field, whatever the other fields are; `None` where that cannot be said by itself.
@@ -67,12 +58,8 @@ impl ComponentCheck {
     /// Invariant: an object is acceptable to the schema exactly when each of its fields is and none of [`Self::required`]
     /// is missing. That holds where the schema has no keywords but [`SAYS_NO_MORE`]; with any other there are no `fields`.
     pub(crate) fn field(&self, name: &str, value: &Value) -> Option<bool> {
-        let Some(field) = self.fields.as_ref()?.get(name) else { return Some(true) };
-        let validator = field.get_or_init(|| {
-            let place = format!("#/$defs/{}/properties/{}", escape(&self.name), escape(name));
-            compile(&json!({ "$ref": place, "$defs": self.schema.get("$defs") }), "").ok()
-        });
-        validator.as_ref().map(|validator| validator.is_valid(value))
+        let field = self.fields.as_ref()?.get(name);
+        Some(field.is_none_or(|field| field.is_valid(value)))
     }
 
     /// The fields that an object has to have.
@@ -98,7 +85,7 @@ impl ComponentCheck {
 
     fn of_single_fields(&self, instance: &Value) -> Vec<Violation> {
         let mut found: Vec<Violation> = Vec::new();
-        for error in self.validator.iter_errors(instance).take(MAX_VIOLATIONS) {
+        for error in self.validator.validator().iter_errors(instance).take(MAX_VIOLATIONS) {
             let violation = self.violation(&error);
             // A value of the wrong type also fails what its type would have to fulfil.
             if !found.iter().any(|other| other.pointer == violation.pointer) {
@@ -164,15 +151,22 @@ impl ComponentCheck {
     }
 }
 
-/// The names of an object's fields, where nothing but they and their presence decides about the object.
-fn fields_alone(schema: &Value) -> Option<BTreeMap<String, OnceLock<Option<Validator>>>> {
+/// An object's fields, where nothing but they and their presence decides about the object.
+fn fields_alone(
+    schema: &Value,
+    definitions: &Map<String, Value>,
+    place: &str,
+) -> Option<BTreeMap<String, Deferred>> {
     let schema = schema.as_object()?;
     let known = |keyword: &String| SAYS_NO_MORE.contains(&keyword.as_str()) || keyword.starts_with("x-");
     if schema.get("type") != Some(&json!("object")) || !schema.keys().all(known) {
         return None;
     }
-    let properties = schema.get("properties")?.as_object()?;
-    Some(properties.keys().map(|name| (name.clone(), OnceLock::new())).collect())
+    let field = |(name, schema): (&String, &Value)| {
+        let place = format!("{place}/properties/{}", escape(name));
+        (name.clone(), Deferred::with_definitions(schema.clone(), definitions, place))
+    };
+    Some(schema.get("properties")?.as_object()?.iter().map(field).collect())
 }
 
 #[derive(Default)]

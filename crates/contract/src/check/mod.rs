@@ -1,6 +1,7 @@
 //! Judging requests and answers: each field against its schema, then the objects against the cross-field rules.
 
 mod component;
+mod deferred;
 mod message;
 mod rules;
 mod series;
@@ -21,7 +22,7 @@ pub use series::Series;
 /// More violations than this are not listed: they are the same mistake again.
 const MAX_VIOLATIONS: usize = 100;
 
-/// The checks of a contract, each compiled when it is first used.
+/// The checks of a contract, each made when it is first used.
 #[derive(Debug)]
 pub(crate) struct Checks {
     definitions: Map<String, Value>,
@@ -34,12 +35,12 @@ pub(crate) struct Checks {
 #[derive(Debug)]
 struct Lazy {
     component: String,
-    compiled: OnceLock<Result<ComponentCheck, SpecError>>,
+    check: OnceLock<ComponentCheck>,
 }
 
 impl Checks {
     pub(crate) fn new(document: &Value, spec: &Spec) -> Self {
-        let lazy = |component: &str| Lazy { component: component.to_owned(), compiled: OnceLock::new() };
+        let lazy = |component: &str| Lazy { component: component.to_owned(), check: OnceLock::new() };
         let requests =
             spec.families.iter().map(|family| (family.name.clone(), lazy(&family.component))).collect();
         Self {
@@ -52,22 +53,12 @@ impl Checks {
 
     /// Compiles all of them, to find out whether the document allows it.
     pub(crate) fn compile_all(&self, spec: &Spec) -> Result<(), SpecError> {
-        for lazy in self.requests.values().chain([&self.task, &self.error]) {
-            self.compiled(lazy, spec).as_ref().map_err(Clone::clone)?;
-        }
-        Ok(())
+        let mut all = self.requests.values().chain([&self.task, &self.error]);
+        all.try_for_each(|lazy| self.of(lazy, spec).force())
     }
 
-    fn compiled<'c>(&self, lazy: &'c Lazy, spec: &Spec) -> &'c Result<ComponentCheck, SpecError> {
-        lazy.compiled.get_or_init(|| ComponentCheck::compile(&self.definitions, &lazy.component, &spec.rules))
-    }
-
-    #[expect(
-        clippy::expect_used,
-        reason = "a document from outside was compiled whole when it was read; a test compiles the one that is built in"
-    )]
     fn of<'c>(&self, lazy: &'c Lazy, spec: &Spec) -> &'c ComponentCheck {
-        self.compiled(lazy, spec).as_ref().expect("the document's checks compile")
+        lazy.check.get_or_init(|| ComponentCheck::new(&self.definitions, &lazy.component, &spec.rules))
     }
 
     pub(crate) fn request(&self, spec: &Spec, request: &Value) -> Vec<Violation> {

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jsonschema::Validator;
 use serde_json::{Map, Value};
 
-use super::{MAX_VIOLATIONS, component::compile as compile_schema, message::param_of};
+use super::{MAX_VIOLATIONS, deferred::Deferred, message::param_of};
 use crate::{Rule, RulePlace, SpecError, Violation, spec::escape};
 
 /// Objects nested deeper than this carry no rules: no document needs it, and a recursive one must end.
@@ -18,50 +17,54 @@ enum Step {
     EachItem,
 }
 
-/// A rule, compiled, and where it applies.
+/// A rule, and where it applies.
 #[derive(Debug)]
 pub(crate) struct RuleCheck {
     name: String,
     path: Vec<Step>,
     rule: Rule,
-    rejects: Validator,
+    rejects: Deferred,
+    /// Fields without which an object is not refused.
+    needs: Vec<String>,
     /// For each place of the rule that is a choice of items, which items.
-    choices: Vec<Option<Validator>>,
+    choices: Vec<Option<Deferred>>,
     /// The fields of the whole instance whose values, and not only their presence, decide; `None` where all may.
     reads: Option<BTreeSet<String>>,
 }
 
 /// The rules of a component and of all that it holds.
-pub(crate) fn compile(
+pub(crate) fn of(
     definitions: &Map<String, Value>,
     component: &str,
     all: &BTreeMap<String, Vec<Rule>>,
-) -> Result<Vec<RuleCheck>, SpecError> {
+) -> Vec<RuleCheck> {
     let mut scopes = Vec::new();
     if let Some(schema) = definitions.get(component) {
         collect(definitions, schema, Some(component), &mut Vec::new(), &mut scopes);
     }
-    let mut compiled = Vec::new();
+    let mut found = Vec::new();
     for (component, path) in scopes {
         for rule in all.get(&component).into_iter().flatten() {
             let place = format!("/components/schemas/{}/x-rules/{}", escape(&component), rule.id);
             let choices = rule.at.iter().map(|at| match at {
-                RulePlace::Pointer(_) => Ok(None),
+                RulePlace::Pointer(_) => None,
                 RulePlace::Items { matching, .. } => {
-                    compile_schema(matching, &format!("{place}/at")).map(Some)
+                    Some(Deferred::new(matching.clone(), format!("{place}/at")))
                 }
             });
-            compiled.push(RuleCheck {
+            let needs = rule.reject.get("required").and_then(Value::as_array).into_iter().flatten();
+            found.push(RuleCheck {
                 name: format!("{component}/{}", rule.id),
-                rule: rule.clone(),
-                rejects: compile_schema(&rule.reject, &format!("{place}/reject"))?,
-                choices: choices.collect::<Result<_, _>>()?,
                 reads: read_fields(&path, &rule.reject),
                 path: path.clone(),
+                rule: rule.clone(),
+                rejects: Deferred::new(rule.reject.clone(), format!("{place}/reject")),
+                needs: needs.filter_map(Value::as_str).map(str::to_owned).collect(),
+                choices: choices.collect(),
             });
         }
     }
-    Ok(compiled)
+    found
 }
 
 /// The fields of the instance whose values a rule reads.
@@ -133,7 +136,19 @@ impl RuleCheck {
     pub(crate) fn is_broken_by(&self, instance: &Value) -> bool {
         let mut objects = Vec::new();
         reach(instance, &self.path, String::new(), &mut objects);
-        objects.iter().any(|(_, object)| object.is_object() && self.rejects.is_valid(object))
+        objects.iter().any(|(_, object)| self.refuses(object))
+    }
+
+    /// Compiles all schemas, to find out whether that can be done.
+    pub(crate) fn force(&self) -> Result<(), SpecError> {
+        self.rejects.force()?;
+        self.choices.iter().flatten().try_for_each(Deferred::force)
+    }
+
+    fn refuses(&self, object: &Value) -> bool {
+        let Some(members) = object.as_object() else { return false };
+        // To see that a field is missing is quick, and that is how most objects are in order.
+        self.needs.iter().all(|name| members.contains_key(name)) && self.rejects.is_valid(object)
     }
 
     pub(crate) fn violations(&self, instance: &Value) -> Vec<Violation> {
@@ -141,7 +156,7 @@ impl RuleCheck {
         reach(instance, &self.path, String::new(), &mut objects);
         objects
             .into_iter()
-            .filter(|(_, object)| object.is_object() && self.rejects.is_valid(object))
+            .filter(|(_, object)| self.refuses(object))
             .take(MAX_VIOLATIONS)
             .map(|(pointer, object)| self.violation(&pointer, object))
             .collect()

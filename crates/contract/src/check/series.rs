@@ -17,36 +17,52 @@ pub struct Series<'c> {
     spec: &'c Spec,
     family: Family,
     check: Option<&'c ComponentCheck>,
-    /// The last request that was accepted.
+    /// Requests that were accepted: for each set of fields the last one, the latest first.
+    accepted: Vec<Accepted>,
+}
+
+#[derive(Debug)]
+struct Accepted {
     names: Vec<Arc<str>>,
     values: Vec<Arc<Value>>,
 }
 
+/// How many sets of fields are remembered.
+const REMEMBERED: usize = 16;
+
 impl<'c> Series<'c> {
     pub(crate) fn new(spec: &'c Spec, family: &Family, check: Option<&'c ComponentCheck>) -> Self {
-        Self { spec, family: family.clone(), check, names: Vec::new(), values: Vec::new() }
+        Self { spec, family: family.clone(), check, accepted: Vec::new() }
     }
 
     /// Whether a request, given as its fields with `values[i]` under `names[i]`, each name once, is acceptable.
     ///
     /// Where it is not, [`crate::Contract::check_request`] says why.
     pub fn accepts(&mut self, names: &[Arc<str>], values: &[Arc<Value>]) -> bool {
-        let accepted = self.judge(names, values);
-        if accepted {
-            self.names.clear();
-            self.names.extend_from_slice(names);
-            self.values.clear();
-            self.values.extend_from_slice(values);
+        let known = self.accepted.iter().position(|request| request.names == names);
+        if let Some(at) = known {
+            self.accepted[..=at].rotate_right(1);
         }
-        accepted
+        let before = known.and_then(|_| self.accepted.first()).map(|request| request.values.as_slice());
+        if !self.judge(names, values, before) {
+            return false;
+        }
+        match self.accepted.first_mut() {
+            Some(last) if known.is_some() => last.values.clone_from_slice(values),
+            _ => {
+                self.accepted.truncate(REMEMBERED - 1);
+                self.accepted.insert(0, Accepted { names: names.to_vec(), values: values.to_vec() });
+            }
+        }
+        true
     }
 
-    fn judge(&self, names: &[Arc<str>], values: &[Arc<Value>]) -> bool {
-        let Some(check) = self.check else { return false };
-        let same_fields = self.names.as_slice() == names;
+    /// Looks at a request; `before` is one with the same fields that was accepted.
+    fn judge(&self, names: &[Arc<str>], values: &[Arc<Value>], before: Option<&[Arc<Value>]>) -> bool {
+        let Some(check) = self.check.filter(|_| names.len() == values.len()) else { return false };
         let mut changed: Vec<&str> = Vec::new();
         for (at, (name, value)) in names.iter().zip(values).enumerate() {
-            if same_fields && is_same(value, &self.values[at]) {
+            if before.and_then(|before| before.get(at)).is_some_and(|before| is_same(value, before)) {
                 continue;
             }
             changed.push(name);
@@ -59,10 +75,7 @@ impl<'c> Series<'c> {
                 None => return self.whole(check, &object(names, values)),
             }
         }
-        if same_fields && changed.is_empty() {
-            return true;
-        }
-        if !same_fields {
+        if before.is_none() {
             let has = |wanted: &str| names.iter().any(|name| &**name == wanted);
             // Without a model the family is not known.
             if !has("model") || !check.required().all(has) {
@@ -72,7 +85,7 @@ impl<'c> Series<'c> {
         let mut concerned = check
             .rules()
             .iter()
-            .filter(|rule| !same_fields || changed.iter().any(|field| rule.reads(field)))
+            .filter(|rule| before.is_none() || changed.iter().any(|field| rule.reads(field)))
             .peekable();
         if concerned.peek().is_none() {
             return true;

@@ -1,7 +1,7 @@
 //! Every kind of problem by its stable name.
 
 /// The codes of all diagnostics, each with what it means. Codes keep their meaning from version to version.
-pub const CODES: [(&str, &str); 58] = [
+pub const CODES: [(&str, &str); 62] = [
     ("ambiguous-instance", "one frame is wanted, and a reference means several instances"),
     ("bad-axis", "an axis that the caller gives cannot be read, or nothing uses it"),
     ("bad-duration", "a length of time cannot be read"),
@@ -14,6 +14,7 @@ pub const CODES: [(&str, &str); 58] = [
     ("bad-name", "a name holds what names may not hold"),
     ("bad-param", "a parameter's declaration contradicts itself, or its value is not what it declares"),
     ("bad-pick", "a take is named that there is not"),
+    ("bad-table", "a shot list cannot be read as a table, or its columns say nothing of what is to be seen"),
     ("bad-value", "a value in a table of prices is not what is wanted there"),
     ("broken-seal", "the plan does not hold together: a fault of this program"),
     ("cycle", "shots wait for each other in a ring"),
@@ -27,6 +28,7 @@ pub const CODES: [(&str, &str); 58] = [
     ("include-limit", "too many or too large files are included, or too deep"),
     ("included-twice", "two included files say the same name"),
     ("left-out", "what is wanted is left out by its `when`"),
+    ("length-changed", "warning: the model does not make the length that a shot list asks for"),
     ("local-file", "a request field names a local file"),
     ("long-chain", "warning: a chain has more shots than `max_chain`"),
     ("matrix-too-large", "there are too many instances, or too many of them to compare"),
@@ -34,10 +36,12 @@ pub const CODES: [(&str, &str); 58] = [
     ("missing-param", "a required parameter has no value"),
     ("missing-word", "a word that has to be there is not"),
     ("no-matching-instance", "a reference means no instance"),
+    ("no-prompt", "a row of a shot list says nothing that could be filmed"),
     ("no-shots", "there is nothing to make"),
     ("not-utf8", "the file is not UTF-8 text"),
     ("ratio-unstated", "warning: the shape of a video is left to the service, and no image gives it one"),
     ("refused-request", "the contract refuses the request"),
+    ("renamed-shot", "warning: two shots of a shot list have one name"),
     ("seconds-unstated", "warning: the length of a video is left to the service"),
     ("stale-pick", "warning: the take that was picked is not there any more"),
     ("sweep-without-seed", "warning: a sweep has no seed"),

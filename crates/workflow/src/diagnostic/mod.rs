@@ -157,7 +157,7 @@ impl RecordSpan {
     fn new(label: &Label, primary: bool, source: &Source) -> Self {
         let (start, end) = (source.position(label.span.start()), source.position(label.span.end()));
         Self {
-            file: source.name().to_owned(),
+            file: source.name_at(label.span.start()).to_owned(),
             line: start.line,
             column: start.column,
             end_line: end.line,

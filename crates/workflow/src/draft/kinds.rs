@@ -21,8 +21,11 @@ pub enum Kind {
 
 /// What each shot shows. A longer storyboard begins again.
 const BEATS: [(&str, &str); 6] = [
-    ("Wide shot of {{ place }} at first light. Slow push in", "the place, before anything happens"),
-    ("Far away and small, {{ subject }} comes into view. The camera holds", "who it is about"),
+    (
+        "Wide shot of {{ place }} at first light, {{ subject }} far away. Slow push in",
+        "the place, before anything happens",
+    ),
+    ("{{ subject | capitalize }} comes into view, still small. The camera holds", "who it is about"),
     (
         "Medium shot. {{ subject | capitalize }} stops and looks up. Gentle pan right",
         "something is different",
@@ -109,6 +112,9 @@ fn sweep(cells: usize, seeds: bool, out: &mut String) {
     let rows = cells / columns;
     out.push_str("  - id: frame\n    # One clip for each combination; each has a name, such as frame@style=noir,seed=1.\n    matrix:\n");
     let _ = writeln!(out, "      style: [{}]", LOOKS[..columns].join(", "));
+    if rows == 1 && seeds {
+        out.push_str("    # The same for all: what differs is what the axis says.\n    seed: 7\n");
+    }
     if rows > 1 {
         let axis = if seeds { "seed" } else { "variant" };
         let values: Vec<String> = (1..=rows).map(|value| value.to_string()).collect();

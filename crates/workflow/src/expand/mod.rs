@@ -8,6 +8,7 @@
 mod address;
 mod axes;
 mod check;
+mod common;
 mod fan;
 mod film;
 mod frames;

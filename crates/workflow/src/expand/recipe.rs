@@ -6,9 +6,10 @@
 
 use std::sync::Arc;
 
-use contract::{Field, Model, Series};
+use contract::{Family, Field, Model, Series};
 use serde_json::Value;
 
+use super::common::Common;
 use super::frames::Slot;
 use super::lower::{self, Put};
 use super::request::{self, Making, Work};
@@ -20,10 +21,16 @@ use crate::syntax::{Entry, Workflow};
 use crate::template::has_template;
 use crate::yaml::{Yaml, YamlValue};
 
+/// The names of a request's fields.
+type Names = Arc<[Arc<str>]>;
+
 /// The recipes of all shots, made when they are needed.
 pub(super) struct Recipes<'w> {
     /// By the shot's position; a shot has one for each model that its instances use.
     shots: Vec<Vec<Recipe<'w>>>,
+    /// By family: shots are much alike too.
+    series: Vec<(Family, Series<'w>)>,
+    common: Common,
 }
 
 /// How the instances of a shot that use one model are made.
@@ -38,11 +45,10 @@ struct Recipe<'w> {
     fields: Vec<Ingredient<'w>>,
     /// Whether a problem is known already that all instances have.
     broken: bool,
-    series: Series<'w>,
     lowered: Option<Lowered>,
     /// The last instance's axes and field names, which are the next one's as a rule.
     cell: Vec<(Arc<str>, Arc<Value>)>,
-    names: Arc<[Arc<str>]>,
+    names: Names,
 }
 
 /// A request field.
@@ -62,8 +68,8 @@ struct Ingredient<'w> {
 struct Lowered {
     asked: Vec<(Slot, Value)>,
     continued: bool,
-    names_before: Arc<[Arc<str>]>,
-    names: Arc<[Arc<str>]>,
+    names_before: Names,
+    names: Names,
     changed: Vec<Changed>,
     /// The places of the inputs.
     pointers: Vec<String>,
@@ -78,9 +84,29 @@ struct Changed {
     whole: Arc<Value>,
 }
 
+/// A request whose media have still to be put in.
+struct Unlowered<'a, 'w> {
+    names: &'a Names,
+    values: &'a [Arc<Value>],
+    /// One for each of the instance's frames.
+    media: &'a [Put],
+    work: &'a Work<'a, 'w>,
+}
+
+impl Unlowered<'_, '_> {
+    /// What is asked for: the kinds of media, and the values that are known already.
+    fn asked(&self) -> impl Iterator<Item = (Slot, &Value)> {
+        self.work.frames.iter().map(|used| used.slot).zip(self.media.iter().map(|put| &put.value))
+    }
+}
+
 impl<'w> Recipes<'w> {
     pub(super) fn new(workflow: &'w Workflow) -> Self {
-        Self { shots: workflow.shots.iter().map(|_| Vec::new()).collect() }
+        Self {
+            shots: workflow.shots.iter().map(|_| Vec::new()).collect(),
+            series: Vec::new(),
+            common: Common::default(),
+        }
     }
 
     /// The node of an instance; nothing where something keeps it from being made, which is reported.
@@ -91,11 +117,10 @@ impl<'w> Recipes<'w> {
         tally: &mut Tally,
         problems: &mut Problems,
     ) -> Option<Node> {
-        let quick = self.of(work, cx).and_then(|recipe| recipe.node(work, cx));
-        quick.or_else(|| request::node(work, cx, tally, problems))
+        self.quick(work, cx).or_else(|| request::node(work, cx, tally, problems))
     }
 
-    fn of(&mut self, work: &Work<'_, 'w>, cx: &Cx<'w>) -> Option<&mut Recipe<'w>> {
+    fn quick(&mut self, work: &Work<'_, 'w>, cx: &Cx<'w>) -> Option<Node> {
         let known = &mut self.shots[work.draft.shot];
         let (entry, _) = request::entry(work, "model")?;
         let rendered;
@@ -106,19 +131,23 @@ impl<'w> Recipes<'w> {
             }
             text => text,
         };
-        let at = match known.iter().position(|recipe| &*recipe.model_id == id) {
-            Some(at) => at,
-            None => {
-                known.push(Recipe::new(work, cx.contract.model(id)?, cx));
-                known.len() - 1
-            }
-        };
-        known.get_mut(at)
+        let at = known.iter().position(|recipe| &*recipe.model_id == id).unwrap_or(known.len());
+        if at == known.len() {
+            known.push(Recipe::new(work, cx.contract.model(id)?, &mut self.common, cx));
+        }
+        let recipe = &mut known[at];
+        let family = &recipe.model.family;
+        let of_family =
+            self.series.iter().position(|(known, _)| known == family).unwrap_or(self.series.len());
+        if of_family == self.series.len() {
+            self.series.push((family.clone(), cx.contract.series(family)));
+        }
+        recipe.node(work, &mut self.series[of_family].1, &mut self.common, cx)
     }
 }
 
 impl<'w> Recipe<'w> {
-    fn new(work: &Work<'_, 'w>, model: &'w Model, cx: &Cx<'w>) -> Self {
+    fn new(work: &Work<'_, 'w>, model: &'w Model, common: &mut Common, cx: &Cx<'w>) -> Self {
         let shot = work.fanned.shot;
         let mut fields = Vec::new();
         for field in cx.contract.fields(&model.family) {
@@ -128,7 +157,7 @@ impl<'w> Recipe<'w> {
             if value.as_ref().is_some_and(Value::is_null) {
                 continue;
             }
-            let (name, last) = (Arc::from(field.name.as_str()), value.map(Arc::new));
+            let (name, last) = (common.word(&field.name), value.map(|value| common.value(value)));
             fields.push(Ingredient { field, name, entry, from_defaults, literal, last });
         }
         let unknown =
@@ -138,11 +167,10 @@ impl<'w> Recipe<'w> {
             model,
             shot: shot.id.value.as_str().into(),
             note: shot.note.as_ref().map(|note| note.value.as_str().into()),
-            model_id: model.id.as_str().into(),
+            model_id: common.word(&model.id),
             place: cx.place(shot.id.span),
             fields,
             broken: unknown || local,
-            series: cx.contract.series(&model.family),
             lowered: None,
             cell: Vec::new(),
             names: Arc::default(),
@@ -150,20 +178,27 @@ impl<'w> Recipe<'w> {
     }
 
     /// The node, where everything about it is in order.
-    fn node(&mut self, work: &Work<'_, 'w>, cx: &Cx<'w>) -> Option<Node> {
+    fn node(
+        &mut self,
+        work: &Work<'_, 'w>,
+        series: &mut Series<'w>,
+        common: &mut Common,
+        cx: &Cx<'w>,
+    ) -> Option<Node> {
         if self.broken {
             return None;
         }
-        let (mut names, mut values) = self.rendered(work, cx)?;
+        let (mut names, mut values) = self.rendered(work, common, cx)?;
         let mut inputs = Vec::new();
         let accepted = if work.frames.is_empty() && !work.continued {
-            self.series.accepts(&names, &values)
+            series.accepts(&names, &values)
         } else {
             let media: Option<Vec<Put>> =
                 work.frames.iter().map(|used| lower::medium(used, work.stage)).collect();
             let media = media?;
-            if !self.lowered.as_ref().is_some_and(|lowered| lowered.fits(&names, &values, &media, work)) {
-                self.lowered = Lowered::new(self.model, &self.fields, &names, &values, &media, work, cx);
+            let before = Unlowered { names: &names, values: &values, media: &media, work };
+            if !self.lowered.as_ref().is_some_and(|lowered| lowered.fits(&before)) {
+                self.lowered = Lowered::new(&before, self, common, cx);
             }
             let lowered = self.lowered.as_ref()?;
             let mut whole = values.clone();
@@ -175,7 +210,7 @@ impl<'w> Recipe<'w> {
             let pointers = lowered.pointers.iter().cloned();
             inputs.extend(pointers.zip(sources).map(|(pointer, source)| Input { pointer, source }));
             names = Arc::clone(&lowered.names);
-            self.series.accepts(&names, &whole)
+            series.accepts(&names, &whole)
         };
         if !accepted {
             return None;
@@ -206,7 +241,12 @@ impl<'w> Recipe<'w> {
     }
 
     /// The fields of an instance, before media are put in. A value that is the last instance's is shared with it.
-    fn rendered(&mut self, work: &Work<'_, 'w>, cx: &Cx<'w>) -> Option<(Arc<[Arc<str>]>, Vec<Arc<Value>>)> {
+    fn rendered(
+        &mut self,
+        work: &Work<'_, 'w>,
+        common: &mut Common,
+        cx: &Cx<'w>,
+    ) -> Option<(Names, Vec<Arc<Value>>)> {
         let mut names = Vec::with_capacity(self.fields.len());
         let mut values = Vec::with_capacity(self.fields.len() + 2);
         for ingredient in &mut self.fields {
@@ -228,7 +268,7 @@ impl<'w> Recipe<'w> {
             values.extend(ingredient.last.clone());
         }
         if self.names.len() != names.len() || !self.names.iter().eq(names.iter().copied()) {
-            self.names = names.into_iter().cloned().collect();
+            self.names = common.list(names.into_iter().cloned().collect());
         }
         Some((Arc::clone(&self.names), values))
     }
@@ -259,18 +299,16 @@ impl<'w> Recipe<'w> {
 impl Lowered {
     /// Lowers the media of an instance; nothing where that finds a problem.
     fn new<'w>(
-        model: &'w Model,
-        fields: &[Ingredient<'w>],
-        names: &Arc<[Arc<str>]>,
-        values: &[Arc<Value>],
-        media: &[Put],
-        work: &Work<'_, 'w>,
+        before: &Unlowered<'_, 'w>,
+        recipe: &Recipe<'w>,
+        common: &mut Common,
         cx: &Cx<'w>,
     ) -> Option<Self> {
-        let mut making = Making::new(work, model);
+        let Unlowered { names, values, work, .. } = *before;
+        let mut making = Making::new(work, recipe.model);
         for (name, value) in names.iter().zip(values) {
             making.request.insert(name.to_string(), Value::clone(value));
-            let set = fields.iter().find(|field| field.name == *name)?;
+            let set = recipe.fields.iter().find(|field| field.name == *name)?;
             making.origins.fields.push((set.entry, set.from_defaults));
         }
         let mut tally = Tally::default();
@@ -282,52 +320,42 @@ impl Lowered {
         let mut longer = names.to_vec();
         let mut changed = Vec::new();
         for (at, (name, sent)) in making.request.iter().enumerate() {
-            let before = values.get(at);
-            if before.is_some_and(|before| is_written_the_same(before, sent)) {
+            let unchanged = values.get(at);
+            if unchanged.is_some_and(|value| is_written_the_same(value, sent)) {
                 continue;
             }
-            if before.is_none() {
-                longer.push(name.as_str().into());
+            if unchanged.is_none() {
+                longer.push(common.word(name));
             }
             changed.push(Changed {
                 at,
-                before: before.cloned(),
-                sent: Arc::new(sent.clone()),
-                whole: Arc::new(whole.get(name)?.clone()),
+                before: unchanged.cloned(),
+                sent: common.value(sent.clone()),
+                whole: common.value(whole.get(name)?.clone()),
             });
         }
         Some(Self {
-            asked: asked(media, work).map(|(slot, value)| (slot, value.clone())).collect(),
+            asked: before.asked().map(|(slot, value)| (slot, value.clone())).collect(),
             continued: work.continued,
             names_before: Arc::clone(names),
-            names: if longer.len() == names.len() { Arc::clone(names) } else { longer.into() },
+            names: common.list(longer),
             changed,
             pointers: making.inputs.into_iter().map(|input| input.pointer).collect(),
         })
     }
 
     /// Whether lowering these media into this request would come out the same.
-    fn fits(
-        &self,
-        names: &Arc<[Arc<str>]>,
-        values: &[Arc<Value>],
-        media: &[Put],
-        work: &Work<'_, '_>,
-    ) -> bool {
+    fn fits(&self, before: &Unlowered<'_, '_>) -> bool {
+        let Unlowered { names, values, work, .. } = *before;
         let same = |change: &Changed| match (&change.before, values.get(change.at)) {
             (Some(before), Some(now)) => is_written_the_same(before, now),
             (before, now) => before.is_none() && now.is_none(),
         };
         self.continued == work.continued
             && (Arc::ptr_eq(&self.names_before, names) || self.names_before == *names)
-            && asked(media, work).eq(self.asked.iter().map(|(slot, value)| (*slot, value)))
+            && before.asked().eq(self.asked.iter().map(|(slot, value)| (*slot, value)))
             && self.changed.iter().all(same)
     }
-}
-
-/// What is asked for: the kinds of media, and the values that are known already.
-fn asked<'a>(media: &'a [Put], work: &'a Work<'_, '_>) -> impl Iterator<Item = (Slot, &'a Value)> {
-    work.frames.iter().map(|used| used.slot).zip(media.iter().map(|put| &put.value))
 }
 
 fn put(values: &mut Vec<Arc<Value>>, at: usize, value: &Arc<Value>) {

@@ -164,7 +164,7 @@ impl Row<'_> {
         }
         if prompt.len() > bounds::TEMPLATE_BYTES / 2 {
             let kib = bounds::TEMPLATE_BYTES / 2 / 1024;
-            problems.error("too-long", place, format!("this row makes a prompt of more than {kib} KiB"));
+            problems.error("bad-table", place, format!("this row makes a prompt of more than {kib} KiB"));
             return None;
         }
         Some(prompt)

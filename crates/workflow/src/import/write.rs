@@ -23,12 +23,11 @@ pub(super) fn workflow(
     let mut out = head(&[&format!("Made from {list}: {} shots.", shots.len())]);
     let _ = writeln!(out, "version: 1\nname: {}\n", scalar(&options.name));
     out.push_str("# Fields that every request gets; a shot that names one of them has its own value.\n");
-    let usual = usual_length(shots);
+    let usual =
+        usual_length(shots).unwrap_or_else(|| USUAL.clamp(*model.durations.start(), *model.durations.end()));
     let _ = writeln!(out, "defaults:\n  model: {}", scalar(&model.id));
     out.push_str(&shape.fields("  "));
-    if let Some(seconds) = usual {
-        let _ = writeln!(out, "  seconds: {seconds}");
-    }
+    let _ = writeln!(out, "  seconds: {usual}");
     if asks_for_sound && shots.iter().any(|shot| shot.audible) {
         let _ = writeln!(out, "  {SOUND}: true");
     }
@@ -50,7 +49,7 @@ pub(super) fn workflow(
             let _ = writeln!(out, "    continues: {}", scalar(before));
         }
         out.push_str(&field("    ", "prompt", &prompt(&shot.prompt)));
-        if let Some(seconds) = shot.seconds.filter(|seconds| Some(*seconds) != usual) {
+        if let Some(seconds) = shot.seconds.filter(|seconds| *seconds != usual) {
             let _ = writeln!(out, "    seconds: {seconds}");
         }
     }
@@ -62,11 +61,13 @@ pub(super) fn workflow(
     out
 }
 
-/// The length that most shots have, where each has one.
+/// Seconds where the list says nothing.
+const USUAL: u32 = 5;
+
+/// The length that most shots have, of those that have one.
 fn usual_length(shots: &[ListedShot]) -> Option<u32> {
-    let lengths: Vec<u32> = shots.iter().map(|shot| shot.seconds).collect::<Option<_>>()?;
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
-    for length in lengths {
+    for length in shots.iter().filter_map(|shot| shot.seconds) {
         *counts.entry(length).or_default() += 1;
     }
     counts

@@ -175,11 +175,8 @@ mod tests {
         ];
         for one in &values {
             for other in &values {
-                assert_eq!(
-                    is_written_the_same(one, other),
-                    one.to_string() == other.to_string(),
-                    "{one} {other}"
-                );
+                let (text, other_text) = (one.to_string(), other.to_string());
+                assert_eq!(is_written_the_same(one, other), text == other_text, "{text} {other_text}");
             }
         }
     }

@@ -1,5 +1,8 @@
 //! From a file's text to its sealed plan, by size: `cargo bench -p workflow --bench plan`. docs/benchmarks.md has the figures.
+//! All of it runs on one thread, and what is measured is that thread's processor time: what else the machine does counts little.
+#![expect(clippy::expect_used, reason = "a benchmark may stop at the first surprise")]
 
+mod cpu_time;
 mod workloads;
 
 use std::hint::black_box;
@@ -10,12 +13,14 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use workflow::plan::Plan;
 use workflow::{InMemory, Options, key, load};
 
+use self::cpu_time::CpuTime;
+
 fn plan(text: &str) -> Plan {
     load(text.as_bytes(), "scale.yaml", &InMemory::default(), &Options::default(), Contract::embedded())
         .unwrap_or_else(|report| panic!("{report}"))
 }
 
-fn file_to_plan(criterion: &mut Criterion) {
+fn file_to_plan(criterion: &mut Criterion<CpuTime>) {
     let mut group = criterion.benchmark_group("file_to_plan");
     group.sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(3));
     for size in [1_000, 10_000, 100_000] {
@@ -39,7 +44,7 @@ fn file_to_plan(criterion: &mut Criterion) {
     group.finish();
 }
 
-fn keys(criterion: &mut Criterion) {
+fn keys(criterion: &mut Criterion<CpuTime>) {
     let plan = plan(&workloads::sweep(1_000));
     let mut group = criterion.benchmark_group("key");
     group.throughput(Throughput::Elements(plan.len() as u64));
@@ -53,5 +58,21 @@ fn keys(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, file_to_plan, keys);
+/// What the first check of a program pays before it looks at its file.
+fn start(criterion: &mut Criterion<CpuTime>) {
+    let text = workloads::listed(50);
+    criterion.bench_function("contract_and_50_shots", |bench| {
+        bench.iter(|| {
+            let contract = Contract::built_in().expect("the contract is sound");
+            let options = Options::default();
+            black_box(load(text.as_bytes(), "scale.yaml", &InMemory::default(), &options, &contract).is_ok())
+        });
+    });
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().with_measurement(CpuTime);
+    targets = file_to_plan, keys, start
+}
 criterion_main!(benches);

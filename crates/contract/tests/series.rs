@@ -1,0 +1,123 @@
+//! The short way through many like requests against the long one: [`contract::Series`] accepts exactly what
+//! [`Contract::check_request`] finds nothing wrong with.
+
+#![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
+
+use std::sync::Arc;
+
+use contract::{Contract, Family};
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::{Map, Value, json};
+
+/// Values that some field takes and others refuse.
+fn values() -> Vec<Value> {
+    vec![
+        json!("5"),
+        json!("16"),
+        json!(5),
+        json!(99),
+        json!(1.5),
+        json!(true),
+        json!("480p"),
+        json!("16:9"),
+        json!("854x480"),
+        json!("https://x.example/a.png"),
+        json!(["https://x.example/a.png"]),
+        json!(null),
+        json!("modela-video-2-0-260128"),
+        json!("modelb-video-480p"),
+        json!("modelb-video-1.5-preview-480p"),
+        json!({}),
+        json!({"duration": 5}),
+        json!({"seed": 1, "resolution": "480p"}),
+        json!({"content": [{"type": "image_url", "role": "first_frame", "image_url": {"url": "https://x.example/a.png"}}]}),
+        json!({"content": [{"type": "image_url", "role": "reference_image", "image_url": {"url": "https://x.example/a.png"}}]}),
+        json!({"content": [
+            {"type": "image_url", "role": "first_frame", "image_url": {"url": "https://x.example/a.png"}},
+            {"type": "image_url", "role": "reference_image", "image_url": {"url": "https://x.example/b.png"}},
+        ]}),
+        json!({"content": [{"type": "image_url"}]}),
+    ]
+}
+
+fn names(contract: &Contract, family: &Family) -> Vec<String> {
+    let known = contract.fields(family).iter().map(|field| field.name.clone());
+    known.chain(["a_field_that_nobody_knows".to_owned()]).collect()
+}
+
+fn agree(contract: &Contract, family: &Family, requests: &[Map<String, Value>]) -> usize {
+    let mut series = contract.series(family);
+    let mut accepted = 0;
+    for request in requests {
+        let names: Vec<Arc<str>> = request.keys().map(|name| name.as_str().into()).collect();
+        let values: Vec<Arc<Value>> = request.values().cloned().map(Arc::new).collect();
+        let model = request.get("model").and_then(Value::as_str).and_then(|id| contract.model(id));
+        let of_family = model.is_some_and(|model| model.family == *family);
+        let whole = Value::Object(request.clone());
+        let sound = contract.check_request(&whole).is_empty() && of_family;
+        assert_eq!(series.accepts(&names, &values), sound, "{whole}\nafter {requests:?}");
+        accepted += usize::from(sound);
+    }
+    accepted
+}
+
+/// A document in which an object is judged by more than its fields, so that only the whole can be looked at.
+fn with_more_to_say() -> Contract {
+    let mut document = Contract::embedded().document().clone();
+    let schemas = &mut document["components"]["schemas"];
+    schemas["VideoRequestA"]["maxProperties"] = json!(4);
+    schemas["VideoRequestB"]["x-rules"]
+        .as_array_mut()
+        .expect("family B has rules")
+        .push(json!({
+            "id": "odd", "section": "9", "code": "odd", "message": "odd", "at": ["/seed"],
+            "reject": { "anyOf": [{ "patternProperties": { "^se": { "const": 99 } }, "required": ["seed"], "not": { "properties": { "seed": { "not": { "const": 99 } } } } }] },
+        }));
+    Contract::from_document(document).expect("a sound document")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_short_way_accepts_what_the_long_way_does(
+        in_a in any::<bool>(),
+        edited in any::<bool>(),
+        changes in prop::collection::vec((any::<Index>(), select(values()), 0..5_u8), 1..40),
+    ) {
+        let other;
+        let contract = if edited { other = with_more_to_say(); &other } else { Contract::embedded() };
+        let id = if in_a { "modela-video-2-0-260128" } else { "modelb-video-480p" };
+        let family = &contract.model(id).expect("known").family;
+        let names = names(contract, family);
+        let mut request = Map::from_iter([("model".to_owned(), json!(id)), ("prompt".to_owned(), json!("x"))]);
+        let mut requests = vec![request.clone()];
+        for (name, value, kind) in changes {
+            let name = name.get(&names);
+            match kind {
+                // Mostly small steps; now and then back to the start.
+                0 => { request.shift_remove(name); }
+                1 => request = requests[0].clone(),
+                _ => { request.insert(name.clone(), value); }
+            }
+            requests.push(request.clone());
+        }
+        prop_assert!(agree(contract, family, &requests) > 0, "the first is sound");
+    }
+}
+
+#[test]
+fn a_field_that_did_not_change_counts_with_those_that_did() {
+    let contract = Contract::embedded();
+    let base = json!({"model": "modela-video-2-0-260128", "prompt": "x", "seed": 1, "metadata": {}});
+    let with = |metadata: Value| {
+        let mut request = base.as_object().expect("an object").clone();
+        request["metadata"] = metadata;
+        request
+    };
+    let family = &contract.model("modela-video-2-0-260128").expect("known").family;
+    let sequence =
+        [with(json!({})), with(json!({"seed": 2})), with(json!({})), with(json!({"ratio": "1:1"}))];
+    assert_eq!(agree(contract, family, &sequence), 3);
+}

@@ -1,0 +1,35 @@
+//! How much a sealed plan holds. A binary of its own, because everything that it allocates is counted.
+
+#[path = "../benches/plan/workloads.rs"]
+mod workloads;
+
+use contract::Contract;
+use peak_alloc::PeakAlloc;
+use workflow::{InMemory, Options, load};
+
+#[global_allocator]
+static ALLOCATED: PeakAlloc = PeakAlloc;
+
+/// The most bytes that an instance may take in a sealed plan.
+const BOUND: usize = 1_536;
+
+#[test]
+fn an_instance_takes_little() {
+    // What is made once for all plans is not theirs.
+    let plan = |text: &str| {
+        load(text.as_bytes(), "scale.yaml", &InMemory::default(), &Options::default(), Contract::embedded())
+            .unwrap()
+    };
+    drop((plan(&workloads::sweep(100)), plan(&workloads::chains(100))));
+    for (name, text) in [
+        ("sweep", workloads::sweep(5_000)),
+        ("chains", workloads::chains(5_000)),
+        ("listed", workloads::listed(500)),
+    ] {
+        let before = ALLOCATED.current_usage();
+        let plan = plan(&text);
+        let each = (ALLOCATED.current_usage() - before) / plan.len();
+        assert!(each <= BOUND, "{name}: {each} bytes an instance, and at most {BOUND} are meant");
+        assert!(each > 100, "{name}: {each} bytes an instance cannot be true");
+    }
+}
