@@ -77,7 +77,7 @@ fn a_service_elsewhere_sees_each_shot_once_however_often_the_runner_is_killed() 
         let attempt =
             listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
         let task = unclaimed_task(&front, &project);
-        let answer = task.as_deref().map_or(vec!["--not-accepted"], |task| vec!["--task", task]);
+        let answer = task.as_deref().map_or(vec!["--resubmit"], |task| vec!["--adopt", task]);
         let arguments = [vec!["resolve", "chains.yaml", attempt], answer].concat();
         project.runner(&arguments).expect(0);
         held += 1;
@@ -94,7 +94,7 @@ fn a_service_elsewhere_sees_each_shot_once_however_often_the_runner_is_killed() 
 }
 
 /// A task that the service has accepted and the ledger does not know.
-fn unclaimed_task(front: &Front, project: &Project) -> Option<String> {
+pub(crate) fn unclaimed_task(front: &Front, project: &Project) -> Option<String> {
     let ledger = rusqlite::Connection::open(project.file(".runner/ledger.db")).expect("a ledger");
     front.accepted().into_iter().find(|task| {
         let known = "SELECT EXISTS (SELECT 1 FROM attempts WHERE task = ?1)";

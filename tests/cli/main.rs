@@ -5,6 +5,8 @@
 
 mod bad_input;
 mod begin;
+mod boundaries;
+mod caps;
 mod catalogue;
 mod killed;
 mod money;

@@ -35,8 +35,8 @@ fn a_lost_answer_is_held_said_and_resolved() {
     let listed = project.runner(&["resolve", "two.yaml"]).expect(3);
     let attempt =
         listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
-    project.runner(&["resolve", "two.yaml", "no-such-attempt", "--not-accepted"]).expect(2);
-    project.runner(&["resolve", "two.yaml", attempt, "--not-accepted"]).expect(0);
+    project.runner(&["resolve", "two.yaml", "no-such-attempt", "--resubmit"]).expect(2);
+    project.runner(&["resolve", "two.yaml", attempt, "--resubmit"]).expect(0);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!(front.posts().len(), 3);
     project.runner(&["resolve", "two.yaml"]).expect(0);

@@ -7,6 +7,7 @@ mod conformance;
 mod film;
 mod fuzz;
 mod generate;
+mod planted;
 mod spec;
 mod tidy;
 
@@ -45,6 +46,8 @@ enum Chore {
     },
     /// Lets schemathesis drive the service from openapi.yaml and look at every answer. Needs Python, and the network for the first time.
     Conformance,
+    /// Sees to it that the simulation catches bugs that are planted on purpose.
+    Planted,
     /// Looks for workflow files that break the compiler's promises: a panic, a hang, too much memory.
     Fuzz(fuzz::Fuzz),
     /// Measures; each prints the ratio that the documents quote.
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         }
         Chore::Spec { what } => return spec::spec(root, &what),
         Chore::Conformance => conformance::check(root),
+        Chore::Planted => planted::check(root),
         Chore::Fuzz(args) => fuzz::fuzz(root, &args),
         Chore::Bench { what } => bench::bench(root, &what),
     };

@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use progenitor_client::{ByteStream, Error, ResponseValue};
 use reqwest::{
     ClientBuilder, StatusCode,
-    header::{AUTHORIZATION, DATE, HeaderMap, HeaderValue, LOCATION, RANGE, RETRY_AFTER},
+    header::{AUTHORIZATION, DATE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER},
 };
 use secrecy::SecretString;
 use serde_json::Value;
@@ -17,7 +17,8 @@ use tracing::{Instrument, debug, debug_span};
 use url::Url;
 
 use crate::{
-    ApiError, CallError, Captured, ClientConfig, ConfigError, Download, MAX_ANSWER, Refusal, TaskAnswer,
+    ApiError, CallError, Captured, ClientConfig, ConfigError, Download, MAX_ANSWER, Refusal, Resume,
+    TaskAnswer,
     answer::retry_after,
     body,
     capture::Slot,
@@ -60,7 +61,7 @@ impl Client {
             submit_timeout: config.submit_timeout,
             poll_timeout: config.poll_timeout,
             body: None,
-            from: 0,
+            from: Resume::default(),
             capture: None,
         };
         let text = base.as_str().trim_end_matches('/');
@@ -131,23 +132,23 @@ impl Client {
     /// # Errors
     /// As [`Self::get`]; a download that breaks off says so in its stream.
     pub async fn content(&self, task_id: &str) -> Result<Download, CallError> {
-        self.content_from(task_id, 0).await
+        self.content_from(task_id, &Resume::default()).await
     }
 
     /// Downloads a task's video from a byte on. A service without ranges sends all of it: see [`Download::offset`].
     ///
     /// # Errors
     /// As [`Self::content`].
-    pub async fn content_from(&self, task_id: &str, first: u64) -> Result<Download, CallError> {
+    pub async fn content_from(&self, task_id: &str, from: &Resume) -> Result<Download, CallError> {
         task_id::check(task_id)?;
-        let span = debug_span!("get_video_content", task_id, first);
+        let span = debug_span!("get_video_content", task_id, first = from.first);
         async {
             let mut generated = self.shared.reads.clone();
-            generated.inner.from = first;
+            generated.inner.from = from.clone();
             let sent = generated.get_video_content().task_id(task_id).send().await;
             let answer = self.opened(sent)?;
             match redirect_target(&answer, self.content_url(task_id)?)? {
-                Some((from, to)) => self.follow(from, to, first).await,
+                Some((here, to)) => self.follow(here, to, from).await,
                 None => self.downloaded(answer).await,
             }
         }
@@ -161,22 +162,22 @@ impl Client {
     /// # Errors
     /// [`CallError::NotSent`] also for what is not an address on the web.
     pub async fn fetch(&self, url: &str) -> Result<Download, CallError> {
-        self.fetch_from(url, 0).await
+        self.fetch_from(url, &Resume::default()).await
     }
 
     /// As [`Self::fetch`], from a byte on.
     ///
     /// # Errors
     /// As [`Self::fetch`].
-    pub async fn fetch_from(&self, url: &str, first: u64) -> Result<Download, CallError> {
+    pub async fn fetch_from(&self, url: &str, from: &Resume) -> Result<Download, CallError> {
         let target = self.shared.base.join(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let Some(target) = target else {
             let scheme = url.split(':').next().unwrap_or_default();
             let shown: String = scheme.chars().take(32).collect();
             return Err(CallError::not_sent(format!("{shown:?} does not begin an address on the web")));
         };
-        let span = debug_span!("fetch", host = target.host_str(), first);
-        self.follow(target.clone(), target, first).instrument(span).await
+        let span = debug_span!("fetch", host = target.host_str(), first = from.first);
+        self.follow(target.clone(), target, from).instrument(span).await
     }
 
     /// The request that [`Self::create`] would send, without sending it. Needs no runtime.
@@ -198,12 +199,12 @@ impl Client {
     }
 
     /// Goes after a download from hop to hop.
-    async fn follow(&self, mut from: Url, mut to: Url, first: u64) -> Result<Download, CallError> {
+    async fn follow(&self, mut here: Url, mut to: Url, from: &Resume) -> Result<Download, CallError> {
         for _ in 0..=MAX_HOPS {
-            if !origin::may_follow(&from, &to) {
+            if !origin::may_follow(&here, &to) {
                 return Err(CallError::not_sent(format!(
                     "{} points to {}, which is less safe",
-                    from.host_str().unwrap_or("the service"),
+                    here.host_str().unwrap_or("the service"),
                     to.host_str().unwrap_or(to.scheme()),
                 )));
             }
@@ -211,14 +212,12 @@ impl Client {
             if origin::same(&self.shared.base, &to) {
                 headers.insert(AUTHORIZATION, self.shared.reads.inner.bearer.clone());
             }
-            if first > 0 {
-                headers.insert(RANGE, hooks::range_from(first));
-            }
+            hooks::go_on_from(&mut headers, from);
             let sent = self.shared.reads.client.get(to.clone()).headers(headers).send().await;
             let response = sent.map_err(|error| CallError::of_transport(&error))?;
             let answer = Answer::of(ResponseValue::stream(response));
             match redirect_target(&answer, to)? {
-                Some((here, next)) => (from, to) = (here, next),
+                Some((answered, next)) => (here, to) = (answered, next),
                 None => return self.downloaded(answer).await,
             }
         }

@@ -11,10 +11,20 @@ use futures_util::{Stream, StreamExt};
 use progenitor_client::ByteStream;
 use reqwest::{
     StatusCode,
-    header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap},
+    header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, LAST_MODIFIED},
 };
 
 use crate::CallError;
+
+/// From where a download goes on; by default from the beginning.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Resume {
+    /// The first byte that is wanted.
+    pub first: u64,
+    /// What the service said about the file that the bytes before come from ([`Download::validator`]). When it is another file by now, all of
+    /// it is sent.
+    pub validator: Option<String>,
+}
 
 /// The body of a successful download: a stream of chunks as they come in.
 ///
@@ -24,6 +34,10 @@ pub struct Download {
     pub offset: u64,
     /// How many bytes are to come, when the service said so.
     pub length: Option<u64>,
+    /// How long the whole file is, when the service said so.
+    pub total: Option<u64>,
+    /// What says later that it is still the same file: a strong `ETag`, or else `Last-Modified`. Goes into [`Resume::validator`].
+    pub validator: Option<String>,
     /// The content type, when the service said one.
     pub content_type: Option<String>,
     stream: Pin<Box<dyn Stream<Item = Result<Bytes, CallError>> + Send>>,
@@ -46,6 +60,8 @@ impl Download {
         Self {
             offset: 0,
             length: None,
+            total: None,
+            validator: None,
             content_type: None,
             stream: Box::pin(futures_util::stream::iter(chunks)),
         }
@@ -75,7 +91,14 @@ impl Download {
                 },
             })
         });
-        Self { offset, length, content_type, stream: Box::pin(counted) }
+        let total = match text(CONTENT_RANGE).filter(|_| partial) {
+            Some(range) => range.rsplit('/').next().and_then(|total| total.trim().parse().ok()),
+            None => length,
+        };
+        // A weak tag stands for what means the same, not for the same bytes (RFC 9110, section 13.1.5).
+        let strong = text(ETAG).filter(|tag| tag.starts_with('"'));
+        let validator = strong.or_else(|| text(LAST_MODIFIED)).map(str::to_owned);
+        Self { offset, length, total, validator, content_type, stream: Box::pin(counted) }
     }
 
     /// Reads the rest into memory, at most `bound` bytes.

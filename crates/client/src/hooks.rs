@@ -6,10 +6,11 @@ use bytes::Bytes;
 use progenitor_client::{ClientHooks, Error, OperationInfo};
 use reqwest::{
     Request,
-    header::{ACCEPT, AUTHORIZATION, HeaderValue, RANGE},
+    header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, IF_RANGE, RANGE},
 };
 
 use crate::{
+    Resume,
     capture::{Captured, Slot},
     generated,
 };
@@ -25,8 +26,8 @@ pub(crate) struct Shell {
     pub(crate) poll_timeout: Duration,
     /// The body to send in place of the generated one.
     pub(crate) body: Option<Bytes>,
-    /// The byte from which a download goes on.
-    pub(crate) from: u64,
+    /// From where a download goes on.
+    pub(crate) from: Resume,
     /// Where to leave the request instead of sending it.
     pub(crate) capture: Option<Slot>,
 }
@@ -36,7 +37,7 @@ impl std::fmt::Debug for Shell {
         // The header value is sensitive, and says so itself; the body may be megabytes of image.
         f.debug_struct("Shell")
             .field("bearer", &self.bearer)
-            .field("from", &self.from)
+            .field("from", &self.from.first)
             .finish_non_exhaustive()
     }
 }
@@ -57,9 +58,7 @@ impl ClientHooks<Shell> for generated::Client {
         if timeout.is_some() {
             headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         }
-        if shell.from > 0 {
-            headers.insert(RANGE, range_from(shell.from));
-        }
+        go_on_from(headers, &shell.from);
         *request.timeout_mut() = timeout;
         if let Some(body) = &shell.body {
             *request.body_mut() = Some(body.clone().into());
@@ -72,8 +71,20 @@ impl ClientHooks<Shell> for generated::Client {
     }
 }
 
+/// Asks for the rest of a file, as long as it is still the same.
+pub(crate) fn go_on_from(headers: &mut HeaderMap, from: &Resume) {
+    if from.first == 0 {
+        return;
+    }
+    headers.insert(RANGE, range_from(from.first));
+    // What came in a header goes back into one.
+    if let Some(validator) = from.validator.as_deref().and_then(|text| HeaderValue::try_from(text).ok()) {
+        headers.insert(IF_RANGE, validator);
+    }
+}
+
 /// `Range` from a byte to the end.
-pub(crate) fn range_from(first: u64) -> HeaderValue {
+fn range_from(first: u64) -> HeaderValue {
     // Digits and ASCII: always a header value.
     HeaderValue::try_from(format!("bytes={first}-")).unwrap_or_else(|_| HeaderValue::from_static("bytes=0-"))
 }

@@ -30,7 +30,7 @@ pub use call_error::{CallError, Refusal};
 pub use capture::Captured;
 pub use client::Client;
 pub use config::{ClientConfig, ConfigError};
-pub use download::Download;
+pub use download::{Download, Resume};
 pub use generated::types;
 pub use http::plain_http;
 

@@ -28,6 +28,10 @@ pub struct Artifact {
     pub last_frame_url: Option<String>,
     /// When the service's own copies expire (spec 2.5 `expires_at`), where it said so.
     pub expires_at: Option<Millis>,
+    /// When the file was last changed, in nanoseconds since the epoch, as its file system tells: with the size, enough to see that it is
+    /// still the same without reading it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_at: Option<i64>,
 }
 
 impl Artifact {

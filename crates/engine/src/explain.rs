@@ -10,6 +10,7 @@ use crate::artifact::Artifact;
 use crate::ledger::{Ledger, LedgerError, RecordedAttempt};
 use crate::preview::{self, Preview};
 use crate::state::{identities_of, parts_of};
+use crate::store::Check;
 use crate::time::Millis;
 
 /// Why a node would be done as it would.
@@ -66,7 +67,8 @@ pub async fn explain(
     service: &str,
     nodes: &[NodeIx],
 ) -> Result<Vec<Explanation>, LedgerError> {
-    let (previews, made) = preview::survey(plan, ledger, service).await?;
+    let (previews, made) =
+        preview::survey(plan, ledger, &preview::keys(ledger, service)?, Check::Quick).await?;
     let mut records: HashMap<&str, Record> = HashMap::new();
     let mut explanations = Vec::with_capacity(nodes.len());
     for ix in nodes {

@@ -21,10 +21,12 @@ pub struct Policy {
     pub backoff: Duration,
     /// Longest wait after a refusal or a failed download.
     pub backoff_max: Duration,
-    /// For how long after its submission a task may be unknown to the service (404) before it counts as gone.
+    /// For how long a task must be unknown to the service (404), at every poll, before it counts as gone.
     pub settle_in: Duration,
     /// For how long polls of a task may fail before the run detaches from it and leaves it for a later run.
     pub unreachable: Duration,
+    /// How long an interrupted run goes on fetching what is finished.
+    pub grace: Duration,
     /// For how long a task may be out before the run detaches from it, where the shot says nothing.
     pub timeout: Duration,
 }
@@ -44,6 +46,7 @@ impl Policy {
             backoff_max: Duration::from_mins(1),
             settle_in: Duration::from_mins(1),
             unreachable: Duration::from_mins(10),
+            grace: Duration::from_secs(20),
             timeout: Duration::from_hours(1),
         }
     }

@@ -9,8 +9,8 @@ use crate::artifact::Artifact;
 use crate::executor::look;
 use crate::ids::TaskId;
 use crate::ledger::{Ledger, LedgerError};
-use crate::state::{Decision, Prior, key_of};
-use crate::time::Millis;
+use crate::state::{Decision, Keys, Prior};
+use crate::store::Check;
 
 /// What would be done with one node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,14 +36,37 @@ pub async fn preview(
     ledger: Option<&Ledger>,
     service: &str,
 ) -> Result<Vec<Preview>, LedgerError> {
-    survey(plan, ledger, service).await.map(|(previews, _)| previews)
+    preview_with(plan, ledger, &keys(ledger, service)?, Check::Quick).await
+}
+
+/// As [`preview`], for a run whose keys are not those that the file gives, or that looks closely at what there is.
+///
+/// # Errors
+/// As [`preview`].
+pub async fn preview_with(
+    plan: &Arc<Plan>,
+    ledger: Option<&Ledger>,
+    keys: &Keys,
+    check: Check,
+) -> Result<Vec<Preview>, LedgerError> {
+    survey(plan, ledger, keys, check).await.map(|(previews, _)| previews)
+}
+
+/// The keys of a run that makes nothing anew: they follow what was made anew before.
+pub(crate) fn keys(ledger: Option<&Ledger>, service: &str) -> Result<Keys, LedgerError> {
+    let keys = Keys::of_service(service);
+    Ok(match ledger {
+        Some(ledger) => keys.following(ledger.salts()?),
+        None => keys,
+    })
 }
 
 /// As [`preview`], and with it the videos that are there.
 pub(crate) async fn survey(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,
-    service: &str,
+    keys: &Keys,
+    check: Check,
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
     let mut made: Vec<Option<Artifact>> = vec![None; plan.len()];
     let mut previews: Vec<Option<Preview>> = vec![None; plan.len()];
@@ -72,10 +95,10 @@ pub(crate) async fn survey(
                 preview.why = Some(format!("waits until a take of {takes} is picked"));
             } else if let Some(parent) = waits_for {
                 deferred(&mut preview, plan, *parent, &previews);
-            } else if let Some(key) = key_of(plan, ix, service, |parent| made[parent.index()].as_ref()) {
+            } else if let Some(key) = keys.key(plan, ix, |parent| made[parent.index()].as_ref()) {
                 preview.key = Some(key.short());
                 if let Some(ledger) = ledger {
-                    let prior = look::prior(ledger, None, &key.to_string(), Millis(0)).await?;
+                    let prior = look::glance(ledger, &key.to_string(), check).await?;
                     made[ix.index()] = known(&mut preview, prior);
                 }
             }
@@ -114,6 +137,17 @@ fn known(preview: &mut Preview, prior: Prior) -> Option<Artifact> {
             preview.decision = Decision::Blocked;
             preview.why =
                 Some(format!("the answer to attempt {attempt} was lost; `runner resolve` accounts for it"));
+            None
+        }
+        Prior::GivenUp { attempt } => {
+            preview.decision = Decision::Blocked;
+            preview.why =
+                Some(format!("its submission {attempt} was given up; `runner run --force` makes it anew"));
+            None
+        }
+        Prior::AtOther { service, .. } => {
+            preview.decision = Decision::Blocked;
+            preview.why = Some(format!("it is out at {service}"));
             None
         }
         Prior::Busy { run } => {

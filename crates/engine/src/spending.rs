@@ -67,6 +67,7 @@ mod tests {
 
     use super::*;
     use crate::artifact::Artifact;
+    use crate::budget::{Amount, Caps};
     use crate::ids::{RunId, TaskId};
     use crate::state::{Failure, FailureKind, NodeSummary};
 
@@ -84,6 +85,7 @@ mod tests {
             height: 480,
             last_frame_url: None,
             expires_at: None,
+            changed_at: None,
         };
         Outcome::Done { artifact, task: TaskId("t".to_owned()) }
     }
@@ -101,7 +103,16 @@ mod tests {
             node(Decision::Execute, Outcome::Failed { failure, task: None }),
         ];
         let run = RunId("r".to_owned());
-        let summary = RunSummary { run, nodes, films: Vec::new(), to_pick: Vec::new(), halt: None };
+        let summary = RunSummary {
+            run,
+            nodes,
+            films: Vec::new(),
+            to_pick: Vec::new(),
+            halt: None,
+            caps: Caps::default(),
+            held: Amount::default(),
+            spent: Amount::default(),
+        };
         let cents = |seconds: Seconds| Money::from_micros(seconds.millis() * 10);
         let spending = Spending::of(&summary, |at, video| match (at, video) {
             (1, _) => None,

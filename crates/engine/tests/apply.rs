@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::budget::{Budget, Cap, Caps, Unpriced};
 use engine::state::{
     Answer, Decision, Failure, FailureKind, FilmOutcome, Halt, Outcome, Phase, Prior, Refusal, RefusalKind,
 };
@@ -79,6 +80,9 @@ impl Script {
             key: "00".repeat(32),
             digest: String::new(),
             by_url: true,
+            work: None,
+            held: engine::budget::Hold::default(),
+            anew: None,
             parts: Vec::new(),
         })
     }
@@ -104,7 +108,12 @@ impl Script {
     }
 
     fn downloaded(&mut self, name: &str) -> Vec<String> {
-        self.on(Event::Downloaded { node: self.ix(name), attempt: attempt(name), artifact: artifact(name) })
+        self.on(Event::Downloaded {
+            node: self.ix(name),
+            attempt: attempt(name),
+            artifact: artifact(name),
+            spent: None,
+        })
     }
 
     /// From the look-up to the task being out.
@@ -136,6 +145,7 @@ fn artifact(name: &str) -> Artifact {
         height: 2,
         last_frame_url: None,
         expires_at: None,
+        changed_at: None,
     }
 }
 
@@ -351,8 +361,12 @@ fn downloads_are_tried_again_and_in_the_end_left_for_a_later_run() {
     run.out("a");
     run.completed("a");
     let failure = || Failure::new(FailureKind::Corrupt, "half a video");
-    let failed =
-        |run: &Script| Event::NotDownloaded { node: run.ix("a"), attempt: attempt("a"), failure: failure() };
+    let failed = |run: &Script| Event::NotDownloaded {
+        node: run.ix("a"),
+        attempt: attempt("a"),
+        failure: failure(),
+        kept: 0,
+    };
     let event = failed(&run);
     assert_eq!(run.on(event), ["download a again"]);
     let event = failed(&run);
@@ -448,4 +462,55 @@ fn another_run_that_submits_the_same_shot_is_waited_for() {
     assert_eq!(run.state.node(run.ix("a")).phase, Phase::Elsewhere);
     let since = run.now;
     assert_eq!(run.looked("a", out("a", since, false)), ["poll a"]);
+}
+
+#[test]
+fn an_interrupted_run_fetches_what_is_finished_within_a_grace() {
+    let mut run = Script::new(&["a", "b", "c"]);
+    run.start();
+    for name in ["a", "b", "c"] {
+        run.looked(name, Prior::Nothing);
+        run.out(name);
+    }
+    run.completed("a");
+    run.completed("b");
+    assert_eq!(run.on(Event::Interrupted), ["wake in 20000 ms"]);
+    assert!(matches!(run.outcome("c"), Outcome::Detached { .. }), "what is out is kept for the next run");
+    assert!(!run.state.is_over(), "two videos are on their way");
+    run.downloaded("a");
+    assert!(matches!(run.outcome("a"), Outcome::Done { .. }));
+    run.pass(Duration::from_secs(20));
+    assert!(run.state.decides(&Event::Woke, run.now), "a replay has to end it as well");
+    run.on(Event::Woke);
+    assert!(matches!(run.outcome("b"), Outcome::Detached { .. }), "it is not waited for any longer");
+    assert!(run.state.is_over());
+}
+
+#[test]
+fn a_cap_holds_back_what_does_not_fit_and_ends_the_run_when_nothing_may_be_settled_any_more() {
+    let caps = Caps { tasks: Some(2), ..Caps::default() };
+    let state = RunState::new(plan(&["a", "b", "c", "d<a"]), "test", Policy::remote())
+        .with_budget(Budget::new(caps, Arc::new(Unpriced)));
+    let mut run = Script::with(state);
+    run.start();
+    run.looked("a", Prior::Nothing);
+    assert_eq!(run.looked("b", Prior::Nothing), Vec::<String>::new(), "c is still looked for");
+    assert_eq!(run.looked("c", Prior::Nothing), ["prepare a", "prepare b"]);
+    run.prepared("a");
+    run.prepared("b");
+    assert!(run.state.halt().is_none(), "what is held may be let go yet");
+    let refused = run.refused("b", RefusalKind::Request, None);
+    assert_eq!(refused, ["prepare b inline"], "a refusal lets go of what it held");
+    run.out("b");
+    run.submitted("a");
+    run.completed("a");
+    assert_eq!(run.downloaded("a"), ["look d"]);
+    assert_eq!(run.looked("d", made("d")), Vec::<String>::new(), "what is made already costs nothing");
+    assert!(matches!(run.outcome("d"), Outcome::Done { .. }));
+    run.completed("b");
+    run.downloaded("b");
+    assert_eq!(run.state.halt(), Some(&Halt::Capped { cap: Cap::Tasks }));
+    assert_eq!(run.outcome("c"), &Outcome::NotBegun);
+    assert!(run.state.is_over());
+    assert_eq!(run.state.budget().spent().tasks, 2);
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use url::Url;
+use workflow::prices::Money;
 
 /// Turns a storyboard into finished video.
 ///
@@ -36,6 +37,7 @@ Exit codes:
   1    a shot or the film failed
   2    invalid input; nothing was submitted
   3    something is outstanding: a take to pick, an ambiguous submission, or a task left for a later run
+  4    a cap was reached; what was out is finished, the rest is not submitted
   5    the service cannot be used
   130  interrupted; tasks that are out are kept and adopted next time";
 
@@ -101,9 +103,38 @@ pub(crate) struct Run {
     /// The table of prices [default: prices.yaml beside the workflow file, if it is there].
     #[arg(long, value_name = "FILE")]
     pub(crate) prices: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) budget: Budget,
+    /// Makes these shots anew, whatever there is of them [default: all]. Asks nothing, and says what it costs again. What is made anew is
+    /// what counts from then on.
+    #[arg(long, value_name = "SHOT", num_args = 0..)]
+    pub(crate) force: Option<Vec<String>>,
+    /// Sets all work of this run apart from other work: the same salt finds the same videos again.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) salt: Option<String>,
+    /// Reads every video of earlier runs to be sure that it is unchanged; otherwise size and time of change tell.
+    #[arg(long)]
+    pub(crate) verify: bool,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+}
+
+/// Caps. What is out when one is reached is finished, and nothing more is submitted.
+#[derive(Debug, Args)]
+pub(crate) struct Budget {
+    /// The most that may be spent from now on, in the currency of the table of prices; what other runs in this folder spend meanwhile counts.
+    #[arg(long, value_name = "AMOUNT", value_parser = money)]
+    pub(crate) max_cost: Option<Money>,
+    /// The most tasks that may be submitted from now on.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32))]
+    pub(crate) max_tasks: Option<u32>,
+    /// The most seconds of video that may be asked for from now on.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) max_seconds: Option<f64>,
+    /// Submits what has no price even though the cost is capped: it does not count.
+    #[arg(long, requires = "max_cost")]
+    pub(crate) allow_unpriced: bool,
 }
 
 #[derive(Debug, Args)]
@@ -266,17 +297,26 @@ pub(crate) struct Resolve {
     pub(crate) attempt: Option<String>,
     #[command(flatten)]
     pub(crate) choice: Choice,
+    /// With --adopt: believes that the task is the right one, without asking the service.
+    #[arg(long, requires = "adopt")]
+    pub(crate) unchecked: bool,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
 #[group(id = "choice", multiple = false)]
 pub(crate) struct Choice {
-    /// The service did accept it: this is its task, to be adopted by the next run.
-    #[arg(long, value_name = "ID", requires = "attempt")]
-    pub(crate) task: Option<String>,
+    /// The service did accept it: this is its task, to be adopted by the next run. The service is asked whether that can be.
+    #[arg(long, value_name = "TASK", requires = "attempt")]
+    pub(crate) adopt: Option<String>,
     /// The service did not accept it: the next run submits it anew.
     #[arg(long, requires = "attempt")]
-    pub(crate) not_accepted: bool,
+    pub(crate) resubmit: bool,
+    /// Nobody will ever know: what it may have cost counts as spent, and it is not submitted again unless `run --force` asks for it.
+    #[arg(long, requires = "attempt")]
+    pub(crate) abandon: bool,
 }
 
 #[derive(Debug, Args)]
@@ -380,6 +420,17 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
         _ => Err("write NAME=VALUE".to_owned()),
+    }
+}
+
+fn money(text: &str) -> Result<Money, String> {
+    Money::parse(text.trim()).map_err(|error| error.to_string())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(seconds),
+        _ => Err("write a number of seconds, for example 60".to_owned()),
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     InvalidInput,
     /// Something is outstanding: a take to pick, an ambiguous submission or a task left for later.
     Outstanding,
+    /// A cap was reached; what was out is finished.
+    Capped,
     /// The service, or something that a run cannot do without, cannot be used.
     Unusable,
     /// The user interrupted; tasks that are out are adopted next time.
@@ -27,6 +29,7 @@ impl Exit {
         match &summary.halt {
             Some(Halt::Interrupted) => return Self::Interrupted,
             Some(Halt::Unusable { .. }) => return Self::Unusable,
+            Some(Halt::Capped { .. }) => return Self::Capped,
             None => {}
         }
         let failed = summary.count(|outcome| matches!(outcome, Outcome::Failed { .. })) > 0;
@@ -58,6 +61,7 @@ impl From<Exit> for ExitCode {
             Exit::Failed => 1,
             Exit::InvalidInput => 2,
             Exit::Outstanding => 3,
+            Exit::Capped => 4,
             Exit::Unusable => 5,
             Exit::Interrupted => 130,
         })

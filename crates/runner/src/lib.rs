@@ -9,6 +9,7 @@
 )]
 
 mod args;
+mod budget;
 mod commands;
 mod exit;
 mod load;
@@ -61,7 +62,7 @@ pub fn main() -> ExitCode {
             Command::Pick(pick) => commands::pick::pick(&pick),
             Command::Models(models) => commands::models::models(&models),
             Command::Schema => commands::schema::schema(),
-            Command::Resolve(resolve) => commands::resolve::resolve(resolve),
+            Command::Resolve(resolve) => commands::resolve::resolve(resolve).await,
             Command::Serve(serve) => commands::serve::serve(*serve).await,
         }
     });

@@ -1,11 +1,10 @@
 //! Which service a run talks to: the one that the environment names, or the embedded one.
 
-use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
 use client::{Client, ClientConfig};
-use engine::provider::{Found, Provider, Remote, Submission};
+use engine::provider::{Description, Found, Provider, Remote, Resume, Sink, Submission};
 use engine::state::{Answer, Failure};
 use engine::{Millis, Policy, TaskId};
 use futures_util::future::BoxFuture;
@@ -156,6 +155,14 @@ impl Provider for Embedded {
         "embedded"
     }
 
+    fn is_paid(&self) -> bool {
+        false
+    }
+
+    fn describe<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Result<Description, Failure>> {
+        self.remote.describe(task)
+    }
+
     fn body(&self, request: &Value) -> Result<Value, Failure> {
         self.remote.body(request)
     }
@@ -172,9 +179,10 @@ impl Provider for Embedded {
         &'a self,
         task: &'a TaskId,
         url: Option<&'a str>,
-        sink: &'a mut (dyn Write + Send),
+        resume: Option<&'a Resume>,
+        sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<(), Failure>> {
-        self.remote.download(task, url, sink)
+        self.remote.download(task, url, resume, sink)
     }
 
     fn reaches(&self, url: &str) -> bool {

@@ -53,12 +53,12 @@ struct Passing {
     http: reqwest::Client,
     records: Arc<Mutex<Vec<Recorded>>>,
     accepted: Arc<Mutex<Vec<String>>>,
-    fate: fn(usize) -> Fate,
+    fate: Arc<dyn Fn(usize) -> Fate + Send + Sync>,
 }
 
 impl Front {
     /// A service that renders plain colours, with its data in `data`. `fate` says what becomes of the answer to the n-th POST, counted from 1.
-    pub(crate) fn start(data: PathBuf, fate: fn(usize) -> Fate) -> Self {
+    pub(crate) fn start(data: PathBuf, fate: impl Fn(usize) -> Fate + Send + Sync + 'static) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -82,7 +82,7 @@ impl Front {
                 http,
                 records: kept,
                 accepted: ids,
-                fate,
+                fate: Arc::new(fate),
             });
             tokio::spawn(async move {
                 // The service lives as long as its front.

@@ -73,12 +73,18 @@ impl Project {
 
     /// Runs the program to its end.
     pub(crate) fn runner(&self, arguments: &[&str]) -> Ended {
-        let output = self.command(arguments).output().expect("the program can be started");
-        Ended {
-            code: output.status.code(),
-            out: String::from_utf8_lossy(&output.stdout).into_owned(),
-            err: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        Ended::of(&self.command(arguments).output().expect("the program can be started"))
+    }
+
+    /// Runs the program until it dies at a boundary of the ledger, such as `before prepared`, or to its end if it never comes there.
+    pub(crate) fn runner_killed_at(&self, boundary: &str, arguments: &[&str]) -> Ended {
+        Ended::of(
+            &self
+                .command(arguments)
+                .env("RUNNER_TEST_KILL_AT", boundary)
+                .output()
+                .expect("the program can be started"),
+        )
     }
 
     /// Starts the program and lets it run; what it says is kept for [`Self::said`].
@@ -98,6 +104,14 @@ impl Project {
 }
 
 impl Ended {
+    fn of(output: &std::process::Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
     /// The end as one text for a snapshot: exit code, standard output, standard error.
     pub(crate) fn told(&self) -> String {
         let code = self.code.map_or_else(|| "killed".to_owned(), |code| code.to_string());

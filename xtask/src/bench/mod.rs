@@ -1,6 +1,7 @@
 //! Measurements that documents quote: each as a ratio or a bound within one run, never against yesterday's figure.
 
 mod check;
+mod ledger;
 mod render;
 mod service;
 mod storyboard;
@@ -17,6 +18,8 @@ pub(crate) enum Bench {
     Storyboard,
     /// Processor seconds a clip by scene and size, split into drawing and the rest; several clips at once.
     Render,
+    /// Scheduling and ledger alone: 100,000 nodes in one run, every event durable.
+    Ledger,
     /// Polls of the service while 2,000 tasks wait and all workers render.
     Service,
 }
@@ -29,6 +32,15 @@ pub(crate) fn bench(root: &Path, what: &Bench) -> Result<String, String> {
         Bench::Check => check::measure(root),
         Bench::Storyboard => storyboard::measure(root),
         Bench::Render => render::measure(),
+        Bench::Ledger => ledger::measure(),
         Bench::Service => service::measure(),
     }
+}
+
+/// Of this process; only Linux says so in a file.
+fn resident_megabytes() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: f64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kibibytes * 1024.0 / 1e6)
 }

@@ -44,9 +44,9 @@ async fn under_load() -> Result<String, String> {
     let ids = submit_all(&http, &videos).await?;
     let accepted_in = begin.elapsed();
     let warm = poll_for(WARM_UP, &http, &videos, &ids).await?;
-    let memory_before = resident_megabytes();
+    let memory_before = super::resident_megabytes();
     let mut waits = poll_for(MEASURED, &http, &videos, &ids).await?;
-    let memory_after = resident_megabytes();
+    let memory_after = super::resident_megabytes();
     let done = completed(&http, &service).await?;
     service.shutdown().await;
 
@@ -146,12 +146,4 @@ async fn completed(http: &Client, service: &Service) -> Result<u64, String> {
         text.lines().find_map(|line| line.strip_prefix(r#"video_tasks_ended_total{status="completed"} "#));
     line.and_then(|count| count.parse().ok())
         .ok_or_else(|| "the metrics do not say what is completed".to_owned())
-}
-
-/// Of this process; only Linux says so in a file.
-fn resident_megabytes() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kibibytes: f64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
-    Some(kibibytes * 1024.0 / 1e6)
 }

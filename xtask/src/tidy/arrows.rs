@@ -64,7 +64,7 @@ fn check(metadata: &Metadata) -> Vec<String> {
         let ours: BTreeSet<&str> = package
             .dependencies
             .iter()
-            .filter(|dependency| dependency.path.is_some())
+            .filter(|dependency| dependency.path.is_some() && dependency.name != package.name)
             .map(|dependency| dependency.name.as_str())
             .collect();
         for extra in ours.into_iter().filter(|name| !allowed.contains(name)) {

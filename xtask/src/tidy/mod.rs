@@ -2,6 +2,7 @@
 
 mod arrows;
 mod files;
+mod guarantees;
 
 use std::path::Path;
 
@@ -10,6 +11,7 @@ pub(crate) fn tidy(root: &Path) -> Result<String, String> {
     let mut problems = arrows::problems(root)?;
     let (files, found) = files::problems(root)?;
     problems.extend(found);
+    problems.extend(guarantees::problems(root)?);
     if problems.is_empty() {
         Ok(format!("tidy: {files} files and all arrows between crates are in order"))
     } else {

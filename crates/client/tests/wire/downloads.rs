@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use client::{CallError, Client};
+use client::{CallError, Client, Resume};
 use futures_util::StreamExt;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -60,19 +60,33 @@ async fn only_the_web_is_fetched_from() {
 #[tokio::test]
 async fn a_range_is_asked_for_and_told() {
     let server = Server::answering(|seen| match seen.header("range") {
-        Some("bytes=4-") => {
-            answer(206, &[("content-range", "bytes 4-9/10"), ("content-type", "video/mp4")], "456789")
-        }
-        _ => answer(200, &[], "0123456789"),
+        Some("bytes=4-") if seen.header("if-range") == Some("\"a\"") => answer(
+            206,
+            &[("content-range", "bytes 4-9/10"), ("content-type", "video/mp4"), ("etag", "\"a\"")],
+            "456789",
+        ),
+        _ => answer(
+            200,
+            &[("etag", "W/\"a\""), ("last-modified", "Sat, 21 Nov 2026 10:00:00 GMT")],
+            "0123456789",
+        ),
     })
     .await;
     let client = server.client();
-    let rest = client.content_from("task_1", 4).await.expect("the rest");
+    let rest = client
+        .content_from("task_1", &Resume { first: 4, validator: Some("\"a\"".to_owned()) })
+        .await
+        .expect("the rest");
     assert_eq!((rest.offset, rest.length, rest.content_type.as_deref()), (4, Some(6), Some("video/mp4")));
+    assert_eq!((rest.total, rest.validator.as_deref()), (Some(10), Some("\"a\"")));
     assert_eq!(rest.collect(100).await.expect("read"), b"456789");
     // A service without ranges starts over, and the download says so.
-    let all = client.content_from("task_1", 7).await.expect("all of it");
-    assert_eq!((all.offset, all.length), (0, Some(10)));
+    let all = client.content_from("task_1", &Resume { first: 7, validator: None }).await.expect("all of it");
+    assert_eq!((all.offset, all.length, all.total), (0, Some(10), Some(10)));
+    // A weak tag is no promise about bytes.
+    assert_eq!(all.validator.as_deref(), Some("Sat, 21 Nov 2026 10:00:00 GMT"));
+    let sent = server.seen();
+    assert_eq!(sent.last().and_then(|seen| seen.header("if-range")), None);
 }
 
 #[tokio::test]

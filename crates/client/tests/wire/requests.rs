@@ -1,6 +1,6 @@
 //! What arrives: method, path, the exact headers, the body byte for byte.
 
-use client::CallError;
+use client::{CallError, Resume};
 use serde_json::json;
 
 use crate::server::{Seen, Server, answer, client, json_answer, request, task};
@@ -28,7 +28,7 @@ async fn exactly_these_headers_go_out() {
     client.create(&request()).await.expect("accepted");
     client.get("task_1").await.expect("answered");
     client.content("task_1").await.expect("streamed");
-    client.content_from("task_1", 100).await.expect("streamed");
+    client.content_from("task_1", &Resume { first: 100, validator: None }).await.expect("streamed");
     client.fetch("/files/a.mp4").await.expect("streamed");
     insta::assert_snapshot!(shown(&server.seen()));
 }

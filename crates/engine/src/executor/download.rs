@@ -1,109 +1,168 @@
-//! A finished video onto the disk: to a temporary name, verified, synced, and only then under its own name.
+//! A finished video onto the disk: into its part file, from where that broke off, verified, synced, and only then under its own names.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use media::Tools;
-use sha2::{Digest, Sha256};
 
-use crate::artifact::Artifact;
-use crate::provider::Provider;
+use crate::artifact::{Artifact, file_sha256, sha256};
+use crate::provider::{Provider, Resume, Sink, Start};
 use crate::state::{Download, Failure, FailureKind};
+use crate::store::{Origin, Part, Store};
 
 /// The largest video that is accepted.
 const LARGEST: u64 = 8 << 30;
+
+/// Why a video is not there yet, and how much of it is kept for the next try.
+pub(super) struct Broken {
+    pub(super) failure: Failure,
+    pub(super) kept: u64,
+}
+
+impl From<Failure> for Broken {
+    fn from(failure: Failure) -> Self {
+        Self { failure, kept: 0 }
+    }
+}
 
 /// Fetches, verifies and keeps one video.
 pub(super) async fn fetch(
     provider: &dyn Provider,
     order: &Download,
     target: &Path,
+    store: &Store,
+    tools: &Tools,
+) -> Result<Artifact, Broken> {
+    let part =
+        store.part(&order.attempt).map_err(|error| local("a file cannot be made for the video", &error))?;
+    let url = order.url.as_deref().filter(|_| order.uses_url());
+    let source = url.map_or_else(|| "content".to_owned(), address);
+    let resume = part
+        .from
+        .as_ref()
+        .filter(|from| from.source == source && part.length > 0)
+        .map(|from| Resume { first: part.length, validator: from.validator.clone() });
+    let mut sink = Filling { part, source, total: None, trouble: None, begun: false };
+    let fetched = provider.download(&order.task, url, resume.as_ref(), &mut sink).await;
+    let Filling { part, total, trouble, begun, .. } = sink;
+    if let Some(error) = trouble {
+        part.discard();
+        return Err(local("the video cannot be written", &error).into());
+    }
+    if let Err(failure) = fetched {
+        // What the service will not go on from is of no use.
+        if !begun && resume.is_some() && failure.kind == FailureKind::Invalid {
+            part.discard();
+            return Err(failure.into());
+        }
+        return Err(Broken { failure, kept: part.leave() });
+    }
+    if let Some(total) = total.filter(|total| *total != part.length) {
+        let said = format!("{} of {total} bytes came", part.length);
+        return Err(Broken { failure: Failure::new(FailureKind::Transient, said), kept: part.leave() });
+    }
+    let (order, target, tools, store) = (order.clone(), target.to_owned(), tools.clone(), store.clone());
+    let kept = tokio::task::spawn_blocking(move || keep(part, &order, &target, &store, &tools));
+    let kept = kept.await.unwrap_or_else(|error| Err(Failure::new(FailureKind::Corrupt, error.to_string())));
+    Ok(kept?)
+}
+
+fn keep(
+    part: Part,
+    order: &Download,
+    target: &Path,
+    store: &Store,
     tools: &Tools,
 ) -> Result<Artifact, Failure> {
-    let folder = target.parent().unwrap_or(Path::new("."));
-    let file = tempfile::Builder::new()
-        .prefix(".")
-        .suffix(".part")
-        .tempfile_in(folder)
-        .map_err(|error| local(&format!("a file cannot be made in {}", folder.display()), &error))?;
-    let mut sink = Sink { file, hasher: Sha256::new(), bytes: 0, trouble: None };
-    let url = order.url.as_deref().filter(|_| order.turn.is_multiple_of(2));
-    let fetched = provider.download(&order.task, url, &mut sink).await;
-    if let Some(error) = sink.trouble.take() {
-        return Err(local("the video cannot be written", &error));
-    }
-    fetched?;
-
-    let Sink { file, hasher, bytes, .. } = sink;
-    let sha256 = hex::encode(hasher.finalize());
-    let (order, target, tools) = (order.clone(), target.to_owned(), tools.clone());
-    let kept = tokio::task::spawn_blocking(move || {
-        let probed = tools.probe(file.path()).map_err(|error| {
-            Failure::new(FailureKind::Corrupt, format!("what was downloaded is not a whole video: {error}"))
-        })?;
-        let Some(video) = probed.video else {
-            return Err(Failure::new(FailureKind::Corrupt, "what was downloaded holds no pictures"));
-        };
-        file.as_file().sync_all().map_err(|error| local("the video cannot be synced", &error))?;
-        file.persist(&target).map_err(|error| local("the video cannot be given its name", &error.error))?;
-        sync_folder(&target).map_err(|error| local("the folder cannot be synced", &error))?;
-        Ok(Artifact {
-            path: target,
-            sha256,
-            bytes,
-            seconds: probed.duration.as_secs_f64(),
-            width: video.width,
-            height: video.height,
-            last_frame_url: order.last_frame_url,
-            expires_at: order.expires_at,
-        })
-    });
-    kept.await.unwrap_or_else(|error| Err(Failure::new(FailureKind::Corrupt, error.to_string())))
-}
-
-/// Makes a new name in a folder durable.
-pub(super) fn sync_folder(target: &Path) -> std::io::Result<()> {
-    match target.parent() {
-        #[cfg(unix)]
-        Some(folder) if !folder.as_os_str().is_empty() => std::fs::File::open(folder)?.sync_all(),
-        _ => Ok(()),
-    }
-}
-
-struct Sink {
-    file: tempfile::NamedTempFile,
-    hasher: Sha256,
-    bytes: u64,
-    /// Trouble of this machine, told apart from trouble of the network.
-    trouble: Option<std::io::Error>,
-}
-
-impl Write for Sink {
-    fn write(&mut self, piece: &[u8]) -> std::io::Result<usize> {
-        self.bytes += piece.len() as u64;
-        let written = if self.bytes > LARGEST {
-            Err(std::io::Error::other("it is larger than any video should be"))
-        } else {
-            self.file.as_file_mut().write_all(piece)
-        };
-        match written {
-            Ok(()) => {
-                self.hasher.update(piece);
-                Ok(piece.len())
+    let corrupt = |said: String| Failure::new(FailureKind::Corrupt, said);
+    let (seconds, width, height) = match tools.probe(&part.path) {
+        Ok(probed) => match probed.video {
+            Some(video) => (probed.duration.as_secs_f64(), video.width, video.height),
+            None => {
+                part.discard();
+                return Err(corrupt("what was downloaded holds no pictures".to_owned()));
             }
-            Err(error) => {
-                let told = std::io::Error::new(error.kind(), error.to_string());
-                self.trouble = Some(error);
-                Err(told)
-            }
+        },
+        Err(error) => {
+            part.discard();
+            return Err(corrupt(format!("what was downloaded is not a whole video: {error}")));
         }
-    }
+    };
+    let bytes = part.length;
+    let sha256 = file_sha256(&part.path).map_err(|error| local("the video cannot be read back", &error))?;
+    let changed_at = store
+        .keep(part, &sha256, target)
+        .map_err(|error| local("the video cannot be given its name", &error))?;
+    Ok(Artifact {
+        path: target.to_owned(),
+        sha256,
+        bytes,
+        seconds,
+        width,
+        height,
+        last_frame_url: order.last_frame_url.clone(),
+        expires_at: order.expires_at,
+        changed_at,
+    })
+}
 
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.file.as_file_mut().flush()
+/// What stands for an address: without its query, which may hold a signature and changes with each.
+fn address(url: &str) -> String {
+    sha256(url.split(['?', '#']).next().unwrap_or_default().as_bytes())
+}
+
+struct Filling {
+    part: Part,
+    source: String,
+    total: Option<u64>,
+    /// Trouble of this machine, told apart from trouble of the network.
+    trouble: Option<io::Error>,
+    begun: bool,
+}
+
+impl Filling {
+    fn noting<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        done.map_err(|error| {
+            let told = io::Error::new(error.kind(), error.to_string());
+            self.trouble = Some(error);
+            told
+        })
     }
 }
 
-fn local(what: &str, error: &std::io::Error) -> Failure {
+impl Sink for Filling {
+    fn begin(&mut self, start: Start) -> io::Result<()> {
+        self.begun = true;
+        self.total = start.total;
+        if start.offset == 0 {
+            let from = start.validator.map(|validator| Origin { source: self.source.clone(), validator });
+            let restarted = self.part.restart(from);
+            return self.noting(restarted);
+        }
+        if start.offset == self.part.length {
+            return Ok(());
+        }
+        Err(io::Error::other("the service goes on from another byte than it was asked to"))
+    }
+}
+
+impl Write for Filling {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        let written = if self.part.length.saturating_add(piece.len() as u64) > LARGEST {
+            Err(io::Error::other("it is larger than any video should be"))
+        } else {
+            self.part.file.write_all(piece)
+        };
+        self.noting(written)?;
+        self.part.length += piece.len() as u64;
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.part.file.flush()
+    }
+}
+
+fn local(what: &str, error: &io::Error) -> Failure {
     Failure::new(FailureKind::Local, format!("{what}: {error}"))
 }

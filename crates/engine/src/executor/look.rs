@@ -1,28 +1,43 @@
 //! What the ledger, the disk and the service together know about a key from before.
 
+use std::path::PathBuf;
+
 use crate::ledger::{AttemptRow, AttemptState, Ledger, LedgerError};
 use crate::provider::{Found, Provider};
 use crate::state::Prior;
+use crate::store::Check;
 use crate::time::Millis;
 
-/// What is known about `key`. A submission whose answer was lost is accounted for here when the service is asked and can say what
-/// became of it; without a `provider` nothing is asked and nothing recorded.
-pub(crate) async fn prior(
+/// What is known about `key`. A submission whose answer was lost is accounted for here when the service is asked and can say what became of it,
+/// and a video that is there gets the name `target`.
+pub(super) async fn prior(
     ledger: &Ledger,
-    provider: Option<&dyn Provider>,
+    provider: &dyn Provider,
     key: &str,
+    work: Option<&str>,
+    target: PathBuf,
+    check: Check,
     now: Millis,
 ) -> Result<Prior, LedgerError> {
-    let Some(row) = ledger.live(key)? else { return Ok(Prior::Nothing) };
+    let Some(row) = ledger.live(key)? else {
+        let elsewhere = match work {
+            Some(work) => ledger.elsewhere(work, provider.identity())?,
+            None => None,
+        };
+        return Ok(elsewhere.map_or(Prior::Nothing, |row| Prior::AtOther {
+            service: row.service,
+            attempt: row.attempt,
+            task: row.task,
+        }));
+    };
     match row.state {
-        AttemptState::Completed | AttemptState::Submitted => made_or_out(row).await,
+        AttemptState::Completed | AttemptState::Submitted => {
+            made_or_out(ledger, row, Some(target), check).await
+        }
         AttemptState::Intended if ledger.is_alive(&row.run) => Ok(Prior::Busy { run: row.run }),
+        AttemptState::GivenUp => Ok(Prior::GivenUp { attempt: row.attempt }),
         AttemptState::Intended | AttemptState::Ambiguous => {
-            let found = match provider {
-                Some(provider) => provider.find(&row.digest, row.intended_at).await,
-                None => Found::CannotTell,
-            };
-            let Found::Tasks(tasks) = found else {
+            let Found::Tasks(tasks) = provider.find(&row.digest, row.intended_at).await else {
                 return Ok(Prior::Unanswered { attempt: row.attempt, at: row.intended_at });
             };
             Ok(match ledger.account_for(&row.attempt, &tasks, now)? {
@@ -35,7 +50,25 @@ pub(crate) async fn prior(
     }
 }
 
-async fn made_or_out(row: AttemptRow) -> Result<Prior, LedgerError> {
+/// What is known about `key` without asking anybody and without changing anything.
+pub(crate) async fn glance(ledger: &Ledger, key: &str, check: Check) -> Result<Prior, LedgerError> {
+    let Some(row) = ledger.live(key)? else { return Ok(Prior::Nothing) };
+    match row.state {
+        AttemptState::Completed | AttemptState::Submitted => made_or_out(ledger, row, None, check).await,
+        AttemptState::Intended if ledger.is_alive(&row.run) => Ok(Prior::Busy { run: row.run }),
+        AttemptState::GivenUp => Ok(Prior::GivenUp { attempt: row.attempt }),
+        AttemptState::Intended | AttemptState::Ambiguous => {
+            Ok(Prior::Unanswered { attempt: row.attempt, at: row.intended_at })
+        }
+    }
+}
+
+async fn made_or_out(
+    ledger: &Ledger,
+    row: AttemptRow,
+    target: Option<PathBuf>,
+    check: Check,
+) -> Result<Prior, LedgerError> {
     let AttemptRow { attempt, task, artifact, submitted_at, intended_at, .. } = row;
     // The table's own check makes sure of a task in these states.
     let Some(task) = task else { return Ok(Prior::Unanswered { attempt, at: intended_at }) };
@@ -43,11 +76,18 @@ async fn made_or_out(row: AttemptRow) -> Result<Prior, LedgerError> {
     let Some(artifact) = artifact else {
         return Ok(Prior::Out { attempt, task, since, was_downloaded: false });
     };
-    let checked = tokio::task::spawn_blocking(move || artifact.verify().map(|whole| (whole, artifact))).await;
-    match checked {
-        Ok(Ok((true, artifact))) => Ok(Prior::Made { attempt, task, artifact }),
-        Ok(Ok((false, _))) => Ok(Prior::Out { attempt, task, since, was_downloaded: true }),
-        Ok(Err(error)) => Err(LedgerError::Io(error)),
-        Err(error) => Err(LedgerError::Io(std::io::Error::other(error))),
+    let (store, known_at) = (ledger.store(), artifact.changed_at);
+    let writes = target.is_some();
+    let found = tokio::task::spawn_blocking(move || match target {
+        Some(target) => store.provide(&artifact, &target, check),
+        None => Ok(store.find(&artifact, check)?.map(|_| artifact)),
+    });
+    let found = found.await.map_err(|error| LedgerError::Io(std::io::Error::other(error)))??;
+    let Some(artifact) = found else {
+        return Ok(Prior::Out { attempt, task, since, was_downloaded: true });
+    };
+    if writes && artifact.changed_at != known_at {
+        ledger.note_change(&attempt, artifact.changed_at)?;
     }
+    Ok(Prior::Made { attempt, task, artifact })
 }

@@ -4,6 +4,7 @@
 //! answer with an event. Invariant: an event is durable before it is applied, and so before anything acts on it.
 
 mod download;
+mod drain;
 mod film;
 mod inputs;
 pub(crate) mod look;
@@ -17,12 +18,14 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 use workflow::plan::Plan;
 
-use crate::ids::{AttemptId, RunId};
+use crate::budget::Budget;
+use crate::ids::{AttemptId, RunId, TaskId};
 use crate::ledger::{Kept, Ledger, LedgerError};
 use crate::policy::Policy;
 use crate::provider::Provider;
 use crate::reporter::Reporter;
-use crate::state::{Event, RunState, RunSummary};
+use crate::state::{Event, Keys, RunState, RunSummary};
+use crate::store::Check;
 use crate::time::Clock;
 
 /// How many events are appended in one transaction at most.
@@ -46,6 +49,12 @@ pub struct Setup {
     pub sources: PathBuf,
     /// Programs of this machine that may help with unusual formats.
     pub tools: media::Tools,
+    /// What may be spent, and what work costs.
+    pub budget: Budget,
+    /// What stands for each node: of the service's identity, with the salts on record, and with what is to be made anew.
+    pub keys: Keys,
+    /// How closely files of earlier runs are looked at.
+    pub check: Check,
     /// Becomes true when the user asks the run to end.
     pub interrupt: watch::Receiver<bool>,
 }
@@ -64,6 +73,25 @@ pub enum RunError {
         "a part of this program failed in a way that it should not: {0}; tasks that are out are kept and adopted by the next run"
     )]
     Internal(JoinError),
+    /// What happened could not be made durable any more while the run went on: nothing more was submitted.
+    #[error("{source}; nothing more was submitted{}", drain::told(unrecorded))]
+    Broken {
+        /// Why.
+        source: LedgerError,
+        /// Accepted tasks that the ledger does not know: to be told to it once it can be written again.
+        unrecorded: Vec<Unrecorded>,
+    },
+}
+
+/// An accepted task that could not be recorded. Its intent is on record, so it is not submitted again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unrecorded {
+    /// The node's name.
+    pub node: String,
+    /// The attempt.
+    pub attempt: AttemptId,
+    /// The task.
+    pub task: TaskId,
 }
 
 /// Runs `plan` to its end and says what it came to.
@@ -71,12 +99,17 @@ pub enum RunError {
 /// # Errors
 /// [`RunError`]: only when the run itself could not go on. Whatever had been submitted is in the ledger.
 pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> Result<RunSummary, RunError> {
-    let Setup { run, ledger, provider, policy, clock, folder, sources, tools, mut interrupt } = setup;
+    let Setup { run, ledger, provider, policy, clock, folder, sources, tools, .. } = setup;
+    let (budget, mut interrupt) = (setup.budget, setup.interrupt);
     fs_err::create_dir_all(&folder)?;
-    let lease = ledger.begin(run.clone(), plan.name(), provider.identity(), clock.now())?;
-    let mut state = RunState::new(Arc::clone(&plan), provider.identity(), policy);
+    let lease = ledger.begin(run.clone(), plan.name(), provider.identity(), budget.caps(), clock.now())?;
+    let mut state = RunState::new(Arc::clone(&plan), provider.identity(), policy)
+        .with_budget(budget)
+        .with_keys(setup.keys);
     let (sender, mut receiver) = mpsc::unbounded_channel();
+    let (looks, asked_for) = mpsc::unbounded_channel();
     let mut hands = perform::Hands {
+        looks,
         plan: Arc::clone(&plan),
         ledger: Arc::clone(&ledger),
         provider,
@@ -89,10 +122,12 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
         prepared: perform::Prepared::default(),
         tasks: JoinSet::new(),
     };
+    hands.begin_looking(asked_for, setup.check);
     let mut events = vec![Event::Started];
     let mut interruptible = true;
     loop {
         let now = clock.now();
+        let known: Vec<Event> = events.iter().filter(|event| drain::is_needed(event)).cloned().collect();
         let batch = events
             .drain(..)
             .map(|event| {
@@ -100,7 +135,13 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
                 (event, kept)
             })
             .collect();
-        for event in ledger.append(&run, &plan, now, batch)? {
+        let applied = match ledger.append(&lease, &plan, now, batch) {
+            Ok(applied) => applied,
+            Err(source) => {
+                return Err(drain::drain(source, known, &state, &ledger, &lease, &clock, &mut receiver).await);
+            }
+        };
+        for event in applied {
             let actions = state.apply(event.clone(), now);
             reporter.on(&state, &event, now);
             for action in actions {

@@ -4,17 +4,23 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::StreamExt as _;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use workflow::plan::{Clip, NodeIx, NodeKey, Plan};
 
 use super::{Attempts, RunError, download, film, inputs, look};
+use crate::artifact::file_name;
 use crate::ids::AttemptId;
 use crate::ledger::Ledger;
 use crate::provider::{Found, Provider, Submission, digest};
 use crate::state::{Action, Event, Failure, FailureKind, Refusal, RefusalKind, RunState, parts_of};
+use crate::store::Check;
 use crate::time::{Clock, Millis};
+
+/// Questions to the ledger at once.
+const LOOKS: usize = 8;
 
 /// Requests that are ready and wait for their intent to be on disk.
 pub(super) type Prepared = Arc<Mutex<HashMap<AttemptId, Request>>>;
@@ -39,12 +45,49 @@ pub(super) struct Hands {
     pub(super) sender: mpsc::UnboundedSender<Event>,
     pub(super) prepared: Prepared,
     pub(super) tasks: JoinSet<()>,
+    pub(super) looks: mpsc::UnboundedSender<Look>,
+}
+
+/// A question to the ledger.
+pub(super) struct Look {
+    node: NodeIx,
+    key: NodeKey,
+    work: Option<NodeKey>,
 }
 
 impl Hands {
+    /// Answers questions to the ledger, a few at once: a run of a hundred thousand nodes asks as many at its beginning.
+    pub(super) fn begin_looking(&mut self, asked: mpsc::UnboundedReceiver<Look>, check: Check) {
+        let (ledger, provider, clock) =
+            (Arc::clone(&self.ledger), Arc::clone(&self.provider), self.clock.clone());
+        let (plan, folder, sender) = (Arc::clone(&self.plan), self.folder.clone(), self.sender.clone());
+        let asked = futures_util::stream::unfold(asked, async |mut asked| {
+            asked.recv().await.map(|look| (look, asked))
+        });
+        self.tasks.spawn(asked.for_each_concurrent(LOOKS, move |Look { node, key, work }| {
+            let (ledger, provider, clock) = (Arc::clone(&ledger), Arc::clone(&provider), clock.clone());
+            let (target, sender) = (folder.join(file_name(plan.node(node), &key)), sender.clone());
+            async move {
+                let (key, work) = (key.to_string(), work.map(|work| work.to_string()));
+                let found =
+                    look::prior(&ledger, &*provider, &key, work.as_deref(), target, check, clock.now()).await;
+                let event = match found {
+                    Ok(prior) => Event::Looked { node, key, prior },
+                    // A ledger that cannot be read is fatal; appending this event says so, with the same words.
+                    Err(error) => {
+                        let failure = Failure::new(FailureKind::Local, error.to_string());
+                        Event::Unprepared { node, failure }
+                    }
+                };
+                // The receiver is gone only when the run is over.
+                drop(sender.send(event));
+            }
+        }));
+    }
+
     pub(super) fn perform(&mut self, action: Action, state: &RunState, now: Millis) -> Result<(), RunError> {
         match action {
-            Action::Look { node, key, at } => self.look(node, key, at),
+            Action::Look { node, key, at } => self.look(node, key, at, state, now),
             Action::Prepare { node, key, inline } => self.prepare(node, key, inline, state, now),
             Action::Submit { node, attempt } => self.submit(node, attempt),
             Action::Discard { node, attempt } => {
@@ -66,14 +109,20 @@ impl Hands {
             Action::Download(order) => {
                 let (provider, clock, tools) =
                     (Arc::clone(&self.provider), self.clock.clone(), Arc::clone(&self.tools));
-                let target =
-                    self.folder.join(crate::artifact::file_name(self.plan.node(order.node), &order.key));
+                let (plan, store, budget) =
+                    (Arc::clone(&self.plan), self.ledger.store(), state.budget().clone());
+                let target = self.folder.join(file_name(self.plan.node(order.node), &order.key));
                 self.spawn(async move {
                     clock.sleep_until(order.at).await;
                     let (node, attempt) = (order.node, order.attempt.clone());
-                    match download::fetch(&*provider, &order, &target, &tools).await {
-                        Ok(artifact) => Event::Downloaded { node, attempt, artifact },
-                        Err(failure) => Event::NotDownloaded { node, attempt, failure },
+                    match download::fetch(&*provider, &order, &target, &store, &tools).await {
+                        Ok(artifact) => {
+                            let spent = budget.came_to(&plan, node, artifact.seconds);
+                            Event::Downloaded { node, attempt, artifact, spent }
+                        }
+                        Err(download::Broken { failure, kept }) => {
+                            Event::NotDownloaded { node, attempt, failure, kept }
+                        }
                     }
                 });
             }
@@ -89,21 +138,17 @@ impl Hands {
         Ok(())
     }
 
-    fn look(&mut self, node: NodeIx, key: NodeKey, at: Millis) {
-        let (ledger, provider, clock) =
-            (Arc::clone(&self.ledger), Arc::clone(&self.provider), self.clock.clone());
-        let sender = self.sender.clone();
+    fn look(&mut self, node: NodeIx, key: NodeKey, at: Millis, state: &RunState, now: Millis) {
+        let work = if self.provider.is_paid() { state.work(node) } else { None };
+        let (look, looks) = (Look { node, key, work }, self.looks.clone());
+        if at <= now {
+            drop(looks.send(look));
+            return;
+        }
+        let clock = self.clock.clone();
         self.tasks.spawn(async move {
             clock.sleep_until(at).await;
-            let key = key.to_string();
-            // A ledger that cannot be read is fatal; appending the next event says so, with the same words.
-            match look::prior(&ledger, Some(&*provider), &key, clock.now()).await {
-                Ok(prior) => drop(sender.send(Event::Looked { node, key, prior })),
-                Err(error) => {
-                    let failure = Failure::new(FailureKind::Local, error.to_string());
-                    drop(sender.send(Event::Unprepared { node, failure }));
-                }
-            }
+            drop(looks.send(look));
         });
     }
 
@@ -113,6 +158,8 @@ impl Hands {
             (Arc::clone(&self.plan), Arc::clone(&self.provider), Arc::clone(&self.prepared));
         let (attempt, tools) = (self.attempts.next(), Arc::clone(&self.tools));
         let parts = parts_of(&self.plan, node, self.provider.identity(), |parent| state.artifact(parent));
+        let work = if provider.is_paid() { state.work(node).map(|work| work.to_string()) } else { None };
+        let (held, anew) = (state.budget().hold(&plan, node), state.anew(node));
         self.spawn(async move {
             let made = async {
                 let by_url = sources.iter().any(inputs::Given::is_by_url);
@@ -126,7 +173,17 @@ impl Hands {
                 Ok((body, digest, by_url)) => {
                     let request = Request { body, digest: digest.clone() };
                     prepared.lock().unwrap_or_else(PoisonError::into_inner).insert(attempt.clone(), request);
-                    Event::Prepared { node, attempt, key: key.to_string(), digest, by_url, parts }
+                    Event::Prepared {
+                        node,
+                        attempt,
+                        key: key.to_string(),
+                        digest,
+                        by_url,
+                        work,
+                        held,
+                        anew,
+                        parts,
+                    }
                 }
                 Err(failure) => Event::Unprepared { node, failure },
             }
@@ -147,6 +204,13 @@ impl Hands {
             match provider.submit(&request.body).await {
                 Submission::Accepted(task) => Event::Submitted { node, attempt, task },
                 Submission::Refused(refusal) => Event::Refused { node, attempt, refusal },
+                #[cfg(feature = "planted-repeat")]
+                Submission::Lost(reason) => {
+                    let failure = Failure::new(FailureKind::Transient, reason);
+                    let refusal = Refusal { kind: RefusalKind::Again, failure, retry_after: None };
+                    Event::Refused { node, attempt, refusal }
+                }
+                #[cfg(not(feature = "planted-repeat"))]
                 Submission::Lost(reason) => match provider.find(&request.digest, since).await {
                     Found::CannotTell => Event::Lost { node, attempt, reason },
                     Found::Tasks(tasks) => match ledger.account_for(&attempt, &tasks, clock.now()) {

@@ -3,8 +3,10 @@
 use rusqlite::{Transaction, TransactionBehavior};
 use workflow::plan::Plan;
 
-use super::{Ledger, LedgerError};
+use super::spending::{self, Settled};
+use super::{Lease, Ledger, LedgerError};
 use crate::artifact::Artifact;
+use crate::failpoint::{self, Boundary};
 use crate::ids::{AttemptId, RunId};
 use crate::state::{Answer, Event, Failure, Film, Prior};
 use crate::time::Millis;
@@ -22,28 +24,46 @@ pub enum Kept {
 }
 
 impl Ledger {
-    /// Appends what happened at `at`, durably and as a whole, and returns what is to be applied: the same events, except that an intent
-    /// whose key has a live attempt already is not written and comes back as [`Event::Taken`].
+    /// Appends what happened at `at`, durably and as a whole, and returns what is to be applied: the same events, except for an intent that
+    /// is not written. Where its key has a live attempt already it comes back as [`Event::Taken`], where it would cross a cap of the run as
+    /// [`Event::Capped`].
     ///
     /// # Errors
     /// When the events could not be made durable; none of them has been.
     pub fn append(
         &self,
-        run: &RunId,
+        lease: &Lease,
         plan: &Plan,
         at: Millis,
         events: Vec<(Event, Kept)>,
     ) -> Result<Vec<Event>, LedgerError> {
+        for (event, kept) in &events {
+            if *kept == Kept::Yes {
+                failpoint::reach(Boundary::Before, event.kind());
+            }
+        }
+        // Ticks of the clock and polls that bring no news need no commit.
+        if events.iter().all(|(_, kept)| *kept == Kept::No) {
+            return Ok(events.into_iter().map(|(event, _)| event).collect());
+        }
         let mut connection = self.connection();
         let wrap = |source| self.sqlite(source);
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
         let mut applied = Vec::with_capacity(events.len());
+        let mut written = Vec::with_capacity(events.len());
         for (event, kept) in events {
-            let event = self.write(&transaction, run, plan, at, event, kept).map_err(wrap)?;
+            let event = self.write(&transaction, lease, plan, at, event, kept).map_err(wrap)?;
+            if kept == Kept::Yes {
+                written.push(event.kind());
+            }
             applied.push(event);
         }
         transaction.commit().map_err(wrap)?;
+        drop(connection);
+        for kind in written {
+            failpoint::reach(Boundary::After, kind);
+        }
         Ok(applied)
     }
 
@@ -52,10 +72,33 @@ impl Ledger {
     /// # Errors
     /// When that could not be recorded.
     pub fn forget(&self, attempt: &AttemptId, at: Millis) -> Result<(), LedgerError> {
-        self.connection()
+        failpoint::reach(Boundary::Before, "forget");
+        let mut connection = self.connection();
+        let wrap = |source| self.sqlite(source);
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
+        spending::settle(&transaction, attempt, Settled::InFull).map_err(wrap)?;
+        transaction
             .execute(
                 "UPDATE attempts SET state = 'expired', ended_at = ?2 WHERE id = ?1 AND state IN ('submitted', 'completed')",
                 (attempt.as_str(), at.0),
+            )
+            .map_err(wrap)?;
+        transaction.commit().map_err(wrap)?;
+        failpoint::reach(Boundary::After, "forget");
+        Ok(())
+    }
+
+    /// Notes a file's new time of change, after its content was found to be what it was.
+    pub(crate) fn note_change(
+        &self,
+        attempt: &AttemptId,
+        changed_at: Option<i64>,
+    ) -> Result<(), LedgerError> {
+        self.connection()
+            .execute(
+                "UPDATE artifacts SET changed_at = ?2 WHERE attempt = ?1",
+                (attempt.as_str(), changed_at),
             )
             .map_err(|error| self.sqlite(error))?;
         Ok(())
@@ -64,46 +107,26 @@ impl Ledger {
     fn write(
         &self,
         transaction: &Transaction<'_>,
-        run: &RunId,
+        lease: &Lease,
         plan: &Plan,
         at: Millis,
         event: Event,
         kept: Kept,
     ) -> rusqlite::Result<Event> {
-        let mut event = event;
+        let event = match event {
+            Event::Prepared { .. } => write_intent(transaction, lease, plan, at, event)?,
+            other => other,
+        };
         match &event {
-            Event::Prepared { node, attempt, key, digest, by_url: _, parts } => {
-                if let Some(other) = live_run(transaction, key)? {
-                    event = Event::Taken { node: *node, prior: Prior::Busy { run: other } };
-                } else {
-                    let node = plan.node(*node);
-                    let parts = serde_json::to_string(parts)
-                        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-                    transaction.execute(
-                        "INSERT INTO attempts (id, run, node, key, model, seconds, digest, state, intended_at, parts)
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'intended', ?8, ?9)",
-                        (
-                            attempt.as_str(),
-                            run.as_str(),
-                            node.name.as_str(),
-                            key.as_str(),
-                            &*node.model,
-                            node.seconds,
-                            digest.as_str(),
-                            at.0,
-                            parts,
-                        ),
-                    )?;
-                }
-            }
             Event::Submitted { attempt, task, .. } => {
-                transaction.execute(
-                    "UPDATE attempts SET state = 'submitted', task = ?2, submitted_at = ?3 WHERE id = ?1",
-                    (attempt.as_str(), task.as_str(), at.0),
-                )?;
+                transaction
+                    .prepare_cached(
+                        "UPDATE attempts SET state = 'submitted', task = ?2, submitted_at = ?3 WHERE id = ?1",
+                    )?
+                    .execute((attempt.as_str(), task.as_str(), at.0))?;
             }
             Event::Refused { attempt, refusal, .. } => {
-                end(transaction, attempt, "refused", Some(&refusal.failure), at)?;
+                end(transaction, attempt, "refused", Settled::LetGo, Some(&refusal.failure), at)?;
             }
             Event::Lost { attempt, reason, .. } => {
                 transaction.execute(
@@ -112,16 +135,19 @@ impl Ledger {
                 )?;
             }
             Event::Answered { attempt, answer: Answer::Failed { failure }, .. } => {
-                end(transaction, attempt, "failed", Some(failure), at)?;
+                end(transaction, attempt, "failed", Settled::InFull, Some(failure), at)?;
             }
-            Event::Downloaded { attempt, artifact, .. } => {
-                end(transaction, attempt, "completed", None, at)?;
+            Event::Downloaded { attempt, artifact, spent, .. } => {
+                let settled = spent.map_or(Settled::InFull, Settled::At);
+                end(transaction, attempt, "completed", settled, None, at)?;
                 self.write_artifact(transaction, attempt, artifact, at)?;
             }
             Event::Joined { film, .. } => self.write_film(transaction, film, at)?,
             Event::Started
             | Event::Looked { .. }
+            | Event::Prepared { .. }
             | Event::Taken { .. }
+            | Event::Capped { .. }
             | Event::Unprepared { .. }
             | Event::Answered { .. }
             | Event::NotDownloaded { .. }
@@ -133,10 +159,11 @@ impl Ledger {
             let body = serde_json::to_string(&event)
                 .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
             let node = event.node().map(|node| plan.node(node).name.as_str());
-            transaction.execute(
-                "INSERT INTO events (run, at, node, version, body) VALUES (?1, ?2, ?3, ?4, ?5)",
-                (run.as_str(), at.0, node, EVENT_VERSION, body),
-            )?;
+            transaction
+                .prepare_cached(
+                    "INSERT INTO events (run, at, node, version, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+                )?
+                .execute((lease.run().as_str(), at.0, node, EVENT_VERSION, body))?;
         }
         Ok(event)
     }
@@ -148,11 +175,13 @@ impl Ledger {
         artifact: &Artifact,
         at: Millis,
     ) -> rusqlite::Result<()> {
-        transaction.execute(
-            "INSERT OR REPLACE INTO artifacts
-             (attempt, path, sha256, bytes, seconds, width, height, last_frame_url, expires_at, made_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-            (
+        transaction
+            .prepare_cached(
+                "INSERT OR REPLACE INTO artifacts
+                 (attempt, path, sha256, bytes, seconds, width, height, last_frame_url, expires_at, made_at, changed_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            )?
+            .execute((
                 attempt.as_str(),
                 self.stored_path(&artifact.path),
                 artifact.sha256.as_str(),
@@ -163,8 +192,8 @@ impl Ledger {
                 artifact.last_frame_url.as_deref(),
                 artifact.expires_at.map(|at| at.0),
                 at.0,
-            ),
-        )?;
+                artifact.changed_at,
+            ))?;
         Ok(())
     }
 
@@ -191,14 +220,64 @@ impl Ledger {
     }
 }
 
+/// Writes an intent, if its key is free and it fits into the budget.
+fn write_intent(
+    transaction: &Transaction<'_>,
+    lease: &Lease,
+    plan: &Plan,
+    at: Millis,
+    event: Event,
+) -> rusqlite::Result<Event> {
+    let Event::Prepared { node: ix, attempt, key, digest, work, held, anew, parts, by_url: _ } = &event
+    else {
+        return Ok(event);
+    };
+    if let Some(other) = live_run(transaction, key)? {
+        return Ok(Event::Taken { node: *ix, prior: Prior::Busy { run: other } });
+    }
+    let node = plan.node(*ix);
+    let amount = held.amount();
+    let (caps, spent_before) = lease.caps();
+    if let Some(cap) = spending::crossed_by(transaction, caps, spent_before, amount)? {
+        return Ok(Event::Capped { node: *ix, cap });
+    }
+    let parts = serde_json::to_string(parts)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+    transaction
+        .prepare_cached(
+            "INSERT INTO attempts (id, run, node, key, work, model, seconds, digest, state, intended_at, held, parts)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'intended', ?9, ?10, ?11)",
+        )?
+        .execute((
+            attempt.as_str(),
+            lease.run().as_str(),
+            node.name.as_str(),
+            key.as_str(),
+            work.as_deref(),
+            &*node.model,
+            held.video_ms as f64 / 1e3,
+            digest.as_str(),
+            at.0,
+            held.cost,
+            parts,
+        ))?;
+    spending::hold(transaction, amount)?;
+    if let Some(anew) = anew {
+        transaction
+            .prepare_cached("INSERT OR REPLACE INTO salts (key, salt, run, at) VALUES (?1, ?2, ?3, ?4)")?
+            .execute((anew.key.as_str(), anew.salt.as_str(), lease.run().as_str(), at.0))?;
+    }
+    Ok(event)
+}
+
 fn live_run(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<Option<RunId>> {
     use rusqlite::OptionalExtension as _;
     transaction
-        .query_row(
-            "SELECT run FROM attempts WHERE key = ?1 AND state IN ('intended', 'ambiguous', 'submitted', 'completed')",
-            [key],
-            |row| row.get(0).map(RunId),
-        )
+        .prepare_cached(
+            "SELECT run FROM attempts
+             WHERE key = ?1 AND state IN ('intended', 'ambiguous', 'submitted', 'completed', 'given-up')",
+        )?
+        .query_row([key], |row| row.get(0).map(RunId))
         .optional()
 }
 
@@ -206,12 +285,13 @@ fn end(
     transaction: &Transaction<'_>,
     attempt: &AttemptId,
     state: &str,
+    settled: Settled,
     failure: Option<&Failure>,
     at: Millis,
 ) -> rusqlite::Result<()> {
-    transaction.execute(
-        "UPDATE attempts SET state = ?2, failure = ?3, ended_at = ?4 WHERE id = ?1",
-        (attempt.as_str(), state, failure.map(|failure| failure.message.as_str()), at.0),
-    )?;
+    spending::settle(transaction, attempt, settled)?;
+    transaction
+        .prepare_cached("UPDATE attempts SET state = ?2, failure = ?3, ended_at = ?4 WHERE id = ?1")?
+        .execute((attempt.as_str(), state, failure.map(|failure| failure.message.as_str()), at.0))?;
     Ok(())
 }

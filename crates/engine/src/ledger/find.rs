@@ -21,9 +21,11 @@ pub enum AttemptState {
     Submitted,
     /// Its video was downloaded.
     Completed,
+    /// Its answer was lost, and someone gave up finding out what became of it.
+    GivenUp,
 }
 
-/// A live attempt.
+/// An attempt that holds its key.
 #[derive(Debug, Clone)]
 pub struct AttemptRow {
     /// The attempt.
@@ -34,6 +36,14 @@ pub struct AttemptRow {
     pub node: String,
     /// Where it stands.
     pub state: AttemptState,
+    /// The service that it was submitted to.
+    pub service: String,
+    /// The model that was asked.
+    pub model: String,
+    /// Seconds of video that were asked for.
+    pub seconds: f64,
+    /// The most that it can cost, in millionths, as far as a price was known.
+    pub held: Option<i64>,
     /// Its task, once there is one.
     pub task: Option<TaskId>,
     /// SHA-256 of the canonical request body.
@@ -50,28 +60,54 @@ pub struct AttemptRow {
 
 const COLUMNS: &str =
     "a.id, a.run, a.node, a.state, a.task, a.digest, a.intended_at, a.submitted_at, a.failure,
-    f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at";
+    f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at, f.changed_at,
+    r.service, a.model, a.seconds, a.held";
+const TABLES: &str = "attempts a JOIN runs r ON r.id = a.run LEFT JOIN artifacts f ON f.attempt = a.id";
 
 impl Ledger {
-    /// The live attempt for a key, if there is one.
+    /// The attempt that holds a key, if there is one.
     ///
     /// # Errors
     /// When the ledger cannot be read.
     pub fn live(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
-        self.connection()
-            .query_row(
-                &format!(
-                    "SELECT {COLUMNS} FROM attempts a LEFT JOIN artifacts f ON f.attempt = a.id
-                     WHERE a.key = ?1 AND a.state IN ('intended', 'ambiguous', 'submitted', 'completed')"
-                ),
-                [key],
-                |row| self.attempt(row),
-            )
-            .optional()
-            .map_err(|error| self.sqlite(error))
+        self.one(
+            "a.key = ?1 AND a.state IN ('intended', 'ambiguous', 'submitted', 'completed', 'given-up')",
+            key,
+        )
     }
 
-    /// Attempts whose submission nobody has accounted for, oldest first.
+    /// An attempt for the same work that is out, or may be, at another service than `service`. `work` is the key without the service.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn elsewhere(&self, work: &str, service: &str) -> Result<Option<AttemptRow>, LedgerError> {
+        let found = self.one("a.work = ?1 AND a.state IN ('intended', 'ambiguous', 'submitted')", work)?;
+        Ok(found.filter(|row| row.service != service))
+    }
+
+    /// An attempt by its id, whatever has become of it, if it still holds its key.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn attempt(&self, attempt: &AttemptId) -> Result<Option<AttemptRow>, LedgerError> {
+        self.one(
+            "a.id = ?1 AND a.state IN ('intended', 'ambiguous', 'submitted', 'completed', 'given-up')",
+            attempt.as_str(),
+        )
+    }
+
+    fn one(&self, condition: &str, parameter: &str) -> Result<Option<AttemptRow>, LedgerError> {
+        let connection = self.connection();
+        let read = || {
+            connection
+                .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE {condition}"))?
+                .query_row([parameter], |row| self.row(row))
+                .optional()
+        };
+        read().map_err(|error| self.sqlite(error))
+    }
+
+    /// Attempts whose submission nobody has accounted for, oldest first; those that were given up are among them.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -79,10 +115,10 @@ impl Ledger {
         let connection = self.connection();
         let read = || {
             let mut statement = connection.prepare(&format!(
-                "SELECT {COLUMNS} FROM attempts a LEFT JOIN artifacts f ON f.attempt = a.id
-                 WHERE a.state IN ('intended', 'ambiguous') ORDER BY a.intended_at, a.id"
+                "SELECT {COLUMNS} FROM {TABLES}
+                 WHERE a.state IN ('intended', 'ambiguous', 'given-up') ORDER BY a.intended_at, a.id"
             ))?;
-            statement.query_map([], |row| self.attempt(row))?.collect::<rusqlite::Result<Vec<_>>>()
+            statement.query_map([], |row| self.row(row))?.collect::<rusqlite::Result<Vec<_>>>()
         };
         read().map_err(|error| self.sqlite(error))
     }
@@ -145,12 +181,13 @@ impl Ledger {
         read().map_err(|error| self.sqlite(error))
     }
 
-    fn attempt(&self, row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
+    fn row(&self, row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
         let state: String = row.get(3)?;
         let state = match state.as_str() {
             "intended" => AttemptState::Intended,
             "ambiguous" => AttemptState::Ambiguous,
             "submitted" => AttemptState::Submitted,
+            "given-up" => AttemptState::GivenUp,
             _ => AttemptState::Completed,
         };
         let artifact = match row.get::<_, Option<String>>(9)? {
@@ -164,6 +201,7 @@ impl Ledger {
                 height: row.get(14)?,
                 last_frame_url: row.get(15)?,
                 expires_at: row.get::<_, Option<i64>>(16)?.map(Millis),
+                changed_at: row.get(17)?,
             }),
         };
         Ok(AttemptRow {
@@ -171,6 +209,10 @@ impl Ledger {
             run: RunId(row.get(1)?),
             node: row.get(2)?,
             state,
+            service: row.get(18)?,
+            model: row.get(19)?,
+            seconds: row.get(20)?,
+            held: row.get(21)?,
             task: row.get::<_, Option<String>>(4)?.map(TaskId),
             digest: row.get(5)?,
             intended_at: Millis(row.get(6)?),

@@ -3,7 +3,11 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use super::{Ledger, LedgerError};
+use rusqlite::TransactionBehavior;
+
+use super::{Ledger, LedgerError, spending};
+use crate::budget::{Amount, Caps};
+use crate::failpoint::{self, Boundary};
 use crate::ids::RunId;
 use crate::time::Millis;
 
@@ -12,6 +16,9 @@ use crate::time::Millis;
 pub struct Lease {
     run: RunId,
     path: PathBuf,
+    caps: Caps,
+    /// What all runs had spent when this one began: its caps are about what comes after.
+    spent_before: Amount,
     // Held for its lock.
     _file: File,
 }
@@ -21,6 +28,10 @@ impl Lease {
     #[must_use]
     pub fn run(&self) -> &RunId {
         &self.run
+    }
+
+    pub(super) fn caps(&self) -> (Caps, Amount) {
+        (self.caps, self.spent_before)
     }
 }
 
@@ -32,30 +43,39 @@ impl Drop for Lease {
 }
 
 impl Ledger {
-    /// Records that `run` begins and marks it alive for as long as the lease lives.
+    /// Records that `run` begins, marks it alive for as long as the lease lives, and holds it to `caps` from now on.
     ///
     /// # Errors
-    /// When the run cannot be recorded.
+    /// When the run cannot be recorded, or one of that name is alive already.
     pub fn begin(
         &self,
         run: RunId,
         workflow: &str,
         service: &str,
+        caps: Caps,
         now: Millis,
     ) -> Result<Lease, LedgerError> {
         let path = lock_path(&self.folder, &run);
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;
         }
-        let file = File::create(&path)?;
-        file.lock()?;
-        self.connection()
+        let file = File::create(&path).map_err(|error| at_path(&path, &error))?;
+        file.try_lock().map_err(|error| at_path(&path, &error.into()))?;
+        failpoint::reach(Boundary::Before, "begin");
+        let mut connection = self.connection();
+        let wrap = |error| self.sqlite(error);
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
+        transaction
             .execute(
                 "INSERT INTO runs (id, workflow, service, started_at) VALUES (?1, ?2, ?3, ?4)",
                 (run.as_str(), workflow, service, now.0),
             )
-            .map_err(|error| self.sqlite(error))?;
-        Ok(Lease { run, path, _file: file })
+            .map_err(wrap)?;
+        let (_, spent_before) = spending::sums(&transaction).map_err(wrap)?;
+        transaction.commit().map_err(wrap)?;
+        failpoint::reach(Boundary::After, "begin");
+        Ok(Lease { run, path, caps, spent_before, _file: file })
     }
 
     /// Records that a run has ended in good order.
@@ -63,11 +83,18 @@ impl Ledger {
     /// # Errors
     /// When that cannot be recorded.
     pub fn end(&self, lease: &Lease, now: Millis) -> Result<(), LedgerError> {
+        failpoint::reach(Boundary::Before, "end");
         self.connection()
             .execute("UPDATE runs SET ended_at = ?2 WHERE id = ?1", (lease.run.as_str(), now.0))
             .map_err(|error| self.sqlite(error))?;
+        failpoint::reach(Boundary::After, "end");
         Ok(())
     }
+}
+
+/// The same error, with the file that it is about.
+fn at_path(path: &Path, error: &std::io::Error) -> std::io::Error {
+    std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 fn lock_path(folder: &Path, run: &RunId) -> PathBuf {

@@ -12,7 +12,9 @@ mod find;
 mod lease;
 mod recorded;
 mod resolve;
+mod salts;
 mod schema;
+mod spending;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,8 +26,10 @@ pub use find::{AttemptRow, AttemptState};
 pub use lease::Lease;
 pub use recorded::RecordedAttempt;
 pub use resolve::Resolution;
+pub use salts::Salts;
 
 use crate::ids::RunId;
+use crate::store::Store;
 
 /// The ledger beside a workflow. Cheap to share: wrap it in an `Arc`.
 #[derive(Debug)]
@@ -90,8 +94,9 @@ impl Ledger {
         let folder = file.parent().map_or_else(PathBuf::new, Path::to_path_buf);
         fs_err::create_dir_all(&folder)?;
         let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
-        let connection = Connection::open(file).map_err(wrap)?;
-        schema::prepare(&connection, file, synchronous)?;
+        schema::refuse_later(file)?;
+        let mut connection = Connection::open(file).map_err(wrap)?;
+        schema::prepare(&mut connection, file, synchronous)?;
         Ok(Self { connection: Mutex::new(connection), base: base.to_owned(), folder })
     }
 
@@ -103,10 +108,26 @@ impl Ledger {
         if file.exists() { Self::open(file, base).map(Some) } else { Ok(None) }
     }
 
+    /// Lets the file grow to so many pages and no further, for as long as it is open here: what a full disk is like, for tests.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn bound_pages(&self, pages: u32) -> Result<(), LedgerError> {
+        self.connection()
+            .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
+            .map_err(|error| self.sqlite(error))
+    }
+
     /// Whether the process of `run` is alive now.
     #[must_use]
     pub fn is_alive(&self, run: &RunId) -> bool {
         lease::is_held(&self.folder, run)
+    }
+
+    /// Where videos are kept by their content, beside the ledger.
+    #[must_use]
+    pub fn store(&self) -> Store {
+        Store::new(self.folder.join("artifacts"))
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {

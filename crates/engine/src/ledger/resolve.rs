@@ -1,9 +1,11 @@
 //! Accounting for a submission whose answer was lost, by someone who knows: always on the record.
 
-use rusqlite::{Transaction, TransactionBehavior};
+use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior};
 
+use super::spending::{self, Settled};
 use super::{Ledger, LedgerError};
-use crate::ids::{AttemptId, TaskId};
+use crate::failpoint::{self, Boundary};
+use crate::ids::{AttemptId, RunId, TaskId};
 use crate::time::Millis;
 
 /// What became of a submission whose answer was lost.
@@ -13,23 +15,42 @@ pub enum Resolution {
     Accepted(TaskId),
     /// It was not accepted: the next run submits the shot anew.
     NotAccepted,
+    /// Nobody will ever know: what it may have cost counts as spent, and the shot is not submitted again unless someone asks for it.
+    GivenUp,
 }
 
 impl Ledger {
-    /// Records what became of an attempt that is intended or ambiguous.
+    /// Records what became of an attempt that is intended, ambiguous or given up.
     ///
     /// # Errors
-    /// [`LedgerError::NotResolvable`] when there is no such attempt, it is accounted for already, or the task belongs to another attempt.
+    /// [`LedgerError::NotResolvable`] when there is no such attempt, it is accounted for already, its run still waits for the answer, or the
+    /// task belongs to another attempt.
     pub fn resolve(
         &self,
         attempt: &AttemptId,
         resolution: &Resolution,
         at: Millis,
     ) -> Result<(), LedgerError> {
+        failpoint::reach(Boundary::Before, "resolved");
         let mut connection = self.connection();
         let wrap = |error| self.sqlite(error);
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
+        let run: Option<String> = transaction
+            .query_row(
+                "SELECT run FROM attempts WHERE id = ?1 AND state = 'intended'",
+                [attempt.as_str()],
+                |row| row.get(0),
+            )
+            .optional()
+            .map_err(wrap)?;
+        if let Some(run) = run.map(RunId)
+            && self.is_alive(&run)
+        {
+            return Err(LedgerError::NotResolvable(format!(
+                "run {run} is alive and still waits for the answer to attempt {attempt}; it will account for it itself"
+            )));
+        }
         if let Resolution::Accepted(task) = resolution
             && is_owned(&transaction, task).map_err(wrap)?
         {
@@ -40,7 +61,9 @@ impl Ledger {
         if !record(&transaction, attempt, resolution, at).map_err(wrap)? {
             return Err(LedgerError::NotResolvable(format!("there is no unaccounted attempt {attempt}")));
         }
-        transaction.commit().map_err(wrap)
+        transaction.commit().map_err(wrap)?;
+        failpoint::reach(Boundary::After, "resolved");
+        Ok(())
     }
 
     /// Accounts for an attempt whose answer was lost from what the service knows: `tasks` are all that it made from the same request, oldest first.
@@ -54,6 +77,7 @@ impl Ledger {
         tasks: &[TaskId],
         at: Millis,
     ) -> Result<Option<TaskId>, LedgerError> {
+        failpoint::reach(Boundary::Before, "accounted");
         let mut connection = self.connection();
         let wrap = |error| self.sqlite(error);
         let transaction =
@@ -68,6 +92,7 @@ impl Ledger {
         let resolution = free.clone().map_or(Resolution::NotAccepted, Resolution::Accepted);
         record(&transaction, attempt, &resolution, at).map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
+        failpoint::reach(Boundary::After, "accounted");
         Ok(free)
     }
 }
@@ -85,10 +110,17 @@ fn record(
     resolution: &Resolution,
     at: Millis,
 ) -> rusqlite::Result<bool> {
+    spending::reopen(transaction, attempt)?;
     let (state, task, ended) = match resolution {
         Resolution::Accepted(task) => ("submitted", Some(task.as_str()), None),
         Resolution::NotAccepted => ("abandoned", None, Some(at.0)),
+        Resolution::GivenUp => ("given-up", None, Some(at.0)),
     };
+    match resolution {
+        Resolution::Accepted(_) => {}
+        Resolution::NotAccepted => spending::settle(transaction, attempt, Settled::LetGo)?,
+        Resolution::GivenUp => spending::settle(transaction, attempt, Settled::InFull)?,
+    }
     let changed = transaction.execute(
         "UPDATE attempts SET state = ?2, task = ?3, ended_at = ?4,
          submitted_at = CASE WHEN ?3 IS NULL THEN NULL ELSE intended_at END

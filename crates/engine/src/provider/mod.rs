@@ -33,12 +33,24 @@ pub trait Provider: Send + Sync {
     /// Asks about a task (spec 4.2).
     fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Answer>;
 
-    /// Writes a finished video to `sink`: from `url`, or from the content endpoint (spec 4.3) when there is none.
+    /// Whether its tasks are paid for. What costs nothing here keeps nobody from paying elsewhere, nor the other way round.
+    fn is_paid(&self) -> bool {
+        true
+    }
+
+    /// Says what a task is, to compare it with a request (spec 4.2).
+    fn describe<'a>(&'a self, _task: &'a TaskId) -> BoxFuture<'a, Result<Description, Failure>> {
+        Box::pin(std::future::ready(Ok(Description::default())))
+    }
+
+    /// Writes a finished video to `sink`: from `url`, or from the content endpoint (spec 4.3) when there is none; from `resume` on, where the
+    /// service can and its file is still the same.
     fn download<'a>(
         &'a self,
         task: &'a TaskId,
         url: Option<&'a str>,
-        sink: &'a mut (dyn Write + Send),
+        resume: Option<&'a Resume>,
+        sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<(), Failure>>;
 
     /// Whether the service itself can still reach what it once kept at `url`. An embedded service moves to another port with each start.
@@ -50,6 +62,46 @@ pub trait Provider: Send + Sync {
     fn find<'a>(&'a self, _digest: &'a str, _since: Millis) -> BoxFuture<'a, Found> {
         Box::pin(std::future::ready(Found::CannotTell))
     }
+}
+
+/// Takes a download.
+pub trait Sink: Write + Send {
+    /// Called once, before the first byte.
+    ///
+    /// # Errors
+    /// When what is to come cannot be taken.
+    fn begin(&mut self, start: Start) -> std::io::Result<()>;
+}
+
+/// What is known when a download begins.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Start {
+    /// The position of the first byte that comes: 0, or that of [`Resume::first`].
+    pub offset: u64,
+    /// The whole length, where the service told.
+    pub total: Option<u64>,
+    /// What says later that it is still the same file, where the service told.
+    pub validator: Option<String>,
+}
+
+/// From where a download goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resume {
+    /// The first byte that is missing.
+    pub first: u64,
+    /// What the service said about the file from which the bytes before it are.
+    pub validator: String,
+}
+
+/// What a service says about a task; what it does not say is `None`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Description {
+    /// The model that runs it.
+    pub model: Option<String>,
+    /// Seconds of video.
+    pub seconds: Option<f64>,
+    /// When it was made.
+    pub created_at: Option<Millis>,
 }
 
 /// SHA-256 over a request body's canonical JSON (keys sorted, no spaces), lower-case hex: what a request is recognised by.

@@ -1,16 +1,15 @@
 //! The service across the network, through the generated client.
 
-use std::io::Write;
-
 use client::{CallError, Client};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use url::Url;
 
-use super::{Provider, Submission, classify};
+use super::{Description, Provider, Resume, Sink, Start, Submission, classify};
 use crate::ids::TaskId;
 use crate::state::{Answer, Failure, FailureKind};
+use crate::time::Millis;
 
 /// A video service at a base address.
 #[derive(Debug, Clone)]
@@ -59,14 +58,22 @@ impl Provider for Remote {
         &'a self,
         task: &'a TaskId,
         url: Option<&'a str>,
-        sink: &'a mut (dyn Write + Send),
+        resume: Option<&'a Resume>,
+        sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
+            let from = resume.map_or_else(client::Resume::default, |resume| client::Resume {
+                first: resume.first,
+                validator: Some(resume.validator.clone()),
+            });
             let started = match url {
-                Some(url) => self.client.fetch(url).await,
-                None => self.client.content(task.as_str()).await,
+                Some(url) => self.client.fetch_from(url, &from).await,
+                None => self.client.content_from(task.as_str(), &from).await,
             };
             let mut pieces = started.map_err(classify::download)?;
+            let start =
+                Start { offset: pieces.offset, total: pieces.total, validator: pieces.validator.clone() };
+            sink.begin(start).map_err(|error| Failure::new(FailureKind::Transient, error.to_string()))?;
             while let Some(piece) = pieces.next().await {
                 let piece = piece.map_err(|error: CallError| classify::download(error))?;
                 // Trouble with the sink is the caller's own, who knows it already.
@@ -74,6 +81,17 @@ impl Provider for Remote {
                     .map_err(|error| Failure::new(FailureKind::Local, error.to_string()))?;
             }
             Ok(())
+        })
+    }
+
+    fn describe<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Result<Description, Failure>> {
+        Box::pin(async move {
+            let found = self.client.get(task.as_str()).await.map_err(classify::download)?;
+            Ok(Description {
+                model: found.model,
+                seconds: found.seconds.and_then(|seconds| seconds.trim().parse().ok()),
+                created_at: found.created_at_ms.map(Millis),
+            })
         })
     }
 

@@ -92,3 +92,11 @@ pub struct Download {
     /// Not before.
     pub at: Millis,
 }
+
+impl Download {
+    /// Whether this try goes to the address that the service gave, and not to the content endpoint.
+    #[must_use]
+    pub fn uses_url(&self) -> bool {
+        self.url.is_some() && self.turn.is_multiple_of(2)
+    }
+}

@@ -1,4 +1,6 @@
-//! What may begin now: submissions within the limit, downloads soonest-expiring first, the film when its clips are there.
+//! What may begin now: submissions within the limit and the budget, downloads soonest-expiring first, the film when its clips are there.
+
+use std::cmp::Reverse;
 
 use workflow::plan::{Clip, NodeIx};
 
@@ -8,49 +10,49 @@ use crate::time::Millis;
 impl RunState {
     /// Runs after every event.
     pub(super) fn admit(&mut self, now: Millis, actions: &mut Vec<Action>) {
-        self.block_the_hopeless();
-        if self.halt.is_some() {
-            self.end_what_has_not_begun();
-        }
         self.admit_submissions(now, actions);
-        self.admit_downloads(now, actions);
+        if self.halt.is_some() {
+            self.end_what_is_ready();
+        }
+        self.block_the_hopeless();
+        self.admit_downloads(actions);
         self.admit_films(actions);
     }
 
     /// Invariant: nothing new is submitted while a look-up is under way, because it may find a task that is out already and
     /// holds a place.
     fn admit_submissions(&mut self, now: Millis, actions: &mut Vec<Action>) {
-        if self.nodes.iter().any(|node| node.phase == Phase::Looking) {
+        let may_find_more = self.standing.looking > 0 && cfg!(not(feature = "planted-overrun"));
+        if may_find_more || self.halt.is_some() {
             return;
         }
-        let mut ready: Vec<(NodeIx, Millis)> = self
-            .plan
-            .nodes()
-            .filter_map(|(node, _)| match self.node(node).phase {
-                Phase::Ready { not_before } => Some((node, not_before)),
-                _ => None,
-            })
-            .collect();
-        // Longest chain first, then file order (the sort is stable).
-        ready.sort_by_key(|(node, _)| std::cmp::Reverse(self.plan.rank(*node)));
-
-        let mut in_flight = self.in_flight();
-        let mut next_wake = None;
-        for (node, not_before) in ready {
+        while let Some((not_before, node)) = self.standing.later.first().copied() {
             if not_before > now {
-                next_wake = Some(earliest(next_wake, not_before));
-                continue;
+                break;
             }
-            if !self.limiter.admits(in_flight, now) {
+            self.standing.later.pop_first();
+            self.standing.ready.insert((Reverse(self.plan.rank(node)), node));
+        }
+        let mut next_wake = self.standing.later.first().map(|(not_before, _)| *not_before);
+        while let Some((_, node)) = self.standing.ready.first().copied() {
+            if !self.limiter.admits(self.in_flight(), now) {
                 next_wake =
                     self.limiter.held_until(now).map(|until| earliest(next_wake, until)).or(next_wake);
                 break;
             }
-            let Some(key) = self.key(node) else { continue };
-            in_flight += 1;
-            let state = self.node_mut(node);
-            state.phase = Phase::Preparing;
-            actions.push(Action::Prepare { node, key, inline: state.inline });
+            if let Some(cap) = self.budget.crossed_by(&self.plan, node) {
+                // What is out may come to less than is held for it; when nothing is out any more, the cap is reached.
+                if self.standing.may_settle == 0 {
+                    self.halt = Some(Halt::Capped { cap });
+                    return;
+                }
+                break;
+            }
+            let Some(key) = self.key(node) else { break };
+            let inline = self.node(node).inline;
+            self.hold(node);
+            self.put(node, Phase::Preparing);
+            actions.push(Action::Prepare { node, key, inline });
         }
         if let Some(at) = next_wake
             && self.wake_at.is_none_or(|set| set <= now || at < set)
@@ -60,30 +62,19 @@ impl RunState {
         }
     }
 
-    fn admit_downloads(&mut self, _now: Millis, actions: &mut Vec<Action>) {
-        let under_way = self.nodes.iter().filter(|node| matches!(node.phase, Phase::Downloading(_))).count();
-        let mut waiting: Vec<(Option<Millis>, NodeIx)> = self
-            .plan
-            .nodes()
-            .filter_map(|(node, _)| match &self.node(node).phase {
-                Phase::Finished(download) => Some((download.expires_at, node)),
-                _ => None,
-            })
-            .collect();
-        waiting.sort_by_key(|(expires, _)| expires.unwrap_or(Millis(i64::MAX)));
-        let room = self.policy.downloads.max(1).saturating_sub(under_way);
-        for (_, node) in waiting.into_iter().take(room) {
-            let state = self.node_mut(node);
-            if let Phase::Finished(download) = &state.phase {
-                let download = download.clone();
-                state.phase = Phase::Downloading(download.clone());
-                actions.push(Action::Download(download));
-            }
+    fn admit_downloads(&mut self, actions: &mut Vec<Action>) {
+        while self.standing.downloading < self.policy.downloads.max(1)
+            && let Some((_, node)) = self.standing.finished.first().copied()
+        {
+            let Phase::Finished(download) = &self.node(node).phase else { break };
+            let download = download.clone();
+            self.put(node, Phase::Downloading(download.clone()));
+            actions.push(Action::Download(download));
         }
     }
 
     fn admit_films(&mut self, actions: &mut Vec<Action>) {
-        for at in 0..self.films.len() {
+        while let Some(at) = self.standing.whole_films.pop_front() {
             if self.films[at] != FilmState::Pending {
                 continue;
             }
@@ -132,36 +123,40 @@ impl RunState {
         matches!(self.node(at).outcome(), Some(Outcome::Unpicked { .. }))
     }
 
-    /// A node that waits for one that did not end well cannot begin. The plan's order is not topological, so this repeats until nothing changes.
+    /// A node that waits for one that did not end well cannot begin, nor can what waits for it in turn.
     fn block_the_hopeless(&mut self) {
-        loop {
-            let blocked: Vec<(NodeIx, NodeIx)> = self
-                .plan
-                .nodes()
-                .filter(|(node, _)| self.node(*node).phase == Phase::Waiting)
-                .filter_map(|(node, _)| {
+        while let Some(fallen) = self.standing.fallen.pop() {
+            for node in self.plan.successors(fallen) {
+                if self.node(node).phase == Phase::Waiting {
+                    // Always the first in file order, whichever ended first.
                     let by = self.plan.predecessors(node).into_iter().find(|before| {
                         !matches!(self.node(*before).outcome(), None | Some(Outcome::Done { .. }))
-                    })?;
-                    Some((node, by))
-                })
-                .collect();
-            if blocked.is_empty() {
-                return;
-            }
-            for (node, by) in blocked {
-                self.node_mut(node).end(Outcome::Blocked { by });
+                    });
+                    self.end(node, Outcome::Blocked { by: by.unwrap_or(fallen) });
+                }
             }
         }
     }
 
-    fn end_what_has_not_begun(&mut self) {
-        for node in &mut self.nodes {
-            match node.phase {
+    /// Nothing is submitted any more. What another run is submitting, or may be found on record, is still waited for under a cap.
+    fn end_what_is_ready(&mut self) {
+        let ready = self.standing.ready.iter().map(|(_, node)| *node);
+        let later = self.standing.later.iter().map(|(_, node)| *node);
+        let waiting: Vec<NodeIx> = ready.chain(later).collect();
+        for node in waiting {
+            self.end(node, Outcome::NotBegun);
+        }
+    }
+
+    /// Ends what has not begun, when the run is told to stop. What is being prepared is discarded when its intent arrives; a POST on its way
+    /// is waited for, so that its id is not lost.
+    pub(super) fn end_what_has_not_begun(&mut self) {
+        let all: Vec<NodeIx> = self.plan.nodes().map(|(node, _)| node).collect();
+        for node in all {
+            match self.node(node).phase {
                 Phase::Waiting | Phase::Looking | Phase::Elsewhere | Phase::Ready { .. } => {
-                    node.end(Outcome::NotBegun);
+                    self.end(node, Outcome::NotBegun);
                 }
-                // What is being prepared is discarded when its intent arrives; a POST on its way is waited for, so that its id is not lost.
                 Phase::Preparing
                 | Phase::Submitting { .. }
                 | Phase::Out { .. }

@@ -7,6 +7,7 @@ use workflow::plan::{KeyPart, NodeIx};
 
 use super::outcome::{Failure, Film};
 use crate::artifact::Artifact;
+use crate::budget::{Cap, Hold};
 use crate::ids::{AttemptId, RunId, TaskId};
 use crate::time::Millis;
 
@@ -37,9 +38,25 @@ pub enum Event {
         digest: String,
         /// Whether the request holds addresses of frames that the service keeps.
         by_url: bool,
+        /// The key without the service, where the service is paid: the same work, whoever does it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        work: Option<String>,
+        /// The most that the task can come to: held from now on.
+        #[serde(default)]
+        held: Hold,
+        /// Set when the shot is made anew because someone asked for that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        anew: Option<Anew>,
         /// The parts of the key. They are kept with the attempt; the stored event does without them.
         #[serde(default, skip_serializing)]
         parts: Vec<KeyPart>,
+    },
+    /// The intent was not written, because it would cross a cap.
+    Capped {
+        /// The node.
+        node: NodeIx,
+        /// The cap.
+        cap: Cap,
     },
     /// The intent was not written, because another attempt for the same key is live.
     Taken {
@@ -99,6 +116,9 @@ pub enum Event {
         attempt: AttemptId,
         /// The video.
         artifact: Artifact,
+        /// What the task came to, in millionths, where a price is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        spent: Option<i64>,
     },
     /// The video could not be fetched this time.
     NotDownloaded {
@@ -108,6 +128,9 @@ pub enum Event {
         attempt: AttemptId,
         /// Why.
         failure: Failure,
+        /// How many bytes of it are on disk, to go on from.
+        #[serde(default)]
+        kept: u64,
     },
     /// The film is on disk under its final name.
     Joined {
@@ -131,7 +154,39 @@ pub enum Event {
     Interrupted,
 }
 
+/// A shot that is made anew: from the key that the file gives to the salt that sets the new video apart.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Anew {
+    /// The key that the file gives, as lower-case hex.
+    pub key: String,
+    /// The salt.
+    pub salt: String,
+}
+
 impl Event {
+    /// The event's kind in a word, as it is stored.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Started => "started",
+            Self::Looked { .. } => "looked",
+            Self::Prepared { .. } => "prepared",
+            Self::Taken { .. } => "taken",
+            Self::Capped { .. } => "capped",
+            Self::Unprepared { .. } => "unprepared",
+            Self::Submitted { .. } => "submitted",
+            Self::Refused { .. } => "refused",
+            Self::Lost { .. } => "lost",
+            Self::Answered { .. } => "answered",
+            Self::Downloaded { .. } => "downloaded",
+            Self::NotDownloaded { .. } => "not-downloaded",
+            Self::Joined { .. } => "joined",
+            Self::NotJoined { .. } => "not-joined",
+            Self::Woke => "woke",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
     /// The node that the event is about, if it is about one.
     #[must_use]
     pub fn node(&self) -> Option<NodeIx> {
@@ -139,6 +194,7 @@ impl Event {
             Self::Looked { node, .. }
             | Self::Prepared { node, .. }
             | Self::Taken { node, .. }
+            | Self::Capped { node, .. }
             | Self::Unprepared { node, .. }
             | Self::Submitted { node, .. }
             | Self::Refused { node, .. }
@@ -185,6 +241,20 @@ pub enum Prior {
         attempt: AttemptId,
         /// When the intent was written.
         at: Millis,
+    },
+    /// A POST left, its answer never came back, and someone gave up finding out: it is not submitted again unless someone asks for it.
+    GivenUp {
+        /// The attempt.
+        attempt: AttemptId,
+    },
+    /// The same work is out, or may be, at another service than this run talks to.
+    AtOther {
+        /// That service.
+        service: String,
+        /// The attempt there.
+        attempt: AttemptId,
+        /// Its task, if that is known.
+        task: Option<TaskId>,
     },
     /// Another run that is alive now is about to submit this very node.
     Busy {

@@ -6,38 +6,49 @@
 mod action;
 mod admission;
 mod event;
+mod keys;
 mod limiter;
 mod outcome;
 mod phase;
+mod spending;
+mod standing;
 mod summary;
 mod transitions;
 
 use std::sync::Arc;
 
-use workflow::plan::{InputIdentity, KeyPart, NodeIx, NodeKey, Plan, Source};
+use workflow::plan::{NodeIx, Plan};
 
 pub use action::{Action, Download};
-pub use event::{Answer, Event, Prior, Refusal, RefusalKind};
+pub use event::{Anew, Answer, Event, Prior, Refusal, RefusalKind};
+pub use keys::{Keys, key_of};
+pub(crate) use keys::{identities_of, parts_of};
 pub use outcome::{Decision, Failure, FailureKind, Film, FilmOutcome, Halt, Outcome};
 pub use phase::{NodeState, Phase};
 pub use summary::{FilmSummary, NodeSummary, RunSummary};
 
 use crate::artifact::Artifact;
+use crate::budget::Budget;
 use crate::policy::Policy;
 use crate::time::Millis;
 use limiter::Limiter;
+use standing::Standing;
 
 /// Everything that is known of a run, and what is to come.
 #[derive(Debug, Clone)]
 pub struct RunState {
     plan: Arc<Plan>,
-    service: String,
+    keys: Keys,
     policy: Policy,
+    budget: Budget,
     nodes: Vec<NodeState>,
+    standing: Standing,
     limiter: Limiter,
     /// By position among the films of the plan.
     films: Vec<FilmState>,
     halt: Option<Halt>,
+    /// Until when an interrupted run goes on with its downloads.
+    grace_until: Option<Millis>,
     wake_at: Option<Millis>,
 }
 
@@ -54,8 +65,31 @@ impl RunState {
     pub fn new(plan: Arc<Plan>, service: impl Into<String>, policy: Policy) -> Self {
         let nodes = plan.nodes().map(|_| NodeState::new()).collect();
         let films = vec![FilmState::Pending; plan.films().len()];
-        let limiter = Limiter::new(policy.in_flight);
-        Self { plan, service: service.into(), policy, nodes, limiter, films, halt: None, wake_at: None }
+        Self {
+            keys: Keys::of_service(service),
+            standing: Standing::new(&plan),
+            limiter: Limiter::new(policy.in_flight),
+            budget: Budget::default(),
+            plan,
+            policy,
+            nodes,
+            films,
+            halt: None,
+            grace_until: None,
+            wake_at: None,
+        }
+    }
+
+    /// The same run with caps and prices.
+    #[must_use]
+    pub fn with_budget(self, budget: Budget) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// The same run with salts: what is made anew, and what was before.
+    #[must_use]
+    pub fn with_keys(self, keys: Keys) -> Self {
+        Self { keys, ..self }
     }
 
     /// Takes note of `event` and says what follows. Events that no longer matter (a late answer about a node that has ended) change nothing.
@@ -67,7 +101,8 @@ impl RunState {
             Event::Looked { node, key: _, prior } | Event::Taken { node, prior } => {
                 self.looked(node, prior, now, &mut actions);
             }
-            Event::Prepared { node, attempt, key: _, digest: _, by_url, parts: _ } => {
+            Event::Capped { node, cap } => self.capped(node, cap),
+            Event::Prepared { node, attempt, by_url, .. } => {
                 self.prepared(node, attempt, by_url, &mut actions);
             }
             Event::Unprepared { node, failure } => self.unprepared(node, failure),
@@ -79,14 +114,16 @@ impl RunState {
             Event::Answered { node, attempt, answer } => {
                 self.answered(node, attempt, answer, now, &mut actions);
             }
-            Event::Downloaded { node, attempt: _, artifact } => {
-                self.downloaded(node, artifact, now, &mut actions);
+            Event::Downloaded { node, attempt: _, artifact, spent } => {
+                self.downloaded(node, artifact, spent, now, &mut actions);
             }
-            Event::NotDownloaded { node, attempt: _, failure } => self.not_downloaded(node, failure, now),
+            Event::NotDownloaded { node, attempt: _, failure, kept } => {
+                self.not_downloaded(node, failure, kept, now);
+            }
             Event::Joined { at, film } => self.film_ended(at, FilmOutcome::Done { film }),
             Event::NotJoined { at, failure } => self.film_ended(at, FilmOutcome::Failed { failure }),
-            Event::Woke => self.wake_at = None,
-            Event::Interrupted => self.interrupted(),
+            Event::Woke => self.woke(now),
+            Event::Interrupted => self.interrupted(now, &mut actions),
         }
         self.admit(now, &mut actions);
         actions
@@ -119,14 +156,13 @@ impl RunState {
     /// How many tasks are out at the service or on their way there.
     #[must_use]
     pub fn in_flight(&self) -> usize {
-        self.nodes.iter().filter(|node| node.phase.is_in_flight()).count()
+        self.standing.in_flight
     }
 
     /// Whether every node and every film have ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.films.iter().all(|film| matches!(film, FilmState::Over(_)))
-            && self.nodes.iter().all(|node| node.outcome().is_some())
+        self.standing.open == 0 && self.films.iter().all(|film| matches!(film, FilmState::Over(_)))
     }
 
     /// The finished video of a node.
@@ -138,10 +174,10 @@ impl RunState {
         }
     }
 
-    /// The key of a node, once the videos that it takes frames from are there.
+    /// What the run may spend, holds and has spent.
     #[must_use]
-    pub fn key(&self, node: NodeIx) -> Option<NodeKey> {
-        key_of(&self.plan, node, &self.service, |parent| self.artifact(parent))
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     fn film_ended(&mut self, at: usize, outcome: FilmOutcome) {
@@ -153,48 +189,4 @@ impl RunState {
     fn node_mut(&mut self, node: NodeIx) -> &mut NodeState {
         &mut self.nodes[node.index()]
     }
-}
-
-/// A node's key, if `artifact` knows the videos that it takes frames from and no take of them is still to be picked.
-#[must_use]
-pub fn key_of<'a>(
-    plan: &Plan,
-    node: NodeIx,
-    service: &str,
-    artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
-) -> Option<NodeKey> {
-    let identities = identities_of(plan, node, artifact).into_iter().collect::<Option<Vec<_>>>()?;
-    Some(workflow::plan::key(plan.node(node), service, &identities))
-}
-
-/// What identifies each of a node's inputs; nothing for those whose video is not there yet.
-pub(crate) fn identities_of<'a>(
-    plan: &Plan,
-    node: NodeIx,
-    artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
-) -> Vec<Option<InputIdentity>> {
-    let inputs = plan.node(node).inputs.iter();
-    inputs
-        .map(|input| match &input.source {
-            Source::LastFrame(parent) => {
-                artifact(*parent).map(|made| InputIdentity::last_frame_of(&made.sha256))
-            }
-            Source::FirstFrame(parent) => {
-                artifact(*parent).map(|made| InputIdentity::first_frame_of(&made.sha256))
-            }
-            // Which frame it will be, nobody has said yet.
-            Source::Pick { .. } => None,
-            Source::File { sha256, .. } => Some(InputIdentity::content(sha256)),
-        })
-        .collect()
-}
-
-/// The parts of a node's key, as far as its inputs are known.
-pub(crate) fn parts_of<'a>(
-    plan: &Plan,
-    node: NodeIx,
-    service: &str,
-    artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
-) -> Vec<KeyPart> {
-    workflow::plan::key_parts(plan.node(node), service, &identities_of(plan, node, artifact))
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use workflow::plan::NodeIx;
 
 use crate::artifact::Artifact;
+use crate::budget::Cap;
 use crate::ids::{AttemptId, TaskId};
 
 /// What is to be done with a node (DESIGN section 6).
@@ -83,6 +84,8 @@ pub enum FailureKind {
     Local,
     /// The service failed the task for a reason of its own.
     Task,
+    /// Its submission was given up: nobody knows what became of it, and it is not repeated unasked.
+    GivenUp,
 }
 
 impl FailureKind {
@@ -98,7 +101,8 @@ impl FailureKind {
             | Self::Invalid
             | Self::Expired
             | Self::Corrupt
-            | Self::Local => false,
+            | Self::Local
+            | Self::GivenUp => false,
         }
     }
 }
@@ -159,6 +163,11 @@ pub enum Halt {
     Unusable {
         /// Why.
         failure: Failure,
+    },
+    /// One more task would cross a cap of the run.
+    Capped {
+        /// Which.
+        cap: Cap,
     },
 }
 

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use workflow::plan::NodeKey;
+
 use super::action::Download;
 use super::outcome::{Decision, Outcome};
+use crate::budget::Amount;
 use crate::ids::{AttemptId, TaskId};
 use crate::time::Millis;
 
@@ -77,13 +80,21 @@ pub struct NodeState {
     pub done_at: Option<Millis>,
     /// The latest trouble that is being dealt with, for people.
     pub trouble: Option<String>,
+    /// The node's key, once it is known.
+    pub(super) key: Option<NodeKey>,
+    /// What is held of the budget for it.
+    pub(super) held: Option<Amount>,
     pub(super) post_tries: u32,
     pub(super) download_tries: u32,
+    /// Bytes of its video that are on disk, to go on from.
+    pub(super) kept: u64,
     pub(super) resubmissions: u32,
     pub(super) inline: bool,
     pub(super) by_url: bool,
     pub(super) was_downloaded: bool,
     pub(super) unreachable_since: Option<Millis>,
+    /// Since when the service has said at every poll that it does not know the task.
+    pub(super) missing_since: Option<Millis>,
 }
 
 impl NodeState {
@@ -95,13 +106,17 @@ impl NodeState {
             submitted_at: None,
             done_at: None,
             trouble: None,
+            key: None,
+            held: None,
             post_tries: 0,
             download_tries: 0,
+            kept: 0,
             resubmissions: 0,
             inline: false,
             by_url: false,
             was_downloaded: false,
             unreachable_since: None,
+            missing_since: None,
         }
     }
 
@@ -141,10 +156,5 @@ impl NodeState {
     #[must_use]
     pub fn took(&self) -> Option<Duration> {
         Some(self.done_at?.since(self.submitted_at?))
-    }
-
-    pub(super) fn end(&mut self, outcome: Outcome) {
-        self.phase = Phase::Over(outcome);
-        self.trouble = None;
     }
 }

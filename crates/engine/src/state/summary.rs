@@ -6,6 +6,7 @@ use serde::Serialize;
 use workflow::plan::NodeIx;
 
 use super::{Decision, FilmOutcome, FilmState, Halt, Outcome, RunState};
+use crate::budget::{Amount, Caps};
 use crate::ids::{RunId, TaskId};
 
 /// A run that is over.
@@ -22,6 +23,12 @@ pub struct RunSummary {
     pub to_pick: Vec<(String, usize)>,
     /// Why the run stopped submitting, if it did.
     pub halt: Option<Halt>,
+    /// What the run was allowed to spend.
+    pub caps: Caps,
+    /// What is held for tasks of this run that have not ended, as far as prices are known.
+    pub held: Amount,
+    /// What the run has spent, as far as prices are known.
+    pub spent: Amount,
 }
 
 /// What one film came to.
@@ -87,7 +94,8 @@ impl RunState {
             .filter(made)
             .map(|takes| (self.plan.takes_name(takes).to_owned(), takes.len()))
             .collect();
-        RunSummary { run, nodes, films, to_pick, halt: self.halt.clone() }
+        let (caps, held, spent) = (self.budget.caps(), self.budget.held(), self.budget.spent());
+        RunSummary { run, nodes, films, to_pick, halt: self.halt.clone(), caps, held, spent }
     }
 }
 

@@ -1,11 +1,10 @@
 //! A simulated service with everything that goes wrong out there, and the oracle that watches what is paid for.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use engine::provider::{Found, Provider, Submission};
+use engine::provider::{Found, Provider, Resume, Sink, Start, Submission};
 use engine::state::{Answer, Failure, FailureKind, Refusal, RefusalKind};
 use engine::{Millis, TaskId};
 use futures_util::future::BoxFuture;
@@ -35,13 +34,18 @@ struct Accepted {
     digest: String,
     done_at: Instant,
     fails: bool,
+    /// Whether a run asks about it. What no run knows of, none can count.
+    known: bool,
+    /// Whether a run was told that it is done while it was not: then its place was given away.
+    lied_about: bool,
 }
 
 #[derive(Debug)]
 struct Books {
+    opened: Instant,
     dice: Dice,
     tasks: BTreeMap<String, Accepted>,
-    /// Most tasks unfinished at once.
+    /// Most unfinished tasks at once that a run knows of.
     most_out: usize,
 }
 
@@ -57,12 +61,17 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(seed: u64, can_tell: bool, trouble: u64) -> Self {
-        let books = Books { dice: Dice(seed), tasks: BTreeMap::new(), most_out: 0 };
+        let books = Books { opened: Instant::now(), dice: Dice(seed), tasks: BTreeMap::new(), most_out: 0 };
         Self { books: Arc::new(Mutex::new(books)), can_tell, trouble }
     }
 
     fn with<T>(&self, look: impl FnOnce(&mut Books) -> T) -> T {
         look(&mut self.books.lock().expect("no test panics while it holds the books"))
+    }
+
+    /// For half a minute out of two.
+    fn is_behind(&self) -> bool {
+        self.with(|books| books.opened.elapsed().as_secs() % 120 < 30)
     }
 
     fn roll(&self, sides: u64) -> u64 {
@@ -86,8 +95,37 @@ impl World {
         })
     }
 
+    /// How many tasks were ever accepted.
+    pub(crate) fn total(&self) -> usize {
+        self.with(|books| books.tasks.len())
+    }
+
+    /// What is paid for and has to arrive: each task that does not fail, with its shot.
+    pub(crate) fn paid(&self) -> Vec<(String, TaskId)> {
+        self.with(|books| {
+            let good = books.tasks.iter().filter(|(_, task)| !task.fails);
+            good.map(|(id, task)| (task.shot.clone(), TaskId(id.clone()))).collect()
+        })
+    }
+
     pub(crate) fn most_out(&self) -> usize {
         self.with(|books| books.most_out)
+    }
+
+    /// A run asks about a task, so it knows of it.
+    fn note(&self, task: &TaskId) {
+        self.with(|books| {
+            if let Some(found) = books.tasks.get_mut(task.as_str()) {
+                found.known = true;
+            }
+            let now = Instant::now();
+            let out = books
+                .tasks
+                .values()
+                .filter(|task| task.known && !task.lied_about && task.done_at > now)
+                .count();
+            books.most_out = books.most_out.max(out);
+        });
     }
 
     fn accept(&self, request: &Value) -> TaskId {
@@ -97,9 +135,10 @@ impl World {
             let shot = request["prompt"].as_str().unwrap_or_default().to_owned();
             let done_at = now + Duration::from_millis(100 + books.dice.roll(20_000));
             let fails = books.dice.roll(100) < 10;
-            books.tasks.insert(id.clone(), Accepted { shot, digest: digest(request), done_at, fails });
-            let out = books.tasks.values().filter(|task| task.done_at > now).count();
-            books.most_out = books.most_out.max(out);
+            books.tasks.insert(
+                id.clone(),
+                Accepted { shot, digest: digest(request), done_at, fails, known: false, lied_about: false },
+            );
             TaskId(id)
         })
     }
@@ -155,10 +194,20 @@ impl Provider for World {
 
     fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
+            self.note(task);
             self.pause().await;
             if self.roll(100) < self.trouble {
-                return match self.roll(2) {
-                    0 => Answer::Unreachable { reason: "simulated".to_owned() },
+                return match self.roll(4) {
+                    // The replica that is asked is behind for a while.
+                    0 if self.is_behind() => Answer::Missing { expired: false },
+                    // Done, or so it says: there is nothing to fetch yet. A run has to believe that it is no longer out.
+                    1 => {
+                        self.with(|books| {
+                            books.tasks.get_mut(task.as_str()).map(|found| found.lied_about = true)
+                        });
+                        Answer::Completed { url: None, last_frame_url: None, expires_at: None }
+                    }
+                    2 => Answer::Unreachable { reason: "simulated".to_owned() },
                     _ => Answer::Running { progress: None, status: "thinking".to_owned() },
                 };
             }
@@ -181,15 +230,38 @@ impl Provider for World {
 
     fn download<'a>(
         &'a self,
-        _task: &'a TaskId,
+        task: &'a TaskId,
         _url: Option<&'a str>,
-        sink: &'a mut (dyn Write + Send),
+        resume: Option<&'a Resume>,
+        sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
             self.pause().await;
-            let cut = self.roll(100) < self.trouble;
-            let end = if cut { CLIP.len() / 2 } else { CLIP.len() };
-            sink.write_all(&CLIP[..end]).map_err(|error| Failure::new(FailureKind::Local, error.to_string()))
+            let is_ready = self.with(|books| {
+                let found = &books.tasks[task.as_str()];
+                found.done_at <= Instant::now() && !found.fails
+            });
+            if !is_ready {
+                return Err(failure(FailureKind::Transient));
+            }
+            let local = |error: std::io::Error| Failure::new(FailureKind::Local, error.to_string());
+            let first = resume.map_or(0, |resume| resume.first as usize).min(CLIP.len());
+            let start = Start {
+                offset: first as u64,
+                total: Some(CLIP.len() as u64),
+                validator: (self.roll(2) == 0).then(|| "\"clip\"".to_owned()),
+            };
+            sink.begin(start).map_err(local)?;
+            if self.roll(100) < self.trouble {
+                // The connection breaks, or the end just does not come.
+                let middle = first + (CLIP.len() - first) / 2;
+                sink.write_all(&CLIP[first..middle]).map_err(local)?;
+                return match self.roll(2) {
+                    0 => Err(failure(FailureKind::Transient)),
+                    _ => Ok(()),
+                };
+            }
+            sink.write_all(&CLIP[first..]).map_err(local)
         })
     }
 

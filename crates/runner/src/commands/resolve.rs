@@ -1,18 +1,23 @@
 //! `runner resolve`: someone who can see the account at the service says what became of a submission whose answer was lost.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use engine::ledger::Resolution;
+use engine::ledger::{AttemptRow, AttemptState, Resolution};
 use engine::{AttemptId, Ledger, LedgerError, Millis, TaskId};
+use serde_json::{Value, json};
 
-use crate::args::Resolve;
+use crate::args::{Format, Resolve};
 use crate::commands::complain;
 use crate::exit::Exit;
 use crate::place::Place;
 use crate::report::Table;
+use crate::service_choice::Choice;
 
-pub(crate) fn resolve(args: Resolve) -> Exit {
-    match attempt(args) {
+/// How far the clocks of this machine and the service may be apart.
+const SKEW: Duration = Duration::from_mins(10);
+
+pub(crate) async fn resolve(args: Resolve) -> Exit {
+    match attempt(args).await {
         Ok(exit) => exit,
         Err(error @ LedgerError::NotResolvable(_)) => {
             complain(error);
@@ -25,47 +30,141 @@ pub(crate) fn resolve(args: Resolve) -> Exit {
     }
 }
 
-fn attempt(args: Resolve) -> Result<Exit, LedgerError> {
+async fn attempt(args: Resolve) -> Result<Exit, LedgerError> {
     let place = Place::of(&args.file)?;
     let Some(ledger) = Ledger::open_existing(&place.ledger(), &place.folder)? else {
         complain(format!("nothing has been run beside {}: there is no ledger", args.file.display()));
         return Ok(Exit::InvalidInput);
     };
-    let Some(attempt) = args.attempt else { return list(&ledger) };
-    let resolution = match args.choice.task {
+    let Some(attempt) = args.attempt else { return list(&ledger, args.format) };
+    let attempt = AttemptId(attempt);
+    let resolution = match args.choice.adopt {
         Some(task) => Resolution::Accepted(TaskId(task)),
+        None if args.choice.abandon => Resolution::GivenUp,
         None => Resolution::NotAccepted,
     };
-    ledger.resolve(&AttemptId(attempt.clone()), &resolution, now())?;
-    match resolution {
-        Resolution::Accepted(task) => println!("{attempt}: the next run adopts task {task}"),
-        Resolution::NotAccepted => println!("{attempt}: the next run submits it anew"),
+    if let Resolution::Accepted(task) = &resolution
+        && !args.unchecked
+        && let Some(row) = ledger.attempt(&attempt)?
+        && let Err((why, exit)) = check(&row, task, &place).await
+    {
+        complain(why);
+        return Ok(exit);
+    }
+    ledger.resolve(&attempt, &resolution, now())?;
+    let said = match &resolution {
+        Resolution::Accepted(task) => format!("the next run adopts task {task}"),
+        Resolution::NotAccepted => "the next run submits it anew".to_owned(),
+        Resolution::GivenUp => {
+            "it is not submitted again unless `runner run --force` asks for it; what it may have cost counts as spent"
+                .to_owned()
+        }
+    };
+    match args.format {
+        Format::Text => println!("{attempt}: {said}"),
+        Format::Json | Format::Ndjson => println!("{}", json!({ "attempt": attempt, "resolution": said })),
     }
     Ok(Exit::Done)
 }
 
-fn list(ledger: &Ledger) -> Result<Exit, LedgerError> {
-    let mut table = Table::new(["attempt", "shot", "at", "what is known"]);
-    let mut any = false;
-    for row in ledger.unaccounted()? {
-        if ledger.is_alive(&row.run) {
-            continue;
+/// Asks the service that took the attempt, and no other, whether the task can be the attempt's.
+async fn check(row: &AttemptRow, task: &TaskId, place: &Place) -> Result<(), (String, Exit)> {
+    let unusable = |why: String| (why, Exit::Unusable);
+    let choice = Choice::from_environment().map_err(unusable)?;
+    if choice.identity() != row.service {
+        let service = &row.service;
+        return Err(unusable(format!(
+            "attempt {} went to {service}, and the environment names {}: set RUNNER_BASE_URL and RUNNER_API_KEY for {service}, \
+             or say --unchecked to believe that task {task} is the right one",
+            row.attempt,
+            choice.identity(),
+        )));
+    }
+    let connected = choice.connect(place, super::run::tools()).await.map_err(unusable)?;
+    let described = connected.provider.describe(task).await;
+    drop(connected.provider);
+    if let Some(service) = connected.service {
+        service.stop().await;
+    }
+    let found = described.map_err(|failure| {
+        unusable(format!("the service does not say what task {task} is: {}", failure.message))
+    })?;
+    let unlike = |what: String| {
+        (format!("task {task} is not what attempt {} asked for: {what}", row.attempt), Exit::InvalidInput)
+    };
+    if let Some(model) = found.model.filter(|model| *model != row.model) {
+        return Err(unlike(format!("its model is {model}, not {}", row.model)));
+    }
+    // Where the request left the length to the service, the attempt has the longest that may come.
+    if let Some(seconds) = found.seconds.filter(|seconds| *seconds > row.seconds + 0.5) {
+        return Err(unlike(format!("it has {seconds} seconds, not {}", row.seconds)));
+    }
+    if let Some(created) = found.created_at.filter(|created| created.after(SKEW) < row.intended_at) {
+        return Err(unlike(format!(
+            "it was made at {}, before the attempt at {}",
+            at(created),
+            at(row.intended_at)
+        )));
+    }
+    Ok(())
+}
+
+fn list(ledger: &Ledger, format: Format) -> Result<Exit, LedgerError> {
+    let open: Vec<AttemptRow> = ledger
+        .unaccounted()?
+        .into_iter()
+        .filter(|row| row.state != AttemptState::Intended || !ledger.is_alive(&row.run))
+        .collect();
+    let is_outstanding = open.iter().any(|row| row.state != AttemptState::GivenUp);
+    match format {
+        Format::Json => println!("{:#}", open.iter().map(record).collect::<Value>()),
+        Format::Ndjson => open.iter().for_each(|row| println!("{}", record(row))),
+        Format::Text if open.is_empty() => println!("every submission is accounted for"),
+        Format::Text => {
+            let mut table = Table::new(["attempt", "shot", "at", "service", "request", "what is known"]);
+            for row in &open {
+                table.row([
+                    row.attempt.to_string(),
+                    row.node.clone(),
+                    at(row.intended_at),
+                    row.service.clone(),
+                    row.digest.chars().take(12).collect(),
+                    known(row),
+                ]);
+            }
+            print!("{}", table.render());
+            println!(
+                "\nlook at your account at the service, then say one of\n  \
+                 runner resolve FILE ATTEMPT --adopt TASK   it was accepted as this task\n  \
+                 runner resolve FILE ATTEMPT --resubmit     it was not accepted: submit it anew\n  \
+                 runner resolve FILE ATTEMPT --abandon      nobody knows: leave it"
+            );
         }
-        any = true;
-        let at = jiff::Timestamp::from_millisecond(row.intended_at.0)
-            .map_or_else(|_| "?".to_owned(), |at| format!("{at:.0}"));
-        let known = row.failure.unwrap_or_else(|| "the run ended before the answer came".to_owned());
-        table.row([row.attempt.to_string(), row.node, at, known]);
     }
-    if any {
-        print!("{}", table.render());
-        println!(
-            "\nlook at your account at the service, then: runner resolve FILE ATTEMPT --task ID, or --not-accepted"
-        );
-        return Ok(Exit::Outstanding);
-    }
-    println!("every submission is accounted for");
-    Ok(Exit::Done)
+    Ok(if is_outstanding { Exit::Outstanding } else { Exit::Done })
+}
+
+fn known(row: &AttemptRow) -> String {
+    let trouble = row.failure.clone().unwrap_or_else(|| "the run ended before the answer came".to_owned());
+    if row.state == AttemptState::GivenUp { format!("given up: {trouble}") } else { trouble }
+}
+
+fn record(row: &AttemptRow) -> Value {
+    json!({
+        "attempt": row.attempt,
+        "shot": row.node,
+        "run": row.run,
+        "at": row.intended_at,
+        "service": row.service,
+        "model": row.model,
+        "request": row.digest,
+        "given_up": row.state == AttemptState::GivenUp,
+        "known": known(row),
+    })
+}
+
+fn at(time: Millis) -> String {
+    jiff::Timestamp::from_millisecond(time.0).map_or_else(|_| "?".to_owned(), |at| format!("{at:.0}"))
 }
 
 /// The machine's clock.

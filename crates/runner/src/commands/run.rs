@@ -1,15 +1,19 @@
 //! `runner run`: the main job.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use engine::spending::Spending;
-use engine::{Clock, Ledger, LedgerError, RunId, RunSummary, Setup};
+use engine::state::{Halt, Keys};
+use engine::store::Check;
+use engine::{Budget, Clock, Ledger, LedgerError, RunId, RunSummary, Setup};
 use tokio::sync::watch;
-use workflow::plan::Plan;
+use workflow::plan::{NodeIx, Plan};
 
 use super::resolve::now;
 use crate::args::{Format, Run};
+use crate::budget::{self, Unaffordable};
 use crate::commands::complain;
 use crate::exit::Exit;
 use crate::load;
@@ -17,6 +21,20 @@ use crate::place::Place;
 use crate::prices::{self, PriceTable};
 use crate::report;
 use crate::service_choice::{Choice, Connected};
+
+/// Why there is no summary: what to say, and how to end.
+struct Stop {
+    why: String,
+    exit: Exit,
+}
+
+impl Stop {
+    /// Something that a run cannot do without cannot be used.
+    #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
+    fn unusable(why: impl ToString) -> Self {
+        Self { why: why.to_string(), exit: Exit::Unusable }
+    }
+}
 
 pub(crate) async fn run(args: Run) -> Exit {
     let plan = match load::load(&args.input.file, &args.input.given) {
@@ -40,14 +58,21 @@ pub(crate) async fn run(args: Run) -> Exit {
                 Format::Json => println!("{:#}", report::summary_json(&summary, spent.as_ref())),
                 Format::Ndjson => println!("{}", report::summary_json(&summary, spent.as_ref())),
             }
-            if let Some(engine::state::Halt::Unusable { failure }) = &summary.halt {
-                complain(format!("the service cannot be used: {}", failure.message));
+            match &summary.halt {
+                Some(Halt::Unusable { failure }) => {
+                    complain(format!("the service cannot be used: {}", failure.message));
+                }
+                Some(Halt::Capped { cap }) => complain(format!(
+                    "the cap on {cap} is reached: what was out is finished, the rest is not submitted; \
+                     run again with a higher cap to go on"
+                )),
+                Some(Halt::Interrupted) | None => {}
             }
             Exit::of(&summary)
         }
-        Err(why) => {
-            complain(why);
-            Exit::Unusable
+        Err(stop) => {
+            complain(stop.why);
+            stop.exit
         }
     }
 }
@@ -64,18 +89,52 @@ fn spending(plan: &Plan, summary: &RunSummary, table: &PriceTable) -> Spending {
     })
 }
 
-/// Says what the run will submit and cost, before it does.
+/// The nodes that are to be made anew, in file order and each once.
+fn forced(args: &Run, plan: &Plan) -> Result<Vec<NodeIx>, Stop> {
+    let Some(names) = &args.force else { return Ok(Vec::new()) };
+    let mut nodes = Vec::new();
+    for name in names {
+        nodes.extend(plan.select(name).map_err(|why| Stop { why, exit: Exit::InvalidInput })?);
+    }
+    if names.is_empty() {
+        nodes.extend(plan.nodes().map(|(ix, _)| ix));
+    }
+    nodes.sort_unstable();
+    nodes.dedup();
+    Ok(nodes)
+}
+
+/// Says what the run will submit and cost, before it does, and stops it where that does not fit the caps.
 async fn announce(
+    args: &Run,
     plan: &Arc<Plan>,
     ledger: &Ledger,
+    keys: &Keys,
     service: &str,
-    table: &PriceTable,
-) -> Result<(), String> {
+    table: Option<&PriceTable>,
+    is_free: bool,
+) -> Result<(), Stop> {
+    let caps = budget::caps(&args.budget);
+    if table.is_none() && caps.is_none() && args.force.is_none() {
+        return Ok(());
+    }
+    let check = if args.verify { Check::Hash } else { Check::Quick };
     let previews =
-        engine::preview::preview(plan, Some(ledger), service).await.map_err(|error| error.to_string())?;
-    let document = report::plan::Document::new(plan, &previews, service, Some(table));
-    for line in report::plan::estimate(&document) {
-        eprintln!("{line}");
+        engine::preview::preview_with(plan, Some(ledger), keys, check).await.map_err(Stop::unusable)?;
+    let document = report::plan::Document::new(plan, &previews, service, table);
+    budget::look(&args.budget, is_free, &document).map_err(|unaffordable| match unaffordable {
+        Unaffordable::BelowFloor(why) => Stop { why, exit: Exit::Capped },
+        Unaffordable::Unpriced(why) => Stop { why, exit: Exit::InvalidInput },
+    })?;
+    let again: Vec<&str> =
+        plan.nodes().filter(|(ix, _)| keys.is_forced(*ix)).map(|(_, node)| node.name.as_str()).collect();
+    if !again.is_empty() {
+        eprintln!("made anew, whatever there is of them: {}", again.join(", "));
+    }
+    if table.is_some() || !again.is_empty() {
+        for line in report::plan::estimate(&document) {
+            eprintln!("{line}");
+        }
     }
     Ok(())
 }
@@ -85,25 +144,31 @@ async fn carry_out<'t>(
     args: &Run,
     plan: Arc<Plan>,
     table: Option<&'t PriceTable>,
-) -> Result<(RunSummary, Option<&'t PriceTable>), String> {
-    let place = Place::of(&args.input.file).map_err(|error| error.to_string())?;
+) -> Result<(RunSummary, Option<&'t PriceTable>), Stop> {
+    let force = forced(args, &plan)?;
+    let place = Place::of(&args.input.file).map_err(Stop::unusable)?;
     let folder = match &args.out {
-        Some(folder) => std::path::absolute(folder).map_err(|error| error.to_string())?,
+        Some(folder) => std::path::absolute(folder).map_err(Stop::unusable)?,
         None => place.out(plan.name()),
     };
-    let choice = Choice::from_environment()?;
-    let ledger = open(&place).map_err(|error| error.to_string())?;
-    let table = table.filter(|_| !choice.is_free());
-    let identity = choice.identity();
-    let Connected { provider, mut policy, service } = choice.connect(&place, tools()).await?;
-    if let Some(table) = table {
-        announce(&plan, &ledger, &identity, table).await?;
-    }
+    let choice = Choice::from_environment().map_err(Stop::unusable)?;
+    let ledger = open(&place).map_err(Stop::unusable)?;
+    let is_free = choice.is_free();
+    let table = table.filter(|_| !is_free);
+    let (run, identity) = (run_id(), choice.identity());
+    let keys = Keys::of_service(identity.clone())
+        .with_salt(args.salt.clone())
+        .following(ledger.salts().map_err(Stop::unusable)?)
+        .making_anew(force.iter().copied(), run.as_str());
+    announce(args, &plan, &ledger, &keys, &identity, table, is_free).await?;
+    let Connected { provider, mut policy, service } =
+        choice.connect(&place, tools()).await.map_err(Stop::unusable)?;
     if let Some(jobs) = args.jobs {
         policy.in_flight = usize::from(jobs);
     }
+    let prices = budget::prices(&plan, is_free, table.map(|table| &table.prices));
     let setup = Setup {
-        run: run_id(),
+        run,
         ledger: Arc::new(ledger),
         provider,
         policy,
@@ -111,10 +176,13 @@ async fn carry_out<'t>(
         folder,
         sources: place.folder.clone(),
         tools: tools(),
+        budget: Budget::new(budget::caps(&args.budget), prices),
+        keys,
+        check: if args.verify { Check::Hash } else { Check::Quick },
         interrupt: interrupts(),
     };
     let mut reporter = report::reporter(args.format);
-    let summary = engine::run(plan, setup, &mut *reporter).await.map_err(|error| error.to_string());
+    let summary = engine::run(plan, setup, &mut *reporter).await.map_err(Stop::unusable);
     if let Some(service) = service {
         service.stop().await;
     }
@@ -125,10 +193,12 @@ fn open(place: &Place) -> Result<Ledger, LedgerError> {
     Ledger::open(&place.ledger(), &place.folder)
 }
 
-/// Names a run by its second and process: readable, and unique among the runs of one ledger.
+/// Names a run by its second, its process and a little chance: readable, and unique among the runs of one ledger, whichever machine or
+/// container they come from.
 fn run_id() -> RunId {
     let at = jiff::Timestamp::from_millisecond(now().0).unwrap_or_default();
-    RunId(format!("{}-{:x}", at.strftime("%Y%m%dT%H%M%S"), std::process::id()))
+    let chance = RandomState::new().hash_one(std::process::id()) & 0xffff;
+    RunId(format!("{}-{:x}-{chance:04x}", at.strftime("%Y%m%dT%H%M%S"), std::process::id()))
 }
 
 /// ffmpeg, where it is on the path: only unusual formats need it.
@@ -140,13 +210,14 @@ pub(crate) fn tools() -> media::Tools {
     media::Tools { ffmpeg: found, ..media::Tools::default() }
 }
 
-/// Becomes true with the first interrupt. The second one ends the process at once: the ledger is good for that at any instant.
+/// Becomes true with the first interrupt or SIGTERM. The second one ends the process at once: the ledger is good for that at any instant.
 pub(crate) fn interrupts() -> watch::Receiver<bool> {
     let (sender, receiver) = watch::channel(false);
     tokio::spawn(async move {
-        asked_to_end().await;
+        let mut signals = Signals::new();
+        signals.next().await;
         sender.send_replace(true);
-        asked_to_end().await;
+        signals.next().await;
         quit();
     });
     receiver
@@ -157,21 +228,47 @@ fn quit() {
     std::process::exit(130);
 }
 
+/// The signals that ask for an end, listened to without a gap between one and the next.
 #[cfg(unix)]
-async fn asked_to_end() {
-    use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminate) => {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
+struct Signals {
+    interrupt: Option<tokio::signal::unix::Signal>,
+    terminate: Option<tokio::signal::unix::Signal>,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        Self {
+            interrupt: signal(SignalKind::interrupt()).ok(),
+            terminate: signal(SignalKind::terminate()).ok(),
+        }
+    }
+
+    async fn next(&mut self) {
+        async fn one(signal: &mut Option<tokio::signal::unix::Signal>) {
+            match signal {
+                Some(signal) => drop(signal.recv().await),
+                None => std::future::pending().await,
             }
         }
-        Err(_) => drop(tokio::signal::ctrl_c().await),
+        tokio::select! {
+            () = one(&mut self.interrupt) => {}
+            () = one(&mut self.terminate) => {}
+        }
     }
 }
 
 #[cfg(not(unix))]
-async fn asked_to_end() {
-    drop(tokio::signal::ctrl_c().await);
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> Self {
+        Self
+    }
+
+    async fn next(&mut self) {
+        drop(tokio::signal::ctrl_c().await);
+    }
 }

@@ -77,5 +77,6 @@ pub(crate) fn summary_json(summary: &RunSummary, spent: Option<&(&PriceTable, Sp
         "picks": picks,
         "spending": spent,
         "halt": summary.halt,
+        "budget": { "caps": summary.caps, "held": summary.held, "spent": summary.spent },
     })
 }

@@ -48,8 +48,13 @@ pub(super) fn line(state: &RunState, event: &Event, _now: Millis) -> Option<Stri
         Event::Joined { film, .. } => format!("film: joined, {}", shown(&film.path)),
         Event::NotJoined { failure, .. } => format!("film: {}", failure.message),
         Event::Interrupted => {
-            "interrupted: nothing more is submitted; tasks that are out are kept for the next run".to_owned()
+            "interrupted: nothing more is submitted; tasks that are out are kept for the next run, finished videos are fetched; \
+             again to end at once"
+                .to_owned()
         }
+        Event::Capped { cap, .. } => format!(
+            "the cap on {cap} is reached, with what other runs hold: nothing more is submitted, what is out is finished"
+        ),
         Event::Looked { .. }
         | Event::Taken { .. }
         | Event::Unprepared { .. }
@@ -86,12 +91,13 @@ pub(super) fn outcome(outcome: &Outcome) -> Option<String> {
                 | FailureKind::Corrupt
                 | FailureKind::Local
                 | FailureKind::Task => "",
+                FailureKind::GivenUp => "; `runner run FILE --force SHOT` makes it anew",
             };
             format!("failed: {}{code}{advice}", failure.message)
         }
         Outcome::Ambiguous { attempt, reason } => format!(
             "it is not known whether the service accepted it ({reason}), so it is not submitted again; \
-             look at your account there, then say `runner resolve FILE {attempt} --task ID` or `--not-accepted`"
+             look at your account there, then say `runner resolve FILE {attempt} --adopt TASK`, `--resubmit` or `--abandon`"
         ),
         Outcome::Detached { task, reason } => {
             format!("left for a later run, which adopts task {task}: {reason}")

@@ -23,6 +23,15 @@ impl NodeKey {
         hex::encode(&self.0[..6])
     }
 
+    /// The key of the same work, set apart by `salt`.
+    #[must_use]
+    pub fn salted(&self, salt: &str) -> Self {
+        let mut hasher = Hasher::new("node-key-salted/1");
+        hasher.bytes(&self.0);
+        hasher.text(salt);
+        Self(hasher.finish())
+    }
+
     /// The raw bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {

@@ -6,7 +6,7 @@ use workflow::plan::NodeIx;
 
 use crate::ids::{AttemptId, TaskId};
 use crate::state::{
-    Action, Answer, Decision, Download, Event, Failure, FailureKind, Halt, Outcome, Phase, RunState,
+    Action, Answer, Decision, Download, Event, Failure, FailureKind, Outcome, Phase, RunState,
 };
 use crate::time::Millis;
 
@@ -26,6 +26,9 @@ impl RunState {
         let task = task.clone();
         if !matches!(answer, Answer::Unreachable { .. }) {
             let state = self.node_mut(node);
+            if !matches!(answer, Answer::Missing { .. }) {
+                state.missing_since = None;
+            }
             state.unreachable_since = None;
             state.trouble = None;
         }
@@ -40,17 +43,20 @@ impl RunState {
                 let Some(key) = self.key(node) else { return };
                 let state = self.node_mut(node);
                 state.progress = Some(100);
-                state.phase = Phase::Finished(Download {
+                self.put(
                     node,
-                    key,
-                    attempt,
-                    task,
-                    url,
-                    turn: 0,
-                    last_frame_url,
-                    expires_at,
-                    at: now,
-                });
+                    Phase::Finished(Download {
+                        node,
+                        key,
+                        attempt,
+                        task,
+                        url,
+                        turn: 0,
+                        last_frame_url,
+                        expires_at,
+                        at: now,
+                    }),
+                );
             }
             Answer::Failed { failure } => self.failed(node, failure, task, now),
             Answer::Missing { expired } => self.missing(node, expired, attempt, task, since, now, actions),
@@ -59,18 +65,16 @@ impl RunState {
                 let state = self.node_mut(node);
                 let from = *state.unreachable_since.get_or_insert(now);
                 if now.since(from) >= patience {
-                    state.end(Outcome::Detached {
-                        task,
-                        reason: format!("the service does not answer: {reason}"),
-                    });
+                    let reason = format!("the service does not answer: {reason}");
+                    self.end(node, Outcome::Detached { task, reason });
                 } else {
                     state.trouble = Some(reason);
                     self.poll_again(node, attempt, task, since, now, actions);
                 }
             }
             Answer::Unusable { failure } => {
-                self.node_mut(node).end(Outcome::Detached { task, reason: failure.message.clone() });
-                self.halt.get_or_insert(Halt::Unusable { failure });
+                self.end(node, Outcome::Detached { task, reason: failure.message.clone() });
+                self.unusable(failure);
             }
         }
     }
@@ -85,7 +89,7 @@ impl RunState {
     #[must_use]
     pub fn decides(&self, event: &Event, now: Millis) -> bool {
         match event {
-            Event::Woke => false,
+            Event::Woke => self.ends_grace(now),
             Event::Answered { node, answer: Answer::Running { .. }, .. } => match self.node(*node).phase {
                 Phase::Out { since, .. } => now.since(since) >= self.allowed(*node),
                 _ => false,
@@ -94,6 +98,7 @@ impl RunState {
             | Event::Looked { .. }
             | Event::Prepared { .. }
             | Event::Taken { .. }
+            | Event::Capped { .. }
             | Event::Unprepared { .. }
             | Event::Submitted { .. }
             | Event::Refused { .. }
@@ -121,7 +126,7 @@ impl RunState {
         let elapsed = now.since(since);
         if elapsed >= allowed {
             let reason = format!("it is not finished after {} s", elapsed.as_secs());
-            self.node_mut(node).end(Outcome::Detached { task, reason });
+            self.end(node, Outcome::Detached { task, reason });
             return;
         }
         let wait =
@@ -133,14 +138,15 @@ impl RunState {
     /// The service failed the task. A shot's `retry` pays for another one where that may help.
     fn failed(&mut self, node: NodeIx, failure: Failure, task: TaskId, now: Millis) {
         let allowed = self.plan.node(node).retry.saturating_sub(1);
+        self.settle(node, None);
         let state = self.node_mut(node);
         if failure.kind.worth_resubmitting() && state.resubmissions < allowed {
             state.resubmissions += 1;
             state.progress = None;
             state.trouble = Some(failure.message);
-            state.phase = Phase::Ready { not_before: now };
+            self.put(node, Phase::Ready { not_before: now });
         } else {
-            state.end(Outcome::Failed { failure, task: Some(task) });
+            self.end(node, Outcome::Failed { failure, task: Some(task) });
         }
     }
 
@@ -155,19 +161,23 @@ impl RunState {
         now: Millis,
         actions: &mut Vec<Action>,
     ) {
-        // Services that replicate answer 404 for a moment after they accepted a task.
-        if !expired && now.since(since) < self.policy.settle_in {
+        // Services that replicate answer 404 for a moment after they accepted a task, or while one of them is behind. What is paid for is
+        // not given up for that: it counts as gone when it has been unknown for a while, without a word to the contrary.
+        let missing_since = *self.node_mut(node).missing_since.get_or_insert(now);
+        if !expired && now.since(missing_since) < self.policy.settle_in {
             self.poll_again(node, attempt, task, since, now, actions);
             return;
         }
         actions.push(Action::Forget { attempt });
+        self.settle(node, None);
         let state = self.node_mut(node);
         if state.was_downloaded {
             // It was delivered once and its file was removed since; now the service has forgotten it too.
             state.was_downloaded = false;
+            state.missing_since = None;
             state.submitted_at = None;
             state.decision = Some(Decision::Execute);
-            state.phase = Phase::Ready { not_before: now };
+            self.put(node, Phase::Ready { not_before: now });
             return;
         }
         let said = if expired {
@@ -176,6 +186,6 @@ impl RunState {
             "the service does not know the task"
         };
         let failure = Failure::new(FailureKind::Expired, said);
-        state.end(Outcome::Failed { failure, task: Some(task) });
+        self.end(node, Outcome::Failed { failure, task: Some(task) });
     }
 }

@@ -1,45 +1,66 @@
 //! The video is on disk, or could not be fetched this time.
 
+use std::time::Duration;
+
 use workflow::plan::NodeIx;
 
 use crate::artifact::Artifact;
 use crate::state::{Action, Failure, FailureKind, Outcome, Phase, RunState};
 use crate::time::Millis;
 
+/// So many more bytes on disk make a broken download worth as many tries again.
+const PROGRESS: u64 = 1 << 20;
+
 impl RunState {
     pub(in crate::state) fn downloaded(
         &mut self,
         node: NodeIx,
         artifact: Artifact,
+        spent: Option<i64>,
         now: Millis,
         actions: &mut Vec<Action>,
     ) {
         let Phase::Downloading(download) = &self.node(node).phase else { return };
         let task = download.task.clone();
-        let state = self.node_mut(node);
-        state.done_at = Some(now);
-        state.end(Outcome::Done { artifact, task });
+        self.settle(node, spent);
+        self.node_mut(node).done_at = Some(now);
+        self.end(node, Outcome::Done { artifact, task });
         self.look_after(node, now, actions);
     }
 
-    /// Tries go by turns to the address that the service gave and to its content endpoint. When all have failed the task is kept for a later run:
-    /// it is paid for.
-    pub(in crate::state) fn not_downloaded(&mut self, node: NodeIx, failure: Failure, now: Millis) {
+    /// A download that broke off goes on where it was, as long as that leads further. Otherwise tries go by turns to the address that the
+    /// service gave and to its content endpoint. When all have failed the task is kept for a later run: it is paid for.
+    pub(in crate::state) fn not_downloaded(
+        &mut self,
+        node: NodeIx,
+        failure: Failure,
+        kept: u64,
+        now: Millis,
+    ) {
         let Phase::Downloading(download) = &self.node(node).phase else { return };
         let mut download = download.clone();
-        self.node_mut(node).download_tries += 1;
-        let tries = self.node(node).download_tries;
-        let wait = self.policy.wait_after(tries);
-        let patient = tries < self.policy.download_tries && failure.kind != FailureKind::Local;
         let state = self.node_mut(node);
-        if patient {
-            state.trouble = Some(failure.message);
-            download.at = now.after(wait);
-            download.turn += 1;
-            state.phase = Phase::Finished(download);
-        } else {
-            let reason = format!("its video could not be fetched: {}", failure.message);
-            state.end(Outcome::Detached { task: download.task, reason });
+        let goes_further = kept > state.kept;
+        if kept >= state.kept.saturating_add(PROGRESS) {
+            state.download_tries = 0;
         }
+        state.kept = kept;
+        state.download_tries += 1;
+        let tries = state.download_tries;
+        let patient = tries < self.policy.download_tries && failure.kind != FailureKind::Local;
+        if !patient {
+            let reason = format!("its video could not be fetched: {}", failure.message);
+            self.end(node, Outcome::Detached { task: download.task, reason });
+            return;
+        }
+        // An address that is dead stays dead: the content endpoint is asked at once.
+        let is_dead = failure.kind == FailureKind::Expired && download.uses_url();
+        let wait = if is_dead { Duration::ZERO } else { self.policy.wait_after(tries) };
+        self.node_mut(node).trouble = Some(failure.message);
+        download.at = now.after(wait);
+        if !goes_further {
+            download.turn += 1;
+        }
+        self.put(node, Phase::Finished(download));
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use workflow::plan::NodeIx;
 
-use crate::state::{Action, Decision, Outcome, Phase, Prior, RunState};
+use crate::state::{Action, Decision, Failure, FailureKind, Outcome, Phase, Prior, RunState};
 use crate::time::Millis;
 
 /// How long to wait before asking again about a node that another live run is submitting.
@@ -30,35 +30,61 @@ impl RunState {
         }
         match prior {
             Prior::Nothing => {
-                let state = self.node_mut(node);
-                state.decision = Some(Decision::Execute);
-                state.phase = Phase::Ready { not_before: now };
+                self.let_go(node);
+                self.node_mut(node).decision = Some(Decision::Execute);
+                self.put(node, Phase::Ready { not_before: now });
             }
             Prior::Made { attempt: _, task, artifact } => {
-                let state = self.node_mut(node);
-                state.decision = Some(Decision::Reuse);
-                state.end(Outcome::Done { artifact, task });
+                self.let_go(node);
+                self.node_mut(node).decision = Some(Decision::Reuse);
+                self.end(node, Outcome::Done { artifact, task });
                 self.look_after(node, now, actions);
             }
             Prior::Out { attempt, task, since, was_downloaded } => {
+                self.let_go(node);
                 let state = self.node_mut(node);
                 state.decision = Some(Decision::Adopt);
                 state.submitted_at = Some(since);
                 state.was_downloaded = was_downloaded;
-                state.phase = Phase::Out { attempt: attempt.clone(), task: task.clone(), since };
+                self.put(node, Phase::Out { attempt: attempt.clone(), task: task.clone(), since });
                 actions.push(Action::Poll { node, attempt, task, at: now });
             }
             Prior::Unanswered { attempt, at: _ } => {
-                let state = self.node_mut(node);
-                state.decision = Some(Decision::Blocked);
+                self.let_go(node);
+                self.node_mut(node).decision = Some(Decision::Blocked);
                 let reason = "an earlier run was cut off while it was submitting this shot".to_owned();
-                state.end(Outcome::Ambiguous { attempt, reason });
+                self.end(node, Outcome::Ambiguous { attempt, reason });
+            }
+            Prior::GivenUp { attempt } => {
+                self.let_go(node);
+                self.node_mut(node).decision = Some(Decision::Blocked);
+                let said = format!("its submission {attempt} was given up, and it is not repeated unasked");
+                let failure = Failure::new(FailureKind::GivenUp, said);
+                self.end(node, Outcome::Failed { failure, task: None });
+            }
+            Prior::AtOther { service, attempt, task } => {
+                self.let_go(node);
+                self.node_mut(node).decision = Some(Decision::Blocked);
+                let outcome = match task {
+                    Some(task) => Outcome::Detached {
+                        task,
+                        reason: format!("it is out at {service}, and this run talks to another service"),
+                    },
+                    None => Outcome::Ambiguous {
+                        attempt,
+                        reason: format!(
+                            "it was submitted to {service}, whose answer was lost, and this run talks to another service"
+                        ),
+                    },
+                };
+                self.end(node, outcome);
             }
             Prior::Busy { run } => {
                 let Some(key) = self.key(node) else { return };
-                let state = self.node_mut(node);
-                state.phase = Phase::Elsewhere;
-                state.trouble = Some(format!("run {run} is submitting this very shot; waiting for its task"));
+                self.let_go(node);
+                self.put(node, Phase::Elsewhere);
+                self.node_mut(node).trouble =
+                    Some(format!("run {run} is submitting this very shot; waiting for its task"));
                 actions.push(Action::Look { node, key, at: now.after(LOOK_AGAIN) });
             }
         }

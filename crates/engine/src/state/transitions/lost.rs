@@ -8,7 +8,7 @@ use crate::state::{Outcome, Phase, RunState};
 impl RunState {
     pub(in crate::state) fn lost(&mut self, node: NodeIx, attempt: AttemptId, reason: String) {
         if matches!(self.node(node).phase, Phase::Submitting { .. }) {
-            self.node_mut(node).end(Outcome::Ambiguous { attempt, reason });
+            self.end(node, Outcome::Ambiguous { attempt, reason });
         }
     }
 }

@@ -3,6 +3,7 @@
 //! A transition that finds its node in another phase than it expects does nothing: the answer came too late to matter.
 
 mod answered;
+mod capped;
 mod downloaded;
 mod interrupted;
 mod looked;

@@ -3,7 +3,7 @@
 use workflow::plan::NodeIx;
 
 use crate::ids::AttemptId;
-use crate::state::{Action, Failure, Outcome, Phase, RunState};
+use crate::state::{Action, Failure, Halt, Outcome, Phase, RunState};
 
 impl RunState {
     pub(in crate::state) fn prepared(
@@ -16,10 +16,12 @@ impl RunState {
         if !self.is_being_prepared(node) {
             return;
         }
-        let halted = self.halt.is_some();
-        let state = self.node_mut(node);
-        state.by_url = by_url;
-        state.phase = Phase::Submitting { attempt: attempt.clone() };
+        // Under a cap, what has its intent on disk was found to fit.
+        let halted = matches!(self.halt, Some(Halt::Interrupted | Halt::Unusable { .. }));
+        // A replay comes here without the admission that held it.
+        self.hold(node);
+        self.node_mut(node).by_url = by_url;
+        self.put(node, Phase::Submitting { attempt: attempt.clone() });
         actions.push(if halted {
             Action::Discard { node, attempt }
         } else {
@@ -28,13 +30,14 @@ impl RunState {
     }
 
     /// A replay skips the polls and ticks that let a waiting node go ahead: its intent shows that it did.
-    fn is_being_prepared(&self, node: NodeIx) -> bool {
+    pub(in crate::state) fn is_being_prepared(&self, node: NodeIx) -> bool {
         matches!(self.node(node).phase, Phase::Preparing | Phase::Ready { .. })
     }
 
     pub(in crate::state) fn unprepared(&mut self, node: NodeIx, failure: Failure) {
         if self.is_being_prepared(node) {
-            self.node_mut(node).end(Outcome::Failed { failure, task: None });
+            self.let_go(node);
+            self.end(node, Outcome::Failed { failure, task: None });
         }
     }
 }

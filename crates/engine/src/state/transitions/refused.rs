@@ -10,8 +10,9 @@ impl RunState {
         if !matches!(self.node(node).phase, Phase::Submitting { .. }) {
             return;
         }
+        self.let_go(node);
         if self.halt.is_some() {
-            self.node_mut(node).end(Outcome::NotBegun);
+            self.end(node, Outcome::NotBegun);
             return;
         }
         self.node_mut(node).post_tries += 1;
@@ -30,25 +31,32 @@ impl RunState {
                 if state.by_url && !state.inline {
                     // The service may no longer reach a frame that it keeps itself: send the picture instead, once.
                     state.inline = true;
-                    state.phase = Phase::Ready { not_before: now };
+                    self.put(node, Phase::Ready { not_before: now });
                 } else {
-                    state.end(Outcome::Failed { failure, task: None });
+                    self.end(node, Outcome::Failed { failure, task: None });
                 }
             }
             RefusalKind::Service => {
-                self.node_mut(node).end(Outcome::Failed { failure: failure.clone(), task: None });
-                self.halt.get_or_insert(Halt::Unusable { failure });
+                self.end(node, Outcome::Failed { failure: failure.clone(), task: None });
+                self.unusable(failure);
             }
         }
     }
 
     fn come_back_or_fail(&mut self, node: NodeIx, failure: Failure, patient: bool, at: Millis) {
-        let state = self.node_mut(node);
         if patient {
-            state.trouble = Some(failure.message);
-            state.phase = Phase::Ready { not_before: at };
+            self.node_mut(node).trouble = Some(failure.message);
+            self.put(node, Phase::Ready { not_before: at });
         } else {
-            state.end(Outcome::Failed { failure, task: None });
+            self.end(node, Outcome::Failed { failure, task: None });
+        }
+    }
+
+    /// No request of this run can succeed: nothing more is submitted.
+    pub(in crate::state) fn unusable(&mut self, failure: Failure) {
+        if self.halt.is_none() {
+            self.halt = Some(Halt::Unusable { failure });
+            self.end_what_has_not_begun();
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use workflow::plan::NodeIx;
 
-use crate::state::{Action, Decision, Outcome, Phase, RunState};
+use crate::state::{Action, Decision, Halt, Outcome, Phase, RunState};
 use crate::time::Millis;
 
 impl RunState {
@@ -21,7 +21,9 @@ impl RunState {
         now: Millis,
         actions: &mut Vec<Action>,
     ) {
-        if self.node(node).phase != Phase::Waiting || self.halt.is_some() {
+        // What is made already costs nothing, so a run that has reached a cap still looks for it.
+        let goes_on = matches!(self.halt, None | Some(Halt::Capped { .. }));
+        if self.node(node).phase != Phase::Waiting || !goes_on {
             return;
         }
         let is_done = |before: &NodeIx| matches!(self.node(*before).outcome(), Some(Outcome::Done { .. }));
@@ -31,11 +33,11 @@ impl RunState {
         let takes: Vec<String> =
             self.plan.unpicked(node).map(|takes| self.plan.takes_name(takes).to_owned()).collect();
         if !takes.is_empty() {
-            let state = self.node_mut(node);
-            state.decision = Some(Decision::Deferred);
-            state.end(Outcome::Unpicked { takes });
+            self.node_mut(node).decision = Some(Decision::Deferred);
+            self.end(node, Outcome::Unpicked { takes });
         } else if let Some(key) = self.key(node) {
-            self.node_mut(node).phase = Phase::Looking;
+            self.node_mut(node).key = Some(key);
+            self.put(node, Phase::Looking);
             actions.push(Action::Look { node, key, at: now });
         }
     }

@@ -26,10 +26,10 @@ impl RunState {
         state.post_tries = 0;
         state.trouble = None;
         if interrupted {
-            state.end(Outcome::Detached { task, reason: "the run was interrupted".to_owned() });
+            self.end(node, Outcome::Detached { task, reason: "the run was interrupted".to_owned() });
             return;
         }
-        state.phase = Phase::Out { attempt: attempt.clone(), task: task.clone(), since: now };
+        self.put(node, Phase::Out { attempt: attempt.clone(), task: task.clone(), since: now });
         actions.push(Action::Poll { node, attempt, task, at: first_poll });
     }
 }

@@ -1,0 +1,89 @@
+//! The ledger's tables, the version of their format, and the steps that bring an older ledger up to it.
+//!
+//! A new ledger goes through all the steps, so that an old one and a new one cannot differ. To change the format, add a step.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::LedgerError;
+
+/// Step `n`, counted from 0, leads from format `n` to format `n + 1`. Format 0 is an empty file.
+const STEPS: &[&str] =
+    &[include_str!("format1.sql"), include_str!("format2.sql"), include_str!("format3.sql")];
+
+/// The format that this program writes; kept in SQLite's `user_version`.
+const FORMAT: i64 = STEPS.len() as i64;
+
+/// How long a writer waits for another process.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Refuses a ledger of a later format before anything of it is touched: even looking through SQLite would leave files beside it.
+pub(super) fn refuse_later(file: &Path) -> Result<(), LedgerError> {
+    let mut found = in_header(file).unwrap_or(0);
+    let log = file.with_extension("db-wal");
+    if found <= FORMAT && std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+        // A process that died has left what it wrote last beside the file.
+        let looked = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY);
+        found = looked.and_then(|connection| format_of(&connection)).unwrap_or(0);
+    }
+    if found > FORMAT {
+        Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT })
+    } else {
+        Ok(())
+    }
+}
+
+/// The version as it stands in the file's own header (SQLite's file format, section 1.3); nothing where the file is none of SQLite's, which
+/// opening it for good says better.
+fn in_header(file: &Path) -> Option<i64> {
+    let mut header = [0_u8; 100];
+    std::fs::File::open(file).ok()?.read_exact(&mut header).ok()?;
+    let version: [u8; 4] = header[60..64].try_into().ok()?;
+    header.starts_with(b"SQLite format 3\0").then_some(i64::from(u32::from_be_bytes(version)))
+}
+
+/// Sets a connection up and brings the ledger to this program's format: one transaction a step.
+pub(super) fn prepare(
+    connection: &mut Connection,
+    file: &Path,
+    synchronous: &str,
+) -> Result<(), LedgerError> {
+    let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
+    connection.busy_timeout(PATIENCE).map_err(wrap)?;
+    let found = format_of(connection).map_err(wrap)?;
+    if found > FORMAT {
+        return Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT });
+    }
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.pragma_update(None, "journal_mode", "wal").map_err(wrap)?;
+    connection.pragma_update(None, "synchronous", synchronous).map_err(wrap)?;
+    if found != FORMAT {
+        // A table that is made again would otherwise take the rows that refer to it along.
+        connection.pragma_update(None, "foreign_keys", false).map_err(wrap)?;
+        while migrate_once(connection, file)? {}
+    }
+    connection.pragma_update(None, "foreign_keys", true).map_err(wrap)
+}
+
+/// Goes one step, if there is one to go. Another process may have gone it meanwhile.
+fn migrate_once(connection: &mut Connection, file: &Path) -> Result<bool, LedgerError> {
+    let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
+    let transaction =
+        connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(wrap)?;
+    let found = format_of(&transaction).map_err(wrap)?;
+    if found > FORMAT {
+        return Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT });
+    }
+    let Some(step) = usize::try_from(found).ok().and_then(|found| STEPS.get(found)) else { return Ok(false) };
+    transaction.execute_batch(step).map_err(wrap)?;
+    transaction.pragma_update(None, "user_version", found + 1).map_err(wrap)?;
+    transaction.commit().map_err(wrap)?;
+    Ok(true)
+}
+
+fn format_of(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+}

@@ -1,0 +1,384 @@
+//! The ledger by itself: formats old and new, caps between processes, sums that add up, a disk that is full.
+
+#![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::budget::{Amount, Cap, Caps, Hold};
+use engine::ledger::{Kept, Lease, Resolution};
+use engine::state::{Answer, Failure, FailureKind, Prior, Refusal, RefusalKind};
+use engine::{Artifact, AttemptId, Event, Ledger, LedgerError, Millis, RunId, TaskId};
+use rusqlite::Connection;
+use support::plan;
+use support::world::Dice;
+use workflow::plan::{NodeIx, Plan};
+
+const FORMAT_1: &str = include_str!("fixtures/format1.sql");
+
+fn open(folder: &Path) -> Result<Ledger, LedgerError> {
+    Ledger::open_without_sync(&folder.join("ledger.db"), folder)
+}
+
+fn new() -> (tempfile::TempDir, Ledger) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let ledger = open(folder.path()).expect("a new ledger");
+    (folder, ledger)
+}
+
+fn begin(ledger: &Ledger, run: &str, caps: Caps) -> Lease {
+    ledger.begin(RunId::from(run), "test", "https://api.example.com", caps, Millis(1)).expect("a run begins")
+}
+
+fn prepared(node: usize, attempt: &str, cost: i64) -> Event {
+    Event::Prepared {
+        node: NodeIx::new(node),
+        attempt: AttemptId::from(attempt),
+        key: format!("key {attempt}"),
+        digest: "d".to_owned(),
+        by_url: false,
+        work: None,
+        held: Hold { cost: Some(cost), video_ms: 4_000 },
+        anew: None,
+        parts: Vec::new(),
+    }
+}
+
+fn write(ledger: &Ledger, lease: &Lease, plan: &Plan, event: Event) -> Event {
+    let mut applied =
+        ledger.append(lease, plan, Millis(2), vec![(event, Kept::Yes)]).expect("it can be written");
+    applied.pop().expect("one event for one event")
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    fs_err::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.is_file())
+        .map(|path| (path.display().to_string(), fs_err::read(&path).expect("a file that can be read")))
+        .collect()
+}
+
+/// Every table and index with what SQLite says of it.
+fn shape(folder: &Path) -> Vec<(String, String)> {
+    let connection = Connection::open(folder.join("ledger.db")).expect("a database");
+    let mut statement = connection
+        .prepare("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
+        .expect("a statement");
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
+    rows.map(|row| row.expect("a row")).collect()
+}
+
+#[test]
+fn a_ledger_of_format_1_is_brought_up_to_date_and_keeps_what_it_knows() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let old = Connection::open(folder.path().join("ledger.db")).expect("a database");
+    old.execute_batch(FORMAT_1).expect("the old ledger");
+    drop(old);
+    for _ in 0..2 {
+        let ledger = open(folder.path()).expect("it is brought up to date");
+        let door = ledger.live("k-door").expect("it can be read").expect("door is made");
+        let made = door.artifact.expect("door has a video");
+        assert_eq!((made.sha256.as_str(), made.changed_at), ("abcd", None));
+        assert_eq!(door.service, "https://api.example.com");
+        assert_eq!(
+            ledger.live("k-lamp").expect("it can be read").and_then(|row| row.task),
+            Some(TaskId::from("task_2"))
+        );
+        assert!(ledger.live("k-fog").expect("it can be read").is_none());
+        assert_eq!(ledger.unaccounted().expect("it can be read").len(), 1);
+        assert_eq!(ledger.events(&RunId::from("old")).expect("old events can be read").len(), 3);
+        assert_eq!(ledger.recorded("lamp").expect("it can be read").len(), 1);
+        let (held, spent) = ledger.spending().expect("it can be read");
+        assert_eq!(held, Amount { cost: 0, tasks: 2, video_ms: 6_500 });
+        assert_eq!(spent, Amount { cost: 0, tasks: 2, video_ms: 8_000 });
+    }
+    let (fresh, _ledger) = new();
+    assert_eq!(shape(folder.path()), shape(fresh.path()), "an old ledger and a new one do not differ");
+}
+
+#[test]
+fn a_ledger_of_a_later_format_is_refused_and_not_one_byte_of_it_changes() {
+    for in_wal in [true, false] {
+        let (folder, ledger) = new();
+        drop(ledger);
+        let file = folder.path().join("ledger.db");
+        let later = Connection::open(&file).expect("a database");
+        if !in_wal {
+            later.pragma_update(None, "journal_mode", "delete").expect("another mode");
+        }
+        later.pragma_update(None, "user_version", 99).expect("a version");
+        drop(later);
+        let before = files(folder.path());
+        let refused = open(folder.path());
+        assert!(matches!(refused, Err(LedgerError::TooNew { found: 99, .. })), "{refused:?}");
+        assert!(files(folder.path()) == before, "not one byte, not one file");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_ledger_is_said_to_be_none() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs_err::write(
+        folder.path().join("ledger.db"),
+        "a shopping list, and quite a long one at that\n".repeat(40),
+    )
+    .expect("a file");
+    let before = files(folder.path());
+    assert!(matches!(open(folder.path()), Err(LedgerError::Sqlite { .. })));
+    assert!(files(folder.path()) == before);
+}
+
+#[test]
+fn a_run_that_is_alive_is_the_only_one_of_its_name() {
+    let (_folder, ledger) = new();
+    let lease = begin(&ledger, "run", Caps::default());
+    assert!(ledger.is_alive(&RunId::from("run")));
+    let again = ledger.begin(RunId::from("run"), "test", "s", Caps::default(), Millis(1));
+    assert!(again.is_err(), "two runs of one name would take each other's attempts for their own");
+    drop(lease);
+    assert!(!ledger.is_alive(&RunId::from("run")));
+}
+
+#[test]
+fn processes_that_share_a_ledger_never_cross_a_cap_together() {
+    let (folder, _ledger) = new();
+    let plan = plan(&["a"]);
+    let cap = 1_000_i64;
+    let caps = Caps { cost: Some(cap), ..Caps::default() };
+    let most = std::thread::scope(|scope| {
+        let processes: Vec<_> = (0..4)
+            .map(|process: u64| {
+                let (plan, folder) = (Arc::clone(&plan), folder.path());
+                scope.spawn(move || {
+                    let ledger = open(folder).expect("the ledger");
+                    let run = format!("run{process}");
+                    let lease = begin(&ledger, &run, caps);
+                    let mut dice = Dice(process + 1);
+                    let mut most = 0;
+                    let mut refused = 0;
+                    for number in 0..60 {
+                        let attempt = format!("{run}.{number}");
+                        let cost = 20 + dice.roll(40) as i64;
+                        let written = write(&ledger, &lease, &plan, prepared(0, &attempt, cost));
+                        let (held, spent) = ledger.spending().expect("it can be read");
+                        most = most.max(held.cost + spent.cost);
+                        match written {
+                            Event::Capped { cap: Cap::Cost, .. } => refused += 1,
+                            Event::Prepared { .. } => {
+                                let (node, attempt) = (NodeIx::new(0), AttemptId(attempt));
+                                let failure = Failure::new(FailureKind::Transient, "no");
+                                match dice.roll(4) {
+                                    0 => {}
+                                    1 => {
+                                        let task = TaskId(format!("task {attempt}"));
+                                        write(
+                                            &ledger,
+                                            &lease,
+                                            &plan,
+                                            Event::Submitted { node, attempt, task },
+                                        );
+                                    }
+                                    _ => {
+                                        let refusal =
+                                            Refusal { kind: RefusalKind::Again, failure, retry_after: None };
+                                        write(
+                                            &ledger,
+                                            &lease,
+                                            &plan,
+                                            Event::Refused { node, attempt, refusal },
+                                        );
+                                    }
+                                }
+                            }
+                            other => panic!("an intent is written or refused, not {other:?}"),
+                        }
+                    }
+                    (most, refused)
+                })
+            })
+            .collect();
+        let all: Vec<(i64, u32)> =
+            processes.into_iter().map(|process| process.join().expect("no panic")).collect();
+        assert!(all.iter().any(|(_, refused)| *refused > 0), "the cap is reached");
+        all.into_iter().map(|(most, _)| most).max().expect("four processes")
+    });
+    assert!(most <= cap, "{most} were held and spent under a cap of {cap}");
+}
+
+#[test]
+fn what_was_spent_before_a_run_began_does_not_count_and_what_is_still_out_does() {
+    let (_folder, ledger) = new();
+    let plan = plan(&["a"]);
+    let first = begin(&ledger, "first", Caps::default());
+    for (attempt, is_done) in [("first.1", true), ("first.2", false)] {
+        write(&ledger, &first, &plan, prepared(0, attempt, 600));
+        let (node, attempt) = (NodeIx::new(0), AttemptId::from(attempt));
+        let task = TaskId(format!("task {attempt}"));
+        write(&ledger, &first, &plan, Event::Submitted { node, attempt: attempt.clone(), task });
+        if is_done {
+            write(
+                &ledger,
+                &first,
+                &plan,
+                Event::Downloaded { node, attempt, artifact: artifact(), spent: Some(500) },
+            );
+        }
+    }
+    let (held, spent) = ledger.spending().expect("it can be read");
+    assert_eq!((held.cost, spent.cost), (600, 500), "settled at what it came to");
+    let second = begin(&ledger, "second", Caps { cost: Some(1_000), ..Caps::default() });
+    assert!(matches!(write(&ledger, &second, &plan, prepared(0, "second.1", 401)), Event::Capped { .. }));
+    assert!(matches!(write(&ledger, &second, &plan, prepared(0, "second.2", 400)), Event::Prepared { .. }));
+}
+
+fn artifact() -> Artifact {
+    Artifact {
+        path: "a.mp4".into(),
+        sha256: "00".to_owned(),
+        bytes: 1,
+        seconds: 4.0,
+        width: 2,
+        height: 2,
+        last_frame_url: None,
+        expires_at: None,
+        changed_at: Some(1),
+    }
+}
+
+#[test]
+fn the_sums_are_those_of_the_attempts_whatever_happens_to_them() {
+    let (folder, ledger) = new();
+    let plan = plan(&["a"]);
+    let lease = begin(&ledger, "run", Caps::default());
+    let mut dice = Dice(7);
+    for number in 0..300 {
+        let id = format!("run.{number}");
+        write(&ledger, &lease, &plan, prepared(0, &id, 1 + dice.roll(100) as i64));
+        let (node, attempt, task) = (NodeIx::new(0), AttemptId(id), TaskId(format!("task {number}")));
+        let failure = || Failure::new(FailureKind::Task, "no");
+        let submitted = Event::Submitted { node, attempt: attempt.clone(), task: task.clone() };
+        match dice.roll(8) {
+            0 => {}
+            1 => {
+                let refusal = Refusal { kind: RefusalKind::Again, failure: failure(), retry_after: None };
+                write(&ledger, &lease, &plan, Event::Refused { node, attempt, refusal });
+            }
+            2 => {
+                write(
+                    &ledger,
+                    &lease,
+                    &plan,
+                    Event::Lost { node, attempt: attempt.clone(), reason: String::new() },
+                );
+                for _ in 0..dice.roll(4) {
+                    let resolution = match dice.roll(3) {
+                        0 => Resolution::GivenUp,
+                        1 => Resolution::NotAccepted,
+                        _ => Resolution::Accepted(task.clone()),
+                    };
+                    // Some are accounted for by now, which is refused.
+                    drop(ledger.resolve(&attempt, &resolution, Millis(3)));
+                }
+            }
+            3 => {
+                write(&ledger, &lease, &plan, submitted);
+                let answer = Answer::Failed { failure: failure() };
+                write(&ledger, &lease, &plan, Event::Answered { node, attempt, answer });
+            }
+            4 => {
+                write(&ledger, &lease, &plan, submitted);
+                ledger.forget(&attempt, Millis(3)).expect("it can be written");
+            }
+            5 => {
+                write(&ledger, &lease, &plan, submitted);
+            }
+            _ => {
+                write(&ledger, &lease, &plan, submitted);
+                let done = Event::Downloaded {
+                    node,
+                    attempt: attempt.clone(),
+                    artifact: artifact(),
+                    spent: Some(1),
+                };
+                write(&ledger, &lease, &plan, done.clone());
+                // Fetched once more, because its file was gone.
+                write(&ledger, &lease, &plan, done);
+                if dice.roll(2) == 0 {
+                    ledger.forget(&attempt, Millis(3)).expect("it can be written");
+                }
+            }
+        }
+    }
+    let (held, spent) = ledger.spending().expect("it can be read");
+    let connection = Connection::open(folder.path().join("ledger.db")).expect("a database");
+    let sum = |what: &str, states: &str| -> (i64, i64) {
+        let sql =
+            format!("SELECT COALESCE(SUM({what}), 0), COUNT(*) FROM attempts WHERE state IN ({states})");
+        connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?))).expect("a sum")
+    };
+    assert_eq!((held.cost, held.tasks), sum("held", "'intended', 'ambiguous', 'submitted'"));
+    assert_eq!((spent.cost, spent.tasks), sum("spent", "'completed', 'failed', 'expired', 'given-up'"));
+    assert_eq!((held.video_ms, spent.video_ms), (held.tasks * 4_000, spent.tasks * 4_000));
+    assert!(held.tasks > 0 && spent.tasks > 0);
+}
+
+#[test]
+fn an_attempt_of_a_run_that_is_alive_is_not_for_others_to_account_for() {
+    let (_folder, ledger) = new();
+    let plan = plan(&["a"]);
+    let lease = begin(&ledger, "run", Caps::default());
+    write(&ledger, &lease, &plan, prepared(0, "run.1", 1));
+    let attempt = AttemptId::from("run.1");
+    let refused = ledger.resolve(&attempt, &Resolution::NotAccepted, Millis(3));
+    assert!(matches!(refused, Err(LedgerError::NotResolvable(said)) if said.contains("alive")));
+    drop(lease);
+    ledger.resolve(&attempt, &Resolution::NotAccepted, Millis(3)).expect("its run is gone");
+    let again = ledger.resolve(&attempt, &Resolution::NotAccepted, Millis(3));
+    assert!(matches!(again, Err(LedgerError::NotResolvable(_))), "it is accounted for");
+}
+
+#[test]
+fn a_key_has_one_live_attempt_and_the_second_is_told() {
+    let (_folder, ledger) = new();
+    let plan = plan(&["a"]);
+    let (one, two) = (begin(&ledger, "one", Caps::default()), begin(&ledger, "two", Caps::default()));
+    let intent = |attempt: &str| {
+        let mut event = prepared(0, attempt, 1);
+        if let Event::Prepared { key, .. } = &mut event {
+            "the same".clone_into(key);
+        }
+        event
+    };
+    assert!(matches!(write(&ledger, &one, &plan, intent("one.1")), Event::Prepared { .. }));
+    let told = write(&ledger, &two, &plan, intent("two.1"));
+    assert!(matches!(told, Event::Taken { prior: Prior::Busy { run }, .. } if run == RunId::from("one")));
+    assert_eq!(ledger.spending().expect("it can be read").0.tasks, 1, "what is not written holds nothing");
+}
+
+#[test]
+fn a_full_disk_refuses_whole_batches_and_keeps_what_was_there() {
+    let (_folder, ledger) = new();
+    let plan = plan(&["a"]);
+    let lease = begin(&ledger, "run", Caps::default());
+    ledger.bound_pages(40).expect("a bound");
+    let mut written = 0;
+    let refused = loop {
+        let batch =
+            (0..5).map(|number| (prepared(0, &format!("run.{written}.{number}"), 1), Kept::Yes)).collect();
+        match ledger.append(&lease, &plan, Millis(2), batch) {
+            Ok(_) => written += 1,
+            Err(error) => break error,
+        }
+        assert!(written < 1_000, "40 pages are soon full");
+    };
+    assert!(refused.to_string().contains("full"), "{refused}");
+    assert_eq!(
+        ledger.unaccounted().expect("it can be read").len(),
+        written * 5,
+        "whole batches, nothing half"
+    );
+}

@@ -1,0 +1,104 @@
+//! Caps from the command line and prices from the table, as the engine takes them.
+
+use std::sync::Arc;
+
+use contract::Contract;
+use engine::budget::{Caps, Hold, Prices};
+use engine::state::Decision;
+use workflow::plan::{Node, NodeIx, Plan};
+use workflow::prices::{self, Billing, Seconds};
+
+use crate::args;
+use crate::report::plan::Document;
+
+/// Caps as they were given.
+pub(crate) fn caps(given: &args::Budget) -> Caps {
+    let micros = |money: prices::Money| i64::try_from(money.micros()).unwrap_or(i64::MAX);
+    Caps {
+        cost: given.max_cost.map(micros),
+        tasks: given.max_tasks.map(i64::from),
+        video_ms: given.max_seconds.map(|seconds| (seconds * 1e3).round() as i64),
+        allow_unpriced: given.allow_unpriced,
+    }
+}
+
+/// Prices of a plan's nodes; without a table only their lengths are known.
+#[derive(Debug)]
+struct Table {
+    prices: Option<prices::Prices>,
+    is_free: bool,
+    billings: Vec<Billing>,
+}
+
+/// The prices of a plan's nodes: nothing at a service that is free, else by a table, if there is one.
+pub(crate) fn prices(plan: &Plan, is_free: bool, prices: Option<&prices::Prices>) -> Arc<dyn Prices> {
+    let billings = plan.nodes().map(|(_, node)| Billing::of(node, Contract::embedded())).collect();
+    Arc::new(Table { prices: prices.cloned(), is_free, billings })
+}
+
+impl Prices for Table {
+    fn hold(&self, ix: NodeIx, node: &Node) -> Hold {
+        let Some(billing) = self.billings.get(ix.index()) else { return Hold::of_seconds(node.seconds) };
+        let cost = self.prices.as_ref().and_then(|prices| prices.estimate(billing).ok());
+        Hold {
+            cost: if self.is_free {
+                Some(0)
+            } else {
+                cost.map(|cost| i64::try_from(cost.most.micros()).unwrap_or(i64::MAX))
+            },
+            video_ms: i64::try_from(billing.seconds.most.millis()).unwrap_or(i64::MAX),
+        }
+    }
+
+    fn came_to(&self, ix: NodeIx, _node: &Node, seconds: f64) -> Option<i64> {
+        if self.is_free {
+            return Some(0);
+        }
+        let cost =
+            self.prices.as_ref()?.settle(self.billings.get(ix.index())?, Seconds::nearest(seconds)).ok()?;
+        i64::try_from(cost.most.micros()).ok()
+    }
+}
+
+/// Why a run cannot begin under its caps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unaffordable {
+    /// Even the least that is to be submitted is more than a cap allows.
+    BelowFloor(String),
+    /// The cost is capped, and some work has no price.
+    Unpriced(String),
+}
+
+/// Looks at what is to be submitted before any of it is.
+pub(crate) fn look(given: &args::Budget, is_free: bool, document: &Document) -> Result<(), Unaffordable> {
+    let totals = &document.totals;
+    let currency = document.prices.as_ref().map_or("", |prices| prices.currency.as_str());
+    if given.max_cost.is_some() && !given.allow_unpriced && !is_free && totals.unpriced > 0 {
+        let submitted = |decision: Decision| matches!(decision, Decision::Execute | Decision::Deferred);
+        let first =
+            document.shots.iter().find(|shot| submitted(shot.decision) && shot.cost.is_none()).map(|shot| {
+                let why = shot.unpriced.clone().unwrap_or_else(|| "there is no table of prices".to_owned());
+                format!(" ({}: {why})", shot.name)
+            });
+        return Err(Unaffordable::Unpriced(format!(
+            "--max-cost cannot be kept: {} of the tasks to submit have no price{}; give them one in the table of prices, or say --allow-unpriced",
+            totals.unpriced,
+            first.unwrap_or_default(),
+        )));
+    }
+    let below = |flag: &str, cap: String, least: String| {
+        Err(Unaffordable::BelowFloor(format!(
+            "{flag} {cap} is less than the {least} that this run needs at least; nothing was submitted"
+        )))
+    };
+    if let Some(cap) = given.max_cost.filter(|cap| !is_free && *cap < totals.cost.least) {
+        return below("--max-cost", cap.to_string(), format!("{} {currency}", totals.cost.least));
+    }
+    if let Some(cap) = given.max_tasks.filter(|cap| u64::from(*cap) < totals.tasks.least) {
+        return below("--max-tasks", cap.to_string(), format!("{} tasks", totals.tasks.least));
+    }
+    if let Some(cap) = given.max_seconds.filter(|cap| Seconds::nearest(*cap) < totals.seconds.least) {
+        return below("--max-seconds", cap.to_string(), format!("{} seconds of video", totals.seconds.least));
+    }
+    Ok(())
+}

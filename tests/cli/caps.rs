@@ -1,0 +1,215 @@
+//! Caps, shots made anew, videos kept by their content, a folder that cannot be written.
+
+use crate::storyboard::shots;
+use crate::support::Project;
+use crate::support::front::{Fate, Front, KEY};
+
+const THREE: &str = "version: 1\nname: three\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
+    - { id: a, prompt: a quiet sea }\n  - { id: b, prompt: a loud sea }\n  - { id: c, prompt: no sea, seconds: 2 }\n";
+
+const PRICES: &str = "version: 1\ncurrency: USD\nas_of: 2026-11-01\nsource: a test\nprices:\n  \
+    - { model: modelb-video-480p, per_second: 0.10 }\n";
+
+fn against(front: &Front, priced: bool) -> Project {
+    let project = Project::of("three.yaml", THREE).against(&front.url, KEY);
+    if priced {
+        fs_err::write(project.file("prices.yaml"), PRICES).expect("the folder can be written");
+    }
+    project
+}
+
+#[test]
+fn a_cap_below_the_floor_is_refused_before_any_post_and_one_above_is_kept() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+    let project = against(&front, true);
+    for cap in [["--max-cost", "0.39"], ["--max-tasks", "2"], ["--max-seconds", "3.5"]] {
+        let ended = project.runner(&["run", "three.yaml", cap[0], cap[1]]).expect(4);
+        assert!(
+            ended.err.contains(cap[0]) && ended.err.contains("nothing was submitted"),
+            "{}",
+            ended.told()
+        );
+    }
+    assert_eq!(front.posts().len(), 0);
+    project
+        .runner(&["run", "three.yaml", "--max-cost", "0.40", "--max-tasks", "3", "--max-seconds", "4"])
+        .expect(0);
+    assert_eq!(front.posts().len(), 3);
+}
+
+#[test]
+fn what_has_no_price_is_refused_under_a_cap_on_cost_unless_that_is_allowed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+    let project = against(&front, false);
+    let ended = project.runner(&["run", "three.yaml", "--max-cost", "100"]).expect(2);
+    assert!(ended.err.contains("no price") && ended.err.contains("--allow-unpriced"), "{}", ended.told());
+    assert_eq!(front.posts().len(), 0);
+    project.runner(&["run", "three.yaml", "--max-cost", "100", "--allow-unpriced"]).expect(0);
+}
+
+#[test]
+fn a_cap_that_is_reached_on_the_way_ends_submissions_and_finishes_what_is_out() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+    // Each continues the one before: how many are submitted is only known on the way.
+    let chain = THREE
+        .replace("sea }\n  - { id: b,", "sea }\n  - { id: b, continues: a,")
+        .replace("id: c,", "id: c, continues: b,");
+    let project = Project::of("three.yaml", &chain).against(&front.url, KEY);
+    let ended = project.runner(&["run", "three.yaml", "--max-tasks", "2"]).expect(4);
+    assert!(ended.err.contains("the cap on tasks is reached"), "{}", ended.told());
+    assert_eq!((front.posts().len(), shots(&project, "three").len()), (2, 2), "{}", ended.told());
+    project.runner(&["run", "three.yaml", "--max-tasks", "1"]).expect(0);
+    assert_eq!(front.posts().len(), 3);
+}
+
+#[test]
+fn what_is_made_anew_is_what_counts_from_then_on_and_other_workflows_find_it() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+    let project = against(&front, true);
+    project.runner(&["run", "three.yaml"]).expect(0);
+    let forced = project.runner(&["run", "three.yaml", "--force", "a"]).expect(0);
+    assert!(
+        forced.err.contains("made anew, whatever there is of them: a") && forced.err.contains("0.10 USD"),
+        "{}",
+        forced.err
+    );
+    assert_eq!(front.posts().len(), 4);
+    assert_eq!(shots(&project, "three").len(), 4, "what was paid for stays");
+
+    // Under another name in another file, and in another folder: the same work.
+    fs_err::write(
+        project.file("other.yaml"),
+        THREE.replace("name: three", "name: other").replace("id: a,", "id: first,"),
+    )
+    .expect("the folder can be written");
+    let other = project.runner(&["run", "other.yaml"]).expect(0);
+    assert!(other.out.contains("nothing was submitted"), "{}", other.out);
+    assert_eq!((front.posts().len(), shots(&project, "other").len()), (4, 3));
+
+    let salted = project.runner(&["run", "three.yaml", "--salt", "second thoughts"]).expect(0);
+    assert!(salted.out.contains("3 submitted"), "{}", salted.out);
+    project.runner(&["run", "three.yaml", "--salt", "second thoughts"]).expect(0);
+    assert_eq!(front.posts().len(), 7, "the same salt finds the same videos");
+    project.runner(&["run", "three.yaml", "--force", "nothing-of-the-kind"]).expect(2);
+}
+
+#[test]
+fn a_video_that_is_gone_or_changed_comes_back_from_the_store_and_from_the_service() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+    let project = against(&front, false);
+    project.runner(&["run", "three.yaml"]).expect(0);
+    let made = shots(&project, "three");
+    // Removed: the store still has it.
+    fs_err::remove_file(&made[0].1).expect("the file can be removed");
+    // Changed in place, through the name that people see: size and time tell.
+    let whole = fs_err::read(&made[1].1).expect("the file can be read");
+    fs_err::write(&made[1].1, b"not a video").expect("the file can be written");
+    // Changed so that size and time stay: only the hash tells.
+    let at = fs_err::metadata(&made[2].1).and_then(|found| found.modified()).expect("a time of change");
+    let mut bytes = fs_err::read(&made[2].1).expect("the file can be read");
+    bytes[100] ^= 1;
+    fs_err::write(&made[2].1, &bytes).expect("the file can be written");
+    fs_err::OpenOptions::new()
+        .write(true)
+        .open(&made[2].1)
+        .and_then(|file| file.file().set_modified(at))
+        .expect("the time can be set");
+
+    let quick = project.runner(&["run", "three.yaml"]).expect(0);
+    assert!(made[0].1.exists());
+    assert_eq!(fs_err::read(&made[1].1).expect("the file can be read"), whole, "{}", quick.told());
+    assert_eq!(fs_err::read(&made[2].1).expect("the file can be read"), bytes, "nothing tells but the hash");
+    project.runner(&["run", "three.yaml", "--verify"]).expect(0);
+    assert_ne!(fs_err::read(&made[2].1).expect("the file can be read"), bytes);
+    assert_eq!(front.posts().len(), 3, "nothing is paid for again");
+}
+
+#[test]
+fn a_task_that_is_out_at_one_service_is_not_paid_for_at_another_unasked() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first = Front::start(folder.path().join("first"), |_| Fate::IsLost);
+    let second = Front::start(folder.path().join("second"), |_| Fate::Arrives);
+    let project = against(&first, false);
+    project.runner(&["run", "three.yaml", "--jobs", "1"]).expect(3);
+    assert_eq!(first.posts().len(), 3);
+    let project = project.against(&second.url, KEY);
+    let ended = project.runner(&["run", "three.yaml"]).expect(3);
+    assert!(ended.out.contains(&first.url), "it says where they are: {}", ended.out);
+    assert_eq!(second.posts().len(), 0);
+    // Whoever accounts for it asks the service that took it, and no other.
+    let listed = project.runner(&["resolve", "three.yaml"]).expect(3);
+    let attempt =
+        listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
+    let task = &first.accepted()[0];
+    let refused = project.runner(&["resolve", "three.yaml", attempt, "--adopt", task]).expect(5);
+    assert!(refused.err.contains("RUNNER_BASE_URL"), "{}", refused.err);
+    let project = project.against(&first.url, KEY);
+    project.runner(&["resolve", "three.yaml", attempt, "--adopt", "task_of_nobody"]).expect(5);
+    project.runner(&["resolve", "three.yaml", attempt, "--adopt", task]).expect(0);
+    project.runner(&["resolve", "three.yaml", attempt, "--adopt", task]).expect(2);
+}
+
+#[test]
+fn what_is_given_up_is_not_submitted_again_unasked() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let front =
+        Front::start(
+            folder.path().join("service"),
+            |post| if post == 1 { Fate::IsLost } else { Fate::Arrives },
+        );
+    let project = against(&front, false);
+    project.runner(&["run", "three.yaml", "--jobs", "1"]).expect(3);
+    let listed = project.runner(&["resolve", "three.yaml"]).expect(3);
+    let row: Vec<&str> = listed.out.lines().nth(1).expect("a row").split_whitespace().collect();
+    project.runner(&["resolve", "three.yaml", row[0], "--abandon"]).expect(0);
+    project.runner(&["resolve", "three.yaml"]).expect(0);
+    let ended = project.runner(&["run", "three.yaml"]).expect(1);
+    assert!(ended.out.contains("--force"), "{}", ended.out);
+    assert_eq!(front.posts().len(), 3);
+    project.runner(&["run", "three.yaml", "--force", row[1]]).expect(0);
+    project.runner(&["run", "three.yaml"]).expect(0);
+    assert_eq!(front.posts().len(), 4);
+}
+
+/// For whoever may write anywhere, the program runs as somebody who may not.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_written_submits_nothing_and_says_why() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::CommandExt as _;
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+    let project = against(&front, false);
+    let allow = |mode| {
+        fs_err::set_permissions(project.path(), std::fs::Permissions::from_mode(mode))
+            .expect("a mode can be set");
+    };
+    allow(0o555);
+    let is_mighty = fs_err::write(project.file("probe"), "").is_ok();
+    let mut command = project.command(&["run", "three.yaml"]);
+    if is_mighty {
+        // The program has to be where somebody else can get at it.
+        let program = project.file("runner");
+        fs_err::copy(command.get_program(), &program).expect("the program can be copied");
+        let mut other = std::process::Command::new(program);
+        other.args(command.get_args()).current_dir(project.path()).env_clear().uid(65_534).gid(65_534);
+        for (name, value) in command.get_envs() {
+            if let Some(value) = value {
+                other.env(name, value);
+            }
+        }
+        command = other;
+    }
+    let output = command.output().expect("the program can be started");
+    allow(0o755);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{said}");
+    assert!(said.contains(".runner") && said.to_lowercase().contains("permission denied"), "{said}");
+    assert_eq!(front.posts().len(), 0);
+}
