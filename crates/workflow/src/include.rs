@@ -192,12 +192,9 @@ fn merge<T>(included: Vec<T>, own: &mut Vec<T>, key: impl Fn(&T) -> &yaml::Key, 
     let mut later = Vec::new();
     for one in included {
         let name = key(&one).value.clone();
-        match at.get(&name) {
-            Some(first) => later.push((key(&one).clone(), key(&merged[*first]).span)),
-            None => {
-                at.insert(name, merged.len());
-                merged.push(one);
-            }
+        if let Some(first) = at.get(&name) { later.push((key(&one).clone(), key(&merged[*first]).span)) } else {
+            at.insert(name, merged.len());
+            merged.push(one);
         }
     }
     let replaced: Vec<String> = own.iter().map(|one| key(one).value.clone()).collect();

@@ -8,7 +8,7 @@
 mod address;
 mod axes;
 mod check;
-mod common;
+mod interned;
 mod fan;
 mod film;
 mod frames;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use contract::{Family, Field, Model, Series};
 use serde_json::Value;
 
-use super::common::Common;
+use super::interned::Interned;
 use super::frames::Slot;
 use super::lower::{self, Put};
 use super::request::{self, Making, Work};
@@ -30,7 +30,7 @@ pub(super) struct Recipes<'w> {
     shots: Vec<Vec<Recipe<'w>>>,
     /// By family: shots are much alike too.
     series: Vec<(Family, Series<'w>)>,
-    common: Common,
+    common: Interned,
 }
 
 /// How the instances of a shot that use one model are made.
@@ -105,7 +105,7 @@ impl<'w> Recipes<'w> {
         Self {
             shots: workflow.shots.iter().map(|_| Vec::new()).collect(),
             series: Vec::new(),
-            common: Common::default(),
+            common: Interned::default(),
         }
     }
 
@@ -147,7 +147,7 @@ impl<'w> Recipes<'w> {
 }
 
 impl<'w> Recipe<'w> {
-    fn new(work: &Work<'_, 'w>, model: &'w Model, common: &mut Common, cx: &Cx<'w>) -> Self {
+    fn new(work: &Work<'_, 'w>, model: &'w Model, common: &mut Interned, cx: &Cx<'w>) -> Self {
         let shot = work.fanned.shot;
         let mut fields = Vec::new();
         for field in cx.contract.fields(&model.family) {
@@ -182,7 +182,7 @@ impl<'w> Recipe<'w> {
         &mut self,
         work: &Work<'_, 'w>,
         series: &mut Series<'w>,
-        common: &mut Common,
+        common: &mut Interned,
         cx: &Cx<'w>,
     ) -> Option<Node> {
         if self.broken {
@@ -244,7 +244,7 @@ impl<'w> Recipe<'w> {
     fn rendered(
         &mut self,
         work: &Work<'_, 'w>,
-        common: &mut Common,
+        common: &mut Interned,
         cx: &Cx<'w>,
     ) -> Option<(Names, Vec<Arc<Value>>)> {
         let mut names = Vec::with_capacity(self.fields.len());
@@ -301,7 +301,7 @@ impl Lowered {
     fn new<'w>(
         before: &Unlowered<'_, 'w>,
         recipe: &Recipe<'w>,
-        common: &mut Common,
+        common: &mut Interned,
         cx: &Cx<'w>,
     ) -> Option<Self> {
         let Unlowered { names, values, work, .. } = *before;

@@ -169,7 +169,7 @@ fn is_left_open(node: &Node, names: &[&str], cx: &Cx<'_>) -> bool {
 
 /// A field at the top level or, as older clients write it, in `metadata`.
 fn field<'n>(node: &'n Node, names: &[&str]) -> Option<&'n Value> {
-    names.iter().find_map(|name| node.request.get(*name).or_else(|| node.request.get("metadata")?.get(*name)))
+    names.iter().find_map(|name| node.request.get(name).or_else(|| node.request.get("metadata")?.get(*name)))
 }
 
 /// Whether a request brings a medium that its shape could follow, by the shot's words or by hand.

@@ -10,13 +10,13 @@ const LONGEST: usize = 256;
 
 /// Names and values that were met already. Only what is the same to the byte is shared.
 #[derive(Default)]
-pub(super) struct Common {
+pub(super) struct Interned {
     words: HashSet<Arc<str>>,
     lists: HashSet<Arc<[Arc<str>]>>,
     values: HashMap<String, Arc<Value>>,
 }
 
-impl Common {
+impl Interned {
     pub(super) fn word(&mut self, word: &str) -> Arc<str> {
         if let Some(known) = self.words.get(word) {
             return Arc::clone(known);
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn only_what_is_the_same_to_the_byte_is_shared() {
-        let mut common = Common::default();
+        let mut common = Interned::default();
         let first = common.value(json!({"a": 1, "b": 2}));
         assert!(Arc::ptr_eq(&first, &common.value(json!({"a": 1, "b": 2}))));
         for other in [json!({"b": 2, "a": 1}), json!({"a": 1.0, "b": 2}), json!("{\"a\":1,\"b\":2}")] {
