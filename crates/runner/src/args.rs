@@ -1,11 +1,15 @@
 //! What can be said on the command line.
 
+mod given;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use url::Url;
 use workflow::prices::Money;
+
+pub(crate) use self::given::{Given, Input};
 
 /// Turns a storyboard into finished video.
 ///
@@ -65,29 +69,6 @@ pub(crate) enum Command {
     Schema,
     /// Runs the video service on its own, for others to use; `serve keys` manages who may.
     Serve(Box<Serve>),
-}
-
-/// A workflow file, and what it is given.
-#[derive(Debug, Args)]
-pub(crate) struct Input {
-    /// The workflow file.
-    pub(crate) file: PathBuf,
-    #[command(flatten)]
-    pub(crate) given: Given,
-}
-
-/// What a workflow is given for this time: parameters and axes.
-#[derive(Debug, Default, Args)]
-pub(crate) struct Given {
-    /// Sets a parameter of the workflow.
-    #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = assignment)]
-    pub(crate) params: Vec<(String, String)>,
-    /// Sets parameters from a YAML or JSON file of names and values; `-p` goes before it.
-    #[arg(long = "params", value_name = "FILE")]
-    pub(crate) param_files: Vec<PathBuf>,
-    /// Fans out over these values: in place of the axis of this name, or as one more axis of the whole workflow.
-    #[arg(short = 's', long = "axis", value_name = "NAME=VALUE,VALUE", value_parser = assignment)]
-    pub(crate) axes: Vec<(String, String)>,
 }
 
 #[derive(Debug, Args)]
@@ -416,13 +397,6 @@ pub(crate) enum Format {
     Ndjson,
 }
 
-fn assignment(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
-        _ => Err("write NAME=VALUE".to_owned()),
-    }
-}
-
 fn money(text: &str) -> Result<Money, String> {
     Money::parse(text.trim()).map_err(|error| error.to_string())
 }
@@ -449,11 +423,5 @@ mod tests {
     fn the_arguments_are_consistent() {
         use clap::CommandFactory as _;
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn assignments() {
-        assert_eq!(assignment("keeper=a = b"), Ok(("keeper".into(), "a = b".into())));
-        assert!(assignment("keeper").is_err() && assignment("=x").is_err());
     }
 }
