@@ -3,7 +3,7 @@
 use crate::storyboard::accepted;
 use crate::support::Project;
 
-const TAKES: &str = r#"version: 1
+const TAKES: &str = r"version: 1
 name: lighthouse
 defaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }
 shots:
@@ -12,7 +12,7 @@ shots:
   - { id: sea, continues: lamp, prompt: the sea }
 film:
   output: lighthouse.mp4
-"#;
+";
 
 /// The three takes run, what begins on one of them and the film wait; the pick lets them go on.
 #[test]

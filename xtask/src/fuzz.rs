@@ -54,27 +54,25 @@ pub(crate) fn fuzz(root: &Path, args: &Fuzz) -> Result<String, String> {
     }
     let mut run = Command::new(target.join(&host).join("release/workflow"));
     run.current_dir(root).arg("-artifact_prefix=fuzz/found/");
-    match &args.input {
-        Some(input) => {
-            run.arg(input);
-        }
-        None => {
-            run.args([
-                format!("-max_total_time={}", args.seconds),
-                format!("-rss_limit_mb={MEMORY_MIB}"),
-                format!("-timeout={SECONDS_EACH}"),
-                format!("-max_len={LONGEST}"),
-                "-dict=fuzz/workflow.dict".to_owned(),
-                "-print_final_stats=1".to_owned(),
-                "fuzz/corpus".to_owned(),
-            ]);
-            run.args(SEEDS);
-        }
+    if let Some(input) = &args.input {
+        run.arg(input);
+    } else {
+        run.args([
+            format!("-max_total_time={}", args.seconds),
+            format!("-rss_limit_mb={MEMORY_MIB}"),
+            format!("-timeout={SECONDS_EACH}"),
+            format!("-max_len={LONGEST}"),
+            "-dict=fuzz/workflow.dict".to_owned(),
+            "-print_final_stats=1".to_owned(),
+            "fuzz/corpus".to_owned(),
+        ]);
+        run.args(SEEDS);
     }
     let ended = run.status().map_err(|error| format!("the fuzz target cannot be run: {error}"))?;
-    match ended.success() {
-        true => Ok("fuzz: nothing found".to_owned()),
-        false => Err("fuzz: an input breaks a promise; it is in fuzz/found".to_owned()),
+    if ended.success() {
+        Ok("fuzz: nothing found".to_owned())
+    } else {
+        Err("fuzz: an input breaks a promise; it is in fuzz/found".to_owned())
     }
 }
 

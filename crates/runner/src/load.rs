@@ -73,6 +73,7 @@ pub(crate) fn options(file: &Path, given: &Given) -> Result<Options, Refused> {
     })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
 fn unreadable(error: std::io::Error) -> Refused {
     Refused::Unreadable(format!("cannot read the workflow: {error}"))
 }

@@ -84,6 +84,7 @@ impl Folder {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
 fn trouble(error: std::io::Error) -> FileTrouble {
     match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => FileTrouble::Missing,

@@ -192,7 +192,9 @@ fn merge<T>(included: Vec<T>, own: &mut Vec<T>, key: impl Fn(&T) -> &yaml::Key, 
     let mut later = Vec::new();
     for one in included {
         let name = key(&one).value.clone();
-        if let Some(first) = at.get(&name) { later.push((key(&one).clone(), key(&merged[*first]).span)) } else {
+        if let Some(first) = at.get(&name) {
+            later.push((key(&one).clone(), key(&merged[*first]).span));
+        } else {
             at.insert(name, merged.len());
             merged.push(one);
         }

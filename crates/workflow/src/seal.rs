@@ -63,7 +63,9 @@ fn fingerprint(node: &Node, before: &[Fingerprint]) -> Fingerprint {
             Source::Pick { takes, frame } => {
                 hasher.text(if *frame == Frame::First { "pick-first" } else { "pick-last" });
                 hasher.number(takes.len() as u64);
-                takes.iter().for_each(|take| hasher.bytes(&before[take.index()]));
+                for take in takes {
+                    hasher.bytes(&before[take.index()]);
+                }
             }
             Source::File { sha256, .. } => {
                 hasher.text("file");

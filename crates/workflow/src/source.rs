@@ -87,7 +87,7 @@ pub struct Source {
     name: String,
     text: String,
     /// Byte offset of the start of each line.
-    lines: Vec<u32>,
+    lines: Box<[u32]>,
     /// Included files, each with the offset at which it begins.
     included: Vec<(usize, Source)>,
 }
@@ -101,7 +101,7 @@ impl Source {
         let mut lines = vec![0];
         lines
             .extend(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1));
-        Self { name: name.into(), text, lines, included: Vec::new() }
+        Self { name: name.into(), text, lines: lines.into(), included: Vec::new() }
     }
 
     /// Adds the text of another file, and says at which offset it begins.

@@ -67,7 +67,7 @@ fn every_example_is_in_order() {
         let text = match example.kind {
             "yaml" => example.text.clone(),
             "yaml shot" => {
-                let indented: String = example.text.lines().map(|line| format!("  {line}\n")).collect();
+                let indented: String = example.text.lines().flat_map(|line| ["  ", line, "\n"]).collect();
                 let harbor = "  - {id: harbor, prompt: x}\n";
                 format!("{AROUND}{}{indented}", if indented.contains("id: harbor\n") { "" } else { harbor })
             }

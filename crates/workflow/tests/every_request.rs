@@ -1,6 +1,5 @@
 //! However much the instances of a shot have in common, each request is checked: random sweeps against a plain check of every
 //! request, made by hand.
-#![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
 use contract::Contract;
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
 //! Made from the contract: every field that any family has can be written in a workflow, and arrives in the request as it was written.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests may stop at the first surprise")]
+#![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
 use contract::{Contract, Field, FieldKind, InputForm, Model};
 use serde_json::{Value, json};

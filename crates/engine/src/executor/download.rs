@@ -76,13 +76,13 @@ fn keep(
 ) -> Result<Artifact, Failure> {
     let corrupt = |said: String| Failure::new(FailureKind::Corrupt, said);
     let (seconds, width, height) = match tools.probe(&part.path) {
-        Ok(probed) => match probed.video {
-            Some(video) => (probed.duration.as_secs_f64(), video.width, video.height),
-            None => {
+        Ok(probed) => {
+            let Some(video) = probed.video else {
                 part.discard();
                 return Err(corrupt("what was downloaded holds no pictures".to_owned()));
-            }
-        },
+            };
+            (probed.duration.as_secs_f64(), video.width, video.height)
+        }
         Err(error) => {
             part.discard();
             return Err(corrupt(format!("what was downloaded is not a whole video: {error}")));

@@ -34,7 +34,7 @@ fn carry_out(args: &Pick, plan: &Plan) -> Result<Exit, String> {
     let place = Place::of(&args.input.file).map_err(|error| error.to_string())?;
     let store = Store::of(&args.input.file, &place);
     let groups = groups(plan);
-    let Some(shot) = &args.shot else { return list(plan, &groups, &store.read()?) };
+    let Some(shot) = &args.shot else { return Ok(list(plan, &groups, &store.read()?)) };
     let mut reference = ShotRef::parse(shot)?;
     let take = match (reference.take.take(), args.take) {
         (Some(_), Some(_)) => return Err("name the take once: `lamp 2` or `lamp#2`".to_owned()),
@@ -44,7 +44,9 @@ fn carry_out(args: &Pick, plan: &Plan) -> Result<Exit, String> {
     refuse_if_the_file_says(args, &reference)?;
     if args.clear {
         store.change(|picks| picks.retain(|name, _| !meant.contains_key(name.as_str())))?;
-        meant.keys().for_each(|name| println!("{name}: no take is picked any more"));
+        for name in meant.keys() {
+            println!("{name}: no take is picked any more");
+        }
         return Ok(Exit::Done);
     }
     let take = take.ok_or_else(|| format!("which take of {shot}? say `runner pick FILE {shot} 2`"))?;
@@ -55,9 +57,9 @@ fn carry_out(args: &Pick, plan: &Plan) -> Result<Exit, String> {
         }
     }
     store.change(|picks| picks.extend(meant.keys().map(|name| ((*name).to_owned(), take))))?;
-    meant.keys().for_each(|name| {
-        println!("{name}: take {take} is picked; what waited for it goes on with the next run")
-    });
+    for name in meant.keys() {
+        println!("{name}: take {take} is picked; what waited for it goes on with the next run");
+    }
     Ok(Exit::Done)
 }
 
@@ -124,10 +126,10 @@ fn refuse_if_the_file_says(args: &Pick, reference: &ShotRef) -> Result<(), Strin
     }
 }
 
-fn list(plan: &Plan, groups: &BTreeMap<&str, Takes>, picks: &crate::picks::Picks) -> Result<Exit, String> {
+fn list(plan: &Plan, groups: &BTreeMap<&str, Takes>, picks: &crate::picks::Picks) -> Exit {
     if groups.is_empty() {
         println!("no shot of this workflow has takes");
-        return Ok(Exit::Done);
+        return Exit::Done;
     }
     let open: Vec<&str> = plan.open_picks().into_iter().map(|takes| plan.takes_name(takes)).collect();
     let mut table = Table::new(["shot", "takes", "picked"]);
@@ -141,5 +143,5 @@ fn list(plan: &Plan, groups: &BTreeMap<&str, Takes>, picks: &crate::picks::Picks
         table.row([(*name).to_owned(), numbers, picked]);
     }
     print!("{}", table.render());
-    Ok(if open.is_empty() { Exit::Done } else { Exit::Outstanding })
+    if open.is_empty() { Exit::Done } else { Exit::Outstanding }
 }

@@ -23,7 +23,9 @@ pub(super) fn cells(
     problems: &mut Problems,
 ) -> Option<Cells> {
     let shot = &workflow.shots[at];
-    let (cells, parents) = if let Some(used) = links.uses[at].iter().find(|used| used.begins_on_it) { from_parent(shot, own, used, shots[used.target].as_ref()?, problems)? } else {
+    let (cells, parents) = if let Some(used) = links.uses[at].iter().find(|used| used.begins_on_it) {
+        from_parent(shot, own, used, shots[used.target].as_ref()?, problems)?
+    } else {
         let parents = vec![None; own.len()];
         (own, parents)
     };

@@ -8,11 +8,11 @@
 mod address;
 mod axes;
 mod check;
-mod interned;
 mod fan;
 mod film;
 mod frames;
 mod inherit;
+mod interned;
 mod links;
 mod lower;
 mod media;

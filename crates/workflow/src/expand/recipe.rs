@@ -9,8 +9,8 @@ use std::sync::Arc;
 use contract::{Family, Field, Model, Series};
 use serde_json::Value;
 
-use super::interned::Interned;
 use super::frames::Slot;
+use super::interned::Interned;
 use super::lower::{self, Put};
 use super::request::{self, Making, Work};
 use super::tally::Tally;

@@ -11,6 +11,7 @@ pub(crate) struct Crossed {
 }
 
 /// Why there is no crossing.
+#[derive(Clone, Copy)]
 pub(crate) enum NoCrossing {
     /// So many pairs would have to be looked at.
     TooMany(u128),
