@@ -54,16 +54,23 @@ impl Exit {
     }
 }
 
+impl Exit {
+    /// The code of the process.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::InvalidInput => 2,
+            Self::Outstanding => 3,
+            Self::Capped => 4,
+            Self::Unusable => 5,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Done => 0,
-            Exit::Failed => 1,
-            Exit::InvalidInput => 2,
-            Exit::Outstanding => 3,
-            Exit::Capped => 4,
-            Exit::Unusable => 5,
-            Exit::Interrupted => 130,
-        })
+        Self::from(exit.code())
     }
 }

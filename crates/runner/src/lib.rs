@@ -54,6 +54,7 @@ pub fn main() -> ExitCode {
     let exit = runtime.block_on(async {
         match arguments.command {
             Command::Run(run) => commands::run::run(run).await,
+            Command::Status(status) => commands::status::status(status).await,
             Command::Plan(plan) => commands::plan::plan(plan).await,
             Command::Init(init) => commands::init::init(&init),
             Command::Import(import) => commands::import::import(&import),
@@ -61,7 +62,7 @@ pub fn main() -> ExitCode {
             Command::Check(check) => commands::check::check(&check),
             Command::Pick(pick) => commands::pick::pick(&pick),
             Command::Models(models) => commands::models::models(&models),
-            Command::Schema => commands::schema::schema(),
+            Command::Schema(schema) => commands::schema::schema(&schema),
             Command::Resolve(resolve) => commands::resolve::resolve(resolve).await,
             Command::Serve(serve) => commands::serve::serve(*serve).await,
         }

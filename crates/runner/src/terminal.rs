@@ -1,11 +1,12 @@
 //! The terminal: whether there is one, colours, and the log.
 
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _, Write};
 use std::sync::OnceLock;
 
 use tracing_subscriber::EnvFilter;
 
 use crate::args::Colour;
+use crate::report::live;
 
 /// What the user said about colours, once, at the start.
 static COLOUR: OnceLock<Colour> = OnceLock::new();
@@ -17,7 +18,12 @@ pub(crate) fn colour(when: Colour) {
 
 /// Whether live lines can be drawn on standard error.
 pub(crate) fn is_live() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    std::io::stderr().is_terminal() && is_able()
+}
+
+/// Whether a terminal, where there is one, can do more than take lines.
+pub(crate) fn is_able() -> bool {
+    std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// Whether standard error takes colours.
@@ -26,6 +32,20 @@ pub(crate) fn has_colour() -> bool {
         Colour::Always => true,
         Colour::Never => false,
         Colour::Auto => is_live() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
+    }
+}
+
+/// Standard error, above the live lines where there are any.
+struct Log;
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        live::say(&String::from_utf8_lossy(bytes));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -39,7 +59,7 @@ pub(crate) fn log(verbose: u8) {
     let filter = EnvFilter::new(format!("{level},hyper=warn,reqwest=warn"));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(|| Log)
         .with_ansi(has_colour())
         .init();
 }

@@ -10,6 +10,7 @@
 mod append;
 mod find;
 mod lease;
+mod reading;
 mod recorded;
 mod resolve;
 mod salts;
@@ -24,6 +25,7 @@ use rusqlite::Connection;
 pub use append::Kept;
 pub use find::{AttemptRow, AttemptState};
 pub use lease::Lease;
+pub use reading::{OpenAttempt, Reading, Recorded, RunRow};
 pub use recorded::RecordedAttempt;
 pub use resolve::Resolution;
 pub use salts::Salts;
@@ -67,9 +69,32 @@ pub enum LedgerError {
         /// The latest format that we know.
         known: i64,
     },
+    /// The file was written by an earlier version of this program, and is only looked at.
+    #[error(
+        "the ledger {path} has format {found}, and this program looks at format {known} only; the next `runner run` or `runner plan` here brings it up to date"
+    )]
+    TooOld {
+        /// The ledger file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The format that we know.
+        known: i64,
+    },
     /// An attempt was named that is not there or not ambiguous.
     #[error("{0}")]
     NotResolvable(String),
+}
+
+impl LedgerError {
+    /// Whether another process was in the way for too long; looking again may do.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        match self {
+            Self::Sqlite { source, .. } => source.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy),
+            Self::Io(_) | Self::TooNew { .. } | Self::TooOld { .. } | Self::NotResolvable(_) => false,
+        }
+    }
 }
 
 impl Ledger {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: `totals` is the sum over `attempts`: held while an attempt is intended, ambiguous or submitted, spent once its task has ended.
 
-use rusqlite::{OptionalExtension as _, Transaction};
+use rusqlite::{Connection, OptionalExtension as _, Transaction};
 
 use super::{Ledger, LedgerError};
 use crate::budget::{Amount, Cap, Caps, Hold};
@@ -20,7 +20,7 @@ pub(super) enum Settled {
 }
 
 /// What was held and spent when a run began, against which its caps are measured.
-pub(super) fn sums(transaction: &Transaction<'_>) -> rusqlite::Result<(Amount, Amount)> {
+pub(super) fn sums(transaction: &Connection) -> rusqlite::Result<(Amount, Amount)> {
     transaction
         .prepare_cached(
             "SELECT held_cost, held_tasks, held_seconds, spent_cost, spent_tasks, spent_seconds FROM totals",

@@ -78,11 +78,15 @@ impl RunState {
             if self.films[at] != FilmState::Pending {
                 continue;
             }
-            if let Some(state) = self.film_now(at) {
-                if state == FilmState::Joining {
-                    actions.push(Action::Join { at });
+            match self.film_now(at) {
+                Some(FilmState::Over(outcome)) => self.film_ended(at, outcome),
+                Some(state) => {
+                    if state == FilmState::Joining {
+                        actions.push(Action::Join { at });
+                    }
+                    self.films[at] = state;
                 }
-                self.films[at] = state;
+                None => {}
             }
         }
     }

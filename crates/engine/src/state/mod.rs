@@ -96,6 +96,8 @@ impl RunState {
     #[must_use]
     pub fn apply(&mut self, event: Event, now: Millis) -> Vec<Action> {
         let mut actions = Vec::new();
+        self.standing.changed.clear();
+        self.standing.ended_films.clear();
         match event {
             Event::Started => self.started(now, &mut actions),
             Event::Looked { node, key: _, prior } | Event::Taken { node, prior } => {
@@ -180,9 +182,25 @@ impl RunState {
         &self.budget
     }
 
+    /// The nodes whose phase the last event changed, in the order of the changes; one that passed through several phases stands there as often.
+    /// With it a reporter keeps up at the cost of what happened, not of the plan's size.
+    #[must_use]
+    pub fn changed(&self) -> &[NodeIx] {
+        &self.standing.changed
+    }
+
+    /// The films that ended with the last event, by their position in the plan.
+    pub fn ended_films(&self) -> impl Iterator<Item = (usize, &FilmOutcome)> {
+        self.standing.ended_films.iter().filter_map(|at| match self.films.get(*at)? {
+            FilmState::Over(outcome) => Some((*at, outcome)),
+            FilmState::Pending | FilmState::Joining => None,
+        })
+    }
+
     fn film_ended(&mut self, at: usize, outcome: FilmOutcome) {
         if let Some(film) = self.films.get_mut(at) {
             *film = FilmState::Over(outcome);
+            self.standing.ended_films.push(at);
         }
     }
 

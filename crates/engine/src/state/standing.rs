@@ -24,6 +24,10 @@ pub(super) struct Standing {
     pub(super) later: BTreeSet<(Millis, NodeIx)>,
     /// Videos to fetch, soonest-expiring first.
     pub(super) finished: BTreeSet<(Millis, NodeIx)>,
+    /// Nodes that changed their phase with the last event: see [`RunState::changed`].
+    pub(super) changed: Vec<NodeIx>,
+    /// Films that ended with the last event, by their position in the plan.
+    pub(super) ended_films: Vec<usize>,
     /// Nodes that did not end well, whose successors have not been told yet.
     pub(super) fallen: Vec<NodeIx>,
     /// Films by the nodes that are shown in them.
@@ -58,6 +62,8 @@ impl Standing {
             later: BTreeSet::new(),
             finished: BTreeSet::new(),
             fallen: Vec::new(),
+            changed: Vec::new(),
+            ended_films: Vec::new(),
         }
     }
 
@@ -134,6 +140,7 @@ impl RunState {
         let is_over = matches!(phase, Phase::Over(_));
         state.phase = phase;
         self.standing.enter(node, &state.phase, holds && !is_over);
+        self.standing.changed.push(node);
         if is_over {
             state.trouble = None;
         }

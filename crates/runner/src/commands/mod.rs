@@ -11,6 +11,7 @@ pub(crate) mod resolve;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
+pub(crate) mod status;
 mod write;
 
 /// Says on standard error what went wrong, in the form that all commands share.

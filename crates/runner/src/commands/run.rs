@@ -19,7 +19,7 @@ use crate::exit::Exit;
 use crate::load;
 use crate::place::Place;
 use crate::prices::{self, PriceTable};
-use crate::report;
+use crate::report::{self, Head, Telling, Worth};
 use crate::service_choice::{Choice, Connected};
 
 /// Why there is no summary: what to say, and how to end.
@@ -46,8 +46,10 @@ pub(crate) async fn run(args: Run) -> Exit {
         Err(refused) => return refused.exit(args.format),
     };
     match carry_out(&args, Arc::clone(&plan), prices.as_ref()).await {
-        Ok((summary, prices)) => {
+        Ok((summary, prices, telling)) => {
             let spent = prices.map(|table| (table, spending(&plan, &summary, table)));
+            // Before anything else is said: with it the live lines go.
+            telling.end(&summary, report::spending_json(spent.as_ref()), now());
             match args.format {
                 Format::Text => {
                     print!("{}", report::closing(&summary));
@@ -55,8 +57,8 @@ pub(crate) async fn run(args: Run) -> Exit {
                         print!("{}", report::spent(spending, table));
                     }
                 }
-                Format::Json => println!("{:#}", report::summary_json(&summary, spent.as_ref())),
-                Format::Ndjson => println!("{}", report::summary_json(&summary, spent.as_ref())),
+                Format::Json => println!("{:#}", report::summary_json(&plan, &summary, spent.as_ref())),
+                Format::Ndjson => {}
             }
             match &summary.halt {
                 Some(Halt::Unusable { failure }) => {
@@ -104,7 +106,7 @@ fn forced(args: &Run, plan: &Plan) -> Result<Vec<NodeIx>, Stop> {
     Ok(nodes)
 }
 
-/// Says what the run will submit and cost, before it does, and stops it where that does not fit the caps.
+/// Says what the run will submit and cost, before it does, and stops it where that does not fit the caps. Answers with the cost, as far as it is known.
 async fn announce(
     args: &Run,
     plan: &Arc<Plan>,
@@ -113,10 +115,10 @@ async fn announce(
     service: &str,
     table: Option<&PriceTable>,
     is_free: bool,
-) -> Result<(), Stop> {
+) -> Result<Option<Worth>, Stop> {
     let caps = budget::caps(&args.budget);
     if table.is_none() && caps.is_none() && args.force.is_none() {
-        return Ok(());
+        return Ok(None);
     }
     let check = if args.verify { Check::Hash } else { Check::Quick };
     let previews =
@@ -136,7 +138,8 @@ async fn announce(
             eprintln!("{line}");
         }
     }
-    Ok(())
+    let estimate = document.totals.cost;
+    Ok(table.map(|table| Worth { estimate, currency: table.prices.currency().to_owned() }))
 }
 
 /// Runs the plan. With the summary comes the table of prices that applies: none does to the embedded service.
@@ -144,7 +147,7 @@ async fn carry_out<'t>(
     args: &Run,
     plan: Arc<Plan>,
     table: Option<&'t PriceTable>,
-) -> Result<(RunSummary, Option<&'t PriceTable>), Stop> {
+) -> Result<(RunSummary, Option<&'t PriceTable>, Telling), Stop> {
     let force = forced(args, &plan)?;
     let place = Place::of(&args.input.file).map_err(Stop::unusable)?;
     let folder = match &args.out {
@@ -160,12 +163,13 @@ async fn carry_out<'t>(
         .with_salt(args.salt.clone())
         .following(ledger.salts().map_err(Stop::unusable)?)
         .making_anew(force.iter().copied(), run.as_str());
-    announce(args, &plan, &ledger, &keys, &identity, table, is_free).await?;
+    let worth = announce(args, &plan, &ledger, &keys, &identity, table, is_free).await?;
     let Connected { provider, mut policy, service } =
         choice.connect(&place, tools()).await.map_err(Stop::unusable)?;
     if let Some(jobs) = args.jobs {
         policy.in_flight = usize::from(jobs);
     }
+    let head = Head { run: run.clone(), service: identity, jobs: policy.in_flight, worth };
     let prices = budget::prices(&plan, is_free, table.map(|table| &table.prices));
     let setup = Setup {
         run,
@@ -181,12 +185,18 @@ async fn carry_out<'t>(
         check: if args.verify { Check::Hash } else { Check::Quick },
         interrupt: interrupts(),
     };
-    let mut reporter = report::reporter(args.format);
-    let summary = engine::run(plan, setup, &mut *reporter).await.map_err(Stop::unusable);
+    let mut telling = Telling::begin(args.format, head);
+    let ended = engine::run(plan, setup, telling.reporter()).await.map_err(Stop::unusable);
     if let Some(service) = service {
         service.stop().await;
     }
-    summary.map(|summary| (summary, table))
+    match ended {
+        Ok(summary) => Ok((summary, table, telling)),
+        Err(stop) => {
+            telling.broken(&stop.why, stop.exit, now());
+            Err(stop)
+        }
+    }
 }
 
 fn open(place: &Place) -> Result<Ledger, LedgerError> {
@@ -225,6 +235,7 @@ pub(crate) fn interrupts() -> watch::Receiver<bool> {
 
 #[expect(clippy::exit, reason = "the user insists; every paid task is in the ledger")]
 fn quit() {
+    report::live::leave();
     std::process::exit(130);
 }
 

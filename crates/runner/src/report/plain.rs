@@ -3,14 +3,14 @@
 use engine::state::Event;
 use engine::{Millis, Reporter, RunState};
 
-use super::story;
+use super::{live, story};
 
-pub(super) struct Plain;
+pub(crate) struct Plain;
 
 impl Reporter for Plain {
-    fn on(&mut self, state: &RunState, event: &Event, now: Millis) {
-        if let Some(line) = story::line(state, event, now) {
-            eprintln!("{line}");
+    fn on(&mut self, state: &RunState, event: &Event, _now: Millis) {
+        if let Some(told) = story::told(state, event) {
+            live::say(&format!("{}\n", told.line));
         }
     }
 }

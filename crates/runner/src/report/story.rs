@@ -1,13 +1,68 @@
 //! What is worth a line of its own, in words.
 
+use engine::RunState;
 use engine::state::{Answer, Event, FailureKind, Outcome, Prior, RefusalKind};
-use engine::{Millis, RunState};
+use workflow::plan::NodeIx;
 
+use super::clean;
 use crate::place::shown;
 
+/// A line about an event.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) line: String,
+    pub(super) weight: Weight,
+}
+
+/// How much a line matters where there is a live view as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Weight {
+    /// The live view shows it.
+    Routine,
+    /// A shot is done.
+    Made,
+    /// It should stay to be read.
+    Notable,
+}
+
 /// What to say about `event`, which has led to `state`; nothing when it only moves things along.
-pub(super) fn line(state: &RunState, event: &Event, _now: Millis) -> Option<String> {
-    let name = |node| &state.plan().node(node).name;
+pub(super) fn told(state: &RunState, event: &Event) -> Option<Told> {
+    let line = line(state, event)?;
+    let is_over = |node: &NodeIx| state.node(*node).outcome().is_some();
+    let weight = match event {
+        Event::Submitted { .. } | Event::Looked { prior: Prior::Made { .. }, .. } => Weight::Routine,
+        // Trouble that is being dealt with stands in the shot's own line.
+        Event::Refused { node, .. } | Event::NotDownloaded { node, .. } | Event::Answered { node, .. }
+            if !is_over(node) =>
+        {
+            Weight::Routine
+        }
+        Event::Downloaded { .. } => Weight::Made,
+        Event::Joined { film, .. } if film.reused => Weight::Routine,
+        Event::Started
+        | Event::Looked { .. }
+        | Event::Prepared { .. }
+        | Event::Capped { .. }
+        | Event::Taken { .. }
+        | Event::Unprepared { .. }
+        | Event::Refused { .. }
+        | Event::Lost { .. }
+        | Event::Answered { .. }
+        | Event::NotDownloaded { .. }
+        | Event::Joined { .. }
+        | Event::NotJoined { .. }
+        | Event::Woke
+        | Event::Interrupted => Weight::Notable,
+    };
+    Some(Told { line, weight })
+}
+
+fn name(state: &RunState, node: NodeIx) -> String {
+    clean::line(&state.plan().node(node).name).into_owned()
+}
+
+fn line(state: &RunState, event: &Event) -> Option<String> {
+    let name = |node| name(state, node);
     let said = match event {
         Event::Looked { node, prior: Prior::Made { .. }, .. } => {
             format!("{}: made already, nothing to submit", name(*node))
@@ -22,10 +77,12 @@ pub(super) fn line(state: &RunState, event: &Event, _now: Millis) -> Option<Stri
         | Event::Taken { node, prior: Prior::Busy { run } } => {
             format!("{}: run {run} is submitting it too; waiting for its task", name(*node))
         }
-        Event::Submitted { node, task, .. } => format!("{}: submitted as task {task}", name(*node)),
+        Event::Submitted { node, task, .. } => {
+            format!("{}: submitted as task {}", name(*node), clean::line(task.as_str()))
+        }
         Event::Refused { node, refusal, .. } => match refusal.kind {
             RefusalKind::Later => format!("{}: the service asks to slow down", name(*node)),
-            RefusalKind::Again => format!("{}: not submitted yet: {}", name(*node), refusal.failure.message),
+            RefusalKind::Again => format!("{}: not submitted yet: {}", name(*node), clean::message(&refusal.failure.message)),
             RefusalKind::Request | RefusalKind::Service => return ended(state, event),
         },
         Event::Downloaded { node, artifact, .. } => {
@@ -37,16 +94,16 @@ pub(super) fn line(state: &RunState, event: &Event, _now: Millis) -> Option<Stri
             format!("{}: done{took}, {}", name(*node), shown(&artifact.path))
         }
         Event::NotDownloaded { node, failure, .. } if state.node(*node).outcome().is_none() => {
-            format!("{}: fetching its video again: {}", name(*node), failure.message)
+            format!("{}: fetching its video again: {}", name(*node), clean::message(&failure.message))
         }
         Event::Answered { node, answer: Answer::Unreachable { reason }, .. }
             if state.node(*node).outcome().is_none() =>
         {
-            format!("{}: no answer from the service, asking again: {reason}", name(*node))
+            format!("{}: no answer from the service, asking again: {}", name(*node), clean::message(reason))
         }
         Event::Joined { film, .. } if film.reused => format!("film: up to date, {}", shown(&film.path)),
         Event::Joined { film, .. } => format!("film: joined, {}", shown(&film.path)),
-        Event::NotJoined { failure, .. } => format!("film: {}", failure.message),
+        Event::NotJoined { failure, .. } => format!("film: {}", clean::message(&failure.message)),
         Event::Interrupted => {
             "interrupted: nothing more is submitted; tasks that are out are kept for the next run, finished videos are fetched; \
              again to end at once"
@@ -70,7 +127,7 @@ pub(super) fn line(state: &RunState, event: &Event, _now: Millis) -> Option<Stri
 fn ended(state: &RunState, event: &Event) -> Option<String> {
     let node = event.node()?;
     let said = outcome(state.node(node).outcome()?)?;
-    Some(format!("{}: {said}", state.plan().node(node).name))
+    Some(format!("{}: {said}", name(state, node)))
 }
 
 /// A bad end in words; nothing for a good one.
@@ -78,7 +135,8 @@ pub(super) fn outcome(outcome: &Outcome) -> Option<String> {
     Some(match outcome {
         Outcome::Done { .. } => return None,
         Outcome::Failed { failure, .. } => {
-            let code = failure.code.as_deref().map(|code| format!(" ({code})")).unwrap_or_default();
+            let code =
+                failure.code.as_deref().map(|code| format!(" ({})", clean::message(code))).unwrap_or_default();
             let advice = match failure.kind {
                 FailureKind::Expired => "; run again to make it anew",
                 FailureKind::InputModerated => "; change the prompt or the image",
@@ -93,18 +151,23 @@ pub(super) fn outcome(outcome: &Outcome) -> Option<String> {
                 | FailureKind::Task => "",
                 FailureKind::GivenUp => "; `runner run FILE --force SHOT` makes it anew",
             };
-            format!("failed: {}{code}{advice}", failure.message)
+            format!("failed: {}{code}{advice}", clean::message(&failure.message))
         }
         Outcome::Ambiguous { attempt, reason } => format!(
-            "it is not known whether the service accepted it ({reason}), so it is not submitted again; \
-             look at your account there, then say `runner resolve FILE {attempt} --adopt TASK`, `--resubmit` or `--abandon`"
+            "it is not known whether the service accepted it ({}), so it is not submitted again; \
+             look at your account there, then say `runner resolve FILE {attempt} --adopt TASK`, `--resubmit` or `--abandon`",
+            clean::message(reason)
         ),
         Outcome::Detached { task, reason } => {
-            format!("left for a later run, which adopts task {task}: {reason}")
+            format!(
+                "left for a later run, which adopts task {}: {}",
+                clean::line(task.as_str()),
+                clean::message(reason)
+            )
         }
         Outcome::Blocked { .. } => "not begun, because a shot before it is not done".to_owned(),
         Outcome::Unpicked { takes } => {
-            format!("not begun, because no take of {} is picked yet", takes.join(" and "))
+            format!("not begun, because no take of {} is picked yet", clean::line(&takes.join(" and ")))
         }
         Outcome::NotBegun => "not begun".to_owned(),
     })

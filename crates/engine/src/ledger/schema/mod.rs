@@ -15,7 +15,7 @@ const STEPS: &[&str] =
     &[include_str!("format1.sql"), include_str!("format2.sql"), include_str!("format3.sql")];
 
 /// The format that this program writes; kept in SQLite's `user_version`.
-const FORMAT: i64 = STEPS.len() as i64;
+pub(super) const FORMAT: i64 = STEPS.len() as i64;
 
 /// How long a writer waits for another process.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -84,6 +84,6 @@ fn migrate_once(connection: &mut Connection, file: &Path) -> Result<bool, Ledger
     Ok(true)
 }
 
-fn format_of(connection: &Connection) -> rusqlite::Result<i64> {
+pub(super) fn format_of(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }

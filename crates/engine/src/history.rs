@@ -1,0 +1,203 @@
+//! What a run has done so far, from its events on record: where each of its shots stands. Nothing is known here of what only the run itself knows.
+
+use indexmap::IndexMap;
+
+use crate::ids::{AttemptId, TaskId};
+use crate::ledger::Recorded;
+use crate::state::{Answer, Event, Prior, RefusalKind};
+use crate::time::Millis;
+
+/// A run's shots in the order in which they were first heard of.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    shots: IndexMap<String, Known>,
+    latest: i64,
+    is_interrupted: bool,
+}
+
+/// What is known of one shot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Known {
+    /// Where it stands.
+    pub standing: Stands,
+    /// Since when.
+    pub since: Millis,
+    /// The attempt that it is about.
+    pub attempt: Option<AttemptId>,
+    /// Its task.
+    pub task: Option<TaskId>,
+    /// What was said about the latest trouble.
+    pub trouble: Option<String>,
+}
+
+/// Where a shot stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stands {
+    /// It failed.
+    Failed,
+    /// Nobody knows whether its submission was accepted.
+    Ambiguous,
+    /// It is held up: by a task at another service, or by a submission that was given up.
+    Held,
+    /// Its intent is on record and the POST is on its way.
+    Submitting,
+    /// Its task is out at the service, and the run has let go of it: a later run adopts it.
+    Left,
+    /// Its task is out at the service.
+    Out,
+    /// Its video is being fetched.
+    Downloading,
+    /// Another run is submitting it.
+    Elsewhere,
+    /// It waits for its turn, or for another try.
+    Waiting,
+    /// Its video was made in this run.
+    Done,
+    /// Its video was there already.
+    Reused,
+}
+
+impl Stands {
+    /// The word that people and machines see.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Ambiguous => "ambiguous",
+            Self::Held => "held",
+            Self::Submitting => "submitting",
+            Self::Left => "left",
+            Self::Out => "out",
+            Self::Downloading => "downloading",
+            Self::Elsewhere => "elsewhere",
+            Self::Waiting => "waiting",
+            Self::Done => "done",
+            Self::Reused => "reused",
+        }
+    }
+
+    /// Whether a run that is alive is doing something about it now.
+    #[must_use]
+    pub fn is_under_way(self) -> bool {
+        match self {
+            Self::Submitting | Self::Out | Self::Downloading => true,
+            Self::Failed
+            | Self::Ambiguous
+            | Self::Held
+            | Self::Left
+            | Self::Elsewhere
+            | Self::Waiting
+            | Self::Done
+            | Self::Reused => false,
+        }
+    }
+}
+
+impl History {
+    /// The shots that were heard of, by name.
+    pub fn shots(&self) -> impl Iterator<Item = (&str, &Known)> {
+        self.shots.iter().map(|(name, known)| (name.as_str(), known))
+    }
+
+    /// The place of the latest event that is in it.
+    #[must_use]
+    pub fn latest(&self) -> i64 {
+        self.latest
+    }
+
+    /// Whether the user has asked the run to end.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.is_interrupted
+    }
+
+    /// Takes note of an event.
+    pub fn on(&mut self, recorded: Recorded) {
+        let Recorded { seq, at, node, event } = recorded;
+        self.latest = self.latest.max(seq);
+        let attempt = |attempt: AttemptId| Some(attempt);
+        let (standing, attempt, task, trouble) = match event {
+            Event::Interrupted => {
+                self.is_interrupted = true;
+                return;
+            }
+            Event::Started | Event::Joined { .. } | Event::NotJoined { .. } | Event::Woke => return,
+            Event::Looked { prior, .. } | Event::Taken { prior, .. } => match prior {
+                Prior::Nothing => (Stands::Waiting, None, None, None),
+                Prior::Made { attempt, task, .. } => (Stands::Reused, Some(attempt), Some(task), None),
+                Prior::Out { attempt, task, since, .. } => {
+                    self.put(node, Stands::Out, since, Some(attempt), Some(task), None);
+                    return;
+                }
+                Prior::Unanswered { attempt, .. } => (Stands::Ambiguous, Some(attempt), None, None),
+                Prior::GivenUp { attempt } => {
+                    let said = "its submission was given up; `runner run FILE --force SHOT` makes it anew";
+                    (Stands::Held, Some(attempt), None, Some(said.to_owned()))
+                }
+                Prior::AtOther { service, attempt, task } => {
+                    (Stands::Held, Some(attempt), task, Some(format!("the same work is out at {service}")))
+                }
+                Prior::Busy { run } => {
+                    (Stands::Elsewhere, None, None, Some(format!("run {run} is submitting it")))
+                }
+            },
+            Event::Prepared { attempt: id, .. } => (Stands::Submitting, attempt(id), None, None),
+            Event::Capped { cap, .. } => {
+                (Stands::Waiting, None, None, Some(format!("the cap on {cap} is reached")))
+            }
+            Event::Unprepared { failure, .. } => (Stands::Failed, None, None, Some(failure.message)),
+            Event::Submitted { attempt: id, task, .. } => (Stands::Out, attempt(id), Some(task), None),
+            Event::Refused { refusal, .. } => {
+                let standing = match refusal.kind {
+                    RefusalKind::Later | RefusalKind::Again => Stands::Waiting,
+                    RefusalKind::Request | RefusalKind::Service => Stands::Failed,
+                };
+                (standing, None, None, Some(refusal.failure.message))
+            }
+            Event::Lost { attempt: id, reason, .. } => {
+                (Stands::Ambiguous, attempt(id), None, Some(reason))
+            }
+            Event::Answered { attempt: id, answer, .. } => {
+                let Some(known) = node.as_deref().and_then(|node| self.shots.get(node)) else { return };
+                let task = known.task.clone();
+                match answer {
+                    Answer::Completed { .. } => (Stands::Downloading, attempt(id), task, None),
+                    Answer::Failed { failure } => (Stands::Failed, attempt(id), task, Some(failure.message)),
+                    // A poll that says "not yet" is on record only where it is the last one.
+                    Answer::Running { .. } => (Stands::Left, attempt(id), task, None),
+                    // The task is where it was; what was said stands beside it.
+                    Answer::Missing { .. } => return self.trouble(node, "the service does not know its task"),
+                    Answer::Unreachable { reason } => return self.trouble(node, &reason),
+                    Answer::Unusable { failure } => return self.trouble(node, &failure.message),
+                }
+            }
+            Event::Downloaded { attempt: id, .. } => {
+                let task = node.as_deref().and_then(|node| self.shots.get(node)?.task.clone());
+                (Stands::Done, attempt(id), task, None)
+            }
+            Event::NotDownloaded { failure, .. } => return self.trouble(node, &failure.message),
+        };
+        self.put(node, standing, at, attempt, task, trouble);
+    }
+
+    /// Notes trouble of a shot that stays where it is.
+    fn trouble(&mut self, node: Option<String>, said: &str) {
+        if let Some(known) = node.and_then(|node| self.shots.get_mut(&node)) {
+            known.trouble = Some(said.to_owned());
+        }
+    }
+
+    fn put(
+        &mut self,
+        node: Option<String>,
+        standing: Stands,
+        since: Millis,
+        attempt: Option<AttemptId>,
+        task: Option<TaskId>,
+        trouble: Option<String>,
+    ) {
+        if let Some(node) = node {
+            self.shots.insert(node, Known { standing, since, attempt, task, trouble });
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! From the ledger to records. What was read once of a run is kept, so that looking again costs what has happened since.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::time::Duration;
+
+use engine::history::{History, Stands};
+use engine::ledger::{OpenAttempt, Reading, RunRow};
+use engine::{LedgerError, RunId};
+
+use super::record::{Counts, Open, Outstanding, Record, Run, RunIs, Shot, Totals};
+use crate::report::{clean, stream};
+
+/// What is looked for.
+#[derive(Debug)]
+pub(crate) struct Survey {
+    /// What a person calls the workflow file.
+    pub(crate) file: String,
+    /// How many runs that have ended are shown.
+    pub(crate) ended: u32,
+    /// The takes of which none is picked, where a workflow was named: its name, and the shot with its takes.
+    pub(crate) to_pick: Option<(String, Vec<(String, Vec<String>)>)>,
+    pub(crate) histories: HashMap<RunId, History>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) runs: Vec<Run>,
+    pub(crate) shots: Vec<Shot>,
+    pub(crate) outstanding: Vec<Outstanding>,
+    pub(crate) totals: Totals,
+}
+
+impl Found {
+    /// Whether a run is alive.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.runs.iter().any(|run| matches!(run.state, RunIs::Alive | RunIs::Ending))
+    }
+
+    /// All of it, one record each.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        let runs = self.runs.iter().cloned().map(Record::Run);
+        let shots = self.shots.iter().cloned().map(Record::Shot);
+        let outstanding = self.outstanding.iter().cloned().map(Record::Outstanding);
+        runs.chain(shots).chain(outstanding).chain([Record::Totals(self.totals.clone())]).collect()
+    }
+}
+
+impl Survey {
+    /// Looks at the ledger; `None` where there is none.
+    pub(crate) fn look(&mut self, ledger: &Path) -> Result<Option<Found>, LedgerError> {
+        let Some(reading) = Reading::open(ledger)? else { return Ok(None) };
+        let rows = reading.runs(self.ended)?;
+        let is_anyone_alive = rows.iter().any(|row| row.is_alive);
+        // Shots are shown of the runs that are alive, or else of the latest.
+        let shown: Vec<&RunRow> =
+            rows.iter().enumerate().filter(|(at, row)| row.is_alive || !is_anyone_alive && *at == 0).map(|(_, row)| row).collect();
+        self.histories.retain(|run, _| shown.iter().any(|row| row.run == *run));
+        for row in &shown {
+            let history = self.histories.entry(row.run.clone()).or_default();
+            for event in reading.events(&row.run, history.latest())? {
+                history.on(event);
+            }
+        }
+        let open = reading.open_attempts()?;
+        let mut models: BTreeSet<String> = open.iter().map(|open| open.model.clone()).collect();
+        models.retain(|model| !model.is_empty());
+        let typical = reading.typical(models.iter().map(String::as_str))?;
+        let (held, spent) = reading.spending()?;
+        let totals = Totals { held: stream::amount(held), spent: stream::amount(spent) };
+        Ok(Some(Found {
+            runs: rows.iter().map(|row| self.run(row)).collect(),
+            shots: shown.iter().flat_map(|row| self.shots(row, &open, &typical)).collect(),
+            outstanding: self.outstanding(&rows, &open, &typical),
+            totals,
+        }))
+    }
+
+    fn run(&self, row: &RunRow) -> Run {
+        let history = self.histories.get(&row.run);
+        let counts = history.map(|history| {
+            let mut counts = Counts::default();
+            history.shots().for_each(|(_, known)| counts.add(known.standing));
+            counts
+        });
+        let state = match (row.is_alive, row.ended_at) {
+            (true, _) if history.is_some_and(History::is_interrupted) => RunIs::Ending,
+            (true, _) => RunIs::Alive,
+            (false, Some(_)) => RunIs::Ended,
+            (false, None) => RunIs::Died,
+        };
+        Run {
+            run: row.run.to_string(),
+            workflow: row.workflow.clone(),
+            service: row.service.clone(),
+            state,
+            started_at: row.started_at.0,
+            ended_at: row.ended_at.map(|at| at.0),
+            shots: counts,
+        }
+    }
+
+    fn shots(
+        &self,
+        row: &RunRow,
+        open: &[OpenAttempt],
+        typical: &HashMap<String, Duration>,
+    ) -> Vec<Shot> {
+        let Some(history) = self.histories.get(&row.run) else { return Vec::new() };
+        let models: HashMap<&str, &str> =
+            open.iter().map(|open| (open.attempt.as_str(), open.model.as_str())).collect();
+        history
+            .shots()
+            .map(|(name, known)| {
+                let model = known.attempt.as_ref().and_then(|attempt| models.get(attempt.as_str()));
+                Shot {
+                    run: row.run.to_string(),
+                    shot: name.to_owned(),
+                    state: known.standing,
+                    since: known.since.0,
+                    attempt: known.attempt.as_ref().map(ToString::to_string),
+                    task: known.task.as_ref().map(ToString::to_string),
+                    typical_ms: model.and_then(|model| millis(typical.get(*model))),
+                    trouble: known.trouble.as_deref().map(clean::message),
+                }
+            })
+            .collect()
+    }
+
+    fn outstanding(
+        &self,
+        rows: &[RunRow],
+        open: &[OpenAttempt],
+        typical: &HashMap<String, Duration>,
+    ) -> Vec<Outstanding> {
+        let alive = rows.iter().filter(|row| row.is_alive);
+        let looked_after: BTreeSet<&str> = alive
+            .filter_map(|row| self.histories.get(&row.run))
+            .flat_map(History::shots)
+            .filter(|(_, known)| known.standing.is_under_way())
+            .filter_map(|(_, known)| known.attempt.as_ref().map(engine::AttemptId::as_str))
+            .collect();
+        let attempts = open.iter().filter(|open| !looked_after.contains(open.attempt.as_str())).map(|open| {
+            let file = &self.file;
+            let (what, remedy) = match &open.task {
+                Some(_) => (Open::Out, format!("`runner run {file}` adopts it")),
+                None if open.service == "embedded" => (
+                    Open::Unaccounted,
+                    format!("`runner run {file}` asks the embedded service what became of it"),
+                ),
+                None => (
+                    Open::Unaccounted,
+                    format!(
+                        "look at your account there, then `runner resolve {file} {} --adopt TASK`, `--resubmit` or `--abandon`",
+                        open.attempt
+                    ),
+                ),
+            };
+            Outstanding {
+                what,
+                shot: open.node.clone(),
+                workflow: open.workflow.clone(),
+                service: open.service.clone(),
+                since: open.since.0,
+                attempt: Some(open.attempt.to_string()),
+                task: open.task.as_ref().map(ToString::to_string),
+                held: open.held,
+                typical_ms: millis(typical.get(&open.model)),
+                trouble: open.trouble.as_deref().map(clean::message),
+                remedy,
+            }
+        });
+        attempts.chain(self.picks(rows)).collect()
+    }
+
+    /// Takes of which none is picked, as far as the latest run of the workflow has videos of them.
+    fn picks(&self, rows: &[RunRow]) -> Vec<Outstanding> {
+        let Some((workflow, to_pick)) = &self.to_pick else { return Vec::new() };
+        let Some(row) = rows.iter().find(|row| row.workflow == *workflow) else { return Vec::new() };
+        let Some(history) = self.histories.get(&row.run) else { return Vec::new() };
+        let made: HashMap<&str, i64> = history
+            .shots()
+            .filter(|(_, known)| matches!(known.standing, Stands::Done | Stands::Reused))
+            .map(|(name, known)| (name, known.since.0))
+            .collect();
+        to_pick
+            .iter()
+            .filter_map(|(shot, takes)| {
+                let since = takes.iter().filter_map(|take| made.get(take.as_str())).max()?;
+                Some(Outstanding {
+                    what: Open::Pick,
+                    shot: shot.clone(),
+                    workflow: workflow.clone(),
+                    service: row.service.clone(),
+                    since: *since,
+                    attempt: None,
+                    task: None,
+                    held: None,
+                    typical_ms: None,
+                    trouble: None,
+                    remedy: format!(
+                        "look at its {} takes, then `runner pick {} {shot} TAKE` and run again",
+                        takes.len(),
+                        self.file
+                    ),
+                })
+            })
+            .collect()
+    }
+}
+
+fn millis(duration: Option<&Duration>) -> Option<u64> {
+    duration.and_then(|duration| u64::try_from(duration.as_millis()).ok())
+}

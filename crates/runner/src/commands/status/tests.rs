@@ -1,0 +1,1 @@
+//! The texts and changes of `status`.

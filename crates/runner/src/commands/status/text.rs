@@ -1,0 +1,163 @@
+//! What `status` tells people.
+
+use std::time::Duration;
+
+use engine::Millis;
+use engine::history::Stands;
+use workflow::prices::Money;
+
+use super::record::{Open, Outstanding, Record, Run, RunIs, Shot, Totals};
+use super::survey::Found;
+use crate::report::{Table, clean, lasting};
+
+/// Shots at most, and outstanding things at most, where nobody asks for more.
+const MOST: usize = 40;
+
+/// Everything that was found, as lines. On `rows` lines at most, where that is said.
+pub(super) fn lines(found: &Found, now: Millis, rows: Option<usize>) -> Vec<String> {
+    let mut runs: Vec<String> = found.runs.iter().map(|one| run(one, now)).collect();
+    if runs.is_empty() {
+        runs.push("no run is on record".to_owned());
+    }
+    let open = outstanding(&found.outstanding, now, rows.map_or(MOST, |rows| rows / 3));
+    let totals = totals(&found.totals);
+    let taken = runs.len() + open.len() + usize::from(totals.is_some()) + 3;
+    let room = rows.map_or(MOST, |rows| rows.saturating_sub(taken));
+    let mut lines = runs;
+    lines.extend(shots(&found.shots, now, room));
+    lines.extend(open);
+    lines.extend(totals);
+    lines
+}
+
+fn run(run: &Run, now: Millis) -> String {
+    let since = now.since(Millis(run.started_at));
+    let state = match (run.state, run.ended_at) {
+        (RunIs::Alive, _) => format!("alive for {}", lasting(since)),
+        (RunIs::Ending, _) => format!("alive for {}, asked to end", lasting(since)),
+        (RunIs::Ended, Some(at)) => format!(
+            "ended {} ago, after {}",
+            lasting(now.since(Millis(at))),
+            lasting(Millis(at).since(Millis(run.started_at)))
+        ),
+        (RunIs::Ended | RunIs::Died, _) => {
+            format!("began {} ago and did not come to its end", lasting(since))
+        }
+    };
+    let counts = run.shots.as_ref().map(|counts| {
+        let told: Vec<String> =
+            counts.told().iter().map(|(count, word)| format!("{count} {word}")).collect();
+        if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) }
+    });
+    format!(
+        "run {}, {} at {}, {state}{}",
+        run.run,
+        clean::line(&run.workflow),
+        clean::line(&run.service),
+        counts.unwrap_or_default()
+    )
+}
+
+/// Shots that are not done first; of the others only as many as there is room for.
+fn shots(shots: &[Shot], now: Millis, room: usize) -> Vec<String> {
+    let open = |shot: &&Shot| !matches!(shot.state, Stands::Done | Stands::Reused | Stands::Waiting);
+    let mut told: Vec<&Shot> = shots.iter().filter(open).collect();
+    told.extend(shots.iter().filter(|shot| !open(shot)));
+    let more = told.len().saturating_sub(room);
+    // The line that counts the rest needs a place itself.
+    told.truncate(if more > 0 { room.saturating_sub(1) } else { room });
+    if told.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Table::new(["shot", "state", "for", "usually", "task", ""]);
+    for shot in &told {
+        let is_over = matches!(shot.state, Stands::Done | Stands::Reused | Stands::Failed);
+        table.row([
+            clean::line(&shot.shot).into_owned(),
+            shot.state.word().to_owned(),
+            if is_over { "-".to_owned() } else { lasting(now.since(Millis(shot.since))) },
+            shot.typical_ms.map_or_else(|| "-".to_owned(), |ms| lasting(Duration::from_millis(ms))),
+            shot.task.as_deref().map_or("-".into(), clean::line).into_owned(),
+            shot.trouble.clone().unwrap_or_default(),
+        ]);
+    }
+    let mut lines = vec![String::new()];
+    lines.extend(table.render().lines().map(str::to_owned));
+    let hidden = shots.len() - told.len();
+    if hidden > 0 {
+        lines.push(format!("and {hidden} more; `--format json` lists them all"));
+    }
+    lines
+}
+
+fn outstanding(open: &[Outstanding], now: Millis, room: usize) -> Vec<String> {
+    if open.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![String::new(), "outstanding:".to_owned()];
+    lines.extend(open.iter().take(room.max(1)).map(|open| format!("  {}", one(open, now))));
+    if open.len() > room.max(1) {
+        lines.push(format!("  and {} more", open.len() - room.max(1)));
+    }
+    lines
+}
+
+fn one(open: &Outstanding, now: Millis) -> String {
+    let shot = clean::line(&open.shot);
+    let ago = lasting(now.since(Millis(open.since)));
+    let service = clean::line(&open.service);
+    let usually = open
+        .typical_ms
+        .map(|ms| format!(", where {} are usual", lasting(Duration::from_millis(ms))))
+        .unwrap_or_default();
+    let held = open.held.map(|held| format!(", up to {}", money(held))).unwrap_or_default();
+    let what = match open.what {
+        Open::Out => {
+            let task = open.task.as_deref().map(clean::line).unwrap_or_default();
+            format!("task {task} is out at {service} for {ago}{usually}{held}")
+        }
+        Open::Unaccounted => {
+            format!("submitted to {service} {ago} ago, and nobody knows whether it was accepted{held}")
+        }
+        Open::Pick => "no take is picked".to_owned(),
+    };
+    format!("{shot}: {what}; {}", open.remedy)
+}
+
+fn totals(totals: &Totals) -> Option<String> {
+    let told = |amount: &crate::report::stream::Amount| {
+        let tasks = if amount.tasks == 1 { "task" } else { "tasks" };
+        let cost = if amount.cost == 0 { String::new() } else { format!(", {}", money(amount.cost)) };
+        format!("{} {tasks}, {} s of video{cost}", amount.tasks, amount.video_ms as f64 / 1e3)
+    };
+    let Totals { held, spent } = totals;
+    if held.tasks == 0 && spent.tasks == 0 {
+        return None;
+    }
+    Some(format!("in all: held for {}; spent on {}", told(held), told(spent)))
+}
+
+/// An amount in the currency of the user's table, which the ledger does not know.
+fn money(micros: i64) -> String {
+    Money::from_micros(micros.unsigned_abs()).to_string()
+}
+
+/// A record that is new or has changed, as a line of its own.
+pub(super) fn change(record: &Record, now: Millis) -> Option<String> {
+    match record {
+        Record::Run(one) => Some(run(one, now)),
+        Record::Shot(shot) => {
+            let task = shot.task.as_deref().map(|task| format!(", task {}", clean::line(task)));
+            let trouble = shot.trouble.as_deref().map(|trouble| format!(": {trouble}"));
+            Some(format!(
+                "{}: {}{}{}",
+                clean::line(&shot.shot),
+                shot.state.word(),
+                task.unwrap_or_default(),
+                trouble.unwrap_or_default()
+            ))
+        }
+        Record::Outstanding(open) => Some(format!("outstanding: {}", one(open, now))),
+        Record::Totals(all) => totals(all),
+    }
+}

@@ -1,0 +1,106 @@
+//! Text of others (a service's messages, names from a file) as it may be shown: no control over the terminal, no addresses with signatures, no
+//! pictures in text, and not without end.
+
+use std::borrow::Cow;
+
+/// The longest message that is passed on, in characters.
+pub(crate) const LONGEST: usize = 500;
+
+/// What begins an address that may carry a secret.
+const WEB: [&str; 2] = ["https://", "http://"];
+
+/// Text on one line that a terminal takes for text: what would steer it, or turn the direction of reading, is replaced.
+pub(crate) fn line(text: &str) -> Cow<'_, str> {
+    if text.chars().any(steers) {
+        Cow::Owned(text.chars().map(|letter| if steers(letter) { '\u{fffd}' } else { letter }).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+fn steers(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+}
+
+/// A message of others: on one line, without the secret parts of addresses and without data URIs, and at most [`LONGEST`] characters.
+pub(crate) fn message(text: &str) -> String {
+    // A message is looked at as far as it may be shown, however long it is: what is taken out only makes it shorter.
+    let looked_at: String = text.chars().take(LONGEST * 8).collect();
+    let mut told = String::with_capacity(looked_at.len());
+    let mut rest = line(looked_at.trim()).into_owned();
+    while let Some((before, address, after)) = next_address(&rest) {
+        told.push_str(before);
+        told.push_str(&without_secrets(address));
+        rest = after.to_owned();
+    }
+    told.push_str(&rest);
+    if told.chars().count() > LONGEST || text.chars().nth(LONGEST * 8).is_some() {
+        told = told.chars().take(LONGEST - 1).collect();
+        told.push('…');
+    }
+    told
+}
+
+/// The first address in a text, with what stands before and behind it.
+fn next_address(text: &str) -> Option<(&str, &str, &str)> {
+    // Offsets stay the same: only ASCII changes its case.
+    let lower = text.to_ascii_lowercase();
+    let at = ["https://", "http://", "data:"].iter().filter_map(|begin| lower.find(begin)).min()?;
+    let (before, from) = text.split_at(at);
+    let ends = |letter: char| letter.is_whitespace() || "\"'`<>()[]{}|\\^".contains(letter);
+    let (address, after) = from.split_at(from.find(ends).unwrap_or(from.len()));
+    Some((before, address, after))
+}
+
+fn without_secrets(address: &str) -> String {
+    let lower = address.to_ascii_lowercase();
+    if !WEB.iter().any(|begin| lower.starts_with(begin)) {
+        // What only looks like a data URI ("data: none") has nothing after it.
+        return match address.split_once(',') {
+            Some((head, _)) => format!("{},…", head.chars().take(60).collect::<String>()),
+            None => address.to_owned(),
+        };
+    }
+    let (path, is_cut) = match address.find(['?', '#']) {
+        Some(at) => (&address[..at], true),
+        None => (address, false),
+    };
+    let (scheme, rest) = path.split_once("://").unwrap_or(("", path));
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    format!("{scheme}://{host}{path}{}", if is_cut { "?…" } else { "" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        assert_eq!(line("harbor@look=noir"), "harbor@look=noir");
+        assert_eq!(line("灯台\u{1b}[2Jx\n\u{202e}y"), "灯台\u{fffd}[2Jx\u{fffd}\u{fffd}y");
+    }
+
+    #[test]
+    fn addresses_lose_what_is_secret_and_pictures_their_data() {
+        for (given, told) in [
+            ("cannot fetch https://cdn.test/a.mp4?sig=SECRET&x=1.", "cannot fetch https://cdn.test/a.mp4?…"),
+            (r#"{"url":"https://me:SECRET@cdn.test?sig=SECRET","n":1}"#, r#"{"url":"https://cdn.test?…","n":1}"#),
+            ("HTTPS://cdn.test/#SECRET and http://b.test/x", "HTTPS://cdn.test/?… and http://b.test/x"),
+            ("image data:image/png;base64,SECRETSECRET is too small", "image data:image/png;base64,… is too small"),
+            ("no data: nothing came", "no data: nothing came"),
+        ] {
+            assert_eq!(message(given), told);
+        }
+    }
+
+    #[test]
+    fn messages_end() {
+        assert_eq!(message(&"x".repeat(LONGEST)).chars().count(), LONGEST);
+        for long in ["ä".repeat(LONGEST + 1), "data:,x ".repeat(100_000)] {
+            let told = message(&long);
+            assert!(told.chars().count() <= LONGEST && told.ends_with('…'), "{told}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Spans of time in words: as exact as they are looked at.
+
+use std::time::Duration;
+
+/// A span of time, in one or two units.
+pub(crate) fn lasting(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let two = |first: u64, unit: &str, second: u64, smaller: &str| {
+        if second == 0 { format!("{first} {unit}") } else { format!("{first} {unit} {second} {smaller}") }
+    };
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => two(seconds / 60, "min", seconds % 60, "s"),
+        3_600..172_800 => two(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
+        _ => two(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_units_at_most() {
+        let told = |seconds| lasting(Duration::from_secs(seconds));
+        assert_eq!([0, 59, 60, 61, 3_600, 7_384].map(told), ["0 s", "59 s", "1 min", "1 min 1 s", "1 h", "2 h 3 min"]);
+        assert_eq!([172_799, 172_800, 266_400].map(told), ["47 h 59 min", "2 d", "3 d 2 h"]);
+    }
+}

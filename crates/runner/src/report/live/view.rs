@@ -1,0 +1,217 @@
+//! What the live view knows of a run: counts, the shots that are under way, and how long shots take. Kept up with what each event changed.
+
+use std::collections::BTreeMap;
+
+use engine::budget::Amount;
+use engine::state::{Event, Outcome, Phase};
+use engine::{Millis, RunState};
+use workflow::plan::NodeIx;
+
+use crate::report::{Worth, clean};
+
+/// How many of the latest shots say how long a shot takes.
+const SAMPLES: usize = 101;
+/// How many shots must have been made before one is called slow.
+const ENOUGH: usize = 3;
+
+/// Where a shot stands, as far as it is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Class {
+    #[default]
+    Waiting,
+    UnderWay,
+    Done,
+    Reused,
+    Failed,
+    /// Ambiguous, detached or unpicked: somebody, or another run, has to do something.
+    Outstanding,
+    /// Blocked, or not begun.
+    Dropped,
+}
+
+/// How many kinds there are.
+const CLASSES: usize = 7;
+
+/// A shot that is under way.
+#[derive(Debug, Clone)]
+pub(super) struct UnderWay {
+    pub(super) name: String,
+    pub(super) doing: &'static str,
+    pub(super) percent: Option<u8>,
+    /// Since when it is under way.
+    pub(super) since: Millis,
+    pub(super) trouble: Option<String>,
+}
+
+/// What is known of a run.
+#[derive(Debug)]
+pub(super) struct View {
+    classes: Vec<Class>,
+    counts: [usize; CLASSES],
+    under_way: BTreeMap<NodeIx, UnderWay>,
+    /// How long the latest shots took, in the order in which they were done, and sorted.
+    took: Vec<u64>,
+    sorted: Vec<u64>,
+    pub(super) began: Option<Millis>,
+    /// When the first task was submitted or adopted.
+    first_out: Option<Millis>,
+    pub(super) worth: Option<Worth>,
+    pub(super) held: Amount,
+    pub(super) spent: Amount,
+    pub(super) is_ending: bool,
+    /// How often the service asked to slow down.
+    pub(super) slowed: usize,
+    /// Films that are joined, and all of them.
+    pub(super) films: (usize, usize),
+}
+
+impl View {
+    pub(super) fn new(worth: Option<Worth>) -> Self {
+        Self {
+            classes: Vec::new(),
+            counts: [0; CLASSES],
+            under_way: BTreeMap::new(),
+            took: Vec::new(),
+            sorted: Vec::new(),
+            began: None,
+            first_out: None,
+            worth,
+            held: Amount::default(),
+            spent: Amount::default(),
+            is_ending: false,
+            slowed: 0,
+            films: (0, 0),
+        }
+    }
+
+    /// Takes note of an event and of what it changed.
+    pub(super) fn on(&mut self, state: &RunState, event: &Event, now: Millis) {
+        if self.began.is_none() {
+            self.began = Some(now);
+            self.classes = vec![Class::Waiting; state.plan().len()];
+            self.counts[Class::Waiting as usize] = state.plan().len();
+            self.films.1 = state.plan().films().len();
+        }
+        for node in state.changed() {
+            self.changed(state, *node, now);
+        }
+        if let Some(node) = event.node() {
+            self.heard(state, node);
+        }
+        if let Event::Refused { refusal, .. } = event {
+            self.slowed += usize::from(refusal.kind == engine::state::RefusalKind::Later);
+        }
+        self.films.0 += state.ended_films().count();
+        self.is_ending = state.halt().is_some();
+        (self.held, self.spent) = (state.budget().held(), state.budget().spent());
+    }
+
+    fn changed(&mut self, state: &RunState, node: NodeIx, now: Millis) {
+        let known = state.node(node);
+        let (class, doing) = match &known.phase {
+            Phase::Waiting | Phase::Looking | Phase::Ready { .. } => (Class::Waiting, None),
+            Phase::Elsewhere => (Class::UnderWay, Some("waits for another run")),
+            Phase::Preparing | Phase::Submitting { .. } => (Class::UnderWay, Some("submitting")),
+            Phase::Out { .. } => (Class::UnderWay, Some("queued")),
+            Phase::Finished(_) | Phase::Downloading(_) => (Class::UnderWay, Some("downloading")),
+            Phase::Over(outcome) => (
+                match outcome {
+                    Outcome::Done { .. } if known.done_at.is_some() => Class::Done,
+                    Outcome::Done { .. } => Class::Reused,
+                    Outcome::Failed { .. } => Class::Failed,
+                    Outcome::Ambiguous { .. } | Outcome::Detached { .. } | Outcome::Unpicked { .. } => {
+                        Class::Outstanding
+                    }
+                    Outcome::Blocked { .. } | Outcome::NotBegun => Class::Dropped,
+                },
+                None,
+            ),
+        };
+        let before = std::mem::replace(&mut self.classes[node.index()], class);
+        self.counts[before as usize] -= 1;
+        self.counts[class as usize] += 1;
+        match doing {
+            None => {
+                self.under_way.remove(&node);
+            }
+            Some(doing) => {
+                if matches!(known.phase, Phase::Out { .. }) {
+                    self.first_out.get_or_insert(now);
+                }
+                let since = known.submitted_at.unwrap_or(now);
+                let name = || clean::line(&state.plan().node(node).name).into_owned();
+                let entry = self.under_way.entry(node).or_insert_with(|| UnderWay {
+                    name: name(),
+                    doing,
+                    percent: None,
+                    since,
+                    trouble: None,
+                });
+                entry.doing = doing;
+                entry.since = since;
+            }
+        }
+        if before != Class::Done
+            && class == Class::Done
+            && let Some(took) = known.took()
+        {
+            self.note_time(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// What is known of a shot besides its phase.
+    fn heard(&mut self, state: &RunState, node: NodeIx) {
+        let Some(entry) = self.under_way.get_mut(&node) else { return };
+        let known = state.node(node);
+        entry.percent = known.progress;
+        entry.trouble = known.trouble.as_deref().map(clean::message);
+        if matches!(known.phase, Phase::Out { .. }) && known.progress.is_some_and(|percent| percent > 0) {
+            entry.doing = "in progress";
+        }
+    }
+
+    fn note_time(&mut self, took: u64) {
+        if self.took.len() == SAMPLES {
+            let oldest = self.took.remove(0);
+            if let Ok(at) = self.sorted.binary_search(&oldest) {
+                self.sorted.remove(at);
+            }
+        }
+        self.took.push(took);
+        let at = self.sorted.partition_point(|other| *other < took);
+        self.sorted.insert(at, took);
+    }
+
+    pub(super) fn count(&self, class: Class) -> usize {
+        self.counts[class as usize]
+    }
+
+    pub(super) fn all(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// The shots that are under way, those that are longest first.
+    pub(super) fn under_way(&self) -> Vec<&UnderWay> {
+        let mut all: Vec<&UnderWay> = self.under_way.values().collect();
+        all.sort_by_key(|one| one.since);
+        all
+    }
+
+    /// Whether a shot takes more than twice as long as half of them took.
+    pub(super) fn is_slow(&self, one: &UnderWay, now: Millis) -> bool {
+        let median = self.sorted.get(self.sorted.len() / 2).copied().unwrap_or(u64::MAX);
+        self.sorted.len() >= ENOUGH
+            && u128::from(median.max(500)) * 2 < now.since(one.since).as_millis()
+    }
+
+    /// How long the rest will take at the pace so far, once there is one.
+    pub(super) fn remaining(&self, now: Millis) -> Option<std::time::Duration> {
+        let partly: f64 =
+            self.under_way.values().filter_map(|one| one.percent).map(|percent| f64::from(percent.min(99)) / 100.0).sum();
+        let made = self.count(Class::Done) as f64 + partly;
+        let open = (self.count(Class::Waiting) + self.under_way.len()) as f64 - partly;
+        let spent = now.since(self.first_out?).as_secs_f64();
+        (made >= 1.0 && spent >= 1.0 && open > 0.0)
+            .then(|| std::time::Duration::from_secs_f64((spent / made * open).min(1e9)))
+    }
+}

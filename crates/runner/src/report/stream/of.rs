@@ -1,0 +1,274 @@
+//! From the engine's words to the stream's. Every match is exhaustive: what is new in the engine does not compile here until it has a place in
+//! the stream.
+
+use engine::state::{self, Answer, Event, Prior};
+use engine::{Artifact, AttemptId, RunState, RunSummary, TaskId};
+use workflow::plan::{NodeIx, Plan};
+
+use super::line::{
+    Amount, Budget, Cap, Caps, Decision, Ended, Failure, FailureKind, Film, FilmOutcome, Found, Halt,
+    Outcome, Outcomes, Refusal, Video, What,
+};
+use crate::report::clean;
+
+/// How much of a key is told: as much as file names carry.
+const KEY: usize = 12;
+
+/// What an event says; nothing where it only moves things along, or stands in the line of the film that it ends.
+pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<What<'a>> {
+    let shot = |node: &NodeIx| state.plan().node(*node).name.as_str();
+    Some(match event {
+        Event::Started | Event::Woke | Event::Joined { .. } | Event::NotJoined { .. } => return None,
+        Event::Looked { node, key, prior } => {
+            What::Looked { shot: shot(node), key: short(key), found: found(prior) }
+        }
+        Event::Prepared { node, attempt, key, digest, held, anew, by_url: _, work: _, parts: _ } => {
+            What::Prepared {
+                shot: shot(node),
+                attempt: attempt.as_str(),
+                key: short(key),
+                request: digest,
+                held: held.cost,
+                seconds: held.video_ms as f64 / 1e3,
+                anew: anew.is_some(),
+            }
+        }
+        Event::Taken { node, prior } => What::Taken { shot: shot(node), found: found(prior) },
+        Event::Capped { node, cap } => What::Capped { shot: shot(node), cap: of_cap(*cap) },
+        Event::Unprepared { node, failure } => {
+            What::Unprepared { shot: shot(node), failure: of_failure(failure) }
+        }
+        Event::Submitted { node, attempt, task } => {
+            What::Submitted { shot: shot(node), attempt: attempt.as_str(), task: task.as_str() }
+        }
+        Event::Refused { node, attempt, refusal } => What::Refused {
+            shot: shot(node),
+            attempt: attempt.as_str(),
+            refusal: match refusal.kind {
+                state::RefusalKind::Later => Refusal::Later,
+                state::RefusalKind::Again => Refusal::Again,
+                state::RefusalKind::Request => Refusal::Request,
+                state::RefusalKind::Service => Refusal::Service,
+            },
+            failure: of_failure(&refusal.failure),
+            retry_after_ms: refusal
+                .retry_after
+                .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+        },
+        Event::Lost { node, attempt, reason } => {
+            What::Lost { shot: shot(node), attempt: attempt.as_str(), reason: clean::message(reason) }
+        }
+        Event::Answered { node, attempt, answer } => {
+            answered(shot(node), attempt, state.node(*node).task(), answer)
+        }
+        Event::Downloaded { node, attempt, artifact, spent } => What::Downloaded {
+            shot: shot(node),
+            attempt: attempt.as_str(),
+            video: of_artifact(artifact),
+            spent: *spent,
+        },
+        Event::NotDownloaded { node, attempt, failure, kept } => What::NotDownloaded {
+            shot: shot(node),
+            attempt: attempt.as_str(),
+            failure: of_failure(failure),
+            kept: *kept,
+        },
+        Event::Interrupted => What::Interrupted,
+    })
+}
+
+fn answered<'a>(
+    shot: &'a str,
+    attempt: &'a AttemptId,
+    task: Option<&'a TaskId>,
+    answer: &Answer,
+) -> What<'a> {
+    let attempt = attempt.as_str();
+    match answer {
+        Answer::Running { progress, status } => What::Progress {
+            shot,
+            attempt,
+            task: task.map(TaskId::as_str),
+            status: clean::message(status),
+            percent: progress.map(|percent| percent.min(100)),
+        },
+        // The addresses may be signed: whoever holds one can fetch the video.
+        Answer::Completed { url: _, last_frame_url: _, expires_at } => {
+            What::Rendered { shot, attempt, expires_at: expires_at.map(|at| at.0) }
+        }
+        Answer::Failed { failure } => What::TaskFailed { shot, attempt, failure: of_failure(failure) },
+        Answer::Missing { expired } => What::TaskMissing { shot, attempt, expired: *expired },
+        Answer::Unreachable { reason } => {
+            What::Unreachable { shot, attempt, reason: clean::message(reason) }
+        }
+        Answer::Unusable { failure } => What::Unusable { shot, attempt, failure: of_failure(failure) },
+    }
+}
+
+fn found(prior: &Prior) -> Found<'_> {
+    match prior {
+        Prior::Nothing => Found::Nothing,
+        Prior::Made { attempt, task, artifact: _ } => {
+            Found::Made { attempt: attempt.as_str(), task: task.as_str() }
+        }
+        Prior::Out { attempt, task, since, was_downloaded: _ } => {
+            Found::Out { attempt: attempt.as_str(), task: task.as_str(), since: since.0 }
+        }
+        Prior::Unanswered { attempt, at: _ } => Found::Unanswered { attempt: attempt.as_str() },
+        Prior::GivenUp { attempt } => Found::GivenUp { attempt: attempt.as_str() },
+        Prior::AtOther { service, attempt, task } => Found::AtOther {
+            service,
+            attempt: attempt.as_str(),
+            task: task.as_ref().map(TaskId::as_str),
+        },
+        Prior::Busy { run } => Found::Busy { run: run.as_str() },
+    }
+}
+
+/// What became of a shot that has ended.
+pub(crate) fn ended<'a>(
+    plan: &'a Plan,
+    name: &'a str,
+    decision: Option<state::Decision>,
+    outcome: &'a state::Outcome,
+    task: Option<&'a TaskId>,
+    took: Option<std::time::Duration>,
+) -> Ended<'a> {
+    Ended {
+        shot: name,
+        decision: decision.map(of_decision),
+        outcome: match outcome {
+            state::Outcome::Done { artifact, task: _ } => Outcome::Done { artifact: of_artifact(artifact) },
+            state::Outcome::Failed { failure, task: _ } => Outcome::Failed { failure: of_failure(failure) },
+            state::Outcome::Ambiguous { attempt, reason } => {
+                Outcome::Ambiguous { attempt: attempt.as_str(), reason: clean::message(reason) }
+            }
+            state::Outcome::Detached { task: _, reason } => {
+                Outcome::Detached { reason: clean::message(reason) }
+            }
+            state::Outcome::Blocked { by } => Outcome::Blocked { by: &plan.node(*by).name },
+            state::Outcome::Unpicked { takes } => {
+                Outcome::Unpicked { takes: takes.iter().map(String::as_str).collect() }
+            }
+            state::Outcome::NotBegun => Outcome::NotBegun,
+        },
+        task: task.map(TaskId::as_str),
+        took_seconds: took.map(|took| took.as_secs_f64()),
+    }
+}
+
+pub(crate) fn film(outcome: &state::FilmOutcome) -> FilmOutcome {
+    match outcome {
+        state::FilmOutcome::Done { film } => FilmOutcome::Done {
+            film: Film {
+                path: film.path.display().to_string(),
+                seconds: film.seconds,
+                width: film.width,
+                height: film.height,
+                audio: film.audio,
+                made_of: film.made_of.clone(),
+                reused: film.reused,
+            },
+        },
+        state::FilmOutcome::Waiting { missing } => FilmOutcome::Waiting { missing: *missing },
+        state::FilmOutcome::Unpicked { missing } => FilmOutcome::Unpicked { missing: *missing },
+        state::FilmOutcome::Failed { failure } => FilmOutcome::Failed { failure: of_failure(failure) },
+    }
+}
+
+pub(crate) fn halt(halt: &state::Halt) -> Halt {
+    match halt {
+        state::Halt::Interrupted => Halt::Interrupted,
+        state::Halt::Unusable { failure } => Halt::Unusable { failure: of_failure(failure) },
+        state::Halt::Capped { cap } => Halt::Capped { cap: of_cap(*cap) },
+    }
+}
+
+pub(crate) fn outcomes(summary: &RunSummary) -> Outcomes {
+    let mut outcomes = Outcomes::default();
+    for node in &summary.nodes {
+        *match &node.outcome {
+            state::Outcome::Done { .. } => &mut outcomes.done,
+            state::Outcome::Failed { .. } => &mut outcomes.failed,
+            state::Outcome::Ambiguous { .. } => &mut outcomes.ambiguous,
+            state::Outcome::Detached { .. } => &mut outcomes.detached,
+            state::Outcome::Blocked { .. } => &mut outcomes.blocked,
+            state::Outcome::Unpicked { .. } => &mut outcomes.unpicked,
+            state::Outcome::NotBegun => &mut outcomes.not_begun,
+        } += 1;
+    }
+    outcomes
+}
+
+pub(crate) fn budget(summary: &RunSummary) -> Budget {
+    let caps = summary.caps;
+    Budget {
+        caps: Caps {
+            cost: caps.cost,
+            tasks: caps.tasks,
+            video_ms: caps.video_ms,
+            allow_unpriced: caps.allow_unpriced,
+        },
+        held: amount(summary.held),
+        spent: amount(summary.spent),
+    }
+}
+
+pub(crate) fn amount(amount: engine::budget::Amount) -> Amount {
+    Amount { cost: amount.cost, tasks: amount.tasks, video_ms: amount.video_ms }
+}
+
+fn of_artifact(artifact: &Artifact) -> Video {
+    // The last frame's address may be signed, and stays in the ledger.
+    Video {
+        path: artifact.path.display().to_string(),
+        sha256: artifact.sha256.clone(),
+        bytes: artifact.bytes,
+        seconds: artifact.seconds,
+        width: artifact.width,
+        height: artifact.height,
+    }
+}
+
+fn of_failure(failure: &state::Failure) -> Failure {
+    Failure {
+        kind: match failure.kind {
+            state::FailureKind::InputModerated => FailureKind::InputModerated,
+            state::FailureKind::OutputModerated => FailureKind::OutputModerated,
+            state::FailureKind::RateLimited => FailureKind::RateLimited,
+            state::FailureKind::Quota => FailureKind::Quota,
+            state::FailureKind::Unauthorized => FailureKind::Unauthorized,
+            state::FailureKind::Invalid => FailureKind::Invalid,
+            state::FailureKind::Transient => FailureKind::Transient,
+            state::FailureKind::Expired => FailureKind::Expired,
+            state::FailureKind::Corrupt => FailureKind::Corrupt,
+            state::FailureKind::Local => FailureKind::Local,
+            state::FailureKind::Task => FailureKind::Task,
+            state::FailureKind::GivenUp => FailureKind::GivenUp,
+        },
+        message: clean::message(&failure.message),
+        code: failure.code.as_deref().map(clean::message),
+    }
+}
+
+fn of_decision(decision: state::Decision) -> Decision {
+    match decision {
+        state::Decision::Reuse => Decision::Reuse,
+        state::Decision::Adopt => Decision::Adopt,
+        state::Decision::Execute => Decision::Execute,
+        state::Decision::Deferred => Decision::Deferred,
+        state::Decision::Blocked => Decision::Blocked,
+    }
+}
+
+fn of_cap(cap: engine::budget::Cap) -> Cap {
+    match cap {
+        engine::budget::Cap::Cost => Cap::Cost,
+        engine::budget::Cap::Tasks => Cap::Tasks,
+        engine::budget::Cap::Seconds => Cap::Seconds,
+    }
+}
+
+fn short(key: &str) -> String {
+    key.chars().take(KEY).collect()
+}

@@ -1,0 +1,236 @@
+//! The stream as its readers see it.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use std::time::Duration;
+
+use contract::Contract;
+use engine::budget::{Cap, Hold};
+use engine::state::{Answer, Failure, FailureKind, Prior, Refusal, RefusalKind};
+use engine::{Artifact, AttemptId, Policy, RunId, TaskId};
+use workflow::plan::NodeIx;
+use workflow::{InMemory, Options};
+
+use super::*;
+
+/// Keeps what is written; fails once it has taken so much.
+#[derive(Clone)]
+struct Kept {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    room: usize,
+}
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut kept = self.bytes.lock().unwrap();
+        if kept.len() + bytes.len() > self.room {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        kept.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Kept {
+    fn new(room: usize) -> Self {
+        Self { bytes: Arc::default(), room }
+    }
+
+    fn lines(&self) -> Vec<Value> {
+        let text = String::from_utf8(self.bytes.lock().unwrap().clone()).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+const THREE: &str = "version: 1
+name: pier
+defaults: {model: modela-video-2-0-260128, seconds: 5}
+shots:
+  - {id: pier, prompt: one}
+  - {id: sea, continues: pier, prompt: two}
+  - {id: sky, prompt: three}
+film: {output: pier.mp4, shots: [pier, sea, sky]}
+";
+
+/// A run that is scripted, told to a stream.
+struct Script {
+    state: RunState,
+    stream: Stream,
+    now: Millis,
+}
+
+impl Script {
+    fn new(out: &Kept) -> Self {
+        let plan = workflow::load(
+            THREE.as_bytes(),
+            "p.yaml",
+            &InMemory::default(),
+            &Options::default(),
+            Contract::embedded(),
+        );
+        let plan = Arc::new(plan.unwrap_or_else(|report| panic!("{report}")));
+        let head = Head { run: RunId::from("run-1"), service: "https://api.test".to_owned(), jobs: 4, worth: None };
+        Self {
+            state: RunState::new(plan, "https://api.test", Policy::remote()),
+            stream: Stream::new(head, out.clone()),
+            now: Millis(1_790_000_000_000),
+        }
+    }
+
+    fn on(&mut self, event: Event) {
+        self.now = Millis(self.now.0 + 400);
+        let _ = self.state.apply(event.clone(), self.now);
+        self.stream.on(&self.state, &event, self.now);
+    }
+
+    fn end(self) {
+        let summary = self.state.summary(RunId::from("run-1"));
+        self.stream.end(&summary, None, self.now);
+    }
+}
+
+fn node(at: usize) -> NodeIx {
+    NodeIx::new(at)
+}
+
+fn attempt(number: usize) -> AttemptId {
+    AttemptId(format!("run-1.{number}"))
+}
+
+fn looked(at: usize, prior: Prior) -> Event {
+    Event::Looked { node: node(at), key: "ab".repeat(32), prior }
+}
+
+fn prepared(at: usize) -> Event {
+    Event::Prepared {
+        node: node(at),
+        attempt: attempt(at),
+        key: "ab".repeat(32),
+        digest: "cd".repeat(32),
+        by_url: true,
+        work: None,
+        held: Hold { cost: Some(250_000), video_ms: 5_000 },
+        anew: None,
+        parts: Vec::new(),
+    }
+}
+
+fn submitted(at: usize) -> Event {
+    Event::Submitted { node: node(at), attempt: attempt(at), task: TaskId(format!("task_{at}")) }
+}
+
+fn answered(at: usize, answer: Answer) -> Event {
+    Event::Answered { node: node(at), attempt: attempt(at), answer }
+}
+
+fn running(percent: u8) -> Answer {
+    Answer::Running { progress: Some(percent), status: "in_progress".to_owned() }
+}
+
+fn completed() -> Answer {
+    Answer::Completed {
+        url: Some("https://cdn.test/a.mp4?sig=SECRET".to_owned()),
+        last_frame_url: Some("https://cdn.test/a.png?sig=SECRET".to_owned()),
+        expires_at: Some(Millis(1_790_000_900_000)),
+    }
+}
+
+fn downloaded(at: usize) -> Event {
+    let artifact = Artifact {
+        path: "out/pier/pier-ab.mp4".into(),
+        sha256: "ef".repeat(32),
+        bytes: 1_234,
+        seconds: 5.04,
+        width: 854,
+        height: 480,
+        last_frame_url: Some("https://cdn.test/a.png?sig=SECRET".to_owned()),
+        expires_at: None,
+        changed_at: Some(1),
+    };
+    Event::Downloaded { node: node(at), attempt: attempt(at), artifact, spent: Some(240_000) }
+}
+
+#[test]
+fn a_run_is_told_line_by_line_from_its_beginning_to_its_summary() {
+    let kept = Kept::new(usize::MAX);
+    let mut script = Script::new(&kept);
+    script.on(Event::Started);
+    script.on(looked(0, Prior::Nothing));
+    script.on(looked(2, Prior::Nothing));
+    for event in [
+        prepared(0),
+        submitted(0),
+        prepared(2),
+        Event::Lost { node: node(2), attempt: attempt(2), reason: "the connection broke".to_owned() },
+        answered(0, running(10)),
+        answered(0, running(20)),
+        Event::Woke,
+        answered(0, running(90)),
+        answered(0, completed()),
+        downloaded(0),
+        Event::Interrupted,
+    ] {
+        script.on(event);
+    }
+    assert!(script.state.is_over());
+    script.end();
+    let text: Vec<String> = kept.lines().iter().map(Value::to_string).collect();
+    insta::assert_snapshot!(text.join("\n"));
+}
+
+#[test]
+fn whatever_a_service_says_no_line_holds_a_secret_or_goes_on_without_end() {
+    let nasty = format!(
+        "\u{1b}[2J https://me:SECRET@cdn.test/a?sig=SECRET data:image/png;base64,SECRET {}",
+        "very ".repeat(100_000)
+    );
+    let failure = || Failure { kind: FailureKind::Task, message: nasty.clone(), code: Some(nasty.clone()) };
+    let refusal =
+        || Refusal { kind: RefusalKind::Later, failure: failure(), retry_after: Some(Duration::MAX) };
+    let kept = Kept::new(usize::MAX);
+    let mut script = Script::new(&kept);
+    script.on(Event::Started);
+    let (at, one) = (node(0), attempt(0));
+    for event in [
+        Event::Unprepared { node: at, failure: failure() },
+        Event::Refused { node: at, attempt: one.clone(), refusal: refusal() },
+        Event::Lost { node: at, attempt: one.clone(), reason: nasty.clone() },
+        answered(0, Answer::Running { progress: Some(255), status: nasty.clone() }),
+        answered(0, completed()),
+        answered(0, Answer::Failed { failure: failure() }),
+        answered(0, Answer::Unreachable { reason: nasty.clone() }),
+        answered(0, Answer::Unusable { failure: failure() }),
+        Event::NotDownloaded { node: at, attempt: one, failure: failure(), kept: 0 },
+        downloaded(0),
+        Event::NotJoined { at: 0, failure: failure() },
+        Event::Capped { node: node(2), cap: Cap::Cost },
+    ] {
+        script.on(event);
+    }
+    let Script { stream, now, .. } = script;
+    stream.broken(&nasty, Exit::Unusable, now);
+    let bytes = kept.bytes.lock().unwrap().clone();
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.contains("https://cdn.test/a?…") && text.contains("run-broken"), "{text}");
+    assert!(!text.contains("SECRET") && !text.contains('\u{1b}'), "{text}");
+    for line in text.lines() {
+        assert!(line.len() < 8_000, "{} bytes: {line}", line.len());
+    }
+}
+
+#[test]
+fn a_reader_that_is_gone_is_no_trouble() {
+    let kept = Kept::new(2_000);
+    let mut script = Script::new(&kept);
+    script.on(Event::Started);
+    for _ in 0..100 {
+        script.on(looked(0, Prior::Nothing));
+    }
+    script.end();
+    assert!(!kept.lines().is_empty());
+}

@@ -1,0 +1,95 @@
+//! Of polls that bring little news only some are told: the first, each other status, and at most one a second besides.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use engine::Millis;
+use engine::state::{Answer, Event};
+use workflow::plan::NodeIx;
+
+/// The shortest time between two lines about the progress of one shot.
+const BETWEEN: Duration = Duration::from_secs(1);
+
+/// What was told last about the shots that are out.
+#[derive(Debug, Default)]
+pub(super) struct Throttle {
+    told: HashMap<NodeIx, Told>,
+}
+
+#[derive(Debug)]
+struct Told {
+    at: Millis,
+    news: News,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum News {
+    Running { status: String, percent: Option<u8> },
+    Unreachable,
+}
+
+impl Throttle {
+    /// Whether an event is to be told. Only polls are ever held back.
+    pub(super) fn passes(&mut self, event: &Event, now: Millis) -> bool {
+        let Event::Answered { node, answer, .. } = event else { return true };
+        let news = match answer {
+            Answer::Running { progress, status } => {
+                News::Running { status: status.clone(), percent: *progress }
+            }
+            Answer::Unreachable { .. } => News::Unreachable,
+            Answer::Completed { .. }
+            | Answer::Failed { .. }
+            | Answer::Missing { .. }
+            | Answer::Unusable { .. } => return true,
+        };
+        let passes = self.told.get(node).is_none_or(|told| {
+            let is_other = match (&told.news, &news) {
+                (News::Running { status: before, .. }, News::Running { status: now, .. }) => before != now,
+                (before, now) => before != now,
+            };
+            is_other || (told.news != news || news == News::Unreachable) && now.since(told.at) >= BETWEEN
+        });
+        if passes {
+            self.told.insert(*node, Told { at: now, news });
+        }
+        passes
+    }
+
+    /// A shot has ended.
+    pub(super) fn forget(&mut self, node: NodeIx) {
+        self.told.remove(&node);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::AttemptId;
+
+    use super::*;
+
+    #[test]
+    fn progress_is_told_when_it_is_news_and_not_more_than_once_a_second() {
+        let mut throttle = Throttle::default();
+        let running = |status: &str, percent| Answer::Running { progress: percent, status: status.to_owned() };
+        let down = || Answer::Unreachable { reason: "no connection".to_owned() };
+        let mut told = Vec::new();
+        for (at, answer) in [
+            (0, running("queued", Some(0))),
+            (100, running("queued", Some(0))),
+            (9_000, running("queued", Some(0))),
+            (9_100, running("in_progress", Some(0))),
+            (9_200, running("in_progress", Some(10))),
+            (10_100, running("in_progress", Some(20))),
+            (10_200, down()),
+            (10_300, down()),
+            (11_200, down()),
+            (11_300, running("in_progress", Some(30))),
+        ] {
+            let event = Event::Answered { node: NodeIx::new(0), attempt: AttemptId::from("a"), answer };
+            if throttle.passes(&event, Millis(at)) {
+                told.push(at);
+            }
+        }
+        assert_eq!(told, [0, 9_100, 10_100, 10_200, 11_200, 11_300]);
+    }
+}
