@@ -26,6 +26,12 @@ pub(crate) fn is_able() -> bool {
     std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// How wide standard output is, where it is a terminal.
+pub(crate) fn columns() -> Option<usize> {
+    let out = console::Term::stdout();
+    if out.is_term() { out.size_checked().map(|(_, columns)| usize::from(columns)) } else { None }
+}
+
 /// Whether standard error takes colours.
 pub(crate) fn has_colour() -> bool {
     match COLOUR.get().copied().unwrap_or(Colour::Auto) {

@@ -21,6 +21,7 @@ use crate::place::Place;
 use crate::prices::{self, PriceTable};
 use crate::report::{self, Head, Telling, Worth};
 use crate::service_choice::{Choice, Connected};
+use crate::terminal;
 
 /// Why there is no summary: what to say, and how to end.
 struct Stop {
@@ -52,7 +53,7 @@ pub(crate) async fn run(args: Run) -> Exit {
             telling.end(&summary, report::spending_json(spent.as_ref()), now());
             match args.format {
                 Format::Text => {
-                    print!("{}", report::closing(&summary));
+                    print!("{}", report::closing(&summary, terminal::columns()));
                     if let Some((table, spending)) = &spent {
                         print!("{}", report::spent(spending, table));
                     }

@@ -11,7 +11,8 @@ const MOST: usize = 40;
 const MOST_OTHERS: usize = 20;
 
 /// What a run came to: a table of the shots, then what needs saying about it. Of a large run what is done is counted, and what is not comes first.
-pub(crate) fn closing(summary: &RunSummary) -> String {
+/// On a terminal that is too narrow for them the ids of tasks are left out.
+pub(crate) fn closing(summary: &RunSummary, columns: Option<usize>) -> String {
     let is_large = summary.nodes.len() > MOST;
     let mut nodes: Vec<&NodeSummary> = summary.nodes.iter().collect();
     if is_large {
@@ -22,16 +23,21 @@ pub(crate) fn closing(summary: &RunSummary) -> String {
     nodes.truncate(MOST);
     let mut lines = Vec::new();
     if !nodes.is_empty() {
-        lines.push(table(&nodes));
+        lines.push(table(&nodes, columns));
     }
     for node in &nodes {
         let said = story::outcome(&node.outcome);
-        // Of a large run the table says enough about what never began.
-        let said = said.filter(|_| !is_large || pressing(&node.outcome) < NOT_BEGUN);
+        // Of a large run the table says enough about what is out and what never began.
+        let said = said.filter(|_| {
+            !is_large || matches!(node.outcome, Outcome::Failed { .. } | Outcome::Ambiguous { .. })
+        });
         lines.extend(said.map(|said| format!("{}: {said}", clean::line(&node.name))));
     }
     if more > 0 {
         lines.push(format!("and {more} more that are not done; `--format json` lists everything"));
+    }
+    if is_large && count_of(summary, LEFT) > 0 {
+        lines.push("tasks that are still out are kept: run again to adopt them".to_owned());
     }
     let several = summary.films.len() > 1;
     let mut films: Vec<&FilmSummary> = summary.films.iter().collect();
@@ -55,23 +61,31 @@ fn films_are_many(summary: &RunSummary) -> bool {
     summary.films.len() > MOST_OTHERS
 }
 
-/// From here on an end says that something was never begun.
-const NOT_BEGUN: u8 = 4;
+/// The place of the column with the tasks.
+const TASK: usize = 2;
 
-/// What asks for attention first.
+// What asks for attention first.
+const FAILED: u8 = 0;
+const AMBIGUOUS: u8 = 1;
+const LEFT: u8 = 2;
+const UNPICKED: u8 = 3;
+const BLOCKED: u8 = 4;
+const NOT_BEGUN: u8 = 5;
+const DONE: u8 = 6;
+
 fn pressing(outcome: &Outcome) -> u8 {
     match outcome {
-        Outcome::Failed { .. } => 0,
-        Outcome::Ambiguous { .. } => 1,
-        Outcome::Detached { .. } => 2,
-        Outcome::Unpicked { .. } => 3,
-        Outcome::Blocked { .. } => NOT_BEGUN,
-        Outcome::NotBegun => 5,
-        Outcome::Done { .. } => 6,
+        Outcome::Failed { .. } => FAILED,
+        Outcome::Ambiguous { .. } => AMBIGUOUS,
+        Outcome::Detached { .. } => LEFT,
+        Outcome::Unpicked { .. } => UNPICKED,
+        Outcome::Blocked { .. } => BLOCKED,
+        Outcome::NotBegun => NOT_BEGUN,
+        Outcome::Done { .. } => DONE,
     }
 }
 
-fn table(nodes: &[&NodeSummary]) -> String {
+fn table(nodes: &[&NodeSummary], columns: Option<usize>) -> String {
     let mut table = Table::new(["shot", "decision", "task", "seconds", "file"]);
     for node in nodes {
         table.row([
@@ -81,6 +95,9 @@ fn table(nodes: &[&NodeSummary]) -> String {
             seconds(node),
             file(&node.outcome),
         ]);
+    }
+    if columns.is_some_and(|columns| table.width() > columns) {
+        table.keep(|column| column != TASK);
     }
     table.render()
 }
@@ -108,10 +125,13 @@ fn count(summary: &RunSummary) -> String {
     let done = summary.count(|outcome| matches!(outcome, Outcome::Done { .. }));
     let all = summary.nodes.len();
     let others = [
-        (count_of(summary, 0), "failed"),
-        (count_of(summary, 1), "ambiguous"),
-        (count_of(summary, 2), "left for a later run"),
-        (count_of(summary, 3) + count_of(summary, NOT_BEGUN) + count_of(summary, 5), "not begun"),
+        (count_of(summary, FAILED), "failed"),
+        (count_of(summary, AMBIGUOUS), "ambiguous"),
+        (count_of(summary, LEFT), "left for a later run"),
+        (
+            count_of(summary, UNPICKED) + count_of(summary, BLOCKED) + count_of(summary, NOT_BEGUN),
+            "not begun",
+        ),
     ];
     // A small run has said all of that in its table.
     let others: String = others
@@ -145,5 +165,70 @@ fn file(outcome: &Outcome) -> String {
         Outcome::Detached { .. } => "still out".to_owned(),
         Outcome::Unpicked { .. } => "waits for a pick".to_owned(),
         Outcome::Blocked { .. } | Outcome::NotBegun => "not begun".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::budget::{Amount, Caps};
+    use engine::state::{Decision, Failure, FailureKind};
+    use engine::{Artifact, AttemptId, RunId, TaskId};
+
+    use super::*;
+
+    fn summary(outcomes: Vec<Outcome>) -> RunSummary {
+        let nodes = outcomes.into_iter().enumerate().map(|(at, outcome)| NodeSummary {
+            name: format!("harbor@seed={at}"),
+            decision: Some(Decision::Execute),
+            outcome,
+            task: Some(TaskId(format!("task_{at}"))),
+            took: None,
+        });
+        RunSummary {
+            run: RunId::from("r"),
+            nodes: nodes.collect(),
+            films: Vec::new(),
+            to_pick: Vec::new(),
+            halt: None,
+            caps: Caps::default(),
+            held: Amount::default(),
+            spent: Amount::default(),
+        }
+    }
+
+    fn done() -> Outcome {
+        let artifact = Artifact {
+            path: "a.mp4".into(),
+            sha256: String::new(),
+            bytes: 1,
+            seconds: 5.0,
+            width: 1,
+            height: 1,
+            last_frame_url: None,
+            expires_at: None,
+            changed_at: None,
+        };
+        Outcome::Done { artifact, task: TaskId::from("t") }
+    }
+
+    #[test]
+    fn a_sweep_ends_with_what_needs_attention_and_a_count() {
+        let mut outcomes = vec![Outcome::NotBegun; 3];
+        outcomes.extend((0..4_990).map(|_| done()));
+        let failure = Failure::new(FailureKind::Task, "no\u{1b}[2J https://a.test/x?sig=SECRET");
+        outcomes.push(Outcome::Ambiguous { attempt: AttemptId::from("r.1"), reason: "cut".to_owned() });
+        outcomes.push(Outcome::Detached { task: TaskId::from("t"), reason: "late".to_owned() });
+        outcomes.extend((0..5).map(|_| Outcome::Failed { failure: failure.clone(), task: None }));
+        let told = closing(&summary(outcomes), None);
+        insta::assert_snapshot!(told);
+        assert!(!told.contains("SECRET") && !told.contains('\u{1b}'), "{told}");
+    }
+
+    #[test]
+    fn a_sweep_that_failed_as_a_whole_ends_short() {
+        let told = closing(&summary(vec![Outcome::NotBegun; 5_000]), Some(40));
+        assert!(told.lines().count() < MOST + 10, "{told}");
+        assert!(told.contains("and 4960 more") && told.contains("5000 not begun"), "{told}");
+        assert!(!told.contains("task_"), "what does not fit is left out: {told}");
     }
 }

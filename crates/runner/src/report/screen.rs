@@ -80,6 +80,25 @@ pub(crate) fn fit(text: &str, columns: usize) -> (String, usize) {
     (cut, taken)
 }
 
+/// A name cut in its middle: what tells it apart from others stands at its end as often as at its beginning.
+pub(crate) fn fit_name(name: &str, columns: usize) -> (String, usize) {
+    if name.width() <= columns || columns < 4 {
+        return fit(name, columns);
+    }
+    let (head, taken) = fit(name, columns / 3 + 1);
+    let mut tail = String::new();
+    let mut kept = 0;
+    for letter in name.chars().rev() {
+        let more = letter.width().unwrap_or(0);
+        if taken + kept + more > columns {
+            break;
+        }
+        tail.insert(0, letter);
+        kept += more;
+    }
+    (head + &tail, taken + kept)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,5 +110,13 @@ mod tests {
         assert_eq!(fit("灯台の灯", 6), ("灯台…".to_owned(), 5));
         assert_eq!(fit("灯台", 1), ("…".to_owned(), 1));
         assert_eq!(fit("灯台", 0), (String::new(), 0));
+    }
+
+    #[test]
+    fn names_keep_both_ends() {
+        assert_eq!(fit_name("harbor@look=noir,seed=2", 30).0, "harbor@look=noir,seed=2");
+        assert_eq!(fit_name("harbor@look=noir,seed=2", 16), ("harbo…oir,seed=2".to_owned(), 16));
+        assert_eq!(fit_name("灯台の光が海を照らす", 9), ("灯…照らす".to_owned(), 9));
+        assert_eq!(fit_name("harbor", 3), ("ha…".to_owned(), 3));
     }
 }

@@ -1,6 +1,6 @@
 //! Tables for people: columns as wide as they need to be.
 
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::UnicodeWidthStr;
 
 /// Rows of text in aligned columns.
 #[derive(Debug)]
@@ -28,6 +28,11 @@ impl Table {
                 passes(column - 1)
             });
         }
+    }
+
+    /// The width of its widest row.
+    pub(crate) fn width(&self) -> usize {
+        self.render().lines().map(str::width).max().unwrap_or(0)
     }
 
     /// The table as text, each line ended.

@@ -50,11 +50,11 @@ fn run(run: &Run, now: Millis) -> String {
         if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) }
     });
     format!(
-        "run {}, {} at {}, {state}{}",
-        run.run,
+        "{}: {state}{} (run {} at {})",
         clean::line(&run.workflow),
+        counts.unwrap_or_default(),
+        run.run,
         clean::line(&run.service),
-        counts.unwrap_or_default()
     )
 }
 

@@ -5,7 +5,7 @@ use workflow::prices::Money;
 
 use super::view::{Class, UnderWay, View};
 use crate::report::lasting;
-use crate::report::screen::fit;
+use crate::report::screen::{fit, fit_name};
 
 /// Lines for shots at most, however high the terminal is.
 const MOST_LINES: usize = 20;
@@ -51,10 +51,15 @@ pub(super) fn frame(
     }
     let room = rows.saturating_sub(last.len()).min(MOST_LINES);
     let shown = if under_way.len() > room { room.saturating_sub(1) } else { under_way.len() };
-    let name = under_way.iter().take(shown).map(|one| fit(&one.name, WIDEST_NAME).1).max().unwrap_or(0);
+    let name = under_way.iter().take(shown).map(|one| fit_name(&one.name, WIDEST_NAME).1).max().unwrap_or(0);
     let name = name.min(columns / 3).max(1);
-    let mut lines: Vec<Vec<(String, Look)>> =
-        under_way.iter().take(shown).map(|one| shot(view, one, name, columns, now)).collect();
+    let times: Vec<String> = under_way.iter().take(shown).map(|one| time(view, one, now)).collect();
+    let widest = times.iter().map(String::len).max().unwrap_or(0);
+    let mut lines: Vec<Vec<(String, Look)>> = under_way
+        .iter()
+        .zip(&times)
+        .map(|(one, time)| shot(one, name, &format!("{time:<widest$}"), view.is_slow(one, now), columns))
+        .collect();
     if under_way.len() > shown && room > 0 {
         lines.push(vec![(format!("  and {} more under way", under_way.len() - shown), Look::Dim)]);
     }
@@ -62,12 +67,17 @@ pub(super) fn frame(
     lines.into_iter().map(|line| compose(&line, columns, colour)).collect()
 }
 
-/// `  breakwater  ━━━━━━━━────────  43 %  in progress  1 min 2 s, slow`
-fn shot(view: &View, one: &UnderWay, name: usize, columns: usize, now: Millis) -> Vec<(String, Look)> {
-    let (shown, width) = fit(&one.name, name);
+fn time(view: &View, one: &UnderWay, now: Millis) -> String {
+    let time = lasting(now.since(one.since));
+    if view.is_slow(one, now) { format!("{time}, slow") } else { time }
+}
+
+/// `  breakwater  ━━━━━━━━────────   43 %  1 min 2 s, slow  in progress`
+fn shot(one: &UnderWay, name: usize, time: &str, is_slow: bool, columns: usize) -> Vec<(String, Look)> {
+    let (shown, width) = fit_name(&one.name, name);
     let mut line = vec![(format!("  {shown}{}", " ".repeat(name - width)), Look::Plain)];
-    // What remains beside the name, the percent sign and the words.
-    let bar = columns.saturating_sub(name + 38).min(WIDEST_BAR);
+    // What remains beside the name, the percent sign, the time and the words.
+    let bar = columns.saturating_sub(name + time.len() + 26).min(WIDEST_BAR);
     if bar >= 8 {
         let full = one.percent.map_or(0, |percent| usize::from(percent.min(100)) * bar / 100);
         line.push((format!("  {}", "━".repeat(full)), Look::Good));
@@ -75,10 +85,7 @@ fn shot(view: &View, one: &UnderWay, name: usize, columns: usize, now: Millis) -
     }
     let percent = one.percent.map_or_else(|| "     ".to_owned(), |percent| format!("{percent:>3} %"));
     line.push((format!("  {percent}  "), Look::Plain));
-    let is_slow = view.is_slow(one, now);
-    let time = lasting(now.since(one.since));
-    let time = if is_slow { format!("{time}, slow") } else { time };
-    line.push((format!("{time:<16}"), if is_slow { Look::Slow } else { Look::Dim }));
+    line.push((format!("{time}  "), if is_slow { Look::Slow } else { Look::Dim }));
     match &one.trouble {
         Some(trouble) => line.push((trouble.clone(), Look::Bad)),
         None => line.push((one.doing.to_owned(), Look::Plain)),

@@ -1,1 +1,201 @@
-//! Frames of the live view.
+//! Frames of the live view: whatever the terminal's size and the run's, they fit; and an event costs what it changed.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use contract::Contract;
+use engine::budget::{Budget, Caps, Hold, Prices};
+use engine::state::{Answer, Failure, FailureKind, Prior};
+use engine::{Artifact, AttemptId, Policy, TaskId};
+use unicode_width::UnicodeWidthStr as _;
+use workflow::plan::{Node, NodeIx, Plan};
+use workflow::prices::{Between, Money};
+use workflow::{InMemory, Options};
+
+use super::frame::frame;
+use super::*;
+
+/// Everything costs half of something.
+#[derive(Debug)]
+struct Half;
+
+impl Prices for Half {
+    fn hold(&self, _ix: NodeIx, _node: &Node) -> Hold {
+        Hold { cost: Some(500_000), video_ms: 5_000 }
+    }
+
+    fn came_to(&self, _ix: NodeIx, _node: &Node, _seconds: f64) -> Option<i64> {
+        Some(500_000)
+    }
+}
+
+struct Script {
+    state: RunState,
+    view: View,
+    now: Millis,
+}
+
+impl Script {
+    fn new(text: &str, jobs: usize) -> Self {
+        let plan: Plan = workflow::load(
+            text.as_bytes(),
+            "p.yaml",
+            &InMemory::default(),
+            &Options::default(),
+            Contract::embedded(),
+        )
+        .unwrap_or_else(|report| panic!("{report}"));
+        let policy = Policy { in_flight: jobs, ..Policy::remote() };
+        let worth = Worth {
+            estimate: Between { least: Money::from_micros(2_000_000), most: Money::from_micros(3_000_000) },
+            currency: "EUR".to_owned(),
+        };
+        let state = RunState::new(Arc::new(plan), "test", policy)
+            .with_budget(Budget::new(Caps::default(), Arc::new(Half)));
+        let mut script = Self { state, view: View::new(Some(worth)), now: Millis(1_000_000) };
+        script.on(Event::Started);
+        script
+    }
+
+    fn on(&mut self, event: Event) {
+        let _ = self.state.apply(event.clone(), self.now);
+        self.view.on(&self.state, &event, self.now);
+    }
+
+    fn pass(&mut self, seconds: i64) {
+        self.now = Millis(self.now.0 + seconds * 1_000);
+    }
+
+    fn look(&mut self, count: usize) {
+        for at in 0..count {
+            self.on(Event::Looked { node: NodeIx::new(at), key: "ab".repeat(32), prior: Prior::Nothing });
+        }
+    }
+
+    fn out(&mut self, at: usize) {
+        let (node, attempt) = (NodeIx::new(at), AttemptId(format!("r.{at}")));
+        self.on(Event::Prepared {
+            node,
+            attempt: attempt.clone(),
+            key: "ab".repeat(32),
+            digest: String::new(),
+            by_url: true,
+            work: None,
+            held: Hold::default(),
+            anew: None,
+            parts: Vec::new(),
+        });
+        self.on(Event::Submitted { node, attempt, task: TaskId(format!("task_{at}")) });
+    }
+
+    fn answered(&mut self, at: usize, answer: Answer) {
+        self.on(Event::Answered { node: NodeIx::new(at), attempt: AttemptId(format!("r.{at}")), answer });
+    }
+
+    fn done(&mut self, at: usize) {
+        self.answered(at, Answer::Completed { url: None, last_frame_url: None, expires_at: None });
+        let artifact = Artifact {
+            path: "a.mp4".into(),
+            sha256: String::new(),
+            bytes: 1,
+            seconds: 5.0,
+            width: 1,
+            height: 1,
+            last_frame_url: None,
+            expires_at: None,
+            changed_at: None,
+        };
+        let attempt = AttemptId(format!("r.{at}"));
+        self.on(Event::Downloaded { node: NodeIx::new(at), attempt, artifact, spent: Some(500_000) });
+    }
+
+    fn frame(&self, rows: usize, columns: usize) -> String {
+        let lines = frame(&self.view, rows, columns, self.now, false);
+        assert!(lines.len() <= rows, "{} lines in {rows} rows", lines.len());
+        for (line, width) in &lines {
+            assert!(line.width() == *width && *width <= columns, "{width} of {columns} columns: {line}");
+        }
+        lines.into_iter().map(|(line, _)| line + "\n").collect()
+    }
+}
+
+fn running(percent: u8) -> Answer {
+    Answer::Running { progress: Some(percent), status: "in_progress".to_owned() }
+}
+
+const SWEEP: &str = "version: 1
+name: sweep
+defaults: {model: modela-video-2-0-260128, seconds: 5}
+shots:
+  - {id: harbor, prompt: one, matrix: {look: [noir, pastel], seed: {from: 1, to: 15}}}
+";
+
+#[test]
+fn a_screen_says_what_is_under_way_what_is_slow_and_what_it_costs() {
+    let mut script = Script::new(SWEEP, 8);
+    script.look(30);
+    for at in 0..8 {
+        script.out(at);
+    }
+    script.pass(20);
+    for at in 0..4 {
+        script.done(at);
+    }
+    script.pass(12);
+    for at in 8..12 {
+        script.out(at);
+    }
+    script.pass(3);
+    script.answered(8, running(40));
+    script.answered(9, Answer::Unreachable { reason: "no connection\u{1b}[2J: connection refused".to_owned() });
+    let failure = Failure::new(FailureKind::InputModerated, "no");
+    script.answered(10, Answer::Failed { failure });
+    insta::assert_snapshot!(script.frame(23, 79));
+    insta::assert_snapshot!("narrow", script.frame(14, 59));
+    insta::assert_snapshot!("tiny", script.frame(4, 30));
+    let coloured: String =
+        frame(&script.view, 23, 79, script.now, true).into_iter().map(|(line, _)| line + "\n").collect();
+    assert!(coloured.contains("\u{1b}[33m35 s, slow") && !coloured.contains("[2J"), "{coloured}");
+}
+
+#[test]
+fn frames_fit_every_terminal() {
+    let mut script = Script::new(SWEEP, 30);
+    script.look(30);
+    for at in 0..30 {
+        script.out(at);
+        script.pass(1);
+    }
+    for (rows, columns) in [(1, 8), (2, 20), (3, 200), (5, 40), (14, 59), (23, 79), (60, 300)] {
+        let told = script.frame(rows, columns);
+        assert!(told.contains("0/30") || columns < 10, "{told}");
+    }
+}
+
+#[test]
+fn an_event_costs_the_same_in_a_run_of_fifty_thousand() {
+    let text = |many: usize| SWEEP.replace("{from: 1, to: 15}", &format!("{{from: 1, to: {}}}", many / 2));
+    let time = |many: usize| {
+        let mut script = Script::new(&text(many), 8);
+        for at in 0..many {
+            script.on(Event::Looked { node: NodeIx::new(at), key: "ab".repeat(32), prior: Prior::Nothing });
+        }
+        for at in 0..8 {
+            script.out(at);
+        }
+        let began = Instant::now();
+        for percent in 0..100 {
+            for at in 0..8 {
+                let event =
+                    Event::Answered { node: NodeIx::new(at), attempt: AttemptId(format!("r.{at}")), answer: running(percent) };
+                let _ = script.state.apply(event.clone(), script.now);
+                script.view.on(&script.state, &event, script.now);
+            }
+            script.frame(23, 79);
+        }
+        began.elapsed()
+    };
+    // A view that looks at every shot would take a thousand times as long.
+    let (few, many) = (time(100), time(50_000));
+    assert!(many < few * 50 + std::time::Duration::from_millis(500), "{few:?} and {many:?}");
+}

@@ -197,11 +197,10 @@ impl View {
         all
     }
 
-    /// Whether a shot takes more than twice as long as half of them took.
+    /// Whether a shot takes half as long again as nine in ten of the latest took. A queue that grows makes all of them longer, and none slow.
     pub(super) fn is_slow(&self, one: &UnderWay, now: Millis) -> bool {
-        let median = self.sorted.get(self.sorted.len() / 2).copied().unwrap_or(u64::MAX);
-        self.sorted.len() >= ENOUGH
-            && u128::from(median.max(500)) * 2 < now.since(one.since).as_millis()
+        let long = self.sorted.get(self.sorted.len() * 9 / 10).copied().unwrap_or(u64::MAX);
+        self.sorted.len() >= ENOUGH && u128::from(long.max(500)) * 3 / 2 < now.since(one.since).as_millis()
     }
 
     /// How long the rest will take at the pace so far, once there is one.

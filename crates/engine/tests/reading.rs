@@ -1,0 +1,217 @@
+//! A ledger that is only looked at: what is told of runs, alive and dead, and that looking leaves no trace.
+
+#![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::budget::{Caps, Hold};
+use engine::history::{History, Stands};
+use engine::ledger::{Kept, Lease, Reading};
+use engine::state::{Answer, Prior};
+use engine::{Artifact, AttemptId, Event, Ledger, LedgerError, Millis, RunId, TaskId};
+use support::plan;
+use workflow::plan::{NodeIx, Plan};
+
+struct Project {
+    folder: tempfile::TempDir,
+    plan: Arc<Plan>,
+}
+
+impl Project {
+    fn new(shots: &[&str]) -> Self {
+        Self { folder: tempfile::tempdir().expect("a temporary folder"), plan: plan(shots) }
+    }
+
+    fn file(&self) -> std::path::PathBuf {
+        self.folder.path().join(".runner/ledger.db")
+    }
+
+    fn ledger(&self) -> Ledger {
+        Ledger::open_without_sync(&self.file(), self.folder.path()).expect("a ledger")
+    }
+
+    fn begin(&self, ledger: &Ledger, run: &str, at: i64) -> Lease {
+        ledger.begin(RunId::from(run), "test", "https://a.test", Caps::default(), Millis(at)).expect("begun")
+    }
+
+    fn append(&self, ledger: &Ledger, lease: &Lease, at: i64, events: Vec<Event>) {
+        let events = events.into_iter().map(|event| (event, Kept::Yes)).collect();
+        ledger.append(lease, &self.plan, Millis(at), events).expect("appended");
+    }
+
+    fn reading(&self) -> Reading {
+        Reading::open(&self.file()).expect("readable").expect("there")
+    }
+
+    /// Every file below the folder with its content.
+    fn all(&self) -> BTreeMap<std::path::PathBuf, Vec<u8>> {
+        fn walk(folder: &Path, all: &mut BTreeMap<std::path::PathBuf, Vec<u8>>) {
+            for entry in fs_err::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    walk(&path, all);
+                } else {
+                    all.insert(path.clone(), fs_err::read(&path).expect("readable"));
+                }
+            }
+        }
+        let mut all = BTreeMap::new();
+        walk(self.folder.path(), &mut all);
+        all
+    }
+}
+
+fn id(run: &str, at: usize) -> AttemptId {
+    AttemptId(format!("{run}.{at}"))
+}
+
+fn prepared(run: &str, at: usize) -> Event {
+    Event::Prepared {
+        node: NodeIx::new(at),
+        attempt: id(run, at),
+        key: format!("{at}"),
+        digest: String::new(),
+        by_url: false,
+        work: None,
+        held: Hold { cost: Some(250_000), video_ms: 4_000 },
+        anew: None,
+        parts: Vec::new(),
+    }
+}
+
+fn submitted(run: &str, at: usize) -> Event {
+    Event::Submitted { node: NodeIx::new(at), attempt: id(run, at), task: TaskId(format!("task_{run}_{at}")) }
+}
+
+fn downloaded(run: &str, at: usize) -> Event {
+    let artifact = Artifact {
+        path: "a.mp4".into(),
+        sha256: String::new(),
+        bytes: 1,
+        seconds: 4.0,
+        width: 1,
+        height: 1,
+        last_frame_url: None,
+        expires_at: None,
+        changed_at: None,
+    };
+    Event::Downloaded { node: NodeIx::new(at), attempt: id(run, at), artifact, spent: Some(200_000) }
+}
+
+#[test]
+fn a_run_is_told_while_it_is_under_way_and_after_its_process_is_gone() {
+    let project = Project::new(&["a", "b", "c", "d"]);
+    let ledger = project.ledger();
+    let lease = project.begin(&ledger, "r1", 1_000);
+    let looked = |at: usize| Event::Looked { node: NodeIx::new(at), key: format!("{at}"), prior: Prior::Nothing };
+    project.append(&ledger, &lease, 2_000, (0..4).map(looked).collect());
+    project.append(&ledger, &lease, 3_000, (0..3).map(|at| prepared("r1", at)).collect());
+    project.append(&ledger, &lease, 4_000, vec![submitted("r1", 0), submitted("r1", 1)]);
+    let lost = Event::Lost { node: NodeIx::new(2), attempt: id("r1", 2), reason: "cut".to_owned() };
+    project.append(&ledger, &lease, 9_000, vec![lost, downloaded("r1", 0)]);
+
+    let mut history = History::default();
+    let before = project.all();
+    {
+        let reading = project.reading();
+        let runs = reading.runs(0).expect("runs");
+        assert_eq!((runs.len(), runs[0].is_alive, runs[0].ended_at), (1, true, None));
+        reading.events(&runs[0].run, history.latest()).expect("events").into_iter().for_each(|event| history.on(event));
+        let told: Vec<_> = history.shots().map(|(name, known)| (name, known.standing, known.since.0)).collect();
+        assert_eq!(
+            told,
+            [
+                ("a", Stands::Done, 9_000),
+                ("b", Stands::Out, 4_000),
+                ("c", Stands::Ambiguous, 9_000),
+                ("d", Stands::Waiting, 2_000)
+            ]
+        );
+        let open = reading.open_attempts().expect("attempts");
+        let tasks: Vec<_> = open.iter().map(|open| open.task.as_ref().map(ToString::to_string)).collect();
+        assert_eq!(tasks, [Some("task_r1_1".to_owned()), None]);
+        assert_eq!(open[1].trouble.as_deref(), Some("cut"));
+        let typical = reading.typical([open[0].model.as_str(), "another"]).expect("times");
+        assert_eq!(typical.get(&open[0].model).map(std::time::Duration::as_secs), Some(5));
+        assert_eq!(typical.len(), 1);
+        let (held, spent) = reading.spending().expect("sums");
+        assert_eq!((held.tasks, held.cost, spent.tasks, spent.cost), (2, 500_000, 1, 200_000));
+
+        // What is written meanwhile is for the next look, which reads only what is new.
+        let running = Answer::Running { progress: Some(50), status: "in_progress".to_owned() };
+        let let_go = Event::Answered { node: NodeIx::new(1), attempt: id("r1", 1), answer: running };
+        project.append(&ledger, &lease, 10_000, vec![let_go]);
+        assert_eq!(reading.events(&runs[0].run, history.latest()).expect("events").len(), 0);
+    }
+    let news = project.reading().events(&RunId::from("r1"), history.latest()).expect("events");
+    assert_eq!(news.len(), 1);
+    news.into_iter().for_each(|event| history.on(event));
+    assert!(history.shots().any(|(name, known)| name == "b" && known.standing == Stands::Left));
+
+    drop(lease);
+    let runs = project.reading().runs(1).expect("runs");
+    assert_eq!((runs[0].is_alive, runs[0].ended_at), (false, None));
+    let names = |all: &BTreeMap<std::path::PathBuf, Vec<u8>>| all.keys().cloned().collect::<Vec<_>>();
+    let lock = project.folder.path().join(".runner/runs/r1.lock");
+    assert_eq!(
+        names(&project.all()),
+        names(&before).into_iter().filter(|name| *name != lock).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn of_runs_that_have_ended_only_the_latest_are_told() {
+    let project = Project::new(&["a"]);
+    let ledger = project.ledger();
+    for (run, at) in [("r1", 1_000), ("r2", 2_000), ("r3", 3_000)] {
+        let lease = project.begin(&ledger, run, at);
+        ledger.end(&lease, Millis(at + 500)).expect("ended");
+    }
+    let _alive = project.begin(&ledger, "r0", 500);
+    let told: Vec<String> =
+        project.reading().runs(2).expect("runs").into_iter().map(|run| run.run.to_string()).collect();
+    assert_eq!(told, ["r3", "r2", "r0"]);
+}
+
+#[test]
+fn looking_leaves_no_trace() {
+    let project = Project::new(&["a"]);
+    assert!(Reading::open(&project.file()).expect("nothing is no error").is_none());
+    assert!(project.all().is_empty());
+    {
+        let ledger = project.ledger();
+        let lease = project.begin(&ledger, "r1", 1_000);
+        project.append(&ledger, &lease, 2_000, vec![Event::Started]);
+        ledger.end(&lease, Millis(3_000)).expect("ended");
+    }
+    // The last connection has closed: everything is in one file, and looking makes no other.
+    let before = project.all();
+    assert_eq!(project.reading().events(&RunId::from("r1"), 0).expect("events").len(), 1);
+    assert_eq!(project.all(), before);
+}
+
+#[test]
+fn a_ledger_of_another_format_is_refused_and_not_one_byte_of_it_changes() {
+    let project = Project::new(&["a"]);
+    drop(project.ledger());
+    for (format, is_later) in [(99, true), (2, false)] {
+        rusqlite::Connection::open(project.file())
+            .and_then(|connection| connection.pragma_update(None, "user_version", format))
+            .expect("a version can be set");
+        let before = project.all();
+        let refused = Reading::open(&project.file()).map(|_| ()).expect_err("refused");
+        let told = refused.to_string();
+        match refused {
+            LedgerError::TooNew { .. } => assert!(is_later, "{told}"),
+            LedgerError::TooOld { .. } => assert!(!is_later && told.contains("runner run"), "{told}"),
+            other => panic!("{other}"),
+        }
+        assert_eq!(project.all(), before);
+    }
+    fs_err::write(project.file(), "no ledger at all").expect("written");
+    assert!(matches!(Reading::open(&project.file()), Err(LedgerError::Sqlite { .. })));
+}
