@@ -16,4 +16,5 @@ mod requests;
 mod serve;
 mod storyboard;
 mod support;
+mod told;
 mod wire;

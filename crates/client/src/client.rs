@@ -213,8 +213,11 @@ impl Client {
                 headers.insert(AUTHORIZATION, self.shared.reads.inner.bearer.clone());
             }
             hooks::go_on_from(&mut headers, from);
+            // Of a host's own addresses neither path nor query is told: either may be what lets one in.
+            debug!(method = "GET", host = to.host_str(), "asking");
             let sent = self.shared.reads.client.get(to.clone()).headers(headers).send().await;
             let response = sent.map_err(|error| CallError::of_transport(&error))?;
+            debug!(status = response.status().as_u16(), "answered");
             let answer = Answer::of(ResponseValue::stream(response));
             match redirect_target(&answer, to)? {
                 Some((answered, next)) => (here, to) = (answered, next),

@@ -9,6 +9,8 @@ use reqwest::{
     header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, IF_RANGE, RANGE},
 };
 
+use tracing::debug;
+
 use crate::{
     Resume,
     capture::{Captured, Slot},
@@ -66,6 +68,21 @@ impl ClientHooks<Shell> for generated::Client {
         if let Some(slot) = &shell.capture {
             slot.put(Captured::of(request));
             return Err(Error::Custom(CAPTURED.to_owned()));
+        }
+        // The path is the contract's, with a task's id at most.
+        debug!(method = %request.method(), path = request.url().path(), "asking");
+        Ok(())
+    }
+
+    async fn post<E>(
+        &self,
+        result: &reqwest::Result<reqwest::Response>,
+        _info: &OperationInfo,
+    ) -> Result<(), Error<E>> {
+        match result {
+            Ok(response) => debug!(status = response.status().as_u16(), "answered"),
+            // What went wrong may name an address; whoever called tells it without.
+            Err(_) => debug!("not answered"),
         }
         Ok(())
     }

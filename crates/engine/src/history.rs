@@ -154,9 +154,7 @@ impl History {
                 };
                 (standing, None, None, Some(refusal.failure.message))
             }
-            Event::Lost { attempt: id, reason, .. } => {
-                (Stands::Ambiguous, attempt(id), None, Some(reason))
-            }
+            Event::Lost { attempt: id, reason, .. } => (Stands::Ambiguous, attempt(id), None, Some(reason)),
             Event::Answered { attempt: id, answer, .. } => {
                 let Some(known) = node.as_deref().and_then(|node| self.shots.get(node)) else { return };
                 let task = known.task.clone();
@@ -166,7 +164,9 @@ impl History {
                     // A poll that says "not yet" is on record only where it is the last one.
                     Answer::Running { .. } => (Stands::Left, attempt(id), task, None),
                     // The task is where it was; what was said stands beside it.
-                    Answer::Missing { .. } => return self.trouble(node, "the service does not know its task"),
+                    Answer::Missing { .. } => {
+                        return self.trouble(node, "the service does not know its task");
+                    }
                     Answer::Unreachable { reason } => return self.trouble(node, &reason),
                     Answer::Unusable { failure } => return self.trouble(node, &failure.message),
                 }

@@ -107,7 +107,8 @@ fn a_run_is_told_while_it_is_under_way_and_after_its_process_is_gone() {
     let project = Project::new(&["a", "b", "c", "d"]);
     let ledger = project.ledger();
     let lease = project.begin(&ledger, "r1", 1_000);
-    let looked = |at: usize| Event::Looked { node: NodeIx::new(at), key: format!("{at}"), prior: Prior::Nothing };
+    let looked =
+        |at: usize| Event::Looked { node: NodeIx::new(at), key: format!("{at}"), prior: Prior::Nothing };
     project.append(&ledger, &lease, 2_000, (0..4).map(looked).collect());
     project.append(&ledger, &lease, 3_000, (0..3).map(|at| prepared("r1", at)).collect());
     project.append(&ledger, &lease, 4_000, vec![submitted("r1", 0), submitted("r1", 1)]);
@@ -120,8 +121,13 @@ fn a_run_is_told_while_it_is_under_way_and_after_its_process_is_gone() {
         let reading = project.reading();
         let runs = reading.runs(0).expect("runs");
         assert_eq!((runs.len(), runs[0].is_alive, runs[0].ended_at), (1, true, None));
-        reading.events(&runs[0].run, history.latest()).expect("events").into_iter().for_each(|event| history.on(event));
-        let told: Vec<_> = history.shots().map(|(name, known)| (name, known.standing, known.since.0)).collect();
+        reading
+            .events(&runs[0].run, history.latest())
+            .expect("events")
+            .into_iter()
+            .for_each(|event| history.on(event));
+        let told: Vec<_> =
+            history.shots().map(|(name, known)| (name, known.standing, known.since.0)).collect();
         assert_eq!(
             told,
             [

@@ -24,7 +24,7 @@ pub(crate) use self::status::Status;
 #[derive(Debug, Parser)]
 #[command(name = "runner", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
-    /// Says more about what happens, on standard error (-vv: everything).
+    /// Says more about what happens, on standard error: decisions; -vv: requests, too; -vvv: everything.
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub(crate) verbose: u8,
     /// Colours on standard error; `auto` is on a terminal, unless `NO_COLOR` is set.

@@ -19,6 +19,7 @@ mod prices;
 mod report;
 mod service_choice;
 mod terminal;
+mod traces;
 
 use std::process::ExitCode;
 
@@ -43,7 +44,6 @@ pub fn main() -> ExitCode {
     terminal::colour(arguments.color);
     // A service is watched by its log; all other commands say themselves what happens.
     let least = u8::from(matches!(arguments.command, Command::Serve(_)));
-    terminal::log(arguments.verbose.max(least));
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -51,6 +51,11 @@ pub fn main() -> ExitCode {
             return Exit::Unusable.into();
         }
     };
+    let traces = match arguments.command {
+        Command::Run(_) => traces::begin(runtime.handle()),
+        _ => traces::Traces::default(),
+    };
+    let exporting = terminal::log(arguments.verbose.max(least), traces);
     let exit = runtime.block_on(async {
         match arguments.command {
             Command::Run(run) => commands::run::run(run).await,
@@ -67,6 +72,7 @@ pub fn main() -> ExitCode {
             Command::Serve(serve) => commands::serve::serve(*serve).await,
         }
     });
+    exporting.end();
     // What still runs (a download that was let go, say) must not hold the process up.
     runtime.shutdown_timeout(std::time::Duration::from_millis(200));
     exit.into()

@@ -3,10 +3,13 @@
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::OnceLock;
 
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _};
 
 use crate::args::Colour;
-use crate::report::live;
+use crate::report::{clean, live};
+use crate::traces::{Exporting, Traces};
 
 /// What the user said about colours, once, at the start.
 static COLOUR: OnceLock<Colour> = OnceLock::new();
@@ -46,7 +49,7 @@ struct Log;
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        live::say(&String::from_utf8_lossy(bytes));
+        live::say(&clean::without_addresses(&String::from_utf8_lossy(bytes)));
         Ok(bytes.len())
     }
 
@@ -55,17 +58,25 @@ impl Write for Log {
     }
 }
 
-/// Sends the log to standard error: warnings, or more when asked for.
-pub(crate) fn log(verbose: u8) {
-    let level = match verbose {
+/// Sends the log to standard error: errors, decisions (`-v`), requests (`-vv`) or all that this program has to say (`-vvv`). Other libraries
+/// are heard when something is wrong. Spans go to a collector besides, where there is one.
+pub(crate) fn log(verbose: u8, traces: Traces) -> Exporting {
+    let own = match verbose {
         0 => "error",
         1 => "info",
-        _ => "debug",
+        2 => "debug",
+        _ => "trace",
     };
-    let filter = EnvFilter::new(format!("{level},hyper=warn,reqwest=warn"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(|| Log)
-        .with_ansi(has_colour())
-        .init();
+    let others = if verbose == 0 { "error" } else { "warn" };
+    let filter = OWN.iter().fold(others.to_owned(), |filter, part| format!("{filter},{part}={own}"));
+    let told =
+        tracing_subscriber::fmt::layer().with_writer(|| Log).with_ansi(has_colour()).with_target(verbose > 2);
+    tracing_subscriber::registry().with(traces.layer).with(told.with_filter(EnvFilter::new(filter))).init();
+    if let Some(note) = traces.note {
+        tracing::info!("{note}");
+    }
+    traces.exporting
 }
+
+/// The parts of this program that have something to say.
+const OWN: [&str; 7] = ["client", "contract", "engine", "media", "runner", "service", "workflow"];

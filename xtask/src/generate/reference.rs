@@ -11,6 +11,7 @@ const HEAD: &str = "\
 
 What a request may hold and what is answered, as openapi.yaml says it. In a workflow a shot's fields stand under these
 names; `runner models` prints the catalogue, and an editor that reads `workflows/workflow.schema.json` completes them.
+What is printed for other programs is in [output.md](output.md), a run as a stream of events in [events.md](events.md).
 ";
 
 /// The reference of a contract.

@@ -9,6 +9,7 @@ mod film;
 mod inputs;
 pub(crate) mod look;
 mod perform;
+mod trace;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -108,7 +109,9 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
         .with_keys(setup.keys);
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let (looks, asked_for) = mpsc::unbounded_channel();
+    let span = trace::run(&run, &plan, provider.identity());
     let mut hands = perform::Hands {
+        span: span.clone(),
         looks,
         plan: Arc::clone(&plan),
         ledger: Arc::clone(&ledger),
@@ -143,6 +146,7 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
         };
         for event in applied {
             let actions = state.apply(event.clone(), now);
+            span.in_scope(|| trace::event(&state, &event));
             reporter.on(&state, &event, now);
             for action in actions {
                 hands.perform(action, &state, now)?;

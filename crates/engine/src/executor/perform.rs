@@ -8,9 +8,10 @@ use futures_util::StreamExt as _;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tracing::{Instrument as _, Span};
 use workflow::plan::{Clip, NodeIx, NodeKey, Plan};
 
-use super::{Attempts, RunError, download, film, inputs, look};
+use super::{Attempts, RunError, download, film, inputs, look, trace};
 use crate::artifact::file_name;
 use crate::ids::AttemptId;
 use crate::ledger::Ledger;
@@ -46,6 +47,8 @@ pub(super) struct Hands {
     pub(super) prepared: Prepared,
     pub(super) tasks: JoinSet<()>,
     pub(super) looks: mpsc::UnboundedSender<Look>,
+    /// The run, for traces.
+    pub(super) span: Span,
 }
 
 /// A question to the ledger.
@@ -99,9 +102,12 @@ impl Hands {
             }
             Action::Poll { node, attempt, task, at } => {
                 let (provider, clock) = (Arc::clone(&self.provider), self.clock.clone());
+                let (plan, run) = (Arc::clone(&self.plan), self.span.clone());
                 self.spawn(async move {
                     clock.sleep_until(at).await;
-                    let answer = provider.poll(&task).await;
+                    // Begins now: the wait for its time is no part of a poll.
+                    let span = trace::poll(&run, &plan, node, &attempt, &task);
+                    let answer = provider.poll(&task).instrument(span).await;
                     Event::Answered { node, attempt, answer }
                 });
             }
@@ -112,10 +118,13 @@ impl Hands {
                 let (plan, store, budget) =
                     (Arc::clone(&self.plan), self.ledger.store(), state.budget().clone());
                 let target = self.folder.join(file_name(self.plan.node(order.node), &order.key));
+                let run = self.span.clone();
                 self.spawn(async move {
                     clock.sleep_until(order.at).await;
                     let (node, attempt) = (order.node, order.attempt.clone());
-                    match download::fetch(&*provider, &order, &target, &store, &tools).await {
+                    let span = trace::download(&run, &plan, node, &attempt, &order.task);
+                    match download::fetch(&*provider, &order, &target, &store, &tools).instrument(span).await
+                    {
                         Ok(artifact) => {
                             let spent = budget.came_to(&plan, node, artifact.seconds);
                             Event::Downloaded { node, attempt, artifact, spent }
@@ -200,9 +209,13 @@ impl Hands {
         let (provider, ledger, clock) =
             (Arc::clone(&self.provider), Arc::clone(&self.ledger), self.clock.clone());
         let since = clock.now();
+        let span = trace::submit(&self.span, &self.plan, node, &attempt);
         self.spawn(async move {
-            match provider.submit(&request.body).await {
-                Submission::Accepted(task) => Event::Submitted { node, attempt, task },
+            match provider.submit(&request.body).instrument(span.clone()).await {
+                Submission::Accepted(task) => {
+                    span.record("task", task.as_str());
+                    Event::Submitted { node, attempt, task }
+                }
                 Submission::Refused(refusal) => Event::Refused { node, attempt, refusal },
                 #[cfg(feature = "planted-repeat")]
                 Submission::Lost(reason) => {
@@ -237,8 +250,9 @@ impl Hands {
             .collect();
         let target = self.folder.join(&film.output);
         let (ledger, tools) = (Arc::clone(&self.ledger), Arc::clone(&self.tools));
+        let span = trace::join(&self.span, &film.output);
         self.spawn(async move {
-            match film::join(clips, target, ledger, tools).await {
+            match film::join(clips, target, ledger, tools).instrument(span).await {
                 Ok(film) => Event::Joined { at, film },
                 Err(failure) => Event::NotJoined { at, failure },
             }

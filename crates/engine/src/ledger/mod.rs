@@ -91,7 +91,9 @@ impl LedgerError {
     #[must_use]
     pub fn is_busy(&self) -> bool {
         match self {
-            Self::Sqlite { source, .. } => source.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy),
+            Self::Sqlite { source, .. } => {
+                source.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+            }
             Self::Io(_) | Self::TooNew { .. } | Self::TooOld { .. } | Self::NotResolvable(_) => false,
         }
     }

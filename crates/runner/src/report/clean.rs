@@ -27,18 +27,24 @@ fn steers(letter: char) -> bool {
 pub(crate) fn message(text: &str) -> String {
     // A message is looked at as far as it may be shown, however long it is: what is taken out only makes it shorter.
     let looked_at: String = text.chars().take(LONGEST * 8).collect();
-    let mut told = String::with_capacity(looked_at.len());
-    let mut rest = line(looked_at.trim()).into_owned();
-    while let Some((before, address, after)) = next_address(&rest) {
-        told.push_str(before);
-        told.push_str(&without_secrets(address));
-        rest = after.to_owned();
-    }
-    told.push_str(&rest);
+    let mut told = without_addresses(&line(looked_at.trim()));
     if told.chars().count() > LONGEST || text.chars().nth(LONGEST * 8).is_some() {
         told = told.chars().take(LONGEST - 1).collect();
         told.push('…');
     }
+    told
+}
+
+/// A text without the secret parts of the addresses in it, and without data URIs; otherwise as it is.
+pub(crate) fn without_addresses(text: &str) -> String {
+    let mut told = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, address, after)) = next_address(rest) {
+        told.push_str(before);
+        told.push_str(&without_secrets(address));
+        rest = after;
+    }
+    told.push_str(rest);
     told
 }
 
@@ -86,9 +92,15 @@ mod tests {
     fn addresses_lose_what_is_secret_and_pictures_their_data() {
         for (given, told) in [
             ("cannot fetch https://cdn.test/a.mp4?sig=SECRET&x=1.", "cannot fetch https://cdn.test/a.mp4?…"),
-            (r#"{"url":"https://me:SECRET@cdn.test?sig=SECRET","n":1}"#, r#"{"url":"https://cdn.test?…","n":1}"#),
+            (
+                r#"{"url":"https://me:SECRET@cdn.test?sig=SECRET","n":1}"#,
+                r#"{"url":"https://cdn.test?…","n":1}"#,
+            ),
             ("HTTPS://cdn.test/#SECRET and http://b.test/x", "HTTPS://cdn.test/?… and http://b.test/x"),
-            ("image data:image/png;base64,SECRETSECRET is too small", "image data:image/png;base64,… is too small"),
+            (
+                "image data:image/png;base64,SECRETSECRET is too small",
+                "image data:image/png;base64,… is too small",
+            ),
             ("no data: nothing came", "no data: nothing came"),
         ] {
             assert_eq!(message(given), told);

@@ -117,7 +117,9 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
         FilmOutcome::Unpicked { missing } => {
             format!("{which}: not joined yet, {missing} of its shots wait for a pick")
         }
-        FilmOutcome::Failed { failure } => format!("{which}: not joined: {}", clean::message(&failure.message)),
+        FilmOutcome::Failed { failure } => {
+            format!("{which}: not joined: {}", clean::message(&failure.message))
+        }
     }
 }
 

@@ -23,7 +23,10 @@ mod tests {
     #[test]
     fn two_units_at_most() {
         let told = |seconds| lasting(Duration::from_secs(seconds));
-        assert_eq!([0, 59, 60, 61, 3_600, 7_384].map(told), ["0 s", "59 s", "1 min", "1 min 1 s", "1 h", "2 h 3 min"]);
+        assert_eq!(
+            [0, 59, 60, 61, 3_600, 7_384].map(told),
+            ["0 s", "59 s", "1 min", "1 min 1 s", "1 h", "2 h 3 min"]
+        );
         assert_eq!([172_799, 172_800, 266_400].map(told), ["47 h 59 min", "2 d", "3 d 2 h"]);
     }
 }

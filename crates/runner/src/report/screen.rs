@@ -27,8 +27,10 @@ impl Screen {
 
     /// Rows and columns that lines may take now: the cursor keeps a row and a column to itself.
     pub(crate) fn size(&self) -> (usize, usize) {
-        let (rows, columns) =
-            self.term.size_checked().map_or(USUAL, |(rows, columns)| (usize::from(rows), usize::from(columns)));
+        let (rows, columns) = self
+            .term
+            .size_checked()
+            .map_or(USUAL, |(rows, columns)| (usize::from(rows), usize::from(columns)));
         (rows.saturating_sub(1).max(1), columns.saturating_sub(1).max(8))
     }
 

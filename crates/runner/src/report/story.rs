@@ -135,8 +135,11 @@ pub(super) fn outcome(outcome: &Outcome) -> Option<String> {
     Some(match outcome {
         Outcome::Done { .. } => return None,
         Outcome::Failed { failure, .. } => {
-            let code =
-                failure.code.as_deref().map(|code| format!(" ({})", clean::message(code))).unwrap_or_default();
+            let code = failure
+                .code
+                .as_deref()
+                .map(|code| format!(" ({})", clean::message(code)))
+                .unwrap_or_default();
             let advice = match failure.kind {
                 FailureKind::Expired => "; run again to make it anew",
                 FailureKind::InputModerated => "; change the prompt or the image",

@@ -54,8 +54,12 @@ impl Survey {
         let rows = reading.runs(self.ended)?;
         let is_anyone_alive = rows.iter().any(|row| row.is_alive);
         // Shots are shown of the runs that are alive, or else of the latest.
-        let shown: Vec<&RunRow> =
-            rows.iter().enumerate().filter(|(at, row)| row.is_alive || !is_anyone_alive && *at == 0).map(|(_, row)| row).collect();
+        let shown: Vec<&RunRow> = rows
+            .iter()
+            .enumerate()
+            .filter(|(at, row)| row.is_alive || !is_anyone_alive && *at == 0)
+            .map(|(_, row)| row)
+            .collect();
         self.histories.retain(|run, _| shown.iter().any(|row| row.run == *run));
         for row in &shown {
             let history = self.histories.entry(row.run.clone()).or_default();
@@ -101,12 +105,7 @@ impl Survey {
         }
     }
 
-    fn shots(
-        &self,
-        row: &RunRow,
-        open: &[OpenAttempt],
-        typical: &HashMap<String, Duration>,
-    ) -> Vec<Shot> {
+    fn shots(&self, row: &RunRow, open: &[OpenAttempt], typical: &HashMap<String, Duration>) -> Vec<Shot> {
         let Some(history) = self.histories.get(&row.run) else { return Vec::new() };
         let models: HashMap<&str, &str> =
             open.iter().map(|open| (open.attempt.as_str(), open.model.as_str())).collect();

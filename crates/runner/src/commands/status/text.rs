@@ -45,8 +45,7 @@ fn run(run: &Run, now: Millis) -> String {
         }
     };
     let counts = run.shots.as_ref().map(|counts| {
-        let told: Vec<String> =
-            counts.told().iter().map(|(count, word)| format!("{count} {word}")).collect();
+        let told: Vec<String> = counts.told().iter().map(|(count, word)| format!("{count} {word}")).collect();
         if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) }
     });
     format!(

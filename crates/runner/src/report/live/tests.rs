@@ -147,7 +147,8 @@ fn a_screen_says_what_is_under_way_what_is_slow_and_what_it_costs() {
     }
     script.pass(3);
     script.answered(8, running(40));
-    script.answered(9, Answer::Unreachable { reason: "no connection\u{1b}[2J: connection refused".to_owned() });
+    script
+        .answered(9, Answer::Unreachable { reason: "no connection\u{1b}[2J: connection refused".to_owned() });
     let failure = Failure::new(FailureKind::InputModerated, "no");
     script.answered(10, Answer::Failed { failure });
     insta::assert_snapshot!(script.frame(23, 79));
@@ -186,8 +187,11 @@ fn an_event_costs_the_same_in_a_run_of_fifty_thousand() {
         let began = Instant::now();
         for percent in 0..100 {
             for at in 0..8 {
-                let event =
-                    Event::Answered { node: NodeIx::new(at), attempt: AttemptId(format!("r.{at}")), answer: running(percent) };
+                let event = Event::Answered {
+                    node: NodeIx::new(at),
+                    attempt: AttemptId(format!("r.{at}")),
+                    answer: running(percent),
+                };
                 let _ = script.state.apply(event.clone(), script.now);
                 script.view.on(&script.state, &event, script.now);
             }

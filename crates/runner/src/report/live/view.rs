@@ -205,8 +205,12 @@ impl View {
 
     /// How long the rest will take at the pace so far, once there is one.
     pub(super) fn remaining(&self, now: Millis) -> Option<std::time::Duration> {
-        let partly: f64 =
-            self.under_way.values().filter_map(|one| one.percent).map(|percent| f64::from(percent.min(99)) / 100.0).sum();
+        let partly: f64 = self
+            .under_way
+            .values()
+            .filter_map(|one| one.percent)
+            .map(|percent| f64::from(percent.min(99)) / 100.0)
+            .sum();
         let made = self.count(Class::Done) as f64 + partly;
         let open = (self.count(Class::Waiting) + self.under_way.len()) as f64 - partly;
         let spent = now.since(self.first_out?).as_secs_f64();

@@ -71,21 +71,11 @@ pub(crate) enum What<'a> {
         found: Found<'a>,
     },
     /// The intent was not written, because it would cross a cap.
-    Capped {
-        shot: &'a str,
-        cap: Cap,
-    },
+    Capped { shot: &'a str, cap: Cap },
     /// The request could not be made ready.
-    Unprepared {
-        shot: &'a str,
-        failure: Failure,
-    },
+    Unprepared { shot: &'a str, failure: Failure },
     /// The service accepted the request: from here on there is something to pay for.
-    Submitted {
-        shot: &'a str,
-        attempt: &'a str,
-        task: &'a str,
-    },
+    Submitted { shot: &'a str, attempt: &'a str, task: &'a str },
     /// The service surely did not accept the request.
     Refused {
         shot: &'a str,
@@ -96,11 +86,7 @@ pub(crate) enum What<'a> {
         retry_after_ms: Option<u64>,
     },
     /// The request left and no usable answer came: it may or may not have been accepted.
-    Lost {
-        shot: &'a str,
-        attempt: &'a str,
-        reason: String,
-    },
+    Lost { shot: &'a str, attempt: &'a str, reason: String },
     /// The task is queued or in progress. Of polls that bring little news only some are told.
     Progress {
         shot: &'a str,
@@ -120,29 +106,13 @@ pub(crate) enum What<'a> {
         expires_at: Option<i64>,
     },
     /// The task failed at the service.
-    TaskFailed {
-        shot: &'a str,
-        attempt: &'a str,
-        failure: Failure,
-    },
+    TaskFailed { shot: &'a str, attempt: &'a str, failure: Failure },
     /// The service does not know the task, or no longer.
-    TaskMissing {
-        shot: &'a str,
-        attempt: &'a str,
-        expired: bool,
-    },
+    TaskMissing { shot: &'a str, attempt: &'a str, expired: bool },
     /// A poll brought no usable answer. Of several in a row only some are told.
-    Unreachable {
-        shot: &'a str,
-        attempt: &'a str,
-        reason: String,
-    },
+    Unreachable { shot: &'a str, attempt: &'a str, reason: String },
     /// The account no longer works.
-    Unusable {
-        shot: &'a str,
-        attempt: &'a str,
-        failure: Failure,
-    },
+    Unusable { shot: &'a str, attempt: &'a str, failure: Failure },
     /// The video is on disk and verified.
     Downloaded {
         shot: &'a str,

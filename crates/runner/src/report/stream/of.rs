@@ -98,9 +98,7 @@ fn answered<'a>(
         }
         Answer::Failed { failure } => What::TaskFailed { shot, attempt, failure: of_failure(failure) },
         Answer::Missing { expired } => What::TaskMissing { shot, attempt, expired: *expired },
-        Answer::Unreachable { reason } => {
-            What::Unreachable { shot, attempt, reason: clean::message(reason) }
-        }
+        Answer::Unreachable { reason } => What::Unreachable { shot, attempt, reason: clean::message(reason) },
         Answer::Unusable { failure } => What::Unusable { shot, attempt, failure: of_failure(failure) },
     }
 }
@@ -116,11 +114,9 @@ fn found(prior: &Prior) -> Found<'_> {
         }
         Prior::Unanswered { attempt, at: _ } => Found::Unanswered { attempt: attempt.as_str() },
         Prior::GivenUp { attempt } => Found::GivenUp { attempt: attempt.as_str() },
-        Prior::AtOther { service, attempt, task } => Found::AtOther {
-            service,
-            attempt: attempt.as_str(),
-            task: task.as_ref().map(TaskId::as_str),
-        },
+        Prior::AtOther { service, attempt, task } => {
+            Found::AtOther { service, attempt: attempt.as_str(), task: task.as_ref().map(TaskId::as_str) }
+        }
         Prior::Busy { run } => Found::Busy { run: run.as_str() },
     }
 }

@@ -74,7 +74,8 @@ impl Script {
             Contract::embedded(),
         );
         let plan = Arc::new(plan.unwrap_or_else(|report| panic!("{report}")));
-        let head = Head { run: RunId::from("run-1"), service: "https://api.test".to_owned(), jobs: 4, worth: None };
+        let head =
+            Head { run: RunId::from("run-1"), service: "https://api.test".to_owned(), jobs: 4, worth: None };
         Self {
             state: RunState::new(plan, "https://api.test", Policy::remote()),
             stream: Stream::new(head, out.clone()),

@@ -70,7 +70,8 @@ mod tests {
     #[test]
     fn progress_is_told_when_it_is_news_and_not_more_than_once_a_second() {
         let mut throttle = Throttle::default();
-        let running = |status: &str, percent| Answer::Running { progress: percent, status: status.to_owned() };
+        let running =
+            |status: &str, percent| Answer::Running { progress: percent, status: status.to_owned() };
         let down = || Answer::Unreachable { reason: "no connection".to_owned() };
         let mut told = Vec::new();
         for (at, answer) in [

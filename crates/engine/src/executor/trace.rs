@@ -1,0 +1,110 @@
+//! What a run does, for the log and for traces: decisions at `info`, what is being waited for at `debug`.
+//!
+//! Names, ids, kinds and numbers only: what a service says may hold addresses that let one in.
+
+use tracing::{Span, debug, field, info, info_span, trace, warn};
+use workflow::plan::{NodeIx, Plan};
+
+use crate::ids::{AttemptId, RunId, TaskId};
+use crate::state::{Answer, Event, FilmOutcome, Outcome, Prior, RunState};
+
+/// The whole run.
+pub(super) fn run(run: &RunId, plan: &Plan, service: &str) -> Span {
+    let span = info_span!("run", %run);
+    info!(parent: &span, workflow = plan.name(), service, shots = plan.len(), "begun");
+    span
+}
+
+/// One POST. The task's id is noted once it is known.
+pub(super) fn submit(run: &Span, plan: &Plan, node: NodeIx, attempt: &AttemptId) -> Span {
+    info_span!(parent: run, "submit", node = plan.node(node).name, %attempt, task = field::Empty)
+}
+
+/// One poll.
+pub(super) fn poll(run: &Span, plan: &Plan, node: NodeIx, attempt: &AttemptId, task: &TaskId) -> Span {
+    info_span!(parent: run, "poll", node = plan.node(node).name, %attempt, %task)
+}
+
+/// One try to fetch a video.
+pub(super) fn download(run: &Span, plan: &Plan, node: NodeIx, attempt: &AttemptId, task: &TaskId) -> Span {
+    info_span!(parent: run, "download", node = plan.node(node).name, %attempt, %task)
+}
+
+/// The joining of one film.
+pub(super) fn join(run: &Span, film: &str) -> Span {
+    info_span!(parent: run, "join", film)
+}
+
+/// An event, and what it led to.
+pub(super) fn event(state: &RunState, event: &Event) {
+    let node = event.node().map(|node| state.plan().node(node).name.as_str());
+    match event {
+        Event::Started | Event::Woke => trace!(event = event.kind()),
+        Event::Looked { prior, .. } | Event::Taken { prior, .. } => {
+            info!(node, found = found(prior), "looked up");
+        }
+        Event::Prepared { attempt, held, .. } => {
+            debug!(node, %attempt, held = held.cost, "the intent is on record");
+        }
+        Event::Capped { cap, .. } => info!(node, %cap, "a cap is reached"),
+        Event::Unprepared { failure, .. } => info!(node, kind = ?failure.kind, "the request cannot be made"),
+        Event::Submitted { attempt, task, .. } => info!(node, %attempt, %task, "submitted"),
+        Event::Refused { attempt, refusal, .. } => {
+            info!(node, %attempt, refusal = ?refusal.kind, kind = ?refusal.failure.kind, wait = ?refusal.retry_after, "refused");
+        }
+        Event::Lost { attempt, .. } => warn!(node, %attempt, "the answer is lost"),
+        Event::Answered { attempt, answer, .. } => match answer {
+            Answer::Running { progress, .. } => debug!(node, %attempt, progress, "not yet"),
+            Answer::Completed { .. } => info!(node, %attempt, "rendered"),
+            Answer::Failed { failure } => info!(node, %attempt, kind = ?failure.kind, "the task failed"),
+            Answer::Missing { expired } => {
+                info!(node, %attempt, expired, "the service does not know the task")
+            }
+            Answer::Unreachable { .. } => info!(node, %attempt, "the service cannot be reached"),
+            Answer::Unusable { failure } => {
+                info!(node, %attempt, kind = ?failure.kind, "the account does not work")
+            }
+        },
+        Event::Downloaded { attempt, artifact, spent, .. } => {
+            info!(node, %attempt, bytes = artifact.bytes, seconds = artifact.seconds, spent, "downloaded");
+        }
+        Event::NotDownloaded { attempt, failure, kept, .. } => {
+            info!(node, %attempt, kind = ?failure.kind, kept, "not downloaded this time");
+        }
+        Event::Joined { film, .. } => info!(seconds = film.seconds, reused = film.reused, "joined"),
+        Event::NotJoined { failure, .. } => info!(kind = ?failure.kind, "not joined"),
+        Event::Interrupted => info!("asked to end"),
+    }
+    for node in state.changed() {
+        if let Some(outcome) = state.node(*node).outcome() {
+            info!(node = state.plan().node(*node).name, outcome = ended(outcome), "ended");
+        }
+    }
+    for (at, outcome) in state.ended_films() {
+        debug!(film = at, joined = matches!(outcome, FilmOutcome::Done { .. }), "the film ended");
+    }
+}
+
+fn found(prior: &Prior) -> &'static str {
+    match prior {
+        Prior::Nothing => "nothing",
+        Prior::Made { .. } => "the video",
+        Prior::Out { .. } => "a task that is out",
+        Prior::Unanswered { .. } => "a submission without an answer",
+        Prior::GivenUp { .. } => "a submission that was given up",
+        Prior::AtOther { .. } => "the same work at another service",
+        Prior::Busy { .. } => "another run that submits it",
+    }
+}
+
+fn ended(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done { .. } => "done",
+        Outcome::Failed { .. } => "failed",
+        Outcome::Ambiguous { .. } => "ambiguous",
+        Outcome::Detached { .. } => "detached",
+        Outcome::Blocked { .. } => "blocked",
+        Outcome::Unpicked { .. } => "unpicked",
+        Outcome::NotBegun => "not begun",
+    }
+}

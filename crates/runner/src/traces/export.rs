@@ -1,0 +1,103 @@
+//! Spans to a collector, as OTLP over HTTP with protobuf, through the project's own HTTP client.
+
+use std::time::Duration;
+
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithHttpConfig as _};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tokio::runtime::Handle;
+use tracing_subscriber::{EnvFilter, Layer as _};
+
+use super::{Exporting, Traces};
+
+/// How long the end of the program waits for what is left.
+const AT_THE_END: Duration = Duration::from_secs(2);
+/// How long one request may take.
+const EACH: Duration = Duration::from_secs(10);
+/// The most of a collector's answer that is read.
+const ANSWER: usize = 64 << 10;
+/// What the spans are about.
+const SPANS: &str = "off,engine=info,client=debug";
+
+/// Begins to send. The variables name the collector, its headers, the service and the size of the queue; none of them is ever logged.
+pub(super) fn begin(runtime: &Handle) -> Traces {
+    match provider(runtime) {
+        Ok(provider) => {
+            let layer = tracing_opentelemetry::layer()
+                .with_location(false)
+                .with_threads(false)
+                .with_tracked_inactivity(false)
+                .with_tracer(provider.tracer("runner"))
+                .with_filter(EnvFilter::new(SPANS));
+            Traces {
+                layer: Some(Box::new(layer)),
+                note: Some("traces go to the collector that the environment names".to_owned()),
+                exporting: Exporting { provider: Some(provider) },
+            }
+        }
+        // The reason may repeat what a variable holds.
+        Err(_) => Traces {
+            note: Some(
+                "the environment asks for traces in a way that is not understood: OTLP over http/protobuf is known".to_owned(),
+            ),
+            ..Traces::default()
+        },
+    }
+}
+
+fn provider(runtime: &Handle) -> Result<SdkTracerProvider, ExporterBuildError> {
+    let client =
+        client::plain_http().map_err(|error| ExporterBuildError::InternalFailure(error.to_string()))?;
+    let http = Http { client, runtime: runtime.clone() };
+    let exporter = SpanExporter::builder().with_http().with_http_client(http).build()?;
+    let named = std::env::var("OTEL_SERVICE_NAME").is_ok_and(|name| !name.is_empty());
+    let resource = Resource::builder();
+    let resource = if named { resource } else { resource.with_service_name("runner") };
+    // A thread of its own with a bounded queue; what does not fit is dropped.
+    Ok(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource.build()).build())
+}
+
+/// Sends what is left, for a short time.
+pub(super) fn end(provider: &SdkTracerProvider) {
+    // A collector that does not answer is no trouble of the run's.
+    let _ = provider.shutdown_with_timeout(AT_THE_END);
+}
+
+/// The project's HTTP client, used from the exporter's own thread.
+#[derive(Debug)]
+struct Http {
+    client: reqwest::Client,
+    runtime: Handle,
+}
+
+#[async_trait::async_trait]
+impl HttpClient for Http {
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let (parts, body) = request.into_parts();
+        let sent = self
+            .client
+            .request(parts.method, parts.uri.to_string())
+            .headers(parts.headers)
+            .body(body)
+            .timeout(EACH)
+            .send();
+        let answered = self.runtime.spawn(async move {
+            let mut response = sent.await?;
+            let mut answer = Vec::new();
+            while let Some(piece) = response.chunk().await? {
+                answer.extend_from_slice(&piece);
+                if answer.len() > ANSWER {
+                    break;
+                }
+            }
+            Ok::<_, reqwest::Error>((response.status(), response.headers().clone(), answer))
+        });
+        let (status, headers, answer) = answered.await??;
+        let mut response = Response::new(Bytes::from(answer));
+        *response.status_mut() = status;
+        *response.headers_mut() = headers;
+        Ok(response)
+    }
+}

@@ -1,0 +1,88 @@
+//! Traces of runs to an OpenTelemetry collector, by the usual variables; with the feature `otlp` only.
+//!
+//! A collector that is slow, full or gone holds nothing up: spans wait in a bounded queue, what does not fit is dropped, and at the end
+//! there is little time for what is left.
+
+#[cfg(feature = "otlp")]
+mod export;
+
+use tokio::runtime::Handle;
+use tracing_subscriber::{Layer, Registry};
+
+/// What a subscriber is made with.
+#[derive(Default)]
+pub(crate) struct Traces {
+    /// Takes spans, where there is a collector.
+    pub(crate) layer: Option<Box<dyn Layer<Registry> + Send + Sync>>,
+    /// Something to say about it to whoever wants to know more.
+    pub(crate) note: Option<String>,
+    /// To be ended when the program is.
+    pub(crate) exporting: Exporting,
+}
+
+/// What is on its way to a collector.
+#[derive(Default)]
+pub(crate) struct Exporting {
+    #[cfg(feature = "otlp")]
+    provider: Option<opentelemetry_sdk::trace::SdkTracerProvider>,
+}
+
+impl Exporting {
+    /// Sends what is left, for a short time.
+    #[cfg_attr(not(feature = "otlp"), expect(clippy::unused_self, reason = "nothing is on its way"))]
+    pub(crate) fn end(self) {
+        #[cfg(feature = "otlp")]
+        if let Some(provider) = self.provider {
+            export::end(&provider);
+        }
+    }
+}
+
+/// Begins to send spans where the environment names a collector.
+pub(crate) fn begin(runtime: &Handle) -> Traces {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    if !is_wanted(set) {
+        return Traces::default();
+    }
+    #[cfg(feature = "otlp")]
+    {
+        export::begin(runtime)
+    }
+    #[cfg(not(feature = "otlp"))]
+    {
+        let _ = runtime;
+        let note = "the environment asks for traces, and this program was built without them: \
+                    `cargo install --path crates/runner --features otlp`";
+        Traces { note: Some(note.to_owned()), ..Traces::default() }
+    }
+}
+
+/// Whether the variables ask for traces.
+fn is_wanted(set: impl Fn(&str) -> Option<String>) -> bool {
+    let says =
+        |name: &str, word: &str| set(name).is_some_and(|value| value.trim().eq_ignore_ascii_case(word));
+    let exporter = "OTEL_TRACES_EXPORTER";
+    if says("OTEL_SDK_DISABLED", "true") || says(exporter, "none") {
+        return false;
+    }
+    says(exporter, "otlp")
+        || set("OTEL_EXPORTER_OTLP_ENDPOINT").is_some()
+        || set("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_variables_decide() {
+        let wanted = |given: &[(&str, &str)]| {
+            is_wanted(|name| given.iter().find(|(set, _)| *set == name).map(|(_, value)| (*value).to_owned()))
+        };
+        let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318");
+        assert!(!wanted(&[]) && wanted(&[endpoint]) && wanted(&[("OTEL_TRACES_EXPORTER", "otlp")]));
+        assert!(wanted(&[("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:4318/v1/traces")]));
+        assert!(!wanted(&[endpoint, ("OTEL_TRACES_EXPORTER", "none")]));
+        assert!(!wanted(&[endpoint, ("OTEL_SDK_DISABLED", "True")]));
+    }
+}

@@ -1,0 +1,246 @@
+//! What is told to machines and to other terminals: the stream of events, the log, `status`, traces.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::storyboard::shots;
+use crate::support::Project;
+use crate::support::front::{Fate, Front, KEY};
+use crate::support::program::root;
+
+/// A chain, whose frame goes along as a data URI, and a shot of its own.
+const CHAIN: &str = "version: 1\nname: chain\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
+    - { id: a, prompt: a quiet sea }\n  - { id: b, prompt: a loud sea, continues: a }\n  - { id: c, prompt: a dune }\n\
+    film: { output: chain.mp4, shots: [a, b, c] }\n";
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+fn kinds(lines: &[Value]) -> Vec<&str> {
+    lines.iter().map(|line| line["kind"].as_str().expect("a kind")).collect()
+}
+
+#[test]
+fn a_run_is_a_stream_of_lines_as_the_schema_says_and_nothing_secret_is_told_or_logged() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+    let project = Project::of("chain.yaml", CHAIN).against(&front.url, KEY);
+    let ended = project.runner(&["run", "chain.yaml", "--format", "ndjson", "-vvv"]).expect(0);
+
+    let schema = project.runner(&["schema", "events"]).expect(0).out;
+    let published = fs_err::read_to_string(root().join("docs/events.schema.json")).expect("it is published");
+    assert!(schema == published, "say `cargo run -- schema events > docs/events.schema.json`");
+    let schema: Value = serde_json::from_str(&schema).expect("a schema");
+    let validator = jsonschema::draft202012::new(&schema).expect("a schema");
+    let told = lines(&ended.out);
+    for (line, number) in told.iter().zip(1..) {
+        let wrong: Vec<String> = validator.iter_errors(line).map(|error| error.to_string()).collect();
+        assert!(wrong.is_empty(), "{wrong:?}: {line}");
+        assert_eq!(line["seq"], number);
+    }
+    assert!(!validator.is_valid(&serde_json::json!({ "version": 1, "seq": 1, "at": 1, "kind": "gossip" })));
+    let kinds = kinds(&told);
+    assert_eq!((kinds.first(), kinds.last()), (Some(&"run-begun"), Some(&"run-ended")), "{kinds:?}");
+    for (kind, times) in
+        [("prepared", 3), ("submitted", 3), ("downloaded", 3), ("shot-ended", 3), ("film-ended", 1)]
+    {
+        assert_eq!(kinds.iter().filter(|one| **one == kind).count(), times, "{kind}: {kinds:?}");
+    }
+    let last = told.last().expect("a line");
+    assert_eq!((&last["exit"], &last["outcomes"]["done"]), (&0.into(), &3.into()));
+
+    // The log names run, shot, attempt and task, and what was asked.
+    let run = last["run"].as_str().expect("a run");
+    let task = &front.accepted()[0];
+    for words in [
+        format!("run{{run={run}}}"),
+        format!(":submit{{node=\"a\" attempt={run}."),
+        format!("path=\"/v1/videos/{task}\""),
+        "status=200".to_owned(),
+        "ended node=\"b\" outcome=\"done\"".to_owned(),
+        ":poll{node=\"b\"".to_owned(),
+        ":download{".to_owned(),
+    ] {
+        assert!(ended.err.contains(&words), "{words} is missing: {}", ended.err);
+    }
+    // The request holds a picture, and answers hold addresses: neither is for others.
+    let bodies =
+        front.posts().iter().map(|post| String::from_utf8_lossy(&post.body).into_owned()).collect::<String>();
+    assert!(bodies.contains("data:image/png;base64,"), "the chain sends a frame along");
+    for secret in [KEY, "base64,i", "content?", "Bearer"] {
+        assert!(!ended.out.contains(secret) && !ended.err.contains(secret), "{secret}: {}", ended.told());
+    }
+    let quiet = project.runner(&["run", "chain.yaml", "--format", "ndjson"]).expect(0);
+    assert_eq!(quiet.err, "", "lines of JSON, and nothing else");
+    assert!(kinds_of(&quiet.out).is_superset(&BTreeSet::from(["looked".to_owned(), "run-ended".to_owned()])));
+}
+
+fn kinds_of(text: &str) -> BTreeSet<String> {
+    kinds(&lines(text)).into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_no_run_and_another_terminal_sees_how_it_stands() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    // The third submission's answer is lost: something stays outstanding.
+    let front =
+        Front::start(
+            folder.path().join("service"),
+            |post| {
+                if post == 3 { Fate::IsLost } else { Fate::Arrives }
+            },
+        );
+    let project = Project::of("chain.yaml", CHAIN).against(&front.url, KEY);
+    let nothing = project.runner(&["status"]).expect(0);
+    assert!(nothing.out.contains("nothing has been run here"), "{}", nothing.told());
+    assert!(!project.file(".runner").exists(), "looking makes nothing");
+    project.runner(&["status", "other.yaml"]).expect(2);
+
+    let mut child = project
+        .command(&["run", "chain.yaml", "--format", "ndjson", "--jobs", "1"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program can be started");
+    let mut first = String::new();
+    let mut reader = BufReader::new(child.stdout.take().expect("it is piped"));
+    reader.read_line(&mut first).expect("a line");
+    assert_eq!(kinds(&lines(&first)), ["run-begun"], "it comes at once");
+    drop(reader);
+    let watched = project.runner(&["status", "chain.yaml", "--watch", "--format", "ndjson"]);
+    assert_eq!(child.wait().expect("it ends").code(), Some(3), "what it came to, whoever reads");
+    assert_eq!(watched.code, Some(3), "{}", watched.told());
+    let seen = kinds_of(&watched.out);
+    assert!(seen.contains("run") && seen.contains("shot") && seen.contains("outstanding"), "{}", watched.out);
+
+    let told = project.runner(&["status", "chain.yaml"]).expect(3);
+    for words in [
+        "chain: ended",
+        "2 done",
+        "1 ambiguous",
+        "outstanding:",
+        "runner resolve chain.yaml",
+        "in all: held for 1 task",
+    ] {
+        assert!(told.out.contains(words), "{words} is missing: {}", told.out);
+    }
+    let json: Value = serde_json::from_str(&project.runner(&["status", "--format", "json"]).expect(3).out)
+        .expect("a document");
+    assert_eq!((json["version"].as_u64(), json["runs"][0]["state"].as_str()), (Some(1), Some("ended")));
+    let open = &json["outstanding"][0];
+    assert_eq!((open["what"].as_str(), open["shot"].as_str()), (Some("unaccounted"), Some("b")));
+
+    let attempt = open["attempt"].as_str().expect("an attempt");
+    let task = &front.accepted()[2];
+    project.runner(&["resolve", "chain.yaml", attempt, "--adopt", task]).expect(0);
+    let told = project.runner(&["status", "chain.yaml"]).expect(3);
+    assert!(told.out.contains("`runner run chain.yaml` adopts it"), "{}", told.out);
+    project.runner(&["run", "chain.yaml"]).expect(0);
+    let told = project.runner(&["status", "chain.yaml"]).expect(0);
+    assert!(!told.out.contains("outstanding"), "{}", told.out);
+    assert_eq!((front.posts().len(), shots(&project, "chain").len()), (3, 3));
+}
+
+#[cfg(not(feature = "otlp"))]
+#[test]
+fn a_program_without_traces_says_so_to_whoever_wants_to_know() {
+    let project = Project::of("bad.yaml", "version: 1\n");
+    let told = |more: &[&str]| {
+        let mut command = project.command(&[&["run", "bad.yaml"], more].concat());
+        let output = command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9").output();
+        String::from_utf8_lossy(&output.expect("it can be started").stderr).into_owned()
+    };
+    assert!(told(&["-v"]).contains("--features otlp"));
+    assert!(!told(&[]).contains("--features otlp"));
+}
+
+/// With the feature only, which CI does not build: `cargo test -p tests --features otlp --test cli told`.
+#[cfg(feature = "otlp")]
+mod traces {
+    use std::sync::{Arc, Mutex};
+    use std::time::{Duration, Instant};
+
+    use axum::Router;
+    use axum::body::Bytes;
+    use axum::http::{HeaderMap, Uri};
+
+    use super::*;
+
+    type Received = Arc<Mutex<Vec<(String, HeaderMap, Vec<u8>)>>>;
+
+    /// A collector that keeps what it gets; one that is stuck keeps it and never answers.
+    fn collector(is_stuck: bool) -> (tokio::runtime::Runtime, String, Received) {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("threads");
+        let received = Received::default();
+        let kept = Arc::clone(&received);
+        let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let app = Router::new().fallback(move |uri: Uri, headers: HeaderMap, body: Bytes| {
+            let kept = Arc::clone(&kept);
+            async move {
+                kept.lock().expect("no handler panics").push((uri.path().to_owned(), headers, body.to_vec()));
+                if is_stuck {
+                    std::future::pending::<()>().await;
+                }
+            }
+        });
+        runtime.spawn(async move { axum::serve(listener, app).await });
+        (runtime, url, received)
+    }
+
+    #[test]
+    fn spans_arrive_at_the_collector_and_one_that_is_stuck_holds_nothing_up() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+        for is_stuck in [false, true] {
+            let project = Project::of("chain.yaml", CHAIN).against(&front.url, KEY);
+            let (_runtime, url, received) = collector(is_stuck);
+            let began = Instant::now();
+            let output = project
+                .command(&["run", "chain.yaml", "-vvv"])
+                .env("OTEL_EXPORTER_OTLP_ENDPOINT", &url)
+                .env("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Basic%20SECRETSECRET")
+                .env("OTEL_SERVICE_NAME", "film-farm")
+                .output()
+                .expect("the program can be started");
+            assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+            assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert!(told.contains("traces go to the collector") && !told.contains("SECRET"), "{told}");
+            let received = received.lock().expect("no handler panics");
+            let (path, headers, _) = received.first().expect("something arrives");
+            assert_eq!(path, "/v1/traces");
+            assert_eq!(headers["content-type"], "application/x-protobuf");
+            assert_eq!(headers["authorization"], "Basic SECRETSECRET");
+            if is_stuck {
+                continue;
+            }
+            // Protobuf keeps text as it is.
+            let all: Vec<u8> = received.iter().flat_map(|(_, _, body)| body.clone()).collect();
+            let all = String::from_utf8_lossy(&all).into_owned();
+            for words in [
+                "film-farm",
+                "submit",
+                "poll",
+                "download",
+                "join",
+                "chain.mp4",
+                "create_video",
+                &front.accepted()[0],
+            ] {
+                assert!(all.contains(words), "{words} is missing");
+            }
+            for secret in [KEY, "base64", "SECRET", "content?"] {
+                assert!(!all.contains(secret), "{secret}");
+            }
+        }
+    }
+}
