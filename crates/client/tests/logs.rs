@@ -38,7 +38,7 @@ impl<'a> MakeWriter<'a> for Log {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn logs_tell_the_task_and_not_the_key() {
+async fn logs_tell_the_task_and_neither_the_key_nor_pictures_nor_signatures() {
     let log = Log::default();
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(LevelFilter::TRACE)
@@ -48,11 +48,21 @@ async fn logs_tell_the_task_and_not_the_key() {
     let guard = tracing::subscriber::set_default(subscriber);
     let server = Server::answering(|_| json_answer(200, &task("queued"))).await;
     let client = server.client();
-    client.create(&request()).await.expect("accepted");
+    let mut picture = request();
+    picture["image"] = "data:image/png;base64,SECRETPICTURE".into();
+    client.create(&picture).await.expect("accepted");
     client.get("task_1").await.expect("a task");
+    let signed = "https://me.invalid/a.mp4?signature=SECRETSIGNATURE";
+    for address in ["/a.mp4?signature=SECRETSIGNATURE", signed] {
+        // The one is there and the other is not; neither is told whole.
+        drop(client.fetch(address).await);
+    }
     drop(guard);
     let text = String::from_utf8(log.0.lock().expect("no test panics with the lock").clone()).expect("text");
     assert!(text.contains("create_video{task_id=\"task_1\"}"), "{text}");
     assert!(text.contains("get_video{task_id=\"task_1\"}"), "{text}");
-    assert!(!text.contains(KEY), "{text}");
+    assert!(text.contains(r#"path="/v1/videos/task_1""#) && text.contains("status=200"), "{text}");
+    for secret in [KEY, "SECRETPICTURE", "SECRETSIGNATURE"] {
+        assert!(!text.contains(secret), "{secret}: {text}");
+    }
 }

@@ -34,10 +34,6 @@ impl Project {
         Ledger::open_without_sync(&self.file(), self.folder.path()).expect("a ledger")
     }
 
-    fn begin(&self, ledger: &Ledger, run: &str, at: i64) -> Lease {
-        ledger.begin(RunId::from(run), "test", "https://a.test", Caps::default(), Millis(at)).expect("begun")
-    }
-
     fn append(&self, ledger: &Ledger, lease: &Lease, at: i64, events: Vec<Event>) {
         let events = events.into_iter().map(|event| (event, Kept::Yes)).collect();
         ledger.append(lease, &self.plan, Millis(at), events).expect("appended");
@@ -63,6 +59,10 @@ impl Project {
         walk(self.folder.path(), &mut all);
         all
     }
+}
+
+fn begin(ledger: &Ledger, run: &str, at: i64) -> Lease {
+    ledger.begin(RunId::from(run), "test", "https://a.test", Caps::default(), Millis(at)).expect("begun")
 }
 
 fn id(run: &str, at: usize) -> AttemptId {
@@ -106,7 +106,7 @@ fn downloaded(run: &str, at: usize) -> Event {
 fn a_run_is_told_while_it_is_under_way_and_after_its_process_is_gone() {
     let project = Project::new(&["a", "b", "c", "d"]);
     let ledger = project.ledger();
-    let lease = project.begin(&ledger, "r1", 1_000);
+    let lease = begin(&ledger, "r1", 1_000);
     let looked =
         |at: usize| Event::Looked { node: NodeIx::new(at), key: format!("{at}"), prior: Prior::Nothing };
     project.append(&ledger, &lease, 2_000, (0..4).map(looked).collect());
@@ -121,11 +121,9 @@ fn a_run_is_told_while_it_is_under_way_and_after_its_process_is_gone() {
         let reading = project.reading();
         let runs = reading.runs(0).expect("runs");
         assert_eq!((runs.len(), runs[0].is_alive, runs[0].ended_at), (1, true, None));
-        reading
-            .events(&runs[0].run, history.latest())
-            .expect("events")
-            .into_iter()
-            .for_each(|event| history.on(event));
+        for event in reading.events(&runs[0].run, history.latest()).expect("events") {
+            history.on(event);
+        }
         let told: Vec<_> =
             history.shots().map(|(name, known)| (name, known.standing, known.since.0)).collect();
         assert_eq!(
@@ -155,7 +153,9 @@ fn a_run_is_told_while_it_is_under_way_and_after_its_process_is_gone() {
     }
     let news = project.reading().events(&RunId::from("r1"), history.latest()).expect("events");
     assert_eq!(news.len(), 1);
-    news.into_iter().for_each(|event| history.on(event));
+    for event in news {
+        history.on(event);
+    }
     assert!(history.shots().any(|(name, known)| name == "b" && known.standing == Stands::Left));
 
     drop(lease);
@@ -174,10 +174,10 @@ fn of_runs_that_have_ended_only_the_latest_are_told() {
     let project = Project::new(&["a"]);
     let ledger = project.ledger();
     for (run, at) in [("r1", 1_000), ("r2", 2_000), ("r3", 3_000)] {
-        let lease = project.begin(&ledger, run, at);
+        let lease = begin(&ledger, run, at);
         ledger.end(&lease, Millis(at + 500)).expect("ended");
     }
-    let _alive = project.begin(&ledger, "r0", 500);
+    let _alive = begin(&ledger, "r0", 500);
     let told: Vec<String> =
         project.reading().runs(2).expect("runs").into_iter().map(|run| run.run.to_string()).collect();
     assert_eq!(told, ["r3", "r2", "r0"]);
@@ -190,7 +190,7 @@ fn looking_leaves_no_trace() {
     assert!(project.all().is_empty());
     {
         let ledger = project.ledger();
-        let lease = project.begin(&ledger, "r1", 1_000);
+        let lease = begin(&ledger, "r1", 1_000);
         project.append(&ledger, &lease, 2_000, vec![Event::Started]);
         ledger.end(&lease, Millis(3_000)).expect("ended");
     }

@@ -58,11 +58,11 @@ pub(super) fn event(state: &RunState, event: &Event) {
             Answer::Completed { .. } => info!(node, %attempt, "rendered"),
             Answer::Failed { failure } => info!(node, %attempt, kind = ?failure.kind, "the task failed"),
             Answer::Missing { expired } => {
-                info!(node, %attempt, expired, "the service does not know the task")
+                info!(node, %attempt, expired, "the service does not know the task");
             }
             Answer::Unreachable { .. } => info!(node, %attempt, "the service cannot be reached"),
             Answer::Unusable { failure } => {
-                info!(node, %attempt, kind = ?failure.kind, "the account does not work")
+                info!(node, %attempt, kind = ?failure.kind, "the account does not work");
             }
         },
         Event::Downloaded { attempt, artifact, spent, .. } => {

@@ -264,7 +264,7 @@ fn immutable(file: &Path) -> String {
     for byte in file.as_os_str().as_encoded_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                uri.push(char::from(*byte))
+                uri.push(char::from(*byte));
             }
             other => {
                 let _ = write!(uri, "%{other:02x}");

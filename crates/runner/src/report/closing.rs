@@ -136,11 +136,12 @@ fn count(summary: &RunSummary) -> String {
         ),
     ];
     // A small run has said all of that in its table.
-    let others: String = others
+    let others: Vec<String> = others
         .into_iter()
         .filter(|(count, _)| all > MOST && *count > 0)
         .map(|(count, words)| format!(", {count} {words}"))
         .collect();
+    let others = others.concat();
     match summary.submitted() {
         0 if done == all => format!("nothing was submitted: all {all} shots were made already"),
         0 => format!("{done} of {all} shots are done{others}, nothing was submitted"),

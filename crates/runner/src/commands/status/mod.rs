@@ -18,7 +18,7 @@ use crate::commands::complain;
 use crate::exit::Exit;
 use crate::load;
 use crate::place::{Place, shown};
-use survey::{Found, Survey};
+use survey::{Found, Survey, ToPick};
 
 /// The version of the form that machines read.
 const VERSION: u32 = 1;
@@ -68,14 +68,13 @@ pub(crate) async fn status(args: Status) -> Exit {
 }
 
 /// The takes of which none is picked. What is wrong with the workflow is for other commands to say.
-fn to_pick(file: &Path) -> Option<(String, Vec<(String, Vec<String>)>)> {
+fn to_pick(file: &Path) -> Option<ToPick> {
     let plan: Plan = load::check(file, &Given::default()).ok()?.plan?;
     let open = plan.open_picks().into_iter().map(|takes| {
         let names = takes.iter().map(|take| plan.node(*take).name.clone()).collect();
         (plan.takes_name(takes).to_owned(), names)
     });
-    let open = open.collect();
-    Some((plan.name().to_owned(), open))
+    Some(ToPick { workflow: plan.name().to_owned(), shots: open.collect() })
 }
 
 fn tell(found: &Found, format: Format, now: Millis) {

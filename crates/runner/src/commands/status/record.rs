@@ -20,6 +20,7 @@ pub(crate) enum Record {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the record names what it is about")]
 pub(crate) struct Run {
     pub(crate) run: String,
     pub(crate) workflow: String,
@@ -102,6 +103,7 @@ impl Counts {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the record names what it is about")]
 pub(crate) struct Shot {
     pub(crate) run: String,
     pub(crate) shot: String,

@@ -18,9 +18,18 @@ pub(crate) struct Survey {
     pub(crate) file: String,
     /// How many runs that have ended are shown.
     pub(crate) ended: u32,
-    /// The takes of which none is picked, where a workflow was named: its name, and the shot with its takes.
-    pub(crate) to_pick: Option<(String, Vec<(String, Vec<String>)>)>,
+    /// The takes of which none is picked, where a workflow was named.
+    pub(crate) to_pick: Option<ToPick>,
     pub(crate) histories: HashMap<RunId, History>,
+}
+
+/// What of a workflow is to be picked.
+#[derive(Debug)]
+pub(crate) struct ToPick {
+    /// The workflow's name.
+    pub(crate) workflow: String,
+    /// Each shot or instance with the names of its takes.
+    pub(crate) shots: Vec<(String, Vec<String>)>,
 }
 
 /// What was found.
@@ -175,7 +184,7 @@ impl Survey {
 
     /// Takes of which none is picked, as far as the latest run of the workflow has videos of them.
     fn picks(&self, rows: &[RunRow]) -> Vec<Outstanding> {
-        let Some((workflow, to_pick)) = &self.to_pick else { return Vec::new() };
+        let Some(ToPick { workflow, shots }) = &self.to_pick else { return Vec::new() };
         let Some(row) = rows.iter().find(|row| row.workflow == *workflow) else { return Vec::new() };
         let Some(history) = self.histories.get(&row.run) else { return Vec::new() };
         let made: HashMap<&str, i64> = history
@@ -183,7 +192,7 @@ impl Survey {
             .filter(|(_, known)| matches!(known.standing, Stands::Done | Stands::Reused))
             .map(|(name, known)| (name, known.since.0))
             .collect();
-        to_pick
+        shots
             .iter()
             .filter_map(|(shot, takes)| {
                 let since = takes.iter().filter_map(|take| made.get(take.as_str())).max()?;

@@ -1,1 +1,118 @@
 //! The texts and changes of `status`.
+
+use std::collections::HashMap;
+
+use engine::history::Stands;
+
+use super::record::{Counts, Open, Outstanding, Record, Run, RunIs, Shot, Totals};
+use super::*;
+use crate::report::stream::Amount;
+
+const NOW: Millis = Millis(1_790_000_100_000);
+
+fn run(run: &str, state: RunIs, began: i64, ended: Option<i64>, shots: Option<Counts>) -> Run {
+    Run {
+        run: run.to_owned(),
+        workflow: "pier".to_owned(),
+        service: "https://a.test".to_owned(),
+        state,
+        started_at: NOW.0 - began,
+        ended_at: ended.map(|ago| NOW.0 - ago),
+        shots,
+    }
+}
+
+fn shot(name: &str, state: Stands, since: i64) -> Shot {
+    let is_out = state == Stands::Out;
+    Shot {
+        run: "r2".to_owned(),
+        shot: name.to_owned(),
+        state,
+        since: NOW.0 - since,
+        attempt: None,
+        task: is_out.then(|| format!("task_{name}")),
+        typical_ms: is_out.then_some(40_000),
+        trouble: (state == Stands::Failed).then(|| "the prompt was refused".to_owned()),
+    }
+}
+
+fn open(what: Open, shot: &str, task: Option<&str>, remedy: &str) -> Outstanding {
+    Outstanding {
+        what,
+        shot: shot.to_owned(),
+        workflow: "pier".to_owned(),
+        service: "https://a.test".to_owned(),
+        since: NOW.0 - 3_700_000,
+        attempt: Some("r1.3".to_owned()),
+        task: task.map(str::to_owned),
+        held: Some(250_000),
+        typical_ms: None,
+        trouble: None,
+        remedy: remedy.to_owned(),
+    }
+}
+
+fn found() -> Found {
+    let counts = Counts { done: 1, out: 1, waiting: 1, failed: 1, ..Counts::default() };
+    Found {
+        runs: vec![
+            run("r2", RunIs::Alive, 62_000, None, Some(counts)),
+            run("r1", RunIs::Died, 3_800_000, None, None),
+            run("r0", RunIs::Ended, 9_000_000, Some(8_900_000), None),
+        ],
+        shots: vec![
+            shot("sea", Stands::Done, 30_000),
+            shot("sky\u{1b}[2J", Stands::Waiting, 60_000),
+            shot("pier", Stands::Out, 58_000),
+            shot("灯台", Stands::Failed, 5_000),
+        ],
+        outstanding: vec![
+            open(Open::Out, "bay", Some("task_bay"), "`runner run pier.yaml` adopts it"),
+            open(Open::Unaccounted, "dune", None, "look at your account"),
+        ],
+        totals: Totals {
+            held: Amount { cost: 500_000, tasks: 3, video_ms: 15_000 },
+            spent: Amount { cost: 0, tasks: 1, video_ms: 5_040 },
+        },
+    }
+}
+
+#[test]
+fn people_are_told_what_is_going_on_and_what_to_do() {
+    insta::assert_snapshot!(text::lines(&found(), NOW, None).join("\n"));
+}
+
+#[test]
+fn it_fits_a_terminal_and_says_what_it_leaves_out() {
+    let mut found = found();
+    for at in 0..5_000 {
+        found.shots.push(shot(&format!("harbor@seed={at}"), Stands::Waiting, 1_000));
+        found.outstanding.push(open(Open::Out, "bay", Some("task"), "adopt it"));
+    }
+    for rows in [10, 23, 60] {
+        let lines = text::lines(&found, NOW, Some(rows));
+        assert!(lines.len() <= rows, "{} lines in {rows} rows:\n{}", lines.len(), lines.join("\n"));
+        let told = lines.join("\n");
+        assert!(told.contains(" more"), "{told}");
+        assert!(told.contains("in all: held for"), "{told}");
+    }
+    assert!(text::lines(&found, NOW, None).len() < 100);
+}
+
+#[test]
+fn only_what_is_new_is_told_again() {
+    let mut known = HashMap::new();
+    let mut found = found();
+    assert_eq!(watch::changes(&mut known, &found).len(), 10);
+    assert_eq!(watch::changes(&mut known, &found), []);
+    found.shots[2].state = Stands::Downloading;
+    let new = watch::changes(&mut known, &found);
+    assert!(matches!(new.as_slice(), [Record::Shot(shot)] if shot.shot == "pier"), "{new:?}");
+    let told = text::change(&new[0], NOW).unwrap();
+    assert_eq!(told, "pier: downloading, task task_pier");
+    let line = watch::numbered(&new[0], NOW);
+    assert_eq!(
+        (&line["version"], &line["kind"], &line["state"]),
+        (&1.into(), &"shot".into(), &"downloading".into())
+    );
+}

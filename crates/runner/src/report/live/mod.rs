@@ -139,7 +139,7 @@ pub(crate) fn say(text: &str) {
     let live = drawn().clone();
     match live {
         Some(shared) => {
-            let lines = text.lines().map(|line| clean_but_coloured(line));
+            let lines = text.lines().map(clean_but_coloured);
             shared.lock().above.extend(lines);
             shared.changed.notify_one();
         }

@@ -57,6 +57,7 @@ impl Script {
         script
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "events are made where they are told")]
     fn on(&mut self, event: Event) {
         let _ = self.state.apply(event.clone(), self.now);
         self.view.on(&self.state, &event, self.now);

@@ -83,6 +83,7 @@ impl Script {
         }
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "events are made where they are told")]
     fn on(&mut self, event: Event) {
         self.now = Millis(self.now.0 + 400);
         let _ = self.state.apply(event.clone(), self.now);
