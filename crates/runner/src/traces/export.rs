@@ -76,15 +76,15 @@ struct Http {
 impl HttpClient for Http {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let (parts, body) = request.into_parts();
-        let sent = self
+        let request = self
             .client
             .request(parts.method, parts.uri.to_string())
             .headers(parts.headers)
             .body(body)
-            .timeout(EACH)
-            .send();
+            .timeout(EACH);
+        // The exporter's thread has no runtime: all that waits has to happen in the program's.
         let answered = self.runtime.spawn(async move {
-            let mut response = sent.await?;
+            let mut response = request.send().await?;
             let mut answer = Vec::new();
             while let Some(piece) = response.chunk().await? {
                 answer.extend_from_slice(&piece);
