@@ -20,7 +20,7 @@ pub(super) struct Workflow {
     /// Files whose `params` and `defaults` are taken over, named from this file's folder: one, or a list.
     include: Option<Files>,
     /// Values for templates, such as `{{ keeper }}`. Each may use those above it; `-p name=value` gives another value. A map
-    /// with `type`, `default` or `required` declares what values there may be.
+    /// with `type`, `default`, `required` or `one_of` declares what values there may be.
     #[schemars(extend("propertyNames" = param_name()))]
     params: Option<BTreeMap<String, Param>>,
     /// Request fields for every shot. A field that a shot's family of models does not have is left out there.
@@ -186,7 +186,7 @@ fn declaration() -> Value {
 forms! {
     /// A value, or a declaration.
     Param = serde_json::json!({
-        "if": { "type": "object", "anyOf": [{ "required": ["type"] }, { "required": ["default"] }, { "required": ["required"] }] },
+        "if": { "type": "object", "anyOf": [{ "required": ["type"] }, { "required": ["default"] }, { "required": ["required"] }, { "required": ["one_of"] }] },
         "then": declaration(),
     });
     /// One file, or several.
