@@ -18,7 +18,7 @@ use workflow::{Folder, Options};
 /// Nodes in the one run.
 const NODES: usize = 100_000;
 /// As many events go into one transaction at most: the executor's own number.
-const BATCH: usize = 256;
+const BATCH: usize = 1_024;
 const IN_FLIGHT: usize = 1_000;
 /// At least so many nodes a second, from look-up to video.
 const RATE: f64 = 8_000.0;

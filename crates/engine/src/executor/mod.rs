@@ -29,7 +29,7 @@ use crate::store::Check;
 use crate::time::Clock;
 
 /// How many events are appended in one transaction at most.
-const BATCH: usize = 256;
+const BATCH: usize = 1_024;
 
 /// What a run needs besides its plan.
 pub struct Setup {
