@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::budget::{Amount, Caps, Hold, Prices};
+use engine::policy::Rate;
 use engine::reporter::Silent;
 use engine::state::{FilmOutcome, Outcome};
 use engine::{Clock, Ledger, Millis, Policy, RunId, RunSummary, Setup};
@@ -23,11 +24,15 @@ use workflow::plan::{Node, NodeIx, Plan};
 /// The short one comes first, so that a run that goes on meets it before the chains that have tasks out already.
 const SHOTS: &[&str] = &["f", "a", "b<a", "c<b", "d", "e<d"];
 const LIMIT: usize = 2;
+/// Submissions: rarely enough for the shots to wait for each other.
+const SUBMITS: Rate = Rate { most: 4, per: Duration::from_secs(15) };
+/// Polls: fewer than the tasks that are out ask for.
+const POLLS: Rate = Rate { most: 2, per: Duration::from_secs(5) };
 /// What a task costs at most; each comes to a little less.
 const PRICE: i64 = 100;
 
 fn policy() -> Policy {
-    Policy { in_flight: LIMIT, ..Policy::remote() }
+    Policy { in_flight: LIMIT, submits: Some(SUBMITS), polls: POLLS, downloads: 2, ..Policy::remote() }
 }
 
 #[derive(Debug)]
@@ -97,6 +102,7 @@ impl Project {
     /// Runs until the end, or until it is cut off.
     async fn run(&mut self, plan: &Arc<Plan>, world: &World, caps: Caps, cut: Cut) -> Option<RunSummary> {
         let (setup, _asked) = self.setup(world, caps);
+        world.begin_run();
         let mut silent = Silent;
         crash::arm(match cut {
             Cut::AtBoundary(number) => Some(number),
@@ -148,10 +154,20 @@ mod crash {
     }
 }
 
-/// One run at a time keeps to the limit, whatever became of the ones before it.
-fn check_limit(seed: u64, world: &World) {
+/// Runs one after the other keep to the limits at every instant, whatever became of the ones before; so many runs at once, to so many times
+/// the limits.
+fn check_limits(seed: u64, world: &World, runs: usize) {
     let out = world.most_out();
-    assert!(out <= LIMIT, "seed {seed}: {out} tasks were out under a limit of {LIMIT}");
+    assert!(out <= runs * LIMIT, "seed {seed}: {out} tasks were out under a limit of {LIMIT}");
+    let posts = world.most_posts(SUBMITS.per);
+    assert!(posts <= runs * SUBMITS.most as usize, "seed {seed}: {posts} POSTs came under {SUBMITS:?}");
+    let polls = world.most_polls(POLLS.per);
+    assert!(polls <= runs * POLLS.most as usize, "seed {seed}: {polls} polls came under {POLLS:?}");
+    let downloads = world.most_downloading();
+    assert!(downloads <= runs * policy().downloads, "seed {seed}: {downloads} downloads at once");
+    // Runs do not tell each other what the service asks for.
+    let impatient = world.impatient();
+    assert!(runs > 1 || impatient.is_empty(), "seed {seed}: although it was asked to wait came {impatient:?}");
 }
 
 fn check(seed: u64, world: &World, summary: &RunSummary) {
@@ -257,10 +273,11 @@ async fn simulate(seed: u64) {
             check(seed, &world, &summary);
         }
         watch.check(seed, &world, &project.ledger);
+        check_limits(seed, &world, 1);
     }
     let summary = project.run(&plan, &world, Caps::default(), Cut::Never).await.expect("it is not cut off");
     check(seed, &world, &summary);
-    check_limit(seed, &world);
+    check_limits(seed, &world, 1);
     check_nothing_is_lost(seed, &world, &summary);
     check_replay(seed, &plan, &project, &summary);
     let lost = summary.count(|outcome| matches!(outcome, Outcome::Ambiguous { .. }));
@@ -283,6 +300,7 @@ async fn simulate_two(seed: u64) {
         engine::run(Arc::clone(&plan), two, &mut silent),
     );
     watch.check(seed, &world, &project.ledger);
+    check_limits(seed, &world, 2);
     for summary in [first.expect("the run can go on"), second.expect("the run can go on")] {
         for (shot, (accepted, failed)) in world.accepted() {
             assert!(accepted - failed <= 1, "seed {seed}: {shot} was paid for {} times", accepted - failed);

@@ -84,6 +84,10 @@ pub struct NodeState {
     pub(super) key: Option<NodeKey>,
     /// What is held of the budget for it.
     pub(super) held: Option<Amount>,
+    /// When the request or the poll that is on its way was let go.
+    pub(super) sent_at: Millis,
+    /// When its task is asked about next.
+    pub(super) poll_at: Option<Millis>,
     pub(super) post_tries: u32,
     pub(super) download_tries: u32,
     /// Bytes of its video that are on disk, to go on from.
@@ -108,6 +112,8 @@ impl NodeState {
             trouble: None,
             key: None,
             held: None,
+            sent_at: Millis::default(),
+            poll_at: None,
             post_tries: 0,
             download_tries: 0,
             kept: 0,
