@@ -12,6 +12,7 @@
 //! Invariant: a task that has an id is polled for and never submitted again.
 
 pub mod artifact;
+mod blocking;
 pub mod budget;
 pub mod executor;
 pub mod explain;

@@ -8,7 +8,7 @@
 mod support;
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use engine::budget::{Amount, Caps, Hold, Prices};
@@ -34,6 +34,14 @@ const PRICE: i64 = 100;
 fn policy() -> Policy {
     Policy { in_flight: LIMIT, submits: Some(SUBMITS), polls: POLLS, downloads: 2, ..Policy::remote() }
 }
+
+/// A ledger in which nothing has happened: made once, because that takes longer than a simulated run.
+static NEW_LEDGER: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("ledger.db");
+    drop(Ledger::open_without_sync(&file, folder.path()).expect("a new ledger"));
+    fs_err::read(&file).expect("the ledger's file")
+});
 
 #[derive(Debug)]
 struct FixedPrice;
@@ -74,8 +82,24 @@ impl Project {
         let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
         let folder = folder.expect("a temporary folder");
         let file = folder.path().join(".runner").join("ledger.db");
+        fs_err::create_dir_all(file.with_file_name("")).expect("a folder");
+        fs_err::write(&file, &*NEW_LEDGER).expect("a new ledger");
         let ledger = Arc::new(Ledger::open_without_sync(&file, folder.path()).expect("a new ledger"));
         Self { folder, ledger, clock: Clock::starting_at(Millis(1_000_000)), runs: 0 }
+    }
+
+    /// What all runs have recorded, with the times.
+    fn happened(&self) -> String {
+        let events = (1..=self.runs).flat_map(|run| {
+            self.ledger.events(&RunId(format!("run{run}"))).expect("a readable ledger").into_iter()
+        });
+        let folder = self.folder.path().display().to_string();
+        let told: Vec<String> = events.map(|(at, event)| format!("{at}: {event:?}")).collect();
+        // The folder has another name each time, and files the time of day.
+        let told = told.join("\n").replace(&folder, "");
+        let mut parts = told.split("changed_at: Some(");
+        let first = parts.next().unwrap_or_default().to_owned();
+        first + &parts.filter_map(|part| part.split_once(')').map(|(_, rest)| rest)).collect::<String>()
     }
 
     fn setup(&mut self, world: &World, caps: Caps) -> (Setup, tokio::sync::watch::Sender<bool>) {
@@ -257,7 +281,7 @@ fn check_replay(seed: u64, plan: &Arc<Plan>, project: &Project, summary: &RunSum
     );
 }
 
-async fn simulate(seed: u64) {
+async fn simulate(seed: u64) -> String {
     let mut dice = Dice(seed.wrapping_mul(0x5851_F42D_4C95_7F2D));
     let world = World::new(seed, dice.roll(2) == 0, [0, 5, 20, 40][dice.roll(4) as usize]);
     let plan = plan(SHOTS);
@@ -282,6 +306,7 @@ async fn simulate(seed: u64) {
     check_replay(seed, &plan, &project, &summary);
     let lost = summary.count(|outcome| matches!(outcome, Outcome::Ambiguous { .. }));
     assert!(lost == 0 || !world.can_tell, "seed {seed}: a service that can tell leaves nothing ambiguous");
+    project.happened()
 }
 
 /// Two runs at once over one ledger, under one cap each: together they stay below it as well.
@@ -309,6 +334,19 @@ async fn simulate_two(seed: u64) {
     }
 }
 
+/// Simulates a seed alone in its world: nothing of the machine's own time or threads gets in. Gives what happened.
+fn simulate_alone(seed: u64) -> String {
+    engine::failpoint::work_in_line();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    runtime.expect("a runtime").block_on(async {
+        let happened = simulate(seed).await;
+        if seed % 4 == 0 {
+            simulate_two(seed).await;
+        }
+        happened
+    })
+}
+
 #[test]
 fn nothing_is_paid_twice_whatever_happens() {
     let seeds: u64 =
@@ -321,21 +359,20 @@ fn nothing_is_paid_twice_whatever_happens() {
             let range = range.clone();
             scope.spawn(move || {
                 for seed in range.filter(|seed| seed % threads == thread) {
-                    let runtime = tokio::runtime::Builder::new_current_thread()
-                        .enable_all()
-                        .start_paused(true)
-                        .build()
-                        .expect("a runtime");
-                    runtime.block_on(async {
-                        simulate(seed).await;
-                        if seed % 4 == 0 {
-                            simulate_two(seed).await;
-                        }
-                    });
+                    drop(simulate_alone(seed));
                 }
             });
         }
     });
+}
+
+#[test]
+fn a_seed_replays_exactly() {
+    for seed in 0..40 {
+        let (once, again) = (simulate_alone(seed), simulate_alone(seed));
+        assert!(once.lines().count() > 5, "seed {seed} tells what happened: {once}");
+        assert_eq!(once, again, "seed {seed}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
