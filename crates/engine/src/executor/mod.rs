@@ -107,7 +107,8 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
     let mut state = RunState::new(Arc::clone(&plan), provider.identity(), policy)
         .with_budget(budget)
         .with_keys(setup.keys)
-        .after_submissions(ledger.intents(provider.identity(), submits)?);
+        .after_submissions(ledger.intents(provider.identity(), submits)?)
+        .after_tasks(ledger.durations(provider.identity())?);
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let (looks, asked_for) = mpsc::unbounded_channel();
     let mut hands = perform::Hands {

@@ -46,7 +46,7 @@ impl RunState {
                 break;
             }
             self.standing.later.pop_first();
-            self.standing.ready.insert((Reverse(self.plan.rank(node)), node));
+            self.standing.ready.insert((Reverse(self.rank(node)), node));
         }
         self.standing.unaccounted.retain(|(until, _)| *until > now);
         let mut more_at = self.standing.later.first().map(|(not_before, _)| *not_before);

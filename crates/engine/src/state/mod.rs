@@ -32,6 +32,7 @@ pub use summary::{FilmSummary, NodeSummary, RunSummary};
 use crate::artifact::Artifact;
 use crate::budget::Budget;
 use crate::policy::Policy;
+use crate::polling::Book;
 use crate::time::Millis;
 use limits::Limits;
 use standing::Standing;
@@ -45,6 +46,10 @@ pub struct RunState {
     budget: Budget,
     nodes: Vec<NodeState>,
     standing: Standing,
+    /// What is known about how long tasks take.
+    book: Book,
+    /// The longest paths by time, where that is known.
+    ranks: Option<Vec<u64>>,
     limits: Limits,
     /// By position among the films of the plan.
     films: Vec<FilmState>,
@@ -71,6 +76,8 @@ impl RunState {
         Self {
             keys: Keys::of_service(service),
             standing: Standing::new(&plan),
+            book: Book::default(),
+            ranks: None,
             limits: Limits::new(&policy),
             budget: Budget::default(),
             plan,

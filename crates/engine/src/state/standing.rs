@@ -126,7 +126,7 @@ fn expiry(at: Option<Millis>) -> Millis {
 impl RunState {
     /// The only way in which a node changes its phase. What has ended stays as it ended.
     pub(super) fn put(&mut self, node: NodeIx, phase: Phase) {
-        let rank = self.plan.rank(node);
+        let rank = self.rank(node);
         let state = &mut self.nodes[node.index()];
         if matches!(state.phase, Phase::Over(_)) {
             return;

@@ -38,10 +38,11 @@ impl RunState {
             state.trouble = None;
         }
         match answer {
-            Answer::Running { progress, status: _ } => {
+            Answer::Running { progress, status } => {
                 let state = self.node_mut(node);
                 // Progress never goes back for those who watch, whatever the service says.
                 state.progress = state.progress.max(progress.map(|percent| percent.min(100)));
+                self.note_running(node, since, now, &status);
                 self.ask_again(node, since, now, now);
             }
             Answer::Later { retry_after, reason } => {
@@ -52,8 +53,9 @@ impl RunState {
                 self.node_mut(node).trouble = Some(reason);
                 self.ask_again(node, since, now, until.after(spread));
             }
-            Answer::Completed { url, last_frame_url, expires_at, took: _ } => {
+            Answer::Completed { url, last_frame_url, expires_at, took } => {
                 let Some(key) = self.key(node) else { return };
+                self.note_finished(node, since, now, took);
                 let state = self.node_mut(node);
                 state.progress = Some(100);
                 self.put(
