@@ -35,3 +35,19 @@ pub(crate) fn reach(side: Boundary, kind: &str) {
     #[cfg(not(feature = "failpoints"))]
     let _ = (side, kind);
 }
+
+#[cfg(feature = "failpoints")]
+thread_local! {
+    static IN_LINE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Has runs on this thread do all of their work on it, in order: two runs of the same simulation are then the same to the last event.
+#[cfg(feature = "failpoints")]
+pub fn work_in_line() {
+    IN_LINE.set(true);
+}
+
+#[cfg(feature = "failpoints")]
+pub(crate) fn is_in_line() -> bool {
+    IN_LINE.get()
+}

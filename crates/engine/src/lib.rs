@@ -6,12 +6,14 @@
 //! * [`provider`] is the seam to the video service, with the client-backed implementation beside it.
 //! * [`executor`] performs: it appends events to the ledger, applies them, reports them and carries out the actions.
 //! * [`budget`] bounds: what is held for what is out and what is spent never crosses a cap.
+//! * [`polling`] sets the times at which tasks are asked about, from what past ones took.
 //! * [`preview`] says what a run would do, without doing it; [`explain`] says why.
 //!
 //! Invariant: this crate does not know the embedded service; a service is a base address and a key.
 //! Invariant: a task that has an id is polled for and never submitted again.
 
 pub mod artifact;
+mod blocking;
 pub mod budget;
 pub mod executor;
 pub mod explain;
@@ -19,6 +21,7 @@ pub mod failpoint;
 pub mod ids;
 pub mod ledger;
 pub mod policy;
+pub mod polling;
 pub mod preview;
 pub mod provider;
 pub mod reporter;

@@ -6,6 +6,7 @@ use std::path::Path;
 use media::Tools;
 
 use crate::artifact::{Artifact, file_sha256, sha256};
+use crate::blocking::blocking;
 use crate::provider::{Provider, Resume, Sink, Start};
 use crate::state::{Download, Failure, FailureKind};
 use crate::store::{Origin, Part, Store};
@@ -62,7 +63,7 @@ pub(super) async fn fetch(
         return Err(Broken { failure: Failure::new(FailureKind::Transient, said), kept: part.leave() });
     }
     let (order, target, tools, store) = (order.clone(), target.to_owned(), tools.clone(), store.clone());
-    let kept = tokio::task::spawn_blocking(move || keep(part, &order, &target, &store, &tools));
+    let kept = blocking(move || keep(part, &order, &target, &store, &tools));
     let kept = kept.await.unwrap_or_else(|error| Err(Failure::new(FailureKind::Corrupt, error.to_string())));
     Ok(kept?)
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::blocking::blocking;
 use crate::ledger::{AttemptRow, AttemptState, Ledger, LedgerError};
 use crate::provider::{Found, Provider};
 use crate::state::Prior;
@@ -78,7 +79,7 @@ async fn made_or_out(
     };
     let (store, known_at) = (ledger.store(), artifact.changed_at);
     let writes = target.is_some();
-    let found = tokio::task::spawn_blocking(move || match target {
+    let found = blocking(move || match target {
         Some(target) => store.provide(&artifact, &target, check),
         None => Ok(store.find(&artifact, check)?.map(|_| artifact)),
     });

@@ -103,9 +103,12 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
     let (budget, mut interrupt) = (setup.budget, setup.interrupt);
     fs_err::create_dir_all(&folder)?;
     let lease = ledger.begin(run.clone(), plan.name(), provider.identity(), budget.caps(), clock.now())?;
+    let submits = policy.submits.map_or(0, |rate| rate.most);
     let mut state = RunState::new(Arc::clone(&plan), provider.identity(), policy)
         .with_budget(budget)
-        .with_keys(setup.keys);
+        .with_keys(setup.keys)
+        .after_submissions(ledger.intents(provider.identity(), submits)?)
+        .after_tasks(ledger.durations(provider.identity())?);
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let (looks, asked_for) = mpsc::unbounded_channel();
     let mut hands = perform::Hands {

@@ -97,10 +97,9 @@ impl Hands {
                 let refusal = Refusal { kind: RefusalKind::Again, failure, retry_after: None };
                 self.answer(Event::Refused { node, attempt, refusal });
             }
-            Action::Poll { node, attempt, task, at } => {
-                let (provider, clock) = (Arc::clone(&self.provider), self.clock.clone());
+            Action::Poll { node, attempt, task } => {
+                let provider = Arc::clone(&self.provider);
                 self.spawn(async move {
-                    clock.sleep_until(at).await;
                     let answer = provider.poll(&task).await;
                     Event::Answered { node, attempt, answer }
                 });

@@ -9,6 +9,7 @@
 
 mod append;
 mod find;
+mod history;
 mod lease;
 mod recorded;
 mod resolve;

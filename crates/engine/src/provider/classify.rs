@@ -59,6 +59,9 @@ pub(super) fn answer(called: Result<TaskAnswer, CallError>) -> Answer {
                 401..=403 => Answer::Unusable { failure },
                 404 => Answer::Missing { expired: false },
                 410 => Answer::Missing { expired: true },
+                429 | 503 => {
+                    Answer::Later { retry_after: refusal.retry_after, reason: refusal.to_string() }
+                }
                 _ => Answer::Unreachable { reason: refusal.to_string() },
             };
         }
@@ -72,6 +75,10 @@ pub(super) fn answer(called: Result<TaskAnswer, CallError>) -> Answer {
             url: task.url,
             last_frame_url: task.last_frame_url,
             expires_at: task.expires_at_ms.map(Millis),
+            took: task.created_at_ms.zip(task.completed_at_ms).and_then(|(from, to)| {
+                // Times out of order say nothing.
+                (to > from).then(|| Millis(to).since(Millis(from)))
+            }),
         },
         Status::Failed => {
             Answer::Failed { failure: task_failure(None, "the service failed the task and does not say why") }
@@ -88,7 +95,9 @@ pub(super) fn download(error: CallError) -> Failure {
         CallError::NotSent { reason } | CallError::Lost { reason } => {
             Failure::new(FailureKind::Transient, reason)
         }
-        CallError::Refused(refusal) => failure(&refusal),
+        CallError::Refused(refusal) => {
+            Failure { retry_after: refusal.retry_after, ..failure(&refusal) }
+        }
     }
 }
 
@@ -111,7 +120,7 @@ fn failure(refusal: &client::Refusal) -> Failure {
         400..=499 => FailureKind::Invalid,
         _ => FailureKind::Transient,
     };
-    Failure { kind, message, code }
+    Failure { kind, message, code, retry_after: None }
 }
 
 fn task_failure(code: Option<&str>, message: &str) -> Failure {
@@ -122,5 +131,5 @@ fn task_failure(code: Option<&str>, message: &str) -> Failure {
         true => FailureKind::InputModerated,
         false => FailureKind::Task,
     };
-    Failure { kind, message: message.to_owned(), code: code.map(str::to_owned) }
+    Failure { kind, message: message.to_owned(), code: code.map(str::to_owned), retry_after: None }
 }

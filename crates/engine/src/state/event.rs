@@ -307,6 +307,9 @@ pub enum Answer {
         last_frame_url: Option<String>,
         /// When the service's copies expire.
         expires_at: Option<Millis>,
+        /// From its creation to its completion, by the service's own clock, where it gives both.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        took: Option<Duration>,
     },
     /// The task failed at the service.
     Failed {
@@ -317,6 +320,14 @@ pub enum Answer {
     Missing {
         /// Whether it said that the task has expired.
         expired: bool,
+    },
+    /// Too much at once (429, 503): the service is there, and wants to be asked less often.
+    Later {
+        /// When to come back, where the service said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after: Option<Duration>,
+        /// What it said.
+        reason: String,
     },
     /// No usable answer.
     Unreachable {

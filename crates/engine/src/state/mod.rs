@@ -5,9 +5,10 @@
 
 mod action;
 mod admission;
+mod asking;
 mod event;
 mod keys;
-mod limiter;
+mod limits;
 mod outcome;
 mod phase;
 mod spending;
@@ -15,6 +16,7 @@ mod standing;
 mod summary;
 mod transitions;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use workflow::plan::{NodeIx, Plan};
@@ -30,8 +32,9 @@ pub use summary::{FilmSummary, NodeSummary, RunSummary};
 use crate::artifact::Artifact;
 use crate::budget::Budget;
 use crate::policy::Policy;
+use crate::polling::Book;
 use crate::time::Millis;
-use limiter::Limiter;
+use limits::Limits;
 use standing::Standing;
 
 /// Everything that is known of a run, and what is to come.
@@ -43,13 +46,18 @@ pub struct RunState {
     budget: Budget,
     nodes: Vec<NodeState>,
     standing: Standing,
-    limiter: Limiter,
+    /// What is known about how long tasks take.
+    book: Book,
+    /// The longest paths by time, where that is known.
+    ranks: Option<Vec<u64>>,
+    limits: Limits,
     /// By position among the films of the plan.
     films: Vec<FilmState>,
     halt: Option<Halt>,
     /// Until when an interrupted run goes on with its downloads.
     grace_until: Option<Millis>,
-    wake_at: Option<Millis>,
+    /// The times at which the clock has been asked to tick, and has not yet.
+    wakes: BTreeSet<Millis>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +76,9 @@ impl RunState {
         Self {
             keys: Keys::of_service(service),
             standing: Standing::new(&plan),
-            limiter: Limiter::new(policy.in_flight),
+            book: Book::default(),
+            ranks: None,
+            limits: Limits::new(&policy),
             budget: Budget::default(),
             plan,
             policy,
@@ -76,7 +86,7 @@ impl RunState {
             films,
             halt: None,
             grace_until: None,
-            wake_at: None,
+            wakes: BTreeSet::new(),
         }
     }
 
@@ -90,6 +100,15 @@ impl RunState {
     #[must_use]
     pub fn with_keys(self, keys: Keys) -> Self {
         Self { keys, ..self }
+    }
+
+    /// The same run after earlier ones of this process or another, which submitted at these times: they count against the rate of submissions.
+    #[must_use]
+    pub fn after_submissions(mut self, times: impl IntoIterator<Item = Millis>) -> Self {
+        if let Some(submits) = &mut self.limits.submits {
+            times.into_iter().for_each(|at| submits.take(at));
+        }
+        self
     }
 
     /// Takes note of `event` and says what follows. Events that no longer matter (a late answer about a node that has ended) change nothing.
@@ -106,11 +125,9 @@ impl RunState {
                 self.prepared(node, attempt, by_url, &mut actions);
             }
             Event::Unprepared { node, failure } => self.unprepared(node, failure),
-            Event::Submitted { node, attempt, task } => {
-                self.submitted(node, attempt, task, now, &mut actions);
-            }
+            Event::Submitted { node, attempt, task } => self.submitted(node, attempt, task, now),
             Event::Refused { node, attempt: _, refusal } => self.refused(node, refusal, now),
-            Event::Lost { node, attempt, reason } => self.lost(node, attempt, reason),
+            Event::Lost { node, attempt, reason } => self.lost(node, attempt, reason, now),
             Event::Answered { node, attempt, answer } => {
                 self.answered(node, attempt, answer, now, &mut actions);
             }

@@ -1,6 +1,7 @@
 //! How nodes and runs end. Failures are data: an outcome in the summary, never an error of the run.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use workflow::plan::NodeIx;
@@ -48,13 +49,16 @@ pub struct Failure {
     pub message: String,
     /// The service's own code, where it gave one (spec 7).
     pub code: Option<String>,
+    /// When to come back, where the service said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<Duration>,
 }
 
 impl Failure {
     /// A failure without a code of the service.
     #[must_use]
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), code: None }
+        Self { kind, message: message.into(), code: None, retry_after: None }
     }
 }
 

@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::LedgerError;
@@ -64,6 +65,8 @@ pub(super) fn prepare(
         return Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT });
     }
     connection.set_prepared_statement_cache_capacity(64);
+    // Plans do not depend on what is bound: otherwise statements that a partial index may serve are compiled anew at each use.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(wrap)?;
     connection.pragma_update(None, "journal_mode", "wal").map_err(wrap)?;
     connection.pragma_update(None, "synchronous", synchronous).map_err(wrap)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(wrap)?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use workflow::plan::NodeIx;
 
 use crate::artifact::Artifact;
+use crate::state::limits::spread;
 use crate::state::{Action, Failure, FailureKind, Outcome, Phase, RunState};
 use crate::time::Millis;
 
@@ -23,6 +24,7 @@ impl RunState {
         let Phase::Downloading(download) = &self.node(node).phase else { return };
         let task = download.task.clone();
         self.settle(node, spent);
+        self.limits.downloads.speed_up();
         self.node_mut(node).done_at = Some(now);
         self.end(node, Outcome::Done { artifact, task });
         self.look_after(node, now, actions);
@@ -56,6 +58,11 @@ impl RunState {
         // An address that is dead stays dead: the content endpoint is asked at once.
         let is_dead = failure.kind == FailureKind::Expired && download.uses_url();
         let wait = if is_dead { Duration::ZERO } else { self.policy.wait_after(tries) };
+        let wait = failure.retry_after.unwrap_or(wait);
+        let wait = wait + spread(self.policy.seed, node, tries, wait);
+        if failure.kind == FailureKind::RateLimited || failure.retry_after.is_some() {
+            self.limits.downloads.slow_down(now, now.after(wait));
+        }
         self.node_mut(node).trouble = Some(failure.message);
         download.at = now.after(wait);
         if !goes_further {
