@@ -17,6 +17,7 @@ pub mod executor;
 pub mod explain;
 pub mod failpoint;
 pub mod ids;
+pub mod last_run;
 pub mod ledger;
 pub mod policy;
 pub mod preview;

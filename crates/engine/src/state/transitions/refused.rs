@@ -2,7 +2,7 @@
 
 use workflow::plan::NodeIx;
 
-use crate::state::{Failure, Halt, Outcome, Phase, Refusal, RefusalKind, RunState};
+use crate::state::{Failure, FailureKind, Halt, Outcome, Phase, Refusal, RefusalKind, RunState};
 use crate::time::Millis;
 
 impl RunState {
@@ -28,7 +28,8 @@ impl RunState {
             RefusalKind::Again => self.come_back_or_fail(node, failure, patient, now.after(wait)),
             RefusalKind::Request => {
                 let state = self.node_mut(node);
-                if state.by_url && !state.inline {
+                // What moderation refuses is never sent again in any form.
+                if state.by_url && !state.inline && failure.kind != FailureKind::InputModerated {
                     // The service may no longer reach a frame that it keeps itself: send the picture instead, once.
                     state.inline = true;
                     self.put(node, Phase::Ready { not_before: now });
