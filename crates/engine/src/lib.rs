@@ -19,6 +19,7 @@ pub mod executor;
 pub mod explain;
 pub mod failpoint;
 pub mod ids;
+pub mod last_run;
 pub mod ledger;
 pub mod policy;
 pub mod polling;

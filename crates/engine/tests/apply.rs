@@ -2,6 +2,10 @@
 
 #![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
 
+#[path = "apply/failures.rs"]
+mod failures;
+#[path = "apply/scope.rs"]
+mod scope;
 mod support;
 
 use std::path::PathBuf;

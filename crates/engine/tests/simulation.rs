@@ -117,6 +117,7 @@ impl Project {
             tools: media::Tools::default(),
             budget: engine::Budget::new(caps, Arc::new(FixedPrice)),
             keys: engine::state::Keys::of_service("simulated"),
+            scope: engine::state::Scope::default(),
             check: engine::store::Check::Quick,
             interrupt,
         };
@@ -219,6 +220,7 @@ fn check_nothing_is_lost(seed: u64, world: &World, summary: &RunSummary) {
             Outcome::Failed { .. }
             | Outcome::Blocked { .. }
             | Outcome::Unpicked { .. }
+            | Outcome::NotSelected { .. }
             | Outcome::NotBegun => false,
         };
         assert!(is_known, "seed {seed}: {paid} is paid for, and {shot} ended as {:?}", node.outcome);

@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+mod choosing;
 mod given;
 
 use std::net::SocketAddr;
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use url::Url;
 use workflow::prices::Money;
 
+pub(crate) use self::choosing::Choosing;
 pub(crate) use self::given::{Given, Input};
 
 /// Turns a storyboard into finished video.
@@ -86,7 +88,15 @@ pub(crate) struct Run {
     pub(crate) prices: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) budget: Budget,
-    /// Makes these shots anew, whatever there is of them [default: all]. Asks nothing, and says what it costs again. What is made anew is
+    #[command(flatten)]
+    pub(crate) choosing: Choosing,
+    /// Submits nothing more once a shot has failed; what is out is finished.
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
+    /// How long an interrupted run goes on fetching videos that are finished.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "20")]
+    pub(crate) grace: f64,
+    /// Makes these shots anew, whatever there is of them [default: all that this run makes]. Asks nothing, and says what it costs again. What is made anew is
     /// what counts from then on.
     #[arg(long, value_name = "SHOT", num_args = 0..)]
     pub(crate) force: Option<Vec<String>>,
@@ -122,6 +132,8 @@ pub(crate) struct Budget {
 pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) choosing: Choosing,
     /// Prints the exact requests instead, one JSON document a line; what is not made yet stands there as {"$input": …}.
     #[arg(long, conflicts_with_all = ["format", "prices"])]
     pub(crate) requests: bool,

@@ -75,18 +75,19 @@ fn keep(
     store: &Store,
     tools: &Tools,
 ) -> Result<Artifact, Failure> {
-    let corrupt = |said: String| Failure::new(FailureKind::Corrupt, said);
+    let corrupt = |said: &str, part: Part| {
+        let kept = part.set_aside().map(|path| format!("; it is kept as {}", path.display()));
+        Failure::new(FailureKind::Corrupt, format!("{said}{}", kept.unwrap_or_default()))
+    };
     let (seconds, width, height) = match tools.probe(&part.path) {
         Ok(probed) => {
             let Some(video) = probed.video else {
-                part.discard();
-                return Err(corrupt("what was downloaded holds no pictures".to_owned()));
+                return Err(corrupt("what was downloaded holds no pictures", part));
             };
             (probed.duration.as_secs_f64(), video.width, video.height)
         }
         Err(error) => {
-            part.discard();
-            return Err(corrupt(format!("what was downloaded is not a whole video: {error}")));
+            return Err(corrupt(&format!("what was downloaded is not a whole video: {error}"), part));
         }
     };
     let bytes = part.length;

@@ -24,7 +24,7 @@ use crate::ledger::{Kept, Ledger, LedgerError};
 use crate::policy::Policy;
 use crate::provider::Provider;
 use crate::reporter::Reporter;
-use crate::state::{Event, Keys, RunState, RunSummary};
+use crate::state::{Event, Keys, RunState, RunSummary, Scope};
 use crate::store::Check;
 use crate::time::Clock;
 
@@ -53,6 +53,8 @@ pub struct Setup {
     pub budget: Budget,
     /// What stands for each node: of the service's identity, with the salts on record, and with what is to be made anew.
     pub keys: Keys,
+    /// What it is told besides the plan.
+    pub scope: Scope,
     /// How closely files of earlier runs are looked at.
     pub check: Check,
     /// Becomes true when the user asks the run to end.
@@ -126,7 +128,7 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
         tasks: JoinSet::new(),
     };
     hands.begin_looking(asked_for, setup.check);
-    let mut events = vec![Event::Started];
+    let mut events: Vec<Event> = setup.scope.told(&plan).into_iter().chain([Event::Started]).collect();
     let mut interruptible = true;
     loop {
         let now = clock.now();

@@ -53,6 +53,8 @@ pub(super) struct Look {
     node: NodeIx,
     key: NodeKey,
     work: Option<NodeKey>,
+    /// Whether the node is to be made; otherwise it is only of interest whether it is.
+    is_selected: bool,
 }
 
 impl Hands {
@@ -64,13 +66,16 @@ impl Hands {
         let asked = futures_util::stream::unfold(asked, async |mut asked| {
             asked.recv().await.map(|look| (look, asked))
         });
-        self.tasks.spawn(asked.for_each_concurrent(LOOKS, move |Look { node, key, work }| {
+        self.tasks.spawn(asked.for_each_concurrent(LOOKS, move |Look { node, key, work, is_selected }| {
             let (ledger, provider, clock) = (Arc::clone(&ledger), Arc::clone(&provider), clock.clone());
             let (target, sender) = (folder.join(file_name(plan.node(node), &key)), sender.clone());
             async move {
                 let (key, work) = (key.to_string(), work.map(|work| work.to_string()));
-                let found =
-                    look::prior(&ledger, &*provider, &key, work.as_deref(), target, check, clock.now()).await;
+                let found = if is_selected {
+                    look::prior(&ledger, &*provider, &key, work.as_deref(), target, check, clock.now()).await
+                } else {
+                    look::glance(&ledger, &key, Some(target), check).await
+                };
                 let event = match found {
                     Ok(prior) => Event::Looked { node, key, prior },
                     // A ledger that cannot be read is fatal; appending this event says so, with the same words.
@@ -139,7 +144,8 @@ impl Hands {
 
     fn look(&mut self, node: NodeIx, key: NodeKey, at: Millis, state: &RunState, now: Millis) {
         let work = if self.provider.is_paid() { state.work(node) } else { None };
-        let (look, looks) = (Look { node, key, work }, self.looks.clone());
+        let is_selected = state.is_selected(node);
+        let (look, looks) = (Look { node, key, work, is_selected }, self.looks.clone());
         if at <= now {
             drop(looks.send(look));
             return;

@@ -158,7 +158,8 @@ impl Ledger {
                 self.write_artifact(transaction, attempt, artifact, at)?;
             }
             Event::Joined { film, .. } => self.write_film(transaction, film, at)?,
-            Event::Started
+            Event::Scoped { .. }
+            | Event::Started
             | Event::Looked { .. }
             | Event::Prepared { .. }
             | Event::Taken { .. }

@@ -11,6 +11,7 @@ mod keys;
 mod limits;
 mod outcome;
 mod phase;
+mod scope;
 mod spending;
 mod standing;
 mod summary;
@@ -27,6 +28,7 @@ pub use keys::{Keys, key_of};
 pub(crate) use keys::{identities_of, parts_of};
 pub use outcome::{Decision, Failure, FailureKind, Film, FilmOutcome, Halt, Outcome};
 pub use phase::{NodeState, Phase};
+pub use scope::Scope;
 pub use summary::{FilmSummary, NodeSummary, RunSummary};
 
 use crate::artifact::Artifact;
@@ -53,6 +55,7 @@ pub struct RunState {
     limits: Limits,
     /// By position among the films of the plan.
     films: Vec<FilmState>,
+    scope: Scope,
     halt: Option<Halt>,
     /// Until when an interrupted run goes on with its downloads.
     grace_until: Option<Millis>,
@@ -84,6 +87,7 @@ impl RunState {
             policy,
             nodes,
             films,
+            scope: Scope::default(),
             halt: None,
             grace_until: None,
             wakes: BTreeSet::new(),
@@ -116,6 +120,7 @@ impl RunState {
     pub fn apply(&mut self, event: Event, now: Millis) -> Vec<Action> {
         let mut actions = Vec::new();
         match event {
+            Event::Scoped { only, fail_fast } => self.scoped(only, fail_fast),
             Event::Started => self.started(now, &mut actions),
             Event::Looked { node, key: _, prior } | Event::Taken { node, prior } => {
                 self.looked(node, prior, now, &mut actions);
@@ -135,7 +140,7 @@ impl RunState {
                 self.downloaded(node, artifact, spent, now, &mut actions);
             }
             Event::NotDownloaded { node, attempt: _, failure, kept } => {
-                self.not_downloaded(node, failure, kept, now);
+                self.not_downloaded(node, failure, kept, now, &mut actions);
             }
             Event::Joined { at, film } => self.film_ended(at, FilmOutcome::Done { film }),
             Event::NotJoined { at, failure } => self.film_ended(at, FilmOutcome::Failed { failure }),

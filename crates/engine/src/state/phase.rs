@@ -96,6 +96,8 @@ pub struct NodeState {
     /// Bytes of its video that are on disk, to go on from.
     pub(super) kept: u64,
     pub(super) resubmissions: u32,
+    /// Tasks that this run submitted for it and that another attempt has taken the place of.
+    pub(super) replaced: u32,
     pub(super) inline: bool,
     pub(super) by_url: bool,
     pub(super) was_downloaded: bool,
@@ -122,6 +124,7 @@ impl NodeState {
             download_tries: 0,
             kept: 0,
             resubmissions: 0,
+            replaced: 0,
             inline: false,
             by_url: false,
             was_downloaded: false,
@@ -146,7 +149,7 @@ impl NodeState {
             Phase::Finished(download) | Phase::Downloading(download) => Some(&download.task),
             Phase::Out { task, .. }
             | Phase::Over(Outcome::Done { task, .. } | Outcome::Detached { task, .. }) => Some(task),
-            Phase::Over(Outcome::Failed { task, .. }) => task.as_ref(),
+            Phase::Over(Outcome::Failed { task, .. } | Outcome::NotSelected { task }) => task.as_ref(),
             Phase::Waiting
             | Phase::Looking
             | Phase::Elsewhere

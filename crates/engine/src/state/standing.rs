@@ -161,6 +161,7 @@ impl RunState {
 
     /// A node's end.
     pub(super) fn end(&mut self, node: NodeIx, outcome: Outcome) {
+        let outcome = self.within_scope(node, outcome);
         self.put(node, Phase::Over(outcome));
     }
 }

@@ -53,6 +53,8 @@ pub struct NodeSummary {
     pub task: Option<TaskId>,
     /// From submission to the file on disk, when both happened in this run.
     pub took: Option<Duration>,
+    /// How many tasks of it failed in this run, each of which another attempt has taken the place of.
+    pub retries: u32,
 }
 
 impl RunState {
@@ -70,6 +72,7 @@ impl RunState {
                     outcome: state.outcome().cloned().unwrap_or(Outcome::NotBegun),
                     task: state.task().cloned(),
                     took: state.took(),
+                    retries: state.replaced,
                 }
             })
             .collect();

@@ -59,6 +59,11 @@ fn film(film: &FilmSummary) -> Value {
     told
 }
 
+/// What is printed in its place where there is nothing to run.
+pub(crate) fn nothing_json() -> Value {
+    json!({ "run": null, "submitted": 0, "shots": [], "films": [], "picks": [] })
+}
+
 /// A finished run as one document; with a table of prices, what it has cost.
 pub(crate) fn summary_json(summary: &RunSummary, spent: Option<&(&PriceTable, Spending)>) -> Value {
     let spent = spent.map(|(table, spending)| {

@@ -14,7 +14,7 @@ use engine::Reporter;
 use crate::args::Format;
 
 pub(crate) use explain::explained;
-pub(crate) use json::summary_json;
+pub(crate) use json::{nothing_json, summary_json};
 pub(crate) use spending::spent;
 pub(crate) use table::{Table, closing};
 

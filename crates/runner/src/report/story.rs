@@ -61,7 +61,7 @@ pub(super) fn line(state: &RunState, event: &Event, _now: Millis) -> Option<Stri
         | Event::Lost { .. }
         | Event::NotDownloaded { .. }
         | Event::Answered { .. } => return ended(state, event),
-        Event::Started | Event::Prepared { .. } | Event::Woke => return None,
+        Event::Scoped { .. } | Event::Started | Event::Prepared { .. } | Event::Woke => return None,
     };
     Some(said)
 }
@@ -107,5 +107,6 @@ pub(super) fn outcome(outcome: &Outcome) -> Option<String> {
             format!("not begun, because no take of {} is picked yet", takes.join(" and "))
         }
         Outcome::NotBegun => "not begun".to_owned(),
+        Outcome::NotSelected { task } => format!("not selected; its task {} stays out", task.as_ref()?),
     })
 }

@@ -124,6 +124,7 @@ fn file(outcome: &Outcome) -> String {
         Outcome::Detached { .. } => "still out".to_owned(),
         Outcome::Unpicked { .. } => "waits for a pick".to_owned(),
         Outcome::Blocked { .. } | Outcome::NotBegun => "not begun".to_owned(),
+        Outcome::NotSelected { .. } => "not selected".to_owned(),
     }
 }
 

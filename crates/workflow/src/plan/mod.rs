@@ -15,7 +15,9 @@ mod parts;
 mod pick;
 mod placeholder;
 mod request;
+mod retry;
 mod select;
+mod selection;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
@@ -35,6 +37,8 @@ pub use self::node::{Frame, Input, Node, Place, Source};
 pub use self::parts::{KeyPart, PartChange, PartValue, input_name, key_parts, part_changes};
 pub use self::request::Request;
 pub(crate) use self::request::is_written_the_same;
+pub use self::retry::{RetryKinds, RetryOn};
+pub use self::selection::Selection;
 
 /// The index of a node in its plan: 0 is the first node in file order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

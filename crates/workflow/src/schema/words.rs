@@ -78,7 +78,7 @@ pub(super) struct Shot {
     when: Option<When>,
     /// Sets otherwise identical work apart: another salt is another video.
     salt: Option<Salt>,
-    /// How often the shot may be attempted in all, 1 where it is left out.
+    /// How often the shot may be attempted in all, 1 where it is left out. Each attempt is a task that is paid for.
     retry: Option<Retry>,
     /// How long one attempt may take: seconds, or `90s`, `10m`, `1h30m`.
     timeout: Option<Salt>,
@@ -126,6 +126,10 @@ fn param_name() -> Value {
 
 fn template() -> Value {
     serde_json::json!({ "type": "string", "pattern": "\\{[{%]" })
+}
+
+fn retry_on() -> Value {
+    serde_json::json!({ "enum": crate::plan::RetryOn::ALL.map(crate::plan::RetryOn::word) })
 }
 
 fn medium() -> Value {
@@ -221,12 +225,18 @@ forms! {
     When = serde_json::json!({ "type": ["boolean", "string"] });
     /// Text or a number.
     Salt = serde_json::json!({ "type": ["string", "number", "boolean", "null"] });
-    /// A number of attempts, by itself or named.
+    /// A number of attempts, by itself, or with the failures after which there is another.
     Retry = serde_json::json!({
         "anyOf": [
             { "type": "integer", "minimum": 1, "maximum": 10 },
             { "type": "object", "required": ["attempts"], "additionalProperties": false,
-              "properties": { "attempts": { "anyOf": [{ "type": "integer", "minimum": 1, "maximum": 10 }, template()] } } },
+              "properties": {
+                  "attempts": { "anyOf": [{ "type": "integer", "minimum": 1, "maximum": 10 }, template()] },
+                  "on": {
+                      "description": "after which failures there is another attempt; failed, transient and output-moderated where it is left out",
+                      "anyOf": [retry_on(), { "type": "array", "minItems": 1, "items": { "anyOf": [retry_on(), template()] } }, template()],
+                  },
+              } },
             template(),
         ],
     });

@@ -73,7 +73,10 @@ impl RunState {
                     }),
                 );
             }
-            Answer::Failed { failure } => self.failed(node, failure, task, now),
+            Answer::Failed { failure } => {
+                self.settle(node, None);
+                self.fail_or_try_again(node, failure, task, now);
+            }
             Answer::Missing { expired } => self.missing(node, expired, attempt, now, actions),
             Answer::Unreachable { reason } => {
                 let patience = self.policy.unreachable;
@@ -110,7 +113,8 @@ impl RunState {
                 Phase::Out { since, .. } => now.since(since) >= self.allowed(*node),
                 _ => false,
             },
-            Event::Started
+            Event::Scoped { .. }
+            | Event::Started
             | Event::Looked { .. }
             | Event::Prepared { .. }
             | Event::Taken { .. }
@@ -128,16 +132,10 @@ impl RunState {
         }
     }
 
-    /// The service failed the task. A shot's `retry` pays for another one where that may help.
-    fn failed(&mut self, node: NodeIx, failure: Failure, task: TaskId, now: Millis) {
-        let allowed = self.plan.node(node).retry.saturating_sub(1);
-        self.settle(node, None);
-        let state = self.node_mut(node);
-        if failure.kind.worth_resubmitting() && state.resubmissions < allowed {
-            state.resubmissions += 1;
-            state.progress = None;
-            state.trouble = Some(failure.message);
-            self.put(node, Phase::Ready { not_before: now });
+    /// The task has ended without a video. A shot's `retry` pays for another one where that is safe and may help.
+    fn fail_or_try_again(&mut self, node: NodeIx, failure: Failure, task: TaskId, now: Millis) {
+        if self.may_try_again(node, failure.kind) {
+            self.try_again(node, failure, now);
         } else {
             self.end(node, Outcome::Failed { failure, task: Some(task) });
         }
@@ -177,7 +175,6 @@ impl RunState {
         } else {
             "the service does not know the task"
         };
-        let failure = Failure::new(FailureKind::Expired, said);
-        self.end(node, Outcome::Failed { failure, task: Some(task) });
+        self.fail_or_try_again(node, Failure::new(FailureKind::Expired, said), task, now);
     }
 }

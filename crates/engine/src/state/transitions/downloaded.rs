@@ -38,6 +38,7 @@ impl RunState {
         failure: Failure,
         kept: u64,
         now: Millis,
+        actions: &mut Vec<Action>,
     ) {
         let Phase::Downloading(download) = &self.node(node).phase else { return };
         let mut download = download.clone();
@@ -51,6 +52,14 @@ impl RunState {
         let tries = state.download_tries;
         let patient = tries < self.policy.download_tries && failure.kind != FailureKind::Local;
         if !patient {
+            // The video is there and cannot be had: only where the file says so is another one paid for.
+            let is_lost = matches!(failure.kind, FailureKind::Corrupt | FailureKind::Expired);
+            if is_lost && self.may_try_again(node, failure.kind) {
+                actions.push(Action::Forget { attempt: download.attempt });
+                self.settle(node, None);
+                self.try_again(node, failure, now);
+                return;
+            }
             let reason = format!("its video could not be fetched: {}", failure.message);
             self.end(node, Outcome::Detached { task: download.task, reason });
             return;

@@ -28,6 +28,10 @@ impl RunState {
             | Phase::Downloading(_)
             | Phase::Over(_) => return,
         }
+        if !self.is_selected(node) && !matches!(prior, Prior::Made { .. }) {
+            self.end(node, Outcome::NotSelected { task: prior.task().cloned() });
+            return;
+        }
         match prior {
             Prior::Nothing => {
                 self.let_go(node);

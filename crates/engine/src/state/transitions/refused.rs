@@ -3,7 +3,7 @@
 use workflow::plan::NodeIx;
 
 use crate::state::limits::spread;
-use crate::state::{Failure, Halt, Outcome, Phase, Refusal, RefusalKind, RunState};
+use crate::state::{Failure, FailureKind, Halt, Outcome, Phase, Refusal, RefusalKind, RunState};
 use crate::time::Millis;
 
 impl RunState {
@@ -37,7 +37,8 @@ impl RunState {
             }
             RefusalKind::Request => {
                 let state = self.node_mut(node);
-                if state.by_url && !state.inline {
+                // What moderation refuses is never sent again in any form.
+                if state.by_url && !state.inline && failure.kind != FailureKind::InputModerated {
                     // The service may no longer reach a frame that it keeps itself: send the picture instead, once.
                     state.inline = true;
                     self.put(node, Phase::Ready { not_before: now });
