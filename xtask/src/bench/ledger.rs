@@ -105,6 +105,7 @@ fn answer(action: Action, state: &RunState) -> Option<Event> {
                 url: Some(format!("https://cdn.example.com/{}.mp4", node.index())),
                 last_frame_url: None,
                 expires_at: Some(Millis(i64::MAX / 2)),
+                took: None,
             },
         },
         Action::Download(order) => {

@@ -131,7 +131,10 @@ fn a_task_that_the_service_lost_is_made_anew_where_the_file_says_so() {
     let mut run = retried(Some(json!(["expired"])));
     assert_eq!(run.answered("a", Answer::Missing { expired: true }), ["forget run.a", "prepare a"]);
     run.out("a");
-    assert_eq!(run.answered("a", Answer::Missing { expired: false }), ["poll a"], "it is asked about anew");
+    assert_eq!(run.wait(2_000), ["poll a"]);
+    let waits = run.answered("a", Answer::Missing { expired: false });
+    assert!(waits.iter().all(|action| action.starts_with("wake")), "{waits:?}");
+    assert_eq!(run.wait(4_000), ["poll a"], "it is asked about anew");
     assert_eq!(run.answered("a", Answer::Missing { expired: true }), ["forget run.a"]);
     assert!(matches!(run.outcome("a"), Outcome::Failed { .. }));
 }
