@@ -53,14 +53,12 @@ impl Known {
         let whole = match took {
             // Nothing that contradicts what was seen.
             Some(took) => took.as_secs_f64().clamp(not_yet, now),
-            None => f64::midpoint(not_yet, now),
+            // Somewhere in between, and not always at the same place: otherwise the times of polls would be taken for the times of ends.
+            None => not_yet + (now - not_yet) * golden(self.whole.seen()),
         };
         self.whole.push(whole);
-        if let Some((from, to)) = seen.began {
-            let render = whole - f64::midpoint(from, to);
-            if to - from <= render {
-                self.render.push(render);
-            }
+        if let Some((from, to)) = seen.began_after_queue() {
+            self.render.push(whole - f64::midpoint(from, to));
         }
         for promise in seen.promises.iter().flatten() {
             if promise.remains > 0.0 && whole > promise.at {
@@ -68,6 +66,11 @@ impl Known {
             }
         }
     }
+}
+
+/// The `nth` of a sequence that fills the stretch from 0 to 1 evenly.
+fn golden(nth: usize) -> f64 {
+    (nth as f64 * 0.618_033_988_749_895 + 0.5).fract()
 }
 
 /// What is known, by class.

@@ -4,16 +4,20 @@ use std::collections::VecDeque;
 
 /// So many of the newest durations count.
 const NEWEST: usize = 256;
-/// A distribution is told by so many points at most.
-const POINTS: usize = 64;
-/// How much a single duration says about others, as the deviation of logarithms; it shrinks with the root of their number.
+/// A distribution is told by so many points at least.
+const POINTS: usize = 512;
+/// How much a single duration says about others, as the deviation of logarithms; it shrinks with the third root of their number, as the best
+/// width of a kernel does, or nearly.
 const DOUBT: f64 = 0.4;
 
 /// The newest durations of one kind, in seconds.
 #[derive(Debug, Clone, Default)]
 pub struct Sample {
     newest: VecDeque<f64>,
+    /// How many there ever were.
+    seen: usize,
     sorted: Vec<f64>,
+    points: Vec<f64>,
 }
 
 impl Sample {
@@ -29,14 +33,22 @@ impl Sample {
             self.sorted.remove(at);
         }
         self.newest.push_back(seconds);
+        self.seen += 1;
         let at = self.sorted.partition_point(|known| *known < seconds);
         self.sorted.insert(at, seconds);
+        self.points = self.spread_out();
     }
 
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.sorted.len()
+    }
+
+    /// How many there ever were.
+    #[must_use]
+    pub fn seen(&self) -> usize {
+        self.seen
     }
 
     /// Whether there is none.
@@ -54,22 +66,25 @@ impl Sample {
     /// Points in ascending order between which the next duration falls, with about the same chance between any two; at the ends a little
     /// further than anything seen. Nothing where fewer than two are known.
     #[must_use]
-    pub fn points(&self) -> Vec<f64> {
+    pub fn points(&self) -> &[f64] {
+        &self.points
+    }
+
+    fn spread_out(&self) -> Vec<f64> {
         if self.sorted.len() < 2 {
             return Vec::new();
         }
         // A few durations are blurred, so that they are not taken for all that there can be.
         let each = POINTS.div_ceil(self.sorted.len());
-        let blur = DOUBT / (self.sorted.len() as f64).sqrt();
-        let mut points: Vec<f64> = Vec::with_capacity(self.sorted.len() * each + 2);
-        for seconds in &self.sorted {
-            points.extend((0..each).map(|nth| seconds * (blur * deviate(nth, each)).exp()));
-        }
+        let blur = DOUBT / (self.sorted.len() as f64).cbrt();
+        let factors: Vec<f64> = (0..each).map(|nth| (blur * deviate(nth, each)).exp()).collect();
+        let mut points: Vec<f64> =
+            self.sorted.iter().flat_map(|seconds| factors.iter().map(move |factor| seconds * factor)).collect();
         points.sort_unstable_by(f64::total_cmp);
         let (low, high) = ends(&points);
         points.insert(0, low);
         points.push(high);
-        thinned(&points, POINTS)
+        points
     }
 
     /// The shortest that is plausible.

@@ -49,6 +49,11 @@ pub(super) struct Promise {
 const LEAST_PERCENT: u8 = 5;
 
 impl Seen {
+    /// Between which times its rendering began, where it had to wait for that: otherwise the whole says as much.
+    pub(super) fn began_after_queue(&self) -> Option<(f64, f64)> {
+        self.began.filter(|_| self.queued_at.is_some())
+    }
+
     /// Whether it is known to be waiting for its turn.
     #[must_use]
     pub fn is_queued(&self) -> bool {
