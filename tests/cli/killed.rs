@@ -1,20 +1,8 @@
 //! Killed with SIGKILL at odd moments, and run again: nothing is paid twice, nothing paid for is lost.
 
-use std::time::{Duration, Instant};
-
 use crate::storyboard::{accepted, shots};
-use crate::support::Project;
 use crate::support::front::{Fate, Front, KEY};
-
-/// Waits until `met`, for a generous time.
-#[track_caller]
-fn wait_until(what: &str, mut met: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !met() {
-        assert!(started.elapsed() < Duration::from_mins(2), "never happened: {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
+use crate::support::{Project, wait_until};
 
 /// Two chains of three short shots and a film of them.
 const CHAINS: &str = r"version: 1

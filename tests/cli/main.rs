@@ -8,12 +8,17 @@ mod begin;
 mod boundaries;
 mod caps;
 mod catalogue;
+mod disk;
+mod faults;
 mod killed;
 mod money;
 mod picks;
 mod plan;
 mod requests;
+mod selection;
 mod serve;
+#[cfg(unix)]
+mod signals;
 mod storyboard;
 mod support;
 mod told;

@@ -1,11 +1,20 @@
-//! The program under test: `runner`, word for word, except that it can be told to die at a boundary of the ledger.
+//! The program under test: `runner`, word for word, except that it can be told to wait or to die at a boundary of the ledger, and that its disk
+//! is full.
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use engine::failpoint::{Boundary, install};
+use engine::failpoint::{Boundary, bound_pages, install};
 
-/// Names the boundary: `before prepared`, `after joined`.
+/// Names the boundary at which it dies: `before prepared`, `after joined`.
 const KILL_AT: &str = "RUNNER_TEST_KILL_AT";
+/// Names the boundary at which it waits, once, for as long as there is a file `waiting` in the working folder, which it makes.
+const WAIT_AT: &str = "RUNNER_TEST_WAIT_AT";
+/// How many pages the ledger may grow to.
+const PAGES: &str = "RUNNER_TEST_LEDGER_PAGES";
+
+static HAS_WAITED: AtomicBool = AtomicBool::new(false);
 
 fn main() -> ExitCode {
     install(|side, kind| {
@@ -13,10 +22,22 @@ fn main() -> ExitCode {
             Boundary::Before => "before",
             Boundary::After => "after",
         };
-        if std::env::var(KILL_AT).is_ok_and(|at| at == format!("{side} {kind}")) {
+        let is_here = |variable: &str| std::env::var(variable).is_ok_and(|at| at == format!("{side} {kind}"));
+        if is_here(WAIT_AT) && !HAS_WAITED.swap(true, Ordering::SeqCst) {
+            let marker = std::path::Path::new("waiting");
+            if std::fs::write(marker, "").is_ok() {
+                while marker.exists() {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            }
+        }
+        if is_here(KILL_AT) {
             // From one instant to the next, as by the kernel: nothing of this process runs any more.
             let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
         }
     });
+    if let Some(pages) = std::env::var(PAGES).ok().and_then(|pages| pages.parse().ok()) {
+        bound_pages(pages);
+    }
     runner::main()
 }

@@ -11,6 +11,10 @@ const PLANTED: &[(&str, &[&str])] = &[
     ("planted-overspend", &["under a cap of", "held and spent under"]),
     // A run that goes on submits before it has found what is out already.
     ("planted-overrun", &["were out under a limit of"]),
+    // A submission whose answer was lost gives its place away at once.
+    ("planted-forgetful", &["were out under a limit of"]),
+    // Polls go on although the service has asked to wait.
+    ("planted-haste", &["although it was asked to wait came"]),
 ];
 
 /// All are caught, or which are not.
@@ -31,6 +35,7 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
             ])
             .current_dir(root)
             .env("RUST_BACKTRACE", "0")
+            .env("SIMULATION_SEEDS", "2000")
             .output()
             .map_err(|error| format!("cargo cannot be run: {error}"))?;
         let said =

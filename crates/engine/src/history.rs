@@ -1,5 +1,7 @@
 //! What a run has done so far, from its events on record: where each of its shots stands. Nothing is known here of what only the run itself knows.
 
+use std::collections::HashSet;
+
 use indexmap::IndexMap;
 
 use crate::ids::{AttemptId, TaskId};
@@ -13,6 +15,8 @@ pub struct History {
     shots: IndexMap<String, Known>,
     latest: i64,
     is_interrupted: bool,
+    /// The shots that the run was told to make, where that is not all of them.
+    only: Option<HashSet<String>>,
 }
 
 /// What is known of one shot.
@@ -121,6 +125,10 @@ impl History {
                 self.is_interrupted = true;
                 return;
             }
+            Event::Scoped { only, .. } => {
+                self.only = only.map(HashSet::from_iter);
+                return;
+            }
             Event::Started | Event::Joined { .. } | Event::NotJoined { .. } | Event::Woke => return,
             Event::Looked { prior, .. } | Event::Taken { prior, .. } => match prior {
                 Prior::Nothing => (Stands::Waiting, None, None, None),
@@ -164,6 +172,7 @@ impl History {
                     // A poll that says "not yet" is on record only where it is the last one.
                     Answer::Running { .. } => (Stands::Left, attempt(id), task, None),
                     // The task is where it was; what was said stands beside it.
+                    Answer::Later { reason, .. } => return self.trouble(node, &reason),
                     Answer::Missing { .. } => {
                         return self.trouble(node, "the service does not know its task");
                     }
@@ -197,6 +206,13 @@ impl History {
         trouble: Option<String>,
     ) {
         if let Some(node) = node {
+            let is_selected = self.only.as_ref().is_none_or(|only| only.contains(&node));
+            let standing = match standing {
+                // What was not to be made waits for nothing, and what is out of it is not waited for.
+                Stands::Waiting if !is_selected => return,
+                Stands::Out if !is_selected => Stands::Left,
+                other => other,
+            };
             self.shots.insert(node, Known { standing, since, attempt, task, trouble });
         }
     }

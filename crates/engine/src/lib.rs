@@ -7,20 +7,24 @@
 //! * [`executor`] performs: it appends events to the ledger, applies them, reports them and carries out the actions.
 //! * [`budget`] bounds: what is held for what is out and what is spent never crosses a cap.
 //! * [`history`] says what a run has done so far, from what is on record.
+//! * [`polling`] sets the times at which tasks are asked about, from what past ones took.
 //! * [`preview`] says what a run would do, without doing it; [`explain`] says why.
 //!
 //! Invariant: this crate does not know the embedded service; a service is a base address and a key.
 //! Invariant: a task that has an id is polled for and never submitted again.
 
 pub mod artifact;
+mod blocking;
 pub mod budget;
 pub mod executor;
 pub mod explain;
 pub mod failpoint;
 pub mod history;
 pub mod ids;
+pub mod last_run;
 pub mod ledger;
 pub mod policy;
+pub mod polling;
 pub mod preview;
 pub mod provider;
 pub mod reporter;

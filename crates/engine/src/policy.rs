@@ -7,8 +7,17 @@ use std::time::Duration;
 pub struct Policy {
     /// Most tasks out at the service at once (being submitted, queued or rendered). At least 1.
     pub in_flight: usize,
+    /// Most submissions in a stretch of time; `None` leaves that to `in_flight` and to what the service refuses.
+    pub submits: Option<Rate>,
+    /// Most polls in a stretch of time, over all tasks.
+    pub polls: Rate,
     /// Most downloads at once.
     pub downloads: usize,
+    /// For how long a submission that nobody has accounted for keeps its place among the tasks out, counted from its intent: it may have been
+    /// accepted. At most for as long as its shot may take.
+    pub unaccounted: Duration,
+    /// How much waiting a poll has to save, in expectation, to be worth making. Where past durations are known, it decides when to ask.
+    pub poll_worth: Duration,
     /// Shortest wait between two polls of one task.
     pub poll_min: Duration,
     /// Longest wait between two polls of one task.
@@ -29,6 +38,31 @@ pub struct Policy {
     pub grace: Duration,
     /// For how long a task may be out before the run detaches from it, where the shot says nothing.
     pub timeout: Duration,
+    /// Spreads what comes back after a refusal; another number for each run sets processes apart.
+    pub seed: u64,
+}
+
+/// How often something may happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    /// So often at most, in any stretch of `per`. At least 1.
+    pub most: u32,
+    /// The length of the stretch.
+    pub per: Duration,
+}
+
+impl Rate {
+    /// So often in any second.
+    #[must_use]
+    pub const fn a_second(most: u32) -> Self {
+        Self { most, per: Duration::from_secs(1) }
+    }
+
+    /// So often in any minute.
+    #[must_use]
+    pub const fn a_minute(most: u32) -> Self {
+        Self { most, per: Duration::from_mins(1) }
+    }
 }
 
 impl Policy {
@@ -37,7 +71,11 @@ impl Policy {
     pub fn remote() -> Self {
         Self {
             in_flight: 4,
+            submits: Some(Rate::a_minute(120)),
+            polls: Rate::a_second(10),
             downloads: 3,
+            unaccounted: Duration::from_mins(10),
+            poll_worth: Duration::from_millis(500),
             poll_min: Duration::from_secs(2),
             poll_max: Duration::from_secs(15),
             submit_tries: 8,
@@ -48,6 +86,7 @@ impl Policy {
             unreachable: Duration::from_mins(10),
             grace: Duration::from_secs(20),
             timeout: Duration::from_hours(1),
+            seed: 0,
         }
     }
 
@@ -55,6 +94,10 @@ impl Policy {
     #[must_use]
     pub fn local() -> Self {
         Self {
+            submits: None,
+            polls: Rate::a_second(1_000),
+            unaccounted: Duration::from_mins(1),
+            poll_worth: Duration::from_millis(5),
             poll_min: Duration::from_millis(25),
             poll_max: Duration::from_millis(250),
             backoff: Duration::from_millis(100),

@@ -98,7 +98,7 @@ pub(crate) async fn survey(
             } else if let Some(key) = keys.key(plan, ix, |parent| made[parent.index()].as_ref()) {
                 preview.key = Some(key.short());
                 if let Some(ledger) = ledger {
-                    let prior = look::glance(ledger, &key.to_string(), check).await?;
+                    let prior = look::glance(ledger, &key.to_string(), None, check).await?;
                     made[ix.index()] = known(&mut preview, prior);
                 }
             }

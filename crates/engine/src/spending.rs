@@ -33,6 +33,9 @@ impl Spending {
             if node.decision != Some(Decision::Execute) {
                 continue;
             }
+            for _ in 0..node.retries {
+                spending.add(false, price(at, None));
+            }
             let video = match &node.outcome {
                 Outcome::Done { artifact, .. } => Some(Seconds::nearest(artifact.seconds)),
                 Outcome::Failed { task: Some(_), .. }
@@ -41,7 +44,8 @@ impl Spending {
                 Outcome::Failed { task: None, .. }
                 | Outcome::Blocked { .. }
                 | Outcome::Unpicked { .. }
-                | Outcome::NotBegun => continue,
+                | Outcome::NotBegun
+                | Outcome::NotSelected { .. } => continue,
             };
             spending.add(video.is_some(), price(at, video));
         }
@@ -72,7 +76,14 @@ mod tests {
     use crate::state::{Failure, FailureKind, NodeSummary};
 
     fn node(decision: Decision, outcome: Outcome) -> NodeSummary {
-        NodeSummary { name: "a".to_owned(), decision: Some(decision), outcome, task: None, took: None }
+        NodeSummary {
+            name: "a".to_owned(),
+            decision: Some(decision),
+            outcome,
+            task: None,
+            took: None,
+            retries: 0,
+        }
     }
 
     fn done() -> Outcome {

@@ -172,6 +172,18 @@ impl Part {
         self.length
     }
 
+    /// What is whole and no video is kept for people to look at, one of it for each attempt, in place of what an earlier try left.
+    pub(crate) fn set_aside(self) -> Option<PathBuf> {
+        if self.is_own || self.length == 0 {
+            self.discard();
+            return None;
+        }
+        self.forget_origin();
+        let aside = self.path.with_extension("broken");
+        std::fs::rename(&self.path, &aside).ok()?;
+        Some(aside)
+    }
+
     /// Nothing of it is of use.
     pub(crate) fn discard(self) {
         self.forget_origin();

@@ -2,6 +2,10 @@
 
 #![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
 
+#[path = "apply/failures.rs"]
+mod failures;
+#[path = "apply/scope.rs"]
+mod scope;
 mod support;
 
 use std::path::PathBuf;
@@ -9,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::budget::{Budget, Cap, Caps, Unpriced};
+use engine::policy::Rate;
 use engine::state::{
     Answer, Decision, Failure, FailureKind, FilmOutcome, Halt, Outcome, Phase, Prior, Refusal, RefusalKind,
 };
@@ -64,6 +69,25 @@ impl Script {
         self.now = self.now.after(time);
     }
 
+    /// The clock ticks after so many milliseconds.
+    fn wait(&mut self, milliseconds: u64) -> Vec<String> {
+        self.pass(Duration::from_millis(milliseconds));
+        self.on(Event::Woke)
+    }
+
+    fn running(&mut self, name: &str, progress: Option<u8>) -> Vec<String> {
+        self.answered(name, Answer::Running { progress, status: "in_progress".to_owned() })
+    }
+
+    fn later(&mut self, name: &str, retry_after: Option<Duration>) -> Vec<String> {
+        self.answered(name, Answer::Later { retry_after, reason: "too many".to_owned() })
+    }
+
+    fn lost(&mut self, name: &str) -> Vec<String> {
+        let (node, attempt) = (self.ix(name), attempt(name));
+        self.on(Event::Lost { node, attempt, reason: "connection reset".to_owned() })
+    }
+
     fn start(&mut self) -> Vec<String> {
         self.on(Event::Started)
     }
@@ -103,7 +127,12 @@ impl Script {
     fn completed(&mut self, name: &str) -> Vec<String> {
         self.answered(
             name,
-            Answer::Completed { url: Some("u".to_owned()), last_frame_url: None, expires_at: None },
+            Answer::Completed {
+                url: Some("u".to_owned()),
+                last_frame_url: None,
+                expires_at: None,
+                took: None,
+            },
         )
     }
 
@@ -163,11 +192,10 @@ fn a_chain_from_beginning_to_film() {
     assert_eq!(run.start(), ["look a"]);
     assert_eq!(run.looked("a", Prior::Nothing), ["prepare a"]);
     assert_eq!(run.prepared("a"), ["submit a"]);
-    assert_eq!(run.submitted("a"), ["poll a"]);
-    assert_eq!(
-        run.answered("a", Answer::Running { progress: Some(30), status: "in_progress".to_owned() }),
-        ["poll a"]
-    );
+    assert_eq!(run.submitted("a"), ["wake in 2000 ms"]);
+    assert_eq!(run.wait(2_000), ["poll a"]);
+    assert_eq!(run.running("a", Some(30)), ["wake in 2333 ms"], "half of what remains");
+    assert_eq!(run.wait(2_333), ["poll a"]);
     assert_eq!(run.completed("a"), ["download a"]);
     assert_eq!(run.downloaded("a"), ["look b"]);
     assert_eq!(run.looked("b", Prior::Nothing), ["prepare b"]);
@@ -258,9 +286,7 @@ fn a_lost_answer_is_never_submitted_again_and_the_run_goes_on_around_it() {
     run.looked("a", Prior::Nothing);
     run.looked("c", Prior::Nothing);
     run.prepared("a");
-    let lost =
-        Event::Lost { node: run.ix("a"), attempt: attempt("a"), reason: "connection reset".to_owned() };
-    assert!(run.on(lost).is_empty());
+    assert!(run.lost("a").is_empty());
     assert!(matches!(run.outcome("a"), Outcome::Ambiguous { .. }));
     assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a") });
     run.out("c");
@@ -279,12 +305,142 @@ fn too_many_requests_slow_everything_down_and_the_refused_shot_comes_back() {
     }
     run.out("b");
     run.prepared("a");
-    assert_eq!(run.refused("a", RefusalKind::Later, Some(Duration::from_secs(7))), ["wake in 7000 ms"]);
+    assert!(run.refused("a", RefusalKind::Later, Some(Duration::from_secs(7))).is_empty());
     assert_eq!(run.prepared("c"), ["submit c"], "what has its intent on disk goes on");
     run.submitted("c");
-    run.pass(Duration::from_secs(8));
-    assert!(run.on(Event::Woke).is_empty(), "the limit has halved to two, and two are out");
+    run.pass(Duration::from_secs(9));
+    assert_eq!(run.on(Event::Woke), ["poll b", "poll c"], "the limit has halved to two, and two are out");
     assert_eq!(run.completed("b"), ["prepare a", "download b"]);
+}
+
+#[test]
+fn shots_that_are_refused_together_come_back_one_after_the_other_and_never_before_they_are_asked_to() {
+    let names: Vec<String> = (0..8).map(|number| format!("s{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let policy = Policy { in_flight: 8, ..Policy::remote() };
+    let mut run = Script::with(RunState::new(plan(&names), "test", policy));
+    run.start();
+    for name in &names {
+        run.looked(name, Prior::Nothing);
+    }
+    for name in &names {
+        run.prepared(name);
+    }
+    for name in &names {
+        assert!(run.refused(name, RefusalKind::Later, Some(Duration::from_secs(60))).len() <= 1);
+    }
+    assert!(run.wait(59_999).is_empty());
+    // All are asked for by then, and one goes ahead to see how it fares.
+    let first = run.wait(15_001);
+    assert_eq!(first.len(), 1, "{first:?}");
+    let first = first[0].strip_prefix("prepare ").expect("a preparation").to_owned();
+    run.prepared(&first);
+    let then = run.submitted(&first);
+    assert_eq!(then.iter().filter(|action| action.starts_with("prepare")).count(), 2, "{then:?}");
+}
+
+#[test]
+fn submissions_keep_to_their_rate_and_count_those_of_earlier_runs() {
+    let policy = Policy {
+        in_flight: 8,
+        submits: Some(Rate { most: 2, per: Duration::from_secs(10) }),
+        ..Policy::remote()
+    };
+    let state = RunState::new(plan(&["a", "b", "c"]), "test", policy).after_submissions([Millis(998_000)]);
+    let mut run = Script::with(state);
+    run.start();
+    for name in ["a", "b"] {
+        run.looked(name, Prior::Nothing);
+    }
+    assert_eq!(run.looked("c", Prior::Nothing), ["wake in 3001 ms"], "five seconds after the last");
+    assert_eq!(run.wait(3_001), ["prepare a", "wake in 5001 ms"]);
+    assert_eq!(run.wait(5_001), ["prepare b", "wake in 5001 ms"]);
+}
+
+#[test]
+fn a_submission_that_nobody_accounts_for_keeps_its_place_for_as_long_as_it_may_be_out() {
+    let policy = Policy { in_flight: 1, unaccounted: Duration::from_secs(90), ..Policy::remote() };
+    let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy.clone()));
+    run.start();
+    run.looked("a", Prior::Nothing);
+    run.looked("b", Prior::Nothing);
+    run.prepared("a");
+    assert_eq!(run.lost("a"), ["wake in 90000 ms"], "its task may be out: b waits");
+    assert_eq!(run.wait(90_000), ["prepare b"]);
+
+    // What an earlier run left behind counts from when it was left.
+    let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy.clone()));
+    run.start();
+    run.looked("b", Prior::Nothing);
+    let at = Millis(run.now.0 - 50_000);
+    assert_eq!(run.looked("a", Prior::Unanswered { attempt: attempt("a"), at }), ["wake in 40000 ms"]);
+    assert_eq!(run.wait(40_000), ["prepare b"]);
+
+    // No longer than its shot may take.
+    let brief = plan_with(&["a", "b"], |node| node["timeout"] = json!({ "secs": 30, "nanos": 0 }));
+    let mut run = Script::with(RunState::new(brief, "test", policy));
+    run.start();
+    run.looked("a", Prior::Nothing);
+    run.looked("b", Prior::Nothing);
+    run.prepared("a");
+    assert_eq!(run.lost("a"), ["wake in 30000 ms"]);
+}
+
+#[test]
+fn polls_keep_to_their_rate_over_all_tasks() {
+    let policy = Policy { polls: Rate::a_second(1), ..Policy::remote() };
+    let mut run = Script::with(RunState::new(plan(&["a", "b", "c"]), "test", policy));
+    run.start();
+    for name in ["a", "b", "c"] {
+        run.looked(name, Prior::Nothing);
+    }
+    for name in ["a", "b", "c"] {
+        run.out(name);
+    }
+    assert_eq!(run.wait(2_000), ["poll a", "wake in 1001 ms"]);
+    assert_eq!(run.wait(1_001), ["poll b", "wake in 1001 ms"]);
+    assert_eq!(run.wait(1_001), ["poll c"]);
+}
+
+#[test]
+fn a_poll_that_is_too_much_holds_all_polls_and_never_makes_the_service_unreachable() {
+    let mut run = Script::new(&["a", "b"]);
+    run.start();
+    for name in ["a", "b"] {
+        run.looked(name, Prior::Nothing);
+        run.out(name);
+    }
+    assert_eq!(run.wait(2_000), ["poll a", "poll b"]);
+    assert_eq!(run.running("b", None), ["wake in 2000 ms"]);
+    assert!(run.later("a", Some(Duration::from_secs(30))).is_empty(), "a tick is to come already");
+    assert_eq!(run.wait(2_000), ["wake in 28000 ms"], "b has to wait as well");
+    let back = run.wait(28_000);
+    assert_eq!(back[0], "poll b");
+    // Not for want of patience: the service is there.
+    for _ in 0..100 {
+        run.pass(Duration::from_secs(30));
+        run.on(Event::Woke);
+        run.later("a", None);
+    }
+    assert!(matches!(run.state.node(run.ix("a")).phase, Phase::Out { .. }));
+}
+
+#[test]
+fn a_download_that_is_too_much_holds_all_downloads() {
+    let policy = Policy { downloads: 1, ..Policy::remote() };
+    let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy));
+    run.start();
+    for name in ["a", "b"] {
+        run.looked(name, Prior::Nothing);
+        run.out(name);
+        run.completed(name);
+    }
+    let mut failure = Failure::new(FailureKind::RateLimited, "too many");
+    failure.retry_after = Some(Duration::from_secs(40));
+    let (node, attempt) = (run.ix("a"), attempt("a"));
+    assert!(run.on(Event::NotDownloaded { node, attempt, failure, kept: 0 }).is_empty(), "b waits as well");
+    assert!(run.wait(39_999).iter().all(|action| action.starts_with("wake")));
+    assert_eq!(run.wait(10_001), ["download a again"]);
 }
 
 #[test]
@@ -293,7 +449,8 @@ fn patience_with_refusals_ends() {
         Script::with(RunState::new(plan(&["a"]), "test", Policy { submit_tries: 3, ..Policy::remote() }));
     run.start();
     run.looked("a", Prior::Nothing);
-    for wait in [1000, 2000] {
+    // A second and two, and a little more, for each shot another.
+    for wait in [1172, 2379] {
         run.prepared("a");
         assert_eq!(run.refused("a", RefusalKind::Again, None), [format!("wake in {wait} ms")]);
         run.pass(Duration::from_mins(1));
@@ -380,7 +537,8 @@ fn a_task_unknown_just_after_its_submission_is_asked_for_again_and_later_counts_
     run.start();
     run.looked("a", Prior::Nothing);
     run.out("a");
-    assert_eq!(run.answered("a", Answer::Missing { expired: false }), ["poll a"]);
+    assert_eq!(run.wait(2_000), ["poll a"]);
+    assert_eq!(run.answered("a", Answer::Missing { expired: false }), ["wake in 2000 ms"]);
     run.pass(Duration::from_secs(61));
     assert_eq!(run.answered("a", Answer::Missing { expired: false }), ["forget run.a"]);
     assert!(

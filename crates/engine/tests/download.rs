@@ -175,6 +175,7 @@ async fn run(server: &Server, folder: &std::path::Path, tries: u32) -> RunSummar
         tools: media::Tools::default(),
         budget: engine::Budget::default(),
         keys,
+        scope: engine::state::Scope::default(),
         check: engine::store::Check::Quick,
         interrupt,
     };

@@ -8,10 +8,11 @@
 mod support;
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use engine::budget::{Amount, Caps, Hold, Prices};
+use engine::policy::Rate;
 use engine::reporter::Silent;
 use engine::state::{FilmOutcome, Outcome};
 use engine::{Clock, Ledger, Millis, Policy, RunId, RunSummary, Setup};
@@ -23,12 +24,24 @@ use workflow::plan::{Node, NodeIx, Plan};
 /// The short one comes first, so that a run that goes on meets it before the chains that have tasks out already.
 const SHOTS: &[&str] = &["f", "a", "b<a", "c<b", "d", "e<d"];
 const LIMIT: usize = 2;
+/// Submissions: rarely enough for the shots to wait for each other.
+const SUBMITS: Rate = Rate { most: 4, per: Duration::from_secs(15) };
+/// Polls: fewer than the tasks that are out ask for.
+const POLLS: Rate = Rate { most: 2, per: Duration::from_secs(5) };
 /// What a task costs at most; each comes to a little less.
 const PRICE: i64 = 100;
 
 fn policy() -> Policy {
-    Policy { in_flight: LIMIT, ..Policy::remote() }
+    Policy { in_flight: LIMIT, submits: Some(SUBMITS), polls: POLLS, downloads: 2, ..Policy::remote() }
 }
+
+/// A ledger in which nothing has happened: made once, because that takes longer than a simulated run.
+static NEW_LEDGER: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("ledger.db");
+    drop(Ledger::open_without_sync(&file, folder.path()).expect("a new ledger"));
+    fs_err::read(&file).expect("the ledger's file")
+});
 
 #[derive(Debug)]
 struct FixedPrice;
@@ -69,8 +82,24 @@ impl Project {
         let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
         let folder = folder.expect("a temporary folder");
         let file = folder.path().join(".runner").join("ledger.db");
+        fs_err::create_dir_all(file.with_file_name("")).expect("a folder");
+        fs_err::write(&file, &*NEW_LEDGER).expect("a new ledger");
         let ledger = Arc::new(Ledger::open_without_sync(&file, folder.path()).expect("a new ledger"));
         Self { folder, ledger, clock: Clock::starting_at(Millis(1_000_000)), runs: 0 }
+    }
+
+    /// What all runs have recorded, with the times.
+    fn happened(&self) -> String {
+        let events = (1..=self.runs).flat_map(|run| {
+            self.ledger.events(&RunId(format!("run{run}"))).expect("a readable ledger").into_iter()
+        });
+        let folder = self.folder.path().display().to_string();
+        let told: Vec<String> = events.map(|(at, event)| format!("{at}: {event:?}")).collect();
+        // The folder has another name each time, and files the time of day.
+        let told = told.join("\n").replace(&folder, "");
+        let mut parts = told.split("changed_at: Some(");
+        let first = parts.next().unwrap_or_default().to_owned();
+        first + &parts.filter_map(|part| part.split_once(')').map(|(_, rest)| rest)).collect::<String>()
     }
 
     fn setup(&mut self, world: &World, caps: Caps) -> (Setup, tokio::sync::watch::Sender<bool>) {
@@ -88,6 +117,7 @@ impl Project {
             tools: media::Tools::default(),
             budget: engine::Budget::new(caps, Arc::new(FixedPrice)),
             keys: engine::state::Keys::of_service("simulated"),
+            scope: engine::state::Scope::default(),
             check: engine::store::Check::Quick,
             interrupt,
         };
@@ -97,6 +127,7 @@ impl Project {
     /// Runs until the end, or until it is cut off.
     async fn run(&mut self, plan: &Arc<Plan>, world: &World, caps: Caps, cut: Cut) -> Option<RunSummary> {
         let (setup, _asked) = self.setup(world, caps);
+        world.begin_run();
         let mut silent = Silent;
         crash::arm(match cut {
             Cut::AtBoundary(number) => Some(number),
@@ -148,10 +179,23 @@ mod crash {
     }
 }
 
-/// One run at a time keeps to the limit, whatever became of the ones before it.
-fn check_limit(seed: u64, world: &World) {
+/// Runs one after the other keep to the limits at every instant, whatever became of the ones before; so many runs at once, to so many times
+/// the limits.
+fn check_limits(seed: u64, world: &World, runs: usize) {
     let out = world.most_out();
-    assert!(out <= LIMIT, "seed {seed}: {out} tasks were out under a limit of {LIMIT}");
+    assert!(out <= runs * LIMIT, "seed {seed}: {out} tasks were out under a limit of {LIMIT}");
+    let posts = world.most_posts(SUBMITS.per);
+    assert!(posts <= runs * SUBMITS.most as usize, "seed {seed}: {posts} POSTs came under {SUBMITS:?}");
+    let polls = world.most_polls(POLLS.per);
+    assert!(polls <= runs * POLLS.most as usize, "seed {seed}: {polls} polls came under {POLLS:?}");
+    let downloads = world.most_downloading();
+    assert!(downloads <= runs * policy().downloads, "seed {seed}: {downloads} downloads at once");
+    // Runs do not tell each other what the service asks for.
+    let impatient = world.impatient();
+    assert!(
+        runs > 1 || impatient.is_empty(),
+        "seed {seed}: although it was asked to wait came {impatient:?}"
+    );
 }
 
 fn check(seed: u64, world: &World, summary: &RunSummary) {
@@ -179,6 +223,7 @@ fn check_nothing_is_lost(seed: u64, world: &World, summary: &RunSummary) {
             Outcome::Failed { .. }
             | Outcome::Blocked { .. }
             | Outcome::Unpicked { .. }
+            | Outcome::NotSelected { .. }
             | Outcome::NotBegun => false,
         };
         assert!(is_known, "seed {seed}: {paid} is paid for, and {shot} ended as {:?}", node.outcome);
@@ -241,7 +286,7 @@ fn check_replay(seed: u64, plan: &Arc<Plan>, project: &Project, summary: &RunSum
     );
 }
 
-async fn simulate(seed: u64) {
+async fn simulate(seed: u64) -> String {
     let mut dice = Dice(seed.wrapping_mul(0x5851_F42D_4C95_7F2D));
     let world = World::new(seed, dice.roll(2) == 0, [0, 5, 20, 40][dice.roll(4) as usize]);
     let plan = plan(SHOTS);
@@ -257,14 +302,16 @@ async fn simulate(seed: u64) {
             check(seed, &world, &summary);
         }
         watch.check(seed, &world, &project.ledger);
+        check_limits(seed, &world, 1);
     }
     let summary = project.run(&plan, &world, Caps::default(), Cut::Never).await.expect("it is not cut off");
     check(seed, &world, &summary);
-    check_limit(seed, &world);
+    check_limits(seed, &world, 1);
     check_nothing_is_lost(seed, &world, &summary);
     check_replay(seed, &plan, &project, &summary);
     let lost = summary.count(|outcome| matches!(outcome, Outcome::Ambiguous { .. }));
     assert!(lost == 0 || !world.can_tell, "seed {seed}: a service that can tell leaves nothing ambiguous");
+    project.happened()
 }
 
 /// Two runs at once over one ledger, under one cap each: together they stay below it as well.
@@ -283,12 +330,26 @@ async fn simulate_two(seed: u64) {
         engine::run(Arc::clone(&plan), two, &mut silent),
     );
     watch.check(seed, &world, &project.ledger);
+    check_limits(seed, &world, 2);
     for summary in [first.expect("the run can go on"), second.expect("the run can go on")] {
         for (shot, (accepted, failed)) in world.accepted() {
             assert!(accepted - failed <= 1, "seed {seed}: {shot} was paid for {} times", accepted - failed);
         }
         drop(summary);
     }
+}
+
+/// Simulates a seed alone in its world: nothing of the machine's own time or threads gets in. Gives what happened.
+fn simulate_alone(seed: u64) -> String {
+    engine::failpoint::work_in_line();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    runtime.expect("a runtime").block_on(async {
+        let happened = simulate(seed).await;
+        if seed % 4 == 0 {
+            simulate_two(seed).await;
+        }
+        happened
+    })
 }
 
 #[test]
@@ -303,21 +364,20 @@ fn nothing_is_paid_twice_whatever_happens() {
             let range = range.clone();
             scope.spawn(move || {
                 for seed in range.filter(|seed| seed % threads == thread) {
-                    let runtime = tokio::runtime::Builder::new_current_thread()
-                        .enable_all()
-                        .start_paused(true)
-                        .build()
-                        .expect("a runtime");
-                    runtime.block_on(async {
-                        simulate(seed).await;
-                        if seed % 4 == 0 {
-                            simulate_two(seed).await;
-                        }
-                    });
+                    drop(simulate_alone(seed));
                 }
             });
         }
     });
+}
+
+#[test]
+fn a_seed_replays_exactly() {
+    for seed in 0..40 {
+        let (once, again) = (simulate_alone(seed), simulate_alone(seed));
+        assert!(once.lines().count() > 5, "seed {seed} tells what happened: {once}");
+        assert_eq!(once, again, "seed {seed}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

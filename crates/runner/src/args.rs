@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+mod choosing;
 mod given;
 mod schema;
 mod serve;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use workflow::prices::Money;
 
+pub(crate) use self::choosing::Choosing;
 pub(crate) use self::given::{Given, Input};
 pub(crate) use self::schema::{Schema, SchemaOf};
 pub(crate) use self::serve::{Keys, NewKey, Serve, ServeCommand};
@@ -92,7 +94,15 @@ pub(crate) struct Run {
     pub(crate) prices: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) budget: Budget,
-    /// Makes these shots anew, whatever there is of them [default: all]. Asks nothing, and says what it costs again. What is made anew is
+    #[command(flatten)]
+    pub(crate) choosing: Choosing,
+    /// Submits nothing more once a shot has failed; what is out is finished.
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
+    /// How long an interrupted run goes on fetching videos that are finished.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "20")]
+    pub(crate) grace: f64,
+    /// Makes these shots anew, whatever there is of them [default: all that this run makes]. Asks nothing, and says what it costs again. What is made anew is
     /// what counts from then on.
     #[arg(long, value_name = "SHOT", num_args = 0..)]
     pub(crate) force: Option<Vec<String>>,
@@ -128,6 +138,8 @@ pub(crate) struct Budget {
 pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) choosing: Choosing,
     /// Prints the exact requests instead, one JSON document a line; what is not made yet stands there as {"$input": …}.
     #[arg(long, conflicts_with_all = ["format", "prices"])]
     pub(crate) requests: bool,

@@ -30,14 +30,17 @@ impl Exit {
             Some(Halt::Interrupted) => return Self::Interrupted,
             Some(Halt::Unusable { .. }) => return Self::Unusable,
             Some(Halt::Capped { .. }) => return Self::Capped,
+            Some(Halt::FailFast { .. }) => return Self::Failed,
             None => {}
         }
         let failed = summary.count(|outcome| matches!(outcome, Outcome::Failed { .. })) > 0;
         let left = |outcome: &Outcome| match outcome {
             Outcome::Ambiguous { .. } | Outcome::Detached { .. } | Outcome::Unpicked { .. } => true,
-            Outcome::Done { .. } | Outcome::Failed { .. } | Outcome::Blocked { .. } | Outcome::NotBegun => {
-                false
-            }
+            Outcome::Done { .. }
+            | Outcome::Failed { .. }
+            | Outcome::Blocked { .. }
+            | Outcome::NotBegun
+            | Outcome::NotSelected { .. } => false,
         };
         let film = |test: fn(&FilmOutcome) -> bool| summary.films.iter().any(|film| test(&film.outcome));
         let outstanding =
@@ -46,7 +49,12 @@ impl Exit {
             Self::Failed
         } else if outstanding {
             Self::Outstanding
-        } else if film(|film| matches!(film, FilmOutcome::Waiting { .. })) {
+        } else if summary.count(|outcome| matches!(outcome, Outcome::Blocked { .. })) > 0 {
+            // It waits for what was not to be made.
+            Self::Outstanding
+        } else if film(|film| matches!(film, FilmOutcome::Waiting { .. }))
+            && summary.count(|outcome| matches!(outcome, Outcome::NotSelected { .. })) == 0
+        {
             Self::Failed
         } else {
             Self::Done

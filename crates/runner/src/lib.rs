@@ -10,8 +10,10 @@
 
 mod args;
 mod budget;
+mod choosing;
 mod commands;
 mod exit;
+mod interrupt;
 mod load;
 mod picks;
 mod place;

@@ -89,6 +89,9 @@ fn readable(plan: &Plan) -> String {
             note("occurrence", json!(node.occurrence));
             note("salt", json!(node.salt));
             note("retry", json!(node.retry));
+            if !node.retry_on.is_default() {
+                note("retry_on", json!(node.retry_on));
+            }
             note("timeout", json!(node.timeout.map(|timeout| timeout.as_secs_f64())));
         }
         let request = serde_json::to_string_pretty(&node.complete(&values)).unwrap();

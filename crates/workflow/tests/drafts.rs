@@ -80,7 +80,7 @@ fn what_the_contract_does_not_have_is_refused_in_words() {
 }
 
 const LIST: &str = "\u{feff}Scene #;Shot;Shot size;Angle;Camera movement;Lens;Description;Dialogue;Duration;Location;Status\r
-1;A;WS;low angle;slow push in;35mm;A stone breakwater at dusk;;5s;Harbour;ok\r
+1;A;WS;Low;slow push in;35mm;A stone breakwater at dusk;;5s;Harbour;ok\r
 ;B;CU;;;;\"A hand on a rail; it shakes\";\"\"\"Not yet.\"\"\";0:05;Harbour;\r
 ;;MS;;handheld;;the keeper turns {{ to }} {% us %};;5;;\r
 2;A;ECU;;;85;an eye;;2.5;;\"see: note #3\"\r

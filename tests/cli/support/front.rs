@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
 use secrecy::SecretString;
-use service::{Config, Service, Sources};
+use service::{Config, FaultProfile, Service, Sources};
 use tokio::runtime::Runtime;
 use url::Url;
 
@@ -59,6 +59,19 @@ struct Passing {
 impl Front {
     /// A service that renders plain colours, with its data in `data`. `fate` says what becomes of the answer to the n-th POST, counted from 1.
     pub(crate) fn start(data: PathBuf, fate: impl Fn(usize) -> Fate + Send + Sync + 'static) -> Self {
+        Self::start_with(data, None, fate)
+    }
+
+    /// The same service, which misbehaves as a profile says (docs/service.md), with a front that passes everything on.
+    pub(crate) fn with_faults(data: PathBuf, faults: FaultProfile) -> Self {
+        Self::start_with(data, Some(faults), |_| Fate::Arrives)
+    }
+
+    fn start_with(
+        data: PathBuf,
+        faults: Option<FaultProfile>,
+        fate: impl Fn(usize) -> Fate + Send + Sync + 'static,
+    ) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -71,8 +84,11 @@ impl Front {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
             let address = listener.local_addr().expect("an address");
             let public = format!("http://{address}/").parse().expect("a URL");
-            let config =
-                Config { public_url: Some(public), ..Config::embedded(data, SecretString::from(KEY)) };
+            let config = Config {
+                public_url: Some(public),
+                faults,
+                ..Config::embedded(data, SecretString::from(KEY))
+            };
             let service =
                 Service::start(config, Arc::new(Stub), Sources::system()).await.expect("the service starts");
             let behind = format!("http://{}/", service.local_addr()).parse().expect("a URL");
@@ -98,6 +114,12 @@ impl Front {
     pub(crate) fn posts(&self) -> Vec<Recorded> {
         let records = self.records.lock().expect("no handler panics");
         records.iter().filter(|record| record.method == Method::POST).cloned().collect()
+    }
+
+    /// How many requests there were that only ask, whose path begins so.
+    pub(crate) fn gets(&self, path: &str) -> usize {
+        let records = self.records.lock().expect("no handler panics");
+        records.iter().filter(|record| record.method == Method::GET && record.path.starts_with(path)).count()
     }
 
     /// The ids of all tasks that the service has accepted, in order, whether or not the answers arrived.
@@ -137,14 +159,20 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
             onward = onward.header(name, value);
         }
     }
-    let answer = onward.send().await.expect("the service answers");
+    // A service that cuts the connection is passed on as well.
+    let Ok(answer) = onward.send().await else {
+        return Response::new(broken(&Bytes::new()));
+    };
     let mut response = Response::builder().status(answer.status());
     for (name, value) in answer.headers() {
         if !["transfer-encoding", "connection"].contains(&name.as_str()) {
             response = response.header(name, value);
         }
     }
-    let is_accepted = parts_method == Method::POST && answer.status().is_success();
+    if parts_method != Method::POST {
+        return response.body(Body::from_stream(answer.bytes_stream())).expect("an answer");
+    }
+    let is_accepted = answer.status().is_success();
     let bytes = answer.bytes().await.unwrap_or_default();
     if is_accepted {
         let task: serde_json::Value = serde_json::from_slice(&bytes).expect("a task object");

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use contract::Contract;
 use tempfile::TempDir;
@@ -18,6 +19,9 @@ pub(crate) struct Project {
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
+    /// The signal that ended it, where one did.
+    #[cfg(unix)]
+    pub(crate) signal: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
@@ -87,6 +91,50 @@ impl Project {
         )
     }
 
+    /// Runs the program until it dies at `boundary`, or to its end if it never comes there. Just before `waits_at`, when it first comes
+    /// there, it waits until `meanwhile` is done.
+    pub(crate) fn runner_held_at(
+        &self,
+        waits_at: &str,
+        boundary: &str,
+        arguments: &[&str],
+        meanwhile: impl FnOnce(),
+    ) -> Ended {
+        let child = self
+            .command(arguments)
+            .env("RUNNER_TEST_WAIT_AT", waits_at)
+            .env("RUNNER_TEST_KILL_AT", boundary)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program can be started");
+        let marker = self.file("waiting");
+        wait_until("the program waits", || marker.exists());
+        meanwhile();
+        fs_err::remove_file(marker).expect("the program can be let go");
+        Ended::of(&child.wait_with_output().expect("the program ends"))
+    }
+
+    /// Starts the program, sends it each signal as soon as its condition is met, and waits for its end.
+    #[cfg(unix)]
+    pub(crate) fn runner_signalled(
+        &self,
+        command: &mut Command,
+        signals: &mut [(&str, &mut dyn FnMut() -> bool)],
+    ) -> Ended {
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program can be started");
+        for (signal, met) in signals {
+            wait_until(signal, met);
+            let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
+            assert!(sent.is_ok_and(|status| status.success()), "kill is part of every unix");
+        }
+        Ended::of(&child.wait_with_output().expect("the program ends"))
+    }
+
     /// Starts the program and lets it run; what it says is kept for [`Self::said`].
     pub(crate) fn start(&self, arguments: &[&str]) -> Child {
         let told = fs_err::File::create(self.file("child.log")).expect("the folder can be written");
@@ -107,6 +155,8 @@ impl Ended {
     fn of(output: &std::process::Output) -> Self {
         Self {
             code: output.status.code(),
+            #[cfg(unix)]
+            signal: std::os::unix::process::ExitStatusExt::signal(&output.status),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
             err: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
@@ -122,6 +172,16 @@ impl Ended {
     pub(crate) fn expect(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{}", self.told());
         self
+    }
+}
+
+/// Waits until `met`, for a generous time.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut met: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !met() {
+        assert!(started.elapsed() < Duration::from_mins(2), "never happened: {what}");
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

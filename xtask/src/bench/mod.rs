@@ -2,6 +2,7 @@
 
 mod check;
 mod ledger;
+mod polling;
 mod render;
 mod service;
 mod storyboard;
@@ -20,6 +21,8 @@ pub(crate) enum Bench {
     Render,
     /// Scheduling and ledger alone: 100,000 nodes in one run, every event durable.
     Ledger,
+    /// Polling that learns against fixed and doubling schedules, in simulated time.
+    Polling,
     /// Polls of the service while 2,000 tasks wait and all workers render.
     Service,
 }
@@ -33,6 +36,7 @@ pub(crate) fn bench(root: &Path, what: &Bench) -> Result<String, String> {
         Bench::Storyboard => storyboard::measure(root),
         Bench::Render => render::measure(),
         Bench::Ledger => ledger::measure(),
+        Bench::Polling => polling::measure(),
         Bench::Service => service::measure(),
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use media::Tools;
 
 use crate::artifact::{Artifact, file_sha256, sha256};
+use crate::blocking::blocking;
 use crate::provider::{Provider, Resume, Sink, Start};
 use crate::state::{Download, Failure, FailureKind};
 use crate::store::{Origin, Part, Store};
@@ -62,7 +63,7 @@ pub(super) async fn fetch(
         return Err(Broken { failure: Failure::new(FailureKind::Transient, said), kept: part.leave() });
     }
     let (order, target, tools, store) = (order.clone(), target.to_owned(), tools.clone(), store.clone());
-    let kept = tokio::task::spawn_blocking(move || keep(part, &order, &target, &store, &tools));
+    let kept = blocking(move || keep(part, &order, &target, &store, &tools));
     let kept = kept.await.unwrap_or_else(|error| Err(Failure::new(FailureKind::Corrupt, error.to_string())));
     Ok(kept?)
 }
@@ -74,18 +75,19 @@ fn keep(
     store: &Store,
     tools: &Tools,
 ) -> Result<Artifact, Failure> {
-    let corrupt = |said: String| Failure::new(FailureKind::Corrupt, said);
+    let corrupt = |said: &str, part: Part| {
+        let kept = part.set_aside().map(|path| format!("; it is kept as {}", path.display()));
+        Failure::new(FailureKind::Corrupt, format!("{said}{}", kept.unwrap_or_default()))
+    };
     let (seconds, width, height) = match tools.probe(&part.path) {
         Ok(probed) => {
             let Some(video) = probed.video else {
-                part.discard();
-                return Err(corrupt("what was downloaded holds no pictures".to_owned()));
+                return Err(corrupt("what was downloaded holds no pictures", part));
             };
             (probed.duration.as_secs_f64(), video.width, video.height)
         }
         Err(error) => {
-            part.discard();
-            return Err(corrupt(format!("what was downloaded is not a whole video: {error}")));
+            return Err(corrupt(&format!("what was downloaded is not a whole video: {error}"), part));
         }
     };
     let bytes = part.length;

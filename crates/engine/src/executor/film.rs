@@ -6,6 +6,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use crate::artifact::Artifact;
+use crate::blocking::blocking;
 use crate::ledger::Ledger;
 use crate::state::{Failure, FailureKind, Film};
 
@@ -15,7 +16,7 @@ pub(super) async fn join(
     ledger: Arc<Ledger>,
     tools: Arc<media::Tools>,
 ) -> Result<Film, Failure> {
-    let joined = tokio::task::spawn_blocking(move || {
+    let joined = blocking(move || {
         let made_of = made_of(&clips);
         match ledger.film(&target) {
             Ok(Some(film)) if film.made_of == made_of => return Ok(film),

@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use workflow::plan::{Frame, NodeIx, Source};
 
+use crate::blocking::blocking;
 use crate::provider::Provider;
 use crate::state::{Failure, FailureKind, RunState};
 use crate::time::Millis;
@@ -73,8 +74,7 @@ fn frame(video: Option<PathBuf>, last: bool) -> Given {
 
 /// Reads what is to be read and answers with the inputs' values, in order.
 pub(super) async fn fill(given: Vec<Given>, tools: Arc<media::Tools>) -> Result<Vec<String>, Failure> {
-    let filled =
-        tokio::task::spawn_blocking(move || given.into_iter().map(|input| value(input, &tools)).collect());
+    let filled = blocking(move || given.into_iter().map(|input| value(input, &tools)).collect());
     filled.await.unwrap_or_else(|error| Err(local(error.to_string())))
 }
 

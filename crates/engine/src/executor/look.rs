@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::blocking::blocking;
 use crate::ledger::{AttemptRow, AttemptState, Ledger, LedgerError};
 use crate::provider::{Found, Provider};
 use crate::state::Prior;
@@ -50,11 +51,17 @@ pub(super) async fn prior(
     }
 }
 
-/// What is known about `key` without asking anybody and without changing anything.
-pub(crate) async fn glance(ledger: &Ledger, key: &str, check: Check) -> Result<Prior, LedgerError> {
+/// What is known about `key` without asking anybody. Nothing is changed, except that a video that is there gets the name `target`, if
+/// one is given.
+pub(crate) async fn glance(
+    ledger: &Ledger,
+    key: &str,
+    target: Option<PathBuf>,
+    check: Check,
+) -> Result<Prior, LedgerError> {
     let Some(row) = ledger.live(key)? else { return Ok(Prior::Nothing) };
     match row.state {
-        AttemptState::Completed | AttemptState::Submitted => made_or_out(ledger, row, None, check).await,
+        AttemptState::Completed | AttemptState::Submitted => made_or_out(ledger, row, target, check).await,
         AttemptState::Intended if ledger.is_alive(&row.run) => Ok(Prior::Busy { run: row.run }),
         AttemptState::GivenUp => Ok(Prior::GivenUp { attempt: row.attempt }),
         AttemptState::Intended | AttemptState::Ambiguous => {
@@ -78,7 +85,7 @@ async fn made_or_out(
     };
     let (store, known_at) = (ledger.store(), artifact.changed_at);
     let writes = target.is_some();
-    let found = tokio::task::spawn_blocking(move || match target {
+    let found = blocking(move || match target {
         Some(target) => store.provide(&artifact, &target, check),
         None => Ok(store.find(&artifact, check)?.map(|_| artifact)),
     });

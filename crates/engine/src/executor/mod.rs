@@ -25,12 +25,12 @@ use crate::ledger::{Kept, Ledger, LedgerError};
 use crate::policy::Policy;
 use crate::provider::Provider;
 use crate::reporter::Reporter;
-use crate::state::{Event, Keys, RunState, RunSummary};
+use crate::state::{Event, Keys, RunState, RunSummary, Scope};
 use crate::store::Check;
 use crate::time::Clock;
 
 /// How many events are appended in one transaction at most.
-const BATCH: usize = 256;
+const BATCH: usize = 1_024;
 
 /// What a run needs besides its plan.
 pub struct Setup {
@@ -54,6 +54,8 @@ pub struct Setup {
     pub budget: Budget,
     /// What stands for each node: of the service's identity, with the salts on record, and with what is to be made anew.
     pub keys: Keys,
+    /// What it is told besides the plan.
+    pub scope: Scope,
     /// How closely files of earlier runs are looked at.
     pub check: Check,
     /// Becomes true when the user asks the run to end.
@@ -104,9 +106,12 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
     let (budget, mut interrupt) = (setup.budget, setup.interrupt);
     fs_err::create_dir_all(&folder)?;
     let lease = ledger.begin(run.clone(), plan.name(), provider.identity(), budget.caps(), clock.now())?;
+    let submits = policy.submits.map_or(0, |rate| rate.most);
     let mut state = RunState::new(Arc::clone(&plan), provider.identity(), policy)
         .with_budget(budget)
-        .with_keys(setup.keys);
+        .with_keys(setup.keys)
+        .after_submissions(ledger.intents(provider.identity(), submits)?)
+        .after_tasks(ledger.durations(provider.identity())?);
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let (looks, asked_for) = mpsc::unbounded_channel();
     let span = trace::run(&run, &plan, provider.identity());
@@ -126,7 +131,7 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
         tasks: JoinSet::new(),
     };
     hands.begin_looking(asked_for, setup.check);
-    let mut events = vec![Event::Started];
+    let mut events: Vec<Event> = setup.scope.told(&plan).into_iter().chain([Event::Started]).collect();
     let mut interruptible = true;
     loop {
         let now = clock.now();

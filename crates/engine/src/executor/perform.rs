@@ -56,6 +56,8 @@ pub(super) struct Look {
     node: NodeIx,
     key: NodeKey,
     work: Option<NodeKey>,
+    /// Whether the node is to be made; otherwise it is only of interest whether it is.
+    is_selected: bool,
 }
 
 impl Hands {
@@ -67,13 +69,16 @@ impl Hands {
         let asked = futures_util::stream::unfold(asked, async |mut asked| {
             asked.recv().await.map(|look| (look, asked))
         });
-        self.tasks.spawn(asked.for_each_concurrent(LOOKS, move |Look { node, key, work }| {
+        self.tasks.spawn(asked.for_each_concurrent(LOOKS, move |Look { node, key, work, is_selected }| {
             let (ledger, provider, clock) = (Arc::clone(&ledger), Arc::clone(&provider), clock.clone());
             let (target, sender) = (folder.join(file_name(plan.node(node), &key)), sender.clone());
             async move {
                 let (key, work) = (key.to_string(), work.map(|work| work.to_string()));
-                let found =
-                    look::prior(&ledger, &*provider, &key, work.as_deref(), target, check, clock.now()).await;
+                let found = if is_selected {
+                    look::prior(&ledger, &*provider, &key, work.as_deref(), target, check, clock.now()).await
+                } else {
+                    look::glance(&ledger, &key, Some(target), check).await
+                };
                 let event = match found {
                     Ok(prior) => Event::Looked { node, key, prior },
                     // A ledger that cannot be read is fatal; appending this event says so, with the same words.
@@ -100,13 +105,10 @@ impl Hands {
                 let refusal = Refusal { kind: RefusalKind::Again, failure, retry_after: None };
                 self.answer(Event::Refused { node, attempt, refusal });
             }
-            Action::Poll { node, attempt, task, at } => {
-                let (provider, clock) = (Arc::clone(&self.provider), self.clock.clone());
-                let (plan, run) = (Arc::clone(&self.plan), self.span.clone());
+            Action::Poll { node, attempt, task } => {
+                let provider = Arc::clone(&self.provider);
+                let span = trace::poll(&self.span, &self.plan, node, &attempt, &task);
                 self.spawn(async move {
-                    clock.sleep_until(at).await;
-                    // Begins now: the wait for its time is no part of a poll.
-                    let span = trace::poll(&run, &plan, node, &attempt, &task);
                     let answer = provider.poll(&task).instrument(span).await;
                     Event::Answered { node, attempt, answer }
                 });
@@ -149,7 +151,8 @@ impl Hands {
 
     fn look(&mut self, node: NodeIx, key: NodeKey, at: Millis, state: &RunState, now: Millis) {
         let work = if self.provider.is_paid() { state.work(node) } else { None };
-        let (look, looks) = (Look { node, key, work }, self.looks.clone());
+        let is_selected = state.is_selected(node);
+        let (look, looks) = (Look { node, key, work, is_selected }, self.looks.clone());
         if at <= now {
             drop(looks.send(look));
             return;

@@ -39,6 +39,9 @@ pub(super) fn join(run: &Span, film: &str) -> Span {
 pub(super) fn event(state: &RunState, event: &Event) {
     let node = event.node().map(|node| state.plan().node(node).name.as_str());
     match event {
+        Event::Scoped { only, fail_fast } => {
+            info!(only = only.as_ref().map(Vec::len), fail_fast, "told more than the plan");
+        }
         Event::Started | Event::Woke => trace!(event = event.kind()),
         Event::Looked { prior, .. } | Event::Taken { prior, .. } => {
             info!(node, found = found(prior), "looked up");
@@ -59,6 +62,9 @@ pub(super) fn event(state: &RunState, event: &Event) {
             Answer::Failed { failure } => info!(node, %attempt, kind = ?failure.kind, "the task failed"),
             Answer::Missing { expired } => {
                 info!(node, %attempt, expired, "the service does not know the task");
+            }
+            Answer::Later { retry_after, .. } => {
+                info!(node, %attempt, wait = ?retry_after, "asked too often")
             }
             Answer::Unreachable { .. } => info!(node, %attempt, "the service cannot be reached"),
             Answer::Unusable { failure } => {
@@ -106,5 +112,6 @@ fn ended(outcome: &Outcome) -> &'static str {
         Outcome::Blocked { .. } => "blocked",
         Outcome::Unpicked { .. } => "unpicked",
         Outcome::NotBegun => "not begun",
+        Outcome::NotSelected { .. } => "not selected",
     }
 }

@@ -3,12 +3,12 @@
 use rusqlite::{Transaction, TransactionBehavior};
 use workflow::plan::Plan;
 
-use super::spending::{self, Settled};
+use super::spending::{self, Change, Ending, Settled};
 use super::{Lease, Ledger, LedgerError};
 use crate::artifact::Artifact;
 use crate::failpoint::{self, Boundary};
 use crate::ids::{AttemptId, RunId};
-use crate::state::{Answer, Event, Failure, Film, Prior};
+use crate::state::{Answer, Event, Film, Prior};
 use crate::time::Millis;
 
 /// The format of an event's stored body.
@@ -52,13 +52,15 @@ impl Ledger {
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
         let mut applied = Vec::with_capacity(events.len());
         let mut written = Vec::with_capacity(events.len());
+        let mut change = Change::default();
         for (event, kept) in events {
-            let event = self.write(&transaction, lease, plan, at, event, kept).map_err(wrap)?;
+            let event = self.write(&transaction, &mut change, lease, plan, at, event, kept).map_err(wrap)?;
             if kept == Kept::Yes {
                 written.push(event.kind());
             }
             applied.push(event);
         }
+        change.write(&transaction).map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
         drop(connection);
         for kind in written {
@@ -77,13 +79,19 @@ impl Ledger {
         let wrap = |source| self.sqlite(source);
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
-        spending::settle(&transaction, attempt, Settled::InFull).map_err(wrap)?;
-        transaction
-            .execute(
-                "UPDATE attempts SET state = 'expired', ended_at = ?2 WHERE id = ?1 AND state IN ('submitted', 'completed')",
-                (attempt.as_str(), at.0),
+        let was_out: bool = transaction
+            .query_row(
+                "SELECT EXISTS (SELECT 1 FROM attempts WHERE id = ?1 AND state IN ('submitted', 'completed'))",
+                [attempt.as_str()],
+                |row| row.get(0),
             )
             .map_err(wrap)?;
+        if was_out {
+            let mut change = Change::default();
+            let ending = Ending { state: "expired", settled: Settled::InFull, failure: None, at };
+            change.end(&transaction, attempt, ending).map_err(wrap)?;
+            change.write(&transaction).map_err(wrap)?;
+        }
         transaction.commit().map_err(wrap)?;
         failpoint::reach(Boundary::After, "forget");
         Ok(())
@@ -104,9 +112,11 @@ impl Ledger {
         Ok(())
     }
 
+    #[expect(clippy::too_many_arguments, reason = "one event and all that it is written with")]
     fn write(
         &self,
         transaction: &Transaction<'_>,
+        change: &mut Change,
         lease: &Lease,
         plan: &Plan,
         at: Millis,
@@ -114,7 +124,7 @@ impl Ledger {
         kept: Kept,
     ) -> rusqlite::Result<Event> {
         let event = match event {
-            Event::Prepared { .. } => write_intent(transaction, lease, plan, at, event)?,
+            Event::Prepared { .. } => write_intent(transaction, change, lease, plan, at, event)?,
             other => other,
         };
         match &event {
@@ -126,7 +136,9 @@ impl Ledger {
                     .execute((attempt.as_str(), task.as_str(), at.0))?;
             }
             Event::Refused { attempt, refusal, .. } => {
-                end(transaction, attempt, "refused", Settled::LetGo, Some(&refusal.failure), at)?;
+                let failure = Some(refusal.failure.message.as_str());
+                let ending = Ending { state: "refused", settled: Settled::LetGo, failure, at };
+                change.end(transaction, attempt, ending)?;
             }
             Event::Lost { attempt, reason, .. } => {
                 transaction.execute(
@@ -135,15 +147,19 @@ impl Ledger {
                 )?;
             }
             Event::Answered { attempt, answer: Answer::Failed { failure }, .. } => {
-                end(transaction, attempt, "failed", Settled::InFull, Some(failure), at)?;
+                let failure = Some(failure.message.as_str());
+                let ending = Ending { state: "failed", settled: Settled::InFull, failure, at };
+                change.end(transaction, attempt, ending)?;
             }
             Event::Downloaded { attempt, artifact, spent, .. } => {
                 let settled = spent.map_or(Settled::InFull, Settled::At);
-                end(transaction, attempt, "completed", settled, None, at)?;
+                let ending = Ending { state: "completed", settled, failure: None, at };
+                change.end(transaction, attempt, ending)?;
                 self.write_artifact(transaction, attempt, artifact, at)?;
             }
             Event::Joined { film, .. } => self.write_film(transaction, film, at)?,
-            Event::Started
+            Event::Scoped { .. }
+            | Event::Started
             | Event::Looked { .. }
             | Event::Prepared { .. }
             | Event::Taken { .. }
@@ -223,6 +239,7 @@ impl Ledger {
 /// Writes an intent, if its key is free and it fits into the budget.
 fn write_intent(
     transaction: &Transaction<'_>,
+    change: &mut Change,
     lease: &Lease,
     plan: &Plan,
     at: Millis,
@@ -238,7 +255,7 @@ fn write_intent(
     let node = plan.node(*ix);
     let amount = held.amount();
     let (caps, spent_before) = lease.caps();
-    if let Some(cap) = spending::crossed_by(transaction, caps, spent_before, amount)? {
+    if let Some(cap) = spending::crossed_by(transaction, change, caps, spent_before, amount)? {
         return Ok(Event::Capped { node: *ix, cap });
     }
     let parts = serde_json::to_string(parts)
@@ -261,7 +278,7 @@ fn write_intent(
             held.cost,
             parts,
         ))?;
-    spending::hold(transaction, amount)?;
+    change.hold(amount);
     if let Some(anew) = anew {
         transaction
             .prepare_cached("INSERT OR REPLACE INTO salts (key, salt, run, at) VALUES (?1, ?2, ?3, ?4)")?
@@ -279,19 +296,4 @@ fn live_run(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<Option
         )?
         .query_row([key], |row| row.get(0).map(RunId))
         .optional()
-}
-
-fn end(
-    transaction: &Transaction<'_>,
-    attempt: &AttemptId,
-    state: &str,
-    settled: Settled,
-    failure: Option<&Failure>,
-    at: Millis,
-) -> rusqlite::Result<()> {
-    spending::settle(transaction, attempt, settled)?;
-    transaction
-        .prepare_cached("UPDATE attempts SET state = ?2, failure = ?3, ended_at = ?4 WHERE id = ?1")?
-        .execute((attempt.as_str(), state, failure.map(|failure| failure.message.as_str()), at.0))?;
-    Ok(())
 }

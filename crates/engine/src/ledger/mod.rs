@@ -9,6 +9,8 @@
 
 mod append;
 mod find;
+mod history;
+mod last_run;
 mod lease;
 mod reading;
 mod recorded;
@@ -24,6 +26,7 @@ use rusqlite::Connection;
 
 pub use append::Kept;
 pub use find::{AttemptRow, AttemptState};
+pub use last_run::RunRecord;
 pub use lease::Lease;
 pub use reading::{OpenAttempt, Reading, Recorded, RunRow};
 pub use recorded::RecordedAttempt;
@@ -124,7 +127,12 @@ impl Ledger {
         schema::refuse_later(file)?;
         let mut connection = Connection::open(file).map_err(wrap)?;
         schema::prepare(&mut connection, file, synchronous)?;
-        Ok(Self { connection: Mutex::new(connection), base: base.to_owned(), folder })
+        let ledger = Self { connection: Mutex::new(connection), base: base.to_owned(), folder };
+        #[cfg(feature = "failpoints")]
+        if let Some(pages) = crate::failpoint::pages() {
+            ledger.bound_pages(pages)?;
+        }
+        Ok(ledger)
     }
 
     /// Opens the ledger at `file` if it is there, for looking only; `None` when there is none yet, and nothing is made.
@@ -139,6 +147,7 @@ impl Ledger {
     ///
     /// # Errors
     /// When SQLite refuses.
+    #[cfg(feature = "failpoints")]
     pub fn bound_pages(&self, pages: u32) -> Result<(), LedgerError> {
         self.connection()
             .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))

@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior};
 
-use super::spending::{self, Settled};
+use super::spending::{Change, Ending, Settled};
 use super::{Ledger, LedgerError};
 use crate::failpoint::{self, Boundary};
 use crate::ids::{AttemptId, RunId, TaskId};
@@ -110,27 +110,39 @@ fn record(
     resolution: &Resolution,
     at: Millis,
 ) -> rusqlite::Result<bool> {
-    spending::reopen(transaction, attempt)?;
-    let (state, task, ended) = match resolution {
-        Resolution::Accepted(task) => ("submitted", Some(task.as_str()), None),
-        Resolution::NotAccepted => ("abandoned", None, Some(at.0)),
-        Resolution::GivenUp => ("given-up", None, Some(at.0)),
-    };
-    match resolution {
-        Resolution::Accepted(_) => {}
-        Resolution::NotAccepted => spending::settle(transaction, attempt, Settled::LetGo)?,
-        Resolution::GivenUp => spending::settle(transaction, attempt, Settled::InFull)?,
-    }
-    let changed = transaction.execute(
-        "UPDATE attempts SET state = ?2, task = ?3, ended_at = ?4,
-         submitted_at = CASE WHEN ?3 IS NULL THEN NULL ELSE intended_at END
-         WHERE id = ?1 AND state IN ('intended', 'ambiguous')",
-        (attempt.as_str(), state, task, ended),
+    let mut change = Change::default();
+    change.reopen(transaction, attempt)?;
+    let is_open: bool = transaction.query_row(
+        "SELECT EXISTS (SELECT 1 FROM attempts WHERE id = ?1 AND state IN ('intended', 'ambiguous'))",
+        [attempt.as_str()],
+        |row| row.get(0),
     )?;
+    if !is_open {
+        return Ok(false);
+    }
+    let (state, task) = match resolution {
+        Resolution::Accepted(task) => ("submitted", Some(task.as_str())),
+        Resolution::NotAccepted => ("abandoned", None),
+        Resolution::GivenUp => ("given-up", None),
+    };
+    let settled = match resolution {
+        Resolution::Accepted(_) => None,
+        Resolution::NotAccepted => Some(Settled::LetGo),
+        Resolution::GivenUp => Some(Settled::InFull),
+    };
+    if let Some(settled) = settled {
+        change.end(transaction, attempt, Ending { state, settled, failure: None, at })?;
+    } else {
+        transaction.execute(
+            "UPDATE attempts SET state = ?2, task = ?3, submitted_at = intended_at WHERE id = ?1",
+            (attempt.as_str(), state, task),
+        )?;
+    }
+    change.write(transaction)?;
     let body = serde_json::json!({ "event": "resolved", "attempt": attempt, "state": state, "task": task });
     transaction.execute(
         "INSERT INTO events (run, at, node, version, body) SELECT 'resolve', ?2, node, 1, ?3 FROM attempts WHERE id = ?1",
         (attempt.as_str(), at.0, body.to_string()),
     )?;
-    Ok(changed > 0)
+    Ok(true)
 }

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use super::{Ledger, LedgerError};
 use crate::budget::{Amount, Cap, Caps, Hold};
 use crate::ids::AttemptId;
+use crate::time::Millis;
 
 /// How an attempt stops holding what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,9 +33,11 @@ pub(super) fn sums(transaction: &Connection) -> rusqlite::Result<(Amount, Amount
         })
 }
 
-/// The cap that `more` would cross: over everything that is held, and all that was spent since `spent_before`.
+/// The cap that `more` would cross: over everything that is held, and all that was spent since `spent_before`. `change` is what the
+/// transaction has changed so far.
 pub(super) fn crossed_by(
     transaction: &Transaction<'_>,
+    change: &Change,
     caps: Caps,
     spent_before: Amount,
     more: Amount,
@@ -48,71 +51,114 @@ pub(super) fn crossed_by(
         sum = Amount::default();
     }
     sum += spent;
+    sum += change.held;
+    sum += change.spent;
     sum -= spent_before;
     sum += more;
     Ok(caps.crossed_by(sum))
 }
 
-pub(super) fn hold(transaction: &Transaction<'_>, amount: Amount) -> rusqlite::Result<()> {
-    change(transaction, amount, Amount::default())
+/// How an attempt ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ending<'a> {
+    /// Its last state, as it is stored.
+    pub(super) state: &'a str,
+    /// What becomes of what it holds.
+    pub(super) settled: Settled,
+    /// Why it failed, if it did.
+    pub(super) failure: Option<&'a str>,
+    /// When.
+    pub(super) at: Millis,
 }
 
-/// Settles an attempt that is about to leave the states in which it holds something. One that has left them already stays as it is.
-pub(super) fn settle(
-    transaction: &Transaction<'_>,
-    attempt: &AttemptId,
-    settled: Settled,
-) -> rusqlite::Result<()> {
-    let found: Option<(f64, Option<i64>)> = transaction
-        .prepare_cached(
-            "SELECT seconds, held FROM attempts WHERE id = ?1 AND state IN ('intended', 'ambiguous', 'submitted')",
-        )?
-        .query_row([attempt.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let Some((seconds, cost)) = found else { return Ok(()) };
-    let held = Hold { cost, ..Hold::of_seconds(seconds) }.amount();
-    let spent = match settled {
-        Settled::LetGo => Amount::default(),
-        Settled::InFull => held,
-        Settled::At(cost) => Amount { cost, ..held },
-    };
-    let came_to = cost.map(|_| spent.cost);
-    transaction
-        .prepare_cached("UPDATE attempts SET spent = ?2 WHERE id = ?1")?
-        .execute((attempt.as_str(), came_to))?;
-    let mut less = Amount::default();
-    less -= held;
-    change(transaction, less, spent)
+/// What one transaction changes in the sums: kept here and written once, because a transaction is a few hundred events.
+#[derive(Debug, Default)]
+#[must_use = "a change that is not written leaves the sums behind the attempts"]
+pub(super) struct Change {
+    held: Amount,
+    spent: Amount,
 }
 
-/// Takes back that an attempt was given up: it holds again what had counted as spent.
-pub(super) fn reopen(transaction: &Transaction<'_>, attempt: &AttemptId) -> rusqlite::Result<()> {
-    let given_up: Option<(f64, Option<i64>)> = transaction
-        .query_row(
-            "SELECT seconds, held FROM attempts WHERE id = ?1 AND state = 'given-up'",
-            [attempt.as_str()],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
-        .optional()?;
-    let Some((seconds, cost)) = given_up else { return Ok(()) };
-    transaction.execute(
-        "UPDATE attempts SET state = 'ambiguous', spent = NULL, ended_at = NULL WHERE id = ?1",
-        [attempt.as_str()],
-    )?;
-    let held = Hold { cost, ..Hold::of_seconds(seconds) }.amount();
-    let mut less = Amount::default();
-    less -= held;
-    change(transaction, held, less)
-}
+impl Change {
+    /// An attempt begins to hold this.
+    pub(super) fn hold(&mut self, amount: Amount) {
+        self.held += amount;
+    }
 
-fn change(transaction: &Transaction<'_>, held: Amount, spent: Amount) -> rusqlite::Result<()> {
-    transaction
-        .prepare_cached(
-            "UPDATE totals SET held_cost = held_cost + ?1, held_tasks = held_tasks + ?2, held_seconds = held_seconds + ?3,
-             spent_cost = spent_cost + ?4, spent_tasks = spent_tasks + ?5, spent_seconds = spent_seconds + ?6",
-        )?
-        .execute((held.cost, held.tasks, held.video_ms, spent.cost, spent.tasks, spent.video_ms))?;
-    Ok(())
+    /// Ends an attempt. What it holds is settled; where it holds nothing any more, because its video was there once, only its state changes.
+    pub(super) fn end(
+        &mut self,
+        transaction: &Transaction<'_>,
+        attempt: &AttemptId,
+        ending: Ending<'_>,
+    ) -> rusqlite::Result<()> {
+        let Ending { state, settled, failure, at } = ending;
+        let came_to = match settled {
+            Settled::LetGo => Some(0),
+            Settled::InFull => None,
+            Settled::At(cost) => Some(cost),
+        };
+        let found: Option<(f64, Option<i64>)> = transaction
+            .prepare_cached(
+                "UPDATE attempts SET state = ?2, failure = ?3, ended_at = ?4,
+                 spent = CASE WHEN held IS NULL THEN NULL ELSE COALESCE(?5, held) END
+                 WHERE id = ?1 AND state IN ('intended', 'ambiguous', 'submitted') RETURNING seconds, held",
+            )?
+            .query_row((attempt.as_str(), state, failure, at.0, came_to), |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?;
+        let Some((seconds, cost)) = found else {
+            transaction
+                .prepare_cached("UPDATE attempts SET state = ?2, failure = ?3, ended_at = ?4 WHERE id = ?1")?
+                .execute((attempt.as_str(), state, failure, at.0))?;
+            return Ok(());
+        };
+        let held = Hold { cost, ..Hold::of_seconds(seconds) }.amount();
+        self.held -= held;
+        self.spent += match settled {
+            Settled::LetGo => Amount::default(),
+            Settled::InFull => held,
+            Settled::At(came_to) => Amount { cost: if cost.is_some() { came_to } else { 0 }, ..held },
+        };
+        Ok(())
+    }
+
+    /// Takes back that an attempt was given up: it holds again what had counted as spent.
+    pub(super) fn reopen(
+        &mut self,
+        transaction: &Transaction<'_>,
+        attempt: &AttemptId,
+    ) -> rusqlite::Result<()> {
+        let given_up: Option<(f64, Option<i64>)> = transaction
+            .query_row(
+                "UPDATE attempts SET state = 'ambiguous', spent = NULL, ended_at = NULL
+                 WHERE id = ?1 AND state = 'given-up' RETURNING seconds, held",
+                [attempt.as_str()],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+            .optional()?;
+        let Some((seconds, cost)) = given_up else { return Ok(()) };
+        let held = Hold { cost, ..Hold::of_seconds(seconds) }.amount();
+        self.held += held;
+        self.spent -= held;
+        Ok(())
+    }
+
+    /// Brings the sums up to date. The last thing before a transaction is committed.
+    pub(super) fn write(self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+        let Self { held, spent } = self;
+        if held == Amount::default() && spent == Amount::default() {
+            return Ok(());
+        }
+        transaction
+            .prepare_cached(
+                "UPDATE totals SET held_cost = held_cost + ?1, held_tasks = held_tasks + ?2, held_seconds = held_seconds + ?3,
+                 spent_cost = spent_cost + ?4, spent_tasks = spent_tasks + ?5, spent_seconds = spent_seconds + ?6",
+            )?
+            .execute((held.cost, held.tasks, held.video_ms, spent.cost, spent.tasks, spent.video_ms))?;
+        Ok(())
+    }
 }
 
 impl Ledger {

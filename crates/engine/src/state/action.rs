@@ -40,7 +40,7 @@ pub enum Action {
         /// The attempt whose intent is on disk.
         attempt: AttemptId,
     },
-    /// Ask the service about a task, at time `at` or later.
+    /// Ask the service about a task, now.
     Poll {
         /// The node.
         node: NodeIx,
@@ -48,8 +48,6 @@ pub enum Action {
         attempt: AttemptId,
         /// The task.
         task: TaskId,
-        /// Not before.
-        at: Millis,
     },
     /// Note that an attempt's task is gone from the service, so that its node may be made anew.
     Forget {

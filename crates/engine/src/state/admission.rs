@@ -1,4 +1,5 @@
-//! What may begin now: submissions within the limit and the budget, downloads soonest-expiring first, the film when its clips are there.
+//! What may begin now: submissions within the limits and the budget, polls that are due, downloads soonest-expiring first, the film when its
+//! clips are there.
 
 use std::cmp::Reverse;
 
@@ -10,67 +11,121 @@ use crate::time::Millis;
 impl RunState {
     /// Runs after every event.
     pub(super) fn admit(&mut self, now: Millis, actions: &mut Vec<Action>) {
-        self.admit_submissions(now, actions);
+        let submit_at = self.admit_submissions(now, actions);
         if self.halt.is_some() {
             self.end_what_is_ready();
         }
         self.block_the_hopeless();
-        self.admit_downloads(actions);
+        let poll_at = self.admit_polls(now, actions);
+        let download_at = self.admit_downloads(now, actions);
         self.admit_films(actions);
+        if let Some(at) = [submit_at, poll_at, download_at].into_iter().flatten().min() {
+            self.wake(at, actions);
+        }
     }
 
+    /// Asks for a tick of the clock, unless an earlier one is to come: what is to be done is looked at again then.
+    fn wake(&mut self, at: Millis, actions: &mut Vec<Action>) {
+        if self.wakes.first().is_none_or(|set| at < *set) {
+            self.wakes.insert(at);
+            actions.push(Action::Wake { at });
+        }
+    }
+
+    /// Submits what may be submitted, and says when more may be.
+    ///
     /// Invariant: nothing new is submitted while a look-up is under way, because it may find a task that is out already and
     /// holds a place.
-    fn admit_submissions(&mut self, now: Millis, actions: &mut Vec<Action>) {
+    fn admit_submissions(&mut self, now: Millis, actions: &mut Vec<Action>) -> Option<Millis> {
         let may_find_more = self.standing.looking > 0 && cfg!(not(feature = "planted-overrun"));
         if may_find_more || self.halt.is_some() {
-            return;
+            return None;
         }
         while let Some((not_before, node)) = self.standing.later.first().copied() {
             if not_before > now {
                 break;
             }
             self.standing.later.pop_first();
-            self.standing.ready.insert((Reverse(self.plan.rank(node)), node));
+            self.standing.ready.insert((Reverse(self.rank(node)), node));
         }
-        let mut next_wake = self.standing.later.first().map(|(not_before, _)| *not_before);
+        self.standing.unaccounted.retain(|(until, _)| *until > now);
+        let mut more_at = self.standing.later.first().map(|(not_before, _)| *not_before);
         while let Some((_, node)) = self.standing.ready.first().copied() {
-            if !self.limiter.admits(self.in_flight(), now) {
-                next_wake =
-                    self.limiter.held_until(now).map(|until| earliest(next_wake, until)).or(next_wake);
-                break;
-            }
             if let Some(cap) = self.budget.crossed_by(&self.plan, node) {
                 // What is out may come to less than is held for it; when nothing is out any more, the cap is reached.
                 if self.standing.may_settle == 0 {
                     self.halt = Some(Halt::Capped { cap });
-                    return;
+                    return None;
                 }
                 break;
             }
+            if let Err(until) = self.may_submit(now) {
+                more_at = more_at.into_iter().chain(until).min();
+                break;
+            }
             let Some(key) = self.key(node) else { break };
-            let inline = self.node(node).inline;
+            if let Some(submits) = &mut self.limits.submits {
+                submits.take(now);
+            }
+            let state = self.node_mut(node);
+            state.sent_at = now;
+            let inline = state.inline;
             self.hold(node);
             self.put(node, Phase::Preparing);
             actions.push(Action::Prepare { node, key, inline });
         }
-        if let Some(at) = next_wake
-            && self.wake_at.is_none_or(|set| set <= now || at < set)
-        {
-            self.wake_at = Some(at);
-            actions.push(Action::Wake { at });
+        more_at
+    }
+
+    /// Whether the limits let one more submission go, or the time at which they may; nothing where something has to happen first.
+    fn may_submit(&self, now: Millis) -> Result<(), Option<Millis>> {
+        let places = &self.limits.places;
+        if let Some(until) = places.held_until(now) {
+            return Err(Some(until));
+        }
+        let unaccounted = &self.standing.unaccounted;
+        let taken = self.standing.in_flight + unaccounted.len();
+        if !places.admits(taken, self.standing.on_their_way, now) {
+            return Err(unaccounted.first().map(|(until, _)| *until));
+        }
+        match &self.limits.submits {
+            Some(submits) if !submits.admits(now) => Err(Some(submits.free_at())),
+            _ => Ok(()),
         }
     }
 
-    fn admit_downloads(&mut self, actions: &mut Vec<Action>) {
-        while self.standing.downloading < self.policy.downloads.max(1)
-            && let Some((_, node)) = self.standing.finished.first().copied()
-        {
-            let Phase::Finished(download) = &self.node(node).phase else { break };
+    /// Asks about the tasks whose time has come, and says when to go on.
+    fn admit_polls(&mut self, now: Millis, actions: &mut Vec<Action>) -> Option<Millis> {
+        while let Some((at, node)) = self.standing.polls.first().copied() {
+            if at > now {
+                return Some(at);
+            }
+            let Phase::Out { attempt, task, .. } = &self.node(node).phase else { return None };
+            let poll = Action::Poll { node, attempt: attempt.clone(), task: task.clone() };
+            if let Err(until) = self.limits.polls.take(now) {
+                return Some(until);
+            }
+            self.standing.polls.pop_first();
+            let state = self.node_mut(node);
+            state.poll_at = None;
+            state.sent_at = now;
+            actions.push(poll);
+        }
+        None
+    }
+
+    /// Begins the downloads that may begin, and says when more may.
+    fn admit_downloads(&mut self, now: Millis, actions: &mut Vec<Action>) -> Option<Millis> {
+        while let Some((_, node)) = self.standing.finished.first().copied() {
+            if let Err(until) = self.limits.downloads.admits(self.standing.downloading, now) {
+                return until;
+            }
+            let Phase::Finished(download) = &self.node(node).phase else { return None };
             let download = download.clone();
             self.put(node, Phase::Downloading(download.clone()));
             actions.push(Action::Download(download));
         }
+        None
     }
 
     fn admit_films(&mut self, actions: &mut Vec<Action>) {
@@ -170,8 +225,4 @@ impl RunState {
             }
         }
     }
-}
-
-fn earliest(set: Option<Millis>, at: Millis) -> Millis {
-    set.map_or(at, |set| set.min(at))
 }

@@ -8,6 +8,7 @@ use workflow::plan::{KeyPart, NodeIx};
 use super::outcome::{Failure, Film};
 use crate::artifact::Artifact;
 use crate::budget::{Cap, Hold};
+use crate::failpoint::Written;
 use crate::ids::{AttemptId, RunId, TaskId};
 use crate::time::Millis;
 
@@ -15,6 +16,15 @@ use crate::time::Millis;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
+    /// The run was told more than its plan. Comes before anything else, and only where there is something.
+    Scoped {
+        /// The nodes that it may submit, by name; all of them where this is not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        only: Option<Vec<String>>,
+        /// Whether nothing more is submitted once a shot has failed.
+        #[serde(default)]
+        fail_fast: bool,
+    },
     /// The run begins.
     Started,
     /// The ledger was asked what it knows about a node's key.
@@ -167,24 +177,7 @@ impl Event {
     /// The event's kind in a word, as it is stored.
     #[must_use]
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Started => "started",
-            Self::Looked { .. } => "looked",
-            Self::Prepared { .. } => "prepared",
-            Self::Taken { .. } => "taken",
-            Self::Capped { .. } => "capped",
-            Self::Unprepared { .. } => "unprepared",
-            Self::Submitted { .. } => "submitted",
-            Self::Refused { .. } => "refused",
-            Self::Lost { .. } => "lost",
-            Self::Answered { .. } => "answered",
-            Self::Downloaded { .. } => "downloaded",
-            Self::NotDownloaded { .. } => "not-downloaded",
-            Self::Joined { .. } => "joined",
-            Self::NotJoined { .. } => "not-joined",
-            Self::Woke => "woke",
-            Self::Interrupted => "interrupted",
-        }
+        Written::from(self).word()
     }
 
     /// The node that the event is about, if it is about one.
@@ -202,9 +195,12 @@ impl Event {
             | Self::Answered { node, .. }
             | Self::Downloaded { node, .. }
             | Self::NotDownloaded { node, .. } => Some(*node),
-            Self::Started | Self::Joined { .. } | Self::NotJoined { .. } | Self::Woke | Self::Interrupted => {
-                None
-            }
+            Self::Scoped { .. }
+            | Self::Started
+            | Self::Joined { .. }
+            | Self::NotJoined { .. }
+            | Self::Woke
+            | Self::Interrupted => None,
         }
     }
 }
@@ -263,6 +259,18 @@ pub enum Prior {
     },
 }
 
+impl Prior {
+    /// The task that is out or made the video, if one is known.
+    #[must_use]
+    pub fn task(&self) -> Option<&TaskId> {
+        match self {
+            Self::Made { task, .. } | Self::Out { task, .. } => Some(task),
+            Self::AtOther { task, .. } => task.as_ref(),
+            Self::Nothing | Self::Unanswered { .. } | Self::GivenUp { .. } | Self::Busy { .. } => None,
+        }
+    }
+}
+
 /// A POST that surely left nothing to pay for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Refusal {
@@ -307,6 +315,9 @@ pub enum Answer {
         last_frame_url: Option<String>,
         /// When the service's copies expire.
         expires_at: Option<Millis>,
+        /// From its creation to its completion, by the service's own clock, where it gives both.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        took: Option<Duration>,
     },
     /// The task failed at the service.
     Failed {
@@ -317,6 +328,14 @@ pub enum Answer {
     Missing {
         /// Whether it said that the task has expired.
         expired: bool,
+    },
+    /// Too much at once (429, 503): the service is there, and wants to be asked less often.
+    Later {
+        /// When to come back, where the service said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after: Option<Duration>,
+        /// What it said.
+        reason: String,
     },
     /// No usable answer.
     Unreachable {

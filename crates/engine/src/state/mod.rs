@@ -5,16 +5,19 @@
 
 mod action;
 mod admission;
+mod asking;
 mod event;
 mod keys;
-mod limiter;
+mod limits;
 mod outcome;
 mod phase;
+mod scope;
 mod spending;
 mod standing;
 mod summary;
 mod transitions;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use workflow::plan::{NodeIx, Plan};
@@ -25,13 +28,15 @@ pub use keys::{Keys, key_of};
 pub(crate) use keys::{identities_of, parts_of};
 pub use outcome::{Decision, Failure, FailureKind, Film, FilmOutcome, Halt, Outcome};
 pub use phase::{NodeState, Phase};
+pub use scope::Scope;
 pub use summary::{FilmSummary, NodeSummary, RunSummary};
 
 use crate::artifact::Artifact;
 use crate::budget::Budget;
 use crate::policy::Policy;
+use crate::polling::Book;
 use crate::time::Millis;
-use limiter::Limiter;
+use limits::Limits;
 use standing::Standing;
 
 /// Everything that is known of a run, and what is to come.
@@ -43,13 +48,19 @@ pub struct RunState {
     budget: Budget,
     nodes: Vec<NodeState>,
     standing: Standing,
-    limiter: Limiter,
+    /// What is known about how long tasks take.
+    book: Book,
+    /// The longest paths by time, where that is known.
+    ranks: Option<Vec<u64>>,
+    limits: Limits,
     /// By position among the films of the plan.
     films: Vec<FilmState>,
+    scope: Scope,
     halt: Option<Halt>,
     /// Until when an interrupted run goes on with its downloads.
     grace_until: Option<Millis>,
-    wake_at: Option<Millis>,
+    /// The times at which the clock has been asked to tick, and has not yet.
+    wakes: BTreeSet<Millis>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -68,15 +79,18 @@ impl RunState {
         Self {
             keys: Keys::of_service(service),
             standing: Standing::new(&plan),
-            limiter: Limiter::new(policy.in_flight),
+            book: Book::default(),
+            ranks: None,
+            limits: Limits::new(&policy),
             budget: Budget::default(),
             plan,
             policy,
             nodes,
             films,
+            scope: Scope::default(),
             halt: None,
             grace_until: None,
-            wake_at: None,
+            wakes: BTreeSet::new(),
         }
     }
 
@@ -92,6 +106,15 @@ impl RunState {
         Self { keys, ..self }
     }
 
+    /// The same run after earlier ones of this process or another, which submitted at these times: they count against the rate of submissions.
+    #[must_use]
+    pub fn after_submissions(mut self, times: impl IntoIterator<Item = Millis>) -> Self {
+        if let Some(submits) = &mut self.limits.submits {
+            times.into_iter().for_each(|at| submits.take(at));
+        }
+        self
+    }
+
     /// Takes note of `event` and says what follows. Events that no longer matter (a late answer about a node that has ended) change nothing.
     #[must_use]
     pub fn apply(&mut self, event: Event, now: Millis) -> Vec<Action> {
@@ -99,6 +122,7 @@ impl RunState {
         self.standing.changed.clear();
         self.standing.ended_films.clear();
         match event {
+            Event::Scoped { only, fail_fast } => self.scoped(only, fail_fast),
             Event::Started => self.started(now, &mut actions),
             Event::Looked { node, key: _, prior } | Event::Taken { node, prior } => {
                 self.looked(node, prior, now, &mut actions);
@@ -108,11 +132,9 @@ impl RunState {
                 self.prepared(node, attempt, by_url, &mut actions);
             }
             Event::Unprepared { node, failure } => self.unprepared(node, failure),
-            Event::Submitted { node, attempt, task } => {
-                self.submitted(node, attempt, task, now, &mut actions);
-            }
+            Event::Submitted { node, attempt, task } => self.submitted(node, attempt, task, now),
             Event::Refused { node, attempt: _, refusal } => self.refused(node, refusal, now),
-            Event::Lost { node, attempt, reason } => self.lost(node, attempt, reason),
+            Event::Lost { node, attempt, reason } => self.lost(node, attempt, reason, now),
             Event::Answered { node, attempt, answer } => {
                 self.answered(node, attempt, answer, now, &mut actions);
             }
@@ -120,7 +142,7 @@ impl RunState {
                 self.downloaded(node, artifact, spent, now, &mut actions);
             }
             Event::NotDownloaded { node, attempt: _, failure, kept } => {
-                self.not_downloaded(node, failure, kept, now);
+                self.not_downloaded(node, failure, kept, now, &mut actions);
             }
             Event::Joined { at, film } => self.film_ended(at, FilmOutcome::Done { film }),
             Event::NotJoined { at, failure } => self.film_ended(at, FilmOutcome::Failed { failure }),

@@ -1,9 +1,10 @@
 //! How nodes and runs end. Failures are data: an outcome in the summary, never an error of the run.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use workflow::plan::NodeIx;
+use workflow::plan::{NodeIx, RetryOn};
 
 use crate::artifact::Artifact;
 use crate::budget::Cap;
@@ -23,6 +24,8 @@ pub enum Decision {
     Deferred,
     /// It cannot be done now: see why.
     Blocked,
+    /// The run was told to make other shots: this one is not made, and nothing of it is submitted.
+    Unselected,
 }
 
 impl Decision {
@@ -35,6 +38,7 @@ impl Decision {
             Self::Execute => "execute",
             Self::Deferred => "deferred",
             Self::Blocked => "blocked",
+            Self::Unselected => "unselected",
         }
     }
 }
@@ -48,13 +52,16 @@ pub struct Failure {
     pub message: String,
     /// The service's own code, where it gave one (spec 7).
     pub code: Option<String>,
+    /// When to come back, where the service said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<Duration>,
 }
 
 impl Failure {
     /// A failure without a code of the service.
     #[must_use]
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), code: None }
+        Self { kind, message: message.into(), code: None, retry_after: None }
     }
 }
 
@@ -89,20 +96,22 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// Whether the same request, submitted again, may succeed. Only then does a shot's `retry` apply.
+    /// What stands for it in a shot's `retry`; nothing where another attempt would not help or could pay twice, whatever the file says.
     #[must_use]
-    pub fn worth_resubmitting(self) -> bool {
+    pub fn retried_as(self) -> Option<RetryOn> {
         match self {
-            Self::OutputModerated | Self::Transient | Self::Task => true,
+            Self::OutputModerated => Some(RetryOn::OutputModerated),
+            Self::Transient => Some(RetryOn::Transient),
+            Self::Task => Some(RetryOn::Failed),
+            Self::Expired => Some(RetryOn::Expired),
+            Self::Corrupt => Some(RetryOn::Corrupt),
             Self::InputModerated
             | Self::RateLimited
             | Self::Quota
             | Self::Unauthorized
             | Self::Invalid
-            | Self::Expired
-            | Self::Corrupt
             | Self::Local
-            | Self::GivenUp => false,
+            | Self::GivenUp => None,
         }
     }
 }
@@ -151,6 +160,11 @@ pub enum Outcome {
     },
     /// It was not begun because the run was ended first.
     NotBegun,
+    /// It is not made, and the run was told to make other shots.
+    NotSelected {
+        /// Its task, if one of an earlier run is still out: it stays out, and a run that makes this shot adopts it.
+        task: Option<TaskId>,
+    },
 }
 
 /// Why a run stopped submitting.
@@ -168,6 +182,11 @@ pub enum Halt {
     Capped {
         /// Which.
         cap: Cap,
+    },
+    /// A shot failed, and the run was told to submit nothing more then.
+    FailFast {
+        /// The shot.
+        shot: String,
     },
 }
 

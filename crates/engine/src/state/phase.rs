@@ -8,6 +8,7 @@ use super::action::Download;
 use super::outcome::{Decision, Outcome};
 use crate::budget::Amount;
 use crate::ids::{AttemptId, TaskId};
+use crate::polling::Seen;
 use crate::time::Millis;
 
 /// The phases of a node, in the order in which it passes through them.
@@ -84,11 +85,19 @@ pub struct NodeState {
     pub(super) key: Option<NodeKey>,
     /// What is held of the budget for it.
     pub(super) held: Option<Amount>,
+    /// When the request or the poll that is on its way was let go.
+    pub(super) sent_at: Millis,
+    /// What its task has said so far in this run.
+    pub(super) seen: Option<Box<Seen>>,
+    /// When its task is asked about next.
+    pub(super) poll_at: Option<Millis>,
     pub(super) post_tries: u32,
     pub(super) download_tries: u32,
     /// Bytes of its video that are on disk, to go on from.
     pub(super) kept: u64,
     pub(super) resubmissions: u32,
+    /// Tasks that this run submitted for it and that another attempt has taken the place of.
+    pub(super) replaced: u32,
     pub(super) inline: bool,
     pub(super) by_url: bool,
     pub(super) was_downloaded: bool,
@@ -108,10 +117,14 @@ impl NodeState {
             trouble: None,
             key: None,
             held: None,
+            sent_at: Millis::default(),
+            seen: None,
+            poll_at: None,
             post_tries: 0,
             download_tries: 0,
             kept: 0,
             resubmissions: 0,
+            replaced: 0,
             inline: false,
             by_url: false,
             was_downloaded: false,
@@ -136,7 +149,7 @@ impl NodeState {
             Phase::Finished(download) | Phase::Downloading(download) => Some(&download.task),
             Phase::Out { task, .. }
             | Phase::Over(Outcome::Done { task, .. } | Outcome::Detached { task, .. }) => Some(task),
-            Phase::Over(Outcome::Failed { task, .. }) => task.as_ref(),
+            Phase::Over(Outcome::Failed { task, .. } | Outcome::NotSelected { task }) => task.as_ref(),
             Phase::Waiting
             | Phase::Looking
             | Phase::Elsewhere

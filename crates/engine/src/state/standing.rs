@@ -15,6 +15,8 @@ pub(super) struct Standing {
     pub(super) open: usize,
     pub(super) looking: usize,
     pub(super) in_flight: usize,
+    /// Submissions that are prepared or wait for their answer.
+    pub(super) on_their_way: usize,
     pub(super) downloading: usize,
     /// Open nodes that hold something of the budget: it may be settled yet.
     pub(super) may_settle: usize,
@@ -22,6 +24,10 @@ pub(super) struct Standing {
     pub(super) ready: BTreeSet<(Reverse<u64>, NodeIx)>,
     /// Nodes that may be submitted from a time on.
     pub(super) later: BTreeSet<(Millis, NodeIx)>,
+    /// Tasks that are out, by when they are asked about next.
+    pub(super) polls: BTreeSet<(Millis, NodeIx)>,
+    /// Nodes that have ended while a task of theirs is out, or may be, and until when they keep its place.
+    pub(super) unaccounted: BTreeSet<(Millis, NodeIx)>,
     /// Videos to fetch, soonest-expiring first.
     pub(super) finished: BTreeSet<(Millis, NodeIx)>,
     /// Nodes that changed their phase with the last event: see [`RunState::changed`].
@@ -56,10 +62,13 @@ impl Standing {
             open: plan.len(),
             looking: 0,
             in_flight: 0,
+            on_their_way: 0,
             downloading: 0,
             may_settle: 0,
             ready: BTreeSet::new(),
             later: BTreeSet::new(),
+            polls: BTreeSet::new(),
+            unaccounted: BTreeSet::new(),
             finished: BTreeSet::new(),
             fallen: Vec::new(),
             changed: Vec::new(),
@@ -80,12 +89,8 @@ impl Standing {
                 self.finished.remove(&(expiry(download.expires_at), node));
             }
             Phase::Downloading(_) => self.downloading -= 1,
-            Phase::Waiting
-            | Phase::Elsewhere
-            | Phase::Preparing
-            | Phase::Submitting { .. }
-            | Phase::Out { .. }
-            | Phase::Over(_) => {}
+            Phase::Preparing | Phase::Submitting { .. } => self.on_their_way -= 1,
+            Phase::Waiting | Phase::Elsewhere | Phase::Out { .. } | Phase::Over(_) => {}
         }
     }
 
@@ -101,6 +106,7 @@ impl Standing {
                 self.finished.insert((expiry(download.expires_at), node));
             }
             Phase::Downloading(_) => self.downloading += 1,
+            Phase::Preparing | Phase::Submitting { .. } => self.on_their_way += 1,
             Phase::Over(outcome) => {
                 self.open -= 1;
                 for film in self.shown_in.get(&node).into_iter().flatten() {
@@ -113,11 +119,7 @@ impl Standing {
                     self.fallen.push(node);
                 }
             }
-            Phase::Waiting
-            | Phase::Elsewhere
-            | Phase::Preparing
-            | Phase::Submitting { .. }
-            | Phase::Out { .. } => {}
+            Phase::Waiting | Phase::Elsewhere | Phase::Out { .. } => {}
         }
     }
 }
@@ -130,12 +132,15 @@ fn expiry(at: Option<Millis>) -> Millis {
 impl RunState {
     /// The only way in which a node changes its phase. What has ended stays as it ended.
     pub(super) fn put(&mut self, node: NodeIx, phase: Phase) {
-        let rank = self.plan.rank(node);
+        let rank = self.rank(node);
         let state = &mut self.nodes[node.index()];
         if matches!(state.phase, Phase::Over(_)) {
             return;
         }
         let holds = state.held.is_some();
+        if let Some(at) = state.poll_at.take() {
+            self.standing.polls.remove(&(at, node));
+        }
         self.standing.leave(node, rank, &state.phase, holds);
         let is_over = matches!(phase, Phase::Over(_));
         state.phase = phase;
@@ -146,8 +151,24 @@ impl RunState {
         }
     }
 
+    /// Its task is asked about at `at`.
+    pub(super) fn set_poll(&mut self, node: NodeIx, at: Millis) {
+        if let Some(before) = self.nodes[node.index()].poll_at.replace(at) {
+            self.standing.polls.remove(&(before, node));
+        }
+        self.standing.polls.insert((at, node));
+    }
+
+    /// A node that ends keeps the place of a task that is out, or may be, until then.
+    pub(super) fn keep_place(&mut self, node: NodeIx, until: Millis) {
+        if cfg!(not(feature = "planted-forgetful")) {
+            self.standing.unaccounted.insert((until, node));
+        }
+    }
+
     /// A node's end.
     pub(super) fn end(&mut self, node: NodeIx, outcome: Outcome) {
+        let outcome = self.within_scope(node, outcome);
         self.put(node, Phase::Over(outcome));
     }
 }

@@ -53,26 +53,15 @@ pub struct NodeSummary {
     pub task: Option<TaskId>,
     /// From submission to the file on disk, when both happened in this run.
     pub took: Option<Duration>,
+    /// How many tasks of it failed in this run, each of which another attempt has taken the place of.
+    pub retries: u32,
 }
 
 impl RunState {
     /// What the run came to. A node that has not ended (there is none once [`RunState::is_over`]) counts as not begun.
     #[must_use]
     pub fn summary(&self, run: RunId) -> RunSummary {
-        let nodes = self
-            .plan
-            .nodes()
-            .map(|(ix, node)| {
-                let state = self.node(ix);
-                NodeSummary {
-                    name: node.name.clone(),
-                    decision: state.decision,
-                    outcome: state.outcome().cloned().unwrap_or(Outcome::NotBegun),
-                    task: state.task().cloned(),
-                    took: state.took(),
-                }
-            })
-            .collect();
+        let nodes = self.plan.nodes().map(|(ix, _)| self.node_summary(ix)).collect();
         let films = self
             .plan
             .films()
@@ -96,6 +85,22 @@ impl RunState {
             .collect();
         let (caps, held, spent) = (self.budget.caps(), self.budget.held(), self.budget.spent());
         RunSummary { run, nodes, films, to_pick, halt: self.halt.clone(), caps, held, spent }
+    }
+}
+
+impl RunState {
+    /// What one node came to; as long as it has not ended, it counts as not begun.
+    #[must_use]
+    pub fn node_summary(&self, node: NodeIx) -> NodeSummary {
+        let state = self.node(node);
+        NodeSummary {
+            name: self.plan.node(node).name.clone(),
+            decision: state.decision,
+            outcome: state.outcome().cloned().unwrap_or(Outcome::NotBegun),
+            task: state.task().cloned(),
+            took: state.took(),
+            retries: state.replaced,
+        }
     }
 }
 

@@ -34,8 +34,6 @@ struct Accepted {
     digest: String,
     done_at: Instant,
     fails: bool,
-    /// Whether a run asks about it. What no run knows of, none can count.
-    known: bool,
     /// Whether a run was told that it is done while it was not: then its place was given away.
     lied_about: bool,
 }
@@ -45,8 +43,20 @@ struct Books {
     opened: Instant,
     dice: Dice,
     tasks: BTreeMap<String, Accepted>,
-    /// Most unfinished tasks at once that a run knows of.
+    /// Most unfinished tasks at once.
     most_out: usize,
+    /// When POSTs arrived.
+    posts: Vec<Instant>,
+    /// When polls arrived in this run.
+    polls: Vec<Instant>,
+    /// Until when the service has asked this run to send no POSTs, and since when.
+    no_posts: Option<(Instant, Instant)>,
+    /// The same of polls.
+    no_polls: Option<(Instant, Instant)>,
+    downloading: usize,
+    most_downloading: usize,
+    /// What came although the service had asked to wait.
+    impatient: Vec<&'static str>,
 }
 
 /// The simulated service.
@@ -61,7 +71,19 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(seed: u64, can_tell: bool, trouble: u64) -> Self {
-        let books = Books { opened: Instant::now(), dice: Dice(seed), tasks: BTreeMap::new(), most_out: 0 };
+        let books = Books {
+            opened: Instant::now(),
+            dice: Dice(seed),
+            tasks: BTreeMap::new(),
+            most_out: 0,
+            posts: Vec::new(),
+            polls: Vec::new(),
+            no_posts: None,
+            no_polls: None,
+            downloading: 0,
+            most_downloading: 0,
+            impatient: Vec::new(),
+        };
         Self { books: Arc::new(Mutex::new(books)), can_tell, trouble }
     }
 
@@ -108,24 +130,72 @@ impl World {
         })
     }
 
+    /// Most tasks that were out at once: accepted, unfinished, and not said to be finished.
     pub(crate) fn most_out(&self) -> usize {
         self.with(|books| books.most_out)
     }
 
-    /// A run asks about a task, so it knows of it.
-    fn note(&self, task: &TaskId) {
+    /// Most downloads at once.
+    pub(crate) fn most_downloading(&self) -> usize {
+        self.with(|books| books.most_downloading)
+    }
+
+    /// Most POSTs in any stretch of `per`, in all runs together.
+    pub(crate) fn most_posts(&self, per: Duration) -> usize {
+        self.with(|books| most_within(&books.posts, per))
+    }
+
+    /// Most polls in any stretch of `per` in this run.
+    pub(crate) fn most_polls(&self, per: Duration) -> usize {
+        self.with(|books| most_within(&books.polls, per))
+    }
+
+    /// What came although the service had asked to wait.
+    pub(crate) fn impatient(&self) -> Vec<&'static str> {
+        self.with(|books| books.impatient.clone())
+    }
+
+    /// Another process begins, which knows what is in the ledger and nothing else.
+    pub(crate) fn begin_run(&self) {
         self.with(|books| {
-            if let Some(found) = books.tasks.get_mut(task.as_str()) {
-                found.known = true;
-            }
-            let now = Instant::now();
-            let out = books
-                .tasks
-                .values()
-                .filter(|task| task.known && !task.lied_about && task.done_at > now)
-                .count();
-            books.most_out = books.most_out.max(out);
+            books.polls.clear();
+            books.no_posts = None;
+            books.no_polls = None;
+            books.downloading = 0;
         });
+    }
+
+    /// A POST or a poll arrives.
+    fn arrive(&self, is_post: bool) {
+        self.with(|books| {
+            let now = Instant::now();
+            let (times, asked, name) = if is_post {
+                (&mut books.posts, books.no_posts, "a POST")
+            } else {
+                (&mut books.polls, books.no_polls, "a poll")
+            };
+            times.push(now);
+            // What left before the service had said so is not to blame.
+            if asked.is_some_and(|(since, until)| since < now && now < until) {
+                books.impatient.push(name);
+            }
+        });
+    }
+
+    /// Asks to wait, or does not say how long.
+    fn ask_to_wait(&self, is_post: bool) -> Option<Duration> {
+        let wait = [None, Some(Duration::from_secs(3)), Some(Duration::from_secs(20))][self.roll(3) as usize];
+        self.with(|books| {
+            let asked = if is_post { &mut books.no_posts } else { &mut books.no_polls };
+            if let Some(wait) = wait {
+                let (now, before) = (Instant::now(), *asked);
+                let until = before.map_or(now + wait, |(_, until)| until.max(now + wait));
+                // What was asked for before goes on from when it was asked.
+                let since = before.filter(|(_, until)| *until > now).map_or(now, |(since, _)| since);
+                *asked = Some((since, until));
+            }
+        });
+        wait
     }
 
     fn accept(&self, request: &Value) -> TaskId {
@@ -137,10 +207,37 @@ impl World {
             let fails = books.dice.roll(100) < 10;
             books.tasks.insert(
                 id.clone(),
-                Accepted { shot, digest: digest(request), done_at, fails, known: false, lied_about: false },
+                Accepted { shot, digest: digest(request), done_at, fails, lied_about: false },
             );
+            let is_out = |task: &&Accepted| task.done_at > now && !task.lied_about;
+            books.most_out = books.most_out.max(books.tasks.values().filter(is_out).count());
             TaskId(id)
         })
+    }
+}
+
+/// Most of these times, which are in order, in any stretch of `per`: its beginning counts, its end does not.
+fn most_within(times: &[Instant], per: Duration) -> usize {
+    let within = |at: usize| times[at..].iter().take_while(|time| **time < times[at] + per).count();
+    (0..times.len()).map(within).max().unwrap_or(0)
+}
+
+/// A download that runs, until its run is over or cut off.
+struct Downloading<'a>(&'a World);
+
+impl<'a> Downloading<'a> {
+    fn begin(world: &'a World) -> Self {
+        world.with(|books| {
+            books.downloading += 1;
+            books.most_downloading = books.most_downloading.max(books.downloading);
+        });
+        Self(world)
+    }
+}
+
+impl Drop for Downloading<'_> {
+    fn drop(&mut self) {
+        self.0.with(|books| books.downloading = books.downloading.saturating_sub(1));
     }
 }
 
@@ -163,13 +260,17 @@ impl Provider for World {
 
     fn submit<'a>(&'a self, request: &'a Value) -> BoxFuture<'a, Submission> {
         Box::pin(async move {
+            self.arrive(true);
             self.pause().await;
             let refused = |kind, what, retry_after| {
                 Submission::Refused(Refusal { kind, failure: failure(what), retry_after })
             };
             if self.roll(100) < self.trouble {
                 match self.roll(4) {
-                    0 => return refused(RefusalKind::Later, FailureKind::RateLimited, None),
+                    0 => {
+                        let wait = self.ask_to_wait(true);
+                        return refused(RefusalKind::Later, FailureKind::RateLimited, wait);
+                    }
                     1 => {
                         return refused(
                             RefusalKind::Again,
@@ -194,10 +295,10 @@ impl Provider for World {
 
     fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
-            self.note(task);
+            self.arrive(false);
             self.pause().await;
             if self.roll(100) < self.trouble {
-                return match self.roll(4) {
+                return match self.roll(5) {
                     // The replica that is asked is behind for a while.
                     0 if self.is_behind() => Answer::Missing { expired: false },
                     // Done, or so it says: there is nothing to fetch yet. A run has to believe that it is no longer out.
@@ -205,7 +306,10 @@ impl Provider for World {
                         self.with(|books| {
                             books.tasks.get_mut(task.as_str()).map(|found| found.lied_about = true)
                         });
-                        Answer::Completed { url: None, last_frame_url: None, expires_at: None }
+                        Answer::Completed { url: None, last_frame_url: None, expires_at: None, took: None }
+                    }
+                    3 => {
+                        Answer::Later { retry_after: self.ask_to_wait(false), reason: "simulated".to_owned() }
                     }
                     2 => Answer::Unreachable { reason: "simulated".to_owned() },
                     _ => Answer::Running { progress: None, status: "thinking".to_owned() },
@@ -222,6 +326,7 @@ impl Provider for World {
                         url: Some("https://cdn.example/v".to_owned()),
                         last_frame_url: None,
                         expires_at: None,
+                        took: None,
                     }
                 }
             })
@@ -236,6 +341,7 @@ impl Provider for World {
         sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
+            let _running = Downloading::begin(self);
             self.pause().await;
             let is_ready = self.with(|books| {
                 let found = &books.tasks[task.as_str()];

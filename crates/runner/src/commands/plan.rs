@@ -5,8 +5,10 @@ use std::sync::Arc;
 use engine::preview::{Preview, preview};
 use engine::{Ledger, LedgerError};
 use serde_json::json;
+use workflow::plan::Selection;
 
 use crate::args::{Format, Plan, PlanFormat};
+use crate::choosing::{self, Chosen, NotChosen};
 use crate::commands::complain;
 use crate::exit::Exit;
 use crate::load;
@@ -40,9 +42,9 @@ pub(crate) async fn plan(args: Plan) -> Exit {
     };
     let previews = match decisions(&args, &plan, &service).await {
         Ok(previews) => previews,
-        Err(error) => {
-            complain(error);
-            return Exit::Unusable;
+        Err((why, exit)) => {
+            complain(why);
+            return exit;
         }
     };
     let document = Document::new(&plan, &previews, &service, prices.as_ref());
@@ -72,8 +74,23 @@ async fn decisions(
     args: &Plan,
     plan: &Arc<workflow::plan::Plan>,
     service: &str,
-) -> Result<Vec<Preview>, LedgerError> {
-    let place = Place::of(&args.input.file)?;
-    let ledger = Ledger::open_existing(&place.ledger(), &place.folder)?;
-    preview(plan, ledger.as_ref(), service).await
+) -> Result<Vec<Preview>, (String, Exit)> {
+    let unusable = |error: LedgerError| (error.to_string(), Exit::Unusable);
+    let place = Place::of(&args.input.file).map_err(|error| unusable(error.into()))?;
+    let ledger = Ledger::open_existing(&place.ledger(), &place.folder).map_err(unusable)?;
+    let selection = match args.choosing.of(plan, ledger.as_ref()) {
+        Ok(Chosen::All) => None,
+        Ok(Chosen::Some(selection)) => Some(selection),
+        Ok(Chosen::Nothing(why)) => {
+            eprintln!("{why}");
+            Some(Selection::only([]))
+        }
+        Err(NotChosen::Unknown(why)) => return Err((why, Exit::InvalidInput)),
+        Err(NotChosen::Ledger(error)) => return Err(unusable(error)),
+    };
+    let mut previews = preview(plan, ledger.as_ref(), service).await.map_err(unusable)?;
+    if let Some(selection) = selection {
+        choosing::mark(plan, &selection, &mut previews).map_err(|why| (why, Exit::InvalidInput))?;
+    }
+    Ok(previews)
 }

@@ -3,19 +3,21 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::spending::Spending;
-use engine::state::{Halt, Keys};
+use engine::state::{Halt, Keys, Scope};
 use engine::store::Check;
 use engine::{Budget, Clock, Ledger, LedgerError, RunId, RunSummary, Setup};
-use tokio::sync::watch;
-use workflow::plan::{NodeIx, Plan};
+use workflow::plan::{NodeIx, Plan, Selection};
 
 use super::resolve::now;
 use crate::args::{Format, Run};
 use crate::budget::{self, Unaffordable};
+use crate::choosing::{self, Chosen, NotChosen};
 use crate::commands::complain;
 use crate::exit::Exit;
+use crate::interrupt::{Kept, interrupts_saying};
 use crate::load;
 use crate::place::Place;
 use crate::prices::{self, PriceTable};
@@ -69,9 +71,22 @@ pub(crate) async fn run(args: Run) -> Exit {
                     "the cap on {cap} is reached: what was out is finished, the rest is not submitted; \
                      run again with a higher cap to go on"
                 )),
+                Some(Halt::FailFast { shot }) => complain(format!(
+                    "{shot} failed: what was out is finished, the rest is not submitted (--fail-fast); \
+                     `--failed` makes these shots again"
+                )),
                 Some(Halt::Interrupted) | None => {}
             }
             Exit::of(&summary)
+        }
+        Err(Stop { why, exit: Exit::Done }) => {
+            match args.format {
+                Format::Text => {}
+                Format::Json => println!("{:#}", report::nothing_json()),
+                Format::Ndjson => report::stream::nothing(&why, now()),
+            }
+            eprintln!("{why}");
+            Exit::Done
         }
         Err(stop) => {
             complain(stop.why);
@@ -93,18 +108,36 @@ fn spending(plan: &Plan, summary: &RunSummary, table: &PriceTable) -> Spending {
 }
 
 /// The nodes that are to be made anew, in file order and each once.
-fn forced(args: &Run, plan: &Plan) -> Result<Vec<NodeIx>, Stop> {
+fn forced(args: &Run, plan: &Plan, selection: Option<&Selection>) -> Result<Vec<NodeIx>, Stop> {
     let Some(names) = &args.force else { return Ok(Vec::new()) };
-    let mut nodes = Vec::new();
-    for name in names {
-        nodes.extend(plan.select(name).map_err(|why| Stop { why, exit: Exit::InvalidInput })?);
+    let refused = |why| Stop { why, exit: Exit::InvalidInput };
+    let is_selected = |ix: &NodeIx| selection.is_none_or(|selection| selection.contains(*ix));
+    let mut nodes = choosing::named(names, plan).map_err(refused)?;
+    if let Some(other) = nodes.iter().find(|ix| !is_selected(ix)) {
+        let name = &plan.node(*other).name;
+        return Err(refused(format!(
+            "--force names {name}, which is not among the shots that this run makes"
+        )));
     }
     if names.is_empty() {
-        nodes.extend(plan.nodes().map(|(ix, _)| ix));
+        nodes.extend(plan.nodes().map(|(ix, _)| ix).filter(is_selected));
     }
     nodes.sort_unstable();
     nodes.dedup();
     Ok(nodes)
+}
+
+/// The nodes that the run is to make, where that is not all of them.
+fn chosen(args: &Run, plan: &Plan, place: &Place) -> Result<Option<Selection>, Stop> {
+    // Where a name is wrong nothing is made, not even a ledger.
+    let ledger = Ledger::open_existing(&place.ledger(), &place.folder).map_err(Stop::unusable)?;
+    match args.choosing.of(plan, ledger.as_ref()) {
+        Ok(Chosen::All) => Ok(None),
+        Ok(Chosen::Some(selection)) => Ok(Some(selection)),
+        Ok(Chosen::Nothing(why)) => Err(Stop { why, exit: Exit::Done }),
+        Err(NotChosen::Unknown(why)) => Err(Stop { why, exit: Exit::InvalidInput }),
+        Err(NotChosen::Ledger(error)) => Err(Stop::unusable(error)),
+    }
 }
 
 /// Says what the run will submit and cost, before it does, and stops it where that does not fit the caps. Answers with the cost, as far as it is known.
@@ -113,17 +146,22 @@ async fn announce(
     plan: &Arc<Plan>,
     ledger: &Ledger,
     keys: &Keys,
+    selection: Option<&Selection>,
     service: &str,
     table: Option<&PriceTable>,
     is_free: bool,
 ) -> Result<Option<Worth>, Stop> {
     let caps = budget::caps(&args.budget);
-    if table.is_none() && caps.is_none() && args.force.is_none() {
+    if table.is_none() && caps.is_none() && args.force.is_none() && selection.is_none() {
         return Ok(None);
     }
     let check = if args.verify { Check::Hash } else { Check::Quick };
-    let previews =
+    let mut previews =
         engine::preview::preview_with(plan, Some(ledger), keys, check).await.map_err(Stop::unusable)?;
+    if let Some(selection) = selection {
+        choosing::mark(plan, selection, &mut previews)
+            .map_err(|why| Stop { why, exit: Exit::InvalidInput })?;
+    }
     let document = report::plan::Document::new(plan, &previews, service, table);
     budget::look(&args.budget, is_free, &document).map_err(|unaffordable| match unaffordable {
         Unaffordable::BelowFloor(why) => Stop { why, exit: Exit::Capped },
@@ -134,7 +172,7 @@ async fn announce(
     if !again.is_empty() {
         eprintln!("made anew, whatever there is of them: {}", again.join(", "));
     }
-    if table.is_some() || !again.is_empty() {
+    if table.is_some() || !again.is_empty() || selection.is_some() {
         for line in report::plan::estimate(&document) {
             eprintln!("{line}");
         }
@@ -149,13 +187,14 @@ async fn carry_out<'t>(
     plan: Arc<Plan>,
     table: Option<&'t PriceTable>,
 ) -> Result<(RunSummary, Option<&'t PriceTable>, Telling), Stop> {
-    let force = forced(args, &plan)?;
     let place = Place::of(&args.input.file).map_err(Stop::unusable)?;
     let folder = match &args.out {
         Some(folder) => std::path::absolute(folder).map_err(Stop::unusable)?,
         None => place.out(plan.name()),
     };
     let choice = Choice::from_environment().map_err(Stop::unusable)?;
+    let selection = chosen(args, &plan, &place)?;
+    let force = forced(args, &plan, selection.as_ref())?;
     let ledger = open(&place).map_err(Stop::unusable)?;
     let is_free = choice.is_free();
     let table = table.filter(|_| !is_free);
@@ -164,12 +203,14 @@ async fn carry_out<'t>(
         .with_salt(args.salt.clone())
         .following(ledger.salts().map_err(Stop::unusable)?)
         .making_anew(force.iter().copied(), run.as_str());
-    let worth = announce(args, &plan, &ledger, &keys, &identity, table, is_free).await?;
+    let worth = announce(args, &plan, &ledger, &keys, selection.as_ref(), &identity, table, is_free).await?;
     let Connected { provider, mut policy, service } =
         choice.connect(&place, tools()).await.map_err(Stop::unusable)?;
     if let Some(jobs) = args.jobs {
         policy.in_flight = usize::from(jobs);
     }
+    policy.grace = Duration::from_secs_f64(args.grace);
+    let (kept, file) = (Kept::default(), args.input.file.display().to_string());
     let head = Head { run: run.clone(), service: identity, jobs: policy.in_flight, worth };
     let prices = budget::prices(&plan, is_free, table.map(|table| &table.prices));
     let setup = Setup {
@@ -184,10 +225,15 @@ async fn carry_out<'t>(
         budget: Budget::new(budget::caps(&args.budget), prices),
         keys,
         check: if args.verify { Check::Hash } else { Check::Quick },
-        interrupt: interrupts(),
+        scope: Scope { selection, fail_fast: args.fail_fast },
+        interrupt: interrupts_saying({
+            let kept = kept.clone();
+            move || kept.words(&file)
+        }),
     };
     let mut telling = Telling::begin(args.format, head);
-    let ended = engine::run(plan, setup, telling.reporter()).await.map_err(Stop::unusable);
+    let ended =
+        engine::run(plan, setup, &mut kept.watching(telling.reporter())).await.map_err(Stop::unusable);
     if let Some(service) = service {
         service.stop().await;
     }
@@ -219,68 +265,4 @@ pub(crate) fn tools() -> media::Tools {
     let found: Option<PathBuf> =
         std::env::split_paths(&paths).map(|folder| folder.join(&name)).find(|file| file.is_file());
     media::Tools { ffmpeg: found, ..media::Tools::default() }
-}
-
-/// Becomes true with the first interrupt or SIGTERM. The second one ends the process at once: the ledger is good for that at any instant.
-pub(crate) fn interrupts() -> watch::Receiver<bool> {
-    let (sender, receiver) = watch::channel(false);
-    tokio::spawn(async move {
-        let mut signals = Signals::new();
-        signals.next().await;
-        sender.send_replace(true);
-        signals.next().await;
-        quit();
-    });
-    receiver
-}
-
-#[expect(clippy::exit, reason = "the user insists; every paid task is in the ledger")]
-fn quit() {
-    report::live::leave();
-    std::process::exit(130);
-}
-
-/// The signals that ask for an end, listened to without a gap between one and the next.
-#[cfg(unix)]
-struct Signals {
-    interrupt: Option<tokio::signal::unix::Signal>,
-    terminate: Option<tokio::signal::unix::Signal>,
-}
-
-#[cfg(unix)]
-impl Signals {
-    fn new() -> Self {
-        use tokio::signal::unix::{SignalKind, signal};
-        Self {
-            interrupt: signal(SignalKind::interrupt()).ok(),
-            terminate: signal(SignalKind::terminate()).ok(),
-        }
-    }
-
-    async fn next(&mut self) {
-        async fn one(signal: &mut Option<tokio::signal::unix::Signal>) {
-            match signal {
-                Some(signal) => drop(signal.recv().await),
-                None => std::future::pending().await,
-            }
-        }
-        tokio::select! {
-            () = one(&mut self.interrupt) => {}
-            () = one(&mut self.terminate) => {}
-        }
-    }
-}
-
-#[cfg(not(unix))]
-struct Signals;
-
-#[cfg(not(unix))]
-impl Signals {
-    fn new() -> Self {
-        Self
-    }
-
-    async fn next(&mut self) {
-        drop(tokio::signal::ctrl_c().await);
-    }
 }

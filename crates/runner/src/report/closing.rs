@@ -16,7 +16,9 @@ pub(crate) fn closing(summary: &RunSummary, columns: Option<usize>) -> String {
     let is_large = summary.nodes.len() > MOST;
     let mut nodes: Vec<&NodeSummary> = summary.nodes.iter().collect();
     if is_large {
-        nodes.retain(|node| !matches!(node.outcome, Outcome::Done { .. }));
+        nodes.retain(|node| {
+            !matches!(node.outcome, Outcome::Done { .. } | Outcome::NotSelected { task: None })
+        });
         nodes.sort_by_key(|node| pressing(&node.outcome));
     }
     let more = nodes.len().saturating_sub(MOST);
@@ -71,7 +73,8 @@ const LEFT: u8 = 2;
 const UNPICKED: u8 = 3;
 const BLOCKED: u8 = 4;
 const NOT_BEGUN: u8 = 5;
-const DONE: u8 = 6;
+const NOT_SELECTED: u8 = 6;
+const DONE: u8 = 7;
 
 fn pressing(outcome: &Outcome) -> u8 {
     match outcome {
@@ -81,6 +84,7 @@ fn pressing(outcome: &Outcome) -> u8 {
         Outcome::Unpicked { .. } => UNPICKED,
         Outcome::Blocked { .. } => BLOCKED,
         Outcome::NotBegun => NOT_BEGUN,
+        Outcome::NotSelected { .. } => NOT_SELECTED,
         Outcome::Done { .. } => DONE,
     }
 }
@@ -134,6 +138,7 @@ fn count(summary: &RunSummary) -> String {
             count_of(summary, UNPICKED) + count_of(summary, BLOCKED) + count_of(summary, NOT_BEGUN),
             "not begun",
         ),
+        (count_of(summary, NOT_SELECTED), "not selected"),
     ];
     // A small run has said all of that in its table.
     let others: Vec<String> = others
@@ -168,6 +173,7 @@ fn file(outcome: &Outcome) -> String {
         Outcome::Detached { .. } => "still out".to_owned(),
         Outcome::Unpicked { .. } => "waits for a pick".to_owned(),
         Outcome::Blocked { .. } | Outcome::NotBegun => "not begun".to_owned(),
+        Outcome::NotSelected { .. } => "not selected".to_owned(),
     }
 }
 
@@ -186,6 +192,7 @@ mod tests {
             outcome,
             task: Some(TaskId(format!("task_{at}"))),
             took: None,
+            retries: 0,
         });
         RunSummary {
             run: RunId::from("r"),

@@ -27,7 +27,7 @@ pub(crate) use closing::closing;
 pub(crate) use explain::explained;
 pub(crate) use lasting::lasting;
 pub(crate) use spending::spent;
-pub(crate) use summary::{spending_json, summary_json};
+pub(crate) use summary::{nothing_json, spending_json, summary_json};
 pub(crate) use table::Table;
 
 /// What a reporter is told about a run before it begins.

@@ -39,7 +39,8 @@ pub(super) fn told(state: &RunState, event: &Event) -> Option<Told> {
         }
         Event::Downloaded { .. } => Weight::Made,
         Event::Joined { film, .. } if film.reused => Weight::Routine,
-        Event::Started
+        Event::Scoped { .. }
+        | Event::Started
         | Event::Looked { .. }
         | Event::Prepared { .. }
         | Event::Capped { .. }
@@ -118,7 +119,7 @@ fn line(state: &RunState, event: &Event) -> Option<String> {
         | Event::Lost { .. }
         | Event::NotDownloaded { .. }
         | Event::Answered { .. } => return ended(state, event),
-        Event::Started | Event::Prepared { .. } | Event::Woke => return None,
+        Event::Scoped { .. } | Event::Started | Event::Prepared { .. } | Event::Woke => return None,
     };
     Some(said)
 }
@@ -173,5 +174,8 @@ pub(super) fn outcome(outcome: &Outcome) -> Option<String> {
             format!("not begun, because no take of {} is picked yet", clean::line(&takes.join(" and ")))
         }
         Outcome::NotBegun => "not begun".to_owned(),
+        Outcome::NotSelected { task } => {
+            format!("not selected; its task {} stays out", clean::line(task.as_ref()?.as_str()))
+        }
     })
 }

@@ -24,13 +24,7 @@ pub(crate) fn summary_json(
     summary: &RunSummary,
     spent: Option<&(&PriceTable, Spending)>,
 ) -> Value {
-    let shots: Vec<Ended<'_>> = summary
-        .nodes
-        .iter()
-        .map(|node| {
-            stream::ended(plan, &node.name, node.decision, &node.outcome, node.task.as_ref(), node.took)
-        })
-        .collect();
+    let shots: Vec<Ended<'_>> = summary.nodes.iter().map(|node| stream::ended(plan, node)).collect();
     let films: Vec<Film<'_>> = summary
         .films
         .iter()
@@ -50,6 +44,11 @@ pub(crate) fn summary_json(
         "halt": halt,
         "budget": stream::budget(summary),
     })
+}
+
+/// What is printed in its place where there is nothing to run.
+pub(crate) fn nothing_json() -> Value {
+    json!({ "version": VERSION, "run": null, "submitted": 0, "shots": [], "films": [], "picks": [] })
 }
 
 /// What a run has cost, where there is a table of prices.

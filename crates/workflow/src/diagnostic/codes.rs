@@ -1,7 +1,7 @@
 //! Every kind of problem by its stable name.
 
 /// The codes of all diagnostics, each with what it means. Codes keep their meaning from version to version.
-pub const CODES: [(&str, &str); 62] = [
+pub const CODES: [(&str, &str); 64] = [
     ("ambiguous-instance", "one frame is wanted, and a reference means several instances"),
     ("bad-axis", "an axis that the caller gives cannot be read, or nothing uses it"),
     ("bad-duration", "a length of time cannot be read"),
@@ -42,6 +42,7 @@ pub const CODES: [(&str, &str); 62] = [
     ("ratio-unstated", "warning: the shape of a video is left to the service, and no image gives it one"),
     ("refused-request", "the contract refuses the request"),
     ("renamed-shot", "warning: two shots of a shot list have one name"),
+    ("retry-with-seed", "warning: a retry asks for the same video with the same seed"),
     ("seconds-unstated", "warning: the length of a video is left to the service"),
     ("stale-pick", "warning: the take that was picked is not there any more"),
     ("sweep-without-seed", "warning: a sweep has no seed"),
@@ -57,6 +58,7 @@ pub const CODES: [(&str, &str); 62] = [
     ("unknown-param", "a value is given for a parameter that there is not"),
     ("unknown-shot", "there is no such shot"),
     ("unknown-word", "the language has no such word there"),
+    ("unsafe-retry", "a failure is named that may not, or need not, be retried"),
     ("unsupported-version", "the file is of another version of the language"),
     ("unused-axis", "warning: nothing uses an axis"),
     ("unused-param", "warning: nothing uses a parameter"),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::axes::Axes;
 use super::links::Links;
+use super::retry::{self, Retry};
 use super::{Cx, inherit, picks};
 use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, grouped};
@@ -11,7 +12,7 @@ use crate::matrix::{self, Cell};
 use crate::source::Span;
 use crate::syntax::{self, Entry, Shot, Workflow};
 use crate::template::Scope;
-use crate::yaml::{Yaml, YamlValue};
+use crate::yaml::Yaml;
 
 /// A shot with its cells.
 pub(super) struct Fanned<'w> {
@@ -22,7 +23,7 @@ pub(super) struct Fanned<'w> {
     pub(super) takes: Option<u32>,
     /// For each cell, the take that others use, where one is picked.
     pub(super) picks: Vec<Option<u32>>,
-    pub(super) retry: u32,
+    pub(super) retry: Retry,
     pub(super) timeout: Option<Duration>,
     /// The position of its first draft.
     first: usize,
@@ -191,7 +192,9 @@ impl<'w> Words<'_, 'w> {
         let takes = self.word(shot.takes.as_ref(), problems, |value, entry, problems| {
             syntax::count(value, "takes", bounds::TAKES, entry.key.span, problems)
         });
-        let retry = self.word(shot.retry.as_ref(), problems, retry);
+        let retry = self.word(shot.retry.as_ref(), problems, |value, entry, problems| {
+            retry::read(value, entry, problems)
+        });
         let timeout = self.word(shot.timeout.as_ref(), problems, |value, entry, problems| {
             syntax::duration(value, "timeout", entry.key.span, problems)
         });
@@ -202,7 +205,16 @@ impl<'w> Words<'_, 'w> {
         let (mut cells, parents) = inherit::cells(workflow, at, own, &axes.top, links, shots, problems)?;
         matrix::tell_apart(&mut cells);
         let picks = picks::of(shot, takes, &cells, self.params, self.cx, problems)?;
-        Some(Fanned { shot, cells, parents, takes, picks, retry: retry.unwrap_or(1), timeout, first: 0 })
+        Some(Fanned {
+            shot,
+            cells,
+            parents,
+            takes,
+            picks,
+            retry: retry.unwrap_or_default(),
+            timeout,
+            first: 0,
+        })
     }
 
     /// The word's value; `Ok(None)` where it is not given.
@@ -220,27 +232,3 @@ impl<'w> Words<'_, 'w> {
 
 /// Something is wrong, and is among the problems already.
 struct Reported;
-
-/// `retry: 3` or `retry: {attempts: 3}`.
-fn retry(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<u32> {
-    let YamlValue::Map(entries) = &value.value else {
-        return syntax::count(value, "retry", bounds::ATTEMPTS, entry.key.span, problems);
-    };
-    match entries.as_slice() {
-        [(key, value)] if key.value == "attempts" => {
-            syntax::count(value, "attempts", bounds::ATTEMPTS, key.span, problems)
-        }
-        _ => {
-            let wrong = entries.iter().find(|(key, _)| key.value != "attempts");
-            problems.push(
-                Diagnostic::error(
-                    "unknown-word",
-                    wrong.map_or(entry.key.span, |(key, _)| key.span),
-                    "`retry` is a number of attempts",
-                )
-                .help("write `retry: 3` or `retry: {attempts: 3}`"),
-            );
-            None
-        }
-    }
-}

@@ -22,6 +22,7 @@ mod picks;
 mod place;
 mod recipe;
 mod request;
+mod retry;
 mod tally;
 mod unfanned;
 mod uses;

@@ -234,7 +234,8 @@ impl<'w> Recipe<'w> {
             inputs,
             salt,
             occurrence: 0,
-            retry: work.fanned.retry,
+            retry: work.fanned.retry.attempts,
+            retry_on: work.fanned.retry.on,
             timeout: work.fanned.timeout,
             place: self.place.clone(),
         })

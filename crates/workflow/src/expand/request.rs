@@ -140,7 +140,8 @@ pub(super) fn node<'w>(
         inputs,
         salt,
         occurrence: 0,
-        retry: work.fanned.retry,
+        retry: work.fanned.retry.attempts,
+        retry_on: work.fanned.retry.on,
         timeout: work.fanned.timeout,
         place: cx.place(shot.id.span),
     })

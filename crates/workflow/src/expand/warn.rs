@@ -10,7 +10,7 @@ use super::fan::Fan;
 use super::links::Links;
 use super::{Cx, uses};
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::plan::Node;
+use crate::plan::{Node, RetryOn};
 use crate::syntax::{Entry, Shot, Workflow};
 
 /// Warns of the workflow as a whole, and of its requests.
@@ -28,6 +28,7 @@ pub(super) fn all(
     long_chains(workflow, links, problems);
     let requests = Requests::of(workflow, nodes);
     sweeps_without_seed(workflow, fan, &requests, cx, problems);
+    retries_with_a_seed(&requests, problems);
     let seconds: Vec<&Shot> = requests
         .shots(|node| is_left_open(node, &["seconds", "duration"], cx))
         .filter(|shot| !says_null(workflow, shot, "seconds"))
@@ -128,6 +129,27 @@ fn sweeps_without_seed(
                     .help("say `seed: 7`, the same for all cells, or make the seed an axis of its own"),
             );
         }
+    }
+}
+
+/// What moderation withheld once it is likely to withhold again, where nothing about the request is left to chance.
+fn retries_with_a_seed(requests: &Requests<'_>, problems: &mut Problems) {
+    let repeats = |node: &Node| {
+        node.retry > 1
+            && node.retry_on.contains(RetryOn::OutputModerated)
+            && field(node, &["seed"]).is_some_and(|seed| !seed.is_null())
+    };
+    for shot in requests.shots(repeats) {
+        let Some(retry) = &shot.retry else { continue };
+        problems.push(
+            Diagnostic::warning(
+                "retry-with-seed",
+                retry.key.span,
+                "a retry asks for the same video with the same seed, and pays for it again",
+            )
+            .label("what moderation withheld once it is likely to withhold again")
+            .help("leave the seed out, or say `retry: {attempts: 3, on: [failed, transient]}`"),
+        );
     }
 }
 

@@ -48,6 +48,9 @@ const SIZES: [(&str, &str); 16] = [
     ("pov", "point-of-view shot"),
 ];
 
+/// What sheets write of an angle for short.
+const ANGLES: [&str; 4] = ["low", "high", "dutch", "canted"];
+
 /// The shots of a list. `durations` are the whole seconds that the model makes.
 pub(super) fn read(
     rows: &[Vec<Cell>],
@@ -135,7 +138,11 @@ impl Row<'_> {
         } else {
             lens.to_owned()
         };
-        let framing: Vec<String> = [size.as_str(), self.text(Column::Angle), &lens]
+        let angle = self.text(Column::Angle);
+        // Sheets say `low` where a sentence needs `low angle`; `eye level` and `overhead` are whole as they are.
+        let is_short = ANGLES.iter().any(|short| angle.eq_ignore_ascii_case(short));
+        let angle = if is_short { format!("{} angle", angle.to_lowercase()) } else { angle.to_owned() };
+        let framing: Vec<String> = [size.as_str(), &angle, &lens]
             .into_iter()
             .map(one_line)
             .filter(|part| !part.is_empty())

@@ -15,7 +15,9 @@ mod parts;
 mod pick;
 mod placeholder;
 mod request;
+mod retry;
 mod select;
+mod selection;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
@@ -35,6 +37,8 @@ pub use self::node::{Frame, Input, Node, Place, Source};
 pub use self::parts::{KeyPart, PartChange, PartValue, input_name, key_parts, part_changes};
 pub use self::request::Request;
 pub(crate) use self::request::is_written_the_same;
+pub use self::retry::{RetryKinds, RetryOn};
+pub use self::selection::Selection;
 
 /// The index of a node in its plan: 0 is the first node in file order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -101,7 +105,8 @@ impl Plan {
         }
         let plan = Self { name, ranks: Vec::new(), graph, films, by_name };
         form::check(&plan)?;
-        let ranks = plan.longest_paths().ok_or(BrokenSeal::Cycle)?;
+        let seconds = |ix: NodeIx| plan.node(ix).seconds.max(0.0).ceil() as u64;
+        let ranks = plan.longest_paths(seconds).ok_or(BrokenSeal::Cycle)?;
         Ok(Self { ranks, ..plan })
     }
 
@@ -154,6 +159,13 @@ impl Plan {
         self.ranks.get(ix.index()).copied().unwrap_or_default()
     }
 
+    /// As [`Plan::rank`], for all nodes in file order, with another measure of a node.
+    #[must_use]
+    pub fn ranks_by(&self, measure: impl Fn(NodeIx) -> u64) -> Vec<u64> {
+        // A sealed plan has no cycle.
+        self.longest_paths(measure).unwrap_or_default()
+    }
+
     /// The node with this instance name, e.g. `harbor@lens=24mm,seed=1` or `lamp#2`.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<NodeIx> {
@@ -193,12 +205,12 @@ impl Plan {
     }
 
     /// Ranks by node, or nothing where the graph has a cycle.
-    fn longest_paths(&self) -> Option<Vec<u64>> {
+    fn longest_paths(&self, measure: impl Fn(NodeIx) -> u64) -> Option<Vec<u64>> {
         let order = algo::toposort(&self.graph, None).ok()?;
         let mut ranks = vec![0_u64; self.len()];
         for ix in order.into_iter().rev() {
             let after = self.graph.neighbors(ix).map(|next| ranks[next.index()]).max().unwrap_or(0);
-            ranks[ix.index()] = after.saturating_add(self.graph[ix].seconds.max(0.0).ceil() as u64);
+            ranks[ix.index()] = after.saturating_add(measure(NodeIx::new(ix.index())));
         }
         Some(ranks)
     }

@@ -8,7 +8,7 @@ use contract::Family;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Cell, NodeIx, Request};
+use super::{Cell, NodeIx, Request, RetryKinds};
 
 /// One video to be made. What the instances of a shot have in common they share, so that a plan of a hundred thousand fits
 /// into a hundred megabytes.
@@ -48,6 +48,9 @@ pub struct Node {
     pub occurrence: u32,
     /// How often the shot may be attempted in all; 1 is once.
     pub retry: u32,
+    /// After which failures there is another attempt.
+    #[serde(default, skip_serializing_if = "RetryKinds::is_default")]
+    pub retry_on: RetryKinds,
     /// How long one attempt may take before it is let go of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,

@@ -11,9 +11,11 @@ pub enum Chance {
     Certain,
     /// It will be unless its video turns out to be there.
     Possible,
+    /// It will be if an attempt before it fails in a way that the file wants retried.
+    Retry,
 }
 
-/// What all tasks together come to, each attempted once.
+/// What all tasks together come to: at least each attempted once, at most with all the retries that the file allows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Forecast {
@@ -25,6 +27,9 @@ pub struct Forecast {
     pub cost: Between<Money>,
     /// How many may be submitted and have no price: they come on top.
     pub unpriced: u64,
+    /// How many of the most tasks are retries.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub retries: u64,
     /// The same by what decides the price, in the order in which each first appears.
     pub lines: Vec<Line>,
 }
@@ -43,6 +48,11 @@ pub struct Line {
     pub cost: Option<Between<Money>>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
 impl Forecast {
     /// Adds one task.
     pub fn add(&mut self, billing: &Billing, cost: Option<Between<Money>>, chance: Chance) {
@@ -57,6 +67,7 @@ impl Forecast {
         });
         let line = &mut self.lines[at];
         let certain = chance == Chance::Certain;
+        self.retries += u64::from(chance == Chance::Retry);
         for tasks in [&mut self.tasks, &mut line.tasks] {
             tasks.most += 1;
             tasks.least += u64::from(certain);

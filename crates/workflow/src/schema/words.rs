@@ -20,7 +20,7 @@ pub(super) struct Workflow {
     /// Files whose `params` and `defaults` are taken over, named from this file's folder: one, or a list.
     include: Option<Files>,
     /// Values for templates, such as `{{ keeper }}`. Each may use those above it; `-p name=value` gives another value. A map
-    /// with `type`, `default` or `required` declares what values there may be.
+    /// with `type`, `default`, `required` or `one_of` declares what values there may be.
     #[schemars(extend("propertyNames" = param_name()))]
     params: Option<BTreeMap<String, Param>>,
     /// Request fields for every shot. A field that a shot's family of models does not have is left out there.
@@ -78,7 +78,7 @@ pub(super) struct Shot {
     when: Option<When>,
     /// Sets otherwise identical work apart: another salt is another video.
     salt: Option<Salt>,
-    /// How often the shot may be attempted in all, 1 where it is left out.
+    /// How often the shot may be attempted in all, 1 where it is left out. Each attempt is a task that is paid for.
     retry: Option<Retry>,
     /// How long one attempt may take: seconds, or `90s`, `10m`, `1h30m`.
     timeout: Option<Salt>,
@@ -126,6 +126,10 @@ fn param_name() -> Value {
 
 fn template() -> Value {
     serde_json::json!({ "type": "string", "pattern": "\\{[{%]" })
+}
+
+fn retry_on() -> Value {
+    serde_json::json!({ "enum": crate::plan::RetryOn::ALL.map(crate::plan::RetryOn::word) })
 }
 
 fn medium() -> Value {
@@ -186,7 +190,7 @@ fn declaration() -> Value {
 forms! {
     /// A value, or a declaration.
     Param = serde_json::json!({
-        "if": { "type": "object", "anyOf": [{ "required": ["type"] }, { "required": ["default"] }, { "required": ["required"] }] },
+        "if": { "type": "object", "anyOf": [{ "required": ["type"] }, { "required": ["default"] }, { "required": ["required"] }, { "required": ["one_of"] }] },
         "then": declaration(),
     });
     /// One file, or several.
@@ -221,12 +225,18 @@ forms! {
     When = serde_json::json!({ "type": ["boolean", "string"] });
     /// Text or a number.
     Salt = serde_json::json!({ "type": ["string", "number", "boolean", "null"] });
-    /// A number of attempts, by itself or named.
+    /// A number of attempts, by itself, or with the failures after which there is another.
     Retry = serde_json::json!({
         "anyOf": [
             { "type": "integer", "minimum": 1, "maximum": 10 },
             { "type": "object", "required": ["attempts"], "additionalProperties": false,
-              "properties": { "attempts": { "anyOf": [{ "type": "integer", "minimum": 1, "maximum": 10 }, template()] } } },
+              "properties": {
+                  "attempts": { "anyOf": [{ "type": "integer", "minimum": 1, "maximum": 10 }, template()] },
+                  "on": {
+                      "description": "after which failures there is another attempt; failed, transient and output-moderated where it is left out",
+                      "anyOf": [retry_on(), { "type": "array", "minItems": 1, "items": { "anyOf": [retry_on(), template()] } }, template()],
+                  },
+              } },
             template(),
         ],
     });

@@ -75,7 +75,7 @@ impl ParamKind {
 /// The words of a declaration.
 const WORDS: [&str; 7] = ["type", "default", "required", "one_of", "min", "max", "note"];
 /// The words that make a map a declaration, so that a map is never taken for one by chance alone.
-const TELLING: [&str; 3] = ["type", "default", "required"];
+const TELLING: [&str; 4] = ["type", "default", "required", "one_of"];
 
 /// One parameter; nothing where it has no usable name.
 pub(super) fn read(key: &Key, value: &Yaml, included: bool, problems: &mut Problems) -> Option<Param> {

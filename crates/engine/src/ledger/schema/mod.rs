@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::LedgerError;
@@ -16,6 +17,12 @@ const STEPS: &[&str] =
 
 /// The format that this program writes; kept in SQLite's `user_version`.
 pub(super) const FORMAT: i64 = STEPS.len() as i64;
+
+/// How much of the file is kept in memory: the indices of a run of a hundred thousand, whose keys are hashes and lie anywhere in them.
+const CACHE_KIB: i64 = 64 * 1024;
+
+/// How long the log beside the file becomes before it is brought into the file. Pages that change again and again are written there once.
+const CHECKPOINT_PAGES: i64 = 8_192;
 
 /// How long a writer waits for another process.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -58,8 +65,12 @@ pub(super) fn prepare(
         return Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT });
     }
     connection.set_prepared_statement_cache_capacity(64);
+    // Plans do not depend on what is bound: otherwise statements that a partial index may serve are compiled anew at each use.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(wrap)?;
     connection.pragma_update(None, "journal_mode", "wal").map_err(wrap)?;
     connection.pragma_update(None, "synchronous", synchronous).map_err(wrap)?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(wrap)?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES).map_err(wrap)?;
     if found != FORMAT {
         // A table that is made again would otherwise take the rows that refer to it along.
         connection.pragma_update(None, "foreign_keys", false).map_err(wrap)?;

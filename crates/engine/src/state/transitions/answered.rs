@@ -5,6 +5,7 @@ use std::time::Duration;
 use workflow::plan::NodeIx;
 
 use crate::ids::{AttemptId, TaskId};
+use crate::state::limits::spread;
 use crate::state::{
     Action, Answer, Decision, Download, Event, Failure, FailureKind, Outcome, Phase, RunState,
 };
@@ -25,22 +26,36 @@ impl RunState {
         }
         let task = task.clone();
         if !matches!(answer, Answer::Unreachable { .. }) {
+            let is_refused = matches!(answer, Answer::Later { .. });
+            if !is_refused {
+                self.limits.polls.speed_up();
+            }
             let state = self.node_mut(node);
-            if !matches!(answer, Answer::Missing { .. }) {
+            if !is_refused && !matches!(answer, Answer::Missing { .. }) {
                 state.missing_since = None;
             }
             state.unreachable_since = None;
             state.trouble = None;
         }
         match answer {
-            Answer::Running { progress, status: _ } => {
+            Answer::Running { progress, status } => {
                 let state = self.node_mut(node);
                 // Progress never goes back for those who watch, whatever the service says.
                 state.progress = state.progress.max(progress.map(|percent| percent.min(100)));
-                self.poll_again(node, attempt, task, since, now, actions);
+                self.note_running(node, since, now, &status);
+                self.ask_again(node, since, now, now);
             }
-            Answer::Completed { url, last_frame_url, expires_at } => {
+            Answer::Later { retry_after, reason } => {
+                let waits = (self.policy.backoff, self.policy.backoff_max);
+                let sent = self.node(node).sent_at;
+                let until = self.limits.polls.slow_down(sent, now, retry_after, waits);
+                let spread = spread(self.policy.seed, node, 0, until.since(now));
+                self.node_mut(node).trouble = Some(reason);
+                self.ask_again(node, since, now, until.after(spread));
+            }
+            Answer::Completed { url, last_frame_url, expires_at, took } => {
                 let Some(key) = self.key(node) else { return };
+                self.note_finished(node, since, now, took);
                 let state = self.node_mut(node);
                 state.progress = Some(100);
                 self.put(
@@ -58,18 +73,22 @@ impl RunState {
                     }),
                 );
             }
-            Answer::Failed { failure } => self.failed(node, failure, task, now),
-            Answer::Missing { expired } => self.missing(node, expired, attempt, task, since, now, actions),
+            Answer::Failed { failure } => {
+                self.settle(node, None);
+                self.fail_or_try_again(node, failure, task, now);
+            }
+            Answer::Missing { expired } => self.missing(node, expired, attempt, now, actions),
             Answer::Unreachable { reason } => {
                 let patience = self.policy.unreachable;
                 let state = self.node_mut(node);
                 let from = *state.unreachable_since.get_or_insert(now);
                 if now.since(from) >= patience {
                     let reason = format!("the service does not answer: {reason}");
+                    self.keep_place(node, since.after(self.allowed(node)));
                     self.end(node, Outcome::Detached { task, reason });
                 } else {
                     state.trouble = Some(reason);
-                    self.poll_again(node, attempt, task, since, now, actions);
+                    self.ask_again(node, since, now, now);
                 }
             }
             Answer::Unusable { failure } => {
@@ -80,7 +99,7 @@ impl RunState {
     }
 
     /// How long a node's task may be out.
-    fn allowed(&self, node: NodeIx) -> Duration {
+    pub(in crate::state) fn allowed(&self, node: NodeIx) -> Duration {
         self.plan.node(node).timeout.unwrap_or(self.policy.timeout)
     }
 
@@ -90,11 +109,14 @@ impl RunState {
     pub fn decides(&self, event: &Event, now: Millis) -> bool {
         match event {
             Event::Woke => self.ends_grace(now),
-            Event::Answered { node, answer: Answer::Running { .. }, .. } => match self.node(*node).phase {
-                Phase::Out { since, .. } => now.since(since) >= self.allowed(*node),
-                _ => false,
-            },
-            Event::Started
+            Event::Answered { node, answer: Answer::Running { .. } | Answer::Later { .. }, .. } => {
+                match self.node(*node).phase {
+                    Phase::Out { since, .. } => now.since(since) >= self.allowed(*node),
+                    _ => false,
+                }
+            }
+            Event::Scoped { .. }
+            | Event::Started
             | Event::Looked { .. }
             | Event::Prepared { .. }
             | Event::Taken { .. }
@@ -112,60 +134,30 @@ impl RunState {
         }
     }
 
-    /// Sets the next poll, or lets go of a task that has been out for longer than its shot allows. It is kept for a later run.
-    fn poll_again(
-        &mut self,
-        node: NodeIx,
-        attempt: AttemptId,
-        task: TaskId,
-        since: Millis,
-        now: Millis,
-        actions: &mut Vec<Action>,
-    ) {
-        let allowed = self.allowed(node);
-        let elapsed = now.since(since);
-        if elapsed >= allowed {
-            let reason = format!("it is not finished after {} s", elapsed.as_secs());
-            self.end(node, Outcome::Detached { task, reason });
-            return;
-        }
-        let wait =
-            self.policy.poll_after(elapsed, self.node(node).progress).min(allowed.saturating_sub(elapsed));
-        let at = now.after(wait.max(self.policy.poll_min));
-        actions.push(Action::Poll { node, attempt, task, at });
-    }
-
-    /// The service failed the task. A shot's `retry` pays for another one where that may help.
-    fn failed(&mut self, node: NodeIx, failure: Failure, task: TaskId, now: Millis) {
-        let allowed = self.plan.node(node).retry.saturating_sub(1);
-        self.settle(node, None);
-        let state = self.node_mut(node);
-        if failure.kind.worth_resubmitting() && state.resubmissions < allowed {
-            state.resubmissions += 1;
-            state.progress = None;
-            state.trouble = Some(failure.message);
-            self.put(node, Phase::Ready { not_before: now });
+    /// The task has ended without a video. A shot's `retry` pays for another one where that is safe and may help.
+    fn fail_or_try_again(&mut self, node: NodeIx, failure: Failure, task: TaskId, now: Millis) {
+        if self.may_try_again(node, failure.kind) {
+            self.try_again(node, failure, now);
         } else {
             self.end(node, Outcome::Failed { failure, task: Some(task) });
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the facts of one poll; a struct would only rename them")]
     fn missing(
         &mut self,
         node: NodeIx,
         expired: bool,
         attempt: AttemptId,
-        task: TaskId,
-        since: Millis,
         now: Millis,
         actions: &mut Vec<Action>,
     ) {
+        let Phase::Out { task, since, .. } = &self.node(node).phase else { return };
+        let (task, since) = (task.clone(), *since);
         // Services that replicate answer 404 for a moment after they accepted a task, or while one of them is behind. What is paid for is
         // not given up for that: it counts as gone when it has been unknown for a while, without a word to the contrary.
         let missing_since = *self.node_mut(node).missing_since.get_or_insert(now);
         if !expired && now.since(missing_since) < self.policy.settle_in {
-            self.poll_again(node, attempt, task, since, now, actions);
+            self.ask_again(node, since, now, now);
             return;
         }
         actions.push(Action::Forget { attempt });
@@ -185,7 +177,6 @@ impl RunState {
         } else {
             "the service does not know the task"
         };
-        let failure = Failure::new(FailureKind::Expired, said);
-        self.end(node, Outcome::Failed { failure, task: Some(task) });
+        self.fail_or_try_again(node, Failure::new(FailureKind::Expired, said), task, now);
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use workflow::plan::NodeIx;
 
 use crate::artifact::Artifact;
+use crate::state::limits::spread;
 use crate::state::{Action, Failure, FailureKind, Outcome, Phase, RunState};
 use crate::time::Millis;
 
@@ -23,6 +24,7 @@ impl RunState {
         let Phase::Downloading(download) = &self.node(node).phase else { return };
         let task = download.task.clone();
         self.settle(node, spent);
+        self.limits.downloads.speed_up();
         self.node_mut(node).done_at = Some(now);
         self.end(node, Outcome::Done { artifact, task });
         self.look_after(node, now, actions);
@@ -36,6 +38,7 @@ impl RunState {
         failure: Failure,
         kept: u64,
         now: Millis,
+        actions: &mut Vec<Action>,
     ) {
         let Phase::Downloading(download) = &self.node(node).phase else { return };
         let mut download = download.clone();
@@ -49,6 +52,14 @@ impl RunState {
         let tries = state.download_tries;
         let patient = tries < self.policy.download_tries && failure.kind != FailureKind::Local;
         if !patient {
+            // The video is there and cannot be had: only where the file says so is another one paid for.
+            let is_lost = matches!(failure.kind, FailureKind::Corrupt | FailureKind::Expired);
+            if is_lost && self.may_try_again(node, failure.kind) {
+                actions.push(Action::Forget { attempt: download.attempt });
+                self.settle(node, None);
+                self.try_again(node, failure, now);
+                return;
+            }
             let reason = format!("its video could not be fetched: {}", failure.message);
             self.end(node, Outcome::Detached { task: download.task, reason });
             return;
@@ -56,6 +67,11 @@ impl RunState {
         // An address that is dead stays dead: the content endpoint is asked at once.
         let is_dead = failure.kind == FailureKind::Expired && download.uses_url();
         let wait = if is_dead { Duration::ZERO } else { self.policy.wait_after(tries) };
+        let wait = failure.retry_after.unwrap_or(wait);
+        let wait = wait + spread(self.policy.seed, node, tries, wait);
+        if failure.kind == FailureKind::RateLimited || failure.retry_after.is_some() {
+            self.limits.downloads.slow_down(now, now.after(wait));
+        }
         self.node_mut(node).trouble = Some(failure.message);
         download.at = now.after(wait);
         if !goes_further {

@@ -30,7 +30,9 @@ impl RunState {
 
     /// A time has come: downloads of an interrupted run are not waited for any longer.
     pub(in crate::state) fn woke(&mut self, now: Millis) {
-        self.wake_at = None;
+        while self.wakes.first().is_some_and(|at| *at <= now) {
+            self.wakes.pop_first();
+        }
         if !self.ends_grace(now) {
             return;
         }

@@ -28,6 +28,10 @@ impl RunState {
             | Phase::Downloading(_)
             | Phase::Over(_) => return,
         }
+        if !self.is_selected(node) && !matches!(prior, Prior::Made { .. }) {
+            self.end(node, Outcome::NotSelected { task: prior.task().cloned() });
+            return;
+        }
         match prior {
             Prior::Nothing => {
                 self.let_go(node);
@@ -46,11 +50,12 @@ impl RunState {
                 state.decision = Some(Decision::Adopt);
                 state.submitted_at = Some(since);
                 state.was_downloaded = was_downloaded;
-                self.put(node, Phase::Out { attempt: attempt.clone(), task: task.clone(), since });
-                actions.push(Action::Poll { node, attempt, task, at: now });
+                self.put(node, Phase::Out { attempt, task, since });
+                self.ask_adopted(node, since, now);
             }
-            Prior::Unanswered { attempt, at: _ } => {
+            Prior::Unanswered { attempt, at } => {
                 self.let_go(node);
+                self.keep_place_of_unaccounted(node, at);
                 self.node_mut(node).decision = Some(Decision::Blocked);
                 let reason = "an earlier run was cut off while it was submitting this shot".to_owned();
                 self.end(node, Outcome::Ambiguous { attempt, reason });

@@ -10,5 +10,6 @@ mod looked;
 mod lost;
 mod prepared;
 mod refused;
+mod scoped;
 mod started;
 mod submitted;

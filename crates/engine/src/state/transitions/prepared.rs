@@ -17,7 +17,8 @@ impl RunState {
             return;
         }
         // Under a cap, what has its intent on disk was found to fit.
-        let halted = matches!(self.halt, Some(Halt::Interrupted | Halt::Unusable { .. }));
+        let halted =
+            matches!(self.halt, Some(Halt::Interrupted | Halt::Unusable { .. } | Halt::FailFast { .. }));
         // A replay comes here without the admission that held it.
         self.hold(node);
         self.node_mut(node).by_url = by_url;

@@ -2,7 +2,8 @@
 
 use workflow::plan::NodeIx;
 
-use crate::state::{Failure, Halt, Outcome, Phase, Refusal, RefusalKind, RunState};
+use crate::state::limits::spread;
+use crate::state::{Failure, FailureKind, Halt, Outcome, Phase, Refusal, RefusalKind, RunState};
 use crate::time::Millis;
 
 impl RunState {
@@ -19,16 +20,25 @@ impl RunState {
         let tries = self.node(node).post_tries;
         let Refusal { kind, failure, retry_after } = refusal;
         let wait = retry_after.unwrap_or_else(|| self.policy.wait_after(tries));
+        let until = now.after(wait);
+        // What was refused together does not come back together.
+        let back_at = until.after(spread(self.policy.seed, node, tries, wait));
         let patient = tries < self.policy.submit_tries;
         match kind {
             RefusalKind::Later => {
-                self.limiter.slow_down(now, wait);
-                self.come_back_or_fail(node, failure, patient, now.after(wait));
+                self.limits.places.slow_down(self.node(node).sent_at, now, until);
+                self.come_back_or_fail(node, failure, patient, back_at);
             }
-            RefusalKind::Again => self.come_back_or_fail(node, failure, patient, now.after(wait)),
+            RefusalKind::Again => {
+                if retry_after.is_some() {
+                    self.limits.places.hold(until);
+                }
+                self.come_back_or_fail(node, failure, patient, back_at);
+            }
             RefusalKind::Request => {
                 let state = self.node_mut(node);
-                if state.by_url && !state.inline {
+                // What moderation refuses is never sent again in any form.
+                if state.by_url && !state.inline && failure.kind != FailureKind::InputModerated {
                     // The service may no longer reach a frame that it keeps itself: send the picture instead, once.
                     state.inline = true;
                     self.put(node, Phase::Ready { not_before: now });

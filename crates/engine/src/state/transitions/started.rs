@@ -21,8 +21,8 @@ impl RunState {
         now: Millis,
         actions: &mut Vec<Action>,
     ) {
-        // What is made already costs nothing, so a run that has reached a cap still looks for it.
-        let goes_on = matches!(self.halt, None | Some(Halt::Capped { .. }));
+        // What is made already costs nothing, so a run that submits nothing more still looks for it.
+        let goes_on = matches!(self.halt, None | Some(Halt::Capped { .. } | Halt::FailFast { .. }));
         if self.node(node).phase != Phase::Waiting || !goes_on {
             return;
         }

@@ -3,7 +3,7 @@
 use workflow::plan::NodeIx;
 
 use crate::ids::{AttemptId, TaskId};
-use crate::state::{Action, Halt, Outcome, Phase, RunState};
+use crate::state::{Halt, Outcome, Phase, RunState};
 use crate::time::Millis;
 
 impl RunState {
@@ -13,14 +13,12 @@ impl RunState {
         attempt: AttemptId,
         task: TaskId,
         now: Millis,
-        actions: &mut Vec<Action>,
     ) {
         if self.node(node).phase != (Phase::Submitting { attempt: attempt.clone() }) {
             return;
         }
-        self.limiter.speed_up();
+        self.limits.places.speed_up();
         let interrupted = self.halt == Some(Halt::Interrupted);
-        let first_poll = now.after(self.policy.poll_min);
         let state = self.node_mut(node);
         state.submitted_at = Some(now);
         state.post_tries = 0;
@@ -29,7 +27,7 @@ impl RunState {
             self.end(node, Outcome::Detached { task, reason: "the run was interrupted".to_owned() });
             return;
         }
-        self.put(node, Phase::Out { attempt: attempt.clone(), task: task.clone(), since: now });
-        actions.push(Action::Poll { node, attempt, task, at: first_poll });
+        self.put(node, Phase::Out { attempt, task, since: now });
+        self.ask_first(node, now);
     }
 }

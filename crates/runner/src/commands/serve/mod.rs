@@ -9,13 +9,11 @@ use service::{
     render::{Command, Procedural, Renderer},
 };
 
-use super::{
-    complain,
-    run::{interrupts, tools},
-};
+use super::{complain, run::tools};
 use crate::{
     args::{Serve, ServeCommand},
     exit::Exit,
+    interrupt::interrupts,
     place::shown,
 };
 

@@ -12,15 +12,16 @@ use super::record::Record;
 use super::survey::{Found, Survey};
 use super::{VERSION, exit, now, text};
 use crate::args::Format;
-use crate::commands::{complain, run};
+use crate::commands::complain;
 use crate::exit::Exit;
+use crate::interrupt;
 use crate::report::screen::{Screen, fit};
 
 /// How often the ledger is looked at.
 const EVERY: Duration = Duration::from_secs(1);
 
 pub(super) async fn watch(survey: &mut Survey, ledger: &Path, format: Format) -> Exit {
-    let mut interrupted = run::interrupts();
+    let mut interrupted = interrupt::interrupts();
     let mut face = Face::of(format);
     loop {
         let found = match survey.look(ledger) {

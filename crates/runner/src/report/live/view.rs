@@ -27,10 +27,12 @@ pub(super) enum Class {
     Outstanding,
     /// Blocked, or not begun.
     Dropped,
+    /// Not to be made in this run.
+    Unselected,
 }
 
 /// How many kinds there are.
-const CLASSES: usize = 7;
+const CLASSES: usize = 8;
 
 /// A shot that is under way.
 #[derive(Debug, Clone)]
@@ -123,6 +125,7 @@ impl View {
                         Class::Outstanding
                     }
                     Outcome::Blocked { .. } | Outcome::NotBegun => Class::Dropped,
+                    Outcome::NotSelected { .. } => Class::Unselected,
                 },
                 None,
             ),
@@ -186,8 +189,9 @@ impl View {
         self.counts[class as usize]
     }
 
+    /// How many shots the run is to make.
     pub(super) fn all(&self) -> usize {
-        self.classes.len()
+        self.classes.len() - self.count(Class::Unselected)
     }
 
     /// The shots that are under way, those that are longest first.

@@ -33,7 +33,7 @@ pub(crate) struct Document {
     pub(crate) films: Vec<Film>,
     /// The shots or instances of whose takes one is to be picked, with how many takes there are.
     pub(crate) picks: BTreeMap<String, usize>,
-    /// What is to be submitted comes to, each task attempted once.
+    /// What is to be submitted comes to; the most with all retries.
     pub(crate) totals: Forecast,
 }
 
@@ -159,6 +159,9 @@ impl Document {
                 if let Some(chance) = chance(preview.decision) {
                     totals.add(&billing, cost, chance);
                 }
+                for _ in 1..attempts(node, preview.decision) {
+                    totals.add(&billing, cost, Chance::Retry);
+                }
                 planned(plan, ix, node, preview, billing, cost, unpriced)
             })
             .collect();
@@ -204,7 +207,15 @@ fn chance(decision: Decision) -> Option<Chance> {
     match decision {
         Decision::Execute => Some(Chance::Certain),
         Decision::Deferred => Some(Chance::Possible),
-        Decision::Reuse | Decision::Adopt | Decision::Blocked => None,
+        Decision::Reuse | Decision::Adopt | Decision::Blocked | Decision::Unselected => None,
+    }
+}
+
+/// How often a node may be attempted. A task that is out may fail as well, and another be paid for.
+fn attempts(node: &Node, decision: Decision) -> u32 {
+    match decision {
+        Decision::Execute | Decision::Deferred | Decision::Adopt => node.retry.max(1),
+        Decision::Reuse | Decision::Blocked | Decision::Unselected => 1,
     }
 }
 

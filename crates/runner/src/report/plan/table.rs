@@ -59,7 +59,7 @@ fn at(resolution: Option<&str>) -> String {
 
 fn cost(shot: &Planned) -> String {
     match (&shot.cost, shot.decision) {
-        (_, Decision::Reuse | Decision::Adopt | Decision::Blocked) => NONE.to_owned(),
+        (_, Decision::Reuse | Decision::Adopt | Decision::Blocked | Decision::Unselected) => NONE.to_owned(),
         (Some(cost), Decision::Execute | Decision::Deferred) => cost.to_string(),
         (None, Decision::Execute | Decision::Deferred) => "unpriced".to_owned(),
     }
@@ -131,7 +131,10 @@ fn closing(document: &Document) -> String {
 
 /// What is to be submitted and what that costs, in a few lines.
 pub(crate) fn estimate(document: &Document) -> Vec<String> {
-    std::iter::once(certainty(&document.totals)).chain(money(document)).collect()
+    std::iter::once(certainty(&document.totals))
+        .chain(retries(&document.totals))
+        .chain(money(document))
+        .collect()
 }
 
 /// How much is to be submitted, in one line.
@@ -141,6 +144,15 @@ fn certainty(totals: &Forecast) -> String {
     }
     let tasks = if totals.tasks == Between::exactly(1) { "task" } else { "tasks" };
     format!("to submit: {} {tasks}, {} seconds of video", totals.tasks, totals.seconds)
+}
+
+/// What the upper end holds for attempts that may not be needed.
+fn retries(totals: &Forecast) -> Option<String> {
+    match totals.retries {
+        0 => None,
+        1 => Some("retries: up to 1 of them, where an attempt fails".to_owned()),
+        retries => Some(format!("retries: up to {retries} of them, where attempts fail")),
+    }
 }
 
 fn money(document: &Document) -> Vec<String> {

@@ -51,7 +51,7 @@ fn decided(name: &str, decision: Decision) -> Preview {
         Decision::Blocked => {
             (Some("the answer to attempt 1.2 was lost; `runner resolve` accounts for it"), None)
         }
-        Decision::Execute => (None, None),
+        Decision::Execute | Decision::Unselected => (None, None),
     };
     Preview {
         name: name.to_owned(),

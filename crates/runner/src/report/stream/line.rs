@@ -41,6 +41,15 @@ pub(crate) enum What<'a> {
         /// The most tasks out at once.
         jobs: usize,
     },
+    /// There is nothing to run: the only line.
+    NothingToRun { reason: String },
+    /// The run was told more than its workflow.
+    Scoped {
+        /// How many shots it may submit, where that is not all of them.
+        only: Option<usize>,
+        /// Whether nothing more is submitted once a shot has failed.
+        fail_fast: bool,
+    },
     /// The ledger was asked what it knows about a shot's key.
     Looked {
         shot: &'a str,
@@ -104,11 +113,21 @@ pub(crate) enum What<'a> {
         attempt: &'a str,
         /// When the service's copies expire, in milliseconds since the epoch.
         expires_at: Option<i64>,
+        /// How long it took by the service's own clock, where that says.
+        took_ms: Option<u64>,
     },
     /// The task failed at the service.
     TaskFailed { shot: &'a str, attempt: &'a str, failure: Failure },
     /// The service does not know the task, or no longer.
     TaskMissing { shot: &'a str, attempt: &'a str, expired: bool },
+    /// The service wants to be asked less often. Of several such answers in a row only some are told.
+    Throttled {
+        shot: &'a str,
+        attempt: &'a str,
+        reason: String,
+        /// How long the service asked to wait.
+        retry_after_ms: Option<u64>,
+    },
     /// A poll brought no usable answer. Of several in a row only some are told.
     Unreachable { shot: &'a str, attempt: &'a str, reason: String },
     /// The account no longer works.
@@ -254,6 +273,7 @@ pub(crate) enum Decision {
     Execute,
     Deferred,
     Blocked,
+    Unselected,
 }
 
 /// What one shot came to.
@@ -267,6 +287,8 @@ pub(crate) struct Ended<'a> {
     pub(crate) task: Option<&'a str>,
     /// From submission to the file on disk, when both happened in this run.
     pub(crate) took_seconds: Option<f64>,
+    /// How many tasks of it failed in this run, each of which another attempt has taken the place of.
+    pub(crate) retries: u32,
 }
 
 /// How a shot ended in a run.
@@ -290,6 +312,8 @@ pub(crate) enum Outcome<'a> {
     Unpicked { takes: Vec<&'a str> },
     /// The run was ended first.
     NotBegun,
+    /// The run was told to make other shots.
+    NotSelected,
 }
 
 /// What one film came to.
@@ -342,6 +366,8 @@ pub(crate) enum Halt {
     Unusable { failure: Failure },
     /// A cap is reached.
     Capped { cap: Cap },
+    /// A shot failed, and the run was told to submit nothing more then.
+    FailFast { shot: String },
 }
 
 /// What a run came to. What became of each shot and film stands in a line of its own.
@@ -370,6 +396,7 @@ pub(crate) struct Outcomes {
     pub(crate) blocked: usize,
     pub(crate) unpicked: usize,
     pub(crate) not_begun: usize,
+    pub(crate) not_selected: usize,
 }
 
 /// Caps, and what is held and spent, as far as prices are known.

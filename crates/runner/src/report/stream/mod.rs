@@ -66,7 +66,7 @@ impl Stream {
 
 impl Reporter for Stream {
     fn on(&mut self, state: &RunState, event: &Event, now: Millis) {
-        if *event == Event::Started {
+        if self.lines.written == 0 {
             let begun = What::RunBegun {
                 run: self.head.run.as_str(),
                 workflow: state.plan().name(),
@@ -87,13 +87,10 @@ impl Reporter for Stream {
             self.lines.tell(now, What::Halted(of::halt(halt)));
         }
         for node in state.changed() {
-            let known = state.node(*node);
-            if let Some(outcome) = known.outcome() {
+            if state.node(*node).outcome().is_some() {
                 self.throttle.forget(*node);
-                let name = &state.plan().node(*node).name;
-                let ended =
-                    of::ended(state.plan(), name, known.decision, outcome, known.task(), known.took());
-                self.lines.tell(now, What::ShotEnded(ended));
+                let summary = state.node_summary(*node);
+                self.lines.tell(now, What::ShotEnded(of::ended(state.plan(), &summary)));
             }
         }
         for (at, outcome) in state.ended_films() {
@@ -101,6 +98,13 @@ impl Reporter for Stream {
             self.lines.tell(now, What::FilmEnded(FilmEnded { name, outcome: of::film(outcome) }));
         }
     }
+}
+
+/// Tells that there is nothing to run.
+pub(crate) fn nothing(reason: &str, now: Millis) {
+    let mut lines = Numbered { written: 0, latest: 0, writer: Writer::start(std::io::stdout()) };
+    lines.tell(now, What::NothingToRun { reason: super::clean::message(reason) });
+    lines.writer.finish();
 }
 
 /// Lines with their numbers and times.

@@ -1,7 +1,9 @@
 //! From the engine's words to the stream's. Every match is exhaustive: what is new in the engine does not compile here until it has a place in
 //! the stream.
 
-use engine::state::{self, Answer, Event, Prior};
+use std::time::Duration;
+
+use engine::state::{self, Answer, Event, NodeSummary, Prior};
 use engine::{Artifact, AttemptId, RunState, RunSummary, TaskId};
 use workflow::plan::{NodeIx, Plan};
 
@@ -18,6 +20,9 @@ const KEY: usize = 12;
 pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<What<'a>> {
     let shot = |node: &NodeIx| state.plan().node(*node).name.as_str();
     Some(match event {
+        Event::Scoped { only, fail_fast } => {
+            What::Scoped { only: only.as_ref().map(Vec::len), fail_fast: *fail_fast }
+        }
         Event::Started | Event::Woke | Event::Joined { .. } | Event::NotJoined { .. } => return None,
         Event::Looked { node, key, prior } => {
             What::Looked { shot: shot(node), key: short(key), found: found(prior) }
@@ -51,9 +56,7 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<What<'a
                 state::RefusalKind::Service => Refusal::Service,
             },
             failure: of_failure(&refusal.failure),
-            retry_after_ms: refusal
-                .retry_after
-                .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+            retry_after_ms: refusal.retry_after.map(millis),
         },
         Event::Lost { node, attempt, reason } => {
             What::Lost { shot: shot(node), attempt: attempt.as_str(), reason: clean::message(reason) }
@@ -93,11 +96,17 @@ fn answered<'a>(
             percent: progress.map(|percent| percent.min(100)),
         },
         // The addresses may be signed: whoever holds one can fetch the video.
-        Answer::Completed { url: _, last_frame_url: _, expires_at } => {
-            What::Rendered { shot, attempt, expires_at: expires_at.map(|at| at.0) }
+        Answer::Completed { url: _, last_frame_url: _, expires_at, took } => {
+            What::Rendered { shot, attempt, expires_at: expires_at.map(|at| at.0), took_ms: took.map(millis) }
         }
         Answer::Failed { failure } => What::TaskFailed { shot, attempt, failure: of_failure(failure) },
         Answer::Missing { expired } => What::TaskMissing { shot, attempt, expired: *expired },
+        Answer::Later { retry_after, reason } => What::Throttled {
+            shot,
+            attempt,
+            reason: clean::message(reason),
+            retry_after_ms: retry_after.map(millis),
+        },
         Answer::Unreachable { reason } => What::Unreachable { shot, attempt, reason: clean::message(reason) },
         Answer::Unusable { failure } => What::Unusable { shot, attempt, failure: of_failure(failure) },
     }
@@ -122,18 +131,11 @@ fn found(prior: &Prior) -> Found<'_> {
 }
 
 /// What became of a shot that has ended.
-pub(crate) fn ended<'a>(
-    plan: &'a Plan,
-    name: &'a str,
-    decision: Option<state::Decision>,
-    outcome: &'a state::Outcome,
-    task: Option<&'a TaskId>,
-    took: Option<std::time::Duration>,
-) -> Ended<'a> {
+pub(crate) fn ended<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Ended<'a> {
     Ended {
-        shot: name,
-        decision: decision.map(of_decision),
-        outcome: match outcome {
+        shot: &node.name,
+        decision: node.decision.map(of_decision),
+        outcome: match &node.outcome {
             state::Outcome::Done { artifact, task: _ } => Outcome::Done { artifact: of_artifact(artifact) },
             state::Outcome::Failed { failure, task: _ } => Outcome::Failed { failure: of_failure(failure) },
             state::Outcome::Ambiguous { attempt, reason } => {
@@ -147,9 +149,11 @@ pub(crate) fn ended<'a>(
                 Outcome::Unpicked { takes: takes.iter().map(String::as_str).collect() }
             }
             state::Outcome::NotBegun => Outcome::NotBegun,
+            state::Outcome::NotSelected { task: _ } => Outcome::NotSelected,
         },
-        task: task.map(TaskId::as_str),
-        took_seconds: took.map(|took| took.as_secs_f64()),
+        task: node.task.as_ref().map(TaskId::as_str),
+        took_seconds: node.took.map(|took| took.as_secs_f64()),
+        retries: node.retries,
     }
 }
 
@@ -177,6 +181,7 @@ pub(crate) fn halt(halt: &state::Halt) -> Halt {
         state::Halt::Interrupted => Halt::Interrupted,
         state::Halt::Unusable { failure } => Halt::Unusable { failure: of_failure(failure) },
         state::Halt::Capped { cap } => Halt::Capped { cap: of_cap(*cap) },
+        state::Halt::FailFast { shot } => Halt::FailFast { shot: shot.clone() },
     }
 }
 
@@ -191,6 +196,7 @@ pub(crate) fn outcomes(summary: &RunSummary) -> Outcomes {
             state::Outcome::Blocked { .. } => &mut outcomes.blocked,
             state::Outcome::Unpicked { .. } => &mut outcomes.unpicked,
             state::Outcome::NotBegun => &mut outcomes.not_begun,
+            state::Outcome::NotSelected { .. } => &mut outcomes.not_selected,
         } += 1;
     }
     outcomes
@@ -254,6 +260,7 @@ fn of_decision(decision: state::Decision) -> Decision {
         state::Decision::Execute => Decision::Execute,
         state::Decision::Deferred => Decision::Deferred,
         state::Decision::Blocked => Decision::Blocked,
+        state::Decision::Unselected => Decision::Unselected,
     }
 }
 
@@ -263,6 +270,10 @@ fn of_cap(cap: engine::budget::Cap) -> Cap {
         engine::budget::Cap::Tasks => Cap::Tasks,
         engine::budget::Cap::Seconds => Cap::Seconds,
     }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn short(key: &str) -> String {

@@ -139,6 +139,7 @@ fn completed() -> Answer {
         url: Some("https://cdn.test/a.mp4?sig=SECRET".to_owned()),
         last_frame_url: Some("https://cdn.test/a.png?sig=SECRET".to_owned()),
         expires_at: Some(Millis(1_790_000_900_000)),
+        took: None,
     }
 }
 
@@ -191,7 +192,12 @@ fn whatever_a_service_says_no_line_holds_a_secret_or_goes_on_without_end() {
         "\u{1b}[2J https://me:SECRET@cdn.test/a?sig=SECRET data:image/png;base64,SECRET {}",
         "very ".repeat(100_000)
     );
-    let failure = || Failure { kind: FailureKind::Task, message: nasty.clone(), code: Some(nasty.clone()) };
+    let failure = || Failure {
+        kind: FailureKind::Task,
+        message: nasty.clone(),
+        code: Some(nasty.clone()),
+        retry_after: None,
+    };
     let refusal =
         || Refusal { kind: RefusalKind::Later, failure: failure(), retry_after: Some(Duration::MAX) };
     let kept = Kept::new(usize::MAX);
@@ -206,6 +212,8 @@ fn whatever_a_service_says_no_line_holds_a_secret_or_goes_on_without_end() {
         answered(0, completed()),
         answered(0, Answer::Failed { failure: failure() }),
         answered(0, Answer::Unreachable { reason: nasty.clone() }),
+        answered(0, Answer::Later { retry_after: None, reason: nasty.clone() }),
+        Event::Scoped { only: Some(vec![nasty.clone()]), fail_fast: true },
         answered(0, Answer::Unusable { failure: failure() }),
         Event::NotDownloaded { node: at, attempt: one, failure: failure(), kept: 0 },
         downloaded(0),

@@ -26,6 +26,7 @@ struct Told {
 enum News {
     Running { status: String, percent: Option<u8> },
     Unreachable,
+    Later,
 }
 
 impl Throttle {
@@ -37,6 +38,7 @@ impl Throttle {
                 News::Running { status: status.clone(), percent: *progress }
             }
             Answer::Unreachable { .. } => News::Unreachable,
+            Answer::Later { .. } => News::Later,
             Answer::Completed { .. }
             | Answer::Failed { .. }
             | Answer::Missing { .. }
@@ -47,7 +49,8 @@ impl Throttle {
                 (News::Running { status: before, .. }, News::Running { status: now, .. }) => before != now,
                 (before, now) => before != now,
             };
-            is_other || (told.news != news || news == News::Unreachable) && now.since(told.at) >= BETWEEN
+            let is_progress = matches!(news, News::Running { .. });
+            is_other || (told.news != news || !is_progress) && now.since(told.at) >= BETWEEN
         });
         if passes {
             self.told.insert(*node, Told { at: now, news });

@@ -1,0 +1,72 @@
+//! Reading: how the shots of a workflow's last run stood when that was last heard of.
+
+use std::collections::HashMap;
+
+use rusqlite::OptionalExtension as _;
+
+use super::{Ledger, LedgerError};
+use crate::ids::{AttemptId, RunId};
+use crate::state::Event;
+use crate::time::Millis;
+
+/// A run as it is on record, as far as is needed to say how its shots stood.
+#[derive(Debug, Clone)]
+pub struct RunRecord {
+    /// The run.
+    pub run: RunId,
+    /// When it began.
+    pub started_at: Millis,
+    /// What it was told besides its plan.
+    pub scoped: Option<Event>,
+    /// The last event about each shot, by the name that it had then.
+    pub last: HashMap<String, Event>,
+    /// Attempts whose tasks are gone from the service.
+    pub expired: Vec<AttemptId>,
+}
+
+impl Ledger {
+    /// The last run of a workflow, by when it began.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read or holds an event of another version.
+    pub fn last_run(&self, workflow: &str) -> Result<Option<RunRecord>, LedgerError> {
+        let connection = self.connection();
+        let read = || {
+            let latest = connection
+                .query_row(
+                    "SELECT id, started_at FROM runs WHERE workflow = ?1 ORDER BY started_at DESC, rowid DESC LIMIT 1",
+                    [workflow],
+                    |row| Ok((RunId(row.get(0)?), Millis(row.get(1)?))),
+                )
+                .optional()?;
+            let Some((run, started_at)) = latest else { return Ok(None) };
+            let mut statement = connection.prepare(
+                "SELECT node, body FROM events WHERE seq IN (SELECT MAX(seq) FROM events WHERE run = ?1 AND node IS NOT NULL GROUP BY node)",
+            )?;
+            let last = statement
+                .query_map([run.as_str()], |row| Ok((row.get(0)?, event(&row.get::<_, String>(1)?)?)))?
+                .collect::<rusqlite::Result<HashMap<String, Event>>>()?;
+            // It comes before anything else.
+            let scoped = connection
+                .query_row(
+                    "SELECT body FROM events WHERE run = ?1 ORDER BY seq LIMIT 1",
+                    [run.as_str()],
+                    |row| event(&row.get::<_, String>(0)?),
+                )
+                .optional()?
+                .filter(|event| matches!(event, Event::Scoped { .. }));
+            let mut statement = connection.prepare("SELECT id FROM attempts WHERE state = 'expired'")?;
+            let expired = statement
+                .query_map([], |row| row.get(0).map(AttemptId))?
+                .collect::<rusqlite::Result<Vec<_>>>()?;
+            Ok(Some(RunRecord { run, started_at, scoped, last, expired }))
+        };
+        read().map_err(|error| self.sqlite(error))
+    }
+}
+
+fn event(body: &str) -> rusqlite::Result<Event> {
+    serde_json::from_str(body).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, error.into())
+    })
+}

@@ -1,0 +1,43 @@
+//! Which tasks are alike.
+
+use workflow::plan::{KeyPart, Node};
+
+/// Tasks that are expected to take about as long: the same model, resolution and length.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Class {
+    model: String,
+    /// `resolution` or `size` as the request has it; empty where it says neither.
+    size: String,
+    /// Milliseconds of video.
+    length: u64,
+}
+
+/// The fields that say how large the picture is, in the order in which they count.
+const SIZES: [&str; 3] = ["resolution", "metadata.resolution", "size"];
+
+impl Class {
+    /// The class of a node's tasks.
+    #[must_use]
+    pub fn of(node: &Node) -> Self {
+        let field = |name: &&str| node.request.pointer(&format!("/{}", name.replace('.', "/")))?.as_str();
+        Self::new(&node.model, SIZES.iter().find_map(field), node.seconds)
+    }
+
+    /// The class of a recorded task, from the parts of its key.
+    #[must_use]
+    pub fn of_parts(model: &str, seconds: f64, parts: &[KeyPart]) -> Self {
+        let part = |name: &&str| {
+            let name = format!("request.{name}");
+            parts.iter().find(|part| part.name == name)?.value.as_deref()
+        };
+        Self::new(model, SIZES.iter().find_map(part), seconds)
+    }
+
+    fn new(model: &str, size: Option<&str>, seconds: f64) -> Self {
+        Self {
+            model: model.to_owned(),
+            size: size.unwrap_or_default().to_owned(),
+            length: (seconds * 1e3).round().max(0.0) as u64,
+        }
+    }
+}

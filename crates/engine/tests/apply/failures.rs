@@ -1,0 +1,166 @@
+//! What follows from each kind of failure, and what a shot's `retry` may change about it.
+
+use super::*;
+
+/// A run of `a` and `b`, whose `a` has `retry: {attempts: 2, on: …}`; nothing in `on` is what the file means by a number alone.
+fn retried(on: Option<serde_json::Value>) -> Script {
+    let policy = Policy { download_tries: 1, ..Policy::remote() };
+    let plan = plan_with(&["a", "b<a", "c"], |node| {
+        if node["name"] == "a" {
+            node["retry"] = 2.into();
+            if let Some(on) = &on {
+                node["retry_on"] = on.clone();
+            }
+        }
+    });
+    let mut run = Script::with(RunState::new(plan, "test", policy));
+    run.start();
+    run.looked("a", Prior::Nothing);
+    run.looked("c", made("c"));
+    run.out("a");
+    run
+}
+
+fn failed(kind: FailureKind) -> Answer {
+    Answer::Failed { failure: Failure::new(kind, "failed") }
+}
+
+fn not_downloaded(run: &mut Script, kind: FailureKind) -> Vec<String> {
+    let failure = Failure::new(kind, "no video");
+    run.on(Event::NotDownloaded { node: run.ix("a"), attempt: attempt("a"), failure, kept: 0 })
+}
+
+#[test]
+fn another_attempt_is_paid_for_after_what_the_file_names_and_nothing_else() {
+    use FailureKind::{
+        Corrupt, Expired, GivenUp, InputModerated, Invalid, Local, OutputModerated, Quota, RateLimited, Task,
+        Transient, Unauthorized,
+    };
+    let all = json!(["failed", "transient", "output-moderated", "corrupt", "expired"]);
+    for (kind, by_default, by_all) in [
+        (Task, true, true),
+        (Transient, true, true),
+        (OutputModerated, true, true),
+        (Expired, false, true),
+        (Corrupt, false, true),
+        (InputModerated, false, false),
+        (RateLimited, false, false),
+        (Quota, false, false),
+        (Unauthorized, false, false),
+        (Invalid, false, false),
+        (Local, false, false),
+        (GivenUp, false, false),
+    ] {
+        for (on, again) in [(None, by_default), (Some(all.clone()), by_all), (Some(json!([])), false)] {
+            let mut run = retried(on.clone());
+            run.answered("a", failed(kind));
+            run.pass(Duration::from_mins(1));
+            let said = format!("{kind:?} with {on:?}");
+            let prepared =
+                matches!(run.state.node(run.ix("a")).phase, Phase::Ready { .. } | Phase::Preparing);
+            assert_eq!(prepared, again, "{said}");
+            assert_eq!(run.state.budget().spent().tasks, 1, "what failed is counted as spent: {said}");
+            if again {
+                run.on(Event::Woke);
+                run.out("a");
+                assert_eq!(run.state.budget().held().tasks, 1, "the next one is held like any other: {said}");
+                run.answered("a", failed(kind));
+                let summary = run.state.summary(RunId::from("run"));
+                assert_eq!((summary.nodes[0].retries, run.state.budget().spent().tasks), (1, 2), "{said}");
+            }
+            assert!(
+                matches!(run.outcome("a"), Outcome::Failed { failure, .. } if failure.kind == kind),
+                "{said}"
+            );
+            assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a") }, "{said}");
+            assert!(matches!(run.outcome("c"), Outcome::Done { .. }), "nothing else is touched: {said}");
+            assert!(run.state.is_over(), "{said}");
+        }
+    }
+}
+
+#[test]
+fn what_moderation_refuses_is_not_sent_again_in_another_form() {
+    let mut run = Script::new(&["a", "b<a"]);
+    run.start();
+    run.looked("a", made("a"));
+    run.looked("b", Prior::Nothing);
+    run.prepared("b");
+    let failure = Failure::new(FailureKind::InputModerated, "no");
+    let refusal = Refusal { kind: RefusalKind::Request, failure, retry_after: None };
+    assert!(run.on(Event::Refused { node: run.ix("b"), attempt: attempt("b"), refusal }).is_empty());
+    assert!(matches!(run.outcome("b"), Outcome::Failed { task: None, .. }));
+}
+
+#[test]
+fn what_passes_is_given_time_to_pass() {
+    let mut run = retried(None);
+    assert_eq!(run.answered("a", failed(FailureKind::Transient)), ["wake in 1000 ms"]);
+    let mut run = retried(None);
+    assert_eq!(run.answered("a", failed(FailureKind::OutputModerated)), ["prepare a"]);
+}
+
+#[test]
+fn a_video_that_is_corrupt_at_every_try_is_kept_and_paid_for_again_only_where_the_file_says_so() {
+    for (kind, word) in [(FailureKind::Corrupt, "corrupt"), (FailureKind::Expired, "expired")] {
+        let mut kept = retried(None);
+        kept.completed("a");
+        assert!(not_downloaded(&mut kept, kind).is_empty());
+        assert!(matches!(kept.outcome("a"), Outcome::Detached { task: kept, .. } if *kept == task("a")));
+
+        let mut again = retried(Some(json!([word])));
+        again.completed("a");
+        assert_eq!(not_downloaded(&mut again, kind), ["forget run.a", "prepare a"], "{word}");
+        assert_eq!(again.state.budget().spent().tasks, 1, "the first one is paid for");
+        again.out("a");
+        again.completed("a");
+        assert!(not_downloaded(&mut again, kind).is_empty());
+        assert!(matches!(again.outcome("a"), Outcome::Detached { .. }), "the last one is kept");
+    }
+    // Trouble of the network or of this machine says nothing about the video.
+    for kind in [FailureKind::Transient, FailureKind::Local] {
+        let mut run = retried(Some(json!(["failed", "transient", "corrupt", "expired"])));
+        run.completed("a");
+        assert!(not_downloaded(&mut run, kind).is_empty());
+        assert!(matches!(run.outcome("a"), Outcome::Detached { .. }), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_task_that_the_service_lost_is_made_anew_where_the_file_says_so() {
+    let mut run = retried(Some(json!(["expired"])));
+    assert_eq!(run.answered("a", Answer::Missing { expired: true }), ["forget run.a", "prepare a"]);
+    run.out("a");
+    assert_eq!(run.wait(2_000), ["poll a"]);
+    let waits = run.answered("a", Answer::Missing { expired: false });
+    assert!(waits.iter().all(|action| action.starts_with("wake")), "{waits:?}");
+    assert_eq!(run.wait(4_000), ["poll a"], "it is asked about anew");
+    assert_eq!(run.answered("a", Answer::Missing { expired: true }), ["forget run.a"]);
+    assert!(matches!(run.outcome("a"), Outcome::Failed { .. }));
+}
+
+#[test]
+fn another_attempt_keeps_to_the_cap() {
+    let plan = plan_with(&["a"], |node| node["retry"] = 3.into());
+    let caps = Caps { tasks: Some(2), ..Caps::default() };
+    let state =
+        RunState::new(plan, "test", Policy::remote()).with_budget(Budget::new(caps, Arc::new(Unpriced)));
+    let mut run = Script::with(state);
+    run.start();
+    run.looked("a", Prior::Nothing);
+    run.out("a");
+    assert_eq!(run.answered("a", failed(FailureKind::Task)), ["prepare a"]);
+    run.out("a");
+    assert!(run.answered("a", failed(FailureKind::Task)).is_empty());
+    assert_eq!(run.state.halt(), Some(&Halt::Capped { cap: Cap::Tasks }));
+    assert_eq!(run.state.budget().spent().tasks, 2);
+}
+
+#[test]
+fn a_run_that_submits_nothing_more_tries_nothing_again() {
+    let mut interrupted = retried(Some(json!(["corrupt"])));
+    interrupted.completed("a");
+    interrupted.on(Event::Interrupted);
+    assert!(not_downloaded(&mut interrupted, FailureKind::Corrupt).is_empty());
+    assert!(matches!(interrupted.outcome("a"), Outcome::Detached { .. }));
+}

@@ -1,0 +1,191 @@
+//! Runs that make a part of a plan, and runs that end at the first failure.
+
+use std::collections::HashMap;
+
+use engine::last_run::Failed;
+use engine::ledger::RunRecord;
+use engine::state::Scope;
+
+use super::*;
+
+fn scoped(run: &mut Script, only: Option<&[&str]>, fail_fast: bool) {
+    let only = only.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+    assert!(run.on(Event::Scoped { only, fail_fast }).is_empty());
+}
+
+#[test]
+fn what_is_not_selected_is_reused_where_it_is_made_and_never_submitted() {
+    let mut run = Script::new(&["a", "b<a", "c<b", "x", "y"]);
+    scoped(&mut run, Some(&["b"]), false);
+    assert_eq!(run.start(), ["look a", "look x", "look y"]);
+    assert_eq!(run.looked("a", made("a")), ["look b"]);
+    assert!(run.looked("x", Prior::Nothing).is_empty());
+    let since = run.now;
+    assert!(run.looked("y", out("y", since, false)).is_empty(), "what is out stays out");
+    assert_eq!(run.looked("b", Prior::Nothing), ["prepare b"]);
+    run.out("b");
+    run.completed("b");
+    assert_eq!(run.downloaded("b"), ["look c"]);
+    assert!(run.looked("c", Prior::Nothing).is_empty());
+    assert!(run.state.is_over());
+    assert_eq!(run.outcome("x"), &Outcome::NotSelected { task: None });
+    assert_eq!(run.outcome("y"), &Outcome::NotSelected { task: Some(task("y")) });
+    assert_eq!(run.outcome("c"), &Outcome::NotSelected { task: None });
+    assert_eq!(run.state.node(run.ix("c")).decision, Some(Decision::Unselected));
+    assert_eq!(run.state.node(run.ix("a")).decision, Some(Decision::Reuse));
+    assert_eq!(run.state.summary(RunId::from("run")).films[0].outcome, FilmOutcome::Waiting { missing: 3 });
+}
+
+#[test]
+fn a_film_is_joined_when_what_is_not_selected_is_there() {
+    let mut run = Script::new(&["a", "b<a", "c"]);
+    scoped(&mut run, Some(&["b"]), false);
+    run.start();
+    run.looked("a", made("a"));
+    run.looked("c", made("c"));
+    run.looked("b", Prior::Nothing);
+    run.out("b");
+    run.completed("b");
+    assert_eq!(run.downloaded("b"), ["join"]);
+}
+
+#[test]
+fn what_is_not_selected_is_not_blocked_and_not_to_be_picked() {
+    let mut run = Script::new(&["a", "b<a"]);
+    scoped(&mut run, Some(&["a"]), false);
+    run.start();
+    run.looked("a", Prior::Nothing);
+    run.out("a");
+    run.answered("a", Answer::Failed { failure: Failure::new(FailureKind::Task, "no") });
+    assert_eq!(run.outcome("b"), &Outcome::NotSelected { task: None });
+
+    let mut halted = Script::new(&["a", "b<a", "c"]);
+    scoped(&mut halted, Some(&["a"]), false);
+    halted.start();
+    halted.on(Event::Interrupted);
+    assert_eq!(halted.outcome("a"), &Outcome::NotBegun);
+    assert_eq!(halted.outcome("b"), &Outcome::NotSelected { task: None });
+    assert_eq!(halted.outcome("c"), &Outcome::NotSelected { task: None });
+}
+
+#[test]
+fn a_selected_shot_is_blocked_by_one_that_is_not_and_is_not_made() {
+    let mut run = Script::new(&["a", "b<a"]);
+    scoped(&mut run, Some(&["b"]), false);
+    run.start();
+    assert!(run.looked("a", Prior::Nothing).is_empty());
+    assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a") });
+}
+
+#[test]
+fn after_the_first_failure_nothing_new_is_submitted_and_what_is_out_is_finished() {
+    let policy = Policy { in_flight: 3, ..Policy::remote() };
+    let mut run = Script::with(RunState::new(plan(&["a", "b", "c", "d", "e<a", "f<b"]), "test", policy));
+    scoped(&mut run, None, true);
+    run.start();
+    for name in ["a", "b", "c", "d"] {
+        run.looked(name, Prior::Nothing);
+    }
+    run.out("a");
+    run.out("b");
+    assert!(run.answered("a", Answer::Failed { failure: Failure::new(FailureKind::Task, "no") }).is_empty());
+    assert_eq!(run.state.halt(), Some(&Halt::FailFast { shot: "a".to_owned() }));
+    assert_eq!(run.prepared("c"), ["discard c"], "its intent is on disk, and it is not sent");
+    run.refused("c", RefusalKind::Again, None);
+    assert_eq!((run.outcome("c"), run.outcome("d")), (&Outcome::NotBegun, &Outcome::NotBegun));
+    assert_eq!(run.completed("b"), ["download b"], "what is paid for is fetched");
+    assert_eq!(run.downloaded("b"), ["look f"], "what is made already costs nothing");
+    assert!(run.looked("f", Prior::Nothing).is_empty());
+    assert_eq!(run.outcome("f"), &Outcome::NotBegun);
+    assert_eq!(run.outcome("e"), &Outcome::Blocked { by: run.ix("a") });
+    assert!(run.state.is_over());
+}
+
+#[test]
+fn without_being_told_a_failure_ends_nothing() {
+    let mut run = Script::new(&["a", "b", "c<a"]);
+    run.start();
+    run.looked("a", Prior::Nothing);
+    run.looked("b", Prior::Nothing);
+    run.out("a");
+    run.answered("a", Answer::Failed { failure: Failure::new(FailureKind::Task, "no") });
+    assert_eq!(run.state.halt(), None);
+    assert_eq!(run.prepared("b"), ["submit b"]);
+}
+
+/// A run on record: the last event about each shot.
+fn record(scope: Option<(Option<&[&str]>, bool)>, last: Vec<(&str, Event)>) -> RunRecord {
+    let scoped = scope.map(|(only, fail_fast)| Event::Scoped {
+        only: only.map(|names| names.iter().map(|name| (*name).to_owned()).collect()),
+        fail_fast,
+    });
+    RunRecord {
+        run: RunId::from("last"),
+        started_at: Millis(0),
+        scoped,
+        last: last.into_iter().map(|(name, event)| (name.to_owned(), event)).collect::<HashMap<_, _>>(),
+        expired: vec![attempt("expired")],
+    }
+}
+
+#[test]
+fn what_failed_in_the_last_run_and_what_was_not_begun_for_that_reason() {
+    let plan = plan(&["a", "b<a", "c<b", "x", "y<x", "z"]);
+    let ix = |name: &str| plan.find(name).expect("a node");
+    let told = |found: &Failed| {
+        let names: Vec<&str> = found.nodes.iter().map(|node| plan.node(*node).name.as_str()).collect();
+        format!("{} +{}", names.join(" "), found.others)
+    };
+    let looked = |name: &str, prior: Prior| Event::Looked { node: ix(name), key: String::new(), prior };
+    let done = |name: &'static str| (name, looked(name, made(name)));
+    let answered = |name: &'static str, attempt_of: &str, answer: Answer| {
+        (name, Event::Answered { node: ix(name), attempt: attempt(attempt_of), answer })
+    };
+    let failed = |name: &'static str| {
+        answered(name, name, Answer::Failed { failure: Failure::new(FailureKind::Task, "no") })
+    };
+    let lost = |name: &'static str| {
+        (name, Event::Lost { node: ix(name), attempt: attempt(name), reason: String::new() })
+    };
+    let refused = |name: &'static str, kind| {
+        let failure = Failure::new(FailureKind::Invalid, "no");
+        let refusal = Refusal { kind, failure, retry_after: None };
+        (name, Event::Refused { node: ix(name), attempt: attempt(name), refusal })
+    };
+    let gone = Answer::Missing { expired: false };
+
+    // One failure, and what waited for it; the rest is done.
+    let one = record(None, vec![failed("a"), done("x"), done("y"), done("z")]);
+    assert_eq!(told(&one.failed(&plan)), "a b c +0");
+    // What is ambiguous or still out has not failed, nor has what waits for it.
+    let open = record(None, vec![lost("a"), refused("x", RefusalKind::Request), done("z")]);
+    assert_eq!(told(&open.failed(&plan)), "x y +3");
+    // A task that is gone has failed; one that is unknown for now has not.
+    let missing =
+        record(None, vec![answered("a", "expired", gone.clone()), answered("x", "x", gone), done("z")]);
+    assert_eq!(told(&missing.failed(&plan)), "a b c +2");
+    // A run that was cut off left others behind, without a failure.
+    let cut = record(None, vec![done("a"), ("b", looked("b", Prior::Nothing)), failed("z")]);
+    assert_eq!(told(&cut.failed(&plan)), "z +4");
+    // A run that ended because of a failure left all others behind for that reason.
+    let fast = record(Some((None, true)), vec![done("a"), failed("x"), ("z", looked("z", Prior::Nothing))]);
+    assert_eq!(told(&fast.failed(&plan)), "b c x y z +0");
+    let unusable = record(None, vec![refused("a", RefusalKind::Service), done("x"), done("y")]);
+    assert_eq!(told(&unusable.failed(&plan)), "a b c z +0");
+    // What the run was not to make did not fail.
+    let part = record(Some((Some(&["a", "x"]), true)), vec![failed("a"), done("x")]);
+    assert_eq!(told(&part.failed(&plan)), "a +0");
+    let nothing = record(None, ["a", "b", "c", "x", "y", "z"].map(done).into());
+    assert_eq!(told(&nothing.failed(&plan)), " +0");
+}
+
+#[test]
+fn a_scope_goes_on_record_only_where_there_is_one() {
+    let plan = plan(&["a", "b"]);
+    assert_eq!(Scope::default().told(&plan), None);
+    let only = workflow::plan::Selection::only(plan.find("b"));
+    assert_eq!(
+        Scope { selection: Some(only), fail_fast: true }.told(&plan),
+        Some(Event::Scoped { only: Some(vec!["b".to_owned()]), fail_fast: true })
+    );
+}

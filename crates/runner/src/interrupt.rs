@@ -1,0 +1,176 @@
+//! Interrupts and SIGTERM: the first asks a command to end in good order, the second ends it at once and says what is kept.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::state::{Event, Halt, Outcome, Phase};
+use engine::{Millis, Reporter, RunState};
+use tokio::sync::watch;
+
+use crate::report::live;
+
+/// Becomes true with the first interrupt or SIGTERM. The second one ends the process at once: the ledger is good for that at any instant.
+pub(crate) fn interrupts() -> watch::Receiver<bool> {
+    interrupts_saying(String::new)
+}
+
+/// As [`interrupts`]; what `last_words` says is said before the process ends.
+pub(crate) fn interrupts_saying(
+    last_words: impl FnOnce() -> String + Send + 'static,
+) -> watch::Receiver<bool> {
+    let (sender, receiver) = watch::channel(false);
+    tokio::spawn(async move {
+        let mut signals = Signals::new();
+        signals.next().await;
+        sender.send_replace(true);
+        signals.next().await;
+        // With the live lines gone what is said last stays to be read.
+        live::leave();
+        let words = last_words();
+        if !words.is_empty() {
+            eprintln!("{words}");
+        }
+        quit();
+    });
+    receiver
+}
+
+#[expect(clippy::exit, reason = "the user insists; every paid task is in the ledger")]
+fn quit() {
+    std::process::exit(130);
+}
+
+/// What a run leaves behind when it is ended at once.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Kept(Arc<Mutex<Option<Count>>>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Count {
+    /// Tasks that the service has taken and whose videos are not here.
+    tasks: usize,
+    /// Submissions that have no answer yet.
+    unanswered: usize,
+}
+
+impl Kept {
+    /// The same reports, watched for what is left behind.
+    pub(crate) fn watching<'r>(&self, reporter: &'r mut dyn Reporter) -> Watching<'r> {
+        Watching { kept: self.clone(), reporter }
+    }
+
+    /// One line about it. `file` is the workflow, as the user named it.
+    pub(crate) fn words(&self, file: &str) -> String {
+        let count = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        words(count, file)
+    }
+}
+
+fn words(count: Option<Count>, file: &str) -> String {
+    let tasks = match count {
+        None => "tasks that are out are kept".to_owned(),
+        Some(Count { tasks: 0, .. }) => "no task is out".to_owned(),
+        Some(Count { tasks: 1, .. }) => "1 task is kept".to_owned(),
+        Some(Count { tasks, .. }) => format!("{tasks} tasks are kept"),
+    };
+    let unanswered = match count.map_or(0, |count| count.unanswered) {
+        0 => String::new(),
+        1 => "; 1 submission has no answer yet, and is held until it is accounted for".to_owned(),
+        more => format!("; {more} submissions have no answer yet, and are held until they are accounted for"),
+    };
+    format!("ended at once: {tasks}{unanswered}; `runner run {file}` goes on from here")
+}
+
+/// A reporter that is watched for what its run would leave behind.
+pub(crate) struct Watching<'r> {
+    kept: Kept,
+    reporter: &'r mut dyn Reporter,
+}
+
+impl Reporter for Watching<'_> {
+    fn on(&mut self, state: &RunState, event: &Event, now: Millis) {
+        // Until it is asked to end, a run has better things to do than to count.
+        if state.halt() == Some(&Halt::Interrupted) {
+            *self.kept.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(count(state));
+        }
+        self.reporter.on(state, event, now);
+    }
+}
+
+fn count(state: &RunState) -> Count {
+    let mut count = Count { tasks: 0, unanswered: 0 };
+    for node in state.nodes() {
+        match &node.phase {
+            Phase::Submitting { .. } => count.unanswered += 1,
+            Phase::Out { .. }
+            | Phase::Finished(_)
+            | Phase::Downloading(_)
+            | Phase::Over(Outcome::Detached { .. }) => count.tasks += 1,
+            Phase::Waiting
+            | Phase::Looking
+            | Phase::Elsewhere
+            | Phase::Ready { .. }
+            | Phase::Preparing
+            | Phase::Over(_) => {}
+        }
+    }
+    count
+}
+
+/// The signals that ask for an end, listened to without a gap between one and the next.
+#[cfg(unix)]
+struct Signals {
+    interrupt: Option<tokio::signal::unix::Signal>,
+    terminate: Option<tokio::signal::unix::Signal>,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        Self {
+            interrupt: signal(SignalKind::interrupt()).ok(),
+            terminate: signal(SignalKind::terminate()).ok(),
+        }
+    }
+
+    async fn next(&mut self) {
+        async fn one(signal: &mut Option<tokio::signal::unix::Signal>) {
+            match signal {
+                Some(signal) => drop(signal.recv().await),
+                None => std::future::pending().await,
+            }
+        }
+        tokio::select! {
+            () = one(&mut self.interrupt) => {}
+            () = one(&mut self.terminate) => {}
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> Self {
+        Self
+    }
+
+    async fn next(&mut self) {
+        drop(tokio::signal::ctrl_c().await);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_words_say_what_is_kept() {
+        let said = |tasks, unanswered| words(Some(Count { tasks, unanswered }), "film.yaml");
+        assert_eq!(said(0, 0), "ended at once: no task is out; `runner run film.yaml` goes on from here");
+        assert!(said(1, 0).contains("1 task is kept;") && said(3, 0).contains("3 tasks are kept;"));
+        assert!(said(2, 1).contains("1 submission has no answer yet"));
+        assert!(said(0, 2).contains("2 submissions have no answer yet"));
+        assert!(words(None, "film.yaml").contains("tasks that are out are kept"));
+    }
+}

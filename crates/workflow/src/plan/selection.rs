@@ -1,0 +1,81 @@
+//! Which of a plan's nodes a run is to make. All others are reused where they are made, and never submitted.
+
+use std::collections::BTreeSet;
+
+use super::{NodeIx, Plan};
+
+/// Nodes that may be submitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    nodes: BTreeSet<NodeIx>,
+}
+
+impl Selection {
+    /// Exactly these nodes. What they need has to be made already: see [`Selection::missing`].
+    #[must_use]
+    pub fn only(nodes: impl IntoIterator<Item = NodeIx>) -> Self {
+        Self { nodes: nodes.into_iter().collect() }
+    }
+
+    /// These nodes, all that depends on them, and all that these need.
+    #[must_use]
+    pub fn from(plan: &Plan, nodes: impl IntoIterator<Item = NodeIx>) -> Self {
+        let with_what_depends = Self::only(nodes).with_downstream(plan);
+        Self { nodes: closure(with_what_depends.nodes, |node| plan.predecessors(node)) }
+    }
+
+    /// The same, and all that depends on it.
+    #[must_use]
+    pub fn with_downstream(self, plan: &Plan) -> Self {
+        Self { nodes: closure(self.nodes, |node| plan.successors(node)) }
+    }
+
+    /// Whether a node is among them.
+    #[must_use]
+    pub fn contains(&self, node: NodeIx) -> bool {
+        self.nodes.contains(&node)
+    }
+
+    /// The nodes in file order.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeIx> + '_ {
+        self.nodes.iter().copied()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether nothing is selected.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// What is needed directly, is not among the selected nodes and is not made: each with the first node that needs it, in file order.
+    #[must_use]
+    pub fn missing(&self, plan: &Plan, is_made: impl Fn(NodeIx) -> bool) -> Vec<(NodeIx, NodeIx)> {
+        let mut found = BTreeSet::new();
+        let mut missing = Vec::new();
+        for node in self.nodes() {
+            for before in plan.predecessors(node) {
+                if !self.contains(before) && !is_made(before) && found.insert(before) {
+                    missing.push((before, node));
+                }
+            }
+        }
+        missing.sort_unstable();
+        missing
+    }
+}
+
+/// `nodes` and all that `next` leads to from them.
+fn closure(nodes: BTreeSet<NodeIx>, next: impl Fn(NodeIx) -> Vec<NodeIx>) -> BTreeSet<NodeIx> {
+    let mut open: Vec<NodeIx> = nodes.iter().copied().collect();
+    let mut found = nodes;
+    while let Some(node) = open.pop() {
+        open.extend(next(node).into_iter().filter(|next| found.insert(*next)));
+    }
+    found
+}

@@ -1,0 +1,73 @@
+//! A disk that is full while a run goes on: nothing more is submitted, and every task that was accepted is on record or told.
+
+use crate::killed::unclaimed_task;
+use crate::storyboard::shots;
+use crate::support::Project;
+use crate::support::front::{Fate, Front, KEY};
+
+const SHOTS: usize = 6;
+
+fn workflow() -> String {
+    let shots: Vec<String> =
+        (1..=SHOTS).map(|shot| format!("  - {{id: s{shot}, prompt: the sea at {shot} o'clock}}\n")).collect();
+    let shots = shots.concat();
+    format!(
+        "version: 1\nname: full\ndefaults: {{model: modelb-video-480p, seconds: 1, size: 480x480}}\nshots:\n{shots}"
+    )
+}
+
+#[test]
+fn a_disk_that_fills_up_ends_the_run_and_every_accepted_task_is_on_record_or_told() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+    let project = Project::of("full.yaml", &workflow()).against(&front.url, KEY);
+    project.runner(&["run", "full.yaml", "--only", "s1"]).expect(0);
+    let mut ended_early = 0;
+    let mut told = 0;
+    for more in [1, 2, 3] {
+        let ledger = rusqlite::Connection::open(project.file(".runner/ledger.db")).expect("a ledger");
+        let pages: u32 = ledger.query_row("PRAGMA page_count", [], |row| row.get(0)).expect("a number");
+        drop(ledger);
+        let output = project
+            .command(&["run", "full.yaml", "--jobs", "2"])
+            .env("RUNNER_TEST_LEDGER_PAGES", (pages + more).to_string())
+            .output()
+            .expect("the program can be started");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.code() == Some(0) {
+            break;
+        }
+        assert_eq!(output.status.code(), Some(5), "{said}");
+        assert!(said.contains("full") && said.contains("nothing more was submitted"), "{said}");
+        ended_early += 1;
+        // Each as the program itself says: `runner resolve FILE ATTEMPT --adopt TASK`.
+        for line in said.lines().filter(|line| line.contains("could not be recorded")) {
+            let command = line.split('`').nth(1).expect("a command").replace("FILE", "full.yaml");
+            let arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
+            project.runner(&arguments).expect(0);
+            told += 1;
+        }
+        assert_eq!(
+            unclaimed_task(&front, &project),
+            None,
+            "an accepted task is neither on record nor told: {said}"
+        );
+    }
+    assert!(ended_early >= 2, "the disk was full {ended_early} times, {told} tasks were told");
+    let last = project.runner(&["run", "full.yaml"]);
+    let last = if last.code == Some(3) {
+        // An intent without an answer, of which the service surely knows nothing.
+        let listed = project.runner(&["resolve", "full.yaml"]);
+        for line in listed.out.lines().skip(1) {
+            let Some(attempt) = line.split_whitespace().next().filter(|word| word.contains('.')) else {
+                continue;
+            };
+            project.runner(&["resolve", "full.yaml", attempt, "--resubmit"]).expect(0);
+        }
+        project.runner(&["run", "full.yaml"])
+    } else {
+        last
+    };
+    let last = last.expect(0);
+    assert_eq!((front.accepted().len(), shots(&project, "full").len()), (SHOTS, SHOTS), "{}", last.told());
+}

@@ -1,0 +1,217 @@
+//! Every fault profile of docs/service.md through the command line: what the runner says, how it ends, and how many POSTs the service sees.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use service::FaultProfile;
+
+use crate::support::Project;
+use crate::support::front::{Front, KEY};
+
+/// One misbehaviour, and what it must come to.
+struct Case {
+    /// What stands in the profile: a fault, and how often it strikes.
+    fault: &'static str,
+    /// What the shot says besides its prompt.
+    shot: &'static str,
+    /// The runs that follow each other: the exit code of each, and words that it says.
+    runs: &'static [(i32, &'static str)],
+    /// How many POSTs the service has seen at the end.
+    posts: usize,
+}
+
+/// A fault that costs nothing but time: one run, one POST.
+const fn harmless(fault: &'static str) -> Case {
+    Case { fault, shot: "", runs: &[(0, "done")], posts: 1 }
+}
+
+const THRICE: &str = ", retry: {attempts: 3, on: [failed, transient, output-moderated, corrupt, expired]}";
+const AMBIGUOUS: &[(i32, &str)] = &[(3, "runner resolve"), (3, "runner resolve")];
+
+const CASES: &[Case] = &[
+    // POSTs that are refused: nothing was accepted, so they are repeated where that may help.
+    Case {
+        fault: r#"{"kind": "answer", "on": "create", "status": 429, "retry_after": 0}, "times": 1"#,
+        shot: "",
+        runs: &[(0, "slow down")],
+        posts: 2,
+    },
+    Case {
+        fault: r#"{"kind": "answer", "on": "create", "status": 429, "body": "html"}, "times": 2"#,
+        shot: "",
+        runs: &[(0, "slow down")],
+        posts: 3,
+    },
+    Case {
+        fault: r#"{"kind": "answer", "on": "create", "status": 503, "body": "empty"}, "times": 1"#,
+        shot: "",
+        runs: &[(0, "not submitted yet")],
+        posts: 2,
+    },
+    Case {
+        fault: r#"{"kind": "answer", "on": "create", "status": 500}, "times": 1"#,
+        shot: "",
+        runs: &[(0, "not submitted yet")],
+        posts: 2,
+    },
+    Case {
+        fault: r#"{"kind": "answer", "on": "create", "status": 400}"#,
+        shot: THRICE,
+        runs: &[(1, "failed")],
+        posts: 1,
+    },
+    Case {
+        fault: r#"{"kind": "answer", "on": "create", "status": 401}"#,
+        shot: THRICE,
+        runs: &[(5, "failed")],
+        posts: 1,
+    },
+    // POSTs of which nobody knows: held, whatever the file says of retries.
+    Case {
+        fault: r#"{"kind": "answer", "on": "create", "status": 502, "body": "html"}"#,
+        shot: THRICE,
+        runs: AMBIGUOUS,
+        posts: 1,
+    },
+    Case { fault: r#"{"kind": "lose_answer"}"#, shot: THRICE, runs: AMBIGUOUS, posts: 1 },
+    // Polls.
+    harmless(r#"{"kind": "answer", "on": "poll", "status": 502, "body": "html"}, "times": 3"#),
+    harmless(r#"{"kind": "answer", "on": "poll", "status": 429, "retry_after": 0}, "times": 2"#),
+    harmless(r#"{"kind": "not_found_after_create"}, "times": 3"#),
+    harmless(r#"{"kind": "timestamps_in_seconds"}"#),
+    harmless(r#"{"kind": "unknown_status", "status": "pondering"}"#),
+    Case {
+        fault: r#"{"kind": "answer", "on": "poll", "status": 401}, "times": 1"#,
+        shot: "",
+        runs: &[(5, "adopts task"), (0, "adopted task")],
+        posts: 1,
+    },
+    Case {
+        fault: r#"{"kind": "stuck_at", "percent": 0}, "times": 4"#,
+        shot: ", timeout: 0.2",
+        runs: &[(3, "adopts task")],
+        posts: 1,
+    },
+    Case { fault: r#"{"kind": "completed_with_error"}"#, shot: "", runs: &[(1, "failed")], posts: 1 },
+    // Videos that are there and hard to get.
+    harmless(r#"{"kind": "completed_without_url"}"#),
+    harmless(r#"{"kind": "dead_url"}"#),
+    harmless(r#"{"kind": "expired_url"}"#),
+    harmless(r#"{"kind": "cut_body", "after": 700}"#),
+    harmless(r#"{"kind": "slow_body", "bytes_per_second": 20000}"#),
+    harmless(r#"{"kind": "answer", "on": "file", "status": 503}, "times": 1"#),
+    Case {
+        fault: r#"{"kind": "completed_without_url"}}, {"fault": {"kind": "answer", "on": "content", "status": 502, "body": "html"}, "times": 1"#,
+        shot: "",
+        runs: &[(0, "again")],
+        posts: 1,
+    },
+    // Moderation.
+    Case {
+        fault: r#"{"kind": "moderation", "of": "prompt"}"#,
+        shot: THRICE,
+        runs: &[(1, "change the prompt")],
+        posts: 1,
+    },
+    Case {
+        fault: r#"{"kind": "moderation", "of": "input"}"#,
+        shot: THRICE,
+        runs: &[(1, "change the prompt")],
+        posts: 1,
+    },
+    Case { fault: r#"{"kind": "moderation", "of": "output"}"#, shot: "", runs: &[(1, "withheld")], posts: 1 },
+    Case {
+        fault: r#"{"kind": "moderation", "of": "output"}"#,
+        shot: ", retry: 3",
+        runs: &[(1, "withheld")],
+        posts: 3,
+    },
+    Case {
+        fault: r#"{"kind": "moderation", "of": "output"}"#,
+        shot: ", retry: {attempts: 3, on: transient}",
+        runs: &[(1, "withheld")],
+        posts: 1,
+    },
+];
+
+/// `never_answer` has a test of its own, because it takes an interrupt: `signals.rs`.
+const ELSEWHERE: &[&str] = &["never_answer"];
+
+/// What is wrong with cases whose runs end alike, if anything is: each is a shot of one workflow.
+fn tried(cases: &[&Case]) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let prompt = |at: usize| format!("the sea, wave {at}.");
+    let rule = |(at, case): (usize, &&Case)| {
+        // A rule of several faults is written with what stands between them.
+        let about = format!(", \"prompt\": \"{}\"}}", prompt(at));
+        format!(
+            "{{\"fault\": {}{about}",
+            case.fault.replace("}}, {\"fault\"", &format!("}}{about}, {{\"fault\""))
+        )
+    };
+    let rules: Vec<String> = cases.iter().enumerate().map(rule).collect();
+    let profile = format!("{{\"faults\": [{}]}}", rules.join(", "));
+    let profile = FaultProfile::from_json(&profile).expect("a profile");
+    let front = Front::with_faults(folder.path().join("service"), profile);
+    let mut text =
+        "version: 1\nname: sea\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480}\nshots:\n"
+            .to_owned();
+    for (at, case) in cases.iter().enumerate() {
+        text += &format!("  - {{id: wave{at}, prompt: \"{}\"{}}}\n", prompt(at), case.shot);
+    }
+    let project = Project::of("sea.yaml", &text).against(&front.url, KEY);
+    let mut wrong = Vec::new();
+    for turn in 0..cases[0].runs.len() {
+        let ended = project.runner(&["run", "sea.yaml", "--jobs", "32"]);
+        for (at, case) in cases.iter().enumerate() {
+            let (code, words) = case.runs[turn];
+            let said = ended.told();
+            let mut lines = said.lines().filter(|line| line.starts_with(&format!("wave{at}: ")));
+            if ended.code != Some(code) || !lines.any(|line| line.contains(words)) {
+                wrong.push(format!("{}: wanted {code} and wave{at}: `{words}`: {said}", case.fault));
+            }
+        }
+    }
+    let posts: Vec<String> =
+        front.posts().iter().map(|post| String::from_utf8_lossy(&post.body).into_owned()).collect();
+    for (at, case) in cases.iter().enumerate() {
+        let of_it = posts.iter().filter(|post| post.contains(&prompt(at))).count();
+        if of_it != case.posts {
+            wrong.push(format!("{}: {of_it} POSTs instead of {}", case.fault, case.posts));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn every_fault_of_a_service_comes_to_what_it_must() {
+    let mut alike: BTreeMap<Vec<i32>, Vec<&Case>> = BTreeMap::new();
+    for case in CASES {
+        alike.entry(case.runs.iter().map(|(code, _)| *code).collect()).or_default().push(case);
+    }
+    // All wait most of the time, so they run at once.
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let running: Vec<_> = alike.values().map(|cases| scope.spawn(|| tried(cases))).collect();
+        running.into_iter().flat_map(|running| running.join().expect("no case panics")).collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn every_fault_of_the_service_is_tried() {
+    let kinds = |text: &str| -> BTreeSet<String> {
+        text.split("\"kind\": \"")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next())
+            .map(str::to_owned)
+            .collect()
+    };
+    let mut tried: BTreeSet<String> = CASES.iter().flat_map(|case| kinds(case.fault)).collect();
+    tried.extend(ELSEWHERE.iter().map(|kind| (*kind).to_owned()));
+    // An unknown kind is refused with the list of all that are known.
+    let refused = FaultProfile::from_json(r#"{"faults": [{"fault": {"kind": "none"}}]}"#)
+        .expect_err("no such fault")
+        .to_string();
+    let listed = refused.split("expected one of").nth(1).expect("a list");
+    let known: BTreeSet<String> = listed.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    assert_eq!(tried, known);
+}

@@ -1,0 +1,62 @@
+//! The schedules that are compared.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use engine::Policy;
+use engine::polling::{self, Known, Seen, Standing};
+
+use super::trial::Schedule;
+
+/// The same wait each time.
+pub(super) struct Fixed(pub(super) f64);
+
+impl Schedule for Fixed {
+    fn wait(&mut self, _number: usize, _elapsed: f64) -> f64 {
+        self.0
+    }
+}
+
+/// Each wait twice the one before, from the first.
+pub(super) struct Doubling(pub(super) f64);
+
+impl Schedule for Doubling {
+    fn wait(&mut self, _number: usize, elapsed: f64) -> f64 {
+        // After the first, third, seventh ... of the waits that begin it.
+        elapsed + self.0
+    }
+}
+
+/// The engine's own.
+pub(super) struct Learned {
+    policy: Policy,
+    known: Known,
+    seen: HashMap<usize, (Seen, Option<u8>)>,
+}
+
+impl Learned {
+    /// With a policy for a service elsewhere, where a poll has to save so many seconds.
+    pub(super) fn new(worth: f64) -> Self {
+        let policy = Policy { poll_worth: Duration::from_secs_f64(worth), ..Policy::remote() };
+        Self { policy, known: Known::default(), seen: HashMap::new() }
+    }
+}
+
+impl Schedule for Learned {
+    fn wait(&mut self, number: usize, elapsed: f64) -> f64 {
+        let (seen, percent) = self.seen.get(&number).copied().unwrap_or_default();
+        let elapsed = Duration::from_secs_f64(elapsed);
+        polling::wait(&self.policy, Some(&self.known), &seen, elapsed, percent).as_secs_f64()
+    }
+
+    fn running(&mut self, number: usize, elapsed: f64, standing: Standing, percent: u8) {
+        let (seen, last) = self.seen.entry(number).or_default();
+        seen.note(elapsed, standing, Some(percent));
+        *last = Some(percent);
+    }
+
+    fn finished(&mut self, number: usize, elapsed: f64, took: Option<f64>) {
+        let (seen, _) = self.seen.remove(&number).unwrap_or_default();
+        self.known.finished(&seen, elapsed, took.map(Duration::from_secs_f64));
+    }
+}
