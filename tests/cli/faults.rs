@@ -1,6 +1,7 @@
 //! Every fault profile of docs/service.md through the command line: what the runner says, how it ends, and how many POSTs the service sees.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use service::FaultProfile;
 
@@ -156,7 +157,7 @@ fn tried(cases: &[&Case]) -> Vec<String> {
         "version: 1\nname: sea\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480}\nshots:\n"
             .to_owned();
     for (at, case) in cases.iter().enumerate() {
-        text += &format!("  - {{id: wave{at}, prompt: \"{}\"{}}}\n", prompt(at), case.shot);
+        let _ = writeln!(text, "  - {{id: wave{at}, prompt: \"{}\"{}}}", prompt(at), case.shot);
     }
     let project = Project::of("sea.yaml", &text).against(&front.url, KEY);
     let mut wrong = Vec::new();

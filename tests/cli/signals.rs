@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use service::FaultProfile;
 
 use crate::storyboard::shots;
-use crate::support::Project;
 use crate::support::front::{Front, KEY};
+use crate::support::{Ended, Project};
 
 const THREE: &str = "version: 1
 name: three
@@ -34,7 +34,7 @@ fn sigterm_ends_a_run_like_an_interrupt() {
     let front = front(&folder, r#"{"fault": {"kind": "stuck_at", "percent": 0}, "times": 6}"#);
     let project = Project::of("three.yaml", THREE).against(&front.url, KEY);
     let mut command = project.command(&["run", "three.yaml", "--jobs", "2"]);
-    let ended = project.runner_signalled(&mut command, &mut [("TERM", &mut || front.accepted().len() == 2)]);
+    let ended = Ended::of_signalled(&mut command, &mut [("TERM", &mut || front.accepted().len() == 2)]);
     let ended = ended.expect(130);
     assert!(ended.err.contains("interrupted") && ended.out.contains("adopts task"), "{}", ended.told());
     let last = project.runner(&["run", "three.yaml"]).expect(0);
@@ -54,7 +54,7 @@ fn a_second_interrupt_ends_at_once_and_says_what_is_kept() {
     let mut a_while_later = later();
     let signals: &mut [(&str, &mut dyn FnMut() -> bool)] =
         &mut [("INT", &mut are_fetched), ("INT", &mut a_while_later)];
-    let ended = project.runner_signalled(&mut command, signals);
+    let ended = Ended::of_signalled(&mut command, signals);
     let ended = ended.expect(130);
     assert!(ended.err.contains("ended at once: 3 tasks are kept"), "{}", ended.told());
     assert!(ended.err.contains("`runner run three.yaml` goes on"), "{}", ended.told());
@@ -71,8 +71,7 @@ fn a_service_that_never_answers_is_left_at_the_second_interrupt_and_its_task_is_
     let mut command = project.command(&["run", "three.yaml"]);
     let mut is_sent = || front.posts().len() == 1;
     let mut a_while_later = later();
-    let ended =
-        project.runner_signalled(&mut command, &mut [("INT", &mut is_sent), ("INT", &mut a_while_later)]);
+    let ended = Ended::of_signalled(&mut command, &mut [("INT", &mut is_sent), ("INT", &mut a_while_later)]);
     let ended = ended.expect(130);
     assert!(ended.err.contains("1 submission has no answer yet"), "{}", ended.told());
     let held = project.runner(&["run", "three.yaml"]).expect(3);

@@ -127,7 +127,12 @@ impl Script {
     fn completed(&mut self, name: &str) -> Vec<String> {
         self.answered(
             name,
-            Answer::Completed { url: Some("u".to_owned()), last_frame_url: None, expires_at: None, took: None },
+            Answer::Completed {
+                url: Some("u".to_owned()),
+                last_frame_url: None,
+                expires_at: None,
+                took: None,
+            },
         )
     }
 

@@ -192,7 +192,10 @@ fn check_limits(seed: u64, world: &World, runs: usize) {
     assert!(downloads <= runs * policy().downloads, "seed {seed}: {downloads} downloads at once");
     // Runs do not tell each other what the service asks for.
     let impatient = world.impatient();
-    assert!(runs > 1 || impatient.is_empty(), "seed {seed}: although it was asked to wait came {impatient:?}");
+    assert!(
+        runs > 1 || impatient.is_empty(),
+        "seed {seed}: although it was asked to wait came {impatient:?}"
+    );
 }
 
 fn check(seed: u64, world: &World, summary: &RunSummary) {

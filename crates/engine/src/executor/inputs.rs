@@ -74,8 +74,7 @@ fn frame(video: Option<PathBuf>, last: bool) -> Given {
 
 /// Reads what is to be read and answers with the inputs' values, in order.
 pub(super) async fn fill(given: Vec<Given>, tools: Arc<media::Tools>) -> Result<Vec<String>, Failure> {
-    let filled =
-        blocking(move || given.into_iter().map(|input| value(input, &tools)).collect());
+    let filled = blocking(move || given.into_iter().map(|input| value(input, &tools)).collect());
     filled.await.unwrap_or_else(|error| Err(local(error.to_string())))
 }
 

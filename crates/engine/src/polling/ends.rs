@@ -23,9 +23,8 @@ pub(super) fn points(known: &Known, seen: &Seen, now: f64) -> Vec<f64> {
         earliest += known.render.earliest().unwrap_or(0.0);
     }
     if let Some(promise) = seen.promises[1].filter(|_| known.kept.len() >= TRIED) {
-        candidates.push(
-            known.kept.points().iter().map(|ratio| promise.at + promise.remains * ratio).collect(),
-        );
+        candidates
+            .push(known.kept.points().iter().map(|ratio| promise.at + promise.remains * ratio).collect());
     }
     let still_possible = candidates.into_iter().map(|points| later_than(earliest, &points));
     still_possible

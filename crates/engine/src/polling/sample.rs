@@ -78,8 +78,11 @@ impl Sample {
         let each = POINTS.div_ceil(self.sorted.len());
         let blur = DOUBT / (self.sorted.len() as f64).cbrt();
         let factors: Vec<f64> = (0..each).map(|nth| (blur * deviate(nth, each)).exp()).collect();
-        let mut points: Vec<f64> =
-            self.sorted.iter().flat_map(|seconds| factors.iter().map(move |factor| seconds * factor)).collect();
+        let mut points: Vec<f64> = self
+            .sorted
+            .iter()
+            .flat_map(|seconds| factors.iter().map(move |factor| seconds * factor))
+            .collect();
         points.sort_unstable_by(f64::total_cmp);
         let (low, high) = ends(&points);
         points.insert(0, low);

@@ -93,9 +93,7 @@ pub(super) fn answer(called: Result<TaskAnswer, CallError>) -> Answer {
                 401..=403 => Answer::Unusable { failure },
                 404 => Answer::Missing { expired: false },
                 410 => Answer::Missing { expired: true },
-                429 | 503 => {
-                    Answer::Later { retry_after: refusal.retry_after, reason: refusal.to_string() }
-                }
+                429 | 503 => Answer::Later { retry_after: refusal.retry_after, reason: refusal.to_string() },
                 _ => Answer::Unreachable { reason: refusal.to_string() },
             };
         }
@@ -129,9 +127,7 @@ pub(super) fn download(error: CallError) -> Failure {
         CallError::NotSent { reason } | CallError::Lost { reason } => {
             Failure::new(FailureKind::Transient, reason)
         }
-        CallError::Refused(refusal) => {
-            Failure { retry_after: refusal.retry_after, ..failure(&refusal) }
-        }
+        CallError::Refused(refusal) => Failure { retry_after: refusal.retry_after, ..failure(&refusal) },
     }
 }
 

@@ -308,7 +308,9 @@ impl Provider for World {
                         });
                         Answer::Completed { url: None, last_frame_url: None, expires_at: None, took: None }
                     }
-                    3 => Answer::Later { retry_after: self.ask_to_wait(false), reason: "simulated".to_owned() },
+                    3 => {
+                        Answer::Later { retry_after: self.ask_to_wait(false), reason: "simulated".to_owned() }
+                    }
                     2 => Answer::Unreachable { reason: "simulated".to_owned() },
                     _ => Answer::Running { progress: None, status: "thinking".to_owned() },
                 };

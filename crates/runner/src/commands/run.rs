@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::preview::Preview;
 use engine::spending::Spending;
 use engine::state::{Halt, Keys, Scope};
 use engine::store::Check;
@@ -135,20 +136,18 @@ fn chosen(args: &Run, plan: &Plan, place: &Place) -> Result<Option<Selection>, S
     }
 }
 
-/// Says what the run will submit and cost, before it does, and stops it where that does not fit the caps.
-async fn announce(
+/// What is to be done with each shot, where that has to be known before the run begins.
+async fn foreseen(
     args: &Run,
     plan: &Arc<Plan>,
     ledger: &Ledger,
     keys: &Keys,
     selection: Option<&Selection>,
-    service: &str,
     table: Option<&PriceTable>,
-    is_free: bool,
-) -> Result<(), Stop> {
+) -> Result<Option<Vec<Preview>>, Stop> {
     let caps = budget::caps(&args.budget);
     if table.is_none() && caps.is_none() && args.force.is_none() && selection.is_none() {
-        return Ok(());
+        return Ok(None);
     }
     let check = if args.verify { Check::Hash } else { Check::Quick };
     let mut previews =
@@ -157,7 +156,20 @@ async fn announce(
         choosing::mark(plan, selection, &mut previews)
             .map_err(|why| Stop { why, exit: Exit::InvalidInput })?;
     }
-    let document = report::plan::Document::new(plan, &previews, service, table);
+    Ok(Some(previews))
+}
+
+/// Says what the run will submit and cost, before it does, and stops it where that does not fit the caps.
+fn announce(
+    args: &Run,
+    plan: &Plan,
+    keys: &Keys,
+    previews: &[Preview],
+    service: &str,
+    table: Option<&PriceTable>,
+    is_free: bool,
+) -> Result<(), Stop> {
+    let document = report::plan::Document::new(plan, previews, service, table);
     budget::look(&args.budget, is_free, &document).map_err(|unaffordable| match unaffordable {
         Unaffordable::BelowFloor(why) => Stop { why, exit: Exit::Capped },
         Unaffordable::Unpriced(why) => Stop { why, exit: Exit::InvalidInput },
@@ -167,7 +179,7 @@ async fn announce(
     if !again.is_empty() {
         eprintln!("made anew, whatever there is of them: {}", again.join(", "));
     }
-    if table.is_some() || !again.is_empty() || selection.is_some() {
+    if table.is_some() || !again.is_empty() || args.choosing.is_any() {
         for line in report::plan::estimate(&document) {
             eprintln!("{line}");
         }
@@ -197,7 +209,9 @@ async fn carry_out<'t>(
         .with_salt(args.salt.clone())
         .following(ledger.salts().map_err(Stop::unusable)?)
         .making_anew(force.iter().copied(), run.as_str());
-    announce(args, &plan, &ledger, &keys, selection.as_ref(), &identity, table, is_free).await?;
+    if let Some(previews) = foreseen(args, &plan, &ledger, &keys, selection.as_ref(), table).await? {
+        announce(args, &plan, &keys, &previews, &identity, table, is_free)?;
+    }
     let Connected { provider, mut policy, service } =
         choice.connect(&place, tools()).await.map_err(Stop::unusable)?;
     if let Some(jobs) = args.jobs {

@@ -137,7 +137,8 @@ fn compare(extent: &Extent) -> Result<String, String> {
         let _ = writeln!(said, "{}", scenario.name);
         for interval in [1.0, 5.0] {
             let cost = warm(scenario, &mut Fixed(interval), extent);
-            let _ = writeln!(said, "  every {interval} s: {:.2} polls a task, lag {:.2} s", cost.polls, cost.lag);
+            let _ =
+                writeln!(said, "  every {interval} s: {:.2} polls a task, lag {:.2} s", cost.polls, cost.lag);
         }
         let cost = warm(scenario, &mut Doubling(1.0), extent);
         let _ = writeln!(said, "  doubling from 1 s: {:.2} polls a task, lag {:.2} s", cost.polls, cost.lag);

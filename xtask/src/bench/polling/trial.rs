@@ -59,22 +59,24 @@ impl Scenario {
         seed: u64,
     ) -> Cost {
         let mut dice = Dice(seed);
-        let mut renderers: BinaryHeap<Reverse<u64>> = (0..self.at_once.min(tasks)).map(|_| Reverse(0)).collect();
+        let mut renderers: BinaryHeap<Reverse<u64>> =
+            (0..self.at_once.min(tasks)).map(|_| Reverse(0)).collect();
         let mut made: Vec<Task> = Vec::with_capacity(tasks);
         let mut polls: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
         let (mut all_polls, mut all_lag, mut counted) = (0_u32, 0.0, 0_u32);
-        let mut submit = |made: &mut Vec<Task>, polls: &mut BinaryHeap<_>, schedule: &mut dyn Schedule, now: f64| {
-            if made.len() == tasks {
-                return;
-            }
-            let number = made.len();
-            let free_at = renderers.pop().map_or(0.0, |Reverse(at)| seconds(at));
-            let begins = now.max(free_at);
-            let ends = begins + dice.rendering(self.renderings);
-            renderers.push(Reverse(micros(ends)));
-            made.push(Task { submitted: now, begins, ends, polls: 0 });
-            polls.push(Reverse((micros(now + schedule.wait(number, 0.0)), number)));
-        };
+        let mut submit =
+            |made: &mut Vec<Task>, polls: &mut BinaryHeap<_>, schedule: &mut dyn Schedule, now: f64| {
+                if made.len() == tasks {
+                    return;
+                }
+                let number = made.len();
+                let free_at = renderers.pop().map_or(0.0, |Reverse(at)| seconds(at));
+                let begins = now.max(free_at);
+                let ends = begins + dice.rendering(self.renderings);
+                renderers.push(Reverse(micros(ends)));
+                made.push(Task { submitted: now, begins, ends, polls: 0 });
+                polls.push(Reverse((micros(now + schedule.wait(number, 0.0)), number)));
+            };
         for _ in 0..self.out {
             submit(&mut made, &mut polls, schedule, 0.0);
         }

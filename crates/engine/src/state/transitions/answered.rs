@@ -109,10 +109,12 @@ impl RunState {
     pub fn decides(&self, event: &Event, now: Millis) -> bool {
         match event {
             Event::Woke => self.ends_grace(now),
-            Event::Answered { node, answer: Answer::Running { .. } | Answer::Later { .. }, .. } => match self.node(*node).phase {
-                Phase::Out { since, .. } => now.since(since) >= self.allowed(*node),
-                _ => false,
-            },
+            Event::Answered { node, answer: Answer::Running { .. } | Answer::Later { .. }, .. } => {
+                match self.node(*node).phase {
+                    Phase::Out { since, .. } => now.since(since) >= self.allowed(*node),
+                    _ => false,
+                }
+            }
             Event::Scoped { .. }
             | Event::Started
             | Event::Looked { .. }
