@@ -12,8 +12,8 @@ use service::FaultProfile;
 
 use crate::killed::unclaimed_task;
 use crate::storyboard::{accepted, shots};
+use crate::support::Project;
 use crate::support::front::{Fate, Front, KEY};
-use crate::support::{Ended, Project};
 
 const SHOTS: usize = 9;
 
@@ -301,7 +301,7 @@ fn interrupted() {
         command.env("RUNNER_TEST_KILL_AT", format!("{side} interrupted"));
         let before = front.gets("/v1/");
         let mut is_out = || front.gets("/v1/") > before;
-        let ended = Ended::of_signalled(&mut command, &mut [("INT", &mut is_out)]);
+        let ended = project.runner_signalled(&mut command, &mut [("INT", &mut is_out)]);
         assert_eq!(ended.signal, Some(9), "{}", ended.told());
     }
     let last = project.runner(RUN).expect(0);
@@ -318,7 +318,7 @@ fn woke() {
         command.env("RUNNER_TEST_KILL_AT", format!("{side} woke"));
         let before = front.gets("/files/");
         let mut is_fetching = || front.gets("/files/") > before;
-        let ended = Ended::of_signalled(&mut command, &mut [("INT", &mut is_fetching)]);
+        let ended = project.runner_signalled(&mut command, &mut [("INT", &mut is_fetching)]);
         assert_eq!(ended.signal, Some(9), "{}", ended.told());
     }
     let last = project.runner(RUN).expect(0);

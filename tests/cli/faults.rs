@@ -87,7 +87,7 @@ const CASES: &[Case] = &[
         posts: 1,
     },
     Case {
-        fault: r#"{"kind": "stuck_at", "percent": 0}, "times": 4"#,
+        fault: r#"{"kind": "stuck_at", "percent": 0}"#,
         shot: ", timeout: 0.2",
         runs: &[(3, "adopts task")],
         posts: 1,

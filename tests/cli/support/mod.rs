@@ -5,4 +5,4 @@ pub(crate) mod front;
 pub(crate) mod program;
 pub(crate) mod stub;
 
-pub(crate) use program::{Ended, Project, wait_until};
+pub(crate) use program::{Project, wait_until};
