@@ -15,6 +15,7 @@ mod money;
 mod picks;
 mod plan;
 mod requests;
+mod retries;
 mod selection;
 mod serve;
 #[cfg(unix)]
