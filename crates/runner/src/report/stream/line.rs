@@ -163,7 +163,7 @@ pub(crate) enum What<'a> {
         takes: usize,
     },
     /// The last line of a run that ended in good order.
-    RunEnded(RunEnded<'a>),
+    RunEnded(Box<RunEnded<'a>>),
     /// The last line of a run that could not go on: the ledger or the disk cannot be used. What had been submitted is in the ledger.
     RunBroken {
         reason: String,

@@ -52,7 +52,7 @@ impl Stream {
             budget: of::budget(summary),
             spending,
         };
-        self.lines.tell(now, What::RunEnded(ended));
+        self.lines.tell(now, What::RunEnded(Box::new(ended)));
         self.lines.writer.finish();
     }
 
