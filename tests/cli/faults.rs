@@ -1,6 +1,7 @@
 //! Every fault profile of docs/service.md through the command line: what the runner says, how it ends, and how many POSTs the service sees.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use service::FaultProfile;
 
@@ -86,7 +87,7 @@ const CASES: &[Case] = &[
         posts: 1,
     },
     Case {
-        fault: r#"{"kind": "stuck_at", "percent": 0}, "times": 4"#,
+        fault: r#"{"kind": "stuck_at", "percent": 0}"#,
         shot: ", timeout: 0.2",
         runs: &[(3, "adopts task")],
         posts: 1,
@@ -156,7 +157,7 @@ fn tried(cases: &[&Case]) -> Vec<String> {
         "version: 1\nname: sea\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480}\nshots:\n"
             .to_owned();
     for (at, case) in cases.iter().enumerate() {
-        text += &format!("  - {{id: wave{at}, prompt: \"{}\"{}}}\n", prompt(at), case.shot);
+        let _ = writeln!(text, "  - {{id: wave{at}, prompt: \"{}\"{}}}", prompt(at), case.shot);
     }
     let project = Project::of("sea.yaml", &text).against(&front.url, KEY);
     let mut wrong = Vec::new();

@@ -1,7 +1,5 @@
 //! Interrupts and SIGTERM: the first ends a run in good order, the second at once; what is paid for is adopted by the next run.
 
-use std::time::{Duration, Instant};
-
 use service::FaultProfile;
 
 use crate::storyboard::shots;
@@ -22,16 +20,10 @@ fn front(folder: &tempfile::TempDir, faults: &str) -> Front {
     Front::with_faults(folder.path().join("service"), profile)
 }
 
-/// True half a second after it was first asked: time for the program to take note of a signal.
-fn later() -> impl FnMut() -> bool {
-    let mut first = None;
-    move || first.get_or_insert_with(Instant::now).elapsed() > Duration::from_millis(500)
-}
-
 #[test]
 fn sigterm_ends_a_run_like_an_interrupt() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = front(&folder, r#"{"fault": {"kind": "stuck_at", "percent": 0}, "times": 6}"#);
+    let front = front(&folder, r#"{"fault": {"kind": "stuck_at", "percent": 0}, "times": 15}"#);
     let project = Project::of("three.yaml", THREE).against(&front.url, KEY);
     let mut command = project.command(&["run", "three.yaml", "--jobs", "2"]);
     let ended = project.runner_signalled(&mut command, &mut [("TERM", &mut || front.accepted().len() == 2)]);
@@ -49,11 +41,11 @@ fn a_second_interrupt_ends_at_once_and_says_what_is_kept() {
     let front = front(&folder, r#"{"fault": {"kind": "slow_body", "bytes_per_second": 20}, "times": 1}"#);
     let project = Project::of("three.yaml", THREE).against(&front.url, KEY);
     let mut command = project.command(&["run", "three.yaml", "--grace", "600"]);
-    // All three are being fetched; and when the first one has been answered with words, there is time for the second.
+    // The second one when the first has been answered with words.
     let mut are_fetched = || front.gets("/files/") == 3;
-    let mut a_while_later = later();
+    let mut has_taken_note = || project.said("interrupted: ") == 1;
     let signals: &mut [(&str, &mut dyn FnMut() -> bool)] =
-        &mut [("INT", &mut are_fetched), ("INT", &mut a_while_later)];
+        &mut [("INT", &mut are_fetched), ("INT", &mut has_taken_note)];
     let ended = project.runner_signalled(&mut command, signals);
     let ended = ended.expect(130);
     assert!(ended.err.contains("ended at once: 3 tasks are kept"), "{}", ended.told());
@@ -70,9 +62,9 @@ fn a_service_that_never_answers_is_left_at_the_second_interrupt_and_its_task_is_
     let project = Project::of("three.yaml", &text).against(&front.url, KEY);
     let mut command = project.command(&["run", "three.yaml"]);
     let mut is_sent = || front.posts().len() == 1;
-    let mut a_while_later = later();
+    let mut has_taken_note = || project.said("interrupted: ") == 1;
     let ended =
-        project.runner_signalled(&mut command, &mut [("INT", &mut is_sent), ("INT", &mut a_while_later)]);
+        project.runner_signalled(&mut command, &mut [("INT", &mut is_sent), ("INT", &mut has_taken_note)]);
     let ended = ended.expect(130);
     assert!(ended.err.contains("1 submission has no answer yet"), "{}", ended.told());
     let held = project.runner(&["run", "three.yaml"]).expect(3);

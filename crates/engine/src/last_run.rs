@@ -93,14 +93,15 @@ fn standing(event: &Event, expired: &HashSet<&str>) -> Standing {
         },
         Event::Downloaded { .. } => Standing::Done,
         // A refusal that was not followed by another intent.
-        Event::Unprepared { .. } | Event::Refused { .. } => Standing::Failed,
-        Event::Capped { .. } => Standing::NotBegun,
-        Event::Answered { answer: Answer::Failed { .. }, .. } => Standing::Failed,
+        Event::Unprepared { .. }
+        | Event::Refused { .. }
+        | Event::Answered { answer: Answer::Failed { .. }, .. } => Standing::Failed,
         Event::Answered { attempt, .. } | Event::NotDownloaded { attempt, .. } => {
             if expired.contains(attempt.as_str()) { Standing::Failed } else { Standing::Outstanding }
         }
         Event::Prepared { .. } | Event::Submitted { .. } | Event::Lost { .. } => Standing::Outstanding,
-        Event::Scoped { .. }
+        Event::Capped { .. }
+        | Event::Scoped { .. }
         | Event::Started
         | Event::Joined { .. }
         | Event::NotJoined { .. }

@@ -31,6 +31,11 @@ pub(crate) enum NotChosen {
 }
 
 impl Choosing {
+    /// Whether anything was said.
+    pub(crate) fn is_any(&self) -> bool {
+        self.failed || !self.only.is_empty() || !self.from.is_empty()
+    }
+
     /// The nodes of `plan` that are meant. Without a ledger there was no run yet.
     pub(crate) fn of(&self, plan: &Plan, ledger: Option<&Ledger>) -> Result<Chosen, NotChosen> {
         let selection = if !self.from.is_empty() {

@@ -1,5 +1,7 @@
 //! Which nodes a run is to make, as sets of names.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 use contract::Contract;
 use workflow::plan::{NodeIx, Plan, Selection};
 use workflow::{InMemory, Options, load};

@@ -115,16 +115,19 @@ impl Project {
         Ended::of(&child.wait_with_output().expect("the program ends"))
     }
 
-    /// Starts the program, sends it each signal as soon as its condition is met, and waits for its end.
+    /// Starts the program, sends it each signal as soon as its condition is met, and waits for its end. What it says meanwhile is kept for
+    /// [`Self::said`].
     #[cfg(unix)]
     pub(crate) fn runner_signalled(
         &self,
         command: &mut Command,
         signals: &mut [(&str, &mut dyn FnMut() -> bool)],
     ) -> Ended {
+        let log = self.file("child.log");
+        let told = fs_err::File::create(&log).expect("the folder can be written");
         let child = command
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stderr(told.into_file())
             .spawn()
             .expect("the program can be started");
         for (signal, met) in signals {
@@ -132,7 +135,9 @@ impl Project {
             let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
             assert!(sent.is_ok_and(|status| status.success()), "kill is part of every unix");
         }
-        Ended::of(&child.wait_with_output().expect("the program ends"))
+        let output = child.wait_with_output().expect("the program ends");
+        let err = fs_err::read_to_string(&log).expect("what it said");
+        Ended { err, ..Ended::of(&output) }
     }
 
     /// Starts the program and lets it run; what it says is kept for [`Self::said`].

@@ -3,12 +3,12 @@
 use super::*;
 
 /// A run of `a` and `b`, whose `a` has `retry: {attempts: 2, on: …}`; nothing in `on` is what the file means by a number alone.
-fn retried(on: Option<serde_json::Value>) -> Script {
+fn retried(on: Option<&serde_json::Value>) -> Script {
     let policy = Policy { download_tries: 1, ..Policy::remote() };
     let plan = plan_with(&["a", "b<a", "c"], |node| {
         if node["name"] == "a" {
             node["retry"] = 2.into();
-            if let Some(on) = &on {
+            if let Some(on) = on {
                 node["retry_on"] = on.clone();
             }
         }
@@ -52,7 +52,7 @@ fn another_attempt_is_paid_for_after_what_the_file_names_and_nothing_else() {
         (GivenUp, false, false),
     ] {
         for (on, again) in [(None, by_default), (Some(all.clone()), by_all), (Some(json!([])), false)] {
-            let mut run = retried(on.clone());
+            let mut run = retried(on.as_ref());
             run.answered("a", failed(kind));
             run.pass(Duration::from_mins(1));
             let said = format!("{kind:?} with {on:?}");
@@ -108,7 +108,7 @@ fn a_video_that_is_corrupt_at_every_try_is_kept_and_paid_for_again_only_where_th
         assert!(not_downloaded(&mut kept, kind).is_empty());
         assert!(matches!(kept.outcome("a"), Outcome::Detached { task: kept, .. } if *kept == task("a")));
 
-        let mut again = retried(Some(json!([word])));
+        let mut again = retried(Some(&json!([word])));
         again.completed("a");
         assert_eq!(not_downloaded(&mut again, kind), ["forget run.a", "prepare a"], "{word}");
         assert_eq!(again.state.budget().spent().tasks, 1, "the first one is paid for");
@@ -119,7 +119,7 @@ fn a_video_that_is_corrupt_at_every_try_is_kept_and_paid_for_again_only_where_th
     }
     // Trouble of the network or of this machine says nothing about the video.
     for kind in [FailureKind::Transient, FailureKind::Local] {
-        let mut run = retried(Some(json!(["failed", "transient", "corrupt", "expired"])));
+        let mut run = retried(Some(&json!(["failed", "transient", "corrupt", "expired"])));
         run.completed("a");
         assert!(not_downloaded(&mut run, kind).is_empty());
         assert!(matches!(run.outcome("a"), Outcome::Detached { .. }), "{kind:?}");
@@ -128,7 +128,7 @@ fn a_video_that_is_corrupt_at_every_try_is_kept_and_paid_for_again_only_where_th
 
 #[test]
 fn a_task_that_the_service_lost_is_made_anew_where_the_file_says_so() {
-    let mut run = retried(Some(json!(["expired"])));
+    let mut run = retried(Some(&json!(["expired"])));
     assert_eq!(run.answered("a", Answer::Missing { expired: true }), ["forget run.a", "prepare a"]);
     run.out("a");
     assert_eq!(run.wait(2_000), ["poll a"]);
@@ -158,7 +158,7 @@ fn another_attempt_keeps_to_the_cap() {
 
 #[test]
 fn a_run_that_submits_nothing_more_tries_nothing_again() {
-    let mut interrupted = retried(Some(json!(["corrupt"])));
+    let mut interrupted = retried(Some(&json!(["corrupt"])));
     interrupted.completed("a");
     interrupted.on(Event::Interrupted);
     assert!(not_downloaded(&mut interrupted, FailureKind::Corrupt).is_empty());

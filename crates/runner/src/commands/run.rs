@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::preview::Preview;
 use engine::spending::Spending;
 use engine::state::{Halt, Keys, Scope};
 use engine::store::Check;
@@ -140,17 +141,15 @@ fn chosen(args: &Run, plan: &Plan, place: &Place) -> Result<Option<Selection>, S
     }
 }
 
-/// Says what the run will submit and cost, before it does, and stops it where that does not fit the caps. Answers with the cost, as far as it is known.
-async fn announce(
+/// What is to be done with each shot, where that has to be known before the run begins.
+async fn foreseen(
     args: &Run,
     plan: &Arc<Plan>,
     ledger: &Ledger,
     keys: &Keys,
     selection: Option<&Selection>,
-    service: &str,
     table: Option<&PriceTable>,
-    is_free: bool,
-) -> Result<Option<Worth>, Stop> {
+) -> Result<Option<Vec<Preview>>, Stop> {
     let caps = budget::caps(&args.budget);
     if table.is_none() && caps.is_none() && args.force.is_none() && selection.is_none() {
         return Ok(None);
@@ -162,7 +161,21 @@ async fn announce(
         choosing::mark(plan, selection, &mut previews)
             .map_err(|why| Stop { why, exit: Exit::InvalidInput })?;
     }
-    let document = report::plan::Document::new(plan, &previews, service, table);
+    Ok(Some(previews))
+}
+
+/// Says what the run will submit and cost, before it does, and stops it where that does not fit the caps. Answers with the cost, as far as
+/// it is known.
+fn announce(
+    args: &Run,
+    plan: &Plan,
+    keys: &Keys,
+    previews: &[Preview],
+    service: &str,
+    table: Option<&PriceTable>,
+    is_free: bool,
+) -> Result<Option<Worth>, Stop> {
+    let document = report::plan::Document::new(plan, previews, service, table);
     budget::look(&args.budget, is_free, &document).map_err(|unaffordable| match unaffordable {
         Unaffordable::BelowFloor(why) => Stop { why, exit: Exit::Capped },
         Unaffordable::Unpriced(why) => Stop { why, exit: Exit::InvalidInput },
@@ -172,7 +185,7 @@ async fn announce(
     if !again.is_empty() {
         eprintln!("made anew, whatever there is of them: {}", again.join(", "));
     }
-    if table.is_some() || !again.is_empty() || selection.is_some() {
+    if table.is_some() || !again.is_empty() || args.choosing.is_any() {
         for line in report::plan::estimate(&document) {
             eprintln!("{line}");
         }
@@ -203,7 +216,10 @@ async fn carry_out<'t>(
         .with_salt(args.salt.clone())
         .following(ledger.salts().map_err(Stop::unusable)?)
         .making_anew(force.iter().copied(), run.as_str());
-    let worth = announce(args, &plan, &ledger, &keys, selection.as_ref(), &identity, table, is_free).await?;
+    let worth = match foreseen(args, &plan, &ledger, &keys, selection.as_ref(), table).await? {
+        Some(previews) => announce(args, &plan, &keys, &previews, &identity, table, is_free)?,
+        None => None,
+    };
     let Connected { provider, mut policy, service } =
         choice.connect(&place, tools()).await.map_err(Stop::unusable)?;
     if let Some(jobs) = args.jobs {

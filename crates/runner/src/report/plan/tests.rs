@@ -96,6 +96,30 @@ fn without_prices_nothing_is_said_to_be_free_but_the_embedded_service() {
 }
 
 #[test]
+fn retries_widen_the_estimate_at_its_upper_end_alone() {
+    let text = PLAN
+        .replace("prompt: one", "prompt: one, retry: 3")
+        .replace("prompt: four", "prompt: four, retry: 2");
+    let shots = plan(&text);
+    // `breakwater` and `sea#1` are to be made; `sea#2` is out already, and may fail there.
+    let decisions =
+        [Decision::Execute, Decision::Blocked, Decision::Blocked, Decision::Execute, Decision::Adopt];
+    let previews: Vec<Preview> = shots
+        .nodes()
+        .zip(decisions.into_iter().chain([Decision::Unselected]))
+        .map(|((_, node), decision)| decided(&node.name, decision))
+        .collect();
+    let table_of_prices = prices();
+    let document = Document::new(&shots, &previews, "https://api.example.com", Some(&table_of_prices));
+    let totals = &document.totals;
+    assert_eq!((totals.tasks.least, totals.tasks.most, totals.retries), (2, 6, 4));
+    assert_eq!(totals.cost.to_string(), "1.00 to 3.00");
+    let said = estimate(&document);
+    assert_eq!(said[0], "to submit: 2 to 6 tasks, 10 to 30 seconds of video");
+    assert_eq!(said[1], "retries: up to 4 of them, where attempts fail");
+}
+
+#[test]
 fn json_and_yaml_are_the_same_document_and_read_back() {
     let document = document("https://api.example.com", true);
     insta::assert_json_snapshot!(document);
