@@ -138,7 +138,7 @@ fn a_reader_that_goes_away_ends_no_run_and_another_terminal_sees_how_it_stands()
     let task = &front.accepted()[2];
     project.runner(&["resolve", "chain.yaml", attempt, "--adopt", task]).expect(0);
     let told = project.runner(&["status", "chain.yaml"]).expect(3);
-    assert!(told.out.contains("`runner run chain.yaml` adopts it"), "{}", told.out);
+    assert!(told.out.contains("adopted by `runner run chain.yaml`"), "{}", told.out);
     project.runner(&["run", "chain.yaml"]).expect(0);
     let told = project.runner(&["status", "chain.yaml"]).expect(0);
     assert!(!told.out.contains("outstanding"), "{}", told.out);

@@ -1,7 +1,7 @@
 //! What is worth a line of its own, in words.
 
 use engine::RunState;
-use engine::state::{Answer, Event, FailureKind, Outcome, Prior, RefusalKind};
+use engine::state::{Answer, Event, FailureKind, Halt, Outcome, Prior, RefusalKind};
 use workflow::plan::NodeIx;
 
 use super::clean;
@@ -19,7 +19,7 @@ pub(super) struct Told {
 pub(super) enum Weight {
     /// The live view shows it.
     Routine,
-    /// A shot is done.
+    /// A shot is done, or let go because the user asked: worth a line where there are few.
     Made,
     /// It should stay to be read.
     Notable,
@@ -29,7 +29,12 @@ pub(super) enum Weight {
 pub(super) fn told(state: &RunState, event: &Event) -> Option<Told> {
     let line = line(state, event)?;
     let is_over = |node: &NodeIx| state.node(*node).outcome().is_some();
+    let is_let_go = |node: NodeIx| {
+        matches!(state.node(node).outcome(), Some(Outcome::Detached { .. } | Outcome::NotBegun))
+    };
     let weight = match event {
+        // The user asked for it, and the end counts them.
+        _ if state.halt() == Some(&Halt::Interrupted) && event.node().is_some_and(is_let_go) => Weight::Made,
         Event::Submitted { .. } | Event::Looked { prior: Prior::Made { .. }, .. } => Weight::Routine,
         // Trouble that is being dealt with stands in the shot's own line.
         Event::Refused { node, .. } | Event::NotDownloaded { node, .. } | Event::Answered { node, .. }

@@ -152,7 +152,7 @@ impl Survey {
         let attempts = open.iter().filter(|open| !looked_after.contains(open.attempt.as_str())).map(|open| {
             let file = &self.file;
             let (what, remedy) = match &open.task {
-                Some(_) => (Open::Out, format!("`runner run {file}` adopts it")),
+                Some(_) => (Open::Out, format!("adopted by `runner run {file}`")),
                 None if open.service == "embedded" => (
                     Open::Unaccounted,
                     format!("`runner run {file}` asks the embedded service what became of it"),

@@ -67,7 +67,7 @@ fn found() -> Found {
             shot("灯台", Stands::Failed, 5_000),
         ],
         outstanding: vec![
-            open(Open::Out, "bay", Some("task_bay"), "`runner run pier.yaml` adopts it"),
+            open(Open::Out, "bay", Some("task_bay"), "adopted by `runner run pier.yaml`"),
             open(Open::Unaccounted, "dune", None, "look at your account"),
         ],
         totals: Totals {
@@ -87,7 +87,8 @@ fn it_fits_a_terminal_and_says_what_it_leaves_out() {
     let mut found = found();
     for at in 0..5_000 {
         found.shots.push(shot(&format!("harbor@seed={at}"), Stands::Waiting, 1_000));
-        found.outstanding.push(open(Open::Out, "bay", Some("task"), "adopt it"));
+        found.outstanding.push(open(Open::Unaccounted, "bay", None, "look at your account"));
+        found.outstanding.push(open(Open::Out, "bay", Some("task"), "adopted by the next run"));
     }
     for rows in [10, 23, 60] {
         let lines = text::lines(&found, NOW, Some(rows));
@@ -95,6 +96,7 @@ fn it_fits_a_terminal_and_says_what_it_leaves_out() {
         let told = lines.join("\n");
         assert!(told.contains(" more"), "{told}");
         assert!(told.contains("in all: held for"), "{told}");
+        assert!(told.contains("5001 tasks are out at https://a.test, the longest for 1 h 1 min"), "{told}");
     }
     assert!(text::lines(&found, NOW, None).len() < 100);
 }

@@ -1,5 +1,6 @@
 //! What `status` tells people.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use engine::Millis;
@@ -12,6 +13,9 @@ use crate::report::{Table, clean, lasting};
 
 /// Shots at most, and outstanding things at most, where nobody asks for more.
 const MOST: usize = 40;
+
+/// So many tasks at one service are told one by one.
+const FEW: usize = 3;
 
 /// Everything that was found, as lines. On `rows` lines at most, where that is said.
 pub(super) fn lines(found: &Found, now: Millis, rows: Option<usize>) -> Vec<String> {
@@ -93,12 +97,34 @@ fn outstanding(open: &[Outstanding], now: Millis, room: usize) -> Vec<String> {
     if open.is_empty() {
         return Vec::new();
     }
+    let told = grouped(open, now);
     let mut lines = vec![String::new(), "outstanding:".to_owned()];
-    lines.extend(open.iter().take(room.max(1)).map(|open| format!("  {}", one(open, now))));
-    if open.len() > room.max(1) {
-        lines.push(format!("  and {} more", open.len() - room.max(1)));
+    lines.extend(told.iter().take(room.max(1)).map(|line| format!("  {line}")));
+    if told.len() > room.max(1) {
+        lines.push(format!("  and {} more", told.len() - room.max(1)));
     }
     lines
+}
+
+/// Tasks that are out, where there are many, are one thing to do: together by their service.
+fn grouped(open: &[Outstanding], now: Millis) -> Vec<String> {
+    let mut out: BTreeMap<&str, Vec<&Outstanding>> = BTreeMap::new();
+    for open in open.iter().filter(|open| open.what == Open::Out) {
+        out.entry(&open.service).or_default().push(open);
+    }
+    out.retain(|_, tasks| tasks.len() > FEW);
+    let together = out.iter().filter_map(|(service, tasks)| {
+        let longest = tasks.iter().min_by_key(|open| open.since)?;
+        Some(format!(
+            "{} tasks are out at {}, the longest for {}; {}",
+            tasks.len(),
+            clean::line(service),
+            lasting(now.since(Millis(longest.since))),
+            longest.remedy
+        ))
+    });
+    let alone = open.iter().filter(|open| open.what != Open::Out || !out.contains_key(open.service.as_str()));
+    together.chain(alone.map(|open| one(open, now))).collect()
 }
 
 fn one(open: &Outstanding, now: Millis) -> String {
@@ -109,7 +135,8 @@ fn one(open: &Outstanding, now: Millis) -> String {
         .typical_ms
         .map(|ms| format!(", where {} are usual", lasting(Duration::from_millis(ms))))
         .unwrap_or_default();
-    let held = open.held.map(|held| format!(", up to {}", money(held))).unwrap_or_default();
+    let held = open.held.filter(|held| *held > 0);
+    let held = held.map(|held| format!(", up to {}", money(held))).unwrap_or_default();
     let what = match open.what {
         Open::Out => {
             let task = open.task.as_deref().map(clean::line).unwrap_or_default();

@@ -2,6 +2,7 @@
 //!
 //! The lines are written by a thread of their own: a reader that is slow, or gone, holds nothing up.
 
+mod ending;
 mod line;
 mod of;
 mod throttle;
@@ -16,10 +17,12 @@ use serde_json::Value;
 
 use super::Head;
 use crate::exit::Exit;
-use line::{FilmEnded, Line, RunEnded, What};
+use ending::RunEnded;
+use line::{FilmEnded, Line, What};
 use throttle::Throttle;
 
-pub(crate) use line::{Amount, Ended, FilmEnded as Film, Halt, schema};
+pub(crate) use ending::Amount;
+pub(crate) use line::{Ended, FilmEnded as Film, Halt, schema};
 pub(crate) use of::{amount, budget, ended, film, halt};
 
 /// Tells a run as lines of JSON.
@@ -52,7 +55,7 @@ impl Stream {
             budget: of::budget(summary),
             spending,
         };
-        self.lines.tell(now, What::RunEnded(ended));
+        self.lines.tell(now, What::RunEnded(Box::new(ended)));
         self.lines.writer.finish();
     }
 

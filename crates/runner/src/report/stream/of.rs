@@ -7,9 +7,9 @@ use engine::state::{self, Answer, Event, NodeSummary, Prior};
 use engine::{Artifact, AttemptId, RunState, RunSummary, TaskId};
 use workflow::plan::{NodeIx, Plan};
 
+use super::ending::{Amount, Budget, Caps, Outcomes};
 use super::line::{
-    Amount, Budget, Cap, Caps, Decision, Ended, Failure, FailureKind, Film, FilmOutcome, Found, Halt,
-    Outcome, Outcomes, Refusal, Video, What,
+    Cap, Decision, Ended, Failure, FailureKind, Film, FilmOutcome, Found, Halt, Outcome, Refusal, Video, What,
 };
 use crate::report::clean;
 
