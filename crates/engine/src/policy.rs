@@ -99,7 +99,7 @@ impl Policy {
             // Each ends with a wait for the disk, which many share.
             downloads: 24,
             unaccounted: Duration::from_mins(1),
-            poll_worth: Duration::from_millis(5),
+            poll_worth: Duration::from_millis(2),
             poll_min: Duration::from_millis(10),
             poll_max: Duration::from_millis(250),
             backoff: Duration::from_millis(100),

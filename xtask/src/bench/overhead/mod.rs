@@ -77,7 +77,8 @@ pub(super) fn measure(root: &Path) -> Result<String, String> {
             calls.downloads,
             service.busy_for().as_secs_f64(),
         );
-        broken |= ratio > load.bound || load.cpu.is_some_and(|bound| cpu > bound) || calls.posts != load.tasks;
+        broken |=
+            ratio > load.bound || load.cpu.is_some_and(|bound| cpu > bound) || calls.posts != load.tasks;
     }
     if broken { Err(said) } else { Ok(said) }
 }
