@@ -172,11 +172,12 @@ impl History {
                     // A poll that says "not yet" is on record only where it is the last one.
                     Answer::Running { .. } => (Stands::Left, attempt(id), task, None),
                     // The task is where it was; what was said stands beside it.
-                    Answer::Later { reason, .. } => return self.trouble(node, &reason),
                     Answer::Missing { .. } => {
                         return self.trouble(node, "the service does not know its task");
                     }
-                    Answer::Unreachable { reason } => return self.trouble(node, &reason),
+                    Answer::Later { reason, .. } | Answer::Unreachable { reason } => {
+                        return self.trouble(node, &reason);
+                    }
                     Answer::Unusable { failure } => return self.trouble(node, &failure.message),
                 }
             }

@@ -64,7 +64,7 @@ pub(super) fn event(state: &RunState, event: &Event) {
                 info!(node, %attempt, expired, "the service does not know the task");
             }
             Answer::Later { retry_after, .. } => {
-                info!(node, %attempt, wait = ?retry_after, "asked too often")
+                info!(node, %attempt, wait = ?retry_after, "asked too often");
             }
             Answer::Unreachable { .. } => info!(node, %attempt, "the service cannot be reached"),
             Answer::Unusable { failure } => {
