@@ -373,7 +373,7 @@ fn nothing_is_paid_twice_whatever_happens() {
 
 #[test]
 fn a_seed_replays_exactly() {
-    for seed in 0..40 {
+    for seed in 0..12 {
         let (once, again) = (simulate_alone(seed), simulate_alone(seed));
         assert!(once.lines().count() > 5, "seed {seed} tells what happened: {once}");
         assert_eq!(once, again, "seed {seed}");

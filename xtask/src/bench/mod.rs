@@ -2,6 +2,7 @@
 
 mod check;
 mod ledger;
+mod overhead;
 mod polling;
 mod render;
 mod service;
@@ -21,6 +22,8 @@ pub(crate) enum Bench {
     Render,
     /// Scheduling and ledger alone: 100,000 nodes in one run, every event durable.
     Ledger,
+    /// What the runner adds to the time that a service imposes: a thousand short tasks, and a chain.
+    Overhead,
     /// Polling that learns against fixed and doubling schedules, in simulated time.
     Polling,
     /// Polls of the service while 2,000 tasks wait and all workers render.
@@ -36,6 +39,7 @@ pub(crate) fn bench(root: &Path, what: &Bench) -> Result<String, String> {
         Bench::Storyboard => storyboard::measure(root),
         Bench::Render => render::measure(),
         Bench::Ledger => ledger::measure(),
+        Bench::Overhead => overhead::measure(root),
         Bench::Polling => polling::measure(),
         Bench::Service => service::measure(),
     }

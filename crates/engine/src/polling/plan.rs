@@ -29,7 +29,7 @@ pub fn next(points: &[f64], tuning: Tuning) -> Option<f64> {
     for from in (0..last).rev() {
         let open = 1.0 - times.share[from];
         let (mut best, mut best_at, mut ended) = (f64::INFINITY, last, 0.0);
-        for at in from + 1..=last {
+        for (at, then_to_pay) in to_pay.iter().enumerate().skip(from + 1) {
             let share = times.share[at] - times.share[at - 1];
             ended += share * f64::midpoint(times.at[at - 1], times.at[at]);
             let waited = times.at[at] * (times.share[at] - times.share[from]) - ended;
@@ -37,7 +37,7 @@ pub fn next(points: &[f64], tuning: Tuning) -> Option<f64> {
             if tuning.worth * open + waited > best {
                 break;
             }
-            let cost = tuning.worth * open + waited + to_pay[at];
+            let cost = tuning.worth * open + waited + then_to_pay;
             if cost < best {
                 (best, best_at) = (cost, at);
             }

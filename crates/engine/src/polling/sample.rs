@@ -6,9 +6,10 @@ use std::collections::VecDeque;
 const NEWEST: usize = 256;
 /// A distribution is told by so many points at least.
 const POINTS: usize = 512;
-/// How much a single duration says about others, as the deviation of logarithms; it shrinks with the third root of their number, as the best
-/// width of a kernel does, or nearly.
+/// What is taken for the deviation of the logarithms of durations before anything is known of it; also the most that it is taken for.
 const DOUBT: f64 = 0.4;
+/// As many durations have to agree to count as much as that.
+const DOUBT_COUNTS: f64 = 2.0;
 
 /// The newest durations of one kind, in seconds.
 #[derive(Debug, Clone, Default)]
@@ -74,9 +75,9 @@ impl Sample {
         if self.sorted.len() < 2 {
             return Vec::new();
         }
-        // A few durations are blurred, so that they are not taken for all that there can be.
+        // Durations are blurred, so that they are not taken for all that there can be: less, the more there are and the closer they agree.
         let each = POINTS.div_ceil(self.sorted.len());
-        let blur = DOUBT / (self.sorted.len() as f64).cbrt();
+        let blur = self.deviation() / (self.sorted.len() as f64).cbrt();
         let factors: Vec<f64> = (0..each).map(|nth| (blur * deviate(nth, each)).exp()).collect();
         let mut points: Vec<f64> = self
             .sorted
@@ -88,6 +89,14 @@ impl Sample {
         points.insert(0, low);
         points.push(high);
         points
+    }
+
+    /// The deviation of the durations' logarithms, as far as so many can tell.
+    fn deviation(&self) -> f64 {
+        let count = self.sorted.len() as f64;
+        let mean = self.sorted.iter().map(|seconds| seconds.ln()).sum::<f64>() / count;
+        let squares = self.sorted.iter().map(|seconds| (seconds.ln() - mean).powi(2)).sum::<f64>();
+        ((DOUBT_COUNTS * DOUBT * DOUBT + squares) / (DOUBT_COUNTS + count)).sqrt().min(DOUBT)
     }
 
     /// The shortest that is plausible.

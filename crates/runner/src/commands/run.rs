@@ -228,6 +228,8 @@ async fn carry_out<'t>(
     policy.grace = Duration::from_secs_f64(args.grace);
     let (kept, file) = (Kept::default(), args.input.file.display().to_string());
     let head = Head { run: run.clone(), service: identity, jobs: policy.in_flight, worth };
+    // Runs that are refused together do not come back together.
+    policy.seed = RandomState::new().hash_one(run.as_str());
     let prices = budget::prices(&plan, is_free, table.map(|table| &table.prices));
     let setup = Setup {
         run,
