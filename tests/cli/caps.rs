@@ -135,7 +135,7 @@ fn a_task_that_is_out_at_one_service_is_not_paid_for_at_another_unasked() {
     let first = Front::start(folder.path().join("first"), |_| Fate::IsLost);
     let second = Front::start(folder.path().join("second"), |_| Fate::Arrives);
     let project = against(&first, false);
-    project.runner(&["run", "three.yaml", "--jobs", "1"]).expect(3);
+    project.runner(&["run", "three.yaml"]).expect(3);
     assert_eq!(first.posts().len(), 3);
     let project = project.against(&second.url, KEY);
     let ended = project.runner(&["run", "three.yaml"]).expect(3);
@@ -163,7 +163,7 @@ fn what_is_given_up_is_not_submitted_again_unasked() {
             |post| if post == 1 { Fate::IsLost } else { Fate::Arrives },
         );
     let project = against(&front, false);
-    project.runner(&["run", "three.yaml", "--jobs", "1"]).expect(3);
+    project.runner(&["run", "three.yaml"]).expect(3);
     let listed = project.runner(&["resolve", "three.yaml"]).expect(3);
     let row: Vec<&str> = listed.out.lines().nth(1).expect("a row").split_whitespace().collect();
     project.runner(&["resolve", "three.yaml", row[0], "--abandon"]).expect(0);

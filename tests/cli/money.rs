@@ -25,7 +25,7 @@ fn a_lost_answer_is_held_said_and_resolved() {
         );
     let project = Project::of("two.yaml", TWO).against(&front.url, KEY);
 
-    let first = project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(3);
+    let first = project.runner(&["run", "two.yaml"]).expect(3);
     assert!(first.out.contains("ambiguous") && first.out.contains("runner resolve"), "{}", first.out);
     assert_eq!(front.posts().len(), 2, "the other shot is made around it");
 
