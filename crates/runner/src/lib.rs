@@ -44,38 +44,39 @@ pub fn main() -> ExitCode {
         }
     };
     terminal::colour(arguments.color);
-    // A service is watched by its log; all other commands say themselves what happens.
-    let least = u8::from(matches!(arguments.command, Command::Serve(_)));
+    let verbose = arguments.verbose;
+    let exit = match arguments.command {
+        Command::Init(init) => commands::init::init(&init),
+        Command::Import(import) => commands::import::import(&import),
+        Command::Check(check) => commands::check::check(&check),
+        Command::Pick(pick) => commands::pick::pick(&pick),
+        Command::Models(models) => commands::models::models(&models),
+        Command::Schema(schema) => commands::schema::schema(&schema),
+        Command::Run(run) => in_time(verbose, true, commands::run::run(run)),
+        Command::Status(status) => in_time(verbose, false, commands::status::status(status)),
+        Command::Plan(plan) => in_time(verbose, false, commands::plan::plan(plan)),
+        Command::Explain(explain) => in_time(verbose, false, commands::explain::explain(explain)),
+        Command::Resolve(resolve) => in_time(verbose, false, commands::resolve::resolve(resolve)),
+        // A service is watched by its log; all other commands say themselves what happens.
+        Command::Serve(serve) => in_time(verbose.max(1), false, commands::serve::serve(*serve)),
+    };
+    exit.into()
+}
+
+/// Carries out a command that waits or talks to someone. The others are over before a runtime would have begun.
+fn in_time(verbose: u8, is_traced: bool, work: impl Future<Output = Exit>) -> Exit {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
             eprintln!("error: the machine gives no threads: {error}");
-            return Exit::Unusable.into();
+            return Exit::Unusable;
         }
     };
-    let traces = match arguments.command {
-        Command::Run(_) => traces::begin(runtime.handle()),
-        _ => traces::Traces::default(),
-    };
-    let exporting = terminal::log(arguments.verbose.max(least), traces);
-    let exit = runtime.block_on(async {
-        match arguments.command {
-            Command::Run(run) => commands::run::run(run).await,
-            Command::Status(status) => commands::status::status(status).await,
-            Command::Plan(plan) => commands::plan::plan(plan).await,
-            Command::Init(init) => commands::init::init(&init),
-            Command::Import(import) => commands::import::import(&import),
-            Command::Explain(explain) => commands::explain::explain(explain).await,
-            Command::Check(check) => commands::check::check(&check),
-            Command::Pick(pick) => commands::pick::pick(&pick),
-            Command::Models(models) => commands::models::models(&models),
-            Command::Schema(schema) => commands::schema::schema(&schema),
-            Command::Resolve(resolve) => commands::resolve::resolve(resolve).await,
-            Command::Serve(serve) => commands::serve::serve(*serve).await,
-        }
-    });
+    let traces = if is_traced { traces::begin(runtime.handle()) } else { traces::Traces::default() };
+    let exporting = terminal::log(verbose, traces);
+    let exit = runtime.block_on(work);
     exporting.end();
     // What still runs (a download that was let go, say) must not hold the process up.
     runtime.shutdown_timeout(std::time::Duration::from_millis(200));
-    exit.into()
+    exit
 }
