@@ -1,6 +1,6 @@
 //! What a run came to, for people: complete for a storyboard, short for a sweep.
 
-use engine::state::{FilmOutcome, FilmSummary, NodeSummary, Outcome, RunSummary};
+use engine::state::{Decision, FilmOutcome, FilmSummary, NodeSummary, Outcome, RunSummary};
 
 use super::{Table, clean, story};
 use crate::place::shown;
@@ -15,10 +15,10 @@ const MOST_OTHERS: usize = 20;
 pub(crate) fn closing(summary: &RunSummary, columns: Option<usize>) -> String {
     let is_large = summary.nodes.len() > MOST;
     let mut nodes: Vec<&NodeSummary> = summary.nodes.iter().collect();
+    // Whoever asked for a part of a workflow is told about that part.
+    nodes.retain(|node| !matches!(node.outcome, Outcome::NotSelected { task: None }));
     if is_large {
-        nodes.retain(|node| {
-            !matches!(node.outcome, Outcome::Done { .. } | Outcome::NotSelected { task: None })
-        });
+        nodes.retain(|node| !matches!(node.outcome, Outcome::Done { .. }));
         nodes.sort_by_key(|node| pressing(&node.outcome));
     }
     let more = nodes.len().saturating_sub(MOST);
@@ -29,9 +29,15 @@ pub(crate) fn closing(summary: &RunSummary, columns: Option<usize>) -> String {
     }
     for node in &nodes {
         let said = story::outcome(&node.outcome);
-        // Of a large run the table says enough about what is out and what never began.
-        let said = said.filter(|_| {
-            !is_large || matches!(node.outcome, Outcome::Failed { .. } | Outcome::Ambiguous { .. })
+        // The table says enough about what never began, and in a large run about what is out.
+        let said = said.filter(|_| match node.outcome {
+            Outcome::Failed { .. } | Outcome::Ambiguous { .. } => true,
+            Outcome::NotBegun => false,
+            Outcome::Done { .. }
+            | Outcome::Detached { .. }
+            | Outcome::Blocked { .. }
+            | Outcome::Unpicked { .. }
+            | Outcome::NotSelected { .. } => !is_large,
         });
         lines.extend(said.map(|said| format!("{}: {said}", clean::line(&node.name))));
     }
@@ -127,6 +133,8 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
     }
 }
 
+const UNSELECTED: &str = "not selected";
+
 fn count(summary: &RunSummary) -> String {
     let done = summary.count(|outcome| matches!(outcome, Outcome::Done { .. }));
     let all = summary.nodes.len();
@@ -138,17 +146,19 @@ fn count(summary: &RunSummary) -> String {
             count_of(summary, UNPICKED) + count_of(summary, BLOCKED) + count_of(summary, NOT_BEGUN),
             "not begun",
         ),
-        (count_of(summary, NOT_SELECTED), "not selected"),
+        (count_of(summary, NOT_SELECTED), UNSELECTED),
     ];
-    // A small run has said all of that in its table.
+    // A small run has said all of that in its table, but for what is not in it.
     let others: Vec<String> = others
         .into_iter()
-        .filter(|(count, _)| all > MOST && *count > 0)
+        .filter(|(count, words)| *count > 0 && (all > MOST || *words == UNSELECTED))
         .map(|(count, words)| format!(", {count} {words}"))
         .collect();
     let others = others.concat();
     match summary.submitted() {
-        0 if done == all => format!("nothing was submitted: all {all} shots were made already"),
+        0 if done == all && summary.nodes.iter().all(|node| node.decision == Some(Decision::Reuse)) => {
+            format!("nothing was submitted: all {all} shots were made already")
+        }
         0 => format!("{done} of {all} shots are done{others}, nothing was submitted"),
         submitted => format!("{done} of {all} shots are done{others}, {submitted} submitted"),
     }
@@ -180,7 +190,7 @@ fn file(outcome: &Outcome) -> String {
 #[cfg(test)]
 mod tests {
     use engine::budget::{Amount, Caps};
-    use engine::state::{Decision, Failure, FailureKind};
+    use engine::state::{Failure, FailureKind};
     use engine::{Artifact, AttemptId, RunId, TaskId};
 
     use super::*;

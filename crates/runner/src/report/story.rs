@@ -69,7 +69,10 @@ fn name(state: &RunState, node: NodeIx) -> String {
 
 fn line(state: &RunState, event: &Event) -> Option<String> {
     let name = |node| name(state, node);
+    let is_unselected =
+        |node: NodeIx| matches!(state.node(node).outcome(), Some(Outcome::NotSelected { .. }));
     let said = match event {
+        Event::Looked { node, .. } if is_unselected(*node) => return None,
         Event::Looked { node, prior: Prior::Made { .. }, .. } => {
             format!("{}: made already, nothing to submit", name(*node))
         }

@@ -143,7 +143,8 @@ fn certainty(totals: &Forecast) -> String {
         return "nothing to submit".to_owned();
     }
     let tasks = if totals.tasks == Between::exactly(1) { "task" } else { "tasks" };
-    format!("to submit: {} {tasks}, {} seconds of video", totals.tasks, totals.seconds)
+    let seconds = if totals.seconds.to_string() == "1" { "second" } else { "seconds" };
+    format!("to submit: {} {tasks}, {} {seconds} of video", totals.tasks, totals.seconds)
 }
 
 /// What the upper end holds for attempts that may not be needed.
