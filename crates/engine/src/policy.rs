@@ -95,13 +95,13 @@ impl Policy {
     pub fn local() -> Self {
         Self {
             submits: None,
-            polls: Rate::a_second(1_000),
+            polls: Rate::a_second(10_000),
             // Each ends with a wait for the disk, which many share.
             downloads: 24,
             unaccounted: Duration::from_mins(1),
             poll_worth: Duration::from_millis(2),
             poll_min: Duration::from_millis(10),
-            poll_max: Duration::from_millis(250),
+            poll_max: Duration::from_millis(60),
             backoff: Duration::from_millis(100),
             backoff_max: Duration::from_secs(5),
             settle_in: Duration::from_secs(5),

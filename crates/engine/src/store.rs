@@ -64,6 +64,7 @@ impl Store {
         if source != kept {
             fs_err::create_dir_all(&self.folder)?;
             link(&source, &kept)?;
+            sync_folder(&kept)?;
         }
         let known = Artifact { changed_at: changed_at(&kept)?, ..artifact.clone() };
         if !is_whole(target, &known, check)? {
@@ -81,21 +82,27 @@ impl Store {
     /// # Errors
     /// When no file can be made.
     pub(crate) fn part(&self, attempt: &AttemptId) -> io::Result<Part> {
-        fs_err::create_dir_all(&self.folder)?;
         let name = sha256(attempt.as_str().as_bytes());
         let path = self.folder.join(format!("{}.part", &name[..24]));
-        let file = OpenOptions::new().create(true).read(true).append(true).open(&path)?;
+        let open = || OpenOptions::new().create(true).read(true).append(true).open(&path);
+        let file = match open() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs_err::create_dir_all(&self.folder)?;
+                open()?
+            }
+            opened => opened?,
+        };
         if file.try_lock().is_ok() {
             return Part::shared(file, path);
         }
         let own = tempfile::Builder::new().prefix(".").suffix(".part").tempfile_in(&self.folder)?;
         let (file, path) = own.keep().map_err(|error| error.error)?;
-        Ok(Part { file, path, from: None, length: 0, is_own: true })
+        Ok(Part { file, path, from: None, length: 0, is_own: true, is_noted: false })
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "what has its name is no part any more")]
     /// Gives a whole, verified part the name of its content and links it to `target`.
-    pub(crate) fn keep(&self, part: Part, sha256: &str, target: &Path) -> io::Result<Option<i64>> {
+    pub(crate) fn keep(&self, mut part: Part, sha256: &str, target: &Path) -> io::Result<Option<i64>> {
         let kept = self.path(sha256);
         part.file.sync_all()?;
         if kept.exists() && file_sha256(&kept)? == sha256 {
@@ -121,6 +128,9 @@ pub(crate) struct Origin {
     pub(crate) validator: String,
 }
 
+/// What is shorter is fetched anew when a process was killed over it: to note where its bytes come from costs a file.
+const WORTH_RESUMING: u64 = 1 << 20;
+
 /// A download that is under way.
 #[derive(Debug)]
 pub(crate) struct Part {
@@ -131,13 +141,18 @@ pub(crate) struct Part {
     /// Bytes so far.
     pub(crate) length: u64,
     is_own: bool,
+    /// Whether the origin is on disk beside it.
+    is_noted: bool,
 }
 
 impl Part {
     fn shared(file: File, path: PathBuf) -> io::Result<Self> {
-        let mut part = Self { length: file.metadata()?.len(), file, path, from: None, is_own: false };
-        part.from =
-            std::fs::read(part.origin_path()).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let length = file.metadata()?.len();
+        let mut part = Self { length, file, path, from: None, is_own: false, is_noted: false };
+        if let Ok(text) = std::fs::read(part.origin_path()) {
+            part.is_noted = true;
+            part.from = serde_json::from_slice(&text).ok();
+        }
         if part.from.is_none() || part.length == 0 {
             part.restart(None)?;
         }
@@ -154,18 +169,29 @@ impl Part {
         self.file.seek(SeekFrom::Start(0))?;
         self.length = 0;
         self.forget_origin();
-        if let Some(from) = &from
-            && !self.is_own
-        {
-            std::fs::write(self.origin_path(), serde_json::to_vec(from)?)?;
-        }
         self.from = from;
         Ok(())
     }
 
+    /// Takes note of bytes that were written. From some length on a process that is killed leaves something to go on from.
+    pub(crate) fn grown(&mut self, by: usize) -> io::Result<()> {
+        self.length += by as u64;
+        if self.length < WORTH_RESUMING || self.is_noted { Ok(()) } else { self.note_origin() }
+    }
+
+    fn note_origin(&mut self) -> io::Result<()> {
+        if let Some(from) = &self.from
+            && !self.is_own
+        {
+            std::fs::write(self.origin_path(), serde_json::to_vec(from)?)?;
+            self.is_noted = true;
+        }
+        Ok(())
+    }
+
     /// How much is kept for the next try.
-    pub(crate) fn leave(self) -> u64 {
-        if self.is_own || self.from.is_none() {
+    pub(crate) fn leave(mut self) -> u64 {
+        if self.is_own || self.from.is_none() || self.note_origin().is_err() {
             self.discard();
             return 0;
         }
@@ -173,7 +199,7 @@ impl Part {
     }
 
     /// What is whole and no video is kept for people to look at, one of it for each attempt, in place of what an earlier try left.
-    pub(crate) fn set_aside(self) -> Option<PathBuf> {
+    pub(crate) fn set_aside(mut self) -> Option<PathBuf> {
         if self.is_own || self.length == 0 {
             self.discard();
             return None;
@@ -185,14 +211,16 @@ impl Part {
     }
 
     /// Nothing of it is of use.
-    pub(crate) fn discard(self) {
+    pub(crate) fn discard(mut self) {
         self.forget_origin();
         // A file that stays behind is begun anew next time.
         let _ = std::fs::remove_file(&self.path);
     }
 
-    fn forget_origin(&self) {
-        let _ = std::fs::remove_file(self.origin_path());
+    fn forget_origin(&mut self) {
+        if std::mem::take(&mut self.is_noted) {
+            let _ = std::fs::remove_file(self.origin_path());
+        }
     }
 }
 
@@ -220,7 +248,12 @@ fn changed_at(path: &Path) -> io::Result<Option<i64>> {
 }
 
 /// Gives a file a second name, in place of whatever has that name; where the file system has no links, or another one is meant, a copy.
+///
+/// The new name is not synced: it is the one in the store that keeps a video, and any other is given again when it is missing.
 fn link(from: &Path, to: &Path) -> io::Result<()> {
+    if std::fs::hard_link(from, to).is_ok() {
+        return Ok(());
+    }
     let folder = to.parent().unwrap_or(Path::new("."));
     let beside = tempfile::Builder::new().prefix(".").suffix(".part").tempdir_in(folder)?;
     let new = beside.path().join("link");
@@ -232,8 +265,7 @@ fn link(from: &Path, to: &Path) -> io::Result<()> {
         copy.file().set_modified(changed)?;
         copy.sync_all()?;
     }
-    fs_err::rename(&new, to)?;
-    sync_folder(to)
+    fs_err::rename(&new, to)
 }
 
 /// Makes a new name in a folder durable.

@@ -155,8 +155,8 @@ impl Write for Filling {
         } else {
             self.part.file.write_all(piece)
         };
-        self.noting(written)?;
-        self.part.length += piece.len() as u64;
+        let grown = written.and_then(|()| self.part.grown(piece.len()));
+        self.noting(grown)?;
         Ok(piece.len())
     }
 

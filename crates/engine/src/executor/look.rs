@@ -9,28 +9,39 @@ use crate::state::Prior;
 use crate::store::Check;
 use crate::time::Millis;
 
-/// What is known about `key`. A submission whose answer was lost is accounted for here when the service is asked and can say what became of it,
+/// What there is to say about a key that is not on record: nothing, or that the same work is out at another service than `service`. Nothing
+/// is answered where the key is on record.
+pub(super) fn unknown(
+    ledger: &Ledger,
+    service: &str,
+    key: &str,
+    work: Option<&str>,
+) -> Result<Option<Prior>, LedgerError> {
+    if ledger.live(key)?.is_some() {
+        return Ok(None);
+    }
+    let elsewhere = match work {
+        Some(work) => ledger.elsewhere(work, service)?,
+        None => None,
+    };
+    Ok(Some(elsewhere.map_or(Prior::Nothing, |row| Prior::AtOther {
+        service: row.service,
+        attempt: row.attempt,
+        task: row.task,
+    })))
+}
+
+/// What is known about `key`, which is on record. A submission whose answer was lost is accounted for here when the service is asked and can say what became of it,
 /// and a video that is there gets the name `target`.
 pub(super) async fn prior(
     ledger: &Ledger,
     provider: &dyn Provider,
     key: &str,
-    work: Option<&str>,
     target: PathBuf,
     check: Check,
     now: Millis,
 ) -> Result<Prior, LedgerError> {
-    let Some(row) = ledger.live(key)? else {
-        let elsewhere = match work {
-            Some(work) => ledger.elsewhere(work, provider.identity())?,
-            None => None,
-        };
-        return Ok(elsewhere.map_or(Prior::Nothing, |row| Prior::AtOther {
-            service: row.service,
-            attempt: row.attempt,
-            task: row.task,
-        }));
-    };
+    let Some(row) = ledger.live(key)? else { return Ok(Prior::Nothing) };
     match row.state {
         AttemptState::Completed | AttemptState::Submitted => {
             made_or_out(ledger, row, Some(target), check).await

@@ -8,6 +8,7 @@ mod drain;
 mod film;
 mod inputs;
 pub(crate) mod look;
+mod looks;
 mod perform;
 mod trace;
 

@@ -4,24 +4,20 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use futures_util::StreamExt as _;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::{Instrument as _, Span};
 use workflow::plan::{Clip, NodeIx, NodeKey, Plan};
 
-use super::{Attempts, RunError, download, film, inputs, look, trace};
+use super::looks::Look;
+use super::{Attempts, RunError, download, film, inputs, trace};
 use crate::artifact::file_name;
 use crate::ids::AttemptId;
 use crate::ledger::Ledger;
 use crate::provider::{Found, Provider, Submission, digest};
 use crate::state::{Action, Event, Failure, FailureKind, Refusal, RefusalKind, RunState, parts_of};
-use crate::store::Check;
 use crate::time::{Clock, Millis};
-
-/// Questions to the ledger at once.
-const LOOKS: usize = 8;
 
 /// Requests that are ready and wait for their intent to be on disk.
 pub(super) type Prepared = Arc<Mutex<HashMap<AttemptId, Request>>>;
@@ -51,48 +47,7 @@ pub(super) struct Hands {
     pub(super) span: Span,
 }
 
-/// A question to the ledger.
-pub(super) struct Look {
-    node: NodeIx,
-    key: NodeKey,
-    work: Option<NodeKey>,
-    /// Whether the node is to be made; otherwise it is only of interest whether it is.
-    is_selected: bool,
-}
-
 impl Hands {
-    /// Answers questions to the ledger, a few at once: a run of a hundred thousand nodes asks as many at its beginning.
-    pub(super) fn begin_looking(&mut self, asked: mpsc::UnboundedReceiver<Look>, check: Check) {
-        let (ledger, provider, clock) =
-            (Arc::clone(&self.ledger), Arc::clone(&self.provider), self.clock.clone());
-        let (plan, folder, sender) = (Arc::clone(&self.plan), self.folder.clone(), self.sender.clone());
-        let asked = futures_util::stream::unfold(asked, async |mut asked| {
-            asked.recv().await.map(|look| (look, asked))
-        });
-        self.tasks.spawn(asked.for_each_concurrent(LOOKS, move |Look { node, key, work, is_selected }| {
-            let (ledger, provider, clock) = (Arc::clone(&ledger), Arc::clone(&provider), clock.clone());
-            let (target, sender) = (folder.join(file_name(plan.node(node), &key)), sender.clone());
-            async move {
-                let (key, work) = (key.to_string(), work.map(|work| work.to_string()));
-                let found = if is_selected {
-                    look::prior(&ledger, &*provider, &key, work.as_deref(), target, check, clock.now()).await
-                } else {
-                    look::glance(&ledger, &key, Some(target), check).await
-                };
-                let event = match found {
-                    Ok(prior) => Event::Looked { node, key, prior },
-                    // A ledger that cannot be read is fatal; appending this event says so, with the same words.
-                    Err(error) => {
-                        let failure = Failure::new(FailureKind::Local, error.to_string());
-                        Event::Unprepared { node, failure }
-                    }
-                };
-                // The receiver is gone only when the run is over.
-                drop(sender.send(event));
-            }
-        }));
-    }
-
     pub(super) fn perform(&mut self, action: Action, state: &RunState, now: Millis) -> Result<(), RunError> {
         match action {
             Action::Look { node, key, at } => self.look(node, key, at, state, now),
@@ -147,21 +102,6 @@ impl Hands {
             }
         }
         Ok(())
-    }
-
-    fn look(&mut self, node: NodeIx, key: NodeKey, at: Millis, state: &RunState, now: Millis) {
-        let work = if self.provider.is_paid() { state.work(node) } else { None };
-        let is_selected = state.is_selected(node);
-        let (look, looks) = (Look { node, key, work, is_selected }, self.looks.clone());
-        if at <= now {
-            drop(looks.send(look));
-            return;
-        }
-        let clock = self.clock.clone();
-        self.tasks.spawn(async move {
-            clock.sleep_until(at).await;
-            drop(looks.send(look));
-        });
     }
 
     fn prepare(&mut self, node: NodeIx, key: NodeKey, inline: bool, state: &RunState, now: Millis) {
