@@ -1,7 +1,7 @@
 //! The calls.
 
 use std::{
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, SystemTime},
 };
 
@@ -45,6 +45,10 @@ struct Shared {
     submits: generated::Client,
     /// For everything that may be repeated.
     reads: generated::Client,
+    /// For downloads by https from elsewhere, where the service itself is reached by http: made when the first one comes.
+    secure: OnceLock<Result<reqwest::Client, String>>,
+    connect_timeout: Duration,
+    read_timeout: Duration,
     base: Url,
     key: SecretString,
 }
@@ -77,6 +81,9 @@ impl Client {
             shared: Arc::new(Shared {
                 submits: generated::Client::new_with_client(text, submits, shell.clone()),
                 reads: generated::Client::new_with_client(text, reads, shell),
+                secure: OnceLock::new(),
+                connect_timeout: config.connect_timeout,
+                read_timeout: config.read_timeout,
                 base,
                 key: config.api_key,
             }),
@@ -215,7 +222,7 @@ impl Client {
             hooks::go_on_from(&mut headers, from);
             // Of a host's own addresses neither path nor query is told: either may be what lets one in.
             debug!(method = "GET", host = to.host_str(), "asking");
-            let sent = self.shared.reads.client.get(to.clone()).headers(headers).send().await;
+            let sent = self.transport(&to)?.get(to.clone()).headers(headers).send().await;
             let response = sent.map_err(|error| CallError::of_transport(&error))?;
             debug!(status = response.status().as_u16(), "answered");
             let answer = Answer::of(ResponseValue::stream(response));
@@ -225,6 +232,21 @@ impl Client {
             }
         }
         Err(CallError::not_sent(format!("the address leads through more than {MAX_HOPS} redirects")))
+    }
+
+    /// What goes to `url`.
+    fn transport(&self, url: &Url) -> Result<&reqwest::Client, CallError> {
+        let shared = &*self.shared;
+        if url.scheme() == shared.base.scheme() || url.scheme() != "https" {
+            return Ok(&shared.reads.client);
+        }
+        let made = shared.secure.get_or_init(|| {
+            let timed = |builder: ClientBuilder| {
+                builder.connect_timeout(shared.connect_timeout).read_timeout(shared.read_timeout)
+            };
+            http::secure(timed).map_err(|error| error.to_string())
+        });
+        made.as_ref().map_err(|reason| CallError::not_sent(reason.as_str()))
     }
 
     async fn downloaded(&self, answer: Answer) -> Result<Download, CallError> {

@@ -10,20 +10,35 @@ use crate::ConfigError;
 /// # Errors
 /// The system has no usable TLS set-up.
 pub fn plain_http() -> Result<Client, ConfigError> {
-    build_with(|builder| builder, true)
+    build_with(|builder| builder, Roots::IfThereAreAny)
 }
 
-/// A transport for the service at a base URL.
+/// A transport to hosts that are reached by https.
+pub(crate) fn secure(settings: impl Fn(ClientBuilder) -> ClientBuilder) -> Result<Client, ConfigError> {
+    build_with(settings, Roots::Needed)
+}
+
+/// Whose certificates count: those that the system's root certificates vouch for. To read them takes longer than most requests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Roots {
+    Needed,
+    /// A machine without root certificates can still talk to a service that needs none.
+    IfThereAreAny,
+    /// Nobody is spoken to by https.
+    Unread,
+}
+
+/// A transport for the service at a base URL. Where that is http, it speaks to nobody by https.
 pub(crate) fn build(
     base: &Url,
     settings: impl Fn(ClientBuilder) -> ClientBuilder,
 ) -> Result<Client, ConfigError> {
-    build_with(settings, base.scheme() == "http")
+    build_with(settings, if base.scheme() == "http" { Roots::Unread } else { Roots::Needed })
 }
 
 fn build_with(
     settings: impl Fn(ClientBuilder) -> ClientBuilder,
-    works_without_roots: bool,
+    roots: Roots,
 ) -> Result<Client, ConfigError> {
     // Another part of the program may have chosen already; either choice will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -36,12 +51,13 @@ fn build_with(
             .no_proxy()
             .tcp_nodelay(true)
     };
-    match builder().build() {
-        Ok(client) => Ok(client),
-        // A machine without root certificates can still talk to a service that needs none.
-        Err(_) if works_without_roots => builder().tls_certs_only([]).build().map_err(|error| of(&error)),
-        Err(error) => Err(of(&error)),
-    }
+    let without = || builder().tls_certs_only([]).build();
+    let built = match roots {
+        Roots::Needed => builder().build(),
+        Roots::IfThereAreAny => builder().build().or_else(|_| without()),
+        Roots::Unread => without(),
+    };
+    built.map_err(|error| of(&error))
 }
 
 fn of(error: &reqwest::Error) -> ConfigError {

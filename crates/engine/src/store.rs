@@ -6,12 +6,14 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
 use crate::artifact::{Artifact, file_sha256, sha256};
 use crate::ids::AttemptId;
+use crate::names::Names;
 
 /// How closely a file is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,13 +28,14 @@ pub enum Check {
 #[derive(Debug, Clone)]
 pub struct Store {
     folder: PathBuf,
+    names: Arc<Names>,
 }
 
 impl Store {
     /// The store in `folder`, which is made when it is needed.
     #[must_use]
     pub fn new(folder: PathBuf) -> Self {
-        Self { folder }
+        Self { folder, names: Arc::default() }
     }
 
     /// Where the video with this hash is kept.
@@ -64,7 +67,7 @@ impl Store {
         if source != kept {
             fs_err::create_dir_all(&self.folder)?;
             link(&source, &kept)?;
-            sync_folder(&kept)?;
+            self.names.sync(&self.folder)?;
         }
         let known = Artifact { changed_at: changed_at(&kept)?, ..artifact.clone() };
         if !is_whole(target, &known, check)? {
@@ -110,7 +113,7 @@ impl Store {
             std::fs::remove_file(&part.path)?;
         } else {
             fs_err::rename(&part.path, &kept)?;
-            sync_folder(&kept)?;
+            self.names.sync(&self.folder)?;
         }
         part.forget_origin();
         link(&kept, target)?;
@@ -266,13 +269,4 @@ fn link(from: &Path, to: &Path) -> io::Result<()> {
         copy.sync_all()?;
     }
     fs_err::rename(&new, to)
-}
-
-/// Makes a new name in a folder durable.
-fn sync_folder(target: &Path) -> io::Result<()> {
-    match target.parent() {
-        #[cfg(unix)]
-        Some(folder) if !folder.as_os_str().is_empty() => File::open(folder)?.sync_all(),
-        _ => Ok(()),
-    }
 }

@@ -44,6 +44,7 @@ pub struct Ledger {
     base: PathBuf,
     /// The folder of the ledger file, where runs keep their lock files.
     folder: PathBuf,
+    store: Store,
 }
 
 /// What can go wrong with the ledger. All of it is fatal for a run: without the ledger nothing may be submitted.
@@ -127,7 +128,8 @@ impl Ledger {
         schema::refuse_later(file)?;
         let mut connection = Connection::open(file).map_err(wrap)?;
         schema::prepare(&mut connection, file, synchronous)?;
-        let ledger = Self { connection: Mutex::new(connection), base: base.to_owned(), folder };
+        let store = Store::new(folder.join("artifacts"));
+        let ledger = Self { connection: Mutex::new(connection), base: base.to_owned(), folder, store };
         #[cfg(feature = "failpoints")]
         if let Some(pages) = crate::failpoint::pages() {
             ledger.bound_pages(pages)?;
@@ -163,7 +165,7 @@ impl Ledger {
     /// Where videos are kept by their content, beside the ledger.
     #[must_use]
     pub fn store(&self) -> Store {
-        Store::new(self.folder.join("artifacts"))
+        self.store.clone()
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {

@@ -19,7 +19,10 @@ struct Load {
     tasks: usize,
     /// Whether each shot continues the one before.
     chained: bool,
+    /// How many the service renders at once; the others wait there in order.
     at_once: usize,
+    /// How many the runner keeps out: a few more, so that the service never waits for it.
+    jobs: usize,
     takes: Duration,
     /// The makespan may be this many times what the service imposes.
     bound: f64,
@@ -33,6 +36,7 @@ const LOADS: [Load; 2] = [
         tasks: 1_000,
         chained: false,
         at_once: 64,
+        jobs: 96,
         takes: Duration::from_millis(50),
         bound: 1.25,
         cpu: Some(1.5),
@@ -42,6 +46,7 @@ const LOADS: [Load; 2] = [
         tasks: 20,
         chained: true,
         at_once: 64,
+        jobs: 64,
         takes: Duration::from_millis(500),
         bound: 1.05,
         cpu: None,
@@ -91,7 +96,7 @@ fn run(load: &Load, service: &Plain) -> Result<(Duration, f64), String> {
     let cpu_before = cpu_of_children()?;
     let started = Instant::now();
     let ended = Command::new(program)
-        .args(["run", "load.yaml", "--jobs", &load.at_once.to_string(), "--format", "json"])
+        .args(["run", "load.yaml", "--jobs", &load.jobs.to_string(), "--format", "json"])
         .current_dir(project.path())
         .env("RUNNER_BASE_URL", service.base_url())
         .env("RUNNER_API_KEY", "sk-bench")
