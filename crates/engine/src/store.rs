@@ -103,7 +103,6 @@ impl Store {
         Ok(Part { file, path, from: None, length: 0, is_own: true, is_noted: false })
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "what has its name is no part any more")]
     /// Gives a whole, verified part the name of its content and links it to `target`.
     pub(crate) fn keep(&self, mut part: Part, sha256: &str, target: &Path) -> io::Result<Option<i64>> {
         let kept = self.path(sha256);

@@ -327,7 +327,7 @@ fn shots_that_are_refused_together_come_back_one_after_the_other_and_never_befor
         run.prepared(name);
     }
     for name in &names {
-        assert!(run.refused(name, RefusalKind::Later, Some(Duration::from_secs(60))).len() <= 1);
+        assert!(run.refused(name, RefusalKind::Later, Some(Duration::from_mins(1))).len() <= 1);
     }
     assert!(run.wait(59_999).is_empty());
     // All are asked for by then, and one goes ahead to see how it fares.

@@ -345,7 +345,7 @@ fn simulate_alone(seed: u64) -> String {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     runtime.expect("a runtime").block_on(async {
         let happened = simulate(seed).await;
-        if seed % 4 == 0 {
+        if seed.is_multiple_of(4) {
             simulate_two(seed).await;
         }
         happened
