@@ -31,17 +31,21 @@ pub(super) fn unknown(
     })))
 }
 
-/// What is known about `key`, which is on record. A submission whose answer was lost is accounted for here when the service is asked and can say what became of it,
-/// and a video that is there gets the name `target`.
+/// What is known about `key`, which was on record a moment ago. A submission whose answer was lost is accounted for here when the service is
+/// asked and can say what became of it, and a video that is there gets the name `target`.
 pub(super) async fn prior(
     ledger: &Ledger,
     provider: &dyn Provider,
     key: &str,
+    work: Option<&str>,
     target: PathBuf,
     check: Check,
     now: Millis,
 ) -> Result<Prior, LedgerError> {
-    let Some(row) = ledger.live(key)? else { return Ok(Prior::Nothing) };
+    let Some(row) = ledger.live(key)? else {
+        // Another run has let go of it meanwhile.
+        return Ok(unknown(ledger, provider.identity(), key, work)?.unwrap_or(Prior::Nothing));
+    };
     match row.state {
         AttemptState::Completed | AttemptState::Submitted => {
             made_or_out(ledger, row, Some(target), check).await

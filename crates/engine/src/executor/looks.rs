@@ -44,13 +44,13 @@ impl Hands {
         let known = futures_util::stream::unfold(sorting, async |mut sorting| {
             sorting.next().await.map(|look| (look, sorting))
         });
-        self.tasks.spawn(known.for_each_concurrent(LOOKS, move |Look { node, key, is_selected, .. }| {
+        self.tasks.spawn(known.for_each_concurrent(LOOKS, move |Look { node, key, work, is_selected }| {
             let (ledger, provider, clock) = (Arc::clone(&ledger), Arc::clone(&provider), clock.clone());
             let (target, sender) = (folder.join(file_name(plan.node(node), &key)), sender.clone());
             async move {
-                let key = key.to_string();
+                let (key, work) = (key.to_string(), work.map(|work| work.to_string()));
                 let found = if is_selected {
-                    look::prior(&ledger, &*provider, &key, target, check, clock.now()).await
+                    look::prior(&ledger, &*provider, &key, work.as_deref(), target, check, clock.now()).await
                 } else {
                     look::glance(&ledger, &key, Some(target), check).await
                 };

@@ -121,10 +121,15 @@ fn line(state: &RunState, event: &Event) -> Option<String> {
         Event::Capped { cap, .. } => format!(
             "the cap on {cap} is reached, with what other runs hold: nothing more is submitted, what is out is finished"
         ),
+        // With one job at a time the run now waits, and nothing else would say why.
+        Event::Lost { node, .. } => format!(
+            "{}; its task may be out, so its place among the tasks out is kept for {} s",
+            ended(state, event)?,
+            state.keeps_place_for(*node).as_secs()
+        ),
         Event::Looked { .. }
         | Event::Taken { .. }
         | Event::Unprepared { .. }
-        | Event::Lost { .. }
         | Event::NotDownloaded { .. }
         | Event::Answered { .. } => return ended(state, event),
         Event::Scoped { .. } | Event::Started | Event::Prepared { .. } | Event::Woke => return None,

@@ -1,6 +1,8 @@
 //! The POST left and no usable answer came: the task may exist. It is never repeated on our own account, and it keeps its place among the tasks
 //! that are out for as long as it may be.
 
+use std::time::Duration;
+
 use workflow::plan::NodeIx;
 
 use crate::ids::AttemptId;
@@ -17,7 +19,12 @@ impl RunState {
 
     /// A submission from `at` that nobody has accounted for: its task may be out.
     pub(in crate::state) fn keep_place_of_unaccounted(&mut self, node: NodeIx, at: Millis) {
-        let as_long_as = self.policy.unaccounted.min(self.allowed(node));
-        self.keep_place(node, at.after(as_long_as));
+        self.keep_place(node, at.after(self.keeps_place_for(node)));
+    }
+
+    /// For how long a submission of `node` that nobody accounts for keeps its place among the tasks that are out: as long as its task may be.
+    #[must_use]
+    pub fn keeps_place_for(&self, node: NodeIx) -> Duration {
+        self.policy.unaccounted.min(self.allowed(node))
     }
 }
