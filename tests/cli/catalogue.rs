@@ -40,3 +40,12 @@ fn the_schema_is_the_published_one() {
         .expect("the schema is published");
     assert_eq!(printed.out, published, "mend it with `cargo xtask generate`");
 }
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_trouble() {
+    let project = Project::of("any.yaml", "");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let ended = project.command(&["schema"]).stdout(writer).output().expect("the runner starts");
+    assert_eq!((ended.status.code(), String::from_utf8_lossy(&ended.stderr).as_ref()), (Some(0), ""));
+}

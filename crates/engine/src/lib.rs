@@ -23,7 +23,6 @@ pub mod history;
 pub mod ids;
 pub mod last_run;
 pub mod ledger;
-mod names;
 pub mod policy;
 pub mod polling;
 pub mod preview;

@@ -7,6 +7,9 @@ use crate::time::Millis;
 pub trait Reporter: Send {
     /// `event` has been recorded and applied; `state` is the run after it.
     fn on(&mut self, state: &RunState, event: &Event, now: Millis);
+
+    /// All that has happened at once was told: what was held back, so as to say it together, is to be said now.
+    fn settled(&mut self) {}
 }
 
 /// Says nothing.

@@ -1,5 +1,6 @@
 //! Interrupts and SIGTERM: the first asks a command to end in good order, the second ends it at once and says what is kept.
 
+use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::state::{Event, Halt, Outcome, Phase};
@@ -27,7 +28,8 @@ pub(crate) fn interrupts_saying(
         live::leave();
         let words = last_words();
         if !words.is_empty() {
-            eprintln!("{words}");
+            // Past the live lines, whose lock may be held by what is to be ended.
+            drop(std::io::stderr().write_all(format!("{words}\n").as_bytes()));
         }
         quit();
     });
@@ -92,6 +94,10 @@ impl Reporter for Watching<'_> {
             *self.kept.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(count(state));
         }
         self.reporter.on(state, event, now);
+    }
+
+    fn settled(&mut self) {
+        self.reporter.settled();
     }
 }
 

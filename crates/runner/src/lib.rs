@@ -2,11 +2,9 @@
 //!
 //! Arguments in, exit code out. Everything else is composed from the libraries.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "the command line is where the terminal is spoken to"
-)]
+// Its macros are what the others speak with.
+#[macro_use]
+mod terminal;
 
 mod args;
 mod budget;
@@ -20,7 +18,6 @@ mod place;
 mod prices;
 mod report;
 mod service_choice;
-mod terminal;
 mod traces;
 
 use std::process::ExitCode;
@@ -52,27 +49,45 @@ pub fn main() -> ExitCode {
         Command::Pick(pick) => commands::pick::pick(&pick),
         Command::Models(models) => commands::models::models(&models),
         Command::Schema(schema) => commands::schema::schema(&schema),
-        Command::Run(run) => in_time(verbose, true, commands::run::run(run)),
-        Command::Status(status) => in_time(verbose, false, commands::status::status(status)),
-        Command::Plan(plan) => in_time(verbose, false, commands::plan::plan(plan)),
-        Command::Explain(explain) => in_time(verbose, false, commands::explain::explain(explain)),
-        Command::Resolve(resolve) => in_time(verbose, false, commands::resolve::resolve(resolve)),
+        Command::Run(run) => in_time(verbose, Kind::Runs, commands::run::run(run)),
+        Command::Status(status) => in_time(verbose, Kind::Asks, commands::status::status(status)),
+        Command::Plan(plan) => in_time(verbose, Kind::Asks, commands::plan::plan(plan)),
+        Command::Explain(explain) => in_time(verbose, Kind::Asks, commands::explain::explain(explain)),
+        Command::Resolve(resolve) => in_time(verbose, Kind::Asks, commands::resolve::resolve(resolve)),
         // A service is watched by its log; all other commands say themselves what happens.
-        Command::Serve(serve) => in_time(verbose.max(1), false, commands::serve::serve(*serve)),
+        Command::Serve(serve) => in_time(verbose.max(1), Kind::Serves, commands::serve::serve(*serve)),
     };
     exit.into()
 }
 
+/// What a command that waits or talks to someone needs beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Looks and asks.
+    Asks,
+    /// Runs a plan: it may be traced.
+    Runs,
+    /// Serves many at once.
+    Serves,
+}
+
 /// Carries out a command that waits or talks to someone. The others are over before a runtime would have begun.
-fn in_time(verbose: u8, is_traced: bool, work: impl Future<Output = Exit>) -> Exit {
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+fn in_time(verbose: u8, kind: Kind, work: impl Future<Output = Exit>) -> Exit {
+    // What a run waits for needs one thread: files, frames and the ledger have threads of their own, and handing over what the network brings
+    // would cost more than it saves. Traces are sent while this thread is busy elsewhere.
+    let mut builder = if kind == Kind::Serves || (kind == Kind::Runs && cfg!(feature = "otlp")) {
+        tokio::runtime::Builder::new_multi_thread()
+    } else {
+        tokio::runtime::Builder::new_current_thread()
+    };
+    let runtime = match builder.enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("error: the machine gives no threads: {error}");
+            errln!("error: the machine gives no threads: {error}");
             return Exit::Unusable;
         }
     };
-    let traces = if is_traced { traces::begin(runtime.handle()) } else { traces::Traces::default() };
+    let traces = if kind == Kind::Runs { traces::begin(runtime.handle()) } else { traces::Traces::default() };
     let exporting = terminal::log(verbose, traces);
     let exit = runtime.block_on(work);
     exporting.end();

@@ -89,7 +89,7 @@ impl Refused {
     pub(crate) fn print(&self) {
         match self {
             Self::Unreadable(why) => crate::commands::complain(why),
-            Self::Report(report) => eprint!("{}", report.render(terminal::has_colour())),
+            Self::Report(report) => err!("{}", report.render(terminal::has_colour())),
         }
     }
 
@@ -98,7 +98,7 @@ impl Refused {
         match (format, self) {
             (Format::Text, _) | (_, Self::Unreadable(_)) => self.print(),
             (Format::Json | Format::Ndjson, Self::Report(report)) => {
-                println!("{}", json!({ "diagnostics": report.records() }));
+                outln!("{}", json!({ "diagnostics": report.records() }));
             }
         }
         Exit::InvalidInput

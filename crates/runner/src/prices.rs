@@ -45,7 +45,7 @@ impl PriceTable {
         let checked = workflow::prices::check(&text, &file, Contract::embedded());
         let Some(prices) = checked.prices else { return Err(Refused::Report(Box::new(checked.report))) };
         if !checked.report.diagnostics.is_empty() {
-            eprint!("{}", checked.report.render(terminal::has_colour()));
+            err!("{}", checked.report.render(terminal::has_colour()));
         }
         Ok(Some(Self { file, prices }))
     }

@@ -94,7 +94,7 @@ impl Choice {
                 Ok(Connected { provider: Arc::new(Remote::new(client)), policy, service: None })
             }
             Self::Embedded => {
-                eprintln!(
+                errln!(
                     "embedded service: renders on this machine and costs nothing; for a real one set {BASE_URL} and {API_KEY}"
                 );
                 let key = SecretString::from("embedded");
@@ -124,7 +124,7 @@ async fn start_embedded(place: &Place, key: &SecretString, tools: &media::Tools)
             Ok(service) => return Ok(service),
             Err(service::ServiceError::InUse { .. }) => {
                 if !said {
-                    eprintln!("another run in this folder uses the embedded service; waiting until it ends");
+                    errln!("another run in this folder uses the embedded service; waiting until it ends");
                     said = true;
                 }
                 tokio::time::sleep(Duration::from_millis(500)).await;

@@ -1,4 +1,24 @@
-//! The terminal: whether there is one, colours, and the log.
+//! The terminal: whether there is one, colours, the log, and how everything else is said.
+
+/// Says a line on standard output, in one piece.
+macro_rules! outln {
+    ($($said:tt)*) => { $crate::terminal::out(&format!("{}\n", format_args!($($said)*))) };
+}
+
+/// Says something on standard output, in one piece.
+macro_rules! out {
+    ($($said:tt)*) => { $crate::terminal::out(&format!($($said)*)) };
+}
+
+/// Says a line on standard error, above the live lines where there are any.
+macro_rules! errln {
+    ($($said:tt)*) => { $crate::report::live::say(&format!("{}\n", format_args!($($said)*))) };
+}
+
+/// Says something on standard error, above the live lines where there are any.
+macro_rules! err {
+    ($($said:tt)*) => { $crate::report::live::say(&format!($($said)*)) };
+}
 
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::OnceLock;
@@ -13,6 +33,12 @@ use crate::traces::{Exporting, Traces};
 
 /// What the user said about colours, once, at the start.
 static COLOUR: OnceLock<Colour> = OnceLock::new();
+
+/// Writes to standard output, in one piece whatever its length. That nobody reads any more is the reader's choice, and no error.
+pub(crate) fn out(text: &str) {
+    let mut out = io::stdout().lock();
+    drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
 
 /// Sets when to colour. Only the first call counts.
 pub(crate) fn colour(when: Colour) {

@@ -1,11 +1,11 @@
-//! A finished video onto the disk: into its part file, from where that broke off, verified, synced, and only then under its own names.
+//! A finished video onto the disk: from where an earlier try broke off, synced, verified, and only then under its own names.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use media::Tools;
 
-use crate::artifact::{Artifact, file_sha256, sha256};
+use crate::artifact::{Artifact, sha256};
 use crate::blocking::blocking;
 use crate::provider::{Provider, Resume, Sink, Start};
 use crate::state::{Download, Failure, FailureKind};
@@ -34,15 +34,15 @@ pub(super) async fn fetch(
     store: &Store,
     tools: &Tools,
 ) -> Result<Artifact, Broken> {
-    let part =
-        store.part(&order.attempt).map_err(|error| local("a file cannot be made for the video", &error))?;
+    let part = store
+        .part(&order.attempt)
+        .map_err(|error| local("what there is of the video cannot be read", &error))?;
     let url = order.url.as_deref().filter(|_| order.uses_url());
     let source = url.map_or_else(|| "content".to_owned(), address);
     let resume = part
-        .from
-        .as_ref()
-        .filter(|from| from.source == source && part.length > 0)
-        .map(|from| Resume { first: part.length, validator: from.validator.clone() });
+        .from()
+        .filter(|from| from.source == source)
+        .map(|from| Resume { first: part.length(), validator: from.validator.clone() });
     let mut sink = Filling { part, source, total: None, trouble: None, begun: false };
     let fetched = provider.download(&order.task, url, resume.as_ref(), &mut sink).await;
     let Filling { part, total, trouble, begun, .. } = sink;
@@ -58,8 +58,8 @@ pub(super) async fn fetch(
         }
         return Err(Broken { failure, kept: part.leave() });
     }
-    if let Some(total) = total.filter(|total| *total != part.length) {
-        let said = format!("{} of {total} bytes came", part.length);
+    if let Some(total) = total.filter(|total| *total != part.length()) {
+        let said = format!("{} of {total} bytes came", part.length());
         return Err(Broken { failure: Failure::new(FailureKind::Transient, said), kept: part.leave() });
     }
     let (order, target, tools, store) = (order.clone(), target.to_owned(), tools.clone(), store.clone());
@@ -69,7 +69,7 @@ pub(super) async fn fetch(
 }
 
 fn keep(
-    part: Part,
+    mut part: Part,
     order: &Download,
     target: &Path,
     store: &Store,
@@ -79,7 +79,14 @@ fn keep(
         let kept = part.set_aside().map(|path| format!("; it is kept as {}", path.display()));
         Failure::new(FailureKind::Corrupt, format!("{said}{}", kept.unwrap_or_default()))
     };
-    let (seconds, width, height) = match tools.probe(&part.path) {
+    let sha256 = match part.settle() {
+        Ok(sha256) => sha256,
+        Err(error) => {
+            part.discard();
+            return Err(local("the video cannot be written", &error));
+        }
+    };
+    let (seconds, width, height) = match tools.probe(part.path()) {
         Ok(probed) => {
             let Some(video) = probed.video else {
                 return Err(corrupt("what was downloaded holds no pictures", part));
@@ -90,8 +97,7 @@ fn keep(
             return Err(corrupt(&format!("what was downloaded is not a whole video: {error}"), part));
         }
     };
-    let bytes = part.length;
-    let sha256 = file_sha256(&part.path).map_err(|error| local("the video cannot be read back", &error))?;
+    let bytes = part.length();
     let changed_at = store
         .keep(part, &sha256, target)
         .map_err(|error| local("the video cannot be given its name", &error))?;
@@ -141,7 +147,7 @@ impl Sink for Filling {
             let restarted = self.part.restart(from);
             return self.noting(restarted);
         }
-        if start.offset == self.part.length {
+        if start.offset == self.part.length() {
             return Ok(());
         }
         Err(io::Error::other("the service goes on from another byte than it was asked to"))
@@ -150,18 +156,17 @@ impl Sink for Filling {
 
 impl Write for Filling {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
-        let written = if self.part.length.saturating_add(piece.len() as u64) > LARGEST {
+        let written = if self.part.length().saturating_add(piece.len() as u64) > LARGEST {
             Err(io::Error::other("it is larger than any video should be"))
         } else {
-            self.part.file.write_all(piece)
+            self.part.push(piece)
         };
-        let grown = written.and_then(|()| self.part.grown(piece.len()));
-        self.noting(grown)?;
+        self.noting(written)?;
         Ok(piece.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.part.file.flush()
+        Ok(())
     }
 }
 

@@ -74,6 +74,10 @@ fn frame(video: Option<PathBuf>, last: bool) -> Given {
 
 /// Reads what is to be read and answers with the inputs' values, in order.
 pub(super) async fn fill(given: Vec<Given>, tools: Arc<media::Tools>) -> Result<Vec<String>, Failure> {
+    // Most shots begin with nothing but words.
+    if given.iter().all(Given::is_by_url) {
+        return given.into_iter().map(|input| value(input, &tools)).collect();
+    }
     let filled = blocking(move || given.into_iter().map(|input| value(input, &tools)).collect());
     filled.await.unwrap_or_else(|error| Err(local(error.to_string())))
 }

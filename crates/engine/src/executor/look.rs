@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::blocking::blocking;
-use crate::ledger::{AttemptRow, AttemptState, Ledger, LedgerError};
+use crate::ledger::{AttemptRow, AttemptState, Ledger, LedgerError, Questions};
 use crate::provider::{Found, Provider};
 use crate::state::Prior;
 use crate::store::Check;
@@ -12,7 +12,7 @@ use crate::time::Millis;
 /// What there is to say about a key that is not on record: nothing, or that the same work is out at another service than `service`. Nothing
 /// is answered where the key is on record.
 pub(super) fn unknown(
-    ledger: &Ledger,
+    ledger: &Questions<'_>,
     service: &str,
     key: &str,
     work: Option<&str>,
@@ -44,7 +44,8 @@ pub(super) async fn prior(
 ) -> Result<Prior, LedgerError> {
     let Some(row) = ledger.live(key)? else {
         // Another run has let go of it meanwhile.
-        return Ok(unknown(ledger, provider.identity(), key, work)?.unwrap_or(Prior::Nothing));
+        let unknown = ledger.ask(|ledger| unknown(ledger, provider.identity(), key, work))?;
+        return Ok(unknown.unwrap_or(Prior::Nothing));
     };
     match row.state {
         AttemptState::Completed | AttemptState::Submitted => {

@@ -96,12 +96,14 @@ impl Sorting {
             }
             let (ledger, service) = (Arc::clone(&self.ledger), self.service.clone());
             let sorted = blocking(move || {
-                let look_up = |look: Look| {
-                    let work = look.work.filter(|_| look.is_selected).map(|work| work.to_string());
-                    let found = look::unknown(&ledger, &service, &look.key.to_string(), work.as_deref());
-                    (look, found)
-                };
-                asked.into_iter().map(look_up).collect::<Vec<_>>()
+                ledger.ask(|ledger| {
+                    let look_up = |look: Look| {
+                        let work = look.work.filter(|_| look.is_selected).map(|work| work.to_string());
+                        let found = look::unknown(ledger, &service, &look.key.to_string(), work.as_deref());
+                        (look, found)
+                    };
+                    asked.into_iter().map(look_up).collect::<Vec<_>>()
+                })
             });
             let sorted = match sorted.await {
                 Ok(sorted) => sorted,

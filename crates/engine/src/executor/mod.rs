@@ -20,6 +20,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 use workflow::plan::Plan;
 
+use crate::blocking::blocking;
 use crate::budget::Budget;
 use crate::ids::{AttemptId, RunId, TaskId};
 use crate::ledger::{Kept, Ledger, LedgerError};
@@ -106,7 +107,8 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
     let Setup { run, ledger, provider, policy, clock, folder, sources, tools, .. } = setup;
     let (budget, mut interrupt) = (setup.budget, setup.interrupt);
     fs_err::create_dir_all(&folder)?;
-    let lease = ledger.begin(run.clone(), plan.name(), provider.identity(), budget.caps(), clock.now())?;
+    let lease =
+        Arc::new(ledger.begin(run.clone(), plan.name(), provider.identity(), budget.caps(), clock.now())?);
     let submits = policy.submits.map_or(0, |rate| rate.most);
     let mut state = RunState::new(Arc::clone(&plan), provider.identity(), policy)
         .with_budget(budget)
@@ -144,7 +146,11 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
                 (event, kept)
             })
             .collect();
-        let applied = match ledger.append(&lease, &plan, now, batch) {
+        let applied = {
+            let (ledger, lease, plan) = (Arc::clone(&ledger), Arc::clone(&lease), Arc::clone(&plan));
+            blocking(move || ledger.append(&lease, &plan, now, batch)).await.map_err(RunError::Internal)?
+        };
+        let applied = match applied {
             Ok(applied) => applied,
             Err(source) => {
                 return Err(drain::drain(source, known, &state, &ledger, &lease, &clock, &mut receiver).await);
@@ -158,6 +164,7 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
                 hands.perform(action, &state, now)?;
             }
         }
+        reporter.settled();
         if state.is_over() {
             break;
         }

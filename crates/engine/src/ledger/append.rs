@@ -46,6 +46,10 @@ impl Ledger {
         if events.iter().all(|(_, kept)| *kept == Kept::No) {
             return Ok(events.into_iter().map(|(event, _)| event).collect());
         }
+        if events.iter().any(|(event, _)| matches!(event, Event::Downloaded { .. })) {
+            // What says that a video is there is not more durable than the video's name.
+            self.store.settle()?;
+        }
         let mut connection = self.connection();
         let wrap = |source| self.sqlite(source);
         let transaction =

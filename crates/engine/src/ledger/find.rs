@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::{OptionalExtension as _, Row};
+use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::{Ledger, LedgerError};
 use crate::artifact::Artifact;
@@ -64,12 +64,15 @@ const COLUMNS: &str =
     r.service, a.model, a.seconds, a.held";
 const TABLES: &str = "attempts a JOIN runs r ON r.id = a.run LEFT JOIN artifacts f ON f.attempt = a.id";
 
-impl Ledger {
+/// Questions about attempts that are answered together.
+pub(crate) struct Questions<'l> {
+    ledger: &'l Ledger,
+    connection: &'l Connection,
+}
+
+impl Questions<'_> {
     /// The attempt that holds a key, if there is one.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub fn live(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
+    pub(crate) fn live(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
         self.one(
             "a.key = ?1 AND a.state IN ('intended', 'ambiguous', 'submitted', 'completed', 'given-up')",
             key,
@@ -77,12 +80,45 @@ impl Ledger {
     }
 
     /// An attempt for the same work that is out, or may be, at another service than `service`. `work` is the key without the service.
+    pub(crate) fn elsewhere(&self, work: &str, service: &str) -> Result<Option<AttemptRow>, LedgerError> {
+        let found = self.one("a.work = ?1 AND a.state IN ('intended', 'ambiguous', 'submitted')", work)?;
+        Ok(found.filter(|row| row.service != service))
+    }
+
+    fn one(&self, condition: &str, parameter: &str) -> Result<Option<AttemptRow>, LedgerError> {
+        let read = || {
+            self.connection
+                .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE {condition}"))?
+                .query_row([parameter], |row| self.ledger.row(row))
+                .optional()
+        };
+        read().map_err(|error| self.ledger.sqlite(error))
+    }
+}
+
+impl Ledger {
+    /// Asks several questions of one state of the ledger: a run of a hundred thousand nodes has as many at its beginning.
+    pub(crate) fn ask<T>(&self, questions: impl FnOnce(&Questions<'_>) -> T) -> T {
+        let connection = self.connection();
+        // It saves each question one of its own. Without it they are answered just as well.
+        let _snapshot = connection.unchecked_transaction().ok();
+        questions(&Questions { ledger: self, connection: &connection })
+    }
+
+    /// The attempt that holds a key, if there is one.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn live(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
+        self.ask(|ledger| ledger.live(key))
+    }
+
+    /// An attempt for the same work that is out, or may be, at another service than `service`. `work` is the key without the service.
     ///
     /// # Errors
     /// When the ledger cannot be read.
     pub fn elsewhere(&self, work: &str, service: &str) -> Result<Option<AttemptRow>, LedgerError> {
-        let found = self.one("a.work = ?1 AND a.state IN ('intended', 'ambiguous', 'submitted')", work)?;
-        Ok(found.filter(|row| row.service != service))
+        self.ask(|ledger| ledger.elsewhere(work, service))
     }
 
     /// An attempt by its id, whatever has become of it, if it still holds its key.
@@ -90,21 +126,9 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn attempt(&self, attempt: &AttemptId) -> Result<Option<AttemptRow>, LedgerError> {
-        self.one(
-            "a.id = ?1 AND a.state IN ('intended', 'ambiguous', 'submitted', 'completed', 'given-up')",
-            attempt.as_str(),
-        )
-    }
-
-    fn one(&self, condition: &str, parameter: &str) -> Result<Option<AttemptRow>, LedgerError> {
-        let connection = self.connection();
-        let read = || {
-            connection
-                .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE {condition}"))?
-                .query_row([parameter], |row| self.row(row))
-                .optional()
-        };
-        read().map_err(|error| self.sqlite(error))
+        let holds =
+            "a.id = ?1 AND a.state IN ('intended', 'ambiguous', 'submitted', 'completed', 'given-up')";
+        self.ask(|ledger| ledger.one(holds, attempt.as_str()))
     }
 
     /// Attempts whose submission nobody has accounted for, oldest first; those that were given up are among them.

@@ -25,6 +25,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rusqlite::Connection;
 
 pub use append::Kept;
+pub(crate) use find::Questions;
 pub use find::{AttemptRow, AttemptState};
 pub use last_run::RunRecord;
 pub use lease::Lease;

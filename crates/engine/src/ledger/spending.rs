@@ -98,15 +98,12 @@ impl Change {
             Settled::InFull => None,
             Settled::At(cost) => Some(cost),
         };
+        // Asked first: an `UPDATE … RETURNING` makes a table of its own for what it returns, which costs more than all the rest.
         let found: Option<(f64, Option<i64>)> = transaction
             .prepare_cached(
-                "UPDATE attempts SET state = ?2, failure = ?3, ended_at = ?4,
-                 spent = CASE WHEN held IS NULL THEN NULL ELSE COALESCE(?5, held) END
-                 WHERE id = ?1 AND state IN ('intended', 'ambiguous', 'submitted') RETURNING seconds, held",
+                "SELECT seconds, held FROM attempts WHERE id = ?1 AND state IN ('intended', 'ambiguous', 'submitted')",
             )?
-            .query_row((attempt.as_str(), state, failure, at.0, came_to), |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })
+            .query_row([attempt.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
         let Some((seconds, cost)) = found else {
             transaction
@@ -114,6 +111,12 @@ impl Change {
                 .execute((attempt.as_str(), state, failure, at.0))?;
             return Ok(());
         };
+        transaction
+            .prepare_cached(
+                "UPDATE attempts SET state = ?2, failure = ?3, ended_at = ?4,
+                 spent = CASE WHEN held IS NULL THEN NULL ELSE COALESCE(?5, held) END WHERE id = ?1",
+            )?
+            .execute((attempt.as_str(), state, failure, at.0, came_to))?;
         let held = Hold { cost, ..Hold::of_seconds(seconds) }.amount();
         self.held -= held;
         self.spent += match settled {

@@ -39,19 +39,19 @@ pub(crate) fn check(args: &Check) -> Exit {
     }
     match args.format {
         Format::Text => {}
-        Format::Json => println!("{}", json!({ "diagnostics": records })),
-        Format::Ndjson => records.iter().for_each(|record| println!("{record}")),
+        Format::Json => outln!("{}", json!({ "diagnostics": records })),
+        Format::Ndjson => records.iter().for_each(|record| outln!("{record}")),
     }
     exit
 }
 
 fn print_text(file: &Path, checked: &Checked, refused: bool) {
-    eprint!("{}", checked.report.render(terminal::has_colour()));
+    err!("{}", checked.report.render(terminal::has_colour()));
     if let Some(plan) = &checked.plan
         && !refused
     {
         let shots = plan.len();
-        println!("{}: {shots} {} in order", file.display(), if shots == 1 { "shot is" } else { "shots are" });
+        outln!("{}: {shots} {} in order", file.display(), if shots == 1 { "shot is" } else { "shots are" });
     }
 }
 

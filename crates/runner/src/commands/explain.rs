@@ -37,9 +37,9 @@ pub(crate) async fn explain(args: Explain) -> Exit {
     match explanations(&args, &plan, &service, &nodes).await {
         Ok(explanations) => {
             match args.format {
-                Format::Text => print!("{}", report::explained(&explanations)),
-                Format::Json => println!("{:#}", json!({ "version": 1, "shots": explanations })),
-                Format::Ndjson => explanations.iter().for_each(|one| println!("{}", json!(one))),
+                Format::Text => out!("{}", report::explained(&explanations)),
+                Format::Json => outln!("{:#}", json!({ "version": 1, "shots": explanations })),
+                Format::Ndjson => explanations.iter().for_each(|one| outln!("{}", json!(one))),
             }
             Exit::Done
         }

@@ -43,11 +43,11 @@ fn imported(args: &Import) -> Result<Exit, String> {
         workflow::import::import(&bytes, &list, &options, Contract::embedded())
             .map_err(|error| error.to_string())?;
     if !report.diagnostics.is_empty() {
-        eprint!("{}", report.render(terminal::has_colour()));
+        err!("{}", report.render(terminal::has_colour()));
     }
     let Some(text) = workflow else { return Ok(Exit::InvalidInput) };
     if to_screen {
-        print!("{text}");
+        out!("{text}");
         return Ok(Exit::Done);
     }
     if output == args.list {
@@ -55,9 +55,6 @@ fn imported(args: &Import) -> Result<Exit, String> {
     }
     write(&output, &text, args.force)?;
     let file = typed(&output);
-    println!(
-        "wrote {file}: {shots} {}\n\nnow: runner plan {file}",
-        if shots == 1 { "shot" } else { "shots" }
-    );
+    outln!("wrote {file}: {shots} {}\n\nnow: runner plan {file}", if shots == 1 { "shot" } else { "shots" });
     Ok(Exit::Done)
 }

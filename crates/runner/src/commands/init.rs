@@ -22,7 +22,7 @@ pub(crate) fn init(args: &Init) -> Exit {
     match written {
         Ok(()) => {
             let file = typed(&args.file);
-            println!(
+            outln!(
                 "wrote {file}\n\nnow: runner check {file}\n     runner plan {file}\n     runner run {file}"
             );
             Exit::Done

@@ -16,5 +16,5 @@ mod write;
 
 /// Says on standard error what went wrong, in the form that all commands share.
 pub(crate) fn complain(what: impl std::fmt::Display) {
-    eprintln!("error: {what}");
+    errln!("error: {what}");
 }

@@ -23,10 +23,10 @@ pub(crate) fn models(args: &Models) -> Exit {
                     model.capabilities.join(", "),
                 ]);
             }
-            print!("{}", table.render());
+            out!("{}", table.render());
         }
-        Format::Json => println!("{:#}", json!({ "models": models.iter().map(record).collect::<Vec<_>>() })),
-        Format::Ndjson => models.iter().for_each(|model| println!("{}", record(model))),
+        Format::Json => outln!("{:#}", json!({ "models": models.iter().map(record).collect::<Vec<_>>() })),
+        Format::Ndjson => models.iter().for_each(|model| outln!("{}", record(model))),
     }
     Exit::Done
 }

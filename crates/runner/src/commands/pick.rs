@@ -45,7 +45,7 @@ fn carry_out(args: &Pick, plan: &Plan) -> Result<Exit, String> {
     if args.clear {
         store.change(|picks| picks.retain(|name, _| !meant.contains_key(name.as_str())))?;
         for name in meant.keys() {
-            println!("{name}: no take is picked any more");
+            outln!("{name}: no take is picked any more");
         }
         return Ok(Exit::Done);
     }
@@ -58,7 +58,7 @@ fn carry_out(args: &Pick, plan: &Plan) -> Result<Exit, String> {
     }
     store.change(|picks| picks.extend(meant.keys().map(|name| ((*name).to_owned(), take))))?;
     for name in meant.keys() {
-        println!("{name}: take {take} is picked; what waited for it goes on with the next run");
+        outln!("{name}: take {take} is picked; what waited for it goes on with the next run");
     }
     Ok(Exit::Done)
 }
@@ -128,7 +128,7 @@ fn refuse_if_the_file_says(args: &Pick, reference: &ShotRef) -> Result<(), Strin
 
 fn list(plan: &Plan, groups: &BTreeMap<&str, Takes>, picks: &crate::picks::Picks) -> Exit {
     if groups.is_empty() {
-        println!("no shot of this workflow has takes");
+        outln!("no shot of this workflow has takes");
         return Exit::Done;
     }
     let open: Vec<&str> = plan.open_picks().into_iter().map(|takes| plan.takes_name(takes)).collect();
@@ -142,6 +142,6 @@ fn list(plan: &Plan, groups: &BTreeMap<&str, Takes>, picks: &crate::picks::Picks
         };
         table.row([(*name).to_owned(), numbers, picked]);
     }
-    print!("{}", table.render());
+    out!("{}", table.render());
     if open.is_empty() { Exit::Done } else { Exit::Outstanding }
 }

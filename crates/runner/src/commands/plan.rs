@@ -25,7 +25,7 @@ pub(crate) async fn plan(args: Plan) -> Exit {
     };
     if args.requests {
         for (ix, node) in plan.nodes() {
-            println!("{}", json!({ "shot": node.name, "request": plan.request_outline(ix) }));
+            outln!("{}", json!({ "shot": node.name, "request": plan.request_outline(ix) }));
         }
         return Exit::Done;
     }
@@ -50,7 +50,7 @@ pub(crate) async fn plan(args: Plan) -> Exit {
     let document = Document::new(&plan, &previews, &service, prices.as_ref());
     match written(&document, args.format) {
         Ok(text) => {
-            print!("{text}");
+            out!("{text}");
             Exit::Done
         }
         Err(why) => {
@@ -82,7 +82,7 @@ async fn decisions(
         Ok(Chosen::All) => None,
         Ok(Chosen::Some(selection)) => Some(selection),
         Ok(Chosen::Nothing(why)) => {
-            eprintln!("{why}");
+            errln!("{why}");
             Some(Selection::only([]))
         }
         Err(NotChosen::Unknown(why)) => return Err((why, Exit::InvalidInput)),

@@ -61,8 +61,8 @@ async fn attempt(args: Resolve) -> Result<Exit, LedgerError> {
         }
     };
     match args.format {
-        Format::Text => println!("{attempt}: {said}"),
-        Format::Json | Format::Ndjson => println!("{}", json!({ "attempt": attempt, "resolution": said })),
+        Format::Text => outln!("{attempt}: {said}"),
+        Format::Json | Format::Ndjson => outln!("{}", json!({ "attempt": attempt, "resolution": said })),
     }
     Ok(Exit::Done)
 }
@@ -117,9 +117,9 @@ fn list(ledger: &Ledger, format: Format) -> Result<Exit, LedgerError> {
         .collect();
     let is_outstanding = open.iter().any(|row| row.state != AttemptState::GivenUp);
     match format {
-        Format::Json => println!("{:#}", open.iter().map(record).collect::<Value>()),
-        Format::Ndjson => open.iter().for_each(|row| println!("{}", record(row))),
-        Format::Text if open.is_empty() => println!("every submission is accounted for"),
+        Format::Json => outln!("{:#}", open.iter().map(record).collect::<Value>()),
+        Format::Ndjson => open.iter().for_each(|row| outln!("{}", record(row))),
+        Format::Text if open.is_empty() => outln!("every submission is accounted for"),
         Format::Text => {
             let mut table = Table::new(["attempt", "shot", "at", "service", "request", "what is known"]);
             for row in &open {
@@ -132,8 +132,8 @@ fn list(ledger: &Ledger, format: Format) -> Result<Exit, LedgerError> {
                     known(row),
                 ]);
             }
-            print!("{}", table.render());
-            println!(
+            out!("{}", table.render());
+            outln!(
                 "\nlook at your account at the service, then say one of\n  \
                  runner resolve FILE ATTEMPT --adopt TASK   it was accepted as this task\n  \
                  runner resolve FILE ATTEMPT --resubmit     it was not accepted: submit it anew\n  \

@@ -56,12 +56,12 @@ pub(crate) async fn run(args: Run) -> Exit {
             telling.end(&summary, report::spending_json(spent.as_ref()), now());
             match args.format {
                 Format::Text => {
-                    print!("{}", report::closing(&summary, terminal::columns()));
+                    out!("{}", report::closing(&summary, terminal::columns()));
                     if let Some((table, spending)) = &spent {
-                        print!("{}", report::spent(spending, table));
+                        out!("{}", report::spent(spending, table));
                     }
                 }
-                Format::Json => println!("{:#}", report::summary_json(&plan, &summary, spent.as_ref())),
+                Format::Json => outln!("{:#}", report::summary_json(&plan, &summary, spent.as_ref())),
                 Format::Ndjson => {}
             }
             match &summary.halt {
@@ -83,10 +83,10 @@ pub(crate) async fn run(args: Run) -> Exit {
         Err(Stop { why, exit: Exit::Done }) => {
             match args.format {
                 Format::Text => {}
-                Format::Json => println!("{:#}", report::nothing_json()),
+                Format::Json => outln!("{:#}", report::nothing_json()),
                 Format::Ndjson => report::stream::nothing(&why, now()),
             }
-            eprintln!("{why}");
+            errln!("{why}");
             Exit::Done
         }
         Err(stop) => {
@@ -183,11 +183,11 @@ fn announce(
     let again: Vec<&str> =
         plan.nodes().filter(|(ix, _)| keys.is_forced(*ix)).map(|(_, node)| node.name.as_str()).collect();
     if !again.is_empty() {
-        eprintln!("made anew, whatever there is of them: {}", again.join(", "));
+        errln!("made anew, whatever there is of them: {}", again.join(", "));
     }
     if table.is_some() || !again.is_empty() || args.choosing.is_any() {
         for line in report::plan::estimate(&document) {
-            eprintln!("{line}");
+            errln!("{line}");
         }
     }
     let estimate = document.totals.cost;

@@ -11,6 +11,6 @@ pub(crate) fn schema(args: &Schema) -> Exit {
         SchemaOf::Workflow => workflow::workflow_schema(Contract::embedded()),
         SchemaOf::Events => stream::schema(),
     };
-    println!("{schema:#}");
+    outln!("{schema:#}");
     Exit::Done
 }

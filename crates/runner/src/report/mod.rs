@@ -70,7 +70,7 @@ impl Telling {
             Format::Text | Format::Json if crate::terminal::is_live() => {
                 Self::Live(Box::new(live::Live::new(head.worth)))
             }
-            Format::Text | Format::Json => Self::Plain(plain::Plain),
+            Format::Text | Format::Json => Self::Plain(plain::Plain::default()),
         }
     }
 

@@ -5,12 +5,31 @@ use engine::{Millis, Reporter, RunState};
 
 use super::{live, story};
 
-pub(crate) struct Plain;
+/// Lines about what happened at once go out together.
+#[derive(Default)]
+pub(crate) struct Plain {
+    held: String,
+}
 
 impl Reporter for Plain {
     fn on(&mut self, state: &RunState, event: &Event, _now: Millis) {
         if let Some(told) = story::told(state, event) {
-            live::say(&format!("{}\n", told.line));
+            self.held.push_str(&told.line);
+            self.held.push('\n');
         }
+    }
+
+    fn settled(&mut self) {
+        if !self.held.is_empty() {
+            live::say(&self.held);
+            self.held.clear();
+        }
+    }
+}
+
+impl Drop for Plain {
+    /// A run that breaks off does so in the middle of what happened.
+    fn drop(&mut self) {
+        self.settled();
     }
 }

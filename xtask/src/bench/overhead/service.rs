@@ -78,11 +78,12 @@ impl Plain {
         self.books().calls
     }
 
-    /// From the first acceptance to the end of the last task.
-    pub(super) fn busy_for(&self) -> Duration {
+    /// When the first task was accepted and when the last one ended.
+    pub(super) fn busy(&self) -> (Instant, Instant) {
         let books = self.books();
         let first = books.tasks.values().map(|task| task.accepted).min().unwrap_or_default();
-        books.tasks.values().map(|task| task.ends).max().unwrap_or_default().saturating_sub(first)
+        let last = books.tasks.values().map(|task| task.ends).max().unwrap_or_default();
+        (books.opened + first, books.opened + last)
     }
 
     fn books(&self) -> MutexGuard<'_, Books> {

@@ -52,7 +52,7 @@ fn in_header(file: &Path) -> Option<i64> {
     header.starts_with(b"SQLite format 3\0").then_some(i64::from(u32::from_be_bytes(version)))
 }
 
-/// Sets a connection up and brings the ledger to this program's format: one transaction a step.
+/// Sets a connection up and brings the ledger to this program's format.
 pub(super) fn prepare(
     connection: &mut Connection,
     file: &Path,
@@ -74,25 +74,26 @@ pub(super) fn prepare(
     if found != FORMAT {
         // A table that is made again would otherwise take the rows that refer to it along.
         connection.pragma_update(None, "foreign_keys", false).map_err(wrap)?;
-        while migrate_once(connection, file)? {}
+        migrate(connection, file)?;
     }
     connection.pragma_update(None, "foreign_keys", true).map_err(wrap)
 }
 
-/// Goes one step, if there is one to go. Another process may have gone it meanwhile.
-fn migrate_once(connection: &mut Connection, file: &Path) -> Result<bool, LedgerError> {
+/// Goes the steps that are left to go, all or none. Another process may have gone them meanwhile.
+fn migrate(connection: &mut Connection, file: &Path) -> Result<(), LedgerError> {
     let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(wrap)?;
-    let found = format_of(&transaction).map_err(wrap)?;
+    let mut found = format_of(&transaction).map_err(wrap)?;
     if found > FORMAT {
         return Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT });
     }
-    let Some(step) = usize::try_from(found).ok().and_then(|found| STEPS.get(found)) else { return Ok(false) };
-    transaction.execute_batch(step).map_err(wrap)?;
-    transaction.pragma_update(None, "user_version", found + 1).map_err(wrap)?;
-    transaction.commit().map_err(wrap)?;
-    Ok(true)
+    while let Some(step) = usize::try_from(found).ok().and_then(|found| STEPS.get(found)) {
+        transaction.execute_batch(step).map_err(wrap)?;
+        found += 1;
+        transaction.pragma_update(None, "user_version", found).map_err(wrap)?;
+    }
+    transaction.commit().map_err(wrap)
 }
 
 pub(super) fn format_of(connection: &Connection) -> rusqlite::Result<i64> {

@@ -25,16 +25,16 @@ pub(super) fn keys(data: &Path, command: &Keys) -> Result<(), Refused> {
         Keys::Add(new) => {
             let secret = book.add(&of(new), &SystemClock, &OsRandomness)?;
             // The key alone on standard output, so that it can go into a file or a variable unseen.
-            println!("{}", secret.expose_secret());
-            eprintln!("the key of `{}`: it is shown this once and stored nowhere", new.name.trim());
+            outln!("{}", secret.expose_secret());
+            errln!("the key of `{}`: it is shown this once and stored nowhere", new.name.trim());
         }
-        Keys::List => print!("{}", table(&book.list()?)),
+        Keys::List => out!("{}", table(&book.list()?)),
         Keys::Revoke { key } => {
             if !book.revoke(key, &SystemClock)? {
                 let why = format!("there is no good key `{key}`: `runner serve keys list` lists them");
                 return Err(Refused(Exit::InvalidInput, why));
             }
-            eprintln!("`{key}` is revoked; its tasks stay and finish");
+            errln!("`{key}` is revoked; its tasks stay and finish");
         }
     }
     Ok(())

@@ -107,12 +107,10 @@ fn warn_of_open_doors(args: &Serve) -> Result<(), Refused> {
         return Err(Refused(Exit::InvalidInput, why));
     }
     if good == 0 {
-        eprintln!(
-            "no keys yet, so every request is refused; make one, also while the service runs: {remedy}"
-        );
+        errln!("no keys yet, so every request is refused; make one, also while the service runs: {remedy}");
     }
     if !private {
-        eprintln!(
+        errln!(
             "keys and videos travel unencrypted: put a proxy that speaks TLS in front, and name it with --public-url"
         );
     }

@@ -54,8 +54,8 @@ pub(crate) async fn status(args: Status) -> Exit {
         }
         Ok(None) => {
             match args.format {
-                Format::Text => println!("nothing has been run here: there is no ledger {}", shown(&ledger)),
-                Format::Json => println!("{:#}", json!({ "version": VERSION, "at": now(), "ledger": null })),
+                Format::Text => outln!("nothing has been run here: there is no ledger {}", shown(&ledger)),
+                Format::Json => outln!("{:#}", json!({ "version": VERSION, "at": now(), "ledger": null })),
                 Format::Ndjson => {}
             }
             Exit::Done
@@ -81,10 +81,10 @@ fn tell(found: &Found, format: Format, now: Millis) {
     match format {
         Format::Text => {
             for line in text::lines(found, now, None) {
-                println!("{line}");
+                outln!("{line}");
             }
         }
-        Format::Json => println!(
+        Format::Json => outln!(
             "{:#}",
             json!({
                 "version": VERSION,
@@ -97,7 +97,7 @@ fn tell(found: &Found, format: Format, now: Millis) {
         ),
         Format::Ndjson => {
             for record in found.records() {
-                println!("{}", watch::numbered(&record, now));
+                outln!("{}", watch::numbered(&record, now));
             }
         }
     }

@@ -82,10 +82,10 @@ impl Face {
                 for record in changes(known, found) {
                     if *is_text {
                         if let Some(line) = text::change(&record, now) {
-                            println!("{line}");
+                            outln!("{line}");
                         }
                     } else {
-                        println!("{}", numbered(&record, now));
+                        outln!("{}", numbered(&record, now));
                     }
                 }
             }

@@ -130,7 +130,10 @@ impl Numbered {
     }
 }
 
-/// Writes what it is sent, in order, each line as soon as it is there.
+/// How many lines are written in one piece at most.
+const TOGETHER: usize = 256;
+
+/// Writes what it is sent, in order, as soon as it is there.
 struct Writer {
     sender: Option<mpsc::Sender<String>>,
     thread: Option<JoinHandle<()>>,
@@ -140,9 +143,11 @@ impl Writer {
     fn start(mut out: impl Write + Send + 'static) -> Self {
         let (sender, receiver) = mpsc::channel::<String>();
         let thread = std::thread::spawn(move || {
-            for line in receiver {
+            while let Ok(mut lines) = receiver.recv() {
+                // What came in the meantime goes out with it.
+                lines.extend(receiver.try_iter().take(TOGETHER));
                 // Nobody reads any more: the run goes on, and what is sent from now on is dropped with the receiver.
-                if out.write_all(line.as_bytes()).and_then(|()| out.flush()).is_err() {
+                if out.write_all(lines.as_bytes()).and_then(|()| out.flush()).is_err() {
                     break;
                 }
             }

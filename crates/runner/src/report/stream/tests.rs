@@ -24,11 +24,12 @@ struct Kept {
 impl Write for Kept {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut kept = self.bytes.lock().unwrap();
-        if kept.len() + bytes.len() > self.room {
+        let fits = bytes.len().min(self.room - kept.len());
+        if fits == 0 {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        kept.extend_from_slice(bytes);
-        Ok(bytes.len())
+        kept.extend_from_slice(&bytes[..fits]);
+        Ok(fits)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -41,9 +42,11 @@ impl Kept {
         Self { bytes: Arc::default(), room }
     }
 
+    /// The lines that were written whole.
     fn lines(&self) -> Vec<Value> {
         let text = String::from_utf8(self.bytes.lock().unwrap().clone()).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        whole.map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
 

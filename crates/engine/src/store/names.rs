@@ -2,36 +2,37 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// How many names were given in a folder, and how many of them a power cut leaves there.
+/// Whether names were given in a folder that a power cut may take back.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
-    given: AtomicU64,
-    durable: Mutex<u64>,
+pub(super) struct Names {
+    pending: AtomicBool,
+    settling: Mutex<()>,
 }
 
 impl Names {
-    /// Makes sure that the names that this thread has given in `folder` survive a power cut.
-    ///
-    /// # Errors
-    /// When the folder cannot be synced.
-    pub(crate) fn sync(&self, folder: &Path) -> io::Result<()> {
-        self.sync_with(|| if cfg!(unix) { fs_err::File::open(folder)?.sync_all() } else { Ok(()) })
+    /// Takes note of a name that was given.
+    pub(super) fn given(&self) {
+        self.pending.store(true, Ordering::SeqCst);
     }
 
-    fn sync_with(&self, sync: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-        // Counted after the name was given, and read again before the folder is synced: whoever finds itself counted by then is covered.
-        let mine = self.given.fetch_add(1, Ordering::SeqCst) + 1;
-        let mut durable = self.durable.lock().unwrap_or_else(PoisonError::into_inner);
-        if *durable >= mine {
+    /// Makes sure that the names given in `folder` so far survive a power cut.
+    ///
+    /// # Errors
+    /// When the folder cannot be synced; the next one tries again.
+    pub(super) fn settle(&self, folder: &Path) -> io::Result<()> {
+        self.settle_with(|| if cfg!(unix) { fs_err::File::open(folder)?.sync_all() } else { Ok(()) })
+    }
+
+    fn settle_with(&self, sync: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        // Whoever finds nothing pending has waited here until those who took it upon themselves were done.
+        let _settling = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.pending.swap(false, Ordering::SeqCst) {
             return Ok(());
         }
-        let given = self.given.load(Ordering::SeqCst);
-        sync()?;
-        *durable = given;
-        Ok(())
+        sync().inspect_err(|_| self.given())
     }
 }
 
@@ -52,7 +53,8 @@ mod tests {
                 scope.spawn(move || {
                     for name in thread * EACH..(thread + 1) * EACH {
                         lock(given).insert(name);
-                        let synced = names.sync_with(|| {
+                        names.given();
+                        let synced = names.settle_with(|| {
                             let now = lock(given).clone();
                             std::thread::yield_now();
                             *lock(durable) = now;
@@ -72,16 +74,16 @@ mod tests {
     #[test]
     fn a_folder_that_cannot_be_synced_is_tried_again() {
         let names = Names::default();
-        assert!(names.sync_with(|| Err(io::Error::other("full"))).is_err());
-        let mut tried = false;
-        assert!(
-            names
-                .sync_with(|| {
-                    tried = true;
-                    Ok(())
-                })
-                .is_ok()
-        );
-        assert!(tried, "the failure made nothing durable");
+        names.given();
+        assert!(names.settle_with(|| Err(io::Error::other("full"))).is_err());
+        let mut tried = 0;
+        for _ in 0..2 {
+            let again = names.settle_with(|| {
+                tried += 1;
+                Ok(())
+            });
+            assert!(again.is_ok());
+        }
+        assert_eq!(tried, 1, "the failure made nothing durable, the success everything");
     }
 }
