@@ -4,6 +4,7 @@ use rusqlite::{Transaction, TransactionBehavior};
 use workflow::plan::Plan;
 
 use super::spending::{self, Change, Ending, Settled};
+use super::states::holds_key;
 use super::{Lease, Ledger, LedgerError};
 use crate::artifact::Artifact;
 use crate::failpoint::{self, Boundary};
@@ -294,10 +295,7 @@ fn write_intent(
 fn live_run(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<Option<RunId>> {
     use rusqlite::OptionalExtension as _;
     transaction
-        .prepare_cached(
-            "SELECT run FROM attempts
-             WHERE key = ?1 AND state IN ('intended', 'ambiguous', 'submitted', 'completed', 'given-up')",
-        )?
+        .prepare_cached(concat!("SELECT run FROM attempts WHERE key = ?1 AND ", holds_key!()))?
         .query_row([key], |row| row.get(0).map(RunId))
         .optional()
 }

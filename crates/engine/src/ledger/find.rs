@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
+use super::states::{holds_key, is_out};
 use super::{Ledger, LedgerError};
 use crate::artifact::Artifact;
 use crate::ids::{AttemptId, RunId, TaskId};
@@ -73,15 +74,12 @@ pub(crate) struct Questions<'l> {
 impl Questions<'_> {
     /// The attempt that holds a key, if there is one.
     pub(crate) fn live(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
-        self.one(
-            "a.key = ?1 AND a.state IN ('intended', 'ambiguous', 'submitted', 'completed', 'given-up')",
-            key,
-        )
+        self.one(concat!("key = ?1 AND ", holds_key!()), key)
     }
 
     /// An attempt for the same work that is out, or may be, at another service than `service`. `work` is the key without the service.
     pub(crate) fn elsewhere(&self, work: &str, service: &str) -> Result<Option<AttemptRow>, LedgerError> {
-        let found = self.one("a.work = ?1 AND a.state IN ('intended', 'ambiguous', 'submitted')", work)?;
+        let found = self.one(concat!("work = ?1 AND ", is_out!()), work)?;
         Ok(found.filter(|row| row.service != service))
     }
 
@@ -126,9 +124,7 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn attempt(&self, attempt: &AttemptId) -> Result<Option<AttemptRow>, LedgerError> {
-        let holds =
-            "a.id = ?1 AND a.state IN ('intended', 'ambiguous', 'submitted', 'completed', 'given-up')";
-        self.ask(|ledger| ledger.one(holds, attempt.as_str()))
+        self.ask(|ledger| ledger.one(concat!("a.id = ?1 AND ", holds_key!()), attempt.as_str()))
     }
 
     /// Attempts whose submission nobody has accounted for, oldest first; those that were given up are among them.

@@ -18,6 +18,7 @@ mod resolve;
 mod salts;
 mod schema;
 mod spending;
+mod states;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};

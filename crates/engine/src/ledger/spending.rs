@@ -4,6 +4,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
 
+use super::states::is_out;
 use super::{Ledger, LedgerError};
 use crate::budget::{Amount, Cap, Caps, Hold};
 use crate::ids::AttemptId;
@@ -100,9 +101,7 @@ impl Change {
         };
         // Asked first: an `UPDATE … RETURNING` makes a table of its own for what it returns, which costs more than all the rest.
         let found: Option<(f64, Option<i64>)> = transaction
-            .prepare_cached(
-                "SELECT seconds, held FROM attempts WHERE id = ?1 AND state IN ('intended', 'ambiguous', 'submitted')",
-            )?
+            .prepare_cached(concat!("SELECT seconds, held FROM attempts WHERE id = ?1 AND ", is_out!()))?
             .query_row([attempt.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
         let Some((seconds, cost)) = found else {

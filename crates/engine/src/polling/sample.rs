@@ -1,6 +1,7 @@
 //! Durations that were seen, and what they say about the next one.
 
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 
 /// So many of the newest durations count.
 const NEWEST: usize = 256;
@@ -18,7 +19,8 @@ pub struct Sample {
     /// How many there ever were.
     seen: usize,
     sorted: Vec<f64>,
-    points: Vec<f64>,
+    /// Found when they are asked for: tasks end many at a time.
+    points: OnceLock<Vec<f64>>,
 }
 
 impl Sample {
@@ -37,7 +39,7 @@ impl Sample {
         self.seen += 1;
         let at = self.sorted.partition_point(|known| *known < seconds);
         self.sorted.insert(at, seconds);
-        self.points = self.spread_out();
+        self.points.take();
     }
 
     /// How many there are.
@@ -68,7 +70,7 @@ impl Sample {
     /// further than anything seen. Nothing where fewer than two are known.
     #[must_use]
     pub fn points(&self) -> &[f64] {
-        &self.points
+        self.points.get_or_init(|| self.spread_out())
     }
 
     fn spread_out(&self) -> Vec<f64> {

@@ -12,8 +12,12 @@ use rusqlite::{Connection, OpenFlags};
 use super::LedgerError;
 
 /// Step `n`, counted from 0, leads from format `n` to format `n + 1`. Format 0 is an empty file.
-const STEPS: &[&str] =
-    &[include_str!("format1.sql"), include_str!("format2.sql"), include_str!("format3.sql")];
+const STEPS: &[&str] = &[
+    include_str!("format1.sql"),
+    include_str!("format2.sql"),
+    include_str!("format3.sql"),
+    include_str!("format4.sql"),
+];
 
 /// The format that this program writes; kept in SQLite's `user_version`.
 pub(super) const FORMAT: i64 = STEPS.len() as i64;
