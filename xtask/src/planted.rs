@@ -15,6 +15,8 @@ const PLANTED: &[(&str, &[&str])] = &[
     ("planted-forgetful", &["were out under a limit of"]),
     // Polls go on although the service has asked to wait.
     ("planted-haste", &["although it was asked to wait came"]),
+    // A run makes shots that it was not told to make.
+    ("planted-astray", &["in a run that may do so 0 times"]),
 ];
 
 /// All are caught, or which are not.

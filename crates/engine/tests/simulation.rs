@@ -1,7 +1,7 @@
 //! Thousands of simulated runs against a service where everything goes wrong, cut off at any moment and begun again, with the real ledger.
 //!
-//! The oracle: no shot is ever paid for twice, no cap is crossed, nothing paid for is lost, the limit on tasks out is kept, every run ends, and
-//! what is done is on disk, whole. `SIMULATION_SEEDS=10000` looks harder, `SIMULATION_SEED=17` looks at one seed alone.
+//! The oracle: no shot is ever paid for twice, no cap is crossed, nothing paid for is lost, the limit on tasks out is kept, a run makes only
+//! what it is told to and no more often, submits nothing once it has stopped, and ends; and what is done is on disk, whole. `SIMULATION_SEEDS=10000` looks harder, `SIMULATION_SEED=17` looks at one seed alone.
 
 #![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
 
@@ -14,12 +14,12 @@ use std::time::Duration;
 use engine::budget::{Amount, Caps, Hold, Prices};
 use engine::policy::Rate;
 use engine::reporter::Silent;
-use engine::state::{FilmOutcome, Outcome};
+use engine::state::{Event, FilmOutcome, Outcome, Scope};
 use engine::{Clock, Ledger, Millis, Policy, RunId, RunSummary, Setup};
 use futures_util::FutureExt as _;
-use support::plan;
 use support::world::{Dice, World};
-use workflow::plan::{Node, NodeIx, Plan};
+use support::{plan, plan_with};
+use workflow::plan::{Node, NodeIx, Plan, Selection};
 
 /// The short one comes first, so that a run that goes on meets it before the chains that have tasks out already.
 const SHOTS: &[&str] = &["f", "a", "b<a", "c<b", "d", "e<d"];
@@ -56,6 +56,9 @@ impl Prices for FixedPrice {
     }
 }
 
+/// By shot: how many tasks were accepted, and how many of these failed.
+type Counts = std::collections::BTreeMap<String, (usize, usize)>;
+
 /// A project folder with its ledger, and the time since its first run began.
 struct Project {
     folder: tempfile::TempDir,
@@ -71,6 +74,8 @@ enum Cut {
     Never,
     /// After this time.
     After(Duration),
+    /// By an interrupt after this time: it ends in good order.
+    Asked(Duration),
     /// At this boundary of the ledger, counted from its beginning: on one side of a commit or the other.
     AtBoundary(u32),
 }
@@ -102,7 +107,12 @@ impl Project {
         first + &parts.filter_map(|part| part.split_once(')').map(|(_, rest)| rest)).collect::<String>()
     }
 
-    fn setup(&mut self, world: &World, caps: Caps) -> (Setup, tokio::sync::watch::Sender<bool>) {
+    fn setup(
+        &mut self,
+        world: &World,
+        caps: Caps,
+        scope: Scope,
+    ) -> (Setup, tokio::sync::watch::Sender<bool>) {
         self.runs += 1;
         let (sender, interrupt) = tokio::sync::watch::channel(false);
         let folder = self.folder.path().join("out");
@@ -117,26 +127,48 @@ impl Project {
             tools: media::Tools::default(),
             budget: engine::Budget::new(caps, Arc::new(FixedPrice)),
             keys: engine::state::Keys::of_service("simulated"),
-            scope: engine::state::Scope::default(),
+            scope,
             check: engine::store::Check::Quick,
             interrupt,
         };
         (setup, sender)
     }
 
+    /// Runs all of it to the end.
+    async fn run(&mut self, plan: &Arc<Plan>, world: &World) -> RunSummary {
+        let ended = self.run_until(plan, world, Caps::default(), Scope::default(), Cut::Never).await;
+        ended.expect("it is not cut off")
+    }
+
     /// Runs until the end, or until it is cut off.
-    async fn run(&mut self, plan: &Arc<Plan>, world: &World, caps: Caps, cut: Cut) -> Option<RunSummary> {
-        let (setup, _asked) = self.setup(world, caps);
+    async fn run_until(
+        &mut self,
+        plan: &Arc<Plan>,
+        world: &World,
+        caps: Caps,
+        scope: Scope,
+        cut: Cut,
+    ) -> Option<RunSummary> {
+        let (setup, asked) = self.setup(world, caps, scope);
         world.begin_run();
         let mut silent = Silent;
         crash::arm(match cut {
             Cut::AtBoundary(number) => Some(number),
-            Cut::Never | Cut::After(_) => None,
+            Cut::Never | Cut::After(_) | Cut::Asked(_) => None,
         });
         let run = AssertUnwindSafe(engine::run(Arc::clone(plan), setup, &mut silent)).catch_unwind();
         let ended = match cut {
             Cut::After(limit) => tokio::time::timeout(limit, run).await.ok(),
             Cut::Never | Cut::AtBoundary(_) => Some(run.await),
+            Cut::Asked(after) => {
+                let mut run = std::pin::pin!(run);
+                let early = tokio::time::timeout(after, &mut run).await;
+                asked.send_replace(true);
+                Some(match early {
+                    Ok(ended) => ended,
+                    Err(_) => run.await,
+                })
+            }
         };
         crash::arm(None);
         match ended? {
@@ -270,45 +302,93 @@ fn caps(dice: &mut Dice) -> Caps {
     }
 }
 
-/// Replaying what the ledger kept of a run leads to the same ends.
-fn check_replay(seed: u64, plan: &Arc<Plan>, project: &Project, summary: &RunSummary) {
+/// Replays what the ledger kept of the latest run, whether it ended or not, and sees to it that nothing was submitted once it had stopped.
+/// Without its caps: what they hold back depends on the instant, and instants at which nothing else happened are not kept.
+fn replay(seed: u64, plan: &Arc<Plan>, project: &Project) -> RunSummary {
+    let run = RunId(format!("run{}", project.runs));
     let mut replayed = engine::RunState::new(Arc::clone(plan), "simulated", policy())
         .with_budget(engine::Budget::new(Caps::default(), Arc::new(FixedPrice)));
-    for (at, event) in project.ledger.events(&summary.run).expect("a readable ledger") {
+    let mut too_late = Vec::new();
+    for (at, event) in project.ledger.events(&run).expect("a readable ledger") {
+        match &event {
+            Event::Prepared { attempt, .. } if replayed.halt().is_some() => too_late.push(attempt.clone()),
+            Event::Submitted { node, attempt, .. } => assert!(
+                !too_late.contains(attempt),
+                "seed {seed}: {} was submitted although the run had stopped: {:?}",
+                plan.node(*node).name,
+                replayed.halt()
+            ),
+            _ => {}
+        }
         drop(replayed.apply(event, at));
     }
-    let ends =
-        |summary: &RunSummary| summary.nodes.iter().map(|node| node.outcome.clone()).collect::<Vec<_>>();
-    assert_eq!(
-        ends(&replayed.summary(summary.run.clone())),
-        ends(summary),
-        "seed {seed}: a replay ends otherwise"
-    );
+    replayed.summary(run)
+}
+
+/// Replaying what the ledger kept of a run leads to the same ends.
+fn check_replay(seed: u64, replayed: &RunSummary, summary: &RunSummary) {
+    let ends = |summary: &RunSummary| {
+        let nodes = summary.nodes.iter().map(|node| node.outcome.clone()).collect::<Vec<_>>();
+        (nodes, summary.halt.clone())
+    };
+    assert_eq!(ends(replayed), ends(summary), "seed {seed}: a replay ends otherwise");
+}
+
+/// What a run is told besides its plan: mostly nothing, sometimes some of the shots, or to stop at the first failure.
+fn scope(dice: &mut Dice, plan: &Plan) -> Scope {
+    let some = dice.roll(3) == 0;
+    let nodes: Vec<NodeIx> = plan.nodes().map(|(ix, _)| ix).filter(|_| dice.roll(2) == 0).collect();
+    Scope { selection: some.then(|| Selection::only(nodes)), fail_fast: dice.roll(3) == 0 }
+}
+
+/// A run made only what it was told to, and nothing more often than its shot allows.
+fn check_scope(seed: u64, plan: &Plan, scope: &Scope, before: &Counts, after: &Counts) {
+    let count = |counts: &Counts, shot: &str| counts.get(shot).map_or(0, |(accepted, _)| *accepted);
+    for (ix, node) in plan.nodes() {
+        let made = count(after, &node.name) - count(before, &node.name);
+        let is_selected = scope.selection.as_ref().is_none_or(|selection| selection.contains(ix));
+        let allowed = if is_selected { node.retry as usize } else { 0 };
+        assert!(
+            made <= allowed,
+            "seed {seed}: {} was submitted {made} times in a run that may do so {allowed} times",
+            node.name
+        );
+    }
 }
 
 async fn simulate(seed: u64) -> String {
     let mut dice = Dice(seed.wrapping_mul(0x5851_F42D_4C95_7F2D));
     let world = World::new(seed, dice.roll(2) == 0, [0, 5, 20, 40][dice.roll(4) as usize]);
-    let plan = plan(SHOTS);
+    let attempts = [1, 1, 3][dice.roll(3) as usize];
+    let plan = plan_with(SHOTS, |node| node["retry"] = attempts.into());
     let mut project = Project::new();
     for _ in 0..dice.roll(4) {
-        let cut = match dice.roll(3) {
+        let cut = match dice.roll(4) {
             0 => Cut::AtBoundary(dice.roll(60) as u32),
+            1 => Cut::Asked(Duration::from_millis(dice.roll(30_000))),
             _ => Cut::After(Duration::from_millis(dice.roll(30_000))),
         };
-        let caps = caps(&mut dice);
-        let watch = Watch::new(caps, &world, &project.ledger);
-        if let Some(summary) = project.run(&plan, &world, caps, cut).await {
+        let (caps, scope) = (caps(&mut dice), scope(&mut dice, &plan));
+        let (watch, before) = (Watch::new(caps, &world, &project.ledger), world.accepted());
+        let ended = project.run_until(&plan, &world, caps, scope.clone(), cut).await;
+        let replayed = replay(seed, &plan, &project);
+        if let Some(summary) = ended {
             check(seed, &world, &summary);
+            if caps == Caps::default() {
+                check_replay(seed, &replayed, &summary);
+            }
         }
         watch.check(seed, &world, &project.ledger);
         check_limits(seed, &world, 1);
+        check_scope(seed, &plan, &scope, &before, &world.accepted());
     }
-    let summary = project.run(&plan, &world, Caps::default(), Cut::Never).await.expect("it is not cut off");
+    let before = world.accepted();
+    let summary = project.run(&plan, &world).await;
     check(seed, &world, &summary);
     check_limits(seed, &world, 1);
+    check_scope(seed, &plan, &Scope::default(), &before, &world.accepted());
     check_nothing_is_lost(seed, &world, &summary);
-    check_replay(seed, &plan, &project, &summary);
+    check_replay(seed, &replay(seed, &plan, &project), &summary);
     let lost = summary.count(|outcome| matches!(outcome, Outcome::Ambiguous { .. }));
     assert!(lost == 0 || !world.can_tell, "seed {seed}: a service that can tell leaves nothing ambiguous");
     project.happened()
@@ -322,8 +402,8 @@ async fn simulate_two(seed: u64) {
     let mut project = Project::new();
     let caps = Caps { tasks: Some(1 + dice.roll(4) as i64), ..Caps::default() };
     let watch = Watch::new(caps, &world, &project.ledger);
-    let (one, _asked) = project.setup(&world, caps);
-    let (two, _asked_too) = project.setup(&world, caps);
+    let (one, _asked) = project.setup(&world, caps, Scope::default());
+    let (two, _asked_too) = project.setup(&world, caps, Scope::default());
     let (mut quiet, mut silent) = (Silent, Silent);
     let (first, second) = tokio::join!(
         engine::run(Arc::clone(&plan), one, &mut quiet),
@@ -386,16 +466,15 @@ async fn a_second_run_submits_nothing_and_leaves_the_film_alone() {
     let plan = plan(&["a", "b<a"]);
     let mut project = Project::new();
     // Failed tasks are made anew by the next run, so this ends with everything done.
-    let mut summary =
-        project.run(&plan, &world, Caps::default(), Cut::Never).await.expect("it is not cut off");
+    let mut summary = project.run(&plan, &world).await;
     for _ in 0..10 {
         if summary.count(|outcome| matches!(outcome, Outcome::Done { .. })) == 2 {
             break;
         }
-        summary = project.run(&plan, &world, Caps::default(), Cut::Never).await.expect("it is not cut off");
+        summary = project.run(&plan, &world).await;
     }
     let before = world.accepted();
-    let again = project.run(&plan, &world, Caps::default(), Cut::Never).await.expect("it is not cut off");
+    let again = project.run(&plan, &world).await;
     assert_eq!(world.accepted(), before);
     assert_eq!(again.submitted(), 0);
     assert!(matches!(&again.films[0].outcome, FilmOutcome::Done { film } if film.reused));
@@ -406,8 +485,8 @@ async fn two_runs_at_once_share_the_ledger_and_pay_once() {
     let world = World::new(11, false, 0);
     let plan = plan(SHOTS);
     let mut project = Project::new();
-    let (one, _asked) = project.setup(&world, Caps::default());
-    let (two, _asked_too) = project.setup(&world, Caps::default());
+    let (one, _asked) = project.setup(&world, Caps::default(), Scope::default());
+    let (two, _asked_too) = project.setup(&world, Caps::default(), Scope::default());
     let (mut quiet, mut silent) = (Silent, Silent);
     let (first, second) = tokio::join!(
         engine::run(Arc::clone(&plan), one, &mut quiet),
@@ -425,7 +504,7 @@ async fn a_disk_that_fills_up_stops_submissions_and_every_accepted_task_is_told(
         let plan = plan(SHOTS);
         let mut project = Project::new();
         project.ledger.bound_pages(u32::try_from(pages).expect("few pages")).expect("a bound");
-        let (setup, _asked) = project.setup(&world, Caps::default());
+        let (setup, _asked) = project.setup(&world, Caps::default(), Scope::default());
         let mut silent = Silent;
         let ended = engine::run(Arc::clone(&plan), setup, &mut silent).await;
         let posts = world.total();
@@ -458,8 +537,7 @@ async fn a_disk_that_fills_up_stops_submissions_and_every_accepted_task_is_told(
             let not_accepted = engine::ledger::Resolution::NotAccepted;
             project.ledger.resolve(&row.attempt, &not_accepted, Millis(1)).expect("it was never sent");
         }
-        let summary =
-            project.run(&plan, &world, Caps::default(), Cut::Never).await.expect("it is not cut off");
+        let summary = project.run(&plan, &world).await;
         check(pages, &world, &summary);
         check_nothing_is_lost(pages, &world, &summary);
         assert!(unsent <= LIMIT, "{unsent} intents without a POST");

@@ -37,6 +37,18 @@ fn what_is_not_selected_is_reused_where_it_is_made_and_never_submitted() {
 }
 
 #[test]
+fn a_task_that_is_out_and_not_asked_about_takes_a_place_for_as_long_as_it_may_be_out() {
+    let policy = Policy { in_flight: 1, unaccounted: Duration::from_secs(90), ..Policy::remote() };
+    let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy));
+    scoped(&mut run, Some(&["b"]), false);
+    run.start();
+    let since = run.now;
+    run.looked("a", out("a", since, false));
+    assert_eq!(run.looked("b", Prior::Nothing), ["wake in 90000 ms"], "the service would have two");
+    assert_eq!(run.wait(90_000), ["prepare b"]);
+}
+
+#[test]
 fn a_film_is_joined_when_what_is_not_selected_is_there() {
     let mut run = Script::new(&["a", "b<a", "c"]);
     scoped(&mut run, Some(&["b"]), false);

@@ -28,7 +28,13 @@ impl RunState {
             | Phase::Downloading(_)
             | Phase::Over(_) => return,
         }
-        if !self.is_selected(node) && !matches!(prior, Prior::Made { .. }) {
+        let is_to_be_made = self.is_selected(node) || cfg!(feature = "planted-astray");
+        if !is_to_be_made && !matches!(prior, Prior::Made { .. }) {
+            // It is not asked about, and takes a place nevertheless.
+            if let Prior::Out { since: at, was_downloaded: false, .. } | Prior::Unanswered { at, .. } = prior
+            {
+                self.keep_place_of_unaccounted(node, at);
+            }
             self.end(node, Outcome::NotSelected { task: prior.task().cloned() });
             return;
         }
