@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Limits and patience of a run. The scheduler takes all of its numbers from here.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
     /// Most tasks out at the service at once (being submitted, queued or rendered). At least 1.
     pub in_flight: usize,

@@ -2,6 +2,7 @@
 
 mod choosing;
 mod given;
+mod limits;
 mod schema;
 mod serve;
 mod status;
@@ -13,6 +14,7 @@ use workflow::prices::Money;
 
 pub(crate) use self::choosing::Choosing;
 pub(crate) use self::given::{Given, Input};
+pub(crate) use self::limits::Limits;
 pub(crate) use self::schema::{Schema, SchemaOf};
 pub(crate) use self::serve::{Keys, NewKey, Serve, ServeCommand};
 pub(crate) use self::status::Status;
@@ -86,9 +88,8 @@ pub(crate) struct Run {
     /// Where videos and the film are put [default: out/NAME beside the workflow file].
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
-    /// Most tasks out at the service at once.
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub(crate) jobs: Option<u16>,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
     /// The table of prices [default: prices.yaml beside the workflow file, if it is there].
     #[arg(long, value_name = "FILE")]
     pub(crate) prices: Option<PathBuf>,

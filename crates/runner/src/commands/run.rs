@@ -222,9 +222,7 @@ async fn carry_out<'t>(
     };
     let Connected { provider, mut policy, service } =
         choice.connect(&place, tools()).await.map_err(Stop::unusable)?;
-    if let Some(jobs) = args.jobs {
-        policy.in_flight = usize::from(jobs);
-    }
+    args.limits.apply(&mut policy);
     policy.grace = Duration::from_secs_f64(args.grace);
     let (kept, file) = (Kept::default(), args.input.file.display().to_string());
     let head = Head { run: run.clone(), service: identity, jobs: policy.in_flight, worth };
