@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use engine::budget::{Caps, Hold};
 use engine::history::{History, Stands};
-use engine::ledger::{Kept, Lease, Reading};
+use engine::ledger::{Kept, Lease, OpenAttempt, Reading};
 use engine::state::{Answer, Prior};
 use engine::{Artifact, AttemptId, Event, Ledger, LedgerError, Millis, RunId, TaskId};
 use support::plan;
@@ -113,7 +113,10 @@ fn a_run_is_told_while_it_is_under_way_and_after_its_process_is_gone() {
     project.append(&ledger, &lease, 3_000, (0..3).map(|at| prepared("r1", at)).collect());
     project.append(&ledger, &lease, 4_000, vec![submitted("r1", 0), submitted("r1", 1)]);
     let lost = Event::Lost { node: NodeIx::new(2), attempt: id("r1", 2), reason: "cut".to_owned() };
-    project.append(&ledger, &lease, 9_000, vec![lost, downloaded("r1", 0)]);
+    let url = Some("https://cdn.example/v".to_owned());
+    let completed = Answer::Completed { url, last_frame_url: None, expires_at: None, took: None };
+    let ended = Event::Answered { node: NodeIx::new(0), attempt: id("r1", 0), answer: completed };
+    project.append(&ledger, &lease, 9_000, vec![lost, ended, downloaded("r1", 0)]);
 
     let mut history = History::default();
     let before = project.all();
@@ -139,9 +142,11 @@ fn a_run_is_told_while_it_is_under_way_and_after_its_process_is_gone() {
         let tasks: Vec<_> = open.iter().map(|open| open.task.as_ref().map(ToString::to_string)).collect();
         assert_eq!(tasks, [Some("task_r1_1".to_owned()), None]);
         assert_eq!(open[1].trouble.as_deref(), Some("cut"));
-        let typical = reading.typical([open[0].model.as_str(), "another"]).expect("times");
-        assert_eq!(typical.get(&open[0].model).map(std::time::Duration::as_secs), Some(5));
-        assert_eq!(typical.len(), 1);
+        let typical = reading.typical(&open).expect("times");
+        let of = |open: &OpenAttempt| typical.get(&open.attempt).map(std::time::Duration::as_secs);
+        assert_eq!((of(&open[0]), of(&open[1])), (Some(5), Some(5)), "as the one took that has ended");
+        let elsewhere = OpenAttempt { service: "another".to_owned(), ..open[0].clone() };
+        assert_eq!(reading.typical(&[elsewhere]).expect("times").len(), 0);
         let (held, spent) = reading.spending().expect("sums");
         assert_eq!((held.tasks, held.cost, spent.tasks, spent.cost), (2, 500_000, 1, 200_000));
 

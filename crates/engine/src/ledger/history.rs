@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rusqlite::OptionalExtension as _;
+use rusqlite::{Connection, OptionalExtension as _, Row};
 use workflow::plan::KeyPart;
 
 use super::{Ledger, LedgerError};
@@ -42,47 +42,50 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn durations(&self, service: &str) -> Result<Vec<(Class, Duration)>, LedgerError> {
-        let connection = self.connection();
-        let read = || {
-            let mut finished: Vec<(AttemptId, Millis, Option<Duration>)> = Vec::new();
-            let mut events = connection.prepare_cached(
-                "SELECT at, body FROM events
-                 WHERE seq > (SELECT COALESCE(MAX(seq), 0) FROM events) - ?1 AND body LIKE '{\"event\":\"answered\"%\"completed\"%'
-                 ORDER BY seq DESC",
-            )?;
-            let mut rows = events.query([EVENTS])?;
-            while let Some(row) = rows.next()? {
-                let body: String = row.get(1)?;
-                // An event of another version is of no use here, and no harm.
-                if let Ok(Event::Answered { attempt, answer: Answer::Completed { took, .. }, .. }) =
-                    serde_json::from_str(&body)
-                {
-                    finished.push((attempt, Millis(row.get(0)?), took));
-                    if finished.len() == TASKS {
-                        break;
-                    }
-                }
-            }
-            let mut attempts = connection.prepare_cached(
-                "SELECT a.model, a.seconds, a.submitted_at, a.parts FROM attempts a JOIN runs r ON r.id = a.run
-                 WHERE a.id = ?1 AND r.service = ?2 AND a.submitted_at IS NOT NULL",
-            )?;
-            let mut durations = Vec::with_capacity(finished.len());
-            for (attempt, at, took) in finished.into_iter().rev() {
-                let found = attempts.query_row((attempt.as_str(), service), |row| {
-                    let parts: Option<String> = row.get(3)?;
-                    let parts: Vec<KeyPart> =
-                        parts.and_then(|parts| serde_json::from_str(&parts).ok()).unwrap_or_default();
-                    let class = Class::of_parts(&row.get::<_, String>(0)?, row.get(1)?, &parts);
-                    Ok((class, Millis(row.get(2)?)))
-                });
-                if let Some((class, since)) = found.optional()? {
-                    let learnt = at.since(since);
-                    durations.push((class, took.map_or(learnt, |took| took.min(learnt))));
-                }
-            }
-            Ok(durations)
-        };
-        read().map_err(|error| self.sqlite(error))
+        durations(&self.connection(), service).map_err(|error| self.sqlite(error))
     }
+}
+
+/// See [`Ledger::durations`].
+pub(super) fn durations(connection: &Connection, service: &str) -> rusqlite::Result<Vec<(Class, Duration)>> {
+    let mut finished: Vec<(AttemptId, Millis, Option<Duration>)> = Vec::new();
+    let mut events = connection.prepare_cached(
+        "SELECT at, body FROM events
+         WHERE seq > (SELECT COALESCE(MAX(seq), 0) FROM events) - ?1 AND body LIKE '{\"event\":\"answered\"%\"completed\"%'
+         ORDER BY seq DESC",
+    )?;
+    let mut rows = events.query([EVENTS])?;
+    while let Some(row) = rows.next()? {
+        let body: String = row.get(1)?;
+        // An event of another version is of no use here, and no harm.
+        if let Ok(Event::Answered { attempt, answer: Answer::Completed { took, .. }, .. }) =
+            serde_json::from_str(&body)
+        {
+            finished.push((attempt, Millis(row.get(0)?), took));
+            if finished.len() == TASKS {
+                break;
+            }
+        }
+    }
+    let mut attempts = connection.prepare_cached(
+        "SELECT a.model, a.seconds, a.parts, a.submitted_at FROM attempts a JOIN runs r ON r.id = a.run
+         WHERE a.id = ?1 AND r.service = ?2 AND a.submitted_at IS NOT NULL",
+    )?;
+    let mut durations = Vec::with_capacity(finished.len());
+    for (attempt, at, took) in finished.into_iter().rev() {
+        let found =
+            attempts.query_row((attempt.as_str(), service), |row| Ok((class(row, 0)?, Millis(row.get(3)?))));
+        if let Some((class, since)) = found.optional()? {
+            let learnt = at.since(since);
+            durations.push((class, took.map_or(learnt, |took| took.min(learnt))));
+        }
+    }
+    Ok(durations)
+}
+
+/// The class of an attempt, from its `model`, `seconds` and `parts`, which stand in this order from column `first` on.
+pub(super) fn class(row: &Row<'_>, first: usize) -> rusqlite::Result<Class> {
+    let parts: Option<String> = row.get(first + 2)?;
+    let parts: Vec<KeyPart> = parts.and_then(|parts| serde_json::from_str(&parts).ok()).unwrap_or_default();
+    Ok(Class::of_parts(&row.get::<_, String>(first)?, row.get(first + 1)?, &parts))
 }

@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
-use super::{LedgerError, lease, schema, spending};
+use super::{LedgerError, history, lease, schema, spending};
 use crate::budget::Amount;
 use crate::ids::{AttemptId, RunId, TaskId};
+use crate::polling::{Book, Class};
 use crate::state::Event;
 use crate::time::Millis;
 
-/// How many of the latest tasks of a model say how long they usually take.
-const SAMPLES: usize = 101;
 /// How long a look waits for a writer that is in its way.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -56,8 +55,8 @@ pub struct OpenAttempt {
     pub workflow: String,
     /// The service that it went to.
     pub service: String,
-    /// The model that was asked.
-    pub model: String,
+    /// The tasks that are expected to take about as long.
+    pub class: Class,
     /// Its task; nothing where it is not known whether it was accepted.
     pub task: Option<TaskId>,
     /// When it was accepted, or else when the intent was written.
@@ -172,7 +171,8 @@ impl Reading {
     /// When the ledger cannot be read.
     pub fn open_attempts(&self) -> Result<Vec<OpenAttempt>, LedgerError> {
         self.rows(
-            "SELECT a.id, a.run, a.node, r.workflow, r.service, a.model, a.task, COALESCE(a.submitted_at, a.intended_at), a.held, a.failure
+            "SELECT a.id, a.run, a.node, r.workflow, r.service, a.task, COALESCE(a.submitted_at, a.intended_at), a.held, a.failure,
+                a.model, a.seconds, a.parts
              FROM attempts a JOIN runs r ON r.id = a.run
              WHERE a.state IN ('intended', 'ambiguous', 'submitted') ORDER BY a.intended_at, a.id",
             [],
@@ -183,42 +183,38 @@ impl Reading {
                     node: row.get(2)?,
                     workflow: row.get(3)?,
                     service: row.get(4)?,
-                    model: row.get(5)?,
-                    task: row.get::<_, Option<String>>(6)?.map(TaskId),
-                    since: Millis(row.get(7)?),
-                    held: row.get(8)?,
-                    trouble: row.get(9)?,
+                    class: history::class(row, 9)?,
+                    task: row.get::<_, Option<String>>(5)?.map(TaskId),
+                    since: Millis(row.get(6)?),
+                    held: row.get(7)?,
+                    trouble: row.get(8)?,
                 })
             },
         )
     }
 
-    /// How long a task of each of these models usually takes, from its acceptance to the video on disk: the median of the latest.
+    /// How long the tasks of these attempts take as a rule, by attempt: what tasks of their class took at their service, as polls expect it too
+    /// ([`crate::Ledger::durations`]). Nothing about those of which none has ended.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn typical<'m>(
-        &self,
-        models: impl IntoIterator<Item = &'m str>,
-    ) -> Result<HashMap<String, Duration>, LedgerError> {
-        let mut typical = HashMap::new();
-        for model in models {
-            if typical.contains_key(model) {
-                continue;
-            }
-            let mut took = self.rows(
-                "SELECT MAX(ended_at - submitted_at, 0) FROM attempts
-                 WHERE model = ?1 AND state = 'completed' AND submitted_at IS NOT NULL AND ended_at IS NOT NULL
-                 ORDER BY ended_at DESC LIMIT ?2",
-                (model, SAMPLES as i64),
-                |row| row.get::<_, i64>(0),
-            )?;
-            took.sort_unstable();
-            if let Some(median) = took.get(took.len() / 2) {
-                typical.insert(model.to_owned(), Duration::from_millis(median.unsigned_abs()));
+    pub fn typical(&self, open: &[OpenAttempt]) -> Result<HashMap<AttemptId, Duration>, LedgerError> {
+        let mut known: HashMap<&str, Book> = HashMap::new();
+        for service in open.iter().map(|open| open.service.as_str()) {
+            if !known.contains_key(service) {
+                let took =
+                    history::durations(&self.connection, service).map_err(|source| self.sqlite(source))?;
+                let book = known.entry(service).or_default();
+                for (class, took) in took {
+                    book.of(class).note(took);
+                }
             }
         }
-        Ok(typical)
+        let typical = open.iter().filter_map(|open| {
+            let seconds = known.get(open.service.as_str())?.known(&open.class)?.typical()?;
+            Some((open.attempt.clone(), Duration::try_from_secs_f64(seconds).ok()?))
+        });
+        Ok(typical.collect())
     }
 
     /// What is held now for tasks that have not ended, and what was ever spent, over all runs.

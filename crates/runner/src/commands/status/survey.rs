@@ -6,10 +6,13 @@ use std::time::Duration;
 
 use engine::history::{History, Stands};
 use engine::ledger::{OpenAttempt, Reading, RunRow};
-use engine::{LedgerError, RunId};
+use engine::{AttemptId, LedgerError, RunId};
 
 use super::record::{Counts, Open, Outstanding, Record, Run, RunIs, Shot, Totals};
 use crate::report::{clean, stream};
+
+/// How long tasks take as a rule, by attempt.
+type Typical = HashMap<AttemptId, Duration>;
 
 /// What is looked for.
 #[derive(Debug)]
@@ -77,14 +80,12 @@ impl Survey {
             }
         }
         let open = reading.open_attempts()?;
-        let mut models: BTreeSet<String> = open.iter().map(|open| open.model.clone()).collect();
-        models.retain(|model| !model.is_empty());
-        let typical = reading.typical(models.iter().map(String::as_str))?;
+        let typical = reading.typical(&open)?;
         let (held, spent) = reading.spending()?;
         let totals = Totals { held: stream::amount(held), spent: stream::amount(spent) };
         Ok(Some(Found {
             runs: rows.iter().map(|row| self.run(row)).collect(),
-            shots: shown.iter().flat_map(|row| self.shots(row, &open, &typical)).collect(),
+            shots: shown.iter().flat_map(|row| self.shots(row, &typical)).collect(),
             outstanding: self.outstanding(&rows, &open, &typical),
             totals,
         }))
@@ -114,34 +115,24 @@ impl Survey {
         }
     }
 
-    fn shots(&self, row: &RunRow, open: &[OpenAttempt], typical: &HashMap<String, Duration>) -> Vec<Shot> {
+    fn shots(&self, row: &RunRow, typical: &Typical) -> Vec<Shot> {
         let Some(history) = self.histories.get(&row.run) else { return Vec::new() };
-        let models: HashMap<&str, &str> =
-            open.iter().map(|open| (open.attempt.as_str(), open.model.as_str())).collect();
         history
             .shots()
-            .map(|(name, known)| {
-                let model = known.attempt.as_ref().and_then(|attempt| models.get(attempt.as_str()));
-                Shot {
-                    run: row.run.to_string(),
-                    shot: name.to_owned(),
-                    state: known.standing,
-                    since: known.since.0,
-                    attempt: known.attempt.as_ref().map(ToString::to_string),
-                    task: known.task.as_ref().map(ToString::to_string),
-                    typical_ms: model.and_then(|model| millis(typical.get(*model))),
-                    trouble: known.trouble.as_deref().map(clean::message),
-                }
+            .map(|(name, known)| Shot {
+                run: row.run.to_string(),
+                shot: name.to_owned(),
+                state: known.standing,
+                since: known.since.0,
+                attempt: known.attempt.as_ref().map(ToString::to_string),
+                task: known.task.as_ref().map(ToString::to_string),
+                typical_ms: known.attempt.as_ref().and_then(|attempt| millis(typical.get(attempt))),
+                trouble: known.trouble.as_deref().map(clean::message),
             })
             .collect()
     }
 
-    fn outstanding(
-        &self,
-        rows: &[RunRow],
-        open: &[OpenAttempt],
-        typical: &HashMap<String, Duration>,
-    ) -> Vec<Outstanding> {
+    fn outstanding(&self, rows: &[RunRow], open: &[OpenAttempt], typical: &Typical) -> Vec<Outstanding> {
         let alive = rows.iter().filter(|row| row.is_alive);
         let looked_after: BTreeSet<&str> = alive
             .filter_map(|row| self.histories.get(&row.run))
@@ -174,7 +165,7 @@ impl Survey {
                 attempt: Some(open.attempt.to_string()),
                 task: open.task.as_ref().map(ToString::to_string),
                 held: open.held,
-                typical_ms: millis(typical.get(&open.model)),
+                typical_ms: millis(typical.get(&open.attempt)),
                 trouble: open.trouble.as_deref().map(clean::message),
                 remedy,
             }
