@@ -11,9 +11,9 @@ use serde_json::Value;
 use service::FaultProfile;
 
 use crate::killed::unclaimed_task;
-use crate::storyboard::{accepted, shots};
 use crate::support::Project;
 use crate::support::front::{Fate, Front, KEY};
+use crate::support::made::{accepted, shots};
 
 const SHOTS: usize = 9;
 

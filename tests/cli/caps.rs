@@ -1,8 +1,8 @@
 //! Caps, shots made anew, videos kept by their content, a folder that cannot be written.
 
-use crate::storyboard::shots;
 use crate::support::Project;
 use crate::support::front::{Fate, Front, KEY};
+use crate::support::made::shots;
 
 const THREE: &str = "version: 1\nname: three\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
     - { id: a, prompt: a quiet sea }\n  - { id: b, prompt: a loud sea }\n  - { id: c, prompt: no sea, seconds: 2 }\n";

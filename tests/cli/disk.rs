@@ -1,9 +1,9 @@
 //! A disk that is full while a run goes on: nothing more is submitted, and every task that was accepted is on record or told.
 
 use crate::killed::unclaimed_task;
-use crate::storyboard::shots;
 use crate::support::Project;
 use crate::support::front::{Fate, Front, KEY};
+use crate::support::made::shots;
 
 const SHOTS: usize = 6;
 

@@ -1,7 +1,7 @@
 //! Killed with SIGKILL at odd moments, and run again: nothing is paid twice, nothing paid for is lost.
 
-use crate::storyboard::{accepted, shots};
 use crate::support::front::{Fate, Front, KEY};
+use crate::support::made::{accepted, shots};
 use crate::support::{Project, wait_until};
 
 /// Two chains of three short shots and a film of them.

@@ -10,6 +10,7 @@ mod caps;
 mod catalogue;
 mod disk;
 mod faults;
+mod film;
 mod killed;
 mod money;
 mod picks;
@@ -20,7 +21,6 @@ mod selection;
 mod serve;
 #[cfg(unix)]
 mod signals;
-mod storyboard;
 mod support;
 mod told;
 mod wire;

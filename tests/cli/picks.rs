@@ -1,7 +1,7 @@
 //! Takes, picks and films for each cell, through the whole program: what is picked decides what goes on, and nothing is made twice.
 
-use crate::storyboard::accepted;
 use crate::support::Project;
+use crate::support::made::accepted;
 
 const TAKES: &str = r"version: 1
 name: lighthouse

@@ -2,9 +2,9 @@
 
 use service::FaultProfile;
 
-use crate::storyboard::shots;
 use crate::support::Project;
 use crate::support::front::{Front, KEY};
+use crate::support::made::shots;
 
 const THREE: &str = "version: 1
 name: three

@@ -6,9 +6,9 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::storyboard::shots;
 use crate::support::Project;
 use crate::support::front::{Fate, Front, KEY};
+use crate::support::made::shots;
 use crate::support::program::root;
 
 /// A chain, whose frame goes along as a data URI, and a shot of its own.

@@ -2,6 +2,7 @@
 
 pub(crate) mod browser;
 pub(crate) mod front;
+pub(crate) mod made;
 pub(crate) mod program;
 pub(crate) mod stub;
 

@@ -1,0 +1,29 @@
+//! What there is of a project's shots: files on disk, and tasks at the embedded service.
+
+use std::path::PathBuf;
+
+use super::Project;
+
+/// Every shot's name and file.
+pub(crate) fn shots(project: &Project, workflow: &str) -> Vec<(String, PathBuf)> {
+    let Ok(entries) = fs_err::read_dir(project.file("out").join(workflow)) else { return Vec::new() };
+    let mut shots: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .filter_map(|file| {
+            let stem = file.file_name()?.to_str()?.strip_suffix(".mp4")?.to_owned();
+            let (name, _key) = stem.rsplit_once('-')?;
+            Some((name.to_owned(), file))
+        })
+        .collect();
+    shots.sort();
+    shots
+}
+
+/// How many tasks the embedded service has accepted in all. It must not be running: its store belongs to one process at a time.
+pub(crate) fn accepted(project: &Project) -> usize {
+    let file = project.file(".runner/service/service.db");
+    let store = rusqlite::Connection::open(file).expect("the service's store is there");
+    let count: i64 =
+        store.query_row("SELECT count(*) FROM task", [], |row| row.get(0)).expect("a table of tasks");
+    usize::try_from(count).expect("a small number")
+}
