@@ -28,6 +28,8 @@ const LIMIT: usize = 2;
 const SUBMITS: Rate = Rate { most: 4, per: Duration::from_secs(15) };
 /// Polls: fewer than the tasks that are out ask for.
 const POLLS: Rate = Rate { most: 2, per: Duration::from_secs(5) };
+/// Simulated time, far beyond what any run may take: deadlines are an hour, and chains have three shots.
+const ENDS_WITHIN: Duration = Duration::from_hours(48);
 /// What a task costs at most; each comes to a little less.
 const PRICE: i64 = 100;
 
@@ -156,7 +158,13 @@ impl Project {
             Cut::AtBoundary(number) => Some(number),
             Cut::Never | Cut::After(_) | Cut::Asked(_) => None,
         });
-        let run = AssertUnwindSafe(engine::run(Arc::clone(plan), setup, &mut silent)).catch_unwind();
+        let run = Box::pin(engine::run(Arc::clone(plan), setup, &mut silent));
+        let whole = tokio::time::timeout(ENDS_WITHIN, run);
+        let number = self.runs;
+        let run = AssertUnwindSafe(async move {
+            whole.await.unwrap_or_else(|_| panic!("run {number} has not ended after {ENDS_WITHIN:?}"))
+        })
+        .catch_unwind();
         let ended = match cut {
             Cut::After(limit) => tokio::time::timeout(limit, run).await.ok(),
             Cut::Never | Cut::AtBoundary(_) => Some(run.await),
