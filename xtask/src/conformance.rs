@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use contract::Contract;
 use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
+use renderer::{Job, Progress, RenderError, Renderer, Rendering};
 use reqwest::Client;
 use secrecy::SecretString;
 use serde_json::{Value, json};
-use service::render::{Job, Progress, RenderError, Renderer, Rendering};
 use service::{Config, Service, Sources};
 use tokio::runtime::Runtime;
 

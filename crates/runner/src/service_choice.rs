@@ -119,7 +119,7 @@ async fn start_embedded(place: &Place, key: &SecretString, tools: &media::Tools)
     loop {
         let mut config = service::Config::embedded(place.service(), key.clone());
         config.tools = tools.clone();
-        let renderer = Arc::new(service::render::Procedural);
+        let renderer = Arc::new(renderer::Procedural);
         match Service::start(config, renderer, service::Sources::system()).await {
             Ok(service) => return Ok(service),
             Err(service::ServiceError::InUse { .. }) => {

@@ -1,6 +1,6 @@
 //! The video service itself: what the document describes, durable, with real video.
 //!
-//! [`Service::start`] runs it from a [`Config`], on whatever [`render::Renderer`] it is given. The runner embeds it
+//! [`Service::start`] runs it from a [`Config`], on whatever [`renderer::Renderer`] it is given. The runner embeds it
 //! when no account is configured; standalone it is the same code with [`Keys::Stored`].
 //!
 //! - `http`: paths, answers, refusals; `reception`: from a request to an accepted task
@@ -25,7 +25,6 @@ mod metrics;
 mod order;
 mod reception;
 mod refusal;
-pub mod render;
 mod service;
 mod size;
 mod store;

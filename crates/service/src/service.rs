@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use renderer::Renderer;
 use tokio::{
     net::TcpListener,
     sync::{Semaphore, watch},
@@ -28,7 +29,6 @@ use crate::{
     limits::{Gate, KeyLimits},
     metrics::Metrics,
     reception::Reception,
-    render::Renderer,
     store::Store,
     workshop::{Board, Live, Workers, Workshop},
 };

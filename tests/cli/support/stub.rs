@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
-use service::render::{Job, Progress, RenderError, Renderer, Rendering};
+use renderer::{Job, Progress, RenderError, Renderer, Rendering};
 
 pub(crate) struct Stub;
 

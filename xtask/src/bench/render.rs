@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use service::render::{Job, Procedural, Quality, Renderer};
+use renderer::{Job, Procedural, Quality, Renderer};
 
 const SECONDS: f64 = 5.0;
 const SCENES: [(&str, &str); 7] = [

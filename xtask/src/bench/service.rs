@@ -6,10 +6,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use renderer::Procedural;
 use reqwest::Client;
 use secrecy::SecretString;
 use serde_json::{Value, json};
-use service::{Config, Service, Sources, render::Procedural};
+use service::{Config, Service, Sources};
 use tokio::runtime::Runtime;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use contract::Contract;
 use media::RgbImage;
-use service::render::{Job, Procedural, Quality, Renderer as _};
+use renderer::{Job, Procedural, Quality, Renderer as _};
 use workflow::plan::{NodeIx, Plan};
 use workflow::{Folder, Options};
 

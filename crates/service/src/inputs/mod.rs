@@ -10,6 +10,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use media::{SoundSpec, Tools};
+use renderer::AUDIO_SAMPLE_RATE;
 use tokio::{sync::Semaphore, time::Instant};
 use url::Url;
 
@@ -20,7 +21,6 @@ use crate::{
     limits::MediaLimits,
     order::{Input, Part},
     refusal::Refusal,
-    render::SOUND_RATE,
     store::Store,
     wish::MediaWish,
 };
@@ -30,7 +30,7 @@ const EXAMINED_AT_ONCE: usize = 4;
 
 /// What reference sound is decoded to: what the procedural renderer mixes, and no more of it than makes sense.
 pub(crate) const REFERENCE_SOUND: SoundSpec =
-    SoundSpec { sample_rate: SOUND_RATE, channels: 2, longest: Duration::from_mins(5) };
+    SoundSpec { sample_rate: AUDIO_SAMPLE_RATE, channels: 2, longest: Duration::from_mins(5) };
 
 /// Brings assets in.
 #[derive(Debug)]

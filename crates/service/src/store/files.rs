@@ -16,7 +16,7 @@ use std::{
 
 use fs_err as fs;
 
-use crate::{digest::Digest, id::TaskId, render::WORKING_FOLDER};
+use crate::{digest::Digest, id::TaskId};
 
 /// How a file that is being written ends.
 const PART: &str = "part";
@@ -56,7 +56,7 @@ impl Files {
             }
         }
         // What programs that rendered were working on when the service died.
-        match fs::remove_dir_all(data.join(WORKING_FOLDER)) {
+        match fs::remove_dir_all(data.join(renderer::WORKING_FOLDER)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(files),
         }

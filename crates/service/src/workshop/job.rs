@@ -1,11 +1,11 @@
 //! From an order to what the renderer takes: assets read and decoded.
 
 use media::{RgbImage, Sound, Tools, decode_image, decode_sound};
+use renderer::{Job, Quality};
 
 use crate::{
     inputs::REFERENCE_SOUND,
     order::{Input, Order, Part},
-    render::{Job, Quality},
     store::Files,
     task::Failure,
 };

@@ -15,6 +15,7 @@ use std::{
 };
 
 use media::{Tools, encode_png};
+use renderer::{RenderError, Renderer, Rendering};
 
 use super::{
     board::{Board, Live},
@@ -28,7 +29,6 @@ use crate::{
     id::{Randomness, token},
     limits::Gate,
     metrics::Metrics,
-    render::{RenderError, Renderer, Rendering},
     store::{Store, StoreError},
     task::{Failure, Product, StoredFile},
 };
@@ -151,7 +151,7 @@ impl Workshop {
     fn render(&self, live: &Live, stop: &AtomicBool) -> Result<Rendering, Unmade> {
         let job = job(&live.task().order, &self.store.files, &self.tools).map_err(Unmade::Failed)?;
         let mut counted = 0;
-        let mut progress = |progress: crate::render::Progress| {
+        let mut progress = |progress: renderer::Progress| {
             let percent = u64::from(progress.frames_done) * 100 / u64::from(progress.frames_total.max(1));
             live.reached(u8::try_from(percent).unwrap_or(u8::MAX));
             // A renderer may call just to ask whether to stop.

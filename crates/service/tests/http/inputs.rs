@@ -9,8 +9,8 @@ use axum::{
     routing::get,
 };
 use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
+use renderer::Quality;
 use serde_json::{Value, json};
-use service::render::Quality;
 
 use crate::support::{A, B, Stage, TestRenderer, data_uri, png, refusal, request};
 

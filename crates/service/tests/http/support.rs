@@ -10,12 +10,10 @@ use std::{
 };
 
 use media::{RgbImage, encode_png};
+use renderer::{Job, Progress, RenderError, Renderer, Rendering};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
-use service::{
-    Clock, Config, Randomness, RandomnessError, Service, ServiceError, Sources,
-    render::{Job, Progress, RenderError, Renderer, Rendering},
-};
+use service::{Clock, Config, Randomness, RandomnessError, Service, ServiceError, Sources};
 use tempfile::TempDir;
 
 pub(crate) const KEY: &str = "sk-test";

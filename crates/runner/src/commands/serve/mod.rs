@@ -4,10 +4,8 @@ mod keys;
 
 use std::{io::Write as _, sync::Arc, time::Duration};
 
-use service::{
-    Config, FaultProfile, KeyBook, Service, ServiceError, Sources,
-    render::{Command, Procedural, Renderer},
-};
+use renderer::{Command, Procedural, Renderer};
+use service::{Config, FaultProfile, KeyBook, Service, ServiceError, Sources};
 
 use super::{complain, run::tools};
 use crate::{

@@ -325,7 +325,7 @@ pub(crate) fn soften(canvas: &mut Canvas, edges: &[Edge], unshaded: impl Fn(Colo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::camera::Pose;
+    use crate::procedural::camera::Pose;
 
     /// A plain with something on it, for all that is known beforehand.
     struct Land<F>(f32, F);

@@ -1,17 +1,55 @@
 //! [`Procedural`]: drives a rendering from the job's words to the file.
 
+mod audio;
+mod beam;
+mod bloom;
+mod camera;
+mod canvas;
+mod city;
+mod craft;
+mod figure;
+mod flora;
+mod grade;
+mod ground;
+mod light;
+mod lighthouse;
+mod march;
+mod maths;
+mod mole;
+mod moment;
+mod noise;
+mod prompt;
+mod relief;
+mod scene;
+mod setting;
+mod sky;
+mod sparse;
+mod staging;
+mod surface;
+mod terrain;
+mod transition;
+mod upscale;
+mod water;
+mod watermark;
+mod weather;
+
 use std::ops::ControlFlow;
 
 use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
 
-use super::audio::{self, RATE, Soundscape};
-use super::grade::{Grade, Tones};
-use super::prompt::SceneBrief;
-use super::scene::{Scene, Workspace};
-use super::setting::Setting;
-use super::transition::Still;
-use super::upscale::Upscale;
-use super::{Job, Progress, Quality, RenderError, Renderer, Rendering, watermark};
+use self::audio::{RATE, Soundscape};
+use self::grade::{Grade, Tones};
+use self::prompt::SceneBrief;
+use self::scene::{Scene, Workspace};
+use self::setting::Setting;
+use self::transition::Still;
+use self::upscale::Upscale;
+use crate::{Job, Progress, Quality, RenderError, Renderer, Rendering};
+
+pub use self::audio::RATE as AUDIO_SAMPLE_RATE;
+
+#[cfg(test)]
+mod tests;
 
 /// The renderer that makes its pictures and sounds itself, from nothing but the job.
 ///
@@ -104,7 +142,7 @@ impl<'a> Film<'a> {
     fn new(job: &'a Job) -> Self {
         let brief = SceneBrief::read(&job.prompt);
         let setting = Setting::resolve(&brief, job.camera_fixed, job.seconds as f32, job.seed);
-        let movement = if job.camera_fixed { Some(super::prompt::Move::Static) } else { brief.movement };
+        let movement = if job.camera_fixed { Some(prompt::Move::Static) } else { brief.movement };
         let still =
             |image: &RgbImage, stream| Still::new(image, job.width, job.height, movement, job.seed ^ stream);
         let (width, height) = drawn_size(job);

@@ -14,7 +14,7 @@ use super::prompt::{Hour, Place, Subject};
 use super::setting::Setting;
 
 /// Samples per second and channel.
-pub(crate) const RATE: u32 = 48_000;
+pub const RATE: u32 = 48_000;
 
 /// What is to be heard during a shot; levels are 0 (absent) to 1 (foremost).
 #[derive(Clone, Debug, Default)]

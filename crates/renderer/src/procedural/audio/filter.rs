@@ -3,7 +3,7 @@
 use std::f32::consts::TAU;
 
 use super::RATE;
-use crate::render::noise::Dice;
+use crate::procedural::noise::Dice;
 
 /// Cheap white noise, -1..1.
 pub(super) struct White(u32);

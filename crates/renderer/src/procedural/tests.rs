@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use media::RgbImage;
 
-use super::{Job, Procedural, Progress, Quality, RenderError, Renderer, Rendering};
+use super::Procedural;
+use crate::{Job, Progress, Quality, RenderError, Renderer, Rendering};
 
 fn job(prompt: &str) -> Job {
     Job {

@@ -7,49 +7,13 @@ use std::{ops::ControlFlow, path::PathBuf};
 
 use media::{RgbImage, Sound};
 
-mod audio;
-mod beam;
-mod bloom;
-mod camera;
-mod canvas;
-mod city;
 mod command;
-mod craft;
-mod figure;
-mod flora;
-mod grade;
-mod ground;
-mod light;
-mod lighthouse;
-mod march;
-mod maths;
-mod mole;
-mod moment;
-mod noise;
 mod procedural;
-mod prompt;
-mod relief;
-mod scene;
-mod setting;
-mod sky;
-mod sparse;
-mod staging;
-mod surface;
-mod terrain;
-mod transition;
-mod upscale;
-mod water;
-mod watermark;
-mod weather;
 
-pub use command::{Command, CommandError};
-pub use procedural::Procedural;
-
-pub(crate) use audio::RATE as SOUND_RATE;
-pub(crate) use command::WORKING_FOLDER;
-
-#[cfg(test)]
-mod tests;
+pub use self::{
+    command::{Command, CommandError, WORKING_FOLDER},
+    procedural::{AUDIO_SAMPLE_RATE, Procedural},
+};
 
 /// What to render: a task's request with every reference already fetched and decoded.
 #[derive(Clone, Debug)]

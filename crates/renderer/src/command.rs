@@ -18,10 +18,10 @@ use media::{RgbImage, Sound, encode_png};
 use serde::Serialize;
 use tempfile::TempDir;
 
-use super::{Job, Progress, Quality, RenderError, Renderer, Rendering};
+use crate::{Job, Progress, Quality, RenderError, Renderer, Rendering};
 
 /// Where programs work, below the data directory. Cleared when a service starts.
-pub(crate) const WORKING_FOLDER: &str = "rendering";
+pub const WORKING_FOLDER: &str = "rendering";
 
 /// The names in the folder that a program starts in.
 const TASK: &str = "task.json";

@@ -4,7 +4,7 @@ use std::f32::consts::{PI, TAU};
 
 use super::filter::{Band, Low, Turn, Wander, White, samples};
 use super::{Mix, RATE};
-use crate::render::noise::Dice;
+use crate::procedural::noise::Dice;
 
 fn seconds(mix: &Mix) -> f32 {
     mix.samples.len() as f32 / RATE as f32

@@ -2,7 +2,7 @@
 
 use super::filter::{Low, Turn, samples};
 use super::{Mix, Mood, RATE};
-use crate::render::noise::Dice;
+use crate::procedural::noise::Dice;
 
 /// Semitones above the root for each chord of a mood.
 const fn progressions(mood: Mood) -> [[[i32; 4]; 3]; 2] {

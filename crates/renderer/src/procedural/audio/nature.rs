@@ -4,7 +4,7 @@ use std::f32::consts::TAU;
 
 use super::filter::{Band, Low, Wander, White, samples};
 use super::{Mix, RATE};
-use crate::render::noise::Dice;
+use crate::procedural::noise::Dice;
 
 /// Waves running up a shore, one after the other.
 pub(super) fn surf(mix: &mut Mix, level: f32, dice: &mut Dice) {

@@ -1,6 +1,6 @@
 //! Renders prompts to files for looking at: an MP4 of each and, beside it, its last frame as PNG.
 //!
-//! `cargo run --release -p service --example render_clip -- OUT [--size 854x480] [--seconds 5] [--seed 1] [--silent]
+//! `cargo run --release -p renderer --example render_clip -- OUT [--size 854x480] [--seconds 5] [--seed 1] [--silent]
 //! [--fixed] [--fast] [--mark] [--first A.png] [--last B.png] [--reference C.png] PROMPT…`
 #![expect(
     clippy::print_stdout,
@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use service::render::{Job, Procedural, Quality, Renderer};
+use renderer::{Job, Procedural, Quality, Renderer};
 
 fn main() {
     let mut job = Job {
