@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use engine::failpoint::Written;
+use scheduler::EventKind;
 use serde_json::Value;
 use service::FaultProfile;
 
@@ -44,25 +45,27 @@ enum Tried {
 fn tried(written: Written) -> Tried {
     match written {
         Written::Begin
-        | Written::Scoped
-        | Written::Started
-        | Written::Looked
-        | Written::Prepared
-        | Written::Submitted
-        | Written::Answered
-        | Written::Downloaded
-        | Written::Joined
+        | Written::Event(
+            EventKind::Scoped
+            | EventKind::Started
+            | EventKind::Looked
+            | EventKind::Prepared
+            | EventKind::Submitted
+            | EventKind::Answered
+            | EventKind::Downloaded
+            | EventKind::Joined,
+        )
         | Written::End => Tried::OnTheWay(Fate::Arrives),
-        Written::Refused => Tried::OnTheWay(Fate::TooMany),
-        Written::Lost => Tried::OnTheWay(Fate::IsLost),
+        Written::Event(EventKind::Refused) => Tried::OnTheWay(Fate::TooMany),
+        Written::Event(EventKind::Lost) => Tried::OnTheWay(Fate::IsLost),
         Written::Resolved => Tried::ByAPerson,
-        Written::Taken => Tried::By(taken),
-        Written::Capped => Tried::By(capped),
-        Written::Unprepared => Tried::By(unprepared),
-        Written::NotDownloaded => Tried::By(not_downloaded),
-        Written::NotJoined => Tried::By(not_joined),
-        Written::Woke => Tried::By(woke),
-        Written::Interrupted => Tried::By(interrupted),
+        Written::Event(EventKind::Taken) => Tried::By(taken),
+        Written::Event(EventKind::Capped) => Tried::By(capped),
+        Written::Event(EventKind::Unprepared) => Tried::By(unprepared),
+        Written::Event(EventKind::NotDownloaded) => Tried::By(not_downloaded),
+        Written::Event(EventKind::NotJoined) => Tried::By(not_joined),
+        Written::Event(EventKind::Woke) => Tried::By(woke),
+        Written::Event(EventKind::Interrupted) => Tried::By(interrupted),
         Written::Forget => Tried::By(forget),
         Written::Accounted => Tried::By(accounted),
     }
@@ -71,16 +74,16 @@ fn tried(written: Written) -> Tried {
 /// In an order in which each is reached.
 const ON_THE_WAY: &[Written] = &[
     Written::Begin,
-    Written::Scoped,
-    Written::Started,
-    Written::Looked,
-    Written::Prepared,
-    Written::Refused,
-    Written::Lost,
-    Written::Submitted,
-    Written::Answered,
-    Written::Downloaded,
-    Written::Joined,
+    Written::Event(EventKind::Scoped),
+    Written::Event(EventKind::Started),
+    Written::Event(EventKind::Looked),
+    Written::Event(EventKind::Prepared),
+    Written::Event(EventKind::Refused),
+    Written::Event(EventKind::Lost),
+    Written::Event(EventKind::Submitted),
+    Written::Event(EventKind::Answered),
+    Written::Event(EventKind::Downloaded),
+    Written::Event(EventKind::Joined),
     Written::End,
 ];
 
@@ -148,14 +151,14 @@ fn a_kill_at_every_boundary_off_the_usual_way_pays_for_nothing_unasked() {
     let mut on_the_way = 0;
     // They wait most of the time, so they run at once.
     std::thread::scope(|scope| {
-        for written in Written::ALL {
-            match tried(*written) {
+        for written in Written::all() {
+            match tried(written) {
                 Tried::By(setting) => {
                     scope.spawn(setting);
                 }
                 Tried::OnTheWay(_) => {
                     on_the_way += 1;
-                    assert!(ON_THE_WAY.contains(written), "{written:?} is not tried");
+                    assert!(ON_THE_WAY.contains(&written), "{written:?} is not tried");
                 }
                 Tried::ByAPerson => {}
             }
@@ -245,7 +248,7 @@ fn unprepared() {
 fn not_downloaded() {
     let fault = r#"{"fault": {"kind": "answer", "on": "file", "status": 503}, "times": 2}"#;
     let (_folder, front, project) = setting(1, fault);
-    killed_on_both_sides(&front, &project, Written::NotDownloaded, 1);
+    killed_on_both_sides(&front, &project, Written::Event(EventKind::NotDownloaded), 1);
 }
 
 /// Where the film is to be, there is a folder.

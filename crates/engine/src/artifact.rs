@@ -1,62 +1,24 @@
-//! Finished videos on disk: what is known of one, how its file is named, and whether it is still what was paid for.
+//! Files of finished videos: hashing, naming, and verification against the [`Artifact`] on record.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use scheduler::Artifact;
 use sha2::{Digest, Sha256};
 use workflow::plan::{Node, NodeKey};
 
-use crate::time::Millis;
-
-/// A downloaded, verified video.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Artifact {
-    /// Where the file is.
-    pub path: PathBuf,
-    /// SHA-256 of the file, lower-case hex.
-    pub sha256: String,
-    /// Size of the file in bytes.
-    pub bytes: u64,
-    /// Playing time in seconds, as probed.
-    pub seconds: f64,
-    /// Picture width in pixels.
-    pub width: u32,
-    /// Picture height in pixels.
-    pub height: u32,
-    /// Where the service keeps the last frame, when the task returned one (`metadata.last_frame_url`).
-    pub last_frame_url: Option<String>,
-    /// When the service's own copies expire (spec 2.5 `expires_at`), where it said so.
-    pub expires_at: Option<Millis>,
-    /// When the file was last changed, in nanoseconds since the epoch, as its file system tells: with the size, enough to see that it is
-    /// still the same without reading it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub changed_at: Option<i64>,
-}
-
-impl Artifact {
-    /// The last frame's address if it can still be relied upon: `margin` must remain before it expires.
-    #[must_use]
-    pub fn usable_last_frame_url(&self, now: Millis, margin: std::time::Duration) -> Option<&str> {
-        match self.expires_at {
-            Some(expires) if now.after(margin) >= expires => None,
-            _ => self.last_frame_url.as_deref(),
-        }
+/// Whether the file is there and byte for byte what was downloaded.
+///
+/// # Errors
+/// When the file exists but cannot be read.
+pub fn verify(artifact: &Artifact) -> std::io::Result<bool> {
+    match std::fs::metadata(&artifact.path) {
+        Ok(found) if found.is_file() && found.len() == artifact.bytes => {}
+        Ok(_) => return Ok(false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
     }
-
-    /// Whether the file is there and byte for byte what was downloaded.
-    ///
-    /// # Errors
-    /// When the file exists but cannot be read.
-    pub fn verify(&self) -> std::io::Result<bool> {
-        match std::fs::metadata(&self.path) {
-            Ok(found) if found.is_file() && found.len() == self.bytes => {}
-            Ok(_) => return Ok(false),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(error),
-        }
-        Ok(file_sha256(&self.path)? == self.sha256)
-    }
+    Ok(file_sha256(&artifact.path)? == artifact.sha256)
 }
 
 /// SHA-256 of bytes, lower-case hex.

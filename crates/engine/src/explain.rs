@@ -3,15 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use scheduler::{Artifact, Millis, identities_of, parts_of};
 use serde::Serialize;
 use workflow::plan::{Clip, Film, KeyPart, NodeIx, PartChange, Plan, input_name, part_changes};
 
-use crate::artifact::Artifact;
 use crate::ledger::{Ledger, LedgerError, RecordedAttempt};
 use crate::preview::{self, Preview};
-use crate::state::{identities_of, parts_of};
 use crate::store::Check;
-use crate::time::Millis;
 
 /// Why a node would be done as it would.
 #[derive(Debug, Clone, Serialize)]

@@ -2,7 +2,7 @@
 //!
 //! Without the feature `failpoints`, which only the program under test is built with, nothing of this is compiled but the list.
 
-use crate::state::Event;
+use scheduler::EventKind;
 
 /// On which side of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,98 +13,43 @@ pub enum Boundary {
     After,
 }
 
-/// The list, as an enum with its words.
-macro_rules! written {
-    ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
-        /// Everything that the ledger writes, in a transaction of its own or with others. Closed: each is a boundary at which a process may
-        /// die, and `tests/cli/boundaries.rs` tries each.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum Written {
-            $($(#[$doc])* $name,)*
-        }
-
-        impl Written {
-            /// All of them.
-            pub const ALL: &[Self] = &[$(Self::$name),*];
-
-            /// The word that stands for it: of an event, its kind.
-            #[must_use]
-            pub fn word(self) -> &'static str {
-                match self {
-                    $(Self::$name => $word,)*
-                }
-            }
-        }
-    };
-}
-
-written! {
+/// Everything that the ledger writes, in a transaction of its own or with others. Closed: each is a boundary at which a process may
+/// die, and `tests/cli/boundaries.rs` tries each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Written {
+    /// An event of this kind, with what follows from it for attempts, artifacts and films.
+    Event(EventKind),
     /// That a run begins, before its events.
-    Begin = "begin",
-    /// [`Event::Scoped`].
-    Scoped = "scoped",
-    /// [`Event::Started`].
-    Started = "started",
-    /// [`Event::Looked`].
-    Looked = "looked",
-    /// [`Event::Prepared`], with the attempt.
-    Prepared = "prepared",
-    /// [`Event::Taken`]: the place of an intent that was not written.
-    Taken = "taken",
-    /// [`Event::Capped`]: the place of an intent that was not written.
-    Capped = "capped",
-    /// [`Event::Unprepared`].
-    Unprepared = "unprepared",
-    /// [`Event::Submitted`].
-    Submitted = "submitted",
-    /// [`Event::Refused`].
-    Refused = "refused",
-    /// [`Event::Lost`].
-    Lost = "lost",
-    /// [`Event::Answered`].
-    Answered = "answered",
-    /// [`Event::Downloaded`], with the artifact.
-    Downloaded = "downloaded",
-    /// [`Event::NotDownloaded`].
-    NotDownloaded = "not-downloaded",
-    /// [`Event::Joined`], with the film.
-    Joined = "joined",
-    /// [`Event::NotJoined`].
-    NotJoined = "not-joined",
-    /// [`Event::Woke`], where it ends the grace of an interrupted run.
-    Woke = "woke",
-    /// [`Event::Interrupted`].
-    Interrupted = "interrupted",
+    Begin,
     /// That an attempt's task is gone.
-    Forget = "forget",
+    Forget,
     /// What the service says became of a submission.
-    Accounted = "accounted",
+    Accounted,
     /// What a person says became of a submission.
-    Resolved = "resolved",
+    Resolved,
     /// That a run has ended in good order.
-    End = "end",
+    End,
 }
 
-impl From<&Event> for Written {
-    fn from(event: &Event) -> Self {
-        match event {
-            Event::Scoped { .. } => Self::Scoped,
-            Event::Started => Self::Started,
-            Event::Looked { .. } => Self::Looked,
-            Event::Prepared { .. } => Self::Prepared,
-            Event::Taken { .. } => Self::Taken,
-            Event::Capped { .. } => Self::Capped,
-            Event::Unprepared { .. } => Self::Unprepared,
-            Event::Submitted { .. } => Self::Submitted,
-            Event::Refused { .. } => Self::Refused,
-            Event::Lost { .. } => Self::Lost,
-            Event::Answered { .. } => Self::Answered,
-            Event::Downloaded { .. } => Self::Downloaded,
-            Event::NotDownloaded { .. } => Self::NotDownloaded,
-            Event::Joined { .. } => Self::Joined,
-            Event::NotJoined { .. } => Self::NotJoined,
-            Event::Woke => Self::Woke,
-            Event::Interrupted => Self::Interrupted,
+impl Written {
+    /// Those that are not events.
+    const OTHERS: [Self; 5] = [Self::Begin, Self::Forget, Self::Accounted, Self::Resolved, Self::End];
+
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        EventKind::ALL.iter().copied().map(Self::Event).chain(Self::OTHERS)
+    }
+
+    /// The word that stands for it: of an event, its kind.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Event(kind) => kind.as_str(),
+            Self::Begin => "begin",
+            Self::Forget => "forget",
+            Self::Accounted => "accounted",
+            Self::Resolved => "resolved",
+            Self::End => "end",
         }
     }
 }
@@ -129,7 +74,7 @@ pub(crate) fn reach(side: Boundary, kind: &str) {
     #[cfg(feature = "failpoints")]
     {
         assert!(
-            Written::ALL.iter().any(|written| written.word() == kind),
+            Written::all().any(|written| written.word() == kind),
             "`{kind}` is a boundary that is not on the list"
         );
         if let Some(hook) = HOOK.get() {

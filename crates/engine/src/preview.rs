@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
+use scheduler::{Artifact, Decision, Keys, Prior, TaskId};
 use serde::Serialize;
 use workflow::plan::{NodeIx, Plan};
 
-use crate::artifact::Artifact;
 use crate::executor::look;
-use crate::ids::TaskId;
 use crate::ledger::{Ledger, LedgerError};
-use crate::state::{Decision, Keys, Prior};
 use crate::store::Check;
 
 /// What would be done with one node.

@@ -1,7 +1,6 @@
 //! How a run tells what happens: the caller's reporter sees every event with the state it led to.
 
-use crate::state::{Event, RunState};
-use crate::time::Millis;
+use scheduler::{Event, Millis, RunState};
 
 /// Watches a run. A reporter can neither stop nor change it.
 pub trait Reporter: Send {

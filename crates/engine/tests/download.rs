@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use client::{Client, ClientConfig};
 use engine::provider::Remote;
-use engine::state::{Keys, Outcome};
-use engine::{Clock, Ledger, Millis, Policy, RunId, RunSummary, Setup};
+use engine::{Clock, Ledger, Setup};
+use scheduler::{Keys, Millis, Outcome, Policy, RunId, RunSummary};
 use support::clip::CLIP;
 use support::plan;
 
@@ -173,9 +173,9 @@ async fn run(server: &Server, folder: &std::path::Path, tries: u32) -> RunSummar
         folder: folder.join("out"),
         sources: folder.to_owned(),
         tools: media::Tools::default(),
-        budget: engine::Budget::default(),
+        budget: scheduler::Budget::default(),
         keys,
-        scope: engine::state::Scope::default(),
+        scope: scheduler::Scope::default(),
         check: engine::store::Check::Quick,
         interrupt,
     };

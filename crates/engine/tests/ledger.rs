@@ -8,11 +8,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::budget::{Amount, Cap, Caps, Hold};
 use engine::ledger::{Kept, Lease, Resolution};
-use engine::state::{Answer, Failure, FailureKind, Prior, Refusal, RefusalKind};
-use engine::{Artifact, AttemptId, Event, Ledger, LedgerError, Millis, RunId, TaskId};
+use engine::{Ledger, LedgerError};
 use rusqlite::Connection;
+use scheduler::budget::{Amount, Cap, Caps, Hold};
+use scheduler::{
+    Answer, Artifact, AttemptId, Event, Failure, FailureKind, Millis, Prior, Refusal, RefusalKind, RunId,
+    TaskId,
+};
 use support::plan;
 use support::world::Dice;
 use workflow::plan::{NodeIx, Plan};

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::budget::{Caps, Hold};
-use engine::history::{History, Stands};
 use engine::ledger::{Kept, Lease, OpenAttempt, Reading};
-use engine::state::{Answer, Prior};
-use engine::{Artifact, AttemptId, Event, Ledger, LedgerError, Millis, RunId, TaskId};
+use engine::{Ledger, LedgerError};
+use scheduler::budget::{Caps, Hold};
+use scheduler::history::{History, Stands};
+use scheduler::{Answer, Artifact, AttemptId, Event, Millis, Prior, RunId, TaskId};
 use support::plan;
 use workflow::plan::{NodeIx, Plan};
 

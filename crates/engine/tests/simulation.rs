@@ -11,12 +11,12 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use engine::budget::{Amount, Caps, Hold, Prices};
-use engine::policy::Rate;
 use engine::reporter::Silent;
-use engine::state::{Event, FilmOutcome, Outcome, Scope};
-use engine::{Clock, Ledger, Millis, Policy, RunId, RunSummary, Setup};
+use engine::{Clock, Ledger, Setup};
 use futures_util::FutureExt as _;
+use scheduler::budget::{Amount, Caps, Hold, Prices};
+use scheduler::policy::Rate;
+use scheduler::{Event, FilmOutcome, Millis, Outcome, Policy, RunId, RunSummary, Scope};
 use support::world::{Dice, World};
 use support::{plan, plan_with};
 use workflow::plan::{Node, NodeIx, Plan, Selection};
@@ -127,8 +127,8 @@ impl Project {
             folder,
             sources: self.folder.path().to_owned(),
             tools: media::Tools::default(),
-            budget: engine::Budget::new(caps, Arc::new(FixedPrice)),
-            keys: engine::state::Keys::of_service("simulated"),
+            budget: scheduler::Budget::new(caps, Arc::new(FixedPrice)),
+            keys: scheduler::Keys::of_service("simulated"),
             scope,
             check: engine::store::Check::Quick,
             interrupt,
@@ -245,7 +245,7 @@ fn check(seed: u64, world: &World, summary: &RunSummary) {
     for node in &summary.nodes {
         if let Outcome::Done { artifact, .. } = &node.outcome {
             assert!(
-                artifact.verify().expect("a readable file"),
+                engine::artifact::verify(artifact).expect("a readable file"),
                 "seed {seed}: the file of {} is not whole",
                 node.name
             );
@@ -314,8 +314,8 @@ fn caps(dice: &mut Dice) -> Caps {
 /// Without its caps: what they hold back depends on the instant, and instants at which nothing else happened are not kept.
 fn replay(seed: u64, plan: &Arc<Plan>, project: &Project) -> RunSummary {
     let run = RunId(format!("run{}", project.runs));
-    let mut replayed = engine::RunState::new(Arc::clone(plan), "simulated", policy())
-        .with_budget(engine::Budget::new(Caps::default(), Arc::new(FixedPrice)));
+    let mut replayed = scheduler::RunState::new(Arc::clone(plan), "simulated", policy())
+        .with_budget(scheduler::Budget::new(Caps::default(), Arc::new(FixedPrice)));
     let mut too_late = Vec::new();
     for (at, event) in project.ledger.events(&run).expect("a readable ledger") {
         match &event {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use contract::Contract;
-use engine::budget::{Caps, Hold, Prices};
-use engine::state::Decision;
+use scheduler::Decision;
+use scheduler::budget::{Caps, Hold, Prices};
 use workflow::plan::{Node, NodeIx, Plan};
 use workflow::prices::{self, Billing, Seconds};
 

@@ -1,8 +1,8 @@
 //! From names on the command line, or from what failed last time, to the nodes that are made.
 
 use engine::preview::Preview;
-use engine::state::Decision;
 use engine::{Ledger, LedgerError};
+use scheduler::Decision;
 use workflow::plan::{NodeIx, Plan, Selection};
 
 use crate::args::Choosing;

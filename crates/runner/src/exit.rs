@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use engine::state::{FilmOutcome, Halt, Outcome, RunSummary};
+use scheduler::{FilmOutcome, Halt, Outcome, RunSummary};
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::state::{Event, Halt, Outcome, Phase};
-use engine::{Millis, Reporter, RunState};
+use engine::Reporter;
+use scheduler::{Event, Halt, Millis, Outcome, Phase, RunState};
 use tokio::sync::watch;
 
 use crate::report::live;

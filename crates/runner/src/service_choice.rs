@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use client::{Client, ClientConfig};
 use engine::provider::{Description, Found, Provider, Remote, Resume, Sink, Submission};
-use engine::state::{Answer, Failure};
-use engine::{Millis, Policy, TaskId};
 use futures_util::future::BoxFuture;
+use scheduler::{Answer, Failure, Millis, Policy, TaskId};
 use secrecy::SecretString;
 use serde_json::Value;
 use service::Service;

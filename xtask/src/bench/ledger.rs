@@ -8,11 +8,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use contract::Contract;
-use engine::budget::Caps;
+use engine::Ledger;
 use engine::ledger::Kept;
-use engine::policy::Rate;
-use engine::state::{Answer, Outcome, Prior};
-use engine::{Action, Artifact, AttemptId, Event, Ledger, Millis, Policy, RunId, RunState, TaskId};
+use scheduler::budget::Caps;
+use scheduler::policy::Rate;
+use scheduler::{
+    Action, Answer, Artifact, AttemptId, Event, Millis, Outcome, Policy, Prior, RunId, RunState, TaskId,
+};
 use workflow::plan::{NodeIx, Plan};
 use workflow::{Folder, Options};
 

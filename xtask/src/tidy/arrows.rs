@@ -10,9 +10,10 @@ use serde::Deserialize;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("client", &["contract"]),
     ("contract", &[]),
-    ("engine", &["client", "media", "workflow"]),
+    ("engine", &["client", "media", "scheduler", "workflow"]),
     ("media", &[]),
     ("renderer", &["media"]),
+    ("scheduler", &["workflow"]),
     ("service", &["contract", "media", "renderer"]),
     ("workflow", &["contract"]),
 ];

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use media::Tools;
+use scheduler::{Artifact, Download, Failure, FailureKind};
 
-use crate::artifact::{Artifact, sha256};
+use crate::artifact::sha256;
 use crate::blocking::blocking;
 use crate::provider::{Provider, Resume, Sink, Start};
-use crate::state::{Download, Failure, FailureKind};
 use crate::store::{Origin, Part, Store};
 
 /// The largest video that is accepted.

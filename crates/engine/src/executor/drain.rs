@@ -5,12 +5,11 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use scheduler::{AttemptId, Event, Phase, RunState};
 use tokio::sync::mpsc;
 
 use super::{RunError, Unrecorded};
-use crate::ids::AttemptId;
 use crate::ledger::{Kept, Lease, Ledger, LedgerError};
-use crate::state::{Event, Phase, RunState};
 use crate::time::Clock;
 
 /// Longer than any submission may take.

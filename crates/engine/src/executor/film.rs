@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use scheduler::{Artifact, Failure, FailureKind, Film};
 use sha2::{Digest, Sha256};
 
-use crate::artifact::Artifact;
 use crate::blocking::blocking;
 use crate::ledger::Ledger;
-use crate::state::{Failure, FailureKind, Film};
 
 pub(super) async fn join(
     clips: Vec<Artifact>,

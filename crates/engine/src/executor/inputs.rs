@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use scheduler::{Failure, FailureKind, Millis, RunState};
 use workflow::plan::{Frame, NodeIx, Source};
 
 use crate::blocking::blocking;
 use crate::provider::Provider;
-use crate::state::{Failure, FailureKind, RunState};
-use crate::time::Millis;
 
 /// How much longer a frame's address must last to be relied upon.
 const MARGIN: Duration = Duration::from_mins(5);

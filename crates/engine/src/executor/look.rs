@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use scheduler::{Millis, Prior};
+
 use crate::blocking::blocking;
 use crate::ledger::{AttemptRow, AttemptState, Ledger, LedgerError, Questions};
 use crate::provider::{Found, Provider};
-use crate::state::Prior;
 use crate::store::Check;
-use crate::time::Millis;
 
 /// What there is to say about a key that is not on record: nothing, or that the same work is out at another service than `service`. Nothing
 /// is answered where the key is on record.

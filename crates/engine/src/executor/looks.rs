@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
+use scheduler::{Event, Failure, FailureKind, Millis, Prior, RunState};
 use tokio::sync::mpsc;
 use workflow::plan::{NodeIx, NodeKey};
 
@@ -12,9 +13,7 @@ use super::{BATCH, look};
 use crate::artifact::file_name;
 use crate::blocking::blocking;
 use crate::ledger::{Ledger, LedgerError};
-use crate::state::{Event, Failure, FailureKind, Prior, RunState};
 use crate::store::Check;
-use crate::time::Millis;
 
 /// Closer looks at once.
 const LOOKS: usize = 8;

@@ -16,18 +16,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use scheduler::{AttemptId, Budget, Event, Keys, Policy, RunId, RunState, RunSummary, Scope, TaskId};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 use workflow::plan::Plan;
 
 use crate::blocking::blocking;
-use crate::budget::Budget;
-use crate::ids::{AttemptId, RunId, TaskId};
 use crate::ledger::{Kept, Ledger, LedgerError};
-use crate::policy::Policy;
 use crate::provider::Provider;
 use crate::reporter::Reporter;
-use crate::state::{Event, Keys, RunState, RunSummary, Scope};
 use crate::store::Check;
 use crate::time::Clock;
 

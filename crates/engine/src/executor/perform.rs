@@ -4,6 +4,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use scheduler::{
+    Action, AttemptId, Event, Failure, FailureKind, Millis, Refusal, RefusalKind, RunState, parts_of,
+};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -13,11 +16,9 @@ use workflow::plan::{Clip, NodeIx, NodeKey, Plan};
 use super::looks::Look;
 use super::{Attempts, RunError, download, film, inputs, trace};
 use crate::artifact::file_name;
-use crate::ids::AttemptId;
 use crate::ledger::Ledger;
 use crate::provider::{Found, Provider, Submission, digest};
-use crate::state::{Action, Event, Failure, FailureKind, Refusal, RefusalKind, RunState, parts_of};
-use crate::time::{Clock, Millis};
+use crate::time::Clock;
 
 /// Requests that are ready and wait for their intent to be on disk.
 pub(super) type Prepared = Arc<Mutex<HashMap<AttemptId, Request>>>;

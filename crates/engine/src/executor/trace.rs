@@ -2,11 +2,9 @@
 //!
 //! Names, ids, kinds and numbers only: what a service says may hold addresses that let one in.
 
+use scheduler::{Answer, AttemptId, Event, FilmOutcome, Outcome, Prior, RunId, RunState, TaskId};
 use tracing::{Span, debug, field, info, info_span, trace, warn};
 use workflow::plan::{NodeIx, Plan};
-
-use crate::ids::{AttemptId, RunId, TaskId};
-use crate::state::{Answer, Event, FilmOutcome, Outcome, Prior, RunState};
 
 /// The whole run.
 pub(super) fn run(run: &RunId, plan: &Plan, service: &str) -> Span {
@@ -42,7 +40,7 @@ pub(super) fn event(state: &RunState, event: &Event) {
         Event::Scoped { only, fail_fast } => {
             info!(only = only.as_ref().map(Vec::len), fail_fast, "told more than the plan");
         }
-        Event::Started | Event::Woke => trace!(event = event.kind()),
+        Event::Started | Event::Woke => trace!(event = event.kind().as_str()),
         Event::Looked { prior, .. } | Event::Taken { prior, .. } => {
             info!(node, found = found(prior), "looked up");
         }

@@ -1,16 +1,13 @@
 //! Writing: events, and in the same transaction what follows from them for attempts, artifacts and films.
 
 use rusqlite::{Transaction, TransactionBehavior};
+use scheduler::{Answer, Artifact, AttemptId, Event, Film, Millis, Prior, RunId};
 use workflow::plan::Plan;
 
 use super::spending::{self, Change, Ending, Settled};
 use super::states::holds_key;
 use super::{Lease, Ledger, LedgerError};
-use crate::artifact::Artifact;
 use crate::failpoint::{self, Boundary};
-use crate::ids::{AttemptId, RunId};
-use crate::state::{Answer, Event, Film, Prior};
-use crate::time::Millis;
 
 /// The format of an event's stored body.
 const EVENT_VERSION: i64 = 1;
@@ -20,7 +17,7 @@ const EVENT_VERSION: i64 = 1;
 pub enum Kept {
     /// It decides something.
     Yes,
-    /// It decides nothing ([`crate::RunState::decides`]).
+    /// It decides nothing ([`scheduler::RunState::decides`]).
     No,
 }
 
@@ -40,7 +37,7 @@ impl Ledger {
     ) -> Result<Vec<Event>, LedgerError> {
         for (event, kept) in &events {
             if *kept == Kept::Yes {
-                failpoint::reach(Boundary::Before, event.kind());
+                failpoint::reach(Boundary::Before, event.kind().as_str());
             }
         }
         // Ticks of the clock and polls that bring no news need no commit.
@@ -69,7 +66,7 @@ impl Ledger {
         transaction.commit().map_err(wrap)?;
         drop(connection);
         for kind in written {
-            failpoint::reach(Boundary::After, kind);
+            failpoint::reach(Boundary::After, kind.as_str());
         }
         Ok(applied)
     }

@@ -3,13 +3,10 @@
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
+use scheduler::{Artifact, AttemptId, Event, Film, Millis, RunId, TaskId};
 
 use super::states::{holds_key, is_out};
 use super::{Ledger, LedgerError};
-use crate::artifact::Artifact;
-use crate::ids::{AttemptId, RunId, TaskId};
-use crate::state::{Event, Film};
-use crate::time::Millis;
 
 /// The states of an attempt that keep its key from being submitted again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,13 +3,11 @@
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
+use scheduler::polling::Class;
+use scheduler::{Answer, AttemptId, Event, Millis};
 use workflow::plan::KeyPart;
 
 use super::{Ledger, LedgerError};
-use crate::ids::AttemptId;
-use crate::polling::Class;
-use crate::state::{Answer, Event};
-use crate::time::Millis;
 
 /// So many of the newest events are looked through for finished tasks.
 const EVENTS: i64 = 4_000;

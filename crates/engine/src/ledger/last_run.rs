@@ -3,26 +3,10 @@
 use std::collections::HashMap;
 
 use rusqlite::OptionalExtension as _;
+use scheduler::last_run::RunRecord;
+use scheduler::{AttemptId, Event, Millis, RunId};
 
 use super::{Ledger, LedgerError};
-use crate::ids::{AttemptId, RunId};
-use crate::state::Event;
-use crate::time::Millis;
-
-/// A run as it is on record, as far as is needed to say how its shots stood.
-#[derive(Debug, Clone)]
-pub struct RunRecord {
-    /// The run.
-    pub run: RunId,
-    /// When it began.
-    pub started_at: Millis,
-    /// What it was told besides its plan.
-    pub scoped: Option<Event>,
-    /// The last event about each shot, by the name that it had then.
-    pub last: HashMap<String, Event>,
-    /// Attempts whose tasks are gone from the service.
-    pub expired: Vec<AttemptId>,
-}
 
 impl Ledger {
     /// The last run of a workflow, by when it began.

@@ -4,12 +4,11 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use rusqlite::TransactionBehavior;
+use scheduler::budget::{Amount, Caps};
+use scheduler::{Millis, RunId};
 
 use super::{Ledger, LedgerError, spending};
-use crate::budget::{Amount, Caps};
 use crate::failpoint::{self, Boundary};
-use crate::ids::RunId;
-use crate::time::Millis;
 
 /// A run that is under way. Dropping it says that the run is no longer alive.
 #[derive(Debug)]

@@ -24,18 +24,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
+use scheduler::RunId;
 
 pub use append::Kept;
 pub(crate) use find::Questions;
 pub use find::{AttemptRow, AttemptState};
-pub use last_run::RunRecord;
 pub use lease::Lease;
-pub use reading::{OpenAttempt, Reading, Recorded, RunRow};
+pub use reading::{OpenAttempt, Reading, RunRow};
 pub use recorded::RecordedAttempt;
 pub use resolve::Resolution;
 pub use salts::Salts;
 
-use crate::ids::RunId;
 use crate::store::Store;
 
 /// The ledger beside a workflow. Cheap to share: wrap it in an `Arc`.

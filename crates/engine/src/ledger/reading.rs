@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
+use scheduler::budget::Amount;
+use scheduler::history::Recorded;
+use scheduler::polling::{Book, Class};
+use scheduler::{AttemptId, Millis, RunId, TaskId};
 
 use super::{LedgerError, history, lease, schema, spending};
-use crate::budget::Amount;
-use crate::ids::{AttemptId, RunId, TaskId};
-use crate::polling::{Book, Class};
-use crate::state::Event;
-use crate::time::Millis;
 
 /// How long a look waits for a writer that is in its way.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -65,19 +64,6 @@ pub struct OpenAttempt {
     pub held: Option<i64>,
     /// What is known of the trouble with it.
     pub trouble: Option<String>,
-}
-
-/// An event of a run as it is on record.
-#[derive(Debug, Clone)]
-pub struct Recorded {
-    /// Its place in the ledger; later events have higher ones.
-    pub seq: i64,
-    /// When it happened.
-    pub at: Millis,
-    /// The name of the node that it is about.
-    pub node: Option<String>,
-    /// The event.
-    pub event: Event,
 }
 
 impl Reading {

@@ -1,10 +1,9 @@
 //! Reading: the attempts of a shot with the parts of their keys, for explaining what changed.
 
+use scheduler::{AttemptId, Millis};
 use workflow::plan::KeyPart;
 
 use super::{Ledger, LedgerError};
-use crate::ids::AttemptId;
-use crate::time::Millis;
 
 /// The most attempts of one shot that are looked at, the latest first.
 const MOST: i64 = 20_000;

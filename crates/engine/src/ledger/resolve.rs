@@ -1,12 +1,11 @@
 //! Accounting for a submission whose answer was lost, by someone who knows: always on the record.
 
 use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior};
+use scheduler::{AttemptId, Millis, RunId, TaskId};
 
 use super::spending::{Change, Ending, Settled};
 use super::{Ledger, LedgerError};
 use crate::failpoint::{self, Boundary};
-use crate::ids::{AttemptId, RunId, TaskId};
-use crate::time::Millis;
 
 /// What became of a submission whose answer was lost.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,12 +3,11 @@
 //! Invariant: `totals` is the sum over `attempts`: held while an attempt is intended, ambiguous or submitted, spent once its task has ended.
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
+use scheduler::budget::{Amount, Cap, Caps, Hold};
+use scheduler::{AttemptId, Millis};
 
 use super::states::is_out;
 use super::{Ledger, LedgerError};
-use crate::budget::{Amount, Cap, Caps, Hold};
-use crate::ids::AttemptId;
-use crate::time::Millis;
 
 /// How an attempt stops holding what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

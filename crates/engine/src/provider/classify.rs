@@ -1,11 +1,9 @@
 //! What the client's errors and answers mean for money: surely refused, surely accepted, or nobody knows (DESIGN sections 7 and 9).
 
 use client::{CallError, Status, TaskAnswer};
+use scheduler::{Answer, Failure, FailureKind, Millis, Refusal, RefusalKind, TaskId};
 
 use super::Submission;
-use crate::ids::TaskId;
-use crate::state::{Answer, Failure, FailureKind, Refusal, RefusalKind};
-use crate::time::Millis;
 
 /// Words in a service's error codes and messages that tell moderation apart from other refusals.
 const MODERATION: &[&str] = &[

@@ -8,11 +8,8 @@ pub mod remote;
 use std::io::Write;
 
 use futures_util::future::BoxFuture;
+use scheduler::{Answer, Failure, Millis, Refusal, TaskId};
 use serde_json::Value;
-
-use crate::ids::TaskId;
-use crate::state::{Answer, Failure, Refusal};
-use crate::time::Millis;
 
 pub use remote::{Remote, identity_of};
 

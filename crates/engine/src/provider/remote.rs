@@ -3,13 +3,11 @@
 use client::{CallError, Client};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
+use scheduler::{Answer, Failure, FailureKind, Millis, TaskId};
 use serde_json::Value;
 use url::Url;
 
 use super::{Description, Provider, Resume, Sink, Start, Submission, classify};
-use crate::ids::TaskId;
-use crate::state::{Answer, Failure, FailureKind};
-use crate::time::Millis;
 
 /// A video service at a base address.
 #[derive(Debug, Clone)]

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::artifact::{Artifact, file_sha256, sha256};
-use crate::ids::AttemptId;
+use crate::artifact::{file_sha256, sha256};
 use names::Names;
 pub(crate) use part::{Origin, Part};
+use scheduler::{Artifact, AttemptId};
 
 /// How closely a file is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,9 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engine::provider::{Found, Provider, Resume, Sink, Start, Submission};
-use engine::state::{Answer, Failure, FailureKind, Refusal, RefusalKind};
-use engine::{Millis, TaskId};
 use futures_util::future::BoxFuture;
+use scheduler::{Answer, Failure, FailureKind, Millis, Refusal, RefusalKind, TaskId};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 

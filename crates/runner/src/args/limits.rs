@@ -1,8 +1,8 @@
 //! What a run asks of a service at most: a contract names no numbers, accounts differ, and whoever knows theirs can say so.
 
 use clap::Args;
-use engine::Policy;
-use engine::policy::Rate;
+use scheduler::Policy;
+use scheduler::policy::Rate;
 
 /// Limits. The service's own come before them: what it refuses is sent again more slowly.
 #[derive(Debug, Args)]

@@ -3,7 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use engine::ledger::{AttemptRow, AttemptState, Resolution};
-use engine::{AttemptId, Ledger, LedgerError, Millis, TaskId};
+use engine::{Ledger, LedgerError};
+use scheduler::{AttemptId, Millis, TaskId};
 use serde_json::{Value, json};
 
 use crate::args::{Format, Resolve};

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::preview::Preview;
-use engine::spending::Spending;
-use engine::state::{Halt, Keys, Scope};
 use engine::store::Check;
-use engine::{Budget, Clock, Ledger, LedgerError, RunId, RunSummary, Setup};
+use engine::{Clock, Ledger, LedgerError, Setup};
+use scheduler::spending::Spending;
+use scheduler::{Budget, Halt, Keys, RunId, RunSummary, Scope};
 use workflow::plan::{NodeIx, Plan, Selection};
 
 use super::resolve::now;

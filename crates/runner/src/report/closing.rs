@@ -1,6 +1,6 @@
 //! What a run came to, for people: complete for a storyboard, short for a sweep.
 
-use engine::state::{Decision, FilmOutcome, FilmSummary, NodeSummary, Outcome, RunSummary};
+use scheduler::{Decision, FilmOutcome, FilmSummary, NodeSummary, Outcome, RunSummary};
 
 use super::{Table, clean, story};
 use crate::place::shown;
@@ -100,7 +100,7 @@ fn table(nodes: &[&NodeSummary], columns: Option<usize>) -> String {
     for node in nodes {
         table.row([
             clean::line(&node.name).into_owned(),
-            node.decision.map_or("-", engine::state::Decision::word).to_owned(),
+            node.decision.map_or("-", scheduler::Decision::word).to_owned(),
             node.task.as_ref().map_or("-".into(), |task| clean::line(task.as_str())).into_owned(),
             seconds(node),
             file(&node.outcome),
@@ -189,9 +189,9 @@ fn file(outcome: &Outcome) -> String {
 
 #[cfg(test)]
 mod tests {
-    use engine::budget::{Amount, Caps};
-    use engine::state::{Failure, FailureKind};
-    use engine::{Artifact, AttemptId, RunId, TaskId};
+    use scheduler::budget::{Amount, Caps};
+    use scheduler::{Artifact, AttemptId, RunId, TaskId};
+    use scheduler::{Failure, FailureKind};
 
     use super::*;
 

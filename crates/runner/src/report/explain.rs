@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use engine::Millis;
 use engine::explain::{Explanation, Nearest};
-use engine::state::Decision;
+use scheduler::{Decision, Millis};
 use workflow::plan::{PartChange, PartValue};
 
 /// Characters shown on both sides of where two texts part.

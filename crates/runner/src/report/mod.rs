@@ -16,7 +16,8 @@ pub(crate) mod stream;
 mod summary;
 mod table;
 
-use engine::{Millis, Reporter, RunId, RunSummary};
+use engine::Reporter;
+use scheduler::{Millis, RunId, RunSummary};
 use serde_json::Value;
 use workflow::prices::{Between, Money};
 

@@ -1,7 +1,7 @@
 //! Plain lines on standard error: for logs, pipes and terminals that cannot do better.
 
-use engine::state::Event;
-use engine::{Millis, Reporter, RunState};
+use engine::Reporter;
+use scheduler::{Event, Millis, RunState};
 
 use super::{live, story};
 

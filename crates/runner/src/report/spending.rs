@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use engine::spending::Spending;
+use scheduler::spending::Spending;
 
 use crate::prices::PriceTable;
 

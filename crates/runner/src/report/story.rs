@@ -1,7 +1,6 @@
 //! What is worth a line of its own, in words.
 
-use engine::RunState;
-use engine::state::{Answer, Event, FailureKind, Halt, Outcome, Prior, RefusalKind};
+use scheduler::{Answer, Event, FailureKind, Halt, Outcome, Prior, RefusalKind, RunState};
 use workflow::plan::NodeIx;
 
 use super::clean;

@@ -1,7 +1,7 @@
 //! A finished run as one document: `--format json`. docs/events.md describes it with the stream, whose words it shares.
 
-use engine::RunSummary;
-use engine::spending::Spending;
+use scheduler::RunSummary;
+use scheduler::spending::Spending;
 use serde::Serialize;
 use serde_json::{Value, json};
 use workflow::plan::Plan;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use engine::Policy;
-use engine::polling::{self, Known, Seen, Standing};
+use scheduler::Policy;
+use scheduler::polling::{self, Known, Seen, Standing};
 
 use super::trial::Schedule;
 

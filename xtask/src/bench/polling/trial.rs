@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use engine::polling::Standing;
+use scheduler::polling::Standing;
 
 use super::dice::Dice;
 

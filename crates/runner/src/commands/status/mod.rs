@@ -8,7 +8,7 @@ mod watch;
 use std::collections::HashMap;
 use std::path::Path;
 
-use engine::Millis;
+use scheduler::Millis;
 use serde_json::json;
 use workflow::plan::Plan;
 

@@ -1,6 +1,6 @@
 //! What `status` tells, as records: for machines as they are, for people as text. docs/events.md describes their form.
 
-use engine::history::Stands;
+use scheduler::history::Stands;
 use serde::Serialize;
 
 use crate::report::stream::Amount;

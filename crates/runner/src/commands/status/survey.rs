@@ -4,9 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::time::Duration;
 
-use engine::history::{History, Stands};
+use engine::LedgerError;
 use engine::ledger::{OpenAttempt, Reading, RunRow};
-use engine::{AttemptId, LedgerError, RunId};
+use scheduler::history::{History, Stands};
+use scheduler::{AttemptId, RunId};
 
 use super::record::{Counts, Open, Outstanding, Record, Run, RunIs, Shot, Totals};
 use crate::report::{clean, stream};
@@ -138,7 +139,7 @@ impl Survey {
             .filter_map(|row| self.histories.get(&row.run))
             .flat_map(History::shots)
             .filter(|(_, known)| known.standing.is_under_way())
-            .filter_map(|(_, known)| known.attempt.as_ref().map(engine::AttemptId::as_str))
+            .filter_map(|(_, known)| known.attempt.as_ref().map(scheduler::AttemptId::as_str))
             .collect();
         let attempts = open.iter().filter(|open| !looked_after.contains(open.attempt.as_str())).map(|open| {
             let file = &self.file;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use engine::history::Stands;
+use scheduler::history::Stands;
 
 use super::record::{Counts, Open, Outstanding, Record, Run, RunIs, Shot, Totals};
 use super::*;

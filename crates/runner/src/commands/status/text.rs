@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use engine::Millis;
-use engine::history::Stands;
+use scheduler::Millis;
+use scheduler::history::Stands;
 use workflow::prices::Money;
 
 use super::record::{Open, Outstanding, Record, Run, RunIs, Shot, Totals};

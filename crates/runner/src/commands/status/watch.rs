@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 use std::time::Duration;
 
-use engine::Millis;
+use scheduler::Millis;
 use serde_json::Value;
 
 use super::record::Record;

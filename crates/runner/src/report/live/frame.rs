@@ -1,6 +1,6 @@
 //! One picture of the live view: lines that fit a terminal of a given size, whatever its size and however much there is.
 
-use engine::Millis;
+use scheduler::Millis;
 use workflow::prices::Money;
 
 use super::view::{Class, UnderWay, View};

@@ -10,8 +10,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use engine::state::Event;
-use engine::{Millis, Reporter, RunState};
+use engine::Reporter;
+use scheduler::{Event, Millis, RunState};
 
 use self::view::View;
 use super::screen::Screen;

@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use contract::Contract;
-use engine::budget::{Budget, Caps, Hold, Prices};
-use engine::state::{Answer, Failure, FailureKind, Prior};
-use engine::{Artifact, AttemptId, Policy, TaskId};
+use scheduler::budget::{Caps, Hold, Prices};
+use scheduler::{Answer, Artifact, AttemptId, Budget, Failure, FailureKind, Policy, Prior, TaskId};
 use unicode_width::UnicodeWidthStr as _;
 use workflow::plan::{Node, NodeIx, Plan};
 use workflow::prices::{Between, Money};

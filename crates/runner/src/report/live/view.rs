@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use engine::budget::Amount;
-use engine::state::{Event, Outcome, Phase};
-use engine::{Millis, RunState};
+use scheduler::budget::Amount;
+use scheduler::{Event, Millis, Outcome, Phase, RunState};
 use workflow::plan::NodeIx;
 
 use crate::report::{Worth, clean};
@@ -101,7 +100,7 @@ impl View {
             self.heard(state, node);
         }
         if let Event::Refused { refusal, .. } = event {
-            self.slowed += usize::from(refusal.kind == engine::state::RefusalKind::Later);
+            self.slowed += usize::from(refusal.kind == scheduler::RefusalKind::Later);
         }
         self.films.0 += state.ended_films().count();
         self.is_ending = state.halt().is_some();

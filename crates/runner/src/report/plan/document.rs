@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use engine::preview::Preview;
-use engine::state::Decision;
 use indexmap::IndexMap;
+use scheduler::Decision;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use workflow::plan::{Clip, Frame, Node, NodeIx, Place, Plan, Source};

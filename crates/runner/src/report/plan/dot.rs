@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use engine::state::Decision;
+use scheduler::Decision;
 
 use super::document::{Document, Gives};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::state::Decision;
+use scheduler::Decision;
 use workflow::prices::{Between, Forecast, Line};
 
 use super::document::{Document, Planned};

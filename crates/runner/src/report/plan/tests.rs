@@ -1,9 +1,8 @@
 //! The forms of a plan, pinned; and that none of them can be broken by what a workflow says.
 
 use contract::Contract;
-use engine::TaskId;
 use engine::preview::Preview;
-use engine::state::Decision;
+use scheduler::{Decision, TaskId};
 use workflow::plan::Plan;
 use workflow::{InMemory, Options};
 

@@ -11,8 +11,8 @@ use std::io::Write;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
-use engine::state::Event;
-use engine::{Millis, Reporter, RunState, RunSummary};
+use engine::Reporter;
+use scheduler::{Event, Millis, RunState, RunSummary};
 use serde_json::Value;
 
 use super::Head;

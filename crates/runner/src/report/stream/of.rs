@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use engine::state::{self, Answer, Event, NodeSummary, Prior};
-use engine::{Artifact, AttemptId, RunState, RunSummary, TaskId};
+use scheduler::{Answer, Artifact, AttemptId, Event, NodeSummary, Prior, RunState, RunSummary, TaskId};
 use workflow::plan::{NodeIx, Plan};
 
 use super::ending::{Amount, Budget, Caps, Outcomes};
@@ -50,10 +49,10 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<What<'a
             shot: shot(node),
             attempt: attempt.as_str(),
             refusal: match refusal.kind {
-                state::RefusalKind::Later => Refusal::Later,
-                state::RefusalKind::Again => Refusal::Again,
-                state::RefusalKind::Request => Refusal::Request,
-                state::RefusalKind::Service => Refusal::Service,
+                scheduler::RefusalKind::Later => Refusal::Later,
+                scheduler::RefusalKind::Again => Refusal::Again,
+                scheduler::RefusalKind::Request => Refusal::Request,
+                scheduler::RefusalKind::Service => Refusal::Service,
             },
             failure: of_failure(&refusal.failure),
             retry_after_ms: refusal.retry_after.map(millis),
@@ -136,20 +135,24 @@ pub(crate) fn ended<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Ended<'a> {
         shot: &node.name,
         decision: node.decision.map(of_decision),
         outcome: match &node.outcome {
-            state::Outcome::Done { artifact, task: _ } => Outcome::Done { artifact: of_artifact(artifact) },
-            state::Outcome::Failed { failure, task: _ } => Outcome::Failed { failure: of_failure(failure) },
-            state::Outcome::Ambiguous { attempt, reason } => {
+            scheduler::Outcome::Done { artifact, task: _ } => {
+                Outcome::Done { artifact: of_artifact(artifact) }
+            }
+            scheduler::Outcome::Failed { failure, task: _ } => {
+                Outcome::Failed { failure: of_failure(failure) }
+            }
+            scheduler::Outcome::Ambiguous { attempt, reason } => {
                 Outcome::Ambiguous { attempt: attempt.as_str(), reason: clean::message(reason) }
             }
-            state::Outcome::Detached { task: _, reason } => {
+            scheduler::Outcome::Detached { task: _, reason } => {
                 Outcome::Detached { reason: clean::message(reason) }
             }
-            state::Outcome::Blocked { by } => Outcome::Blocked { by: &plan.node(*by).name },
-            state::Outcome::Unpicked { takes } => {
+            scheduler::Outcome::Blocked { by } => Outcome::Blocked { by: &plan.node(*by).name },
+            scheduler::Outcome::Unpicked { takes } => {
                 Outcome::Unpicked { takes: takes.iter().map(String::as_str).collect() }
             }
-            state::Outcome::NotBegun => Outcome::NotBegun,
-            state::Outcome::NotSelected { task: _ } => Outcome::NotSelected,
+            scheduler::Outcome::NotBegun => Outcome::NotBegun,
+            scheduler::Outcome::NotSelected { task: _ } => Outcome::NotSelected,
         },
         task: node.task.as_ref().map(TaskId::as_str),
         took_seconds: node.took.map(|took| took.as_secs_f64()),
@@ -157,9 +160,9 @@ pub(crate) fn ended<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Ended<'a> {
     }
 }
 
-pub(crate) fn film(outcome: &state::FilmOutcome) -> FilmOutcome {
+pub(crate) fn film(outcome: &scheduler::FilmOutcome) -> FilmOutcome {
     match outcome {
-        state::FilmOutcome::Done { film } => FilmOutcome::Done {
+        scheduler::FilmOutcome::Done { film } => FilmOutcome::Done {
             film: Film {
                 path: film.path.display().to_string(),
                 seconds: film.seconds,
@@ -170,18 +173,18 @@ pub(crate) fn film(outcome: &state::FilmOutcome) -> FilmOutcome {
                 reused: film.reused,
             },
         },
-        state::FilmOutcome::Waiting { missing } => FilmOutcome::Waiting { missing: *missing },
-        state::FilmOutcome::Unpicked { missing } => FilmOutcome::Unpicked { missing: *missing },
-        state::FilmOutcome::Failed { failure } => FilmOutcome::Failed { failure: of_failure(failure) },
+        scheduler::FilmOutcome::Waiting { missing } => FilmOutcome::Waiting { missing: *missing },
+        scheduler::FilmOutcome::Unpicked { missing } => FilmOutcome::Unpicked { missing: *missing },
+        scheduler::FilmOutcome::Failed { failure } => FilmOutcome::Failed { failure: of_failure(failure) },
     }
 }
 
-pub(crate) fn halt(halt: &state::Halt) -> Halt {
+pub(crate) fn halt(halt: &scheduler::Halt) -> Halt {
     match halt {
-        state::Halt::Interrupted => Halt::Interrupted,
-        state::Halt::Unusable { failure } => Halt::Unusable { failure: of_failure(failure) },
-        state::Halt::Capped { cap } => Halt::Capped { cap: of_cap(*cap) },
-        state::Halt::FailFast { shot } => Halt::FailFast { shot: shot.clone() },
+        scheduler::Halt::Interrupted => Halt::Interrupted,
+        scheduler::Halt::Unusable { failure } => Halt::Unusable { failure: of_failure(failure) },
+        scheduler::Halt::Capped { cap } => Halt::Capped { cap: of_cap(*cap) },
+        scheduler::Halt::FailFast { shot } => Halt::FailFast { shot: shot.clone() },
     }
 }
 
@@ -189,14 +192,14 @@ pub(crate) fn outcomes(summary: &RunSummary) -> Outcomes {
     let mut outcomes = Outcomes::default();
     for node in &summary.nodes {
         *match &node.outcome {
-            state::Outcome::Done { .. } => &mut outcomes.done,
-            state::Outcome::Failed { .. } => &mut outcomes.failed,
-            state::Outcome::Ambiguous { .. } => &mut outcomes.ambiguous,
-            state::Outcome::Detached { .. } => &mut outcomes.detached,
-            state::Outcome::Blocked { .. } => &mut outcomes.blocked,
-            state::Outcome::Unpicked { .. } => &mut outcomes.unpicked,
-            state::Outcome::NotBegun => &mut outcomes.not_begun,
-            state::Outcome::NotSelected { .. } => &mut outcomes.not_selected,
+            scheduler::Outcome::Done { .. } => &mut outcomes.done,
+            scheduler::Outcome::Failed { .. } => &mut outcomes.failed,
+            scheduler::Outcome::Ambiguous { .. } => &mut outcomes.ambiguous,
+            scheduler::Outcome::Detached { .. } => &mut outcomes.detached,
+            scheduler::Outcome::Blocked { .. } => &mut outcomes.blocked,
+            scheduler::Outcome::Unpicked { .. } => &mut outcomes.unpicked,
+            scheduler::Outcome::NotBegun => &mut outcomes.not_begun,
+            scheduler::Outcome::NotSelected { .. } => &mut outcomes.not_selected,
         } += 1;
     }
     outcomes
@@ -216,7 +219,7 @@ pub(crate) fn budget(summary: &RunSummary) -> Budget {
     }
 }
 
-pub(crate) fn amount(amount: engine::budget::Amount) -> Amount {
+pub(crate) fn amount(amount: scheduler::budget::Amount) -> Amount {
     Amount { cost: amount.cost, tasks: amount.tasks, video_ms: amount.video_ms }
 }
 
@@ -232,43 +235,43 @@ fn of_artifact(artifact: &Artifact) -> Video {
     }
 }
 
-fn of_failure(failure: &state::Failure) -> Failure {
+fn of_failure(failure: &scheduler::Failure) -> Failure {
     Failure {
         kind: match failure.kind {
-            state::FailureKind::InputModerated => FailureKind::InputModerated,
-            state::FailureKind::OutputModerated => FailureKind::OutputModerated,
-            state::FailureKind::RateLimited => FailureKind::RateLimited,
-            state::FailureKind::Quota => FailureKind::Quota,
-            state::FailureKind::Unauthorized => FailureKind::Unauthorized,
-            state::FailureKind::Invalid => FailureKind::Invalid,
-            state::FailureKind::Transient => FailureKind::Transient,
-            state::FailureKind::Expired => FailureKind::Expired,
-            state::FailureKind::Corrupt => FailureKind::Corrupt,
-            state::FailureKind::Local => FailureKind::Local,
-            state::FailureKind::Task => FailureKind::Task,
-            state::FailureKind::GivenUp => FailureKind::GivenUp,
+            scheduler::FailureKind::InputModerated => FailureKind::InputModerated,
+            scheduler::FailureKind::OutputModerated => FailureKind::OutputModerated,
+            scheduler::FailureKind::RateLimited => FailureKind::RateLimited,
+            scheduler::FailureKind::Quota => FailureKind::Quota,
+            scheduler::FailureKind::Unauthorized => FailureKind::Unauthorized,
+            scheduler::FailureKind::Invalid => FailureKind::Invalid,
+            scheduler::FailureKind::Transient => FailureKind::Transient,
+            scheduler::FailureKind::Expired => FailureKind::Expired,
+            scheduler::FailureKind::Corrupt => FailureKind::Corrupt,
+            scheduler::FailureKind::Local => FailureKind::Local,
+            scheduler::FailureKind::Task => FailureKind::Task,
+            scheduler::FailureKind::GivenUp => FailureKind::GivenUp,
         },
         message: clean::message(&failure.message),
         code: failure.code.as_deref().map(clean::message),
     }
 }
 
-fn of_decision(decision: state::Decision) -> Decision {
+fn of_decision(decision: scheduler::Decision) -> Decision {
     match decision {
-        state::Decision::Reuse => Decision::Reuse,
-        state::Decision::Adopt => Decision::Adopt,
-        state::Decision::Execute => Decision::Execute,
-        state::Decision::Deferred => Decision::Deferred,
-        state::Decision::Blocked => Decision::Blocked,
-        state::Decision::Unselected => Decision::Unselected,
+        scheduler::Decision::Reuse => Decision::Reuse,
+        scheduler::Decision::Adopt => Decision::Adopt,
+        scheduler::Decision::Execute => Decision::Execute,
+        scheduler::Decision::Deferred => Decision::Deferred,
+        scheduler::Decision::Blocked => Decision::Blocked,
+        scheduler::Decision::Unselected => Decision::Unselected,
     }
 }
 
-fn of_cap(cap: engine::budget::Cap) -> Cap {
+fn of_cap(cap: scheduler::budget::Cap) -> Cap {
     match cap {
-        engine::budget::Cap::Cost => Cap::Cost,
-        engine::budget::Cap::Tasks => Cap::Tasks,
-        engine::budget::Cap::Seconds => Cap::Seconds,
+        scheduler::budget::Cap::Cost => Cap::Cost,
+        scheduler::budget::Cap::Tasks => Cap::Tasks,
+        scheduler::budget::Cap::Seconds => Cap::Seconds,
     }
 }
 

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract::Contract;
-use engine::budget::{Cap, Hold};
-use engine::state::{Answer, Failure, FailureKind, Prior, Refusal, RefusalKind};
-use engine::{Artifact, AttemptId, Policy, RunId, TaskId};
+use scheduler::budget::{Cap, Hold};
+use scheduler::{
+    Answer, Artifact, AttemptId, Failure, FailureKind, Policy, Prior, Refusal, RefusalKind, RunId, TaskId,
+};
 use workflow::plan::NodeIx;
 use workflow::{InMemory, Options};
 

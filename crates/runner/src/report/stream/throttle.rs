@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use engine::Millis;
-use engine::state::{Answer, Event};
+use scheduler::{Answer, Event, Millis};
 use workflow::plan::NodeIx;
 
 /// The shortest time between two lines about the progress of one shot.
@@ -66,7 +65,7 @@ impl Throttle {
 
 #[cfg(test)]
 mod tests {
-    use engine::AttemptId;
+    use scheduler::AttemptId;
 
     use super::*;
 

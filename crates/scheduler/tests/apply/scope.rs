@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use engine::last_run::Failed;
-use engine::ledger::RunRecord;
-use engine::state::Scope;
+use scheduler::Scope;
+use scheduler::last_run::{Failed, RunRecord};
 
 use super::*;
 

@@ -8,7 +8,6 @@ use workflow::plan::{KeyPart, NodeIx};
 use super::outcome::{Failure, Film};
 use crate::artifact::Artifact;
 use crate::budget::{Cap, Hold};
-use crate::failpoint::Written;
 use crate::ids::{AttemptId, RunId, TaskId};
 use crate::time::Millis;
 
@@ -174,10 +173,28 @@ pub struct Anew {
 }
 
 impl Event {
-    /// The event's kind in a word, as it is stored.
+    /// The event's kind, under which it is stored.
     #[must_use]
-    pub fn kind(&self) -> &'static str {
-        Written::from(self).word()
+    pub fn kind(&self) -> EventKind {
+        match self {
+            Self::Scoped { .. } => EventKind::Scoped,
+            Self::Started => EventKind::Started,
+            Self::Looked { .. } => EventKind::Looked,
+            Self::Prepared { .. } => EventKind::Prepared,
+            Self::Capped { .. } => EventKind::Capped,
+            Self::Taken { .. } => EventKind::Taken,
+            Self::Unprepared { .. } => EventKind::Unprepared,
+            Self::Submitted { .. } => EventKind::Submitted,
+            Self::Refused { .. } => EventKind::Refused,
+            Self::Lost { .. } => EventKind::Lost,
+            Self::Answered { .. } => EventKind::Answered,
+            Self::Downloaded { .. } => EventKind::Downloaded,
+            Self::NotDownloaded { .. } => EventKind::NotDownloaded,
+            Self::Joined { .. } => EventKind::Joined,
+            Self::NotJoined { .. } => EventKind::NotJoined,
+            Self::Woke => EventKind::Woke,
+            Self::Interrupted => EventKind::Interrupted,
+        }
     }
 
     /// The node that the event is about, if it is about one.
@@ -202,6 +219,59 @@ impl Event {
             | Self::Woke
             | Self::Interrupted => None,
         }
+    }
+}
+
+/// Defines [`EventKind`]: one variant per event, with its name in stored events.
+macro_rules! event_kinds {
+    ($($name:ident = $text:literal,)*) => {
+        /// The kinds of [`Event`].
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum EventKind {
+            $(
+                #[doc = concat!("[`Event::", stringify!($name), "`].")]
+                $name,
+            )*
+        }
+
+        impl EventKind {
+            /// Every kind.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The value of `event` in stored events.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)*
+                }
+            }
+        }
+    };
+}
+
+event_kinds! {
+    Scoped = "scoped",
+    Started = "started",
+    Looked = "looked",
+    Prepared = "prepared",
+    Capped = "capped",
+    Taken = "taken",
+    Unprepared = "unprepared",
+    Submitted = "submitted",
+    Refused = "refused",
+    Lost = "lost",
+    Answered = "answered",
+    Downloaded = "downloaded",
+    NotDownloaded = "not-downloaded",
+    Joined = "joined",
+    NotJoined = "not-joined",
+    Woke = "woke",
+    Interrupted = "interrupted",
+}
+
+impl std::fmt::Display for EventKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
@@ -347,4 +417,79 @@ pub enum Answer {
         /// Why.
         failure: Failure,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn event_kind_equals_serialized_tag() {
+        let failure = || Failure::new(super::super::FailureKind::Task, "no");
+        let (node, attempt) = (NodeIx::new(0), AttemptId::from("r.1"));
+        let events = [
+            Event::Scoped { only: None, fail_fast: true },
+            Event::Started,
+            Event::Looked { node, key: String::new(), prior: Prior::Nothing },
+            Event::Prepared {
+                node,
+                attempt: attempt.clone(),
+                key: String::new(),
+                digest: String::new(),
+                by_url: false,
+                work: None,
+                held: Hold::default(),
+                anew: None,
+                parts: Vec::new(),
+            },
+            Event::Capped { node, cap: Cap::Cost },
+            Event::Taken { node, prior: Prior::Nothing },
+            Event::Unprepared { node, failure: failure() },
+            Event::Submitted { node, attempt: attempt.clone(), task: TaskId::from("t") },
+            Event::Refused {
+                node,
+                attempt: attempt.clone(),
+                refusal: Refusal { kind: RefusalKind::Later, failure: failure(), retry_after: None },
+            },
+            Event::Lost { node, attempt: attempt.clone(), reason: String::new() },
+            Event::Answered { node, attempt: attempt.clone(), answer: Answer::Missing { expired: false } },
+            Event::Downloaded { node, attempt: attempt.clone(), artifact: artifact(), spent: None },
+            Event::NotDownloaded { node, attempt, failure: failure(), kept: 0 },
+            Event::Joined { at: 0, film: film() },
+            Event::NotJoined { at: 0, failure: failure() },
+            Event::Woke,
+            Event::Interrupted,
+        ];
+        assert_eq!(events.len(), EventKind::ALL.len());
+        for (event, kind) in events.iter().zip(EventKind::ALL) {
+            let stored = serde_json::to_value(event).unwrap();
+            assert_eq!((stored["event"].as_str(), event.kind()), (Some(kind.as_str()), *kind));
+        }
+    }
+
+    fn artifact() -> Artifact {
+        Artifact {
+            path: "a.mp4".into(),
+            sha256: String::new(),
+            bytes: 1,
+            seconds: 4.0,
+            width: 1,
+            height: 1,
+            last_frame_url: None,
+            expires_at: None,
+            changed_at: None,
+        }
+    }
+
+    fn film() -> Film {
+        Film {
+            path: "film.mp4".into(),
+            seconds: 4.0,
+            width: 1,
+            height: 1,
+            audio: false,
+            made_of: String::new(),
+            reused: false,
+        }
+    }
 }

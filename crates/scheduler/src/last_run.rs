@@ -1,11 +1,27 @@
 //! What failed in the last run of a workflow, and what was not begun because of that.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use workflow::plan::{NodeIx, Plan};
 
-use crate::ledger::RunRecord;
+use crate::ids::{AttemptId, RunId};
 use crate::state::{Answer, Event, Prior, RefusalKind};
+use crate::time::Millis;
+
+/// A run as it is on record, as far as is needed to say how its shots stood.
+#[derive(Debug, Clone)]
+pub struct RunRecord {
+    /// The run.
+    pub run: RunId,
+    /// When it began.
+    pub started_at: Millis,
+    /// What it was told besides its plan.
+    pub scoped: Option<Event>,
+    /// The last event about each shot, by the name that it had then.
+    pub last: HashMap<String, Event>,
+    /// Attempts whose tasks are gone from the service.
+    pub expired: Vec<AttemptId>,
+}
 
 /// How a shot stood when its run was last heard of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

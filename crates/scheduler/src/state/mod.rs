@@ -23,9 +23,8 @@ use std::sync::Arc;
 use workflow::plan::{NodeIx, Plan};
 
 pub use action::{Action, Download};
-pub use event::{Anew, Answer, Event, Prior, Refusal, RefusalKind};
-pub use keys::{Keys, key_of};
-pub(crate) use keys::{identities_of, parts_of};
+pub use event::{Anew, Answer, Event, EventKind, Prior, Refusal, RefusalKind};
+pub use keys::{Keys, identities_of, key_of, parts_of};
 pub use outcome::{Decision, Failure, FailureKind, Film, FilmOutcome, Halt, Outcome};
 pub use phase::{NodeState, Phase};
 pub use scope::Scope;

@@ -12,12 +12,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::budget::{Budget, Cap, Caps, Unpriced};
-use engine::policy::Rate;
-use engine::state::{
-    Answer, Decision, Failure, FailureKind, FilmOutcome, Halt, Outcome, Phase, Prior, Refusal, RefusalKind,
+use scheduler::budget::{Cap, Caps, Unpriced};
+use scheduler::policy::Rate;
+use scheduler::{
+    Action, Answer, Artifact, AttemptId, Budget, Decision, Event, Failure, FailureKind, FilmOutcome, Halt,
+    Millis, Outcome, Phase, Policy, Prior, Refusal, RefusalKind, RunId, RunState, TaskId,
 };
-use engine::{Action, Artifact, AttemptId, Event, Millis, Policy, RunId, RunState, TaskId};
 use serde_json::json;
 use support::{plan, plan_with};
 use workflow::plan::NodeIx;
@@ -105,7 +105,7 @@ impl Script {
             digest: String::new(),
             by_url: true,
             work: None,
-            held: engine::budget::Hold::default(),
+            held: scheduler::budget::Hold::default(),
             anew: None,
             parts: Vec::new(),
         })

@@ -5,9 +5,21 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 
 use crate::ids::{AttemptId, TaskId};
-use crate::ledger::Recorded;
 use crate::state::{Answer, Event, Prior, RefusalKind};
 use crate::time::Millis;
+
+/// An event of a run as it is on record.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// Its place in the ledger; later events have higher ones.
+    pub seq: i64,
+    /// When it happened.
+    pub at: Millis,
+    /// The name of the node that it is about.
+    pub node: Option<String>,
+    /// The event.
+    pub event: Event,
+}
 
 /// A run's shots in the order in which they were first heard of.
 #[derive(Debug, Clone, Default)]

@@ -147,7 +147,8 @@ pub fn key_of<'a>(
 }
 
 /// What identifies each of a node's inputs; nothing for those whose video is not there yet.
-pub(crate) fn identities_of<'a>(
+#[must_use]
+pub fn identities_of<'a>(
     plan: &Plan,
     node: NodeIx,
     artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
@@ -169,7 +170,8 @@ pub(crate) fn identities_of<'a>(
 }
 
 /// The parts of a node's key, as far as its inputs are known.
-pub(crate) fn parts_of<'a>(
+#[must_use]
+pub fn parts_of<'a>(
     plan: &Plan,
     node: NodeIx,
     service: &str,
