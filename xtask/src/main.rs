@@ -1,80 +1,80 @@
-//! Chores of this repository: `cargo xtask --help` lists them.
+//! Development tasks of this repository; `cargo xtask --help` lists them.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line for developers")]
 
 mod bench;
 mod conformance;
-mod film;
 mod fuzz;
 mod generate;
 mod planted;
 mod spec;
 mod tidy;
+mod verify_film;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Chores of this repository.
+/// Development tasks of this repository.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Arguments {
     #[command(subcommand)]
-    chore: Chore,
+    command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-enum Chore {
-    /// Checks the house rules: which crate knows which, the size and opening of files, words that must not be there.
+enum Command {
+    /// Checks the project's rules: dependencies between crates, size and header of files, references in documents.
     Tidy,
-    /// Checks that a film is whole: it probes, has pictures and sound and, where ffprobe is at hand, ffprobe agrees.
-    Film {
-        /// The film.
+    /// Verifies a film: its tracks and durations, with this project's probe and, where it is installed, with ffprobe.
+    VerifyFilm {
+        /// The MP4 file.
         file: PathBuf,
     },
-    /// Writes everything that is derived: the workflow's schema, the client's surface, the reference.
+    /// Writes the generated files: the workflow schema, the client's API listing, the reference.
     Generate {
-        /// Writes nothing, and fails where something is not current.
+        /// Writes nothing; fails where a file is out of date.
         #[arg(long)]
         check: bool,
     },
-    /// Compares contracts.
+    /// Compares revisions of openapi.yaml.
     Spec {
         #[command(subcommand)]
-        what: spec::Spec,
+        command: spec::Spec,
     },
-    /// Lets schemathesis drive the service from openapi.yaml and look at every answer. Needs Python, and the network for the first time.
+    /// Checks the service against openapi.yaml with schemathesis. Needs Python and, the first time, the network.
     Conformance,
     /// Sees to it that the simulation catches bugs that are planted on purpose.
     Planted,
-    /// Looks for workflow files that break the compiler's promises: a panic, a hang, too much memory.
+    /// Fuzzes the workflow compiler for panics, hangs and excessive memory.
     Fuzz(fuzz::Fuzz),
-    /// Measures; each prints the ratio that the documents quote.
+    /// Runs a benchmark of docs/benchmarks.md; fails where a bound is exceeded.
     Bench {
         #[command(subcommand)]
-        what: bench::Bench,
+        bench: bench::Bench,
     },
 }
 
 fn main() -> ExitCode {
-    let Arguments { chore } = Arguments::parse();
+    let Arguments { command } = Arguments::parse();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
-    let outcome = match chore {
-        Chore::Tidy => tidy::tidy(root),
-        Chore::Film { file } => film::check(&file),
-        Chore::Generate { check } => {
-            generate::generate(root, if check { generate::Mode::Check } else { generate::Mode::Write })
+    let outcome = match command {
+        Command::Tidy => tidy::run(root),
+        Command::VerifyFilm { file } => verify_film::verify(&file),
+        Command::Generate { check } => {
+            generate::run(root, if check { generate::Mode::Check } else { generate::Mode::Write })
         }
-        Chore::Spec { what } => return spec::spec(root, &what),
-        Chore::Conformance => conformance::check(root),
-        Chore::Planted => planted::check(root),
-        Chore::Fuzz(args) => fuzz::fuzz(root, &args),
-        Chore::Bench { what } => bench::bench(root, &what),
+        Command::Spec { command } => return spec::run(root, &command),
+        Command::Conformance => conformance::run(root),
+        Command::Planted => planted::check(root),
+        Command::Fuzz(args) => fuzz::run(root, &args),
+        Command::Bench { bench } => bench::run(root, &bench),
     };
     match outcome {
-        Ok(said) => {
-            println!("{said}");
+        Ok(report) => {
+            println!("{report}");
             ExitCode::SUCCESS
         }
         Err(problems) => {

@@ -1,4 +1,4 @@
-//! How long a person waits for `runner check`, from the start of the process to its end.
+//! Wall-clock time of `runner check`, from the start of the process to its end.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,57 +6,57 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const SHOTS: usize = 50;
-const WARM_UP: usize = 5;
+const WARM_UP_RUNS: usize = 5;
 const RUNS: usize = 60;
-/// What the median run has to take less than.
-const BOUND: Duration = Duration::from_millis(20);
+/// Upper bound of the median.
+const MAX_MEDIAN: Duration = Duration::from_millis(20);
 
 pub(super) fn measure(root: &Path) -> Result<String, String> {
-    let told = |error: &dyn std::fmt::Display| error.to_string();
+    let text = |error: &dyn std::fmt::Display| error.to_string();
     let built = Command::new("cargo")
         .args(["build", "--release", "--quiet", "-p", "runner"])
         .current_dir(root)
         .status()
-        .map_err(|error| told(&error))?;
+        .map_err(|error| text(&error))?;
     if !built.success() {
         return Err("the runner cannot be built".to_owned());
     }
-    let program = std::env::current_exe().map_err(|error| told(&error))?.with_file_name("runner");
-    let project = tempfile::tempdir().map_err(|error| told(&error))?;
-    fs_err::write(project.path().join("storyboard.yaml"), storyboard()).map_err(|error| told(&error))?;
+    let program = std::env::current_exe().map_err(|error| text(&error))?.with_file_name("runner");
+    let project = tempfile::tempdir().map_err(|error| text(&error))?;
+    fs_err::write(project.path().join("storyboard.yaml"), storyboard()).map_err(|error| text(&error))?;
     let check = || {
         let started = Instant::now();
-        let ended = Command::new(&program)
+        let output = Command::new(&program)
             .args(["check", "storyboard.yaml"])
             .current_dir(project.path())
             .stdin(Stdio::null())
             .output()
             .map_err(|error| error.to_string())?;
-        let took = started.elapsed();
-        if ended.status.success() {
-            Ok(took)
+        let elapsed = started.elapsed();
+        if output.status.success() {
+            Ok(elapsed)
         } else {
-            Err(String::from_utf8_lossy(&ended.stderr).into_owned())
+            Err(String::from_utf8_lossy(&output.stderr).into_owned())
         }
     };
-    for _ in 0..WARM_UP {
+    for _ in 0..WARM_UP_RUNS {
         check()?;
     }
     let mut times = (0..RUNS).map(|_| check()).collect::<Result<Vec<Duration>, String>>()?;
     times.sort_unstable();
     let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
-    let (least, median, greatest) = (times[0], times[RUNS / 2], times[RUNS - 1]);
+    let (min, median, max) = (times[0], times[RUNS / 2], times[RUNS - 1]);
     let report = format!(
-        "runner check of {SHOTS} shots, {RUNS} runs: median {:.1} ms, least {:.1} ms, greatest {:.1} ms (bound {} ms)",
+        "runner check of {SHOTS} shots, {RUNS} runs: median {:.1} ms, min {:.1} ms, max {:.1} ms (bound {} ms)",
         milliseconds(median),
-        milliseconds(least),
-        milliseconds(greatest),
-        BOUND.as_millis(),
+        milliseconds(min),
+        milliseconds(max),
+        MAX_MEDIAN.as_millis(),
     );
-    if median > BOUND { Err(report) } else { Ok(report) }
+    if median > MAX_MEDIAN { Err(report) } else { Ok(report) }
 }
 
-/// Five chains of ten shots, as a film maker writes them.
+/// A workflow of five chains of ten shots.
 fn storyboard() -> String {
     let mut text = String::from(
         "version: 1

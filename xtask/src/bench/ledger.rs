@@ -1,7 +1,7 @@
-//! Scheduling and ledger alone: one run's whole life-cycle, event by event, with the real database and full synchronisation.
+//! Throughput of the scheduler and the ledger: the complete event sequence of one run, in the real database with `synchronous=FULL`.
 //!
-//! What the service and the network would do is answered at once. Every event is appended and applied as the executor does it: in batches of what
-//! has become known together, with as many tasks out as a large run has.
+//! Every action is answered immediately, in place of the service and the network. Events are appended and applied as in the executor: in
+//! batches of the events that are pending, with as many tasks in flight as in a large run.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -20,25 +20,25 @@ use workflow::{Folder, Options};
 
 /// Nodes in the one run.
 const NODES: usize = 100_000;
-/// As many events go into one transaction at most: the executor's own number.
-const BATCH: usize = 1_024;
+/// Maximum number of events in one transaction; the executor's own value.
+const MAX_BATCH: usize = 1_024;
 const IN_FLIGHT: usize = 1_000;
-/// At least so many nodes a second, from look-up to video.
-const RATE: f64 = 8_000.0;
-/// At most so much memory for the whole run, plan and all.
-const MEGABYTES: f64 = 400.0;
+/// Lower bound of the throughput: nodes per second, from lookup to artifact.
+const MIN_RATE: f64 = 8_000.0;
+/// Upper bound of resident memory, plan included, in megabytes.
+const MAX_MEGABYTES: f64 = 400.0;
 
 pub(super) fn measure() -> Result<String, String> {
-    let told = |error: &dyn std::fmt::Display| error.to_string();
-    let folder = tempfile::tempdir().map_err(|error| told(&error))?;
-    let plan = plan(folder.path())?;
-    let file = folder.path().join(".runner").join("ledger.db");
-    let ledger = Ledger::open(&file, folder.path()).map_err(|error| told(&error))?;
+    let text = |error: &dyn std::fmt::Display| error.to_string();
+    let project = tempfile::tempdir().map_err(|error| text(&error))?;
+    let plan = plan(project.path())?;
+    let file = project.path().join(".runner").join("ledger.db");
+    let ledger = Ledger::open(&file, project.path()).map_err(|error| text(&error))?;
     let run = RunId::from("bench");
     let lease = ledger
         .begin(run.clone(), plan.name(), "https://api.example.com", Caps::default(), Millis(1))
-        .map_err(|error| told(&error))?;
-    // No limit but the one on tasks out: what is measured is not waiting.
+        .map_err(|error| text(&error))?;
+    // Only the limit on tasks in flight applies, so that waiting is not measured.
     let policy = Policy {
         in_flight: IN_FLIGHT,
         downloads: IN_FLIGHT,
@@ -47,26 +47,26 @@ pub(super) fn measure() -> Result<String, String> {
         ..Policy::remote()
     };
     let mut state = RunState::new(Arc::clone(&plan), "https://api.example.com", policy);
-    let mut waiting = VecDeque::from([Event::Started]);
-    let mut wakes: BTreeSet<Millis> = BTreeSet::new();
+    let mut pending = VecDeque::from([Event::Started]);
+    let mut timers: BTreeSet<Millis> = BTreeSet::new();
     let (mut events, mut commits, mut now, mut memory) = (0_usize, 0_usize, Millis(1), 0_f64);
     let mut skipped = 0_i64;
-    let begun = Instant::now();
+    let started = Instant::now();
     while !state.is_over() {
-        // Time goes as it does, so that as much becomes known together as would in a run; only nobody waits for a poll to be due.
-        let passed = i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
-        now = Millis(now.0.max(1 + passed + skipped));
-        if waiting.is_empty() {
-            let due = wakes.first().copied().ok_or("the run stands still")?;
+        // The clock follows real time, so that batches have the size that they have in a run. Waiting for a poll's due time is skipped.
+        let elapsed = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
+        now = Millis(now.0.max(1 + elapsed + skipped));
+        if pending.is_empty() {
+            let due = timers.first().copied().ok_or("the run makes no progress")?;
             skipped += (due.0 - now.0).max(0);
             now = now.max(due);
         }
-        if wakes.first().is_some_and(|due| *due <= now) {
-            wakes = wakes.split_off(&Millis(now.0 + 1));
-            waiting.push_back(Event::Woke);
+        if timers.first().is_some_and(|due| *due <= now) {
+            timers = timers.split_off(&Millis(now.0 + 1));
+            pending.push_back(Event::Woke);
         }
-        let batch: Vec<(Event, Kept)> = (0..BATCH)
-            .map_while(|_| waiting.pop_front())
+        let batch: Vec<(Event, Kept)> = (0..MAX_BATCH)
+            .map_while(|_| pending.pop_front())
             .map(|event| {
                 let kept = if state.decides(&event, now) { Kept::Yes } else { Kept::No };
                 (event, kept)
@@ -74,12 +74,12 @@ pub(super) fn measure() -> Result<String, String> {
             .collect();
         events += batch.len();
         commits += 1;
-        for event in ledger.append(&lease, &plan, now, batch).map_err(|error| told(&error))? {
+        for event in ledger.append(&lease, &plan, now, batch).map_err(|error| text(&error))? {
             for action in state.apply(event, now) {
                 if let Action::Wake { at } = action {
-                    wakes.insert(at);
+                    timers.insert(at);
                 } else {
-                    waiting.extend(answer(action, &state));
+                    pending.extend(complete(action, &state));
                 }
             }
         }
@@ -87,23 +87,23 @@ pub(super) fn measure() -> Result<String, String> {
             memory = memory.max(super::resident_megabytes().unwrap_or(0.0));
         }
     }
-    let took = begun.elapsed().as_secs_f64();
-    ledger.end(&lease, now).map_err(|error| told(&error))?;
+    let seconds = started.elapsed().as_secs_f64();
+    ledger.end(&lease, now).map_err(|error| text(&error))?;
     let summary = state.summary(run);
     let done = summary.count(|outcome| matches!(outcome, Outcome::Done { .. }));
     if done != plan.len() {
         return Err(format!("{done} of {} nodes are done", plan.len()));
     }
-    let rate = done as f64 / took;
-    let said = format!(
-        "ledger: {done} node life-cycles in {took:.1} s, {rate:.0} a second (bound {RATE}); {events} events in {commits} commits, \
-         synchronous=FULL, {IN_FLIGHT} in flight; {memory:.0} MB resident at most (bound {MEGABYTES})"
+    let rate = done as f64 / seconds;
+    let report = format!(
+        "ledger: {done} node life-cycles in {seconds:.1} s, {rate:.0} per second (bound {MIN_RATE}); {events} events in {commits} commits, \
+         synchronous=FULL, {IN_FLIGHT} in flight; peak resident memory {memory:.0} MB (bound {MAX_MEGABYTES})"
     );
-    if rate < RATE || memory > MEGABYTES { Err(said) } else { Ok(said) }
+    if rate < MIN_RATE || memory > MAX_MEGABYTES { Err(report) } else { Ok(report) }
 }
 
-/// What the world answers to an action, at once and well.
-fn answer(action: Action, state: &RunState) -> Option<Event> {
+/// The event that completes an action successfully.
+fn complete(action: Action, state: &RunState) -> Option<Event> {
     Some(match action {
         Action::Look { node, key, .. } => Event::Looked { node, key: key.to_string(), prior: Prior::Nothing },
         Action::Prepare { node, key, .. } => Event::Prepared {
@@ -155,8 +155,8 @@ fn artifact(node: NodeIx, sha256: &str) -> Artifact {
     }
 }
 
-/// One shot over a long axis.
-fn plan(folder: &std::path::Path) -> Result<Arc<Plan>, String> {
+/// One shot over an axis of `NODES` values.
+fn plan(project: &std::path::Path) -> Result<Arc<Plan>, String> {
     let text = format!(
         "version: 1\nname: bench\ndefaults: {{ model: modela-video-2-0-260128, seconds: 5, resolution: 480p, ratio: \"16:9\" }}\nshots:\n  \
          - id: shot\n    prompt: \"a harbour in fog, take {{{{ number }}}}\"\n    seed: \"{{{{ number }}}}\"\n    matrix:\n      number: {{ from: 1, to: {NODES} }}\n"
@@ -164,7 +164,7 @@ fn plan(folder: &std::path::Path) -> Result<Arc<Plan>, String> {
     workflow::load(
         text.as_bytes(),
         "bench.yaml",
-        &Folder::new(folder),
+        &Folder::new(project),
         &Options::default(),
         Contract::embedded(),
     )

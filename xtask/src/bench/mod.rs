@@ -1,4 +1,4 @@
-//! Measurements that documents quote: each as a ratio or a bound within one run, never against yesterday's figure.
+//! Benchmarks that docs/benchmarks.md quotes. Each compares with a bound or with a baseline of the same run, never with an earlier figure.
 
 mod check;
 mod ledger;
@@ -18,23 +18,23 @@ pub(crate) enum Bench {
     Check,
     /// The example storyboard through the whole program, against rendering its shots alone on as many threads.
     Storyboard,
-    /// Processor seconds a clip by scene and size, split into drawing and the rest; several clips at once.
+    /// CPU seconds per clip by scene and size, split into drawing and the rest; several clips in parallel.
     Render,
-    /// Scheduling and ledger alone: 100,000 nodes in one run, every event durable.
+    /// Throughput of scheduler and ledger: 100,000 nodes in one run, every event durable.
     Ledger,
-    /// What the runner adds to the time that a service imposes: a thousand short tasks, and a chain.
+    /// Overhead of `runner run` over the service's own time: a thousand short tasks, and a chain.
     Overhead,
-    /// Polling that learns against fixed and doubling schedules, in simulated time.
+    /// The learned polling schedule against fixed and doubling intervals, in simulated time.
     Polling,
-    /// Polls of the service while 2,000 tasks wait and all workers render.
+    /// Latency of polls while 2,000 tasks are queued and all workers render.
     Service,
 }
 
-pub(crate) fn bench(root: &Path, what: &Bench) -> Result<String, String> {
+pub(crate) fn run(root: &Path, bench: &Bench) -> Result<String, String> {
     if cfg!(debug_assertions) {
-        return Err("figures are for release builds: cargo run --release -p xtask -- bench …".to_owned());
+        return Err("benchmarks need a release build: cargo run --release -p xtask -- bench …".to_owned());
     }
-    match what {
+    match bench {
         Bench::Check => check::measure(root),
         Bench::Storyboard => storyboard::measure(root),
         Bench::Render => render::measure(),
@@ -45,7 +45,7 @@ pub(crate) fn bench(root: &Path, what: &Bench) -> Result<String, String> {
     }
 }
 
-/// Of this process; only Linux says so in a file.
+/// Resident memory of this process; `None` where there is no `/proc` (other systems than Linux).
 fn resident_megabytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,4 +1,4 @@
-//! What a clip costs: processor seconds by scene and size, of which so much for drawing; then several clips at once.
+//! CPU seconds per clip by scene and size, with the share of drawing; then several clips in parallel.
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -22,15 +22,15 @@ const SCENES: [(&str, &str); 7] = [
     ("forest in mist", "pine forest in morning mist, dolly in"),
     ("dunes", "desert dunes at golden hour, pan left"),
 ];
-const USUAL: (u32, u32) = (854, 480);
+const SMALL: (u32, u32) = (854, 480);
 const LARGE: (u32, u32) = (1280, 720);
 
-/// Renders every scene in the usual size and the first in a larger one, then the first scene by one and by two threads.
+/// Renders every scene at 480p and the first at 720p, then the first scene on one and on two threads.
 pub(crate) fn measure() -> Result<String, String> {
     let mut report = String::from(
         "| scene | size | CPU s | of which drawing | encoding, sound, last frame |\n|---|---|---|---|---|\n",
     );
-    let clips = SCENES.map(|scene| (scene, USUAL)).into_iter().chain([(SCENES[0], LARGE)]);
+    let clips = SCENES.map(|scene| (scene, SMALL)).into_iter().chain([(SCENES[0], LARGE)]);
     for ((name, prompt), (width, height)) in clips {
         let job = job(prompt, width, height);
         let (drawing, drawn) = cpu_seconds(|| Procedural.draw(&job, &mut |_| Ok(())))?;
@@ -40,8 +40,8 @@ pub(crate) fn measure() -> Result<String, String> {
         let rest = (total - drawing).max(0.0);
         let _ = writeln!(report, "| {name} | {width}x{height} | {total:.2} | {drawing:.2} | {rest:.2} |");
     }
-    let job = job(SCENES[0].1, USUAL.0, USUAL.1);
-    let (one, two) = (side_by_side(&job, 1)?, side_by_side(&job, 2)?);
+    let job = job(SCENES[0].1, SMALL.0, SMALL.1);
+    let (one, two) = (parallel_seconds(&job, 1)?, parallel_seconds(&job, 2)?);
     let _ = writeln!(
         report,
         "\n{} at {}x{}: one clip in {one:.2} s, two at once in {two:.2} s: {:.2} times as many clips a second; peak memory {} MiB",
@@ -58,19 +58,19 @@ fn render(job: &Job) -> Result<(), String> {
     Procedural.render(job, &mut |_| ControlFlow::Continue(())).map(drop).map_err(|error| error.to_string())
 }
 
-/// Seconds by the clock that `count` threads take for a clip each.
-fn side_by_side(job: &Job, count: usize) -> Result<f64, String> {
-    let begun = Instant::now();
+/// Wall-clock seconds that `count` threads take for one clip each.
+fn parallel_seconds(job: &Job, count: usize) -> Result<f64, String> {
+    let started = Instant::now();
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..count).map(|_| scope.spawn(|| render(job))).collect();
         threads
             .into_iter()
             .try_for_each(|thread| thread.join().unwrap_or_else(|_| Err("a rendering panicked".to_owned())))
     })?;
-    Ok(begun.elapsed().as_secs_f64())
+    Ok(started.elapsed().as_secs_f64())
 }
 
-/// What this thread spends on `work`, as the kernel counts it.
+/// CPU seconds of this thread for `work`, from the kernel's accounting.
 fn cpu_seconds<T>(work: impl FnOnce() -> T) -> Result<(f64, T), String> {
     let before = thread_nanoseconds()?;
     let outcome = work();
@@ -81,7 +81,7 @@ fn thread_nanoseconds() -> Result<u64, String> {
     read_number("/proc/thread-self/schedstat", |text| text.split_whitespace().next().map(str::to_owned))
 }
 
-/// Bytes, the most that this process has had in memory.
+/// Peak resident memory of this process in bytes.
 fn peak_memory() -> Result<u64, String> {
     let kibibytes = read_number("/proc/self/status", |text| {
         let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -92,7 +92,9 @@ fn peak_memory() -> Result<u64, String> {
 
 fn read_number(path: &str, pick: impl Fn(&str) -> Option<String>) -> Result<u64, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}; this needs Linux"))?;
-    pick(&text).and_then(|number| number.parse().ok()).ok_or_else(|| format!("{path} has another form"))
+    pick(&text)
+        .and_then(|number| number.parse().ok())
+        .ok_or_else(|| format!("{path} has an unexpected format"))
 }
 
 fn job(prompt: &str, width: u32, height: u32) -> Job {

@@ -1,7 +1,6 @@
-//! How the service answers polls while it has much to do: 2,000 tasks wait, all workers render, 500 polls arrive each second.
+//! Latency of polls under load: 2,000 tasks are queued, all workers render, 500 polls arrive per second.
 //!
-//! Client and service share this process and this machine, so the figures are worse than what a client elsewhere would see of the
-//! service, never better.
+//! Client and service share this process and its cores, so the figures are an upper bound of what a remote client sees.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,77 +15,77 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 const KEY: &str = "sk-bench";
 const TASKS: usize = 2_000;
-const SUBMITTED_AT_ONCE: usize = 16;
-const POLLS_A_SECOND: u64 = 500;
+const PARALLEL_SUBMITS: usize = 16;
+const POLLS_PER_SECOND: u64 = 500;
 const WARM_UP: Duration = Duration::from_secs(5);
 const MEASURED: Duration = Duration::from_secs(30);
-/// What 99 of 100 polls must be answered within.
-const P99: Duration = Duration::from_millis(50);
-/// How much the memory may grow while it is measured: rendering itself breathes by tens of megabytes.
-const GROWTH: f64 = 1.15;
+/// Upper bound of the 99th percentile.
+const MAX_P99: Duration = Duration::from_millis(50);
+/// Upper bound of memory growth during the measurement: rendering alone varies by tens of megabytes.
+const MAX_GROWTH: f64 = 1.15;
 
-/// Measures, and says so; an error when a bound is broken.
+/// The figures; an error where a bound is exceeded.
 pub(super) fn measure() -> Result<String, String> {
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     runtime.block_on(under_load())
 }
 
 async fn under_load() -> Result<String, String> {
-    let told = |error: &dyn std::fmt::Display| error.to_string();
-    let folder = tempfile::tempdir().map_err(|error| told(&error))?;
+    let text = |error: &dyn std::fmt::Display| error.to_string();
+    let folder = tempfile::tempdir().map_err(|error| text(&error))?;
     let config = Config::embedded(folder.path().join("service"), SecretString::from(KEY));
     let workers = config.workers;
     let service = Service::start(config, Arc::new(Procedural), Sources::system())
         .await
-        .map_err(|error| told(&error))?;
+        .map_err(|error| text(&error))?;
     let videos = format!("{}v1/videos", service.base_url());
-    let http = Client::builder().no_proxy().build().map_err(|error| told(&error))?;
-    let begin = Instant::now();
+    let http = Client::builder().no_proxy().build().map_err(|error| text(&error))?;
+    let started = Instant::now();
     let ids = submit_all(&http, &videos).await?;
-    let accepted_in = begin.elapsed();
+    let submit_time = started.elapsed();
     let warm = poll_for(WARM_UP, &http, &videos, &ids).await?;
     let memory_before = super::resident_megabytes();
-    let mut waits = poll_for(MEASURED, &http, &videos, &ids).await?;
+    let mut latencies = poll_for(MEASURED, &http, &videos, &ids).await?;
     let memory_after = super::resident_megabytes();
     let done = completed(&http, &service).await?;
     service.shutdown().await;
 
-    waits.sort_unstable();
-    let at = |share: f64| waits[((waits.len() - 1) as f64 * share) as usize];
-    let (median, p99, worst) = (at(0.5), at(0.99), at(1.0));
+    latencies.sort_unstable();
+    let quantile = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize];
+    let (median, p99, max) = (quantile(0.5), quantile(0.99), quantile(1.0));
     let memory = match (memory_before, memory_after) {
         (Some(before), Some(after)) => format!("{before:.0} MB resident before, {after:.0} MB after"),
-        _ => "this system does not say how much memory is used".to_owned(),
+        _ => "resident memory is unknown on this system".to_owned(),
     };
     let report = format!(
-        "{TASKS} tasks accepted in {:.1} s; {workers} workers render, {done} tasks done meanwhile; {} polls in {} s (after {} to warm up): \
-         median {:.1} ms, p99 {:.1} ms, worst {:.1} ms; {memory}",
-        accepted_in.as_secs_f64(),
-        waits.len(),
+        "{TASKS} tasks accepted in {:.1} s; {workers} workers render, {done} tasks completed meanwhile; {} polls in {} s (after {} to warm up): \
+         median {:.1} ms, p99 {:.1} ms, max {:.1} ms; {memory}",
+        submit_time.as_secs_f64(),
+        latencies.len(),
         MEASURED.as_secs(),
         warm.len(),
         median.as_secs_f64() * 1e3,
         p99.as_secs_f64() * 1e3,
-        worst.as_secs_f64() * 1e3,
+        max.as_secs_f64() * 1e3,
     );
-    if p99 > P99 {
-        return Err(format!("{report}\np99 is above {} ms", P99.as_millis()));
+    if p99 > MAX_P99 {
+        return Err(format!("{report}\np99 is above {} ms", MAX_P99.as_millis()));
     }
     if let (Some(before), Some(after)) = (memory_before, memory_after)
-        && after > before * GROWTH
+        && after > before * MAX_GROWTH
     {
-        return Err(format!("{report}\nthe memory grows"));
+        return Err(format!("{report}\nresident memory grows by more than {MAX_GROWTH}"));
     }
     Ok(report)
 }
 
 async fn submit_all(http: &Client, videos: &str) -> Result<Arc<Vec<String>>, String> {
-    let submitters: Vec<_> = (0..SUBMITTED_AT_ONCE)
+    let submitters: Vec<_> = (0..PARALLEL_SUBMITS)
         .map(|first| {
             let (http, videos) = (http.clone(), videos.to_owned());
             tokio::spawn(async move {
                 let mut ids = Vec::new();
-                for number in (first..TASKS).step_by(SUBMITTED_AT_ONCE) {
+                for number in (first..TASKS).step_by(PARALLEL_SUBMITS) {
                     let request =
                         json!({"model": "modelb-video-480p", "prompt": format!("a harbour, {number}"), "seconds": "5"});
                     let answer = http.post(&videos).bearer_auth(KEY).json(&request).send().await;
@@ -104,21 +103,21 @@ async fn submit_all(http: &Client, videos: &str) -> Result<Arc<Vec<String>>, Str
     Ok(Arc::new(ids))
 }
 
-/// Sends a poll at each tick, whatever became of the earlier ones, and counts each wait from its tick: a stall of the service is seen by
-/// every poll that it held up.
+/// Sends a poll at each tick without waiting for earlier ones, and measures each latency from its tick, so that a stall of the service
+/// counts for every poll that it delays (no coordinated omission).
 async fn poll_for(
     time: Duration,
     http: &Client,
     videos: &str,
     ids: &Arc<Vec<String>>,
 ) -> Result<Vec<Duration>, String> {
-    let mut ticks = interval(Duration::from_micros(1_000_000 / POLLS_A_SECOND));
+    let mut ticks = interval(Duration::from_micros(1_000_000 / POLLS_PER_SECOND));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
-    let polls = POLLS_A_SECOND * time.as_secs();
+    let polls = POLLS_PER_SECOND * time.as_secs();
     let mut sent = Vec::with_capacity(polls as usize);
     for number in 0..polls {
         let due = ticks.tick().await;
-        // Another part of the queue each time: 617 and the number of tasks have no divisor in common.
+        // Visits all of the queue: 617 and the number of tasks are coprime.
         let id = &ids[(number as usize * 617) % ids.len()];
         let poll = http.get(format!("{videos}/{id}")).bearer_auth(KEY);
         sent.push(tokio::spawn(async move {
@@ -131,14 +130,14 @@ async fn poll_for(
             Ok::<_, String>(due.elapsed())
         }));
     }
-    let mut waits = Vec::with_capacity(sent.len());
+    let mut latencies = Vec::with_capacity(sent.len());
     for poll in sent {
-        waits.push(poll.await.map_err(|error| error.to_string())??);
+        latencies.push(poll.await.map_err(|error| error.to_string())??);
     }
-    Ok(waits)
+    Ok(latencies)
 }
 
-/// Tasks that have ended well, as the service counts them.
+/// Completed tasks, from the service's metrics.
 async fn completed(http: &Client, service: &Service) -> Result<u64, String> {
     let metrics =
         http.get(format!("{}metrics", service.base_url())).send().await.map_err(|error| error.to_string())?;
@@ -146,5 +145,5 @@ async fn completed(http: &Client, service: &Service) -> Result<u64, String> {
     let line =
         text.lines().find_map(|line| line.strip_prefix(r#"video_tasks_ended_total{status="completed"} "#));
     line.and_then(|count| count.parse().ok())
-        .ok_or_else(|| "the metrics do not say what is completed".to_owned())
+        .ok_or_else(|| "the metrics lack the number of completed tasks".to_owned())
 }

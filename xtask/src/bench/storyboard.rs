@@ -1,4 +1,4 @@
-//! What the whole program adds to rendering: submission, polling, the ledger, the store, downloads, frames fed forward and the film.
+//! Overhead of the whole program over rendering: submission, polling, ledger, store, downloads, frames of chained shots, joining the film.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -12,8 +12,8 @@ use renderer::{Job, Procedural, Quality, Renderer as _};
 use workflow::plan::{NodeIx, Plan};
 use workflow::{Folder, Options};
 
-/// The whole may take this much longer than rendering alone.
-const BOUND: f64 = 1.3;
+/// Upper bound of the ratio to rendering alone.
+const MAX_RATIO: f64 = 1.3;
 
 pub(super) fn measure(root: &Path) -> Result<String, String> {
     let folder = root.join("workflows");
@@ -27,37 +27,41 @@ pub(super) fn measure(root: &Path) -> Result<String, String> {
     )
     .map_err(|report| report.to_string())?;
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let whole = whole(root, &text)?;
-    let alone = alone(&plan, threads)?;
-    let ratio = whole.as_secs_f64() / alone.as_secs_f64();
-    let said = format!(
-        "storyboard: {} shots in {:.1} s; rendering alone on {threads} threads {:.1} s; ratio {ratio:.2} (bound {BOUND})",
+    let run = run(root, &text)?;
+    let render_only = render_only(&plan, threads)?;
+    let ratio = run.as_secs_f64() / render_only.as_secs_f64();
+    let report = format!(
+        "storyboard: {} shots in {:.1} s; rendering alone on {threads} threads {:.1} s; ratio {ratio:.2} (bound {MAX_RATIO})",
         plan.len(),
-        whole.as_secs_f64(),
-        alone.as_secs_f64(),
+        run.as_secs_f64(),
+        render_only.as_secs_f64(),
     );
-    if ratio > BOUND { Err(said) } else { Ok(said) }
+    if ratio > MAX_RATIO { Err(report) } else { Ok(report) }
 }
 
 /// The time of `runner run storyboard.yaml` in a new folder.
-fn whole(root: &Path, text: &[u8]) -> Result<Duration, String> {
+fn run(root: &Path, text: &[u8]) -> Result<Duration, String> {
     let cargo = |arguments: &[&str]| Command::new("cargo").args(arguments).current_dir(root).status();
     cargo(&["build", "--release", "--quiet", "-p", "runner"]).map_err(|error| error.to_string())?;
     let program = std::env::current_exe().map_err(|error| error.to_string())?.with_file_name("runner");
     let project = tempfile::tempdir().map_err(|error| error.to_string())?;
     fs_err::write(project.path().join("storyboard.yaml"), text).map_err(|error| error.to_string())?;
     let started = Instant::now();
-    let ended = Command::new(program)
+    let output = Command::new(program)
         .args(["run", "storyboard.yaml"])
         .current_dir(project.path())
         .env_remove("RUNNER_BASE_URL")
         .output()
         .map_err(|error| error.to_string())?;
-    let took = started.elapsed();
-    if ended.status.success() { Ok(took) } else { Err(String::from_utf8_lossy(&ended.stderr).into_owned()) }
+    let elapsed = started.elapsed();
+    if output.status.success() {
+        Ok(elapsed)
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
 }
 
-/// The last frames of what is rendered; shots wait for those that they continue.
+/// The last frames of rendered shots; shots that continue one wait for it.
 #[derive(Default)]
 struct Frames {
     done: Mutex<Vec<(NodeIx, RgbImage)>>,
@@ -75,14 +79,14 @@ impl Frames {
         }
     }
 
-    fn put(&self, node: NodeIx, frame: RgbImage) {
+    fn insert(&self, node: NodeIx, frame: RgbImage) {
         self.done.lock().unwrap_or_else(PoisonError::into_inner).push((node, frame));
         self.changed.notify_all();
     }
 }
 
-/// The time of rendering the plan's shots and nothing else, chains kept, longest first.
-fn alone(plan: &Plan, threads: usize) -> Result<Duration, String> {
+/// The time of only rendering the plan's shots, in the order of chains, longest chain first.
+fn render_only(plan: &Plan, threads: usize) -> Result<Duration, String> {
     let mut order: Vec<NodeIx> = plan.nodes().map(|(node, _)| node).collect();
     order.sort_by_key(|node| std::cmp::Reverse(plan.rank(*node)));
     let queue = Mutex::new(order.into_iter());
@@ -96,11 +100,11 @@ fn alone(plan: &Plan, threads: usize) -> Result<Duration, String> {
                         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
                         let Some(node) = next else { return Ok(()) };
                         let first_frame =
-                            plan.predecessors(node).first().map(|before| frames.wait_for(*before));
+                            plan.predecessors(node).first().map(|predecessor| frames.wait_for(*predecessor));
                         let rendering = Procedural
                             .render(&job(plan, node, first_frame), &mut |_| ControlFlow::Continue(()))
                             .map_err(|error| error.to_string())?;
-                        frames.put(node, rendering.last_frame);
+                        frames.insert(node, rendering.last_frame);
                     }
                 })
             })
@@ -112,7 +116,7 @@ fn alone(plan: &Plan, threads: usize) -> Result<Duration, String> {
     Ok(started.elapsed())
 }
 
-/// The job that the service makes of a 480p request at 16:9.
+/// The render job of a request at 480p and 16:9.
 fn job(plan: &Plan, node: NodeIx, first_frame: Option<RgbImage>) -> Job {
     let node = plan.node(node);
     Job {

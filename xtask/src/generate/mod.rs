@@ -1,91 +1,94 @@
-//! Everything in the repository that is derived from something else in it, written or compared.
+//! Generated files of the repository: written, or compared with what would be written.
 
+mod api_surface;
 mod reference;
-mod surface;
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use contract::Contract;
 
-/// Whether to write what is derived, or to compare it with what is there.
+use api_surface::api_surface;
+use reference::reference;
+
+/// Whether to write the generated files or only to compare them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Writes what differs.
+    /// Writes the files that differ.
     Write,
-    /// Fails where something differs, and names it.
+    /// Fails and names the files that differ.
     Check,
 }
 
-/// A derived file.
+/// A generated file.
 #[derive(Debug)]
-struct Derived {
+struct GeneratedFile {
     /// Relative to the repository.
     path: &'static str,
-    /// What it has to say.
+    /// The expected content.
     text: String,
-    /// What it is derived from.
-    from: &'static str,
+    /// What it is generated from.
+    source: &'static str,
 }
 
-/// Writes or checks every derived file.
-pub(crate) fn generate(root: &Path, mode: Mode) -> Result<String, String> {
-    let all = derived(Contract::embedded())?;
+/// Writes or checks every generated file.
+pub(crate) fn run(root: &Path, mode: Mode) -> Result<String, String> {
+    let all = generated_files(Contract::embedded())?;
     match mode {
         Mode::Write => write(root, &all),
         Mode::Check => check(root, &all),
     }
 }
 
-fn derived(contract: &Contract) -> Result<Vec<Derived>, String> {
+fn generated_files(contract: &Contract) -> Result<Vec<GeneratedFile>, String> {
     let schema = serde_json::to_string_pretty(&workflow::workflow_schema(contract))
-        .map_err(|error| format!("the workflow's schema cannot be written as JSON: {error}"))?;
+        .map_err(|error| format!("the workflow schema cannot be serialized: {error}"))?;
     Ok(vec![
-        Derived {
+        GeneratedFile {
             path: "workflows/workflow.schema.json",
             text: format!("{schema}\n"),
-            from: "openapi.yaml and the runner's words in crates/workflow/src/schema",
+            source: "openapi.yaml and the runner's keys in crates/workflow/src/schema",
         },
-        Derived {
+        GeneratedFile {
             path: "crates/client/api.txt",
-            text: surface::of(client::GENERATED)?,
-            from: "the client that the build generates from openapi.yaml",
+            text: api_surface(client::GENERATED)?,
+            source: "the client that the build generates from openapi.yaml",
         },
-        Derived { path: "docs/reference.md", text: reference::of(contract)?, from: "openapi.yaml" },
+        GeneratedFile { path: "docs/reference.md", text: reference(contract)?, source: "openapi.yaml" },
     ])
 }
 
-fn write(root: &Path, all: &[Derived]) -> Result<String, String> {
+fn write(root: &Path, all: &[GeneratedFile]) -> Result<String, String> {
     let mut written = Vec::new();
-    for one in all.iter().filter(|one| !is_current(root, one)) {
-        let path = root.join(one.path);
+    for file in all.iter().filter(|file| !is_current(root, file)) {
+        let path = root.join(file.path);
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder).map_err(|error| error.to_string())?;
         }
-        fs_err::write(&path, &one.text).map_err(|error| error.to_string())?;
-        written.push(one.path);
+        fs_err::write(&path, &file.text).map_err(|error| error.to_string())?;
+        written.push(file.path);
     }
     Ok(match written.as_slice() {
-        [] => format!("generate: all {} derived files are current", all.len()),
+        [] => format!("generate: all {} generated files are up to date", all.len()),
         written => format!("generate: wrote {}", written.join(", ")),
     })
 }
 
-fn check(root: &Path, all: &[Derived]) -> Result<String, String> {
+fn check(root: &Path, all: &[GeneratedFile]) -> Result<String, String> {
     let mut problems = String::new();
-    for one in all.iter().filter(|one| !is_current(root, one)) {
-        let _ = writeln!(problems, "{} is not what follows from {}", one.path, one.from);
+    for file in all.iter().filter(|file| !is_current(root, file)) {
+        let _ = writeln!(problems, "{} is out of date with {}", file.path, file.source);
     }
     if problems.is_empty() {
-        Ok(format!("generate: all {} derived files are current", all.len()))
+        Ok(format!("generate: all {} generated files are up to date", all.len()))
     } else {
-        Err(format!("{problems}run `cargo xtask generate` and look at what changed"))
+        Err(format!("{problems}run `cargo xtask generate` and review the changes"))
     }
 }
 
-/// Whether the file is there as it has to be, whatever ends its lines.
-fn is_current(root: &Path, one: &Derived) -> bool {
-    fs_err::read_to_string(root.join(one.path)).is_ok_and(|text| text.replace("\r\n", "\n") == one.text)
+/// Whether the file has the expected content, apart from its line endings.
+fn is_current(root: &Path, file: &GeneratedFile) -> bool {
+    fs_err::read_to_string(root.join(file.path)).is_ok_and(|text| text.replace("\r\n", "\n") == file.text)
 }
 
 #[cfg(test)]
@@ -93,44 +96,47 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_in_the_repository_is_current() {
+    fn generated_files_in_repository_are_up_to_date() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        generate(root, Mode::Check).unwrap_or_else(|problems| panic!("{problems}"));
+        run(root, Mode::Check).unwrap_or_else(|problems| panic!("{problems}"));
     }
 
     #[test]
-    fn a_hand_edit_of_any_derived_file_is_found() {
-        let all = derived(Contract::embedded()).unwrap();
+    fn check_reports_each_edited_file() {
+        let all = generated_files(Contract::embedded()).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
-        let nothing_there = check(root, &all).unwrap_err();
-        assert!(all.iter().all(|one| nothing_there.contains(one.path)), "{nothing_there}");
+        let empty = check(root, &all).unwrap_err();
+        assert!(all.iter().all(|file| empty.contains(file.path)), "{empty}");
         write(root, &all).unwrap();
         check(root, &all).unwrap();
-        assert!(write(root, &all).unwrap().contains("are current"));
-        for one in &all {
-            let path = root.join(one.path);
-            let edits = [format!("{}\n", one.text), one.text.replacen("seconds", "secs", 1), String::new()];
+        assert!(write(root, &all).unwrap().contains("are up to date"));
+        for file in &all {
+            let path = root.join(file.path);
+            let edits = [format!("{}\n", file.text), file.text.replacen("seconds", "secs", 1), String::new()];
             for edit in edits {
-                assert_ne!(edit, one.text, "{}", one.path);
+                assert_ne!(edit, file.text, "{}", file.path);
                 fs_err::write(&path, edit).unwrap();
-                let found = check(root, &all).unwrap_err();
-                assert!(found.contains(one.path) && found.contains("cargo xtask generate"), "{found}");
-                assert_eq!(all.iter().filter(|other| found.contains(other.path)).count(), 1, "{found}");
+                let problems = check(root, &all).unwrap_err();
+                assert!(
+                    problems.contains(file.path) && problems.contains("cargo xtask generate"),
+                    "{problems}"
+                );
+                assert_eq!(all.iter().filter(|other| problems.contains(other.path)).count(), 1, "{problems}");
             }
-            assert!(write(root, &all).unwrap().contains(one.path));
+            assert!(write(root, &all).unwrap().contains(file.path));
             check(root, &all).unwrap();
         }
     }
 
     #[test]
-    fn another_contract_makes_other_files() {
+    fn new_contract_field_appears_in_schema_and_reference() {
         let mut document = Contract::embedded().document().clone();
         let field = serde_json::json!({ "type": "string", "description": "what not to show" });
         document["components"]["schemas"]["VideoRequestA"]["properties"]["negative_prompt"] = field;
-        let all = derived(&Contract::from_document(document).unwrap()).unwrap();
+        let all = generated_files(&Contract::from_document(document).unwrap()).unwrap();
         let mentions =
-            |path: &str| all.iter().any(|one| one.path == path && one.text.contains("negative_prompt"));
+            |path: &str| all.iter().any(|file| file.path == path && file.text.contains("negative_prompt"));
         assert!(mentions("workflows/workflow.schema.json") && mentions("docs/reference.md"));
     }
 }

@@ -1,22 +1,22 @@
-//! The reference for people: models, fields and rules, as tables.
+//! docs/reference.md: models, fields and rules as tables.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use contract::{Contract, Field, FieldKind, Rule};
 
-const HEAD: &str = "\
-<!-- Written by `cargo xtask generate` from openapi.yaml; not to be edited by hand. -->
+const HEADER: &str = "\
+<!-- Written by `cargo xtask generate` from openapi.yaml; do not edit. -->
 # Models, fields and rules
 
-What a request may hold and what is answered, as openapi.yaml says it. In a workflow a shot's fields stand under these
-names; `runner models` prints the catalogue, and an editor that reads `workflows/workflow.schema.json` completes them.
-What is printed for other programs is in [output.md](output.md), a run as a stream of events in [events.md](events.md).
+The fields of requests and responses, from openapi.yaml. A shot in a workflow has the same field names. `runner models` prints the model
+catalogue; an editor that reads `workflows/workflow.schema.json` completes the names. See also [output.md](output.md) for JSON output and
+[events.md](events.md) for the event stream of a run.
 ";
 
-/// The reference of a contract.
-pub(super) fn of(contract: &Contract) -> Result<String, String> {
-    let mut out = HEAD.to_owned();
+/// The page for a contract.
+pub(super) fn reference(contract: &Contract) -> Result<String, String> {
+    let mut out = HEADER.to_owned();
     let _ = writeln!(out, "\nInterface version {}.", contract.version());
     models(contract, &mut out);
     let rules: BTreeMap<&str, &[Rule]> = contract.rules().collect();
@@ -26,8 +26,8 @@ pub(super) fn of(contract: &Contract) -> Result<String, String> {
         let heading = format!("A request to family {family}");
         describe(contract, component, &heading, &rules, &mut described, &mut out)?;
     }
-    describe(contract, "Task", "A task, as it is answered", &rules, &mut described, &mut out)?;
-    describe(contract, "ErrorBody", "The body of a refusal", &rules, &mut described, &mut out)?;
+    describe(contract, "Task", "A task in a response", &rules, &mut described, &mut out)?;
+    describe(contract, "ErrorBody", "The body of an error response", &rules, &mut described, &mut out)?;
     Ok(out)
 }
 
@@ -51,7 +51,7 @@ fn models(contract: &Contract, out: &mut String) {
     }
 }
 
-/// A component, then the components that its fields lead to, each once.
+/// A component and, recursively, the components of its fields; each once.
 fn describe(
     contract: &Contract,
     component: &str,
@@ -60,7 +60,7 @@ fn describe(
     described: &mut Vec<String>,
     out: &mut String,
 ) -> Result<(), String> {
-    if described.iter().any(|one| one == component) {
+    if described.iter().any(|name| name == component) {
         return Ok(());
     }
     described.push(component.to_owned());
@@ -73,14 +73,16 @@ fn describe(
         let _ = writeln!(out, "{}", row(field));
     }
     if let Some(rules) = rules.get(component).filter(|rules| !rules.is_empty()) {
-        out.push_str("\nRules over several fields:\n\n| rule | section | error code | what is wrong |\n|---|---|---|---|\n");
+        out.push_str(
+            "\nCross-field rules:\n\n| rule | section | error code | message |\n|---|---|---|---|\n",
+        );
         for rule in *rules {
             let (id, section, code) = (&rule.id, &rule.section, &rule.code);
             let _ = writeln!(out, "| {id} | {section} | `{code}` | {} |", cell(&rule.message));
         }
     }
     for field in &fields {
-        let Some(inner) = field.component.as_deref().filter(|_| leads_to_an_object(contract, field)) else {
+        let Some(inner) = field.component.as_deref().filter(|_| is_object(contract, field)) else {
             continue;
         };
         describe(contract, inner, &format!("`{inner}`"), rules, described, out)?;
@@ -88,26 +90,26 @@ fn describe(
     Ok(())
 }
 
-/// Lists of texts and values have components too, which have no fields.
-fn leads_to_an_object(contract: &Contract, field: &Field) -> bool {
+/// Whether the field's component has fields; components of lists and scalars have none.
+fn is_object(contract: &Contract, field: &Field) -> bool {
     field.component.as_deref().is_some_and(|component| contract.component_fields(component).is_ok())
 }
 
 fn row(field: &Field) -> String {
     let kind = match field.kind {
-        FieldKind::String if field.digit_string => "text of digits",
-        FieldKind::String => "text",
-        FieldKind::Integer => "whole number",
+        FieldKind::String if field.digit_string => "string of digits",
+        FieldKind::String => "string",
+        FieldKind::Integer => "integer",
         FieldKind::Number => "number",
-        FieldKind::Boolean => "true or false",
-        FieldKind::Array => "list",
+        FieldKind::Boolean => "boolean",
+        FieldKind::Array => "array",
         FieldKind::Object => "object",
     };
     let mut allowed: Vec<String> = field.values.iter().map(|value| format!("`{value}`")).collect();
     match (field.minimum, field.maximum) {
-        (Some(least), Some(most)) => allowed.push(format!("{least} to {most}")),
-        (Some(least), None) => allowed.push(format!("at least {least}")),
-        (None, Some(most)) => allowed.push(format!("at most {most}")),
+        (Some(min), Some(max)) => allowed.push(format!("{min} to {max}")),
+        (Some(min), None) => allowed.push(format!("at least {min}")),
+        (None, Some(max)) => allowed.push(format!("at most {max}")),
         (None, None) => {}
     }
     allowed.extend(field.pattern.iter().map(|pattern| format!("`{pattern}`")));
@@ -129,7 +131,7 @@ fn row(field: &Field) -> String {
     )
 }
 
-/// Text as it may stand in a cell of a table.
+/// Text escaped for a cell of a Markdown table.
 fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }

@@ -1,4 +1,4 @@
-//! What becomes of a workflow: it is compiled under both contracts, and the results are compared.
+//! Impact of a contract change on a workflow: compiles it under both contracts and compares the requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,97 +10,97 @@ use serde_json::{Map, Value};
 use workflow::plan::{Node, Plan};
 use workflow::{Folder, Options, Report};
 
-/// What the new contract means to one workflow.
+/// Impact of the new contract on one workflow.
 #[derive(Debug, Serialize)]
 pub(crate) struct Impact {
-    /// The file.
+    /// The file name.
     pub(crate) workflow: String,
-    /// What becomes of its requests.
+    /// Effect on its requests.
     #[serde(flatten)]
     pub(crate) outcome: Outcome,
-    /// The changes that concern fields which it sends, or leaves to their default.
-    pub(crate) touched_by: Vec<Touch>,
+    /// The changes of models and fields that it uses, and of defaults that it relies on.
+    pub(crate) relevant_changes: Vec<RelevantChange>,
 }
 
-/// What becomes of a workflow's requests.
+/// Effect on a workflow's requests.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub(crate) enum Outcome {
-    /// Every request is what it was.
-    Same,
-    /// Accepted as before, and other requests are sent.
-    Moved {
+    /// Valid under both, with the same requests.
+    Unchanged,
+    /// Valid under both, with different requests.
+    Changed {
         /// The shots whose requests differ.
-        shots: Vec<Moved>,
+        shots: Vec<ChangedShot>,
     },
-    /// It was accepted, and is refused now.
-    Refused {
-        /// Why.
+    /// Valid under the old contract, invalid under the new one.
+    Rejected {
+        /// The errors.
         problems: Vec<String>,
     },
-    /// It was refused, and is accepted now.
+    /// Invalid under the old contract, valid under the new one.
     Accepted,
-    /// It is refused by both.
-    StillRefused {
-        /// Why, now.
+    /// Invalid under both.
+    StillRejected {
+        /// The errors under the new contract.
         problems: Vec<String>,
     },
 }
 
 /// A shot whose request differs.
 #[derive(Debug, Serialize)]
-pub(crate) struct Moved {
+pub(crate) struct ChangedShot {
     /// The instance's name.
     pub(crate) shot: String,
-    /// What differs, by JSON pointer.
+    /// The differences, by JSON pointer.
     pub(crate) changes: Vec<String>,
 }
 
-/// A change of the contract that concerns a workflow.
+/// A change of the contract that is relevant to a workflow.
 #[derive(Debug, Serialize)]
-pub(crate) struct Touch {
-    /// The change, as the comparison names it.
+pub(crate) struct RelevantChange {
+    /// The change, as in the contract diff.
     pub(crate) change: String,
-    /// How many shots it concerns.
+    /// Number of shots concerned.
     pub(crate) shots: usize,
-    /// What they do with it: it is `sent`, `left out` where its default changed, or `used` where it is a model.
-    pub(crate) how: &'static str,
+    /// How they use it: a field is `sent` or, where its default changed, `omitted`; a model is `used`.
+    pub(crate) usage: &'static str,
 }
 
 /// Compiles the workflow under both contracts.
-pub(super) fn of(
+pub(super) fn impact(
     file: &Path,
-    shown: &str,
+    name: &str,
     old: &Contract,
     new: &Contract,
     diff: &Diff,
 ) -> Result<Impact, String> {
     let bytes = fs_err::read(file).map_err(|error| error.to_string())?;
     let folder = Folder::new(file.parent().unwrap_or(Path::new("")));
-    let under = |contract: &Contract| workflow::load(&bytes, shown, &folder, &Options::default(), contract);
-    let (before, after) = (under(old), under(new));
-    let sent = before.as_ref().ok().or(after.as_ref().ok());
-    let touched_by = sent.map(|plan| touches(plan, old, new, diff)).unwrap_or_default();
+    let compile = |contract: &Contract| workflow::load(&bytes, name, &folder, &Options::default(), contract);
+    let (before, after) = (compile(old), compile(new));
+    let plan = before.as_ref().ok().or(after.as_ref().ok());
+    let relevant_changes = plan.map(|plan| relevant_changes(plan, old, new, diff)).unwrap_or_default();
     let outcome = match (&before, &after) {
-        (Ok(before), Ok(after)) => match moved(before, after) {
-            shots if shots.is_empty() => Outcome::Same,
-            shots => Outcome::Moved { shots },
+        (Ok(before), Ok(after)) => match changed_shots(before, after) {
+            shots if shots.is_empty() => Outcome::Unchanged,
+            shots => Outcome::Changed { shots },
         },
-        (Ok(_), Err(report)) => Outcome::Refused { problems: problems(report) },
+        (Ok(_), Err(report)) => Outcome::Rejected { problems: problems(report) },
         (Err(_), Ok(_)) => Outcome::Accepted,
-        (Err(_), Err(report)) => Outcome::StillRefused { problems: problems(report) },
+        (Err(_), Err(report)) => Outcome::StillRejected { problems: problems(report) },
     };
-    Ok(Impact { workflow: shown.to_owned(), outcome, touched_by })
+    Ok(Impact { workflow: name.to_owned(), outcome, relevant_changes })
 }
 
 fn problems(report: &Report) -> Vec<String> {
-    let told = report.records().into_iter().map(|record| {
+    let lines = report.records().into_iter().map(|record| {
         format!("{}:{}:{}: {} ({})", record.file, record.line, record.column, record.message, record.code)
     });
-    told.collect()
+    lines.collect()
 }
 
-fn moved(before: &Plan, after: &Plan) -> Vec<Moved> {
+fn changed_shots(before: &Plan, after: &Plan) -> Vec<ChangedShot> {
     let by_name = |plan: &Plan| -> BTreeMap<String, Node> {
         plan.nodes().map(|(_, node)| (node.name.clone(), node.clone())).collect()
     };
@@ -116,30 +116,30 @@ fn moved(before: &Plan, after: &Plan) -> Vec<Moved> {
             (None, _) => changes.push("the shot is new".to_owned()),
             (_, None) => changes.push("the shot is gone".to_owned()),
         }
-        (!changes.is_empty()).then(|| Moved { shot: name.clone(), changes })
+        (!changes.is_empty()).then(|| ChangedShot { shot: name.clone(), changes })
     });
     differing.collect()
 }
 
-fn differences(at: &str, before: Option<&Value>, after: Option<&Value>, found: &mut Vec<String>) {
+fn differences(pointer: &str, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<String>) {
     match (before, after) {
         (Some(Value::Object(before)), Some(Value::Object(after))) => {
             let keys = before.keys().chain(after.keys().filter(|key| !before.contains_key(*key)));
             for key in keys {
-                differences(&format!("{at}/{key}"), before.get(key), after.get(key), found);
+                differences(&format!("{pointer}/{key}"), before.get(key), after.get(key), out);
             }
         }
         (before, after) if before == after => {}
-        (None, Some(value)) => found.push(format!("`{at}` {value} is sent too")),
-        (Some(value), None) => found.push(format!("`{at}` {value} is not sent any more")),
-        (Some(before), Some(after)) => found.push(format!("`{at}` {before} becomes {after}")),
+        (None, Some(value)) => out.push(format!("`{pointer}` {value} is added")),
+        (Some(value), None) => out.push(format!("`{pointer}` {value} is removed")),
+        (Some(before), Some(after)) => out.push(format!("`{pointer}` {before} becomes {after}")),
         (None, None) => {}
     }
 }
 
-/// The changes that concern what the shots send.
-fn touches(plan: &Plan, old: &Contract, new: &Contract, diff: &Diff) -> Vec<Touch> {
-    let mut found = Vec::new();
+/// The changes that are relevant to the plan's requests.
+fn relevant_changes(plan: &Plan, old: &Contract, new: &Contract, diff: &Diff) -> Vec<RelevantChange> {
+    let mut relevant = Vec::new();
     for change in diff.changes.iter().filter(|change| change.side == Side::Request) {
         let is_default = change.subject == Subject::Default;
         let concerned = plan.nodes().filter(|(_, node)| {
@@ -148,15 +148,15 @@ fn touches(plan: &Plan, old: &Contract, new: &Contract, diff: &Diff) -> Vec<Touc
         });
         let shots = concerned.count();
         if shots > 0 {
-            let how = match (is_default, change.at.starts_with("model ")) {
-                (true, _) => "left out",
+            let usage = match (is_default, change.at.starts_with("model ")) {
+                (true, _) => "omitted",
                 (false, true) => "used",
                 (false, false) => "sent",
             };
-            found.push(Touch { change: format!("{}: {}", change.at, change.what), shots, how });
+            relevant.push(RelevantChange { change: format!("{}: {}", change.at, change.what), shots, usage });
         }
     }
-    found
+    relevant
 }
 
 fn concerns(
@@ -171,39 +171,39 @@ fn concerns(
         return true;
     }
     let Some(component) = contract.request_component(family) else { return false };
-    let places = change.used_by.iter().chain([&change.at]);
+    let locations = change.used_by.iter().chain([&change.at]);
     let mut paths = Vec::new();
-    for place in places {
-        let place = place.split(", ").next().unwrap_or_default();
-        let Some((owner, field)) = place.split_once('.') else { continue };
+    for location in locations {
+        let location = location.split(", ").next().unwrap_or_default();
+        let Some((owner, field)) = location.split_once('.') else { continue };
         let field = field.split(['.', '[']).next().unwrap_or_default();
-        below(contract, component, owner, field, &mut Vec::new(), &mut paths);
+        field_paths(contract, component, owner, field, &mut Vec::new(), &mut paths);
     }
-    paths.iter().any(|path| if is_default { is_left_out(request, path) } else { is_sent(request, path) })
+    paths.iter().any(|path| if is_default { is_omitted(request, path) } else { is_sent(request, path) })
 }
 
-/// The ways from a request's component down to a field of a component, as names of fields; lists are passed through.
-fn below(
+/// The paths from a request's component to a field of a component, as field names; arrays are transparent.
+fn field_paths(
     contract: &Contract,
-    here: &str,
+    current: &str,
     owner: &str,
     field: &str,
-    way: &mut Vec<String>,
-    found: &mut Vec<Vec<String>>,
+    path: &mut Vec<String>,
+    out: &mut Vec<Vec<String>>,
 ) {
-    /// Media nest three deep.
-    const DEEPEST: usize = 8;
-    if here == owner {
-        found.push(way.iter().cloned().chain([field.to_owned()]).collect());
+    /// The components of media nest three levels.
+    const MAX_DEPTH: usize = 8;
+    if current == owner {
+        out.push(path.iter().cloned().chain([field.to_owned()]).collect());
     }
-    if way.len() >= DEEPEST {
+    if path.len() >= MAX_DEPTH {
         return;
     }
-    for inner in contract.component_fields(here).unwrap_or_default() {
+    for inner in contract.component_fields(current).unwrap_or_default() {
         let Some(component) = inner.component else { continue };
-        way.push(inner.name);
-        below(contract, &component, owner, field, way, found);
-        way.pop();
+        path.push(inner.name);
+        field_paths(contract, &component, owner, field, path, out);
+        path.pop();
     }
 }
 
@@ -214,7 +214,7 @@ fn is_sent(request: &Map<String, Value>, path: &[String]) -> bool {
     rest.is_empty() || inside(value) || value.as_array().is_some_and(|items| items.iter().any(inside))
 }
 
-/// Only fields at the top are left to their defaults; what stands deeper is an older form of them.
-fn is_left_out(request: &Map<String, Value>, path: &[String]) -> bool {
+/// Only top-level fields have defaults that apply; nested ones are legacy forms of them.
+fn is_omitted(request: &Map<String, Value>, path: &[String]) -> bool {
     matches!(path, [name] if !request.contains_key(name))
 }

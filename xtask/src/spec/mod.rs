@@ -1,4 +1,4 @@
-//! What a new openapi.yaml means: to callers of the service, and to workflows.
+//! Compares two revisions of openapi.yaml: what breaks for clients, and the impact on workflows.
 
 mod document;
 mod impact;
@@ -14,62 +14,62 @@ use report::Report;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Spec {
-    /// Says what changed for callers and which workflows it touches; exits with 1 where a caller may break.
-    Diff(Comparison),
+    /// Prints what changed for clients and which workflows are affected; exits with 1 where a client may break.
+    Diff(DiffArgs),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Comparison {
-    /// The older document, YAML or JSON.
+pub(crate) struct DiffArgs {
+    /// The old document, YAML or JSON.
     old: PathBuf,
-    /// The newer document [default: openapi.yaml of this repository].
+    /// The new document [default: openapi.yaml of this repository].
     #[arg(long, value_name = "FILE")]
     new: Option<PathBuf>,
-    /// Workflows to look at besides the examples under workflows/.
+    /// Workflows to compare besides the examples in workflows/.
     #[arg(long = "workflow", value_name = "FILE")]
     workflows: Vec<PathBuf>,
-    /// How to say it.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For a terminal.
+    /// Text for a terminal.
     Text,
-    /// For machines.
+    /// JSON.
     Json,
-    /// For a review.
+    /// Markdown for a review.
     Markdown,
 }
 
-/// Prints the comparison: 0 where callers go on, 1 where one may break, 2 where there is nothing to compare.
-pub(crate) fn spec(root: &Path, what: &Spec) -> ExitCode {
-    let Spec::Diff(comparison) = what;
-    match compare(root, comparison) {
+/// Prints the comparison. Exit codes: 0 compatible, 1 a client may break, 2 a document or workflow cannot be read.
+pub(crate) fn run(root: &Path, command: &Spec) -> ExitCode {
+    let Spec::Diff(args) = command;
+    match compare(root, args) {
         Ok(report) => {
-            match comparison.format {
+            match args.format {
                 Format::Text => print!("{}", report.to_text()),
                 Format::Json => println!("{:#}", serde_json::json!(report)),
                 Format::Markdown => print!("{}", report.to_markdown()),
             }
             if report.breaks() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
         }
-        Err(why) => {
-            eprintln!("error: {why}");
+        Err(message) => {
+            eprintln!("error: {message}");
             ExitCode::from(2)
         }
     }
 }
 
-fn compare(root: &Path, comparison: &Comparison) -> Result<Report, String> {
-    let new = match &comparison.new {
+fn compare(root: &Path, args: &DiffArgs) -> Result<Report, String> {
+    let new = match &args.new {
         Some(file) => document::read(file)?,
         None => document::read(&root.join("openapi.yaml"))?,
     };
-    let old = document::read(&comparison.old)?;
+    let old = document::read(&args.old)?;
     let mut workflows = examples(root)?;
-    workflows.extend(comparison.workflows.iter().cloned());
+    workflows.extend(args.workflows.iter().cloned());
     report(&old, &new, root, &workflows)
 }
 
@@ -77,27 +77,27 @@ fn report(old: &Contract, new: &Contract, root: &Path, workflows: &[PathBuf]) ->
     let diff = contract::diff::diff(old, new).map_err(|error| error.to_string())?;
     let impacts = workflows
         .iter()
-        .map(|file| impact::of(file, &shown(root, file), old, new, &diff))
+        .map(|file| impact::impact(file, &display_path(root, file), old, new, &diff))
         .collect::<Result<Vec<_>, _>>()?;
     Ok(Report::new(diff, impacts))
 }
 
-/// A file as people know it: below the repository by its path there.
-fn shown(root: &Path, file: &Path) -> String {
+/// The path relative to the repository, where the file is in it.
+fn display_path(root: &Path, file: &Path) -> String {
     file.strip_prefix(root).unwrap_or(file).display().to_string()
 }
 
-/// The example workflows, by name. A table of prices is none.
+/// The example workflows in order of their names, without the price table.
 fn examples(root: &Path) -> Result<Vec<PathBuf>, String> {
     let folder = root.join("workflows");
     let entries = fs_err::read_dir(folder).map_err(|error| error.to_string())?;
-    let mut found: Vec<PathBuf> = entries
+    let mut files: Vec<PathBuf> = entries
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|ending| ending == "yaml"))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
         .filter(|path| path.file_name().is_some_and(|name| name != "prices.yaml"))
         .collect();
-    found.sort();
-    Ok(found)
+    files.sort();
+    Ok(files)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The comparison of two contracts and what it means to workflows, for people and for machines.
+//! The result of `spec diff`: the contract diff and its impact on workflows, as text, Markdown and JSON.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::impact::{Impact, Outcome};
 
-/// All that is said about two contracts.
+/// The comparison of two contracts.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     breaks: bool,
@@ -20,12 +20,12 @@ impl Report {
         Self { breaks: contract.breaks(), contract, workflows }
     }
 
-    /// Whether a caller that was written against the older contract may stop working.
+    /// Whether a client of the old contract may break.
     pub(super) fn breaks(&self) -> bool {
         self.breaks
     }
 
-    /// For a terminal, each line ended.
+    /// Text for a terminal; every line ends with a newline.
     pub(super) fn to_text(&self) -> String {
         let mut out = self.contract.to_text();
         if !self.workflows.is_empty() {
@@ -40,7 +40,7 @@ impl Report {
         out
     }
 
-    /// For a review, each line ended.
+    /// Markdown for a review; every line ends with a newline.
     pub(super) fn to_markdown(&self) -> String {
         let mut out = self.contract.to_markdown();
         if !self.workflows.is_empty() {
@@ -58,25 +58,25 @@ impl Report {
 
 fn verdict(impact: &Impact) -> &'static str {
     match impact.outcome {
-        Outcome::Same => "the same requests",
-        Outcome::Moved { .. } => "other requests",
-        Outcome::Refused { .. } => "refused now",
-        Outcome::Accepted => "refused before, accepted now",
-        Outcome::StillRefused { .. } => "refused before and now",
+        Outcome::Unchanged => "unchanged requests",
+        Outcome::Changed { .. } => "changed requests",
+        Outcome::Rejected { .. } => "now invalid",
+        Outcome::Accepted => "now valid",
+        Outcome::StillRejected { .. } => "still invalid",
     }
 }
 
 fn details(impact: &Impact) -> Vec<String> {
     let mut lines: Vec<String> = match &impact.outcome {
-        Outcome::Same | Outcome::Accepted => Vec::new(),
-        Outcome::Moved { shots } => {
-            shots.iter().map(|moved| format!("{}: {}", moved.shot, moved.changes.join("; "))).collect()
+        Outcome::Unchanged | Outcome::Accepted => Vec::new(),
+        Outcome::Changed { shots } => {
+            shots.iter().map(|shot| format!("{}: {}", shot.shot, shot.changes.join("; "))).collect()
         }
-        Outcome::Refused { problems } | Outcome::StillRefused { problems } => problems.clone(),
+        Outcome::Rejected { problems } | Outcome::StillRejected { problems } => problems.clone(),
     };
-    lines.extend(impact.touched_by.iter().map(|touch| {
-        let shots = if touch.shots == 1 { "shot" } else { "shots" };
-        format!("{} by {} {shots}: {}", touch.how, touch.shots, touch.change)
+    lines.extend(impact.relevant_changes.iter().map(|change| {
+        let shots = if change.shots == 1 { "shot" } else { "shots" };
+        format!("{} by {} {shots}: {}", change.usage, change.shots, change.change)
     }));
     lines
 }

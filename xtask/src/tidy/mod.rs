@@ -1,19 +1,19 @@
-//! The house rules that no compiler checks.
+//! Project rules that the compiler does not check.
 
-mod arrows;
+mod deps;
 mod files;
 mod guarantees;
 
 use std::path::Path;
 
-/// All problems, or a line that says that there are none.
-pub(crate) fn tidy(root: &Path) -> Result<String, String> {
-    let mut problems = arrows::problems(root)?;
-    let (files, found) = files::problems(root)?;
-    problems.extend(found);
+/// Checks every rule; an error lists all violations.
+pub(crate) fn run(root: &Path) -> Result<String, String> {
+    let mut problems = deps::problems(root)?;
+    let (files, violations) = files::problems(root)?;
+    problems.extend(violations);
     problems.extend(guarantees::problems(root)?);
     if problems.is_empty() {
-        Ok(format!("tidy: {files} files and all arrows between crates are in order"))
+        Ok(format!("tidy: {files} files and the crate dependencies are in order"))
     } else {
         Err(format!("{}\ntidy: {} problems", problems.join("\n"), problems.len()))
     }

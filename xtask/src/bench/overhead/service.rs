@@ -1,4 +1,4 @@
-//! A video service that costs next to nothing: it accepts, waits and hands out small videos, so that what is measured is the client.
+//! A stub of the video service with negligible CPU cost: accepts, waits, and serves small videos, so that the client is what is measured.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -13,20 +13,20 @@ use axum::routing::{get, post};
 use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
 use serde_json::{Value, json};
 
-/// The running service.
+/// A running stub; clones share it.
 #[derive(Clone)]
-pub(super) struct Plain(Arc<Shared>);
+pub(super) struct StubService(Arc<Shared>);
 
 struct Shared {
     base: String,
-    takes: Duration,
+    render_time: Duration,
     clip: Vec<u8>,
-    books: Mutex<Books>,
+    state: Mutex<ServiceState>,
 }
 
-struct Books {
-    opened: Instant,
-    /// When each of those that render is free.
+struct ServiceState {
+    started: Instant,
+    /// For each renderer, when it becomes free.
     renderers: BinaryHeap<Reverse<Duration>>,
     tasks: BTreeMap<usize, Task>,
     calls: Calls,
@@ -35,11 +35,11 @@ struct Books {
 #[derive(Clone, Copy)]
 struct Task {
     accepted: Duration,
-    begins: Duration,
+    starts: Duration,
     ends: Duration,
 }
 
-/// How often it was called.
+/// Requests received.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Calls {
     pub(super) posts: usize,
@@ -47,27 +47,27 @@ pub(super) struct Calls {
     pub(super) downloads: usize,
 }
 
-impl Plain {
-    /// Serves on a free port of this machine until the runtime ends: `at_once` tasks at a time, each for `takes`; the others wait in order.
-    pub(super) async fn start(at_once: usize, takes: Duration) -> Result<Self, String> {
-        let told = |error: &dyn std::fmt::Display| error.to_string();
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.map_err(|error| told(&error))?;
-        let base = format!("http://{}/", listener.local_addr().map_err(|error| told(&error))?);
-        let books = Books {
-            opened: Instant::now(),
-            renderers: (0..at_once).map(|_| Reverse(Duration::ZERO)).collect(),
+impl StubService {
+    /// Listens on a free loopback port until the runtime ends. Renders `parallel` tasks at a time, each for `render_time`; the others are queued.
+    pub(super) async fn start(parallel: usize, render_time: Duration) -> Result<Self, String> {
+        let text = |error: &dyn std::fmt::Display| error.to_string();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.map_err(|error| text(&error))?;
+        let base = format!("http://{}/", listener.local_addr().map_err(|error| text(&error))?);
+        let state = ServiceState {
+            started: Instant::now(),
+            renderers: (0..parallel).map(|_| Reverse(Duration::ZERO)).collect(),
             tasks: BTreeMap::new(),
             calls: Calls::default(),
         };
         let clip = clip()?;
-        let plain = Self(Arc::new(Shared { base, takes, clip, books: Mutex::new(books) }));
+        let service = Self(Arc::new(Shared { base, render_time, clip, state: Mutex::new(state) }));
         let router = Router::new()
             .route("/v1/videos", post(create))
             .route("/v1/videos/{id}", get(poll))
             .route("/files/{name}", get(download))
-            .with_state(plain.clone());
+            .with_state(service.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Ok(plain)
+        Ok(service)
     }
 
     pub(super) fn base_url(&self) -> &str {
@@ -75,86 +75,86 @@ impl Plain {
     }
 
     pub(super) fn calls(&self) -> Calls {
-        self.books().calls
+        self.state().calls
     }
 
-    /// When the first task was accepted and when the last one ended.
-    pub(super) fn busy(&self) -> (Instant, Instant) {
-        let books = self.books();
-        let first = books.tasks.values().map(|task| task.accepted).min().unwrap_or_default();
-        let last = books.tasks.values().map(|task| task.ends).max().unwrap_or_default();
-        (books.opened + first, books.opened + last)
+    /// From the acceptance of the first task to the end of the last one.
+    pub(super) fn busy_interval(&self) -> (Instant, Instant) {
+        let state = self.state();
+        let first = state.tasks.values().map(|task| task.accepted).min().unwrap_or_default();
+        let last = state.tasks.values().map(|task| task.ends).max().unwrap_or_default();
+        (state.started + first, state.started + last)
     }
 
-    fn books(&self) -> MutexGuard<'_, Books> {
-        self.0.books.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, ServiceState> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn describe(&self, number: usize, task: Task, now: Duration) -> Value {
         let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(now);
-        let at = |since: Duration| (epoch + since).as_millis() as u64;
+        let timestamp = |since: Duration| (epoch + since).as_millis() as u64;
         let (status, progress) = match now {
-            now if now < task.begins => ("queued", 0),
+            now if now < task.starts => ("queued", 0),
             now if now < task.ends => ("in_progress", 50),
             _ => ("completed", 100),
         };
-        let mut said = json!({
+        let mut body = json!({
             "id": format!("task_{number}"), "object": "video", "model": "modela-video-2-0-260128", "status": status,
-            "progress": progress, "created_at": at(task.accepted), "seconds": "4",
+            "progress": progress, "created_at": timestamp(task.accepted), "seconds": "4",
         });
         if status == "completed" {
-            said["completed_at"] = json!(at(task.ends));
-            said["metadata"] = json!({
+            body["completed_at"] = json!(timestamp(task.ends));
+            body["metadata"] = json!({
                 "url": format!("{}files/{number}.mp4", self.0.base),
                 "last_frame_url": format!("{}files/{number}.png", self.0.base),
             });
         }
-        said
+        body
     }
 }
 
-async fn create(State(plain): State<Plain>) -> Json<Value> {
-    let takes = plain.0.takes;
-    let mut books = plain.books();
-    let now = books.opened.elapsed();
-    let number = books.tasks.len();
-    let free_at = books.renderers.pop().map_or(now, |Reverse(at)| at);
-    let begins = free_at.max(now);
-    let task = Task { accepted: now, begins, ends: begins + takes };
-    books.renderers.push(Reverse(task.ends));
-    books.tasks.insert(number, task);
-    books.calls.posts += 1;
-    drop(books);
-    Json(plain.describe(number, Task { begins: Duration::MAX, ..task }, now))
+async fn create(State(service): State<StubService>) -> Json<Value> {
+    let render_time = service.0.render_time;
+    let mut state = service.state();
+    let now = state.started.elapsed();
+    let number = state.tasks.len();
+    let free_at = state.renderers.pop().map_or(now, |Reverse(time)| time);
+    let starts = free_at.max(now);
+    let task = Task { accepted: now, starts, ends: starts + render_time };
+    state.renderers.push(Reverse(task.ends));
+    state.tasks.insert(number, task);
+    state.calls.posts += 1;
+    drop(state);
+    Json(service.describe(number, Task { starts: Duration::MAX, ..task }, now))
 }
 
-async fn poll(State(plain): State<Plain>, Path(id): Path<String>) -> Response {
-    let mut books = plain.books();
-    books.calls.polls += 1;
-    let now = books.opened.elapsed();
+async fn poll(State(service): State<StubService>, Path(id): Path<String>) -> Response {
+    let mut state = service.state();
+    state.calls.polls += 1;
+    let now = state.started.elapsed();
     let number: Option<usize> = id.strip_prefix("task_").and_then(|number| number.parse().ok());
-    let found = number.and_then(|number| Some((number, *books.tasks.get(&number)?)));
-    drop(books);
-    match found {
-        Some((number, task)) => Json(plain.describe(number, task, now)).into_response(),
+    let task = number.and_then(|number| Some((number, *state.tasks.get(&number)?)));
+    drop(state);
+    match task {
+        Some((number, task)) => Json(service.describe(number, task, now)).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
-/// A video that no other task has: the same pictures, and a box at the end that players skip.
-async fn download(State(plain): State<Plain>, Path(name): Path<String>) -> Response {
-    plain.books().calls.downloads += 1;
-    let mut video = plain.0.clip.clone();
-    let length = u32::try_from(8 + name.len()).unwrap_or(8);
-    video.extend(length.to_be_bytes());
+/// A video with content of its own: the frames are the same for every task, and a `free` box that players skip makes the file unique.
+async fn download(State(service): State<StubService>, Path(name): Path<String>) -> Response {
+    service.state().calls.downloads += 1;
+    let mut video = service.0.clip.clone();
+    let size = u32::try_from(8 + name.len()).unwrap_or(8);
+    video.extend(size.to_be_bytes());
     video.extend(b"free");
     video.extend(name.as_bytes());
     ([(header::CONTENT_TYPE, "video/mp4")], video).into_response()
 }
 
-/// A tenth of a second, 64x64.
+/// 0.1 s, 64x64 pixels.
 fn clip() -> Result<Vec<u8>, String> {
-    let rate = FrameRate::new(30, 1).ok_or("no such frame rate")?;
+    let rate = FrameRate::new(30, 1).ok_or("invalid frame rate")?;
     let mut writer = ClipWriter::new(ClipSpec::new(64, 64, rate)).map_err(|error| error.to_string())?;
     for shade in 0..3_u8 {
         let mut frame = RgbImage::new(64, 64);

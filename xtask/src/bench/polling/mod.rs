@@ -1,190 +1,203 @@
-//! Polling that learns, against fixed and doubling schedules: simulated time, fixed seeds, no clock.
+//! The learned polling schedule against fixed and doubling intervals, in simulated time with fixed seeds.
 
-mod dice;
-mod least;
+mod lower_bound;
+mod rng;
 mod schedules;
-mod trial;
+mod simulation;
 
 use std::fmt::Write as _;
 
 use schedules::{Doubling, Fixed, Learned};
-use trial::{Cost, Scenario, Schedule};
+use simulation::{Cost, Scenario, Schedule};
 
-/// How much is tried.
-struct Extent {
-    /// Tasks that are counted.
+/// Size of the experiment.
+struct Experiment {
+    /// Tasks that are measured, after `HISTORY`.
     tasks: usize,
-    /// How often a run that begins with nothing known is tried.
+    /// Repetitions of the cold start.
     cold_runs: u64,
-    /// What a poll has to save. The engine's own number is half a second; half and twice as much show where that leads.
-    worths: &'static [f64],
-    /// How much longer each fixed interval is than the one before, from two seconds to six minutes.
+    /// Costs of a poll in seconds of lag: the policy's default of 0.5 s, half and twice of it.
+    poll_costs: &'static [f64],
+    /// Ratio between consecutive fixed intervals, from 2 s to 6 min.
     step: f64,
 }
 
-/// For the documents.
-const WHOLE: Extent = Extent { tasks: 3_000, cold_runs: 40, worths: &[0.25, 0.5, 1.0], step: 1.03 };
-/// Tasks before those that are counted, from which the schedule learns what there is to learn.
+/// As docs/benchmarks.md quotes it.
+const FULL: Experiment =
+    Experiment { tasks: 3_000, cold_runs: 40, poll_costs: &[0.25, 0.5, 1.0], step: 1.03 };
+/// Tasks before those that are measured: the schedule's training data.
 const HISTORY: usize = 300;
-/// Tasks of a run that begins with nothing known.
-const COLD: usize = 40;
+/// Tasks of a cold start, without training data.
+const COLD_TASKS: usize = 40;
 
-/// Renderings as they are seen: of one model, size and length they differ by a quarter; two kinds of hardware make two humps; and a service
-/// that is busy has a queue.
+/// Typical distributions of render times: a spread of a quarter within one model, size and length; two modes on mixed hardware; a queue.
 const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "lognormal, median 90 s, sigma 0.25",
-        renderings: &[(1.0, 90.0, 0.25)],
-        out: 4,
-        at_once: usize::MAX,
+        render_times: &[(1.0, 90.0, 0.25)],
+        in_flight: 4,
+        parallel: usize::MAX,
         progress: None,
-        tells_times: true,
+        reports_completed_at: true,
     },
     Scenario {
         name: "the same, without completed_at",
-        renderings: &[(1.0, 90.0, 0.25)],
-        out: 4,
-        at_once: usize::MAX,
+        render_times: &[(1.0, 90.0, 0.25)],
+        in_flight: 4,
+        parallel: usize::MAX,
         progress: None,
-        tells_times: false,
+        reports_completed_at: false,
     },
     Scenario {
         name: "lognormal, sigma 0.35, progress in steps of 10",
-        renderings: &[(1.0, 90.0, 0.35)],
-        out: 4,
-        at_once: usize::MAX,
+        render_times: &[(1.0, 90.0, 0.35)],
+        in_flight: 4,
+        parallel: usize::MAX,
         progress: Some(10),
-        tells_times: true,
+        reports_completed_at: true,
     },
     Scenario {
         name: "bimodal, 70 % at 60 s, 30 % at 180 s, sigma 0.15",
-        renderings: &[(0.7, 60.0, 0.15), (0.3, 180.0, 0.15)],
-        out: 4,
-        at_once: usize::MAX,
+        render_times: &[(0.7, 60.0, 0.15), (0.3, 180.0, 0.15)],
+        in_flight: 4,
+        parallel: usize::MAX,
         progress: None,
-        tells_times: true,
+        reports_completed_at: true,
     },
     Scenario {
-        name: "queue: 8 out, 2 at once, 40 s, sigma 0.25",
-        renderings: &[(1.0, 40.0, 0.25)],
-        out: 8,
-        at_once: 2,
+        name: "queue: 8 in flight, 2 parallel, 40 s, sigma 0.25",
+        render_times: &[(1.0, 40.0, 0.25)],
+        in_flight: 8,
+        parallel: 2,
         progress: None,
-        tells_times: true,
+        reports_completed_at: true,
     },
     Scenario {
         name: "the same queue, progress in steps of 10",
-        renderings: &[(1.0, 40.0, 0.25)],
-        out: 8,
-        at_once: 2,
+        render_times: &[(1.0, 40.0, 0.25)],
+        in_flight: 8,
+        parallel: 2,
         progress: Some(10),
-        tells_times: true,
+        reports_completed_at: true,
     },
 ];
 
-/// A schedule and the best of others at the same lag and at the same number of polls.
-struct Compared {
+/// A schedule's cost and the best of the baselines at the same lag and at the same number of polls.
+struct Comparison {
     cost: Cost,
-    /// Polls of the cheapest other that lags no more.
+    /// Fewest polls of a baseline with at most this lag.
     polls_at_same_lag: f64,
-    /// Lag of the quickest other that asks no more often.
+    /// Least lag of a baseline with at most these polls.
     lag_at_same_polls: f64,
 }
 
-impl Compared {
-    fn new(cost: Cost, others: &[Cost]) -> Self {
-        let least = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::INFINITY, f64::min);
-        let polls_at_same_lag =
-            least(&mut others.iter().filter(|other| other.lag <= cost.lag).map(|other| other.polls));
-        let lag_at_same_polls =
-            least(&mut others.iter().filter(|other| other.polls <= cost.polls).map(|other| other.lag));
+impl Comparison {
+    fn new(cost: Cost, baselines: &[Cost]) -> Self {
+        let min = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::INFINITY, f64::min);
+        let polls_at_same_lag = min(&mut baselines
+            .iter()
+            .filter(|baseline| baseline.lag <= cost.lag)
+            .map(|baseline| baseline.polls));
+        let lag_at_same_polls = min(&mut baselines
+            .iter()
+            .filter(|baseline| baseline.polls <= cost.polls)
+            .map(|baseline| baseline.lag));
         Self { cost, polls_at_same_lag, lag_at_same_polls }
     }
 
-    /// Of the others' polls and of the others' lag, the larger share.
-    fn share(&self) -> f64 {
+    /// The larger of the ratios of polls and of lag.
+    fn ratio(&self) -> f64 {
         (self.cost.polls / self.polls_at_same_lag).max(self.cost.lag / self.lag_at_same_polls)
     }
 }
 
-/// Fixed intervals, so close to each other that the best is among them, as good as.
-fn fixed(scenario: &Scenario, extent: &Extent) -> Vec<Cost> {
-    let intervals = std::iter::successors(Some(2.0), |interval| Some(interval * extent.step));
+/// Costs of fixed intervals, dense enough to contain nearly the best one.
+fn fixed(scenario: &Scenario, experiment: &Experiment) -> Vec<Cost> {
+    let intervals = std::iter::successors(Some(2.0), |interval| Some(interval * experiment.step));
     let intervals = intervals.take_while(|interval| *interval < 360.0);
-    intervals.map(|interval| warm(scenario, &mut Fixed(interval), extent)).collect()
+    intervals.map(|interval| warm(scenario, &mut Fixed(interval), experiment)).collect()
 }
 
-/// A schedule once it knows the service.
-fn warm(scenario: &Scenario, schedule: &mut dyn Schedule, extent: &Extent) -> Cost {
-    scenario.run(schedule, HISTORY + extent.tasks, HISTORY, 7)
+/// The cost of a schedule after training.
+fn warm(scenario: &Scenario, schedule: &mut dyn Schedule, experiment: &Experiment) -> Cost {
+    scenario.run(schedule, HISTORY + experiment.tasks, HISTORY, 7)
 }
 
-/// The mean over runs that begin with nothing known.
-fn cold(scenario: &Scenario, extent: &Extent, schedule: impl Fn() -> Box<dyn Schedule>) -> Cost {
-    let costs = (0..extent.cold_runs).map(|seed| scenario.run(&mut *schedule(), COLD, 0, seed));
+/// The mean cost over cold starts.
+fn cold(scenario: &Scenario, experiment: &Experiment, schedule: impl Fn() -> Box<dyn Schedule>) -> Cost {
+    let costs = (0..experiment.cold_runs).map(|seed| scenario.run(&mut *schedule(), COLD_TASKS, 0, seed));
     let (polls, lag) = costs.fold((0.0, 0.0), |(polls, lag), cost| (polls + cost.polls, lag + cost.lag));
-    Cost { polls: polls / extent.cold_runs as f64, lag: lag / extent.cold_runs as f64 }
+    Cost { polls: polls / experiment.cold_runs as f64, lag: lag / experiment.cold_runs as f64 }
 }
 
-/// The table, or an error where a bound is broken.
+/// The table; an error where a bound is exceeded.
 pub(super) fn measure() -> Result<String, String> {
-    let mut said = String::new();
+    let mut report = String::new();
     for sigma in [0.25, 0.35] {
-        let least = least::least(90.0, sigma, 0.5);
+        let bound = lower_bound::lower_bound(90.0, sigma, 0.5);
         let _ = writeln!(
-            said,
-            "the least possible, lognormal, median 90 s, sigma {sigma}, known beforehand and nothing said of progress: {:.2} polls a task ({:.2} of \
+            report,
+            "lower bound, lognormal, median 90 s, sigma {sigma}, distribution known, no progress reported: {:.2} polls per task ({:.2} of \
              the best fixed interval's), lag {:.2} s ({:.2})",
-            least.polls, least.of_polls, least.lag, least.of_lag,
+            bound.polls, bound.polls_ratio, bound.lag, bound.lag_ratio,
         );
     }
-    compare(SCENARIOS.iter(), &WHOLE).map(|compared| said + &compared)
+    compare(SCENARIOS.iter(), &FULL).map(|comparison| report + &comparison)
 }
 
-fn compare(scenarios: impl Iterator<Item = &'static Scenario>, extent: &Extent) -> Result<String, String> {
-    let mut said = String::new();
-    let mut broken = Vec::new();
+fn compare(
+    scenarios: impl Iterator<Item = &'static Scenario>,
+    experiment: &Experiment,
+) -> Result<String, String> {
+    let mut report = String::new();
+    let mut exceeded = Vec::new();
     for scenario in scenarios {
-        let _ = writeln!(said, "{}", scenario.name);
+        let _ = writeln!(report, "{}", scenario.name);
         for interval in [1.0, 5.0] {
-            let cost = warm(scenario, &mut Fixed(interval), extent);
-            let _ =
-                writeln!(said, "  every {interval} s: {:.2} polls a task, lag {:.2} s", cost.polls, cost.lag);
-        }
-        let cost = warm(scenario, &mut Doubling(1.0), extent);
-        let _ = writeln!(said, "  doubling from 1 s: {:.2} polls a task, lag {:.2} s", cost.polls, cost.lag);
-        let others = fixed(scenario, extent);
-        for &worth in extent.worths {
-            let found = Compared::new(warm(scenario, &mut Learned::new(worth), extent), &others);
-            let Cost { polls, lag } = found.cost;
-            let (at_lag, at_polls) = (found.polls_at_same_lag, found.lag_at_same_polls);
+            let cost = warm(scenario, &mut Fixed(interval), experiment);
             let _ = writeln!(
-                said,
-                "  learned, {worth} s a poll: {polls:.2} polls a task, lag {lag:.2} s; best fixed interval {at_lag:.2} polls at this lag ({:.2}), \
-                 lag {at_polls:.2} s at these polls ({:.2})",
+                report,
+                "  every {interval} s: {:.2} polls per task, lag {:.2} s",
+                cost.polls, cost.lag
+            );
+        }
+        let cost = warm(scenario, &mut Doubling(1.0), experiment);
+        let _ =
+            writeln!(report, "  doubling from 1 s: {:.2} polls per task, lag {:.2} s", cost.polls, cost.lag);
+        let baselines = fixed(scenario, experiment);
+        for &poll_cost in experiment.poll_costs {
+            let comparison =
+                Comparison::new(warm(scenario, &mut Learned::new(poll_cost), experiment), &baselines);
+            let Cost { polls, lag } = comparison.cost;
+            let (at_lag, at_polls) = (comparison.polls_at_same_lag, comparison.lag_at_same_polls);
+            let _ = writeln!(
+                report,
+                "  learned, {poll_cost} s per poll: {polls:.2} polls per task, lag {lag:.2} s; best fixed interval {at_lag:.2} polls at the same lag ({:.2}), \
+                 lag {at_polls:.2} s at the same polls ({:.2})",
                 polls / at_lag,
                 lag / at_polls,
             );
-            if found.share() > 0.5 {
-                broken.push(format!("{}: more than half of the best fixed interval's", scenario.name));
+            if comparison.ratio() > 0.5 {
+                exceeded.push(format!("{}: more than half of the best fixed interval", scenario.name));
             }
         }
-        let firsts = (0..40).map(|nth| 0.25 * 1.15_f64.powi(nth));
+        let first_intervals = (0..40).map(|nth| 0.25 * 1.15_f64.powi(nth));
         let doubling: Vec<Cost> =
-            firsts.map(|first| cold(scenario, extent, || Box::new(Doubling(first)))).collect();
-        let found = Compared::new(cold(scenario, extent, || Box::new(Learned::new(0.5))), &doubling);
-        let Cost { polls, lag } = found.cost;
-        let least = doubling.iter().map(|cost| cost.lag).fold(f64::INFINITY, f64::min);
+            first_intervals.map(|first| cold(scenario, experiment, || Box::new(Doubling(first)))).collect();
+        let comparison =
+            Comparison::new(cold(scenario, experiment, || Box::new(Learned::new(0.5))), &doubling);
+        let Cost { polls, lag } = comparison.cost;
+        let min_lag = doubling.iter().map(|cost| cost.lag).fold(f64::INFINITY, f64::min);
         let _ = writeln!(
-            said,
-            "  nothing known at first, {COLD} tasks: {polls:.2} polls a task, lag {lag:.2} s; doubling lags {:.2} s at these polls, and never less than {least:.2} s",
-            found.lag_at_same_polls,
+            report,
+            "  cold start, {COLD_TASKS} tasks: {polls:.2} polls per task, lag {lag:.2} s; doubling lags {:.2} s at the same polls, and never less than {min_lag:.2} s",
+            comparison.lag_at_same_polls,
         );
-        if found.share() > 1.0 {
-            broken.push(format!("{}: with nothing known worse than doubling", scenario.name));
+        if comparison.ratio() > 1.0 {
+            exceeded.push(format!("{}: cold start worse than doubling", scenario.name));
         }
     }
-    if broken.is_empty() { Ok(said) } else { Err(format!("{said}\n{}", broken.join("\n"))) }
+    if exceeded.is_empty() { Ok(report) } else { Err(format!("{report}\n{}", exceeded.join("\n"))) }
 }
 
 #[cfg(test)]
@@ -192,11 +205,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn learned_polls_cost_half_of_the_best_fixed_interval_and_nothing_known_is_no_worse_than_doubling() {
-        // What the contract's services tell, and so few tasks that it is quick: the command looks at more.
-        let few = Extent { tasks: 400, cold_runs: 2, worths: &[0.5], step: 1.05 };
-        if let Err(broken) = compare(SCENARIOS.iter().filter(|scenario| scenario.tells_times), &few) {
-            panic!("{broken}");
+    fn learned_schedule_costs_at_most_half_of_best_fixed_interval_and_cold_start_beats_doubling() {
+        // Services that report `completed_at`, as the contract's do, and few tasks: the benchmark covers the rest.
+        let small = Experiment { tasks: 400, cold_runs: 2, poll_costs: &[0.5], step: 1.05 };
+        if let Err(exceeded) =
+            compare(SCENARIOS.iter().filter(|scenario| scenario.reports_completed_at), &small)
+        {
+            panic!("{exceeded}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The schedules that are compared.
+//! The polling schedules that are compared.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -6,9 +6,9 @@ use std::time::Duration;
 use scheduler::Policy;
 use scheduler::polling::{self, Known, Seen, Standing};
 
-use super::trial::Schedule;
+use super::simulation::Schedule;
 
-/// The same wait each time.
+/// A constant interval, in seconds.
 pub(super) struct Fixed(pub(super) f64);
 
 impl Schedule for Fixed {
@@ -17,17 +17,17 @@ impl Schedule for Fixed {
     }
 }
 
-/// Each wait twice the one before, from the first.
+/// Exponential backoff: the interval doubles after each poll, from the given one in seconds.
 pub(super) struct Doubling(pub(super) f64);
 
 impl Schedule for Doubling {
     fn wait(&mut self, _number: usize, elapsed: f64) -> f64 {
-        // After the first, third, seventh ... of the waits that begin it.
+        // Polls at first, 3 first, 7 first, …: the next interval is the elapsed time plus the first.
         elapsed + self.0
     }
 }
 
-/// The engine's own.
+/// The engine's own schedule.
 pub(super) struct Learned {
     policy: Policy,
     known: Known,
@@ -35,9 +35,9 @@ pub(super) struct Learned {
 }
 
 impl Learned {
-    /// With a policy for a service elsewhere, where a poll has to save so many seconds.
-    pub(super) fn new(worth: f64) -> Self {
-        let policy = Policy { poll_worth: Duration::from_secs_f64(worth), ..Policy::remote() };
+    /// With the policy for a remote service and the given cost of a poll in seconds of lag.
+    pub(super) fn new(poll_cost: f64) -> Self {
+        let policy = Policy { poll_worth: Duration::from_secs_f64(poll_cost), ..Policy::remote() };
         Self { policy, known: Known::default(), seen: HashMap::new() }
     }
 }

@@ -1,20 +1,20 @@
-//! The public surface of the generated client, one line an item: what a review of a new contract reads.
+//! The public API of the generated client as text, one line per item, for the review of a new contract.
 
 use std::fmt::Write as _;
 
 use quote::ToTokens;
 use syn::{Attribute, Expr, Fields, FnArg, ImplItem, Item, LitStr, Pat, ReturnType, Signature, Visibility};
 
-const HEAD: &str = "\
-# The public surface of the generated client: types with their fields, functions, re-exports. A name in quotation marks is
-# the name on the wire, where it is another. Written by `cargo xtask generate`, not by hand.
+const HEADER: &str = "\
+# The public API of the generated client: types with their fields, functions, re-exports. A name in quotation marks is
+# the serialized name, where it differs. Written by `cargo xtask generate`; do not edit.
 ";
 
-/// The surface of a generated source.
-pub(super) fn of(source: &str) -> Result<String, String> {
+/// The public API of a generated source file.
+pub(super) fn api_surface(source: &str) -> Result<String, String> {
     let file =
-        syn::parse_file(source).map_err(|error| format!("the generated client is not Rust: {error}"))?;
-    let mut out = HEAD.to_owned();
+        syn::parse_file(source).map_err(|error| format!("the generated client cannot be parsed: {error}"))?;
+    let mut out = HEADER.to_owned();
     items("", &file.items, &mut out);
     Ok(out)
 }
@@ -22,37 +22,37 @@ pub(super) fn of(source: &str) -> Result<String, String> {
 fn items(module: &str, all: &[Item], out: &mut String) {
     for item in all {
         match item {
-            Item::Use(one) if is_public(&one.vis) => {
-                let holder = if module.is_empty() {
+            Item::Use(item) if is_public(&item.vis) => {
+                let prefix = if module.is_empty() {
                     String::new()
                 } else {
                     format!("{}: ", module.trim_end_matches("::"))
                 };
-                let _ = writeln!(out, "\n{holder}use {}", compact(&one.tree));
+                let _ = writeln!(out, "\n{prefix}use {}", compact(&item.tree));
             }
-            Item::Struct(one) if is_public(&one.vis) => {
-                let _ = writeln!(out, "\nstruct {module}{}{}", one.ident, compact(&one.generics));
-                fields(&one.fields, out);
-                functions_of(&one.ident.to_string(), all, out);
+            Item::Struct(item) if is_public(&item.vis) => {
+                let _ = writeln!(out, "\nstruct {module}{}{}", item.ident, compact(&item.generics));
+                fields(&item.fields, out);
+                inherent_functions(&item.ident.to_string(), all, out);
             }
-            Item::Enum(one) if is_public(&one.vis) => {
-                let _ = writeln!(out, "\nenum {module}{}{}", one.ident, compact(&one.generics));
-                for variant in &one.variants {
+            Item::Enum(item) if is_public(&item.vis) => {
+                let _ = writeln!(out, "\nenum {module}{}{}", item.ident, compact(&item.generics));
+                for variant in &item.variants {
                     let inner =
                         if variant.fields.is_empty() { String::new() } else { compact(&variant.fields) };
-                    let _ = writeln!(out, "  {}{inner}{}", variant.ident, on_the_wire(&variant.attrs));
+                    let _ = writeln!(out, "  {}{inner}{}", variant.ident, serialized_name(&variant.attrs));
                 }
-                functions_of(&one.ident.to_string(), all, out);
+                inherent_functions(&item.ident.to_string(), all, out);
             }
-            Item::Trait(one) if is_public(&one.vis) => {
-                let _ = writeln!(out, "\ntrait {module}{}", one.ident);
+            Item::Trait(item) if is_public(&item.vis) => {
+                let _ = writeln!(out, "\ntrait {module}{}", item.ident);
             }
-            Item::Type(one) if is_public(&one.vis) => {
-                let _ = writeln!(out, "\ntype {module}{} = {}", one.ident, compact(&one.ty));
+            Item::Type(item) if is_public(&item.vis) => {
+                let _ = writeln!(out, "\ntype {module}{} = {}", item.ident, compact(&item.ty));
             }
-            Item::Mod(one) if is_public(&one.vis) => {
-                if let Some((_, inner)) = &one.content {
-                    items(&format!("{module}{}::", one.ident), inner, out);
+            Item::Mod(item) if is_public(&item.vis) => {
+                if let Some((_, inner)) = &item.content {
+                    items(&format!("{module}{}::", item.ident), inner, out);
                 }
             }
             _ => {}
@@ -67,16 +67,16 @@ fn is_public(visibility: &Visibility) -> bool {
 fn fields(fields: &Fields, out: &mut String) {
     for field in fields.iter().filter(|field| is_public(&field.vis)) {
         let name = field.ident.as_ref().map(ToString::to_string).unwrap_or_default();
-        let _ = writeln!(out, "  {name}{}: {}", on_the_wire(&field.attrs), compact(&field.ty));
+        let _ = writeln!(out, "  {name}{}: {}", serialized_name(&field.attrs), compact(&field.ty));
     }
 }
 
-/// The public functions that stand in the same module, without those of traits.
-fn functions_of(name: &str, all: &[Item], out: &mut String) {
+/// The public inherent functions of a type, from the same module.
+fn inherent_functions(name: &str, all: &[Item], out: &mut String) {
     for item in all {
         let Item::Impl(block) = item else { continue };
-        let of = compact(&block.self_ty);
-        if block.trait_.is_some() || of.split('<').next() != Some(name) {
+        let self_type = compact(&block.self_ty);
+        if block.trait_.is_some() || self_type.split('<').next() != Some(name) {
             continue;
         }
         for item in &block.items {
@@ -94,7 +94,7 @@ fn signature(signature: &Signature) -> String {
         .inputs
         .iter()
         .map(|input| match input {
-            // Whether the function changes its own copy is its own affair.
+            // `mut self` is an implementation detail.
             FnArg::Receiver(this) => compact(this).replacen("mut self", "self", 1),
             FnArg::Typed(typed) => match &*typed.pat {
                 Pat::Ident(name) => format!("{}: {}", name.ident, compact(&typed.ty)),
@@ -106,15 +106,15 @@ fn signature(signature: &Signature) -> String {
         ReturnType::Default => String::new(),
         ReturnType::Type(_, output) => format!(" -> {}", compact(output)),
     };
-    let word = if signature.asyncness.is_some() { "async fn" } else { "fn" };
-    format!("{word} {}{}({}){output}", signature.ident, compact(&signature.generics), inputs.join(", "))
+    let keyword = if signature.asyncness.is_some() { "async fn" } else { "fn" };
+    format!("{keyword} {}{}({}){output}", signature.ident, compact(&signature.generics), inputs.join(", "))
 }
 
-/// ` "type"` where serde gives another name than Rust does.
-fn on_the_wire(attributes: &[Attribute]) -> String {
+/// ` "type"` where the serialized name differs from the Rust name.
+fn serialized_name(attributes: &[Attribute]) -> String {
     let mut name = String::new();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
-        // What is not understood here is not a name; it is serde's business.
+        // Other serde attributes are of no interest here.
         let _ = attribute.parse_nested_meta(|meta| {
             if meta.path.is_ident("rename") {
                 name = format!(" {:?}", meta.value()?.parse::<LitStr>()?.value());
@@ -127,7 +127,7 @@ fn on_the_wire(attributes: &[Attribute]) -> String {
     name
 }
 
-/// Tokens as a person would write them, the standard library's types by their names alone.
+/// Tokens with usual spacing, and types of the standard library without their paths.
 fn compact(tokens: &impl ToTokens) -> String {
     let mut text = tokens.to_token_stream().to_string();
     for (from, to) in [
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_public_is_listed_as_it_goes_over_the_wire() {
+    fn api_surface_lists_public_items_with_serialized_names() {
         let source = r#"
             pub use other::{Thing};
             pub mod types {
@@ -174,7 +174,7 @@ mod tests {
                 struct Private;
             }
         "#;
-        let told = of(source).unwrap();
+        let text = api_surface(source).unwrap();
         let expected = "
 use other::{Thing}
 
@@ -186,6 +186,6 @@ enum types::Kind
   X16x9 \"16:9\"
   Other(String)
 ";
-        assert_eq!(told.strip_prefix(HEAD).unwrap(), expected);
+        assert_eq!(text.strip_prefix(HEADER).unwrap(), expected);
     }
 }

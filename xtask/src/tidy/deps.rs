@@ -1,4 +1,4 @@
-//! Which crate may know which (ARCHITECTURE.md, "Arrows"), checked against what cargo says.
+//! Allowed dependencies between the workspace's crates (ARCHITECTURE.md, "Arrows"), checked against `cargo metadata`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-/// Crate, and what it may depend on. Crates that compose the rest may depend on anything.
+/// Each crate and the workspace crates that it may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("client", &["contract"]),
     ("contract", &[]),
@@ -17,7 +17,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("service", &["contract", "media", "renderer"]),
     ("workflow", &["contract"]),
 ];
-const COMPOSERS: &[&str] = &["runner", "tests", "xtask"];
+/// Crates that may depend on every other.
+const UNRESTRICTED: &[&str] = &["runner", "tests", "xtask"];
 
 #[derive(Deserialize)]
 struct Metadata {
@@ -39,33 +40,33 @@ struct Dependency {
 }
 
 pub(super) fn problems(root: &Path) -> Result<Vec<String>, String> {
-    let told = Command::new("cargo")
+    let output = Command::new("cargo")
         .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
         .current_dir(root)
         .output()
         .map_err(|error| format!("cargo metadata cannot be run: {error}"))?;
-    if !told.status.success() {
-        return Err(format!("cargo metadata failed: {}", String::from_utf8_lossy(&told.stderr)));
+    if !output.status.success() {
+        return Err(format!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr)));
     }
     let metadata: Metadata =
-        serde_json::from_slice(&told.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
+        serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
     Ok(check(&metadata))
 }
 
 fn check(metadata: &Metadata) -> Vec<String> {
     let mut problems = Vec::new();
     for package in &metadata.packages {
-        if COMPOSERS.contains(&package.name.as_str()) {
+        if UNRESTRICTED.contains(&package.name.as_str()) {
             continue;
         }
         let Some((_, allowed)) = ALLOWED.iter().find(|(name, _)| *name == package.name) else {
             problems.push(format!(
-                "crate {} has no arrows in xtask/src/tidy/arrows.rs and ARCHITECTURE.md",
+                "crate {} has no entry in xtask/src/tidy/deps.rs and ARCHITECTURE.md",
                 package.name
             ));
             continue;
         };
-        let ours: BTreeSet<&str> = package
+        let dependencies: BTreeSet<&str> = package
             .dependencies
             .iter()
             .filter(|dependency| dependency.path.is_some() && dependency.name != package.name)
@@ -73,8 +74,9 @@ fn check(metadata: &Metadata) -> Vec<String> {
             .filter(|dependency| dependency.kind.as_deref() != Some("dev"))
             .map(|dependency| dependency.name.as_str())
             .collect();
-        for extra in ours.into_iter().filter(|name| !allowed.contains(name)) {
-            problems.push(format!("crate {} must not know {extra} (ARCHITECTURE.md, Arrows)", package.name));
+        for extra in dependencies.into_iter().filter(|name| !allowed.contains(name)) {
+            problems
+                .push(format!("crate {} must not depend on {extra} (ARCHITECTURE.md, Arrows)", package.name));
         }
     }
     problems
@@ -90,21 +92,25 @@ mod tests {
     }
 
     #[test]
-    fn dev_dependencies_are_not_checked() {
+    fn dev_dependency_is_ignored() {
         let packages = vec![package("service", "client", Some("dev"))];
         assert_eq!(check(&Metadata { packages }), Vec::<String>::new());
     }
 
     #[test]
-    fn a_forbidden_arrow_is_found() {
-        let of = |name: &str, on: &str| package(name, on, None);
-        let metadata =
-            Metadata { packages: vec![of("engine", "service"), of("engine", "client"), of("new", "media")] };
+    fn forbidden_dependency_is_reported() {
+        let metadata = Metadata {
+            packages: vec![
+                package("engine", "service", None),
+                package("engine", "client", None),
+                package("new", "media", None),
+            ],
+        };
         let problems = check(&metadata);
         assert_eq!(problems.len(), 2);
         assert!(
-            problems[0].contains("engine must not know service")
-                && problems[1].contains("crate new has no arrows")
+            problems[0].contains("engine must not depend on service")
+                && problems[1].contains("crate new has no entry")
         );
     }
 }
