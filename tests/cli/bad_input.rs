@@ -9,7 +9,7 @@ use crate::support::Project;
 /// Runs a workflow that is wrong, and checks that nothing came of it but words.
 #[track_caller]
 fn refused(text: &str) -> String {
-    let project = Project::of("bad.yaml", text);
+    let project = Project::new("bad.yaml", text);
     let run = project.runner(&["run", "bad.yaml"]).expect(2);
     assert!(run.out.is_empty(), "standard output is for results: {}", run.out);
     let left: Vec<_> = fs_err::read_dir(project.path()).expect("the folder").filter_map(Result::ok).collect();
@@ -29,7 +29,7 @@ fn shots(shots: &str) -> String {
 }
 
 #[test]
-fn everything_that_is_wrong_is_listed_at_once() {
+fn check_reports_all_problems_at_once() {
     let text = shots(
         "  - id: pier
     prompt: \"{{ keper }} on the pier\"
@@ -51,7 +51,7 @@ fn everything_that_is_wrong_is_listed_at_once() {
 }
 
 #[test]
-fn a_ring_of_shots() {
+fn check_reference_cycle() {
     let text = shots(
         "  - { id: a, prompt: one, continues: c }
   - { id: b, prompt: two, continues: a }
@@ -62,7 +62,7 @@ fn a_ring_of_shots() {
 }
 
 #[test]
-fn a_matrix_of_ten_million_cells() {
+fn check_matrix_too_large() {
     let axis = (0..10).map(|value| value.to_string()).collect::<Vec<_>>().join(", ");
     let axes: Vec<String> = (0..7).map(|axis_at| format!("      x{axis_at}: [{axis}]\n")).collect();
     let axes = axes.concat();
@@ -71,7 +71,7 @@ fn a_matrix_of_ten_million_cells() {
 }
 
 #[test]
-fn a_yaml_bomb() {
+fn check_yaml_bomb() {
     let mut text =
         String::from("version: 1\nname: bomb\nparams:\n  a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..12 {
@@ -83,20 +83,20 @@ fn a_yaml_bomb() {
 }
 
 #[test]
-fn a_file_that_is_not_there() {
-    let project = Project::of("good.yaml", "");
+fn run_missing_file() {
+    let project = Project::new("good.yaml", "");
     let ended = project.runner(&["run", "missing.yaml"]).expect(2);
-    insta::assert_snapshot!(ended.told());
+    insta::assert_snapshot!(ended.transcript());
 }
 
 #[test]
-fn diagnostics_for_machines() {
-    let project = Project::of(
+fn check_json_diagnostics() {
+    let project = Project::new(
         "bad.yaml",
         &shots("  - { id: a, prompt: one, secnds: 5 }\n  - { id: a, prompt: two }\n"),
     );
     let ended = project.runner(&["check", "bad.yaml", "--format", "ndjson"]).expect(2);
-    insta::assert_snapshot!(ended.told());
+    insta::assert_snapshot!(ended.transcript());
     let whole = project.runner(&["check", "bad.yaml", "--format", "json"]).expect(2).out;
     let whole: Value = serde_json::from_str(&whole).expect("one document");
     let lines: Vec<Value> =
@@ -105,8 +105,8 @@ fn diagnostics_for_machines() {
 }
 
 #[test]
-fn colours_are_for_terminals_and_those_who_ask() {
-    let project = Project::of("bad.yaml", &shots("  - { id: a, prompt: one, secnds: 5 }\n"));
+fn color_follows_terminal_no_color_and_flag() {
+    let project = Project::new("bad.yaml", &shots("  - { id: a, prompt: one, secnds: 5 }\n"));
     let coloured = |arguments: &[&str], no_color: bool| {
         let mut command = project.command(arguments);
         if no_color {

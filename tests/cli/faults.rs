@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use service::FaultProfile;
 
 use crate::support::Project;
-use crate::support::front::{Front, KEY};
+use crate::support::proxy::{KEY, RecordingProxy};
 
 /// One misbehaviour, and what it must come to.
 struct Case {
@@ -138,7 +138,7 @@ const CASES: &[Case] = &[
 const ELSEWHERE: &[&str] = &["never_answer"];
 
 /// What is wrong with cases whose runs end alike, if anything is: each is a shot of one workflow.
-fn tried(cases: &[&Case]) -> Vec<String> {
+fn scenario(cases: &[&Case]) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let prompt = |at: usize| format!("the sea, wave {at}.");
     let rule = |(at, case): (usize, &&Case)| {
@@ -152,20 +152,20 @@ fn tried(cases: &[&Case]) -> Vec<String> {
     let rules: Vec<String> = cases.iter().enumerate().map(rule).collect();
     let profile = format!("{{\"faults\": [{}]}}", rules.join(", "));
     let profile = FaultProfile::from_json(&profile).expect("a profile");
-    let front = Front::with_faults(folder.path().join("service"), profile);
+    let proxy = RecordingProxy::with_faults(folder.path().join("service"), profile);
     let mut text =
         "version: 1\nname: sea\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480}\nshots:\n"
             .to_owned();
     for (at, case) in cases.iter().enumerate() {
         let _ = writeln!(text, "  - {{id: wave{at}, prompt: \"{}\"{}}}", prompt(at), case.shot);
     }
-    let project = Project::of("sea.yaml", &text).against(&front.url, KEY);
+    let project = Project::new("sea.yaml", &text).against(&proxy.url, KEY);
     let mut wrong = Vec::new();
     for turn in 0..cases[0].runs.len() {
         let ended = project.runner(&["run", "sea.yaml", "--jobs", "32"]);
         for (at, case) in cases.iter().enumerate() {
             let (code, words) = case.runs[turn];
-            let said = ended.told();
+            let said = ended.transcript();
             let mut lines = said.lines().filter(|line| line.starts_with(&format!("wave{at}: ")));
             if ended.code != Some(code) || !lines.any(|line| line.contains(words)) {
                 wrong.push(format!("{}: wanted {code} and wave{at}: `{words}`: {said}", case.fault));
@@ -173,7 +173,7 @@ fn tried(cases: &[&Case]) -> Vec<String> {
         }
     }
     let posts: Vec<String> =
-        front.posts().iter().map(|post| String::from_utf8_lossy(&post.body).into_owned()).collect();
+        proxy.posts().iter().map(|post| String::from_utf8_lossy(&post.body).into_owned()).collect();
     for (at, case) in cases.iter().enumerate() {
         let of_it = posts.iter().filter(|post| post.contains(&prompt(at))).count();
         if of_it != case.posts {
@@ -184,21 +184,21 @@ fn tried(cases: &[&Case]) -> Vec<String> {
 }
 
 #[test]
-fn every_fault_of_a_service_comes_to_what_it_must() {
+fn every_fault_profile_has_its_documented_outcome() {
     let mut alike: BTreeMap<Vec<i32>, Vec<&Case>> = BTreeMap::new();
     for case in CASES {
         alike.entry(case.runs.iter().map(|(code, _)| *code).collect()).or_default().push(case);
     }
     // All wait most of the time, so they run at once.
     let wrong: Vec<String> = std::thread::scope(|scope| {
-        let running: Vec<_> = alike.values().map(|cases| scope.spawn(|| tried(cases))).collect();
+        let running: Vec<_> = alike.values().map(|cases| scope.spawn(|| scenario(cases))).collect();
         running.into_iter().flat_map(|running| running.join().expect("no case panics")).collect()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
 #[test]
-fn every_fault_of_the_service_is_tried() {
+fn every_fault_kind_has_a_case() {
     let kinds = |text: &str| -> BTreeSet<String> {
         text.split("\"kind\": \"")
             .skip(1)

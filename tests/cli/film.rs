@@ -5,12 +5,12 @@ use std::process::Command;
 
 use media::RgbImage;
 
-use crate::support::made::{accepted, shots};
+use crate::support::project_state::{accepted, shots};
 use crate::support::{Project, browser};
 
 #[test]
-fn the_storyboard_becomes_a_film_and_a_second_run_submits_nothing() {
-    let project = Project::of_example("storyboard.yaml");
+fn storyboard_renders_film_and_second_run_submits_nothing() {
+    let project = Project::from_example("storyboard.yaml");
     let first = project.runner(&["run", "storyboard.yaml"]).expect(0);
     assert!(first.err.contains("embedded service"), "it says who renders: {}", first.err);
 

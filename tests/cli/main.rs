@@ -3,16 +3,17 @@
 #![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::print_stdout, reason = "a test that skips says so")]
 
+mod at_most_once;
 mod bad_input;
-mod begin;
-mod boundaries;
-mod caps;
-mod catalogue;
-mod disk;
+mod budget;
+mod crash_points;
+mod crash_random;
+mod disk_full;
+mod events_and_status;
 mod faults;
 mod film;
-mod killed;
-mod money;
+mod init_and_import;
+mod models_and_schema;
 mod picks;
 mod plan;
 mod requests;
@@ -22,5 +23,4 @@ mod serve;
 #[cfg(unix)]
 mod signals;
 mod support;
-mod told;
 mod wire;

@@ -1,7 +1,7 @@
 //! Takes, picks and films for each cell, through the whole program: what is picked decides what goes on, and nothing is made twice.
 
 use crate::support::Project;
-use crate::support::made::accepted;
+use crate::support::project_state::accepted;
 
 const TAKES: &str = r"version: 1
 name: lighthouse
@@ -16,13 +16,13 @@ film:
 
 /// The three takes run, what begins on one of them and the film wait; the pick lets them go on.
 #[test]
-fn a_shot_with_takes_waits_for_a_pick() {
-    let project = Project::of("lighthouse.yaml", TAKES);
+fn unpicked_takes_block_dependents_until_picked() {
+    let project = Project::new("lighthouse.yaml", TAKES);
     let plan = project.runner(&["plan", "lighthouse.yaml"]).expect(0);
     assert!(plan.out.contains("to pick: one of the 3 takes of lamp"), "{}", plan.out);
 
     let first = project.runner(&["run", "lighthouse.yaml"]).expect(3);
-    assert_eq!(accepted(&project), 4, "{}", first.told());
+    assert_eq!(accepted(&project), 4, "{}", first.transcript());
     assert!(first.out.contains("runner pick FILE lamp TAKE"), "{}", first.out);
     assert!(first.out.contains("film: not joined yet, 2 of its shots wait for a pick"), "{}", first.out);
     let open = project.runner(&["pick", "lighthouse.yaml"]).expect(3);
@@ -35,7 +35,7 @@ fn a_shot_with_takes_waits_for_a_pick() {
 
     project.runner(&["pick", "lighthouse.yaml", "lamp#2"]).expect(0);
     let second = project.runner(&["run", "lighthouse.yaml"]).expect(0);
-    assert_eq!(accepted(&project), 5, "only the shot that waited is new: {}", second.told());
+    assert_eq!(accepted(&project), 5, "only the shot that waited is new: {}", second.transcript());
     assert!(project.file("out/lighthouse/lighthouse.mp4").exists());
     let kept = fs_err::read_to_string(project.file(".runner/picks.json")).expect("the picks are kept");
     insta::assert_snapshot!(kept, @r#"
@@ -57,8 +57,8 @@ fn a_shot_with_takes_waits_for_a_pick() {
 }
 
 #[test]
-fn an_axis_on_the_command_line_makes_a_film_for_each_of_its_values() {
-    let project = Project::of(
+fn axis_flag_adds_a_film_per_value() {
+    let project = Project::new(
         "looks.yaml",
         "version: 1\nname: looks\nparams: {look: noir}\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480, seed: 1}\n\
          shots:\n  - {id: a, prompt: \"{{ look }} sea\"}\n  - {id: b, continues: a, prompt: \"{{ look }} land\"}\nfilm: {output: film.mp4}\n",
@@ -70,14 +70,14 @@ fn an_axis_on_the_command_line_makes_a_film_for_each_of_its_values() {
 }
 
 #[test]
-fn parameters_come_from_files_and_are_checked_there() {
+fn param_file_is_validated_in_place() {
     let text = "version: 1\nparams:\n  look: {type: text, required: true, one_of: [noir, pastel]}\nshots:\n  \
                 - {id: a, model: modelb-video-480p, seconds: 4, prompt: \"{{ look }}\"}\n";
-    let project = Project::of("look.yaml", text);
+    let project = Project::new("look.yaml", text);
     let missing = project.runner(&["check", "look.yaml"]).expect(2);
     assert!(missing.err.contains("error[missing-param]"), "{}", missing.err);
     fs_err::write(project.file("values.yaml"), "look: pastell\nloook: x\n").expect("it can be written");
     let wrong = project.runner(&["check", "look.yaml", "--params", "values.yaml"]).expect(2);
-    insta::assert_snapshot!(wrong.told());
+    insta::assert_snapshot!(wrong.transcript());
     project.runner(&["check", "look.yaml", "-p", "look=noir"]).expect(0);
 }

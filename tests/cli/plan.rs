@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::support::Project;
-use crate::support::front::{Fate, Front, KEY};
+use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 
 const CHAIN: &str = "version: 1
 name: chain
@@ -50,17 +50,17 @@ fn steady(text: &str) -> String {
 }
 
 #[test]
-fn what_it_costs_is_said_before_and_after_and_what_changed_is_explained() {
+fn costs_are_reported_and_changes_explained() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
-    let project = Project::of("chain.yaml", CHAIN).against(&front.url, KEY);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
     fs_err::write(project.file("prices.yaml"), PRICES).expect("the folder can be written");
 
     let first = project.runner(&["plan", "chain.yaml"]).expect(0).out;
     assert!(first.contains("cost: 0.03 to 0.06 EUR"), "{first}");
     let run = project.runner(&["run", "chain.yaml"]).expect(0);
-    assert!(run.err.contains("cost: 0.03 to 0.06 EUR"), "{}", run.told());
-    assert!(run.out.contains("spent: 0.06 EUR for 2 videos"), "{}", run.told());
+    assert!(run.err.contains("cost: 0.03 to 0.06 EUR"), "{}", run.transcript());
+    assert!(run.out.contains("spent: 0.06 EUR for 2 videos"), "{}", run.transcript());
 
     let again = project.runner(&["run", "chain.yaml", "--format", "json"]).expect(0);
     let again: Value = serde_json::from_str(&again.out).expect("one document");
@@ -78,19 +78,19 @@ fn what_it_costs_is_said_before_and_after_and_what_changed_is_explained() {
     let plan: Value = serde_json::from_str(&plan).expect("one document");
     assert_eq!(plan["totals"]["cost"]["most"], "0.12");
     let unknown = project.runner(&["explain", "chain.yaml", "tow"]).expect(2);
-    assert!(unknown.err.contains("did you mean `two`?"), "{}", unknown.told());
-    assert_eq!(front.posts().len(), 2, "nothing was submitted but by `run`");
+    assert!(unknown.err.contains("did you mean `two`?"), "{}", unknown.transcript());
+    assert_eq!(proxy.posts().len(), 2, "nothing was submitted but by `run`");
 }
 
 #[test]
-fn requests_are_printed_as_they_would_be_sent() {
-    let project = Project::of("chain.yaml", CHAIN);
-    insta::assert_snapshot!(project.runner(&["plan", "chain.yaml", "--requests"]).expect(0).told());
+fn plan_requests_prints_exact_requests() {
+    let project = Project::new("chain.yaml", CHAIN);
+    insta::assert_snapshot!(project.runner(&["plan", "chain.yaml", "--requests"]).expect(0).transcript());
 }
 
 #[test]
-fn a_table_of_prices_that_is_wrong_is_refused_at_its_place() {
-    let project = Project::of("chain.yaml", CHAIN);
+fn invalid_price_table_is_reported_in_place() {
+    let project = Project::new("chain.yaml", CHAIN);
     fs_err::write(project.file("dear.yaml"), PRICES.replace("0.03", "a lot"))
         .expect("the folder can be written");
     for command in ["plan", "run"] {
@@ -98,10 +98,10 @@ fn a_table_of_prices_that_is_wrong_is_refused_at_its_place() {
         assert!(
             refused.err.contains("dear.yaml:6:44") && refused.err.contains("amount of money"),
             "{}",
-            refused.told()
+            refused.transcript()
         );
         let missing = project.runner(&[command, "chain.yaml", "--prices", "none.yaml"]).expect(2);
-        assert!(missing.err.contains("none.yaml"), "{}", missing.told());
+        assert!(missing.err.contains("none.yaml"), "{}", missing.transcript());
     }
     assert!(!project.file(".runner").exists(), "nothing was written");
 }

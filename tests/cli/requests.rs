@@ -45,16 +45,16 @@ fn inputs(plan: &Plan, node: &Node) -> Vec<String> {
 }
 
 #[test]
-fn storyboard() {
+fn requests_of_storyboard() {
     insta::assert_snapshot!(requests("storyboard.yaml"));
 }
 
 #[test]
-fn sweep() {
+fn requests_of_sweep() {
     insta::assert_snapshot!(requests("sweep.yaml"));
 }
 
 #[test]
-fn families() {
+fn requests_of_families() {
     insta::assert_snapshot!(requests("families.yaml"));
 }

@@ -3,7 +3,7 @@
 use service::FaultProfile;
 
 use crate::support::Project;
-use crate::support::front::{Front, KEY};
+use crate::support::proxy::{KEY, RecordingProxy};
 
 /// With this seed the first video is withheld and the second is not.
 const SEED: u64 = 2;
@@ -16,11 +16,14 @@ shots:
 ";
 
 /// Moderation withholds a part of what it sees; which part, the seed decides.
-fn front(folder: &tempfile::TempDir, seed: u64, chance: f64) -> Front {
+fn proxy(folder: &tempfile::TempDir, seed: u64, chance: f64) -> RecordingProxy {
     let profile = format!(
         r#"{{"seed": {seed}, "faults": [{{"fault": {{"kind": "moderation", "of": "output"}}, "chance": {chance}}}]}}"#
     );
-    Front::with_faults(folder.path().join("service"), FaultProfile::from_json(&profile).expect("a profile"))
+    RecordingProxy::with_faults(
+        folder.path().join("service"),
+        FaultProfile::from_json(&profile).expect("a profile"),
+    )
 }
 
 /// The attempts on record: how each ended, and whether its key is that of the first.
@@ -36,26 +39,26 @@ fn attempts(project: &Project) -> Vec<(String, bool)> {
 }
 
 #[test]
-fn another_attempt_is_another_task_on_record_and_may_end_well() {
+fn retry_records_a_second_attempt() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = front(&folder, SEED, 0.5);
-    let project = Project::of("storm.yaml", STORM).against(&front.url, KEY);
+    let proxy = proxy(&folder, SEED, 0.5);
+    let project = Project::new("storm.yaml", STORM).against(&proxy.url, KEY);
     let plan = project.runner(&["plan", "storm.yaml"]).expect(0);
-    assert!(plan.out.contains("to submit: 1 to 3 tasks, 1 to 3 seconds"), "{}", plan.told());
-    assert!(plan.out.contains("retries: up to 2 of them"), "{}", plan.told());
+    assert!(plan.out.contains("to submit: 1 to 3 tasks, 1 to 3 seconds"), "{}", plan.transcript());
+    assert!(plan.out.contains("retries: up to 2 of them"), "{}", plan.transcript());
     let ended = project.runner(&["run", "storm.yaml"]).expect(0);
-    assert_eq!(front.posts().len(), 2, "{}", ended.told());
+    assert_eq!(proxy.posts().len(), 2, "{}", ended.transcript());
     assert_eq!(attempts(&project), [("failed".to_owned(), true), ("completed".to_owned(), true)]);
     let again = project.runner(&["run", "storm.yaml"]).expect(0);
-    assert!(again.out.contains("nothing was submitted"), "{}", again.told());
+    assert!(again.out.contains("nothing was submitted"), "{}", again.transcript());
 }
 
 #[test]
-fn another_attempt_does_not_cross_a_cap() {
+fn retry_respects_caps() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = front(&folder, 0, 1.0);
-    let project = Project::of("storm.yaml", STORM).against(&front.url, KEY);
+    let proxy = proxy(&folder, 0, 1.0);
+    let project = Project::new("storm.yaml", STORM).against(&proxy.url, KEY);
     let capped = project.runner(&["run", "storm.yaml", "--max-tasks", "2"]).expect(4);
-    assert_eq!(front.posts().len(), 2, "{}", capped.told());
+    assert_eq!(proxy.posts().len(), 2, "{}", capped.transcript());
     assert_eq!(attempts(&project), [("failed".to_owned(), true), ("failed".to_owned(), true)]);
 }

@@ -3,7 +3,7 @@
 use service::FaultProfile;
 
 use crate::support::Project;
-use crate::support::front::{Fate, Front, KEY};
+use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 
 /// Two chains and a film; `bad` is withheld by moderation where the profile says so.
 const SHOTS: &str = "version: 1
@@ -21,68 +21,72 @@ film: {output: parts.mp4}
 const STORM: &str = r#"{"faults": [{"fault": {"kind": "moderation", "of": "output"}, "prompt": "a storm"}]}"#;
 
 #[test]
-fn a_part_is_made_and_what_it_needs_has_to_be_there() {
+fn partial_run_requires_dependencies() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
-    let project = Project::of("parts.yaml", SHOTS).against(&front.url, KEY);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("parts.yaml", SHOTS).against(&proxy.url, KEY);
 
     // Refused before anything is paid, by `plan` as well, with what is missing and what to say.
     for command in ["plan", "run"] {
         let refused = project.runner(&[command, "parts.yaml", "--only", "b", "after"]).expect(2);
         for words in ["b needs a", "after needs bad", "--from b", "nothing was submitted"] {
-            assert!(refused.err.contains(words), "{words}: {}", refused.told());
+            assert!(refused.err.contains(words), "{words}: {}", refused.transcript());
         }
         let unknown = project.runner(&[command, "parts.yaml", "--from", "bd"]).expect(2);
-        assert!(unknown.err.contains("did you mean"), "{}", unknown.told());
+        assert!(unknown.err.contains("did you mean"), "{}", unknown.transcript());
         project.runner(&[command, "parts.yaml", "--downstream"]).expect(2);
         project.runner(&[command, "parts.yaml", "--only", "a", "--from", "a"]).expect(2);
     }
-    assert_eq!(front.posts().len(), 0);
+    assert_eq!(proxy.posts().len(), 0);
 
     let plan = project.runner(&["plan", "parts.yaml", "--from", "b"]).expect(0);
     assert!(
         plan.out.contains("to submit: 1 to 2 tasks") && plan.out.contains("unselected 3"),
         "{}",
-        plan.told()
+        plan.transcript()
     );
     let made = project.runner(&["run", "parts.yaml", "--from", "b"]).expect(0);
-    assert!(made.out.contains("not selected") && made.out.contains("film: not joined"), "{}", made.told());
-    assert_eq!(front.posts().len(), 2, "b, and a, which it needs: {}", made.told());
+    assert!(
+        made.out.contains("not selected") && made.out.contains("film: not joined"),
+        "{}",
+        made.transcript()
+    );
+    assert_eq!(proxy.posts().len(), 2, "b, and a, which it needs: {}", made.transcript());
 
     // What is needed is there now; the rest is not touched, and not even forcing reaches beyond what is selected.
     project.runner(&["run", "parts.yaml", "--only", "b", "--force", "a"]).expect(2);
     project.runner(&["run", "parts.yaml", "--only", "b", "--force"]).expect(0);
-    assert_eq!(front.posts().len(), 3);
+    assert_eq!(proxy.posts().len(), 3);
     let wide = project.runner(&["run", "parts.yaml", "--only", "bad", "--downstream"]).expect(0);
-    assert_eq!(front.posts().len(), 5, "{}", wide.told());
+    assert_eq!(proxy.posts().len(), 5, "{}", wide.transcript());
     let none = project.runner(&["run", "parts.yaml", "--failed"]).expect(0);
-    assert!(none.err.contains("nothing failed in the last run"), "{}", none.told());
+    assert!(none.err.contains("nothing failed in the last run"), "{}", none.transcript());
     // The last one completes the film, though it is the only one selected.
     let last = project.runner(&["run", "parts.yaml", "--only", "z"]).expect(0);
     assert!(
         last.out.contains("parts.mp4") && project.file("out/parts/parts.mp4").exists(),
         "{}",
-        last.told()
+        last.transcript()
     );
-    assert_eq!(front.posts().len(), 6);
+    assert_eq!(proxy.posts().len(), 6);
 }
 
 #[test]
-fn what_failed_is_made_again_with_what_waited_for_it_and_nothing_else() {
+fn failed_reruns_failed_shots_and_their_dependents() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let faults = FaultProfile::from_json(STORM).expect("a profile");
-    let front = Front::with_faults(folder.path().join("service"), faults);
-    let project = Project::of("parts.yaml", SHOTS).against(&front.url, KEY);
+    let proxy = RecordingProxy::with_faults(folder.path().join("service"), faults);
+    let project = Project::new("parts.yaml", SHOTS).against(&proxy.url, KEY);
     let none = project.runner(&["run", "parts.yaml", "--failed"]).expect(0);
-    assert!(none.err.contains("no run"), "{}", none.told());
+    assert!(none.err.contains("no run"), "{}", none.transcript());
 
     let first = project.runner(&["run", "parts.yaml"]).expect(1);
     assert!(
         first.out.contains("after: not begun"),
         "only what depends on it is kept from it: {}",
-        first.told()
+        first.transcript()
     );
-    assert_eq!(front.posts().len(), 4, "{}", first.told());
+    assert_eq!(proxy.posts().len(), 4, "{}", first.transcript());
     let plan = project.runner(&["plan", "parts.yaml", "--failed", "--format", "json"]).expect(0);
     let plan: serde_json::Value = serde_json::from_str(&plan.out).expect("a document");
     let decisions: Vec<&str> = plan["shots"]
@@ -93,31 +97,31 @@ fn what_failed_is_made_again_with_what_waited_for_it_and_nothing_else() {
         .collect();
     assert_eq!(decisions, ["reuse", "reuse", "execute", "deferred", "reuse"]);
     project.runner(&["run", "parts.yaml", "--failed"]).expect(1);
-    assert_eq!(front.posts().len(), 5);
+    assert_eq!(proxy.posts().len(), 5);
     // Another prompt passes.
     fs_err::write(project.file("parts.yaml"), SHOTS.replace("a storm", "a breeze"))
         .expect("a writable folder");
     let again = project.runner(&["run", "parts.yaml", "--failed"]).expect(0);
-    assert_eq!(front.posts().len(), 7, "{}", again.told());
-    assert!(project.file("out/parts/parts.mp4").exists(), "{}", again.told());
+    assert_eq!(proxy.posts().len(), 7, "{}", again.transcript());
+    assert!(project.file("out/parts/parts.mp4").exists(), "{}", again.transcript());
 }
 
 #[test]
-fn after_the_first_failure_nothing_more_is_submitted_if_that_is_wanted() {
+fn fail_fast_stops_submitting() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let faults = FaultProfile::from_json(
         r#"{"faults": [{"fault": {"kind": "moderation", "of": "prompt"}, "prompt": "a storm"}]}"#,
     );
-    let front = Front::with_faults(folder.path().join("service"), faults.expect("a profile"));
+    let proxy = RecordingProxy::with_faults(folder.path().join("service"), faults.expect("a profile"));
     // The longest chain goes first, then file order.
     let text =
         SHOTS.replace("{id: z, prompt: a dune}", "{id: y, prompt: a dune}\n  - {id: z, prompt: a plain}");
-    let project = Project::of("parts.yaml", &text).against(&front.url, KEY);
+    let project = Project::new("parts.yaml", &text).against(&proxy.url, KEY);
     let ended = project.runner(&["run", "parts.yaml", "--fail-fast", "--jobs", "1"]).expect(1);
-    assert!(ended.err.contains("--fail-fast") && ended.out.contains("not begun"), "{}", ended.told());
-    assert_eq!(front.posts().len(), 2, "a was done, bad failed: {}", ended.told());
+    assert!(ended.err.contains("--fail-fast") && ended.out.contains("not begun"), "{}", ended.transcript());
+    assert_eq!(proxy.posts().len(), 2, "a was done, bad failed: {}", ended.transcript());
     // What was not begun for that reason counts as kept from it by the failure.
     let plan = project.runner(&["plan", "parts.yaml", "--failed"]).expect(0);
-    assert!(plan.out.contains("reuse 1"), "{}", plan.told());
-    assert!(!plan.out.contains("unselected"), "{}", plan.told());
+    assert!(plan.out.contains("reuse 1"), "{}", plan.transcript());
+    assert!(!plan.out.contains("unselected"), "{}", plan.transcript());
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::support::Project;
 
 /// How long anything may take before a test gives up.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 /// What is submitted, and how often the service is killed meanwhile.
 const TASKS: usize = 200;
 const KILLS: u64 = 20;
@@ -43,7 +43,7 @@ impl Drop for Served {
 
 impl Stage {
     fn new() -> Self {
-        let project = Project::of("empty.yaml", "");
+        let project = Project::new("empty.yaml", "");
         let clip = clip();
         fs_err::write(project.file("clip.mp4"), &clip).expect("the folder can be written");
         let made = project.runner(&["serve", "keys", "add", "tests"]).expect(0);
@@ -98,15 +98,15 @@ fn request(shot: &str) -> Value {
 }
 
 #[test]
-fn keys_are_made_listed_and_revoked() {
-    let project = Project::of("empty.yaml", "");
+fn serve_keys_add_list_revoke() {
+    let project = Project::new("empty.yaml", "");
     let refused = project.runner(&["serve", "keys", "list"]).expect(2);
-    assert!(refused.err.contains("is no data folder"), "{}", refused.told());
+    assert!(refused.err.contains("is no data folder"), "{}", refused.transcript());
     let open = project.runner(&["serve", "--listen", "0.0.0.0:0"]).expect(2);
-    assert!(open.err.contains("make one first: runner serve keys add NAME"), "{}", open.told());
+    assert!(open.err.contains("make one first: runner serve keys add NAME"), "{}", open.transcript());
     let made = project.runner(&["serve", "keys", "add", "ada", "--quota-seconds", "60"]).expect(0);
     let secret = made.out.trim();
-    assert!(secret.starts_with("sk-") && !made.err.contains(secret), "{}", made.told());
+    assert!(secret.starts_with("sk-") && !made.err.contains(secret), "{}", made.transcript());
     project.runner(&["serve", "keys", "add", "ada"]).expect(2);
     let listed = project.runner(&["serve", "keys", "list"]).expect(0);
     assert!(
@@ -133,7 +133,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[tokio::test]
-async fn a_termination_ends_the_service_well_and_its_task_goes_on_later() {
+async fn serve_sigterm_exits_0_and_task_resumes() {
     let stage = Stage::new();
     let mut served = stage.serve("sh -c \"echo progress 40; sleep 60\"");
     let http = http();
@@ -169,7 +169,7 @@ async fn poll(http: &Client, url: &str, key: &str, id: &str) -> Option<Value> {
 async fn until(mut met: impl AsyncFnMut() -> bool) {
     let begin = Instant::now();
     while !met().await {
-        assert!(begin.elapsed() < PATIENCE, "never happened");
+        assert!(begin.elapsed() < TIMEOUT, "never happened");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -184,7 +184,7 @@ struct Seen {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn killed_twenty_times_under_load_it_finishes_every_accepted_task_once() {
+async fn serve_killed_repeatedly_finishes_each_task_once() {
     let stage = Arc::new(Stage::new());
     let seen = Arc::new(Mutex::new(Seen::default()));
     let renderer = stage.copying();
@@ -208,7 +208,7 @@ async fn killed_twenty_times_under_load_it_finishes_every_accepted_task_once() {
     for half in load {
         half.await.expect("submissions go through");
     }
-    let all = tokio::time::timeout(PATIENCE, watch).await;
+    let all = tokio::time::timeout(TIMEOUT, watch).await;
     all.expect("every accepted task completes in time").expect("no answer was wrong");
     let seen = held(&seen);
     assert_eq!((seen.accepted.len(), seen.completed.len()), (TASKS, TASKS));
@@ -228,7 +228,7 @@ async fn submit_all(stage: Arc<Stage>, address: Arc<Mutex<String>>, seen: Arc<Mu
     for number in (half..TASKS).step_by(2) {
         // An answer that was lost may leave a task that nobody knows of: each try has a name of its own.
         for attempt in 1.. {
-            assert!(begin.elapsed() < PATIENCE, "shot {number} is never accepted");
+            assert!(begin.elapsed() < TIMEOUT, "shot {number} is never accepted");
             let (url, shot) = (held(&address).clone(), format!("{number}.{attempt}"));
             if let Some(task) = submit(&http, &url, &stage.key, &shot).await {
                 held(&seen).accepted.insert(task["id"].as_str().expect("an id").to_owned(), shot);

@@ -3,8 +3,8 @@
 use service::FaultProfile;
 
 use crate::support::Project;
-use crate::support::front::{Front, KEY};
-use crate::support::made::shots;
+use crate::support::project_state::shots;
+use crate::support::proxy::{KEY, RecordingProxy};
 
 const THREE: &str = "version: 1
 name: three
@@ -15,59 +15,59 @@ shots:
   - {id: three, prompt: a plain}
 ";
 
-fn front(folder: &tempfile::TempDir, faults: &str) -> Front {
+fn proxy(folder: &tempfile::TempDir, faults: &str) -> RecordingProxy {
     let profile = FaultProfile::from_json(&format!(r#"{{"faults": [{faults}]}}"#)).expect("a profile");
-    Front::with_faults(folder.path().join("service"), profile)
+    RecordingProxy::with_faults(folder.path().join("service"), profile)
 }
 
 #[test]
-fn sigterm_ends_a_run_like_an_interrupt() {
+fn sigterm_detaches_tasks_like_an_interrupt() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = front(&folder, r#"{"fault": {"kind": "stuck_at", "percent": 0}, "times": 15}"#);
-    let project = Project::of("three.yaml", THREE).against(&front.url, KEY);
+    let proxy = proxy(&folder, r#"{"fault": {"kind": "stuck_at", "percent": 0}, "times": 15}"#);
+    let project = Project::new("three.yaml", THREE).against(&proxy.url, KEY);
     let mut command = project.command(&["run", "three.yaml", "--jobs", "2"]);
-    let ended = project.runner_signalled(&mut command, &mut [("TERM", &mut || front.accepted().len() == 2)]);
+    let ended = project.runner_signalled(&mut command, &mut [("TERM", &mut || proxy.accepted().len() == 2)]);
     let ended = ended.expect(130);
-    assert!(ended.err.contains("interrupted") && ended.out.contains("adopts task"), "{}", ended.told());
+    assert!(ended.err.contains("interrupted") && ended.out.contains("adopts task"), "{}", ended.transcript());
     let last = project.runner(&["run", "three.yaml"]).expect(0);
-    assert!(last.err.contains("adopted task"), "{}", last.told());
-    assert_eq!((front.posts().len(), shots(&project, "three").len()), (3, 3), "{}", last.told());
+    assert!(last.err.contains("adopted task"), "{}", last.transcript());
+    assert_eq!((proxy.posts().len(), shots(&project, "three").len()), (3, 3), "{}", last.transcript());
 }
 
 #[test]
-fn a_second_interrupt_ends_at_once_and_says_what_is_kept() {
+fn second_interrupt_exits_at_once_and_reports_tasks_in_flight() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     // The first download of each takes minutes.
-    let front = front(&folder, r#"{"fault": {"kind": "slow_body", "bytes_per_second": 20}, "times": 1}"#);
-    let project = Project::of("three.yaml", THREE).against(&front.url, KEY);
+    let proxy = proxy(&folder, r#"{"fault": {"kind": "slow_body", "bytes_per_second": 20}, "times": 1}"#);
+    let project = Project::new("three.yaml", THREE).against(&proxy.url, KEY);
     let mut command = project.command(&["run", "three.yaml", "--grace", "600"]);
     // The second one when the first has been answered with words.
-    let mut are_fetched = || front.gets("/files/") == 3;
+    let mut are_fetched = || proxy.gets("/files/") == 3;
     let mut has_taken_note = || project.said("interrupted: ") == 1;
     let signals: &mut [(&str, &mut dyn FnMut() -> bool)] =
         &mut [("INT", &mut are_fetched), ("INT", &mut has_taken_note)];
     let ended = project.runner_signalled(&mut command, signals);
     let ended = ended.expect(130);
-    assert!(ended.err.contains("ended at once: 3 tasks are kept"), "{}", ended.told());
-    assert!(ended.err.contains("`runner run three.yaml` goes on"), "{}", ended.told());
+    assert!(ended.err.contains("ended at once: 3 tasks are kept"), "{}", ended.transcript());
+    assert!(ended.err.contains("`runner run three.yaml` goes on"), "{}", ended.transcript());
     let last = project.runner(&["run", "three.yaml"]).expect(0);
-    assert_eq!((front.posts().len(), shots(&project, "three").len()), (3, 3), "{}", last.told());
+    assert_eq!((proxy.posts().len(), shots(&project, "three").len()), (3, 3), "{}", last.transcript());
 }
 
 #[test]
-fn a_service_that_never_answers_is_left_at_the_second_interrupt_and_its_task_is_held() {
+fn second_interrupt_during_submission_leaves_it_indeterminate() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = front(&folder, r#"{"fault": {"kind": "never_answer"}}"#);
+    let proxy = proxy(&folder, r#"{"fault": {"kind": "never_answer"}}"#);
     let text = THREE.replace("  - {id: two, prompt: a dune}\n  - {id: three, prompt: a plain}\n", "");
-    let project = Project::of("three.yaml", &text).against(&front.url, KEY);
+    let project = Project::new("three.yaml", &text).against(&proxy.url, KEY);
     let mut command = project.command(&["run", "three.yaml"]);
-    let mut is_sent = || front.posts().len() == 1;
+    let mut is_sent = || proxy.posts().len() == 1;
     let mut has_taken_note = || project.said("interrupted: ") == 1;
     let ended =
         project.runner_signalled(&mut command, &mut [("INT", &mut is_sent), ("INT", &mut has_taken_note)]);
     let ended = ended.expect(130);
-    assert!(ended.err.contains("1 submission has no answer yet"), "{}", ended.told());
+    assert!(ended.err.contains("1 submission has no answer yet"), "{}", ended.transcript());
     let held = project.runner(&["run", "three.yaml"]).expect(3);
-    assert!(held.out.contains("runner resolve"), "{}", held.told());
-    assert_eq!(front.posts().len(), 1, "it is not submitted again");
+    assert!(held.out.contains("runner resolve"), "{}", held.transcript());
+    assert_eq!(proxy.posts().len(), 1, "it is not submitted again");
 }

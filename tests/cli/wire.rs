@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use crate::support::Project;
-use crate::support::front::{Fate, Front, KEY, Recorded};
+use crate::support::proxy::{KEY, Recorded, RecordingProxy, ResponseFault};
 
 #[test]
-fn the_families_example_on_the_wire() {
+fn families_example_http_requests() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
-    let project = Project::of_example("families.yaml").against(&front.url, KEY);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::from_example("families.yaml").against(&proxy.url, KEY);
     project.runner(&["run", "families.yaml", "--jobs", "1"]).expect(0);
-    let told: Vec<String> = front.posts().iter().map(shown).collect();
+    let told: Vec<String> = proxy.posts().iter().map(shown).collect();
     insta::assert_snapshot!(told.join("\n\n"));
 }
 

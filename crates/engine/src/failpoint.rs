@@ -14,7 +14,7 @@ pub enum Boundary {
 }
 
 /// Everything that the ledger writes, in a transaction of its own or with others. Closed: each is a boundary at which a process may
-/// die, and `tests/cli/boundaries.rs` tries each.
+/// die, and `tests/cli/crash_points.rs` tries each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Written {
     /// An event of this kind, with what follows from it for attempts, artifacts and films.

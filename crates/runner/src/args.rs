@@ -1,23 +1,23 @@
 //! What can be said on the command line.
 
-mod choosing;
-mod given;
 mod limits;
 mod schema;
+mod selection;
 mod serve;
 mod status;
+mod workflow_args;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use workflow::prices::Money;
 
-pub(crate) use self::choosing::Choosing;
-pub(crate) use self::given::{Given, Input};
-pub(crate) use self::limits::Limits;
-pub(crate) use self::schema::{Schema, SchemaOf};
-pub(crate) use self::serve::{Keys, NewKey, Serve, ServeCommand};
-pub(crate) use self::status::Status;
+pub(crate) use self::limits::LimitArgs;
+pub(crate) use self::schema::{SchemaArgs, SchemaKind};
+pub(crate) use self::selection::SelectionArgs;
+pub(crate) use self::serve::{KeysCommand, NewKeyArgs, ServeArgs, ServeCommand};
+pub(crate) use self::status::StatusArgs;
+pub(crate) use self::workflow_args::{OverrideArgs, WorkflowArgs};
 
 /// Turns a storyboard into finished video.
 ///
@@ -32,8 +32,8 @@ pub(crate) struct Arguments {
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub(crate) verbose: u8,
     /// Colours on standard error; `auto` is on a terminal, unless `NO_COLOR` is set.
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Colour::Auto, global = true)]
-    pub(crate) color: Colour,
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto, global = true)]
+    pub(crate) color: ColorChoice,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -56,47 +56,47 @@ Exit codes:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Makes everything that a workflow lists and is not made yet.
-    Run(Run),
+    Run(RunArgs),
     /// Shows what runs are doing and what is outstanding, from another terminal.
-    Status(Status),
+    Status(StatusArgs),
     /// Shows what `run` would do and cost, and does nothing.
-    Plan(Plan),
+    Plan(PlanArgs),
     /// Writes a commented workflow to begin with.
-    Init(Init),
+    Init(InitArgs),
     /// Makes a workflow of a shot list: a CSV file as spreadsheets write it.
-    Import(Import),
+    Import(ImportArgs),
     /// Says why shots would be made again: what changed since the nearest earlier attempt, and what depends on it.
-    Explain(Explain),
-    /// Checks workflow files and lists every problem with its place.
-    Check(Check),
+    Explain(ExplainArgs),
+    /// Checks workflow files and lists every problem with its paths.
+    Check(CheckArgs),
     /// Picks the take of a shot that the film and the shots after it use; without a shot, lists what there is to pick.
-    Pick(Pick),
+    Pick(PickArgs),
     /// Accounts for a submission whose answer was lost; without a choice, lists them.
-    Resolve(Resolve),
+    Resolve(ResolveArgs),
     /// Lists the models: family, resolutions, durations, capabilities.
-    Models(Models),
+    Models(ModelsArgs),
     /// Prints a JSON Schema: of workflow files, for editors, or of what `run --format ndjson` prints.
-    Schema(Schema),
+    Schema(SchemaArgs),
     /// Runs the video service on its own, for others to use; `serve keys` manages who may.
-    Serve(Box<Serve>),
+    Serve(Box<ServeArgs>),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Run {
+pub(crate) struct RunArgs {
     #[command(flatten)]
-    pub(crate) input: Input,
+    pub(crate) workflow: WorkflowArgs,
     /// Where videos and the film are put [default: out/NAME beside the workflow file].
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) limits: Limits,
+    pub(crate) limits: LimitArgs,
     /// The table of prices [default: prices.yaml beside the workflow file, if it is there].
     #[arg(long, value_name = "FILE")]
     pub(crate) prices: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) budget: Budget,
+    pub(crate) budget: BudgetArgs,
     #[command(flatten)]
-    pub(crate) choosing: Choosing,
+    pub(crate) selection: SelectionArgs,
     /// Submits nothing more once a shot has failed; what is out is finished.
     #[arg(long)]
     pub(crate) fail_fast: bool,
@@ -120,7 +120,7 @@ pub(crate) struct Run {
 
 /// Caps. What is out when one is reached is finished, and nothing more is submitted.
 #[derive(Debug, Args)]
-pub(crate) struct Budget {
+pub(crate) struct BudgetArgs {
     /// The most that may be spent from now on, in the currency of the table of prices; what other runs in this folder spend meanwhile counts.
     #[arg(long, value_name = "AMOUNT", value_parser = money)]
     pub(crate) max_cost: Option<Money>,
@@ -136,11 +136,11 @@ pub(crate) struct Budget {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Plan {
+pub(crate) struct PlanArgs {
     #[command(flatten)]
-    pub(crate) input: Input,
+    pub(crate) workflow: WorkflowArgs,
     #[command(flatten)]
-    pub(crate) choosing: Choosing,
+    pub(crate) selection: SelectionArgs,
     /// Prints the exact requests instead, one JSON document a line; what is not made yet stands there as {"$input": …}.
     #[arg(long, conflicts_with_all = ["format", "prices"])]
     pub(crate) requests: bool,
@@ -170,7 +170,7 @@ pub(crate) enum PlanFormat {
 
 /// The model and the shape of the picture in a new workflow.
 #[derive(Debug, Args)]
-pub(crate) struct Look {
+pub(crate) struct ModelArgs {
     /// The family of models: a or b.
     #[arg(long, value_name = "FAMILY", default_value = "a")]
     pub(crate) family: String,
@@ -183,18 +183,18 @@ pub(crate) struct Look {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Init {
+pub(crate) struct InitArgs {
     /// The workflow file to write; its name becomes the workflow's.
     #[arg(default_value = "storyboard.yaml")]
     pub(crate) file: PathBuf,
     /// What to begin with.
-    #[arg(long, value_enum, default_value_t = Kind::Storyboard)]
-    pub(crate) kind: Kind,
+    #[arg(long, value_enum, default_value_t = TemplateKind::Storyboard)]
+    pub(crate) kind: TemplateKind,
     /// How many shots, or cells of a sweep.
     #[arg(long, value_name = "N", default_value_t = 6)]
     pub(crate) shots: usize,
     #[command(flatten)]
-    pub(crate) look: Look,
+    pub(crate) model: ModelArgs,
     /// Overwrites the file if it is there.
     #[arg(long)]
     pub(crate) force: bool,
@@ -202,7 +202,7 @@ pub(crate) struct Init {
 
 /// Kinds of workflow to begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Kind {
+pub(crate) enum TemplateKind {
     /// Shots with cuts between them, joined into a film.
     Storyboard,
     /// Shots of which each begins where the one before it ended.
@@ -213,7 +213,7 @@ pub(crate) enum Kind {
 
 #[derive(Debug, Args)]
 #[command(after_help = IMPORT_NOTES)]
-pub(crate) struct Import {
+pub(crate) struct ImportArgs {
     /// The shot list: values separated by commas, semicolons or tabs, the first line names the columns.
     pub(crate) list: PathBuf,
     /// The workflow file to write, or - for standard output [default: the list's name with .yaml].
@@ -221,9 +221,9 @@ pub(crate) struct Import {
     pub(crate) output: Option<PathBuf>,
     /// Makes each shot begin on the frame where the one before it ended, within its scene.
     #[arg(long, value_enum, value_name = "WITHIN")]
-    pub(crate) chain: Option<Chain>,
+    pub(crate) chain: Option<ChainScope>,
     #[command(flatten)]
-    pub(crate) look: Look,
+    pub(crate) model: ModelArgs,
     /// Overwrites the file if it is there.
     #[arg(long)]
     pub(crate) force: bool,
@@ -235,15 +235,15 @@ needed. Others become the shot's note.";
 
 /// What shots are chained within.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Chain {
+pub(crate) enum ChainScope {
     /// The shots of a scene.
     Scene,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Explain {
+pub(crate) struct ExplainArgs {
     #[command(flatten)]
-    pub(crate) input: Input,
+    pub(crate) workflow: WorkflowArgs,
     /// Shots (`lamp`), some of their instances (`harbor@look=noir`), or one (`harbor@look=noir,move=pan-left#2`) [default: all].
     #[arg(value_name = "SHOT")]
     pub(crate) shots: Vec<String>,
@@ -253,12 +253,12 @@ pub(crate) struct Explain {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Check {
+pub(crate) struct CheckArgs {
     /// The workflow files.
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) given: Given,
+    pub(crate) overrides: OverrideArgs,
     /// Takes warnings for errors.
     #[arg(long)]
     pub(crate) deny_warnings: bool,
@@ -268,9 +268,9 @@ pub(crate) struct Check {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Pick {
+pub(crate) struct PickArgs {
     #[command(flatten)]
-    pub(crate) input: Input,
+    pub(crate) workflow: WorkflowArgs,
     /// The shot, as `run` and `plan` name it: `lamp`, or `lamp@look=noir` for one cell. All that it means are picked.
     pub(crate) shot: Option<String>,
     /// The number of the take; `lamp#2` says it as well.
@@ -282,21 +282,21 @@ pub(crate) struct Pick {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Models {
+pub(crate) struct ModelsArgs {
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Resolve {
+pub(crate) struct ResolveArgs {
     /// The workflow file, or the folder that it is in.
     pub(crate) file: PathBuf,
     /// The attempt, as `run` and `plan` name it.
-    #[arg(requires = "choice")]
+    #[arg(requires = "resolution")]
     pub(crate) attempt: Option<String>,
     #[command(flatten)]
-    pub(crate) choice: Choice,
+    pub(crate) resolution: ResolutionArgs,
     /// With --adopt: believes that the task is the right one, without asking the service.
     #[arg(long, requires = "adopt")]
     pub(crate) unchecked: bool,
@@ -306,8 +306,8 @@ pub(crate) struct Resolve {
 }
 
 #[derive(Debug, Args)]
-#[group(id = "choice", multiple = false)]
-pub(crate) struct Choice {
+#[group(id = "resolution", multiple = false)]
+pub(crate) struct ResolutionArgs {
     /// The service did accept it: this is its task, to be adopted by the next run. The service is asked whether that can be.
     #[arg(long, value_name = "TASK", requires = "attempt")]
     pub(crate) adopt: Option<String>,
@@ -319,9 +319,9 @@ pub(crate) struct Choice {
     pub(crate) abandon: bool,
 }
 
-/// When to colour.
+/// When to color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Colour {
+pub(crate) enum ColorChoice {
     /// On a terminal, unless `NO_COLOR` is set.
     Auto,
     /// In any case.
@@ -357,7 +357,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_arguments_are_consistent() {
+    fn clap_definition_is_valid() {
         use clap::CommandFactory as _;
         Arguments::command().debug_assert();
     }

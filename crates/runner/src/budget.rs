@@ -11,14 +11,14 @@ use workflow::prices::{self, Billing, Seconds};
 use crate::args;
 use crate::report::plan::Document;
 
-/// Caps as they were given.
-pub(crate) fn caps(given: &args::Budget) -> Caps {
+/// Caps as they were args.
+pub(crate) fn caps(args: &args::BudgetArgs) -> Caps {
     let micros = |money: prices::Money| i64::try_from(money.micros()).unwrap_or(i64::MAX);
     Caps {
-        cost: given.max_cost.map(micros),
-        tasks: given.max_tasks.map(i64::from),
-        video_ms: given.max_seconds.map(|seconds| (seconds * 1e3).round() as i64),
-        allow_unpriced: given.allow_unpriced,
+        cost: args.max_cost.map(micros),
+        tasks: args.max_tasks.map(i64::from),
+        video_ms: args.max_seconds.map(|seconds| (seconds * 1e3).round() as i64),
+        allow_unpriced: args.allow_unpriced,
     }
 }
 
@@ -62,42 +62,46 @@ impl Prices for Table {
 
 /// Why a run cannot begin under its caps.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Unaffordable {
+pub(crate) enum BudgetError {
     /// Even the least that is to be submitted is more than a cap allows.
-    BelowFloor(String),
+    BelowMinimum(String),
     /// The cost is capped, and some work has no price.
     Unpriced(String),
 }
 
 /// Looks at what is to be submitted before any of it is.
-pub(crate) fn look(given: &args::Budget, is_free: bool, document: &Document) -> Result<(), Unaffordable> {
+pub(crate) fn check_minimum(
+    args: &args::BudgetArgs,
+    is_free: bool,
+    document: &Document,
+) -> Result<(), BudgetError> {
     let totals = &document.totals;
     let currency = document.prices.as_ref().map_or("", |prices| prices.currency.as_str());
-    if given.max_cost.is_some() && !given.allow_unpriced && !is_free && totals.unpriced > 0 {
+    if args.max_cost.is_some() && !args.allow_unpriced && !is_free && totals.unpriced > 0 {
         let submitted = |decision: Decision| matches!(decision, Decision::Execute | Decision::Deferred);
         let first =
             document.shots.iter().find(|shot| submitted(shot.decision) && shot.cost.is_none()).map(|shot| {
                 let why = shot.unpriced.clone().unwrap_or_else(|| "there is no table of prices".to_owned());
                 format!(" ({}: {why})", shot.name)
             });
-        return Err(Unaffordable::Unpriced(format!(
+        return Err(BudgetError::Unpriced(format!(
             "--max-cost cannot be kept: {} of the tasks to submit have no price{}; give them one in the table of prices, or say --allow-unpriced",
             totals.unpriced,
             first.unwrap_or_default(),
         )));
     }
     let below = |flag: &str, cap: String, least: String| {
-        Err(Unaffordable::BelowFloor(format!(
+        Err(BudgetError::BelowMinimum(format!(
             "{flag} {cap} is less than the {least} that this run needs at least; nothing was submitted"
         )))
     };
-    if let Some(cap) = given.max_cost.filter(|cap| !is_free && *cap < totals.cost.least) {
+    if let Some(cap) = args.max_cost.filter(|cap| !is_free && *cap < totals.cost.least) {
         return below("--max-cost", cap.to_string(), format!("{} {currency}", totals.cost.least));
     }
-    if let Some(cap) = given.max_tasks.filter(|cap| u64::from(*cap) < totals.tasks.least) {
+    if let Some(cap) = args.max_tasks.filter(|cap| u64::from(*cap) < totals.tasks.least) {
         return below("--max-tasks", cap.to_string(), format!("{} tasks", totals.tasks.least));
     }
-    if let Some(cap) = given.max_seconds.filter(|cap| Seconds::nearest(*cap) < totals.seconds.least) {
+    if let Some(cap) = args.max_seconds.filter(|cap| Seconds::nearest(*cap) < totals.seconds.least) {
         return below("--max-seconds", cap.to_string(), format!("{} seconds of video", totals.seconds.least));
     }
     Ok(())

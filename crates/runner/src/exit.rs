@@ -25,7 +25,7 @@ pub(crate) enum Exit {
 
 impl Exit {
     /// What a finished run exits with: the most pressing of what happened.
-    pub(crate) fn of(summary: &RunSummary) -> Self {
+    pub(crate) fn from_summary(summary: &RunSummary) -> Self {
         match &summary.halt {
             Some(Halt::Interrupted) => return Self::Interrupted,
             Some(Halt::Unusable { .. }) => return Self::Unusable,

@@ -7,17 +7,19 @@
 mod terminal;
 
 mod args;
+mod backend;
 mod budget;
-mod choosing;
+mod clock;
 mod commands;
 mod exit;
-mod interrupt;
+mod ffmpeg;
 mod load;
 mod picks;
-mod place;
-mod prices;
+mod price_table;
+mod project_paths;
 mod report;
-mod service_choice;
+mod selection;
+mod shutdown;
 mod traces;
 
 use std::process::ExitCode;
@@ -40,7 +42,7 @@ pub fn main() -> ExitCode {
             return exit.into();
         }
     };
-    terminal::colour(arguments.color);
+    terminal::set_color(arguments.color);
     let verbose = arguments.verbose;
     let exit = match arguments.command {
         Command::Init(init) => commands::init::init(&init),
@@ -49,37 +51,46 @@ pub fn main() -> ExitCode {
         Command::Pick(pick) => commands::pick::pick(&pick),
         Command::Models(models) => commands::models::models(&models),
         Command::Schema(schema) => commands::schema::schema(&schema),
-        Command::Run(run) => in_time(verbose, Kind::Runs, commands::run::run(run)),
-        Command::Status(status) => in_time(verbose, Kind::Asks, commands::status::status(status)),
-        Command::Plan(plan) => in_time(verbose, Kind::Asks, commands::plan::plan(plan)),
-        Command::Explain(explain) => in_time(verbose, Kind::Asks, commands::explain::explain(explain)),
-        Command::Resolve(resolve) => in_time(verbose, Kind::Asks, commands::resolve::resolve(resolve)),
+        Command::Run(run) => block_on(verbose, RuntimeKind::Traced, commands::run::run(run)),
+        Command::Status(status) => {
+            block_on(verbose, RuntimeKind::CurrentThread, commands::status::status(status))
+        }
+        Command::Plan(plan) => block_on(verbose, RuntimeKind::CurrentThread, commands::plan::plan(plan)),
+        Command::Explain(explain) => {
+            block_on(verbose, RuntimeKind::CurrentThread, commands::explain::explain(explain))
+        }
+        Command::Resolve(resolve) => {
+            block_on(verbose, RuntimeKind::CurrentThread, commands::resolve::resolve(resolve))
+        }
         // A service is watched by its log; all other commands say themselves what happens.
-        Command::Serve(serve) => in_time(verbose.max(1), Kind::Serves, commands::serve::serve(*serve)),
+        Command::Serve(serve) => {
+            block_on(verbose.max(1), RuntimeKind::MultiThread, commands::serve::serve(*serve))
+        }
     };
     exit.into()
 }
 
 /// What a command that waits or talks to someone needs beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Looks and asks.
-    Asks,
-    /// Runs a plan: it may be traced.
-    Runs,
-    /// Serves many at once.
-    Serves,
+enum RuntimeKind {
+    /// One thread.
+    CurrentThread,
+    /// One thread, or several where spans are exported.
+    Traced,
+    /// A thread per core.
+    MultiThread,
 }
 
 /// Carries out a command that waits or talks to someone. The others are over before a runtime would have begun.
-fn in_time(verbose: u8, kind: Kind, work: impl Future<Output = Exit>) -> Exit {
+fn block_on(verbose: u8, kind: RuntimeKind, work: impl Future<Output = Exit>) -> Exit {
     // What a run waits for needs one thread: files, frames and the ledger have threads of their own, and handing over what the network brings
     // would cost more than it saves. Traces are sent while this thread is busy elsewhere.
-    let mut builder = if kind == Kind::Serves || (kind == Kind::Runs && cfg!(feature = "otlp")) {
-        tokio::runtime::Builder::new_multi_thread()
-    } else {
-        tokio::runtime::Builder::new_current_thread()
-    };
+    let mut builder =
+        if kind == RuntimeKind::MultiThread || (kind == RuntimeKind::Traced && cfg!(feature = "otlp")) {
+            tokio::runtime::Builder::new_multi_thread()
+        } else {
+            tokio::runtime::Builder::new_current_thread()
+        };
     let runtime = match builder.enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -87,7 +98,8 @@ fn in_time(verbose: u8, kind: Kind, work: impl Future<Output = Exit>) -> Exit {
             return Exit::Unusable;
         }
     };
-    let traces = if kind == Kind::Runs { traces::begin(runtime.handle()) } else { traces::Traces::default() };
+    let traces =
+        if kind == RuntimeKind::Traced { traces::begin(runtime.handle()) } else { traces::Traces::default() };
     let exporting = terminal::log(verbose, traces);
     let exit = runtime.block_on(work);
     exporting.end();

@@ -8,18 +8,18 @@ use serde_json::json;
 use workflow::plan::Plan;
 use workflow::{Checked, Folder, Options, ParamFile, Report};
 
-use crate::args::{Format, Given};
+use crate::args::{Format, OverrideArgs};
 use crate::exit::Exit;
-use crate::picks::Store;
-use crate::place::Place;
+use crate::picks::PickStore;
+use crate::project_paths::ProjectPaths;
 use crate::terminal;
 
 /// The largest workflow file that is read. What is larger is named by the parser's own diagnostic.
-pub(crate) const LARGEST: u64 = workflow::bounds::FILE_BYTES as u64;
+pub(crate) const MAX_FILE_BYTES: u64 = workflow::bounds::FILE_BYTES as u64;
 
 /// Why there is no plan. Nothing was submitted and nothing written.
 #[derive(Debug)]
-pub(crate) enum Refused {
+pub(crate) enum LoadError {
     /// The file cannot be read.
     Unreadable(String),
     /// The file has problems.
@@ -27,9 +27,9 @@ pub(crate) enum Refused {
 }
 
 /// Reads, checks and compiles a workflow file; warnings go to standard error.
-pub(crate) fn load(file: &Path, given: &Given) -> Result<Plan, Refused> {
-    let Checked { plan, report } = check(file, given)?;
-    let refused = |report| Refused::Report(Box::new(report));
+pub(crate) fn load(file: &Path, overrides: &OverrideArgs) -> Result<Plan, LoadError> {
+    let Checked { plan, report } = check(file, overrides)?;
+    let refused = |report| LoadError::Report(Box::new(report));
     match plan {
         None => Err(refused(report)),
         Some(plan) => {
@@ -42,54 +42,58 @@ pub(crate) fn load(file: &Path, given: &Given) -> Result<Plan, Refused> {
 }
 
 /// Reads and checks a workflow file: its plan, where it has one, and all that there is to say about it.
-pub(crate) fn check(file: &Path, given: &Given) -> Result<Checked, Refused> {
-    let place = Place::of(file).map_err(unreadable)?;
+pub(crate) fn check(file: &Path, overrides: &OverrideArgs) -> Result<Checked, LoadError> {
+    let paths = ProjectPaths::for_workflow(file).map_err(unreadable)?;
     let text = read(file).map_err(unreadable)?;
-    let options = options(file, given)?;
+    let options = options(file, overrides)?;
     let name = file.display().to_string();
-    Ok(workflow::check(&text, &name, &Folder::new(&place.folder), &options, Contract::embedded()))
+    Ok(workflow::check(&text, &name, &Folder::new(&paths.folder), &options, Contract::embedded()))
 }
 
 /// What the compiler is told besides the file: what the user gives for this time, and what was picked.
-pub(crate) fn options(file: &Path, given: &Given) -> Result<Options, Refused> {
-    let place = Place::of(file).map_err(unreadable)?;
-    let picks = Store::of(file, &place).read().map_err(Refused::Unreadable)?;
+pub(crate) fn options(file: &Path, overrides: &OverrideArgs) -> Result<Options, LoadError> {
+    let paths = ProjectPaths::for_workflow(file).map_err(unreadable)?;
+    let picks = PickStore::new(file, &paths).read().map_err(LoadError::Unreadable)?;
     let param_file = |path: &PathBuf| {
-        let why = |why: String| Refused::Unreadable(format!("cannot read the parameters: {why}"));
+        let why = |why: String| LoadError::Unreadable(format!("cannot read the parameters: {why}"));
         let bytes = read(path).map_err(|error| why(error.to_string()))?;
-        if bytes.len() as u64 > LARGEST {
-            return Err(why(format!("{} is larger than {} MiB", path.display(), LARGEST / 1024 / 1024)));
+        if bytes.len() as u64 > MAX_FILE_BYTES {
+            return Err(why(format!(
+                "{} is larger than {} MiB",
+                path.display(),
+                MAX_FILE_BYTES / 1024 / 1024
+            )));
         }
         let text =
             String::from_utf8(bytes).map_err(|_| why(format!("{} is not UTF-8 text", path.display())))?;
         Ok(ParamFile { name: path.display().to_string(), text })
     };
     Ok(Options {
-        params: given.params.clone(),
-        param_files: given.param_files.iter().map(param_file).collect::<Result<_, _>>()?,
-        axes: given.axes.clone(),
+        params: overrides.params.clone(),
+        param_files: overrides.param_files.iter().map(param_file).collect::<Result<_, _>>()?,
+        axes: overrides.axes.clone(),
         picks,
         ..Options::default()
     })
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
-fn unreadable(error: std::io::Error) -> Refused {
-    Refused::Unreadable(format!("cannot read the workflow: {error}"))
+fn unreadable(error: std::io::Error) -> LoadError {
+    LoadError::Unreadable(format!("cannot read the workflow: {error}"))
 }
 
 fn read(file: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    fs_err::File::open(file).and_then(|open| open.take(LARGEST + 1).read_to_end(&mut bytes))?;
+    fs_err::File::open(file).and_then(|open| open.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))?;
     Ok(bytes)
 }
 
-impl Refused {
+impl LoadError {
     /// Says why, for people.
     pub(crate) fn print(&self) {
         match self {
-            Self::Unreadable(why) => crate::commands::complain(why),
-            Self::Report(report) => err!("{}", report.render(terminal::has_colour())),
+            Self::Unreadable(why) => crate::commands::print_error(why),
+            Self::Report(report) => err!("{}", report.render(terminal::has_color())),
         }
     }
 

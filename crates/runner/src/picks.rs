@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::place::Place;
+use crate::project_paths::ProjectPaths;
 
 const VERSION: u32 = 1;
 /// The largest file that is read: far more than anyone picks.
-const LARGEST: u64 = 16 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The picks of one workflow: the name of a shot or of one instance, and the number of the take.
 pub(crate) type Picks = BTreeMap<String, u32>;
@@ -27,15 +27,15 @@ struct Stored {
 
 /// The picks for one workflow file.
 #[derive(Debug)]
-pub(crate) struct Store {
+pub(crate) struct PickStore {
     file: PathBuf,
     workflow: String,
 }
 
-impl Store {
-    pub(crate) fn of(workflow: &Path, place: &Place) -> Self {
+impl PickStore {
+    pub(crate) fn new(workflow: &Path, paths: &ProjectPaths) -> Self {
         let name = workflow.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Self { file: place.folder.join(".runner").join("picks.json"), workflow: name }
+        Self { file: paths.folder.join(".runner").join("picks.json"), workflow: name }
     }
 
     /// What is picked. Nothing where nothing was ever picked.
@@ -79,10 +79,10 @@ impl Store {
 
     fn stored(&self) -> Result<Stored, String> {
         let nothing = Stored { version: VERSION, workflows: BTreeMap::new() };
-        let shown = crate::place::shown(&self.file);
+        let shown = crate::project_paths::display_path(&self.file);
         match std::fs::metadata(&self.file) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(nothing),
-            Ok(facts) if facts.len() > LARGEST => {
+            Ok(facts) if facts.len() > MAX_FILE_BYTES => {
                 return Err(format!("{shown} is far too large to hold picks"));
             }
             Ok(_) | Err(_) => {}

@@ -12,12 +12,12 @@ macro_rules! out {
 
 /// Says a line on standard error, above the live lines where there are any.
 macro_rules! errln {
-    ($($said:tt)*) => { $crate::report::live::say(&format!("{}\n", format_args!($($said)*))) };
+    ($($said:tt)*) => { $crate::report::live::print(&format!("{}\n", format_args!($($said)*))) };
 }
 
 /// Says something on standard error, above the live lines where there are any.
 macro_rules! err {
-    ($($said:tt)*) => { $crate::report::live::say(&format!($($said)*)) };
+    ($($said:tt)*) => { $crate::report::live::print(&format!($($said)*)) };
 }
 
 use std::io::{self, IsTerminal as _, Write};
@@ -27,12 +27,12 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
-use crate::args::Colour;
-use crate::report::{clean, live};
+use crate::args::ColorChoice;
+use crate::report::{live, sanitize};
 use crate::traces::{Exporting, Traces};
 
 /// What the user said about colours, once, at the start.
-static COLOUR: OnceLock<Colour> = OnceLock::new();
+static COLOR: OnceLock<ColorChoice> = OnceLock::new();
 
 /// Writes to standard output, in one piece whatever its length. That nobody reads any more is the reader's choice, and no error.
 pub(crate) fn out(text: &str) {
@@ -40,9 +40,9 @@ pub(crate) fn out(text: &str) {
     drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }
 
-/// Sets when to colour. Only the first call counts.
-pub(crate) fn colour(when: Colour) {
-    COLOUR.get_or_init(|| when);
+/// Sets when to color. Only the first call counts.
+pub(crate) fn set_color(when: ColorChoice) {
+    COLOR.get_or_init(|| when);
 }
 
 /// Whether live lines can be drawn on standard error.
@@ -62,11 +62,11 @@ pub(crate) fn columns() -> Option<usize> {
 }
 
 /// Whether standard error takes colours.
-pub(crate) fn has_colour() -> bool {
-    match COLOUR.get().copied().unwrap_or(Colour::Auto) {
-        Colour::Always => true,
-        Colour::Never => false,
-        Colour::Auto => is_live() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
+pub(crate) fn has_color() -> bool {
+    match COLOR.get().copied().unwrap_or(ColorChoice::Auto) {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => is_live() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
     }
 }
 
@@ -75,7 +75,7 @@ struct Log;
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        live::say(&clean::without_addresses(&String::from_utf8_lossy(bytes)));
+        live::print(&sanitize::without_addresses(&String::from_utf8_lossy(bytes)));
         Ok(bytes.len())
     }
 
@@ -94,9 +94,9 @@ pub(crate) fn log(verbose: u8, traces: Traces) -> Exporting {
         _ => "trace",
     };
     let others = if verbose == 0 { "error" } else { "warn" };
-    let filter = OWN.iter().fold(others.to_owned(), |filter, part| format!("{filter},{part}={own}"));
+    let filter = OWN_CRATES.iter().fold(others.to_owned(), |filter, part| format!("{filter},{part}={own}"));
     let told =
-        tracing_subscriber::fmt::layer().with_writer(|| Log).with_ansi(has_colour()).with_target(verbose > 2);
+        tracing_subscriber::fmt::layer().with_writer(|| Log).with_ansi(has_color()).with_target(verbose > 2);
     tracing_subscriber::registry().with(traces.layer).with(told.with_filter(EnvFilter::new(filter))).init();
     if let Some(note) = traces.note {
         tracing::info!("{note}");
@@ -105,4 +105,4 @@ pub(crate) fn log(verbose: u8, traces: Traces) -> Exporting {
 }
 
 /// The parts of this program that have something to say.
-const OWN: [&str; 7] = ["client", "contract", "engine", "media", "runner", "service", "workflow"];
+const OWN_CRATES: [&str; 7] = ["client", "contract", "engine", "media", "runner", "service", "workflow"];

@@ -17,7 +17,7 @@ pub(crate) struct Project {
 
 /// How a run of the program ended.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct Output {
     pub(crate) code: Option<i32>,
     /// The signal that ended it, where one did.
     #[cfg(unix)]
@@ -28,13 +28,13 @@ pub(crate) struct Ended {
 
 impl Project {
     /// A folder that holds one of the examples of the repository, as it stands.
-    pub(crate) fn of_example(name: &str) -> Self {
+    pub(crate) fn from_example(name: &str) -> Self {
         let text = fs_err::read_to_string(root().join("workflows").join(name)).expect("the example is there");
-        Self::of(name, &text)
+        Self::new(name, &text)
     }
 
     /// A folder that holds one workflow file.
-    pub(crate) fn of(name: &str, text: &str) -> Self {
+    pub(crate) fn new(name: &str, text: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs_err::write(folder.path().join(name), text).expect("the folder can be written");
         Self { folder, service: None }
@@ -76,13 +76,13 @@ impl Project {
     }
 
     /// Runs the program to its end.
-    pub(crate) fn runner(&self, arguments: &[&str]) -> Ended {
-        Ended::of(&self.command(arguments).output().expect("the program can be started"))
+    pub(crate) fn runner(&self, arguments: &[&str]) -> Output {
+        Output::from_process(&self.command(arguments).output().expect("the program can be started"))
     }
 
     /// Runs the program until it dies at a boundary of the ledger, such as `before prepared`, or to its end if it never comes there.
-    pub(crate) fn runner_killed_at(&self, boundary: &str, arguments: &[&str]) -> Ended {
-        Ended::of(
+    pub(crate) fn runner_killed_at(&self, boundary: &str, arguments: &[&str]) -> Output {
+        Output::from_process(
             &self
                 .command(arguments)
                 .env("RUNNER_TEST_KILL_AT", boundary)
@@ -99,7 +99,7 @@ impl Project {
         boundary: &str,
         arguments: &[&str],
         meanwhile: impl FnOnce(),
-    ) -> Ended {
+    ) -> Output {
         let child = self
             .command(arguments)
             .env("RUNNER_TEST_WAIT_AT", waits_at)
@@ -112,7 +112,7 @@ impl Project {
         wait_until("the program waits", || marker.exists());
         meanwhile();
         fs_err::remove_file(marker).expect("the program can be let go");
-        Ended::of(&child.wait_with_output().expect("the program ends"))
+        Output::from_process(&child.wait_with_output().expect("the program ends"))
     }
 
     /// Starts the program, sends it each signal as soon as its condition is met, and waits for its end. What it says meanwhile is kept for
@@ -122,7 +122,7 @@ impl Project {
         &self,
         command: &mut Command,
         signals: &mut [(&str, &mut dyn FnMut() -> bool)],
-    ) -> Ended {
+    ) -> Output {
         let log = self.file("child.log");
         let told = fs_err::File::create(&log).expect("the folder can be written");
         let child = command
@@ -137,7 +137,7 @@ impl Project {
         }
         let output = child.wait_with_output().expect("the program ends");
         let err = fs_err::read_to_string(&log).expect("what it said");
-        Ended { err, ..Ended::of(&output) }
+        Output { err, ..Output::from_process(&output) }
     }
 
     /// Starts the program and lets it run; what it says is kept for [`Self::said`].
@@ -156,8 +156,8 @@ impl Project {
     }
 }
 
-impl Ended {
-    fn of(output: &std::process::Output) -> Self {
+impl Output {
+    fn from_process(output: &std::process::Output) -> Self {
         Self {
             code: output.status.code(),
             #[cfg(unix)]
@@ -168,14 +168,14 @@ impl Ended {
     }
 
     /// The end as one text for a snapshot: exit code, standard output, standard error.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn transcript(&self) -> String {
         let code = self.code.map_or_else(|| "killed".to_owned(), |code| code.to_string());
         format!("exit code: {code}\n--- stdout\n{}--- stderr\n{}", self.out, self.err)
     }
 
     #[track_caller]
     pub(crate) fn expect(self, code: i32) -> Self {
-        assert_eq!(self.code, Some(code), "{}", self.told());
+        assert_eq!(self.code, Some(code), "{}", self.transcript());
         self
     }
 }

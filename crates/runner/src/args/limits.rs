@@ -6,7 +6,7 @@ use scheduler::policy::Rate;
 
 /// Limits. The service's own come before them: what it refuses is sent again more slowly.
 #[derive(Debug, Args)]
-pub(crate) struct Limits {
+pub(crate) struct LimitArgs {
     /// Most tasks out at the service at once.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) jobs: Option<u16>,
@@ -21,7 +21,7 @@ pub(crate) struct Limits {
     pub(crate) downloads: Option<u16>,
 }
 
-impl Limits {
+impl LimitArgs {
     /// The numbers that were given, in place of those that `policy` has.
     pub(crate) fn apply(&self, policy: &mut Policy) {
         if let Some(jobs) = self.jobs {
@@ -48,7 +48,7 @@ mod tests {
     #[derive(Debug, Parser)]
     struct Words {
         #[command(flatten)]
-        limits: Limits,
+        limits: LimitArgs,
     }
 
     fn policy(words: &str) -> Result<Policy, clap::Error> {
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_counts_and_what_is_not_stays() {
+    fn limit_flags_override_policy() {
         let said = policy("-j 2 --submits-per-minute 30 --polls-per-second 5 --downloads 1").expect("limits");
         assert_eq!((said.in_flight, said.downloads), (2, 1));
         assert_eq!((said.submits, said.polls), (Some(Rate::a_minute(30)), Rate::a_second(5)));
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_help_names_the_numbers_of_a_service_elsewhere() {
+    fn limit_help_shows_remote_defaults() {
         let help = <Words as clap::CommandFactory>::command().render_long_help().to_string();
         let policy = Policy::remote();
         let submits = policy.submits.expect("a rate").most;

@@ -8,7 +8,7 @@ use url::Url;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, after_help = SERVE_NOTES)]
-pub(crate) struct Serve {
+pub(crate) struct ServeArgs {
     /// The folder for tasks, keys and videos; it is made if it is not there.
     #[arg(long, value_name = "FOLDER", default_value = "video-service", global = true)]
     pub(crate) data: PathBuf,
@@ -44,13 +44,13 @@ Stop it with an interrupt or SIGTERM: open downloads get a few seconds, unfinish
 pub(crate) enum ServeCommand {
     /// Makes, lists and revokes the API keys of a service, also while it runs.
     #[command(subcommand)]
-    Keys(Keys),
+    Keys(KeysCommand),
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Keys {
+pub(crate) enum KeysCommand {
     /// Makes a key and prints it, for the only time.
-    Add(NewKey),
+    Add(NewKeyArgs),
     /// Lists all keys and what was done with them.
     List,
     /// Takes a key back; its tasks stay and finish.
@@ -61,7 +61,7 @@ pub(crate) enum Keys {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct NewKey {
+pub(crate) struct NewKeyArgs {
     /// What people call it.
     pub(crate) name: String,
     /// Permits 1080p.

@@ -8,7 +8,7 @@ use super::Format;
 
 #[derive(Debug, Args)]
 #[command(after_help = STATUS_NOTES)]
-pub(crate) struct Status {
+pub(crate) struct StatusArgs {
     /// A workflow file, or the folder that it is in: all runs of that folder are meant [default: the current folder].
     pub(crate) file: Option<PathBuf>,
     /// Goes on showing, until no run is alive any more or it is interrupted: redrawn on a terminal, as lines of what changed elsewhere.

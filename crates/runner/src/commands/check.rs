@@ -5,16 +5,16 @@ use std::path::Path;
 use serde_json::{Value, json};
 use workflow::Checked;
 
-use crate::args::{Check, Format};
+use crate::args::{CheckArgs, Format};
 use crate::exit::Exit;
-use crate::load::{self, Refused};
+use crate::load::{self, LoadError};
 use crate::terminal;
 
-pub(crate) fn check(args: &Check) -> Exit {
+pub(crate) fn check(args: &CheckArgs) -> Exit {
     let mut exit = Exit::Done;
     let mut records = Vec::new();
     for file in &args.files {
-        let refused = match load::check(file, &args.given) {
+        let refused = match load::check(file, &args.overrides) {
             Ok(checked) => {
                 let refused = checked.plan.is_none() || (args.deny_warnings && checked.report.warnings() > 0);
                 match args.format {
@@ -46,7 +46,7 @@ pub(crate) fn check(args: &Check) -> Exit {
 }
 
 fn print_text(file: &Path, checked: &Checked, refused: bool) {
-    err!("{}", checked.report.render(terminal::has_colour()));
+    err!("{}", checked.report.render(terminal::has_color()));
     if let Some(plan) = &checked.plan
         && !refused
     {
@@ -55,11 +55,11 @@ fn print_text(file: &Path, checked: &Checked, refused: bool) {
     }
 }
 
-fn unreadable(file: &Path, refused: &Refused) -> Vec<Value> {
+fn unreadable(file: &Path, refused: &LoadError) -> Vec<Value> {
     match refused {
-        Refused::Unreadable(why) => {
+        LoadError::Unreadable(why) => {
             vec![json!({ "code": "unreadable", "severity": "error", "message": why, "file": file })]
         }
-        Refused::Report(report) => report.records().into_iter().map(|record| json!(record)).collect(),
+        LoadError::Report(report) => report.records().into_iter().map(|record| json!(record)).collect(),
     }
 }

@@ -7,51 +7,51 @@ use engine::{Ledger, LedgerError};
 use serde_json::json;
 use workflow::plan::{NodeIx, Plan};
 
-use crate::args::{Explain, Format};
-use crate::commands::complain;
+use crate::args::{ExplainArgs, Format};
+use crate::backend::Backend;
+use crate::commands::print_error;
 use crate::exit::Exit;
 use crate::load;
-use crate::place::Place;
+use crate::project_paths::ProjectPaths;
 use crate::report;
-use crate::service_choice::Choice;
 
-pub(crate) async fn explain(args: Explain) -> Exit {
-    let plan = match load::load(&args.input.file, &args.input.given) {
+pub(crate) async fn explain(args: ExplainArgs) -> Exit {
+    let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
         Ok(plan) => Arc::new(plan),
         Err(refused) => return refused.exit(args.format),
     };
-    let nodes = match chosen(&plan, &args.shots) {
+    let nodes = match selected_nodes(&plan, &args.shots) {
         Ok(nodes) => nodes,
         Err(why) => {
-            complain(why);
+            print_error(why);
             return Exit::InvalidInput;
         }
     };
-    let service = match Choice::from_environment() {
-        Ok(choice) => choice.identity(),
+    let service = match Backend::from_environment() {
+        Ok(backend) => backend.identity(),
         Err(why) => {
-            complain(why);
+            print_error(why);
             return Exit::Unusable;
         }
     };
     match explanations(&args, &plan, &service, &nodes).await {
         Ok(explanations) => {
             match args.format {
-                Format::Text => out!("{}", report::explained(&explanations)),
+                Format::Text => out!("{}", report::explanations(&explanations)),
                 Format::Json => outln!("{:#}", json!({ "version": 1, "shots": explanations })),
                 Format::Ndjson => explanations.iter().for_each(|one| outln!("{}", json!(one))),
             }
             Exit::Done
         }
         Err(error) => {
-            complain(error);
+            print_error(error);
             Exit::Unusable
         }
     }
 }
 
 /// The nodes that are named, in file order and each once; all of them where none is.
-fn chosen(plan: &Plan, names: &[String]) -> Result<Vec<NodeIx>, String> {
+fn selected_nodes(plan: &Plan, names: &[String]) -> Result<Vec<NodeIx>, String> {
     if names.is_empty() {
         return Ok(plan.nodes().map(|(ix, _)| ix).collect());
     }
@@ -65,12 +65,12 @@ fn chosen(plan: &Plan, names: &[String]) -> Result<Vec<NodeIx>, String> {
 }
 
 async fn explanations(
-    args: &Explain,
+    args: &ExplainArgs,
     plan: &Arc<Plan>,
     service: &str,
     nodes: &[NodeIx],
 ) -> Result<Vec<Explanation>, LedgerError> {
-    let place = Place::of(&args.input.file)?;
-    let ledger = Ledger::open_existing(&place.ledger(), &place.folder)?;
+    let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
+    let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     engine::explain::explain(plan, ledger.as_ref(), service, nodes).await
 }

@@ -3,38 +3,38 @@
 use contract::Contract;
 use workflow::draft;
 
-use super::write::{typed, write};
-use crate::args::{Init, Kind, Look};
-use crate::commands::complain;
+use super::atomic_write::{atomic_write, shell_quoted};
+use crate::args::{InitArgs, ModelArgs, TemplateKind};
+use crate::commands::print_error;
 use crate::exit::Exit;
 
-pub(crate) fn init(args: &Init) -> Exit {
+pub(crate) fn init(args: &InitArgs) -> Exit {
     let kind = match args.kind {
-        Kind::Storyboard => draft::Kind::Storyboard,
-        Kind::Chain => draft::Kind::Chain,
-        Kind::Sweep => draft::Kind::Sweep,
+        TemplateKind::Storyboard => draft::Kind::Storyboard,
+        TemplateKind::Chain => draft::Kind::Chain,
+        TemplateKind::Sweep => draft::Kind::Sweep,
     };
     let stem = args.file.file_stem().unwrap_or_default().to_string_lossy();
     let name = draft::name_for(&stem);
-    let written = draft::draft(kind, &name, args.shots, &look(&args.look), Contract::embedded())
+    let written = draft::draft(kind, &name, args.shots, &picture(&args.model), Contract::embedded())
         .map_err(|error| error.to_string())
-        .and_then(|text| write(&args.file, &text, args.force));
+        .and_then(|text| atomic_write(&args.file, &text, args.force));
     match written {
         Ok(()) => {
-            let file = typed(&args.file);
+            let file = shell_quoted(&args.file);
             outln!(
                 "wrote {file}\n\nnow: runner check {file}\n     runner plan {file}\n     runner run {file}"
             );
             Exit::Done
         }
         Err(why) => {
-            complain(why);
+            print_error(why);
             Exit::InvalidInput
         }
     }
 }
 
 /// The flags that all new workflows share.
-pub(crate) fn look(args: &Look) -> draft::Look {
+pub(crate) fn picture(args: &ModelArgs) -> draft::Look {
     draft::Look { family: args.family.clone(), model: args.model.clone(), aspect: args.aspect.clone() }
 }

@@ -1,5 +1,6 @@
 //! One file a command. Each composes the libraries and answers with an exit code.
 
+mod atomic_write;
 pub(crate) mod check;
 pub(crate) mod explain;
 pub(crate) mod import;
@@ -12,9 +13,8 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod status;
-mod write;
 
 /// Says on standard error what went wrong, in the form that all commands share.
-pub(crate) fn complain(what: impl std::fmt::Display) {
+pub(crate) fn print_error(what: impl std::fmt::Display) {
     errln!("error: {what}");
 }

@@ -3,11 +3,11 @@
 use contract::{Contract, Model, ResolutionSource};
 use serde_json::{Value, json};
 
-use crate::args::{Format, Models};
+use crate::args::{Format, ModelsArgs};
 use crate::exit::Exit;
 use crate::report::Table;
 
-pub(crate) fn models(args: &Models) -> Exit {
+pub(crate) fn models(args: &ModelsArgs) -> Exit {
     let models = Contract::embedded().models();
     match args.format {
         Format::Text => {

@@ -5,34 +5,34 @@ use std::collections::BTreeMap;
 use workflow::plan::{NodeIx, Plan};
 use workflow::{Folder, ShotRef, Source};
 
-use crate::args::Pick;
-use crate::commands::complain;
+use crate::args::PickArgs;
+use crate::commands::print_error;
 use crate::exit::Exit;
-use crate::load::{self, Refused};
-use crate::picks::Store;
-use crate::place::Place;
+use crate::load::{self, LoadError};
+use crate::picks::PickStore;
+use crate::project_paths::ProjectPaths;
 use crate::report::Table;
 
-pub(crate) fn pick(args: &Pick) -> Exit {
-    let plan = match load::load(&args.input.file, &args.input.given) {
+pub(crate) fn pick(args: &PickArgs) -> Exit {
+    let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
         Ok(plan) => plan,
         Err(refused) => {
             refused.print();
             return Exit::InvalidInput;
         }
     };
-    match carry_out(args, &plan) {
+    match execute(args, &plan) {
         Ok(exit) => exit,
         Err(why) => {
-            complain(why);
+            print_error(why);
             Exit::InvalidInput
         }
     }
 }
 
-fn carry_out(args: &Pick, plan: &Plan) -> Result<Exit, String> {
-    let place = Place::of(&args.input.file).map_err(|error| error.to_string())?;
-    let store = Store::of(&args.input.file, &place);
+fn execute(args: &PickArgs, plan: &Plan) -> Result<Exit, String> {
+    let paths = ProjectPaths::for_workflow(&args.workflow.file).map_err(|error| error.to_string())?;
+    let store = PickStore::new(&args.workflow.file, &paths);
     let groups = groups(plan);
     let Some(shot) = &args.shot else { return Ok(list(plan, &groups, &store.read()?)) };
     let mut reference = ShotRef::parse(shot)?;
@@ -98,16 +98,17 @@ fn meant<'p>(
 }
 
 /// A pick in the file goes before one that is recorded: recording another would change nothing.
-fn refuse_if_the_file_says(args: &Pick, reference: &ShotRef) -> Result<(), String> {
-    let text = fs_err::read_to_string(&args.input.file).map_err(|error| error.to_string())?;
-    let place = Place::of(&args.input.file).map_err(|error| error.to_string())?;
-    let mut source = Source::new(args.input.file.display().to_string(), text);
-    let options = load::options(&args.input.file, &args.input.given).map_err(|refused| match refused {
-        Refused::Unreadable(why) => why,
-        Refused::Report(report) => report.render(false),
-    })?;
+fn refuse_if_the_file_says(args: &PickArgs, reference: &ShotRef) -> Result<(), String> {
+    let text = fs_err::read_to_string(&args.workflow.file).map_err(|error| error.to_string())?;
+    let paths = ProjectPaths::for_workflow(&args.workflow.file).map_err(|error| error.to_string())?;
+    let mut source = Source::new(args.workflow.file.display().to_string(), text);
+    let options =
+        load::options(&args.workflow.file, &args.workflow.overrides).map_err(|refused| match refused {
+            LoadError::Unreadable(why) => why,
+            LoadError::Report(report) => report.render(false),
+        })?;
     // It was read without a problem a moment ago.
-    let Ok(workflow) = workflow::parse(&mut source, &Folder::new(&place.folder), &options) else {
+    let Ok(workflow) = workflow::parse(&mut source, &Folder::new(&paths.folder), &options) else {
         return Ok(());
     };
     let shot = workflow.shots.iter().find(|shot| shot.id.value == reference.shot);

@@ -7,19 +7,19 @@ use engine::{Ledger, LedgerError};
 use serde_json::json;
 use workflow::plan::Selection;
 
-use crate::args::{Format, Plan, PlanFormat};
-use crate::choosing::{self, Chosen, NotChosen};
-use crate::commands::complain;
+use crate::args::{Format, PlanArgs, PlanFormat};
+use crate::backend::Backend;
+use crate::commands::print_error;
 use crate::exit::Exit;
 use crate::load;
-use crate::place::Place;
-use crate::prices::PriceTable;
+use crate::price_table::PriceTable;
+use crate::project_paths::ProjectPaths;
 use crate::report::plan::{Document, dot, mermaid, table};
-use crate::service_choice::Choice;
+use crate::selection::{self, Selected, SelectionError};
 
-pub(crate) async fn plan(args: Plan) -> Exit {
+pub(crate) async fn plan(args: PlanArgs) -> Exit {
     let format = if args.format == PlanFormat::Json { Format::Json } else { Format::Text };
-    let plan = match load::load(&args.input.file, &args.input.given) {
+    let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
         Ok(plan) => Arc::new(plan),
         Err(refused) => return refused.exit(format),
     };
@@ -29,21 +29,21 @@ pub(crate) async fn plan(args: Plan) -> Exit {
         }
         return Exit::Done;
     }
-    let prices = match PriceTable::load(args.prices.as_deref(), &args.input.file) {
+    let prices = match PriceTable::load(args.prices.as_deref(), &args.workflow.file) {
         Ok(prices) => prices,
         Err(refused) => return refused.exit(format),
     };
-    let service = match Choice::from_environment() {
-        Ok(choice) => choice.identity(),
+    let service = match Backend::from_environment() {
+        Ok(backend) => backend.identity(),
         Err(why) => {
-            complain(why);
+            print_error(why);
             return Exit::Unusable;
         }
     };
     let previews = match decisions(&args, &plan, &service).await {
         Ok(previews) => previews,
         Err((why, exit)) => {
-            complain(why);
+            print_error(why);
             return exit;
         }
     };
@@ -54,7 +54,7 @@ pub(crate) async fn plan(args: Plan) -> Exit {
             Exit::Done
         }
         Err(why) => {
-            complain(why);
+            print_error(why);
             Exit::Unusable
         }
     }
@@ -71,26 +71,27 @@ fn written(document: &Document, format: PlanFormat) -> Result<String, String> {
 }
 
 async fn decisions(
-    args: &Plan,
+    args: &PlanArgs,
     plan: &Arc<workflow::plan::Plan>,
     service: &str,
 ) -> Result<Vec<Preview>, (String, Exit)> {
     let unusable = |error: LedgerError| (error.to_string(), Exit::Unusable);
-    let place = Place::of(&args.input.file).map_err(|error| unusable(error.into()))?;
-    let ledger = Ledger::open_existing(&place.ledger(), &place.folder).map_err(unusable)?;
-    let selection = match args.choosing.of(plan, ledger.as_ref()) {
-        Ok(Chosen::All) => None,
-        Ok(Chosen::Some(selection)) => Some(selection),
-        Ok(Chosen::Nothing(why)) => {
+    let paths = ProjectPaths::for_workflow(&args.workflow.file).map_err(|error| unusable(error.into()))?;
+    let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder).map_err(unusable)?;
+    let selection = match args.selection.resolve(plan, ledger.as_ref()) {
+        Ok(Selected::All) => None,
+        Ok(Selected::Some(selection)) => Some(selection),
+        Ok(Selected::NoneFailed(why)) => {
             errln!("{why}");
             Some(Selection::only([]))
         }
-        Err(NotChosen::Unknown(why)) => return Err((why, Exit::InvalidInput)),
-        Err(NotChosen::Ledger(error)) => return Err(unusable(error)),
+        Err(SelectionError::Unknown(why)) => return Err((why, Exit::InvalidInput)),
+        Err(SelectionError::Ledger(error)) => return Err(unusable(error)),
     };
     let mut previews = preview(plan, ledger.as_ref(), service).await.map_err(unusable)?;
     if let Some(selection) = selection {
-        choosing::mark(plan, &selection, &mut previews).map_err(|why| (why, Exit::InvalidInput))?;
+        selection::apply_selection(plan, &selection, &mut previews)
+            .map_err(|why| (why, Exit::InvalidInput))?;
     }
     Ok(previews)
 }

@@ -1,55 +1,56 @@
 //! `runner resolve`: someone who can see the account at the service says what became of a submission whose answer was lost.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use engine::ledger::{AttemptRow, AttemptState, Resolution};
 use engine::{Ledger, LedgerError};
 use scheduler::{AttemptId, Millis, TaskId};
 use serde_json::{Value, json};
 
-use crate::args::{Format, Resolve};
-use crate::commands::complain;
+use crate::args::{Format, ResolveArgs};
+use crate::backend::Backend;
+use crate::clock::now;
+use crate::commands::print_error;
 use crate::exit::Exit;
-use crate::place::Place;
+use crate::project_paths::ProjectPaths;
 use crate::report::Table;
-use crate::service_choice::Choice;
 
 /// How far the clocks of this machine and the service may be apart.
 const SKEW: Duration = Duration::from_mins(10);
 
-pub(crate) async fn resolve(args: Resolve) -> Exit {
+pub(crate) async fn resolve(args: ResolveArgs) -> Exit {
     match attempt(args).await {
         Ok(exit) => exit,
         Err(error @ LedgerError::NotResolvable(_)) => {
-            complain(error);
+            print_error(error);
             Exit::InvalidInput
         }
         Err(error) => {
-            complain(error);
+            print_error(error);
             Exit::Unusable
         }
     }
 }
 
-async fn attempt(args: Resolve) -> Result<Exit, LedgerError> {
-    let place = Place::of(&args.file)?;
-    let Some(ledger) = Ledger::open_existing(&place.ledger(), &place.folder)? else {
-        complain(format!("nothing has been run beside {}: there is no ledger", args.file.display()));
+async fn attempt(args: ResolveArgs) -> Result<Exit, LedgerError> {
+    let paths = ProjectPaths::for_workflow(&args.file)?;
+    let Some(ledger) = Ledger::open_existing(&paths.ledger(), &paths.folder)? else {
+        print_error(format!("nothing has been run beside {}: there is no ledger", args.file.display()));
         return Ok(Exit::InvalidInput);
     };
     let Some(attempt) = args.attempt else { return list(&ledger, args.format) };
     let attempt = AttemptId(attempt);
-    let resolution = match args.choice.adopt {
+    let resolution = match args.resolution.adopt {
         Some(task) => Resolution::Accepted(TaskId(task)),
-        None if args.choice.abandon => Resolution::GivenUp,
+        None if args.resolution.abandon => Resolution::GivenUp,
         None => Resolution::NotAccepted,
     };
     if let Resolution::Accepted(task) = &resolution
         && !args.unchecked
         && let Some(row) = ledger.attempt(&attempt)?
-        && let Err((why, exit)) = check(&row, task, &place).await
+        && let Err((why, exit)) = check(&row, task, &paths).await
     {
-        complain(why);
+        print_error(why);
         return Ok(exit);
     }
     ledger.resolve(&attempt, &resolution, now())?;
@@ -69,19 +70,19 @@ async fn attempt(args: Resolve) -> Result<Exit, LedgerError> {
 }
 
 /// Asks the service that took the attempt, and no other, whether the task can be the attempt's.
-async fn check(row: &AttemptRow, task: &TaskId, place: &Place) -> Result<(), (String, Exit)> {
+async fn check(row: &AttemptRow, task: &TaskId, paths: &ProjectPaths) -> Result<(), (String, Exit)> {
     let unusable = |why: String| (why, Exit::Unusable);
-    let choice = Choice::from_environment().map_err(unusable)?;
-    if choice.identity() != row.service {
+    let backend = Backend::from_environment().map_err(unusable)?;
+    if backend.identity() != row.service {
         let service = &row.service;
         return Err(unusable(format!(
             "attempt {} went to {service}, and the environment names {}: set RUNNER_BASE_URL and RUNNER_API_KEY for {service}, \
              or say --unchecked to believe that task {task} is the right one",
             row.attempt,
-            choice.identity(),
+            backend.identity(),
         )));
     }
-    let connected = choice.connect(place, super::run::tools()).await.map_err(unusable)?;
+    let connected = backend.connect(paths, crate::ffmpeg::find()).await.map_err(unusable)?;
     let described = connected.provider.describe(task).await;
     drop(connected.provider);
     if let Some(service) = connected.service {
@@ -166,10 +167,4 @@ fn record(row: &AttemptRow) -> Value {
 
 fn at(time: Millis) -> String {
     jiff::Timestamp::from_millisecond(time.0).map_or_else(|_| "?".to_owned(), |at| format!("{at:.0}"))
-}
-
-/// The machine's clock.
-pub(crate) fn now() -> Millis {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

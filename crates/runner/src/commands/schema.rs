@@ -2,14 +2,14 @@
 
 use contract::Contract;
 
-use crate::args::{Schema, SchemaOf};
+use crate::args::{SchemaArgs, SchemaKind};
 use crate::exit::Exit;
 use crate::report::stream;
 
-pub(crate) fn schema(args: &Schema) -> Exit {
-    let schema = match args.of {
-        SchemaOf::Workflow => workflow::workflow_schema(Contract::embedded()),
-        SchemaOf::Events => stream::schema(),
+pub(crate) fn schema(args: &SchemaArgs) -> Exit {
+    let schema = match args.kind {
+        SchemaKind::Workflow => workflow::workflow_schema(Contract::embedded()),
+        SchemaKind::Events => stream::schema(),
     };
     outln!("{schema:#}");
     Exit::Done

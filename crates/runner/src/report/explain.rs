@@ -7,14 +7,14 @@ use scheduler::{Decision, Millis};
 use workflow::plan::{PartChange, PartValue};
 
 /// Characters shown on both sides of where two texts part.
-const CONTEXT: usize = 24;
+const CONTEXT_CHARS: usize = 24;
 /// The longest stretch of a value that is shown, in characters.
-const SHOWN: usize = 160;
+const MAX_VALUE_CHARS: usize = 160;
 /// The most names that are listed.
-const NAMES: usize = 12;
+const MAX_NAMES: usize = 12;
 
 /// All explanations, with an empty line between them.
-pub(crate) fn explained(explanations: &[Explanation]) -> String {
+pub(crate) fn explanations(explanations: &[Explanation]) -> String {
     explanations.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
@@ -103,10 +103,10 @@ fn when(at: Millis) -> String {
 }
 
 fn names(names: &[String]) -> String {
-    if names.len() <= NAMES {
+    if names.len() <= MAX_NAMES {
         return names.join(", ");
     }
-    format!("{} and {} more", names[..NAMES].join(", "), names.len() - NAMES)
+    format!("{} and {} more", names[..MAX_NAMES].join(", "), names.len() - MAX_NAMES)
 }
 
 fn whole(value: &PartValue) -> String {
@@ -128,7 +128,11 @@ fn parting(before: &PartValue, now: &PartValue) -> (String, String) {
     let head = alike(&mut was.iter().zip(&is));
     let tail = alike(&mut was[head..].iter().rev().zip(is[head..].iter().rev()));
     let shown = |text: &[char]| {
-        quoted(&cut(text, head.saturating_sub(CONTEXT), text.len().saturating_sub(tail) + CONTEXT))
+        quoted(&cut(
+            text,
+            head.saturating_sub(CONTEXT_CHARS),
+            text.len().saturating_sub(tail) + CONTEXT_CHARS,
+        ))
     };
     (shown(&was), shown(&is))
 }
@@ -136,7 +140,7 @@ fn parting(before: &PartValue, now: &PartValue) -> (String, String) {
 /// A stretch of a text, marked where something is left out.
 fn cut(text: &[char], from: usize, to: usize) -> String {
     let to = to.min(text.len());
-    let end = to.min(from + SHOWN);
+    let end = to.min(from + MAX_VALUE_CHARS);
     let mut out = String::new();
     if from > 0 {
         out.push('…');
@@ -171,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_cut_to_where_they_part() {
+    fn long_values_are_cut_around_the_difference() {
         let before =
             "A long stone breakwater at dusk, a white lighthouse at its far end, the sea heaving grey.";
         let now = before.replace("white", "red");

@@ -2,16 +2,16 @@
 //!
 //! All of it lives from the engine's events: a reporter gets each with the state that it led to, and keeps up at the cost of what happened.
 
-pub(crate) mod clean;
-mod closing;
+mod cost;
+mod duration;
 mod explain;
-mod lasting;
+mod final_report;
 pub(crate) mod live;
+mod messages;
 mod plain;
 pub(crate) mod plan;
+pub(crate) mod sanitize;
 pub(crate) mod screen;
-mod spending;
-mod story;
 pub(crate) mod stream;
 mod summary;
 mod table;
@@ -24,16 +24,16 @@ use workflow::prices::{Between, Money};
 use crate::args::Format;
 use crate::exit::Exit;
 
-pub(crate) use closing::closing;
-pub(crate) use explain::explained;
-pub(crate) use lasting::lasting;
-pub(crate) use spending::spent;
+pub(crate) use cost::cost_report;
+pub(crate) use duration::humanize;
+pub(crate) use explain::explanations;
+pub(crate) use final_report::final_report;
 pub(crate) use summary::{nothing_json, spending_json, summary_json};
 pub(crate) use table::Table;
 
 /// What a reporter is told about a run before it begins.
 #[derive(Debug, Clone)]
-pub(crate) struct Head {
+pub(crate) struct RunInfo {
     /// The run.
     pub(crate) run: RunId,
     /// The service, as it stands in every key.
@@ -41,12 +41,12 @@ pub(crate) struct Head {
     /// The most tasks out at once.
     pub(crate) jobs: usize,
     /// What the run is expected to cost, where there is a table of prices.
-    pub(crate) worth: Option<Worth>,
+    pub(crate) estimate: Option<CostEstimate>,
 }
 
 /// What a run is expected to cost.
 #[derive(Debug, Clone)]
-pub(crate) struct Worth {
+pub(crate) struct CostEstimate {
     /// What is to be submitted comes to.
     pub(crate) estimate: Between<Money>,
     /// The currency of the table of prices.
@@ -54,7 +54,7 @@ pub(crate) struct Worth {
 }
 
 /// The reporter for a format and this terminal, from a run's beginning to its end.
-pub(crate) enum Telling {
+pub(crate) enum RunReporter {
     /// Lines of JSON on standard output.
     Stream(Box<stream::Stream>),
     /// Live lines on standard error.
@@ -63,13 +63,13 @@ pub(crate) enum Telling {
     Plain(plain::Plain),
 }
 
-impl Telling {
+impl RunReporter {
     /// Begins to tell a run.
-    pub(crate) fn begin(format: Format, head: Head) -> Self {
+    pub(crate) fn start(format: Format, info: RunInfo) -> Self {
         match format {
-            Format::Ndjson => Self::Stream(Box::new(stream::Stream::new(head, std::io::stdout()))),
+            Format::Ndjson => Self::Stream(Box::new(stream::Stream::new(info, std::io::stdout()))),
             Format::Text | Format::Json if crate::terminal::is_live() => {
-                Self::Live(Box::new(live::Live::new(head.worth)))
+                Self::Live(Box::new(live::Live::new(info.estimate)))
             }
             Format::Text | Format::Json => Self::Plain(plain::Plain::default()),
         }
@@ -94,9 +94,9 @@ impl Telling {
     }
 
     /// The run could not go on.
-    pub(crate) fn broken(self, reason: &str, exit: Exit, now: Millis) {
+    pub(crate) fn fail(self, reason: &str, exit: Exit, now: Millis) {
         match self {
-            Self::Stream(stream) => stream.broken(reason, exit, now),
+            Self::Stream(stream) => stream.fail(reason, exit, now),
             Self::Live(_) | Self::Plain(_) => {}
         }
     }

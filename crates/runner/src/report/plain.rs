@@ -3,7 +3,7 @@
 use engine::Reporter;
 use scheduler::{Event, Millis, RunState};
 
-use super::{live, story};
+use super::{live, messages};
 
 /// Lines about what happened at once go out together.
 #[derive(Default)]
@@ -13,7 +13,7 @@ pub(crate) struct Plain {
 
 impl Reporter for Plain {
     fn on(&mut self, state: &RunState, event: &Event, _now: Millis) {
-        if let Some(told) = story::told(state, event) {
+        if let Some(told) = messages::message_for(state, event) {
             self.held.push_str(&told.line);
             self.held.push('\n');
         }
@@ -21,7 +21,7 @@ impl Reporter for Plain {
 
     fn settled(&mut self) {
         if !self.held.is_empty() {
-            live::say(&self.held);
+            live::print(&self.held);
             self.held.clear();
         }
     }

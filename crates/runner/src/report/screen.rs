@@ -12,7 +12,7 @@ pub(crate) struct Screen {
 }
 
 /// A terminal's size where it does not tell.
-const USUAL: (usize, usize) = (24, 80);
+const DEFAULT_SIZE: (usize, usize) = (24, 80);
 
 impl Screen {
     /// On standard error.
@@ -30,7 +30,7 @@ impl Screen {
         let (rows, columns) = self
             .term
             .size_checked()
-            .map_or(USUAL, |(rows, columns)| (usize::from(rows), usize::from(columns)));
+            .map_or(DEFAULT_SIZE, |(rows, columns)| (usize::from(rows), usize::from(columns)));
         (rows.saturating_sub(1).max(1), columns.saturating_sub(1).max(8))
     }
 
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wide_letters_are_cut_between_them() {
+    fn fit_cuts_between_wide_characters() {
         assert_eq!(fit("harbor", 6), ("harbor".to_owned(), 6));
         assert_eq!(fit("harbor", 5), ("harb…".to_owned(), 5));
         assert_eq!(fit("灯台の灯", 6), ("灯台…".to_owned(), 5));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn names_keep_both_ends() {
+    fn fit_name_keeps_both_ends() {
         assert_eq!(fit_name("harbor@look=noir,seed=2", 30).0, "harbor@look=noir,seed=2");
         assert_eq!(fit_name("harbor@look=noir,seed=2", 16), ("harbo…oir,seed=2".to_owned(), 16));
         assert_eq!(fit_name("灯台の光が海を照らす", 9), ("灯…照らす".to_owned(), 9));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use workflow::plan::Plan;
 
 use super::stream::{self, Ended, Film, Halt};
-use crate::prices::PriceTable;
+use crate::price_table::PriceTable;
 
 /// The form's version.
 const VERSION: u32 = 1;

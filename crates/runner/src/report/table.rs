@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_line_up_whatever_the_script() {
+    fn columns_align_for_wide_characters() {
         let mut table = Table::new(["shot", "n"]);
         table.row(["灯台".to_owned(), "1".to_owned()]);
         table.row(["breakwater".to_owned(), "22".to_owned()]);

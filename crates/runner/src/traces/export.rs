@@ -13,13 +13,13 @@ use tracing_subscriber::{EnvFilter, Layer as _};
 use super::{Exporting, Traces};
 
 /// How long the end of the program waits for what is left.
-const AT_THE_END: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long one request may take.
-const EACH: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most of a collector's answer that is read.
-const ANSWER: usize = 64 << 10;
+const MAX_RESPONSE_BYTES: usize = 64 << 10;
 /// What the spans are about.
-const SPANS: &str = "off,engine=info,client=debug";
+const SPAN_FILTER: &str = "off,engine=info,client=debug";
 
 /// Begins to send. The variables name the collector, its headers, the service and the size of the queue; none of them is ever logged.
 pub(super) fn begin(runtime: &Handle) -> Traces {
@@ -30,7 +30,7 @@ pub(super) fn begin(runtime: &Handle) -> Traces {
                 .with_threads(false)
                 .with_tracked_inactivity(false)
                 .with_tracer(provider.tracer("runner"))
-                .with_filter(EnvFilter::new(SPANS));
+                .with_filter(EnvFilter::new(SPAN_FILTER));
             Traces {
                 layer: Some(Box::new(layer)),
                 note: Some("traces go to the collector that the environment names".to_owned()),
@@ -62,7 +62,7 @@ fn provider(runtime: &Handle) -> Result<SdkTracerProvider, ExporterBuildError> {
 /// Sends what is left, for a short time.
 pub(super) fn end(provider: &SdkTracerProvider) {
     // A collector that does not answer is no trouble of the run's.
-    let _ = provider.shutdown_with_timeout(AT_THE_END);
+    let _ = provider.shutdown_with_timeout(SHUTDOWN_TIMEOUT);
 }
 
 /// The project's HTTP client, used from the exporter's own thread.
@@ -81,14 +81,14 @@ impl HttpClient for Http {
             .request(parts.method, parts.uri.to_string())
             .headers(parts.headers)
             .body(body)
-            .timeout(EACH);
+            .timeout(REQUEST_TIMEOUT);
         // The exporter's thread has no runtime: all that waits has to happen in the program's.
         let answered = self.runtime.spawn(async move {
             let mut response = request.send().await?;
             let mut answer = Vec::new();
             while let Some(piece) = response.chunk().await? {
                 answer.extend_from_slice(&piece);
-                if answer.len() > ANSWER {
+                if answer.len() > MAX_RESPONSE_BYTES {
                     break;
                 }
             }

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_usual_variables_decide() {
+    fn otlp_environment_variables_enable_traces() {
         let wanted = |given: &[(&str, &str)]| {
             is_wanted(|name| given.iter().find(|(set, _)| *set == name).map(|(_, value)| (*value).to_owned()))
         };

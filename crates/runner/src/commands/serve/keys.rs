@@ -7,29 +7,29 @@ use service::{KeyBook, KeyEntry, KeyLimits, OsRandomness, Permissions, SystemClo
 
 use super::Refused;
 use crate::{
-    args::{Keys, NewKey},
+    args::{KeysCommand, NewKeyArgs},
     exit::Exit,
     report::Table,
 };
 
-pub(super) fn keys(data: &Path, command: &Keys) -> Result<(), Refused> {
+pub(super) fn keys(data: &Path, command: &KeysCommand) -> Result<(), Refused> {
     let book = match command {
         // Whoever looks or takes back has a folder already; a mistyped one must not come into being.
-        Keys::List | Keys::Revoke { .. } if !data.join("service.db").is_file() => {
+        KeysCommand::List | KeysCommand::Revoke { .. } if !data.join("service.db").is_file() => {
             let why = format!("{} is no data folder of a service: name it with --data", data.display());
             return Err(Refused(Exit::InvalidInput, why));
         }
         _ => KeyBook::open(data)?,
     };
     match command {
-        Keys::Add(new) => {
-            let secret = book.add(&of(new), &SystemClock, &OsRandomness)?;
+        KeysCommand::Add(new) => {
+            let secret = book.add(&new_key(new), &SystemClock, &OsRandomness)?;
             // The key alone on standard output, so that it can go into a file or a variable unseen.
             outln!("{}", secret.expose_secret());
             errln!("the key of `{}`: it is shown this once and stored nowhere", new.name.trim());
         }
-        Keys::List => out!("{}", table(&book.list()?)),
-        Keys::Revoke { key } => {
+        KeysCommand::List => out!("{}", table(&book.list()?)),
+        KeysCommand::Revoke { key } => {
             if !book.revoke(key, &SystemClock)? {
                 let why = format!("there is no good key `{key}`: `runner serve keys list` lists them");
                 return Err(Refused(Exit::InvalidInput, why));
@@ -40,23 +40,24 @@ pub(super) fn keys(data: &Path, command: &Keys) -> Result<(), Refused> {
     Ok(())
 }
 
-fn of(new: &NewKey) -> service::NewKey {
+fn new_key(args: &NewKeyArgs) -> service::NewKey {
     let default = KeyLimits::default();
     let limits = KeyLimits {
-        running_tasks: new.running_tasks.unwrap_or(default.running_tasks),
-        submissions_per_second: new.submissions_per_second.unwrap_or(default.submissions_per_second),
+        running_tasks: args.running_tasks.unwrap_or(default.running_tasks),
+        submissions_per_second: args.submissions_per_second.unwrap_or(default.submissions_per_second),
         // A slow rate with the default's burst would be no limit for a long while.
-        burst: new
+        burst: args
             .burst
             .or_else(|| {
-                new.submissions_per_second.map(|rate| rate.ceil().clamp(1.0, f64::from(default.burst)) as u32)
+                args.submissions_per_second
+                    .map(|rate| rate.ceil().clamp(1.0, f64::from(default.burst)) as u32)
             })
             .unwrap_or(default.burst),
-        quota_seconds: new.quota_seconds,
+        quota_seconds: args.quota_seconds,
     };
     service::NewKey {
-        name: new.name.clone(),
-        permissions: Permissions { full_hd: new.full_hd },
+        name: args.name.clone(),
+        permissions: Permissions { full_hd: args.full_hd },
         limits: (limits != default).then_some(limits),
     }
 }

@@ -7,18 +7,19 @@ use std::{io::Write as _, sync::Arc, time::Duration};
 use renderer::{Command, Procedural, Renderer};
 use service::{Config, FaultProfile, KeyBook, Service, ServiceError, Sources};
 
-use super::{complain, run::tools};
+use super::print_error;
 use crate::{
-    args::{Serve, ServeCommand},
+    args::{ServeArgs, ServeCommand},
     exit::Exit,
-    interrupt::interrupts,
-    place::shown,
+    ffmpeg,
+    project_paths::display_path,
+    shutdown::shutdown_signal,
 };
 
 /// Why a service does not come up, and how that ends the program.
 struct Refused(Exit, String);
 
-pub(crate) async fn serve(args: Serve) -> Exit {
+pub(crate) async fn serve(args: ServeArgs) -> Exit {
     let ended = match &args.command {
         Some(ServeCommand::Keys(command)) => keys::keys(&args.data, command),
         None => until_told(args).await,
@@ -26,17 +27,17 @@ pub(crate) async fn serve(args: Serve) -> Exit {
     match ended {
         Ok(()) => Exit::Done,
         Err(Refused(exit, why)) => {
-            complain(why);
+            print_error(why);
             exit
         }
     }
 }
 
-async fn until_told(args: Serve) -> Result<(), Refused> {
+async fn until_told(args: ServeArgs) -> Result<(), Refused> {
     let renderer = renderer(&args)?;
     let config = config(&args)?;
     warn_of_open_doors(&args)?;
-    let mut interrupt = interrupts();
+    let mut interrupt = shutdown_signal();
     let service = Service::start(config, renderer, Sources::system()).await?;
     {
         // Alone on standard output, so that scripts can wait for it and read a port that was free: where it listens, whatever
@@ -54,11 +55,11 @@ async fn until_told(args: Serve) -> Result<(), Refused> {
     Ok(())
 }
 
-fn config(args: &Serve) -> Result<Config, Refused> {
+fn config(args: &ServeArgs) -> Result<Config, Refused> {
     let mut config = Config::standalone(args.listen, args.data.clone());
     config.public_url.clone_from(&args.public_url);
     config.allow_private_media = args.allow_private_media;
-    config.tools = tools();
+    config.tools = ffmpeg::find();
     if let Some(workers) = args.workers {
         config.workers = usize::from(workers);
     }
@@ -66,7 +67,7 @@ fn config(args: &Serve) -> Result<Config, Refused> {
         let text =
             fs_err::read_to_string(file).map_err(|error| Refused(Exit::InvalidInput, error.to_string()))?;
         let profile = FaultProfile::from_json(&text)
-            .map_err(|error| Refused(Exit::InvalidInput, format!("{}: {error}", shown(file))))?;
+            .map_err(|error| Refused(Exit::InvalidInput, format!("{}: {error}", display_path(file))))?;
         config.faults = Some(profile);
     }
     if let Some(url) = config.public_url.as_mut() {
@@ -82,7 +83,7 @@ fn config(args: &Serve) -> Result<Config, Refused> {
     Ok(config)
 }
 
-fn renderer(args: &Serve) -> Result<Arc<dyn Renderer>, Refused> {
+fn renderer(args: &ServeArgs) -> Result<Arc<dyn Renderer>, Refused> {
     let Some(command) = &args.renderer else { return Ok(Arc::new(Procedural)) };
     let invalid = |why: String| Refused(Exit::InvalidInput, why);
     let words = shlex::split(command)
@@ -94,10 +95,10 @@ fn renderer(args: &Serve) -> Result<Arc<dyn Renderer>, Refused> {
 }
 
 /// Without keys nobody can do anything: said at once on this machine, and refused where others could see it.
-fn warn_of_open_doors(args: &Serve) -> Result<(), Refused> {
+fn warn_of_open_doors(args: &ServeArgs) -> Result<(), Refused> {
     let book = KeyBook::open(&args.data)?;
     let good = book.list()?.iter().filter(|key| key.revoked_at.is_none()).count();
-    let remedy = format!("runner serve keys add NAME --data {}", shown(&args.data));
+    let remedy = format!("runner serve keys add NAME --data {}", display_path(&args.data));
     let private = args.listen.ip().is_loopback();
     if good == 0 && !private {
         let why =

@@ -1,7 +1,7 @@
 //! `runner status`: what runs are doing and what is outstanding, from the ledger, which is only looked at.
 
+mod query;
 mod record;
-mod survey;
 mod text;
 mod watch;
 
@@ -12,75 +12,77 @@ use scheduler::Millis;
 use serde_json::json;
 use workflow::plan::Plan;
 
-use super::resolve::now;
-use crate::args::{Format, Given, Status};
-use crate::commands::complain;
+use crate::args::{Format, OverrideArgs, StatusArgs};
+use crate::clock::now;
+use crate::commands::print_error;
 use crate::exit::Exit;
 use crate::load;
-use crate::place::{Place, shown};
-use survey::{Found, Survey, ToPick};
+use crate::project_paths::{ProjectPaths, display_path};
+use query::{Snapshot, StatusQuery, Unpicked};
 
 /// The version of the form that machines read.
 const VERSION: u32 = 1;
 
-pub(crate) async fn status(args: Status) -> Exit {
+pub(crate) async fn status(args: StatusArgs) -> Exit {
     let named = args.file.as_deref();
-    let place = match Place::of(named.unwrap_or(Path::new("."))) {
-        Ok(place) => place,
+    let paths = match ProjectPaths::for_workflow(named.unwrap_or(Path::new("."))) {
+        Ok(paths) => paths,
         Err(error) => {
-            complain(error);
+            print_error(error);
             return Exit::InvalidInput;
         }
     };
     if let Some(file) = named.filter(|file| !file.exists()) {
-        complain(format!("there is no {}", file.display()));
+        print_error(format!("there is no {}", file.display()));
         return Exit::InvalidInput;
     }
     let workflow = named.filter(|file| file.is_file());
-    let mut survey = Survey {
+    let mut query = StatusQuery {
         file: workflow.map_or_else(|| "FILE".to_owned(), |file| file.display().to_string()),
         ended: args.runs,
-        to_pick: workflow.and_then(to_pick),
+        unpicked: workflow.and_then(unpicked),
         histories: HashMap::new(),
     };
-    let ledger = place.ledger();
+    let ledger = paths.ledger();
     if args.watch {
-        return watch::watch(&mut survey, &ledger, args.format).await;
+        return watch::watch(&mut query, &ledger, args.format).await;
     }
-    match survey.look(&ledger) {
-        Ok(Some(found)) => {
-            tell(&found, args.format, now());
-            exit(&found)
+    match query.read(&ledger) {
+        Ok(Some(snapshot)) => {
+            print(&snapshot, args.format, now());
+            exit(&snapshot)
         }
         Ok(None) => {
             match args.format {
-                Format::Text => outln!("nothing has been run here: there is no ledger {}", shown(&ledger)),
+                Format::Text => {
+                    outln!("nothing has been run here: there is no ledger {}", display_path(&ledger));
+                }
                 Format::Json => outln!("{:#}", json!({ "version": VERSION, "at": now(), "ledger": null })),
                 Format::Ndjson => {}
             }
             Exit::Done
         }
         Err(error) => {
-            complain(error);
+            print_error(error);
             Exit::Unusable
         }
     }
 }
 
 /// The takes of which none is picked. What is wrong with the workflow is for other commands to say.
-fn to_pick(file: &Path) -> Option<ToPick> {
-    let plan: Plan = load::check(file, &Given::default()).ok()?.plan?;
+fn unpicked(file: &Path) -> Option<Unpicked> {
+    let plan: Plan = load::check(file, &OverrideArgs::default()).ok()?.plan?;
     let open = plan.open_picks().into_iter().map(|takes| {
         let names = takes.iter().map(|take| plan.node(*take).name.clone()).collect();
         (plan.takes_name(takes).to_owned(), names)
     });
-    Some(ToPick { workflow: plan.name().to_owned(), shots: open.collect() })
+    Some(Unpicked { workflow: plan.name().to_owned(), shots: open.collect() })
 }
 
-fn tell(found: &Found, format: Format, now: Millis) {
+fn print(snapshot: &Snapshot, format: Format, now: Millis) {
     match format {
         Format::Text => {
-            for line in text::lines(found, now, None) {
+            for line in text::lines(snapshot, now, None) {
                 outln!("{line}");
             }
         }
@@ -89,14 +91,14 @@ fn tell(found: &Found, format: Format, now: Millis) {
             json!({
                 "version": VERSION,
                 "at": now,
-                "runs": found.runs,
-                "shots": found.shots,
-                "outstanding": found.outstanding,
-                "totals": found.totals,
+                "runs": snapshot.runs,
+                "shots": snapshot.shots,
+                "outstanding": snapshot.outstanding,
+                "totals": snapshot.totals,
             })
         ),
         Format::Ndjson => {
-            for record in found.records() {
+            for record in snapshot.records() {
                 outln!("{}", watch::numbered(&record, now));
             }
         }
@@ -104,8 +106,8 @@ fn tell(found: &Found, format: Format, now: Millis) {
 }
 
 /// Something that nobody looks after is outstanding, or nothing is.
-fn exit(found: &Found) -> Exit {
-    if found.outstanding.is_empty() { Exit::Done } else { Exit::Outstanding }
+fn exit(snapshot: &Snapshot) -> Exit {
+    if snapshot.outstanding.is_empty() { Exit::Done } else { Exit::Outstanding }
 }
 
 #[cfg(test)]

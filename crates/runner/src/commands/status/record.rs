@@ -25,7 +25,7 @@ pub(crate) struct Run {
     pub(crate) run: String,
     pub(crate) workflow: String,
     pub(crate) service: String,
-    pub(crate) state: RunIs,
+    pub(crate) state: RunLiveness,
     /// Milliseconds since the epoch, as all times.
     pub(crate) started_at: i64,
     pub(crate) ended_at: Option<i64>,
@@ -36,7 +36,7 @@ pub(crate) struct Run {
 /// How a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum RunIs {
+pub(crate) enum RunLiveness {
     /// Its process is alive.
     Alive,
     /// Its process is alive, and was asked to end.

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use scheduler::history::Stands;
 
-use super::record::{Counts, Open, Outstanding, Record, Run, RunIs, Shot, Totals};
+use super::record::{Counts, Open, Outstanding, Record, Run, RunLiveness, Shot, Totals};
 use super::*;
 use crate::report::stream::Amount;
 
 const NOW: Millis = Millis(1_790_000_100_000);
 
-fn run(run: &str, state: RunIs, began: i64, ended: Option<i64>, shots: Option<Counts>) -> Run {
+fn run(run: &str, state: RunLiveness, began: i64, ended: Option<i64>, shots: Option<Counts>) -> Run {
     Run {
         run: run.to_owned(),
         workflow: "pier".to_owned(),
@@ -52,13 +52,13 @@ fn open(what: Open, shot: &str, task: Option<&str>, remedy: &str) -> Outstanding
     }
 }
 
-fn found() -> Found {
+fn snapshot() -> Snapshot {
     let counts = Counts { done: 1, out: 1, waiting: 1, failed: 1, ..Counts::default() };
-    Found {
+    Snapshot {
         runs: vec![
-            run("r2", RunIs::Alive, 62_000, None, Some(counts)),
-            run("r1", RunIs::Died, 3_800_000, None, None),
-            run("r0", RunIs::Ended, 9_000_000, Some(8_900_000), None),
+            run("r2", RunLiveness::Alive, 62_000, None, Some(counts)),
+            run("r1", RunLiveness::Died, 3_800_000, None, None),
+            run("r0", RunLiveness::Ended, 9_000_000, Some(8_900_000), None),
         ],
         shots: vec![
             shot("sea", Stands::Done, 30_000),
@@ -78,37 +78,37 @@ fn found() -> Found {
 }
 
 #[test]
-fn people_are_told_what_is_going_on_and_what_to_do() {
-    insta::assert_snapshot!(text::lines(&found(), NOW, None).join("\n"));
+fn status_text_of_every_state() {
+    insta::assert_snapshot!(text::lines(&snapshot(), NOW, None).join("\n"));
 }
 
 #[test]
-fn it_fits_a_terminal_and_says_what_it_leaves_out() {
-    let mut found = found();
+fn status_text_is_truncated_to_the_terminal() {
+    let mut snapshot = snapshot();
     for at in 0..5_000 {
-        found.shots.push(shot(&format!("harbor@seed={at}"), Stands::Waiting, 1_000));
-        found.outstanding.push(open(Open::Unaccounted, "bay", None, "look at your account"));
-        found.outstanding.push(open(Open::Out, "bay", Some("task"), "adopted by the next run"));
+        snapshot.shots.push(shot(&format!("harbor@seed={at}"), Stands::Waiting, 1_000));
+        snapshot.outstanding.push(open(Open::Unaccounted, "bay", None, "look at your account"));
+        snapshot.outstanding.push(open(Open::Out, "bay", Some("task"), "adopted by the next run"));
     }
     for rows in [10, 23, 60] {
-        let lines = text::lines(&found, NOW, Some(rows));
+        let lines = text::lines(&snapshot, NOW, Some(rows));
         assert!(lines.len() <= rows, "{} lines in {rows} rows:\n{}", lines.len(), lines.join("\n"));
         let told = lines.join("\n");
         assert!(told.contains(" more"), "{told}");
         assert!(told.contains("in all: held for"), "{told}");
         assert!(told.contains("5001 tasks are out at https://a.test, the longest for 1 h 1 min"), "{told}");
     }
-    assert!(text::lines(&found, NOW, None).len() < 100);
+    assert!(text::lines(&snapshot, NOW, None).len() < 100);
 }
 
 #[test]
-fn only_what_is_new_is_told_again() {
+fn watch_prints_only_changes() {
     let mut known = HashMap::new();
-    let mut found = found();
-    assert_eq!(watch::changes(&mut known, &found).len(), 10);
-    assert_eq!(watch::changes(&mut known, &found), []);
-    found.shots[2].state = Stands::Downloading;
-    let new = watch::changes(&mut known, &found);
+    let mut snapshot = snapshot();
+    assert_eq!(watch::changes(&mut known, &snapshot).len(), 10);
+    assert_eq!(watch::changes(&mut known, &snapshot), []);
+    snapshot.shots[2].state = Stands::Downloading;
+    let new = watch::changes(&mut known, &snapshot);
     assert!(matches!(new.as_slice(), [Record::Shot(shot)] if shot.shot == "pier"), "{new:?}");
     let told = text::change(&new[0], NOW).unwrap();
     assert_eq!(told, "pier: downloading, task task_pier");

@@ -7,28 +7,28 @@ use scheduler::Millis;
 use scheduler::history::Stands;
 use workflow::prices::Money;
 
-use super::record::{Open, Outstanding, Record, Run, RunIs, Shot, Totals};
-use super::survey::Found;
-use crate::report::{Table, clean, lasting};
+use super::query::Snapshot;
+use super::record::{Open, Outstanding, Record, Run, RunLiveness, Shot, Totals};
+use crate::report::{Table, humanize, sanitize};
 
 /// Shots at most, and outstanding things at most, where nobody asks for more.
-const MOST: usize = 40;
+const MAX_LINES: usize = 40;
 
 /// So many tasks at one service are told one by one.
-const FEW: usize = 3;
+const MAX_TASKS_LISTED: usize = 3;
 
-/// Everything that was found, as lines. On `rows` lines at most, where that is said.
-pub(super) fn lines(found: &Found, now: Millis, rows: Option<usize>) -> Vec<String> {
-    let mut runs: Vec<String> = found.runs.iter().map(|one| run(one, now)).collect();
+/// Everything that was snapshot, as lines. On `rows` lines at most, where that is said.
+pub(super) fn lines(snapshot: &Snapshot, now: Millis, rows: Option<usize>) -> Vec<String> {
+    let mut runs: Vec<String> = snapshot.runs.iter().map(|one| run(one, now)).collect();
     if runs.is_empty() {
         runs.push("no run is on record".to_owned());
     }
-    let open = outstanding(&found.outstanding, now, rows.map_or(MOST, |rows| rows / 3));
-    let totals = totals(&found.totals);
+    let open = outstanding(&snapshot.outstanding, now, rows.map_or(MAX_LINES, |rows| rows / 3));
+    let totals = totals(&snapshot.totals);
     let taken = runs.len() + open.len() + usize::from(totals.is_some()) + 3;
-    let room = rows.map_or(MOST, |rows| rows.saturating_sub(taken));
+    let room = rows.map_or(MAX_LINES, |rows| rows.saturating_sub(taken));
     let mut lines = runs;
-    lines.extend(shots(&found.shots, now, room));
+    lines.extend(shots(&snapshot.shots, now, room));
     lines.extend(open);
     lines.extend(totals);
     lines
@@ -37,15 +37,15 @@ pub(super) fn lines(found: &Found, now: Millis, rows: Option<usize>) -> Vec<Stri
 fn run(run: &Run, now: Millis) -> String {
     let since = now.since(Millis(run.started_at));
     let state = match (run.state, run.ended_at) {
-        (RunIs::Alive, _) => format!("alive for {}", lasting(since)),
-        (RunIs::Ending, _) => format!("alive for {}, asked to end", lasting(since)),
-        (RunIs::Ended, Some(at)) => format!(
+        (RunLiveness::Alive, _) => format!("alive for {}", humanize(since)),
+        (RunLiveness::Ending, _) => format!("alive for {}, asked to end", humanize(since)),
+        (RunLiveness::Ended, Some(at)) => format!(
             "ended {} ago, after {}",
-            lasting(now.since(Millis(at))),
-            lasting(Millis(at).since(Millis(run.started_at)))
+            humanize(now.since(Millis(at))),
+            humanize(Millis(at).since(Millis(run.started_at)))
         ),
-        (RunIs::Ended | RunIs::Died, _) => {
-            format!("began {} ago and did not come to its end", lasting(since))
+        (RunLiveness::Ended | RunLiveness::Died, _) => {
+            format!("began {} ago and did not come to its end", humanize(since))
         }
     };
     let counts = run.shots.as_ref().map(|counts| {
@@ -54,10 +54,10 @@ fn run(run: &Run, now: Millis) -> String {
     });
     format!(
         "{}: {state}{} (run {} at {})",
-        clean::line(&run.workflow),
+        sanitize::line(&run.workflow),
         counts.unwrap_or_default(),
         run.run,
-        clean::line(&run.service),
+        sanitize::line(&run.service),
     )
 }
 
@@ -76,11 +76,11 @@ fn shots(shots: &[Shot], now: Millis, room: usize) -> Vec<String> {
     for shot in &told {
         let is_over = matches!(shot.state, Stands::Done | Stands::Reused | Stands::Failed);
         table.row([
-            clean::line(&shot.shot).into_owned(),
+            sanitize::line(&shot.shot).into_owned(),
             shot.state.word().to_owned(),
-            if is_over { "-".to_owned() } else { lasting(now.since(Millis(shot.since))) },
-            shot.typical_ms.map_or_else(|| "-".to_owned(), |ms| lasting(Duration::from_millis(ms))),
-            shot.task.as_deref().map_or("-".into(), clean::line).into_owned(),
+            if is_over { "-".to_owned() } else { humanize(now.since(Millis(shot.since))) },
+            shot.typical_ms.map_or_else(|| "-".to_owned(), |ms| humanize(Duration::from_millis(ms))),
+            shot.task.as_deref().map_or("-".into(), sanitize::line).into_owned(),
             shot.trouble.clone().unwrap_or_default(),
         ]);
     }
@@ -112,14 +112,14 @@ fn grouped(open: &[Outstanding], now: Millis) -> Vec<String> {
     for open in open.iter().filter(|open| open.what == Open::Out) {
         out.entry(&open.service).or_default().push(open);
     }
-    out.retain(|_, tasks| tasks.len() > FEW);
+    out.retain(|_, tasks| tasks.len() > MAX_TASKS_LISTED);
     let together = out.iter().filter_map(|(service, tasks)| {
         let longest = tasks.iter().min_by_key(|open| open.since)?;
         Some(format!(
             "{} tasks are out at {}, the longest for {}; {}",
             tasks.len(),
-            clean::line(service),
-            lasting(now.since(Millis(longest.since))),
+            sanitize::line(service),
+            humanize(now.since(Millis(longest.since))),
             longest.remedy
         ))
     });
@@ -128,18 +128,18 @@ fn grouped(open: &[Outstanding], now: Millis) -> Vec<String> {
 }
 
 fn one(open: &Outstanding, now: Millis) -> String {
-    let shot = clean::line(&open.shot);
-    let ago = lasting(now.since(Millis(open.since)));
-    let service = clean::line(&open.service);
+    let shot = sanitize::line(&open.shot);
+    let ago = humanize(now.since(Millis(open.since)));
+    let service = sanitize::line(&open.service);
     let usually = open
         .typical_ms
-        .map(|ms| format!(", where {} are usual", lasting(Duration::from_millis(ms))))
+        .map(|ms| format!(", where {} are usual", humanize(Duration::from_millis(ms))))
         .unwrap_or_default();
     let held = open.held.filter(|held| *held > 0);
     let held = held.map(|held| format!(", up to {}", money(held))).unwrap_or_default();
     let what = match open.what {
         Open::Out => {
-            let task = open.task.as_deref().map(clean::line).unwrap_or_default();
+            let task = open.task.as_deref().map(sanitize::line).unwrap_or_default();
             format!("task {task} is out at {service} for {ago}{usually}{held}")
         }
         Open::Unaccounted => {
@@ -173,11 +173,11 @@ pub(super) fn change(record: &Record, now: Millis) -> Option<String> {
     match record {
         Record::Run(one) => Some(run(one, now)),
         Record::Shot(shot) => {
-            let task = shot.task.as_deref().map(|task| format!(", task {}", clean::line(task)));
+            let task = shot.task.as_deref().map(|task| format!(", task {}", sanitize::line(task)));
             let trouble = shot.trouble.as_deref().map(|trouble| format!(": {trouble}"));
             Some(format!(
                 "{}: {}{}{}",
-                clean::line(&shot.shot),
+                sanitize::line(&shot.shot),
                 shot.state.word(),
                 task.unwrap_or_default(),
                 trouble.unwrap_or_default()

@@ -8,59 +8,59 @@ use std::time::Duration;
 use scheduler::Millis;
 use serde_json::Value;
 
+use super::query::{Snapshot, StatusQuery};
 use super::record::Record;
-use super::survey::{Found, Survey};
 use super::{VERSION, exit, now, text};
 use crate::args::Format;
-use crate::commands::complain;
+use crate::commands::print_error;
 use crate::exit::Exit;
-use crate::interrupt;
 use crate::report::screen::{Screen, fit};
+use crate::shutdown;
 
 /// How often the ledger is looked at.
-const EVERY: Duration = Duration::from_secs(1);
+const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
-pub(super) async fn watch(survey: &mut Survey, ledger: &Path, format: Format) -> Exit {
-    let mut interrupted = interrupt::interrupts();
-    let mut face = Face::of(format);
+pub(super) async fn watch(query: &mut StatusQuery, ledger: &Path, format: Format) -> Exit {
+    let mut interrupted = shutdown::shutdown_signal();
+    let mut output = WatchOutput::new(format);
     loop {
-        let found = match survey.look(ledger) {
-            Ok(Some(found)) => found,
+        let snapshot = match query.read(ledger) {
+            Ok(Some(snapshot)) => snapshot,
             Ok(None) => {
-                complain(format!("nothing has been run here: there is no ledger {}", ledger.display()));
+                print_error(format!("nothing has been run here: there is no ledger {}", ledger.display()));
                 return Exit::Done;
             }
             // A writer that is in the way is none for long.
             Err(error) if error.is_busy() => {
-                tokio::time::sleep(EVERY).await;
+                tokio::time::sleep(REFRESH_INTERVAL).await;
                 continue;
             }
             Err(error) => {
-                complain(error);
+                print_error(error);
                 return Exit::Unusable;
             }
         };
-        face.show(&found, now());
-        if !found.is_alive() {
-            return exit(&found);
+        output.show(&snapshot, now());
+        if !snapshot.is_alive() {
+            return exit(&snapshot);
         }
         tokio::select! {
-            () = tokio::time::sleep(EVERY) => {}
-            _ = interrupted.wait_for(|asked| *asked) => return exit(&found),
+            () = tokio::time::sleep(REFRESH_INTERVAL) => {}
+            _ = interrupted.wait_for(|asked| *asked) => return exit(&snapshot),
         }
     }
 }
 
 /// How it is shown.
-enum Face {
+enum WatchOutput {
     /// On a terminal, in place of what was shown before.
     Screen(Screen),
     /// What is new, as lines of text or JSON.
     Changes { is_text: bool, known: HashMap<String, Record> },
 }
 
-impl Face {
-    fn of(format: Format) -> Self {
+impl WatchOutput {
+    fn new(format: Format) -> Self {
         let is_text = format == Format::Text;
         if is_text && std::io::stdout().is_terminal() && crate::terminal::is_able() {
             Self::Screen(Screen::stdout())
@@ -69,17 +69,17 @@ impl Face {
         }
     }
 
-    fn show(&mut self, found: &Found, now: Millis) {
+    fn show(&mut self, snapshot: &Snapshot, now: Millis) {
         match self {
             Self::Screen(screen) => {
                 let (rows, columns) = screen.size();
-                let lines = text::lines(found, now, Some(rows));
+                let lines = text::lines(snapshot, now, Some(rows));
                 let lines: Vec<(String, usize)> =
                     lines.iter().take(rows).map(|line| fit(line, columns)).collect();
                 screen.draw(&[], &lines);
             }
             Self::Changes { is_text, known } => {
-                for record in changes(known, found) {
+                for record in changes(known, snapshot) {
                     if *is_text {
                         if let Some(line) = text::change(&record, now) {
                             outln!("{line}");
@@ -94,9 +94,9 @@ impl Face {
 }
 
 /// What is new since it was looked at last, which `known` has.
-pub(super) fn changes(known: &mut HashMap<String, Record>, found: &Found) -> Vec<Record> {
+pub(super) fn changes(known: &mut HashMap<String, Record>, snapshot: &Snapshot) -> Vec<Record> {
     let mut new = Vec::new();
-    for record in found.records() {
+    for record in snapshot.records() {
         let name = match &record {
             Record::Run(run) => format!("run {}", run.run),
             Record::Shot(shot) => format!("shot {} {}", shot.run, shot.shot),

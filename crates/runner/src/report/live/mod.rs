@@ -3,7 +3,7 @@
 //! An event costs what it changed, however many shots there are. A thread draws, a few times a second at most.
 
 mod frame;
-mod view;
+mod progress;
 
 use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,30 +13,30 @@ use std::time::{Duration, Instant};
 use engine::Reporter;
 use scheduler::{Event, Millis, RunState};
 
-use self::view::View;
+use self::progress::RunProgress;
+use super::messages::{self, Importance};
 use super::screen::Screen;
-use super::story::{self, Weight};
-use super::{Worth, clean};
+use super::{CostEstimate, sanitize};
 
 /// The shortest time between two frames.
-const BETWEEN: Duration = Duration::from_millis(100);
+const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(100);
 /// The longest time between two frames: times go on even when nothing happens.
-const AT_LEAST: Duration = Duration::from_secs(1);
+const MAX_FRAME_INTERVAL: Duration = Duration::from_secs(1);
 /// Up to so many shots each is told in a line of its own when it is done.
-const FEW: usize = 24;
+const MAX_SHOTS_WITH_LINES: usize = 24;
 
 /// The live view that is drawn now, for whoever else has something to say on standard error.
-static DRAWN: Mutex<Option<Arc<Shared>>> = Mutex::new(None);
+static ACTIVE: Mutex<Option<Arc<Shared>>> = Mutex::new(None);
 
 #[derive(Debug)]
 struct Shared {
-    now: Mutex<Now>,
+    now: Mutex<ViewState>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct Now {
-    view: View,
+struct ViewState {
+    progress: RunProgress,
     /// Lines that are to stay above the view.
     above: Vec<String>,
     /// The time of the latest event, and when that was.
@@ -46,7 +46,7 @@ struct Now {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Now> {
+    fn lock(&self) -> MutexGuard<'_, ViewState> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -54,35 +54,35 @@ impl Shared {
 /// Live lines on standard error.
 pub(crate) struct Live {
     shared: Arc<Shared>,
-    painter: Option<JoinHandle<()>>,
+    drawer: Option<JoinHandle<()>>,
 }
 
 impl Live {
-    pub(super) fn new(worth: Option<Worth>) -> Self {
-        let now = Now {
-            view: View::new(worth),
+    pub(super) fn new(estimate: Option<CostEstimate>) -> Self {
+        let now = ViewState {
+            progress: RunProgress::new(estimate),
             above: Vec::new(),
             at: (Millis::default(), Instant::now()),
             is_dirty: false,
             is_over: false,
         };
         let shared = Arc::new(Shared { now: Mutex::new(now), changed: Condvar::new() });
-        *drawn() = Some(Arc::clone(&shared));
+        *active() = Some(Arc::clone(&shared));
         let painted = Arc::clone(&shared);
-        let painter = std::thread::spawn(move || paint(&painted));
-        Self { shared, painter: Some(painter) }
+        let drawer = std::thread::spawn(move || draw_loop(&painted));
+        Self { shared, drawer: Some(drawer) }
     }
 }
 
 impl Reporter for Live {
     fn on(&mut self, state: &RunState, event: &Event, now: Millis) {
-        let said = story::told(state, event).filter(|told| match told.weight {
-            Weight::Notable => true,
-            Weight::Made => state.plan().len() <= FEW,
-            Weight::Routine => false,
+        let said = messages::message_for(state, event).filter(|told| match told.importance {
+            Importance::Notable => true,
+            Importance::ShotDone => state.plan().len() <= MAX_SHOTS_WITH_LINES,
+            Importance::Routine => false,
         });
         let mut known = self.shared.lock();
-        known.view.on(state, event, now);
+        known.progress.on(state, event, now);
         known.above.extend(said.map(|told| told.line));
         known.at = (now, Instant::now());
         known.is_dirty = true;
@@ -96,33 +96,35 @@ impl Drop for Live {
     fn drop(&mut self) {
         self.shared.lock().is_over = true;
         self.shared.changed.notify_one();
-        if let Some(painter) = self.painter.take() {
-            let _ = painter.join();
+        if let Some(drawer) = self.drawer.take() {
+            let _ = drawer.join();
         }
-        *drawn() = None;
+        *active() = None;
     }
 }
 
-fn drawn() -> MutexGuard<'static, Option<Arc<Shared>>> {
-    DRAWN.lock().unwrap_or_else(PoisonError::into_inner)
+fn active() -> MutexGuard<'static, Option<Arc<Shared>>> {
+    ACTIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Draws until the view is over.
-fn paint(shared: &Shared) {
+fn draw_loop(shared: &Shared) {
     let mut screen = Screen::stderr();
-    let colour = crate::terminal::has_colour();
+    let color = crate::terminal::has_color();
     let mut painted = Instant::now();
     loop {
         let mut known = shared.lock();
-        while !known.is_over && !known.is_dirty && painted.elapsed() < AT_LEAST {
-            let waited = shared.changed.wait_timeout(known, AT_LEAST.saturating_sub(painted.elapsed()));
+        while !known.is_over && !known.is_dirty && painted.elapsed() < MAX_FRAME_INTERVAL {
+            let waited =
+                shared.changed.wait_timeout(known, MAX_FRAME_INTERVAL.saturating_sub(painted.elapsed()));
             known = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         let is_over = known.is_over;
         let above = std::mem::take(&mut known.above);
         let now = known.at.0.after(known.at.1.elapsed());
         let (rows, columns) = screen.size();
-        let lines = if is_over { Vec::new() } else { frame::frame(&known.view, rows, columns, now, colour) };
+        let lines =
+            if is_over { Vec::new() } else { frame::frame(&known.progress, rows, columns, now, color) };
         known.is_dirty = false;
         drop(known);
         screen.draw(&above, &lines);
@@ -130,16 +132,16 @@ fn paint(shared: &Shared) {
             return;
         }
         painted = Instant::now();
-        std::thread::sleep(BETWEEN);
+        std::thread::sleep(MIN_FRAME_INTERVAL);
     }
 }
 
 /// Says something on standard error: above the live lines, where there are any.
-pub(crate) fn say(text: &str) {
-    let live = drawn().clone();
+pub(crate) fn print(text: &str) {
+    let live = active().clone();
     match live {
         Some(shared) => {
-            let lines = text.lines().map(clean_but_coloured);
+            let lines = text.lines().map(sanitize_keeping_color);
             shared.lock().above.extend(lines);
             shared.changed.notify_one();
         }
@@ -149,20 +151,20 @@ pub(crate) fn say(text: &str) {
 }
 
 /// The log has colours of its own.
-fn clean_but_coloured(line: &str) -> String {
-    if line.contains('\u{1b}') { line.to_owned() } else { clean::line(line).into_owned() }
+fn sanitize_keeping_color(line: &str) -> String {
+    if line.contains('\u{1b}') { line.to_owned() } else { sanitize::line(line).into_owned() }
 }
 
 /// Takes the live lines away at once, because the process ends.
-pub(crate) fn leave() {
+pub(crate) fn shut_down() {
     // Whoever holds a lock now may never let go of it.
-    let Ok(mut live) = DRAWN.try_lock() else { return };
+    let Ok(mut live) = ACTIVE.try_lock() else { return };
     if let Some(shared) = live.take() {
         if let Ok(mut known) = shared.now.try_lock() {
             known.is_over = true;
         }
         shared.changed.notify_one();
-        std::thread::sleep(BETWEEN * 2);
+        std::thread::sleep(MIN_FRAME_INTERVAL * 2);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Frames of the live view: whatever the terminal's size and the run's, they fit; and an event costs what it changed.
+//! Frames of the live progress: whatever the terminal's size and the run's, they fit; and an event costs what it changed.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -30,7 +30,7 @@ impl Prices for Half {
 
 struct Script {
     state: RunState,
-    view: View,
+    progress: RunProgress,
     now: Millis,
 }
 
@@ -45,13 +45,13 @@ impl Script {
         )
         .unwrap_or_else(|report| panic!("{report}"));
         let policy = Policy { in_flight: jobs, ..Policy::remote() };
-        let worth = Worth {
+        let estimate = CostEstimate {
             estimate: Between { least: Money::from_micros(2_000_000), most: Money::from_micros(3_000_000) },
             currency: "EUR".to_owned(),
         };
         let state = RunState::new(Arc::new(plan), "test", policy)
             .with_budget(Budget::new(Caps::default(), Arc::new(Half)));
-        let mut script = Self { state, view: View::new(Some(worth)), now: Millis(1_000_000) };
+        let mut script = Self { state, progress: RunProgress::new(Some(estimate)), now: Millis(1_000_000) };
         script.on(Event::Started);
         script
     }
@@ -59,7 +59,7 @@ impl Script {
     #[expect(clippy::needless_pass_by_value, reason = "events are made where they are told")]
     fn on(&mut self, event: Event) {
         let _ = self.state.apply(event.clone(), self.now);
-        self.view.on(&self.state, &event, self.now);
+        self.progress.on(&self.state, &event, self.now);
     }
 
     fn pass(&mut self, seconds: i64) {
@@ -113,7 +113,7 @@ impl Script {
     }
 
     fn frame(&self, rows: usize, columns: usize) -> String {
-        let lines = frame(&self.view, rows, columns, self.now, false);
+        let lines = frame(&self.progress, rows, columns, self.now, false);
         assert!(lines.len() <= rows, "{} lines in {rows} rows", lines.len());
         for (line, width) in &lines {
             assert!(line.width() == *width && *width <= columns, "{width} of {columns} columns: {line}");
@@ -134,7 +134,7 @@ shots:
 ";
 
 #[test]
-fn a_screen_says_what_is_under_way_what_is_slow_and_what_it_costs() {
+fn frame_shows_active_slow_and_cost() {
     let mut script = Script::new(SWEEP, 8);
     script.look(30);
     for at in 0..8 {
@@ -158,12 +158,12 @@ fn a_screen_says_what_is_under_way_what_is_slow_and_what_it_costs() {
     insta::assert_snapshot!("narrow", script.frame(14, 59));
     insta::assert_snapshot!("tiny", script.frame(4, 30));
     let coloured: String =
-        frame(&script.view, 23, 79, script.now, true).into_iter().map(|(line, _)| line + "\n").collect();
+        frame(&script.progress, 23, 79, script.now, true).into_iter().map(|(line, _)| line + "\n").collect();
     assert!(coloured.contains("\u{1b}[33m35 s, slow") && !coloured.contains("[2J"), "{coloured}");
 }
 
 #[test]
-fn frames_fit_every_terminal() {
+fn frame_fits_every_terminal_size() {
     let mut script = Script::new(SWEEP, 30);
     script.look(30);
     for at in 0..30 {
@@ -177,7 +177,7 @@ fn frames_fit_every_terminal() {
 }
 
 #[test]
-fn an_event_costs_the_same_in_a_run_of_twenty_thousand() {
+fn event_cost_is_independent_of_run_size() {
     let text = |many: usize| SWEEP.replace("{from: 1, to: 15}", &format!("{{from: 1, to: {}}}", many / 2));
     let time = |many: usize| {
         let mut script = Script::new(&text(many), 8);
@@ -196,13 +196,13 @@ fn an_event_costs_the_same_in_a_run_of_twenty_thousand() {
                     answer: running(percent),
                 };
                 let _ = script.state.apply(event.clone(), script.now);
-                script.view.on(&script.state, &event, script.now);
+                script.progress.on(&script.state, &event, script.now);
             }
             script.frame(23, 79);
         }
         began.elapsed()
     };
-    // A view that looks at every shot would take a thousand times as long.
+    // A progress that looks at every shot would take a thousand times as long.
     let (few, many) = (time(100), time(20_000));
     assert!(many < few * 50 + std::time::Duration::from_millis(500), "{few:?} and {many:?}");
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use workflow::plan::{Clip, Frame, Node, NodeIx, Place, Plan, Source};
 use workflow::prices::{Between, Billing, Chance, Forecast, Money};
 
-use crate::prices::{self, PriceTable};
+use crate::price_table::{self, PriceTable};
 
 /// The form's version; it moves when a reader of the old one would misread the new one.
 const VERSION: u32 = 1;
@@ -148,9 +148,9 @@ impl Document {
         let shots = plan
             .nodes()
             .zip(previews)
-            .zip(prices::billings(plan))
+            .zip(price_table::billings(plan))
             .map(|(((ix, node), preview), billing)| {
-                let cost = prices::cost(table, &billing);
+                let cost = price_table::cost(table, &billing);
                 let (cost, unpriced) = match cost {
                     None => (None, None),
                     Some(Ok(cost)) => (Some(cost), None),
@@ -181,7 +181,7 @@ impl Document {
                 .iter()
                 .map(|film| Film {
                     output: film.output.clone(),
-                    clips: film.clips.iter().map(|clip| shown(plan, clip)).collect(),
+                    clips: film.clips.iter().map(|clip| display_path(plan, clip)).collect(),
                 })
                 .collect(),
             picks: plan
@@ -194,7 +194,7 @@ impl Document {
     }
 }
 
-fn shown(plan: &Plan, clip: &Clip) -> Shown {
+fn display_path(plan: &Plan, clip: &Clip) -> Shown {
     let name = |node: &NodeIx| plan.node(*node).name.clone();
     match clip {
         Clip::Node(node) => Shown::Shot(name(node)),

@@ -8,7 +8,7 @@ use workflow::{InMemory, Options};
 
 use super::document::Shown;
 use super::*;
-use crate::prices::PriceTable;
+use crate::price_table::PriceTable;
 
 const PLAN: &str = "version: 1
 name: lighthouse
@@ -79,14 +79,14 @@ fn all(text: &str, decision: Decision, service: &str) -> Document {
 }
 
 #[test]
-fn the_table_says_all_and_fits_a_terminal() {
+fn plan_table_is_complete_and_fits_80_columns() {
     let text = table(&document("https://api.example.com", true));
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     insta::assert_snapshot!(text);
 }
 
 #[test]
-fn without_prices_nothing_is_said_to_be_free_but_the_embedded_service() {
+fn cost_without_prices_is_unknown_except_embedded() {
     insta::assert_snapshot!(table(&document("https://api.example.com", false)));
     let embedded = table(&document("embedded", true));
     insta::assert_snapshot!(embedded);
@@ -95,7 +95,7 @@ fn without_prices_nothing_is_said_to_be_free_but_the_embedded_service() {
 }
 
 #[test]
-fn retries_widen_the_estimate_at_its_upper_end_alone() {
+fn retries_raise_only_the_upper_estimate() {
     let text = PLAN
         .replace("prompt: one", "prompt: one, retry: 3")
         .replace("prompt: four", "prompt: four, retry: 2");
@@ -119,7 +119,7 @@ fn retries_widen_the_estimate_at_its_upper_end_alone() {
 }
 
 #[test]
-fn json_and_yaml_are_the_same_document_and_read_back() {
+fn plan_json_and_yaml_round_trip() {
     let document = document("https://api.example.com", true);
     insta::assert_json_snapshot!(document);
     let json = serde_json::to_string(&document).expect("it can be written");
@@ -130,14 +130,14 @@ fn json_and_yaml_are_the_same_document_and_read_back() {
 }
 
 #[test]
-fn pictures() {
+fn plan_graphs() {
     let document = document("https://api.example.com", true);
     insta::assert_snapshot!("mermaid", mermaid(&document));
     insta::assert_snapshot!("dot", dot(&document));
 }
 
 #[test]
-fn no_name_breaks_out_of_a_picture() {
+fn graph_labels_are_escaped() {
     let mut document = all(PLAN, Decision::Execute, "embedded");
     let evil = "a\"];\n  evil[\"b\\\" <img src=x> & #quot; `c` | d } %% click";
     document.workflow = evil.to_owned();

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ending::RunEnded;
+use super::run_ended::RunEnded;
 
 /// The form's version; it moves when a reader of the old one would misread the new one. New kinds and members are no such change.
 pub(crate) const VERSION: u32 = 1;
@@ -21,13 +21,13 @@ pub(crate) struct Line<'a> {
     /// When it happened, in milliseconds since the epoch. Never before the line above.
     pub(crate) at: i64,
     #[serde(flatten)]
-    pub(crate) what: What<'a>,
+    pub(crate) event: EventKind<'a>,
 }
 
 /// What happened.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub(crate) enum What<'a> {
+pub(crate) enum EventKind<'a> {
     /// The first line.
     RunBegun {
         /// The run.

@@ -2,9 +2,9 @@
 //!
 //! The lines are written by a thread of their own: a reader that is slow, or gone, holds nothing up.
 
-mod ending;
+mod convert;
 mod line;
-mod of;
+mod run_ended;
 mod throttle;
 
 use std::io::Write;
@@ -15,54 +15,54 @@ use engine::Reporter;
 use scheduler::{Event, Millis, RunState, RunSummary};
 use serde_json::Value;
 
-use super::Head;
+use super::RunInfo;
 use crate::exit::Exit;
-use ending::RunEnded;
-use line::{FilmEnded, Line, What};
+use line::{EventKind, FilmEnded, Line};
+use run_ended::RunEnded;
 use throttle::Throttle;
 
-pub(crate) use ending::Amount;
+pub(crate) use convert::{amount, budget, ended, film, halt};
 pub(crate) use line::{Ended, FilmEnded as Film, Halt, schema};
-pub(crate) use of::{amount, budget, ended, film, halt};
+pub(crate) use run_ended::Amount;
 
 /// Tells a run as lines of JSON.
 pub(crate) struct Stream {
-    head: Head,
-    lines: Numbered,
+    info: RunInfo,
+    lines: LineWriter,
     throttle: Throttle,
     is_halted: bool,
 }
 
 impl Stream {
     /// A stream that is written to `out`.
-    pub(crate) fn new(head: Head, out: impl Write + Send + 'static) -> Self {
-        let lines = Numbered { written: 0, latest: 0, writer: Writer::start(out) };
-        Self { head, lines, throttle: Throttle::default(), is_halted: false }
+    pub(crate) fn new(info: RunInfo, out: impl Write + Send + 'static) -> Self {
+        let lines = LineWriter { written: 0, latest: 0, writer: Writer::start(out) };
+        Self { info, lines, throttle: Throttle::default(), is_halted: false }
     }
 
     /// Tells what the run came to, and returns when everything is written.
     pub(crate) fn end(mut self, summary: &RunSummary, spending: Option<Value>, now: Millis) {
         for (shot, takes) in &summary.to_pick {
-            self.lines.tell(now, What::PickNeeded { shot, takes: *takes });
+            self.lines.write(now, EventKind::PickNeeded { shot, takes: *takes });
         }
         let ended = RunEnded {
             run: summary.run.as_str(),
-            exit: Exit::of(summary).code(),
+            exit: Exit::from_summary(summary).code(),
             shots: summary.nodes.len(),
             submitted: summary.submitted(),
-            outcomes: of::outcomes(summary),
-            halt: summary.halt.as_ref().map(of::halt),
-            budget: of::budget(summary),
+            outcomes: convert::outcomes(summary),
+            halt: summary.halt.as_ref().map(convert::halt),
+            budget: convert::budget(summary),
             spending,
         };
-        self.lines.tell(now, What::RunEnded(Box::new(ended)));
+        self.lines.write(now, EventKind::RunEnded(Box::new(ended)));
         self.lines.writer.finish();
     }
 
     /// Tells why the run could not go on, and returns when everything is written.
-    pub(crate) fn broken(mut self, reason: &str, exit: Exit, now: Millis) {
-        let reason = super::clean::message(reason);
-        self.lines.tell(now, What::RunBroken { reason, exit: exit.code() });
+    pub(crate) fn fail(mut self, reason: &str, exit: Exit, now: Millis) {
+        let reason = super::sanitize::message(reason);
+        self.lines.write(now, EventKind::RunBroken { reason, exit: exit.code() });
         self.lines.writer.finish();
     }
 }
@@ -70,58 +70,58 @@ impl Stream {
 impl Reporter for Stream {
     fn on(&mut self, state: &RunState, event: &Event, now: Millis) {
         if self.lines.written == 0 {
-            let begun = What::RunBegun {
-                run: self.head.run.as_str(),
+            let begun = EventKind::RunBegun {
+                run: self.info.run.as_str(),
                 workflow: state.plan().name(),
-                service: &self.head.service,
+                service: &self.info.service,
                 shots: state.plan().len(),
                 films: state.plan().films().len(),
-                jobs: self.head.jobs,
+                jobs: self.info.jobs,
             };
-            self.lines.tell(now, begun);
+            self.lines.write(now, begun);
         }
         if self.throttle.passes(event, now)
-            && let Some(what) = of::event(state, event)
+            && let Some(what) = convert::event(state, event)
         {
-            self.lines.tell(now, what);
+            self.lines.write(now, what);
         }
         if let Some(halt) = state.halt().filter(|_| !self.is_halted) {
             self.is_halted = true;
-            self.lines.tell(now, What::Halted(of::halt(halt)));
+            self.lines.write(now, EventKind::Halted(convert::halt(halt)));
         }
         for node in state.changed() {
             if state.node(*node).outcome().is_some() {
                 self.throttle.forget(*node);
                 let summary = state.node_summary(*node);
-                self.lines.tell(now, What::ShotEnded(of::ended(state.plan(), &summary)));
+                self.lines.write(now, EventKind::ShotEnded(convert::ended(state.plan(), &summary)));
             }
         }
         for (at, outcome) in state.ended_films() {
             let name = state.plan().films().get(at).map_or("", |film| film.output.as_str());
-            self.lines.tell(now, What::FilmEnded(FilmEnded { name, outcome: of::film(outcome) }));
+            self.lines.write(now, EventKind::FilmEnded(FilmEnded { name, outcome: convert::film(outcome) }));
         }
     }
 }
 
 /// Tells that there is nothing to run.
 pub(crate) fn nothing(reason: &str, now: Millis) {
-    let mut lines = Numbered { written: 0, latest: 0, writer: Writer::start(std::io::stdout()) };
-    lines.tell(now, What::NothingToRun { reason: super::clean::message(reason) });
+    let mut lines = LineWriter { written: 0, latest: 0, writer: Writer::start(std::io::stdout()) };
+    lines.write(now, EventKind::NothingToRun { reason: super::sanitize::message(reason) });
     lines.writer.finish();
 }
 
 /// Lines with their numbers and times.
-struct Numbered {
+struct LineWriter {
     written: u64,
     latest: i64,
     writer: Writer,
 }
 
-impl Numbered {
-    fn tell(&mut self, now: Millis, what: What<'_>) {
+impl LineWriter {
+    fn write(&mut self, now: Millis, event: EventKind<'_>) {
         self.written += 1;
         self.latest = self.latest.max(now.0);
-        let line = Line { version: line::VERSION, seq: self.written, at: self.latest, what };
+        let line = Line { version: line::VERSION, seq: self.written, at: self.latest, event };
         // Text, numbers and maps with text as keys: it can always be written.
         if let Ok(mut text) = serde_json::to_string(&line) {
             text.push('\n');
@@ -131,7 +131,7 @@ impl Numbered {
 }
 
 /// How many lines are written in one piece at most.
-const TOGETHER: usize = 256;
+const MAX_BATCH_LINES: usize = 256;
 
 /// Writes what it is sent, in order, as soon as it is there.
 struct Writer {
@@ -145,7 +145,7 @@ impl Writer {
         let thread = std::thread::spawn(move || {
             while let Ok(mut lines) = receiver.recv() {
                 // What came in the meantime goes out with it.
-                lines.extend(receiver.try_iter().take(TOGETHER));
+                lines.extend(receiver.try_iter().take(MAX_BATCH_LINES));
                 // Nobody reads any more: the run goes on, and what is sent from now on is dropped with the receiver.
                 if out.write_all(lines.as_bytes()).and_then(|()| out.flush()).is_err() {
                     break;

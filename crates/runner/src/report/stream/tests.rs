@@ -78,11 +78,15 @@ impl Script {
             Contract::embedded(),
         );
         let plan = Arc::new(plan.unwrap_or_else(|report| panic!("{report}")));
-        let head =
-            Head { run: RunId::from("run-1"), service: "https://api.test".to_owned(), jobs: 4, worth: None };
+        let info = RunInfo {
+            run: RunId::from("run-1"),
+            service: "https://api.test".to_owned(),
+            jobs: 4,
+            estimate: None,
+        };
         Self {
             state: RunState::new(plan, "https://api.test", Policy::remote()),
-            stream: Stream::new(head, out.clone()),
+            stream: Stream::new(info, out.clone()),
             now: Millis(1_790_000_000_000),
         }
     }
@@ -163,7 +167,7 @@ fn downloaded(at: usize) -> Event {
 }
 
 #[test]
-fn a_run_is_told_line_by_line_from_its_beginning_to_its_summary() {
+fn stream_of_a_whole_run() {
     let kept = Kept::new(usize::MAX);
     let mut script = Script::new(&kept);
     script.on(Event::Started);
@@ -191,7 +195,7 @@ fn a_run_is_told_line_by_line_from_its_beginning_to_its_summary() {
 }
 
 #[test]
-fn whatever_a_service_says_no_line_holds_a_secret_or_goes_on_without_end() {
+fn stream_lines_are_redacted_and_bounded() {
     let nasty = format!(
         "\u{1b}[2J https://me:SECRET@cdn.test/a?sig=SECRET data:image/png;base64,SECRET {}",
         "very ".repeat(100_000)
@@ -227,7 +231,7 @@ fn whatever_a_service_says_no_line_holds_a_secret_or_goes_on_without_end() {
         script.on(event);
     }
     let Script { stream, now, .. } = script;
-    stream.broken(&nasty, Exit::Unusable, now);
+    stream.fail(&nasty, Exit::Unusable, now);
     let bytes = kept.bytes.lock().unwrap().clone();
     let text = String::from_utf8(bytes).unwrap();
     assert!(text.contains("https://cdn.test/a?…") && text.contains("run-broken"), "{text}");
@@ -238,7 +242,7 @@ fn whatever_a_service_says_no_line_holds_a_secret_or_goes_on_without_end() {
 }
 
 #[test]
-fn a_reader_that_is_gone_is_no_trouble() {
+fn closed_stream_reader_is_ignored() {
     let kept = Kept::new(2_000);
     let mut script = Script::new(&kept);
     script.on(Event::Started);

@@ -1,4 +1,4 @@
-//! Of polls that bring little news only some are told: the first, each other status, and at most one a second besides.
+//! Of polls that bring little update only some are told: the first, each other status, and at most one a second besides.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -7,22 +7,22 @@ use scheduler::{Answer, Event, Millis};
 use workflow::plan::NodeIx;
 
 /// The shortest time between two lines about the progress of one shot.
-const BETWEEN: Duration = Duration::from_secs(1);
+const MIN_LINE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What was told last about the shots that are out.
 #[derive(Debug, Default)]
 pub(super) struct Throttle {
-    told: HashMap<NodeIx, Told>,
+    last: HashMap<NodeIx, LastLine>,
 }
 
 #[derive(Debug)]
-struct Told {
+struct LastLine {
     at: Millis,
-    news: News,
+    update: Update,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum News {
+enum Update {
     Running { status: String, percent: Option<u8> },
     Unreachable,
     Later,
@@ -32,34 +32,36 @@ impl Throttle {
     /// Whether an event is to be told. Only polls are ever held back.
     pub(super) fn passes(&mut self, event: &Event, now: Millis) -> bool {
         let Event::Answered { node, answer, .. } = event else { return true };
-        let news = match answer {
+        let update = match answer {
             Answer::Running { progress, status } => {
-                News::Running { status: status.clone(), percent: *progress }
+                Update::Running { status: status.clone(), percent: *progress }
             }
-            Answer::Unreachable { .. } => News::Unreachable,
-            Answer::Later { .. } => News::Later,
+            Answer::Unreachable { .. } => Update::Unreachable,
+            Answer::Later { .. } => Update::Later,
             Answer::Completed { .. }
             | Answer::Failed { .. }
             | Answer::Missing { .. }
             | Answer::Unusable { .. } => return true,
         };
-        let passes = self.told.get(node).is_none_or(|told| {
-            let is_other = match (&told.news, &news) {
-                (News::Running { status: before, .. }, News::Running { status: now, .. }) => before != now,
+        let passes = self.last.get(node).is_none_or(|told| {
+            let is_other = match (&told.update, &update) {
+                (Update::Running { status: before, .. }, Update::Running { status: now, .. }) => {
+                    before != now
+                }
                 (before, now) => before != now,
             };
-            let is_progress = matches!(news, News::Running { .. });
-            is_other || (told.news != news || !is_progress) && now.since(told.at) >= BETWEEN
+            let is_progress = matches!(update, Update::Running { .. });
+            is_other || (told.update != update || !is_progress) && now.since(told.at) >= MIN_LINE_INTERVAL
         });
         if passes {
-            self.told.insert(*node, Told { at: now, news });
+            self.last.insert(*node, LastLine { at: now, update });
         }
         passes
     }
 
     /// A shot has ended.
     pub(super) fn forget(&mut self, node: NodeIx) {
-        self.told.remove(&node);
+        self.last.remove(&node);
     }
 }
 
@@ -70,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_is_told_when_it_is_news_and_not_more_than_once_a_second() {
+    fn progress_lines_are_throttled_to_one_per_second() {
         let mut throttle = Throttle::default();
         let running =
             |status: &str, percent| Answer::Running { progress: percent, status: status.to_owned() };

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use scheduler::spending::Spending;
 
-use crate::prices::PriceTable;
+use crate::price_table::PriceTable;
 
 /// What a run has cost, by a table of prices; each line ended.
-pub(crate) fn spent(spending: &Spending, table: &PriceTable) -> String {
+pub(crate) fn cost_report(spending: &Spending, table: &PriceTable) -> String {
     let Spending { made, spent, unpriced, open, at_most_besides } = spending;
     if *made == 0 && *open == 0 {
         return String::new();

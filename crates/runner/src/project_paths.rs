@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 /// The places that belong to one workflow file.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct ProjectPaths {
     /// The folder of the workflow file, which its file names are relative to.
     pub(crate) folder: PathBuf,
 }
 
-impl Place {
+impl ProjectPaths {
     /// The places for `file`. The file need not exist.
-    pub(crate) fn of(file: &Path) -> std::io::Result<Self> {
+    pub(crate) fn for_workflow(file: &Path) -> std::io::Result<Self> {
         let absolute = std::path::absolute(file)?;
         let folder =
             if absolute.is_dir() { absolute } else { absolute.parent().unwrap_or(&absolute).to_path_buf() };
@@ -38,7 +38,7 @@ impl Place {
 }
 
 /// A path as a person would name it from where they are.
-pub(crate) fn shown(path: &Path) -> String {
+pub(crate) fn display_path(path: &Path) -> String {
     let here = std::env::current_dir().ok();
     let short = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_path_buf));
     short.as_deref().unwrap_or(path).display().to_string()
@@ -49,10 +49,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_workflows_cannot_escape() {
-        let place = Place { folder: PathBuf::from("/films") };
-        assert_eq!(place.out("../../etc"), Path::new("/films/out/etc"));
-        assert_eq!(place.out("a lighthouse"), Path::new("/films/out/a-lighthouse"));
-        assert_eq!(place.out(".."), Path::new("/films/out/workflow"));
+    fn output_folder_stays_below_out() {
+        let paths = ProjectPaths { folder: PathBuf::from("/films") };
+        assert_eq!(paths.out("../../etc"), Path::new("/films/out/etc"));
+        assert_eq!(paths.out("a lighthouse"), Path::new("/films/out/a-lighthouse"));
+        assert_eq!(paths.out(".."), Path::new("/films/out/workflow"));
     }
 }

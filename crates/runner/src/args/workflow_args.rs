@@ -6,16 +6,16 @@ use clap::Args;
 
 /// A workflow file, and what it is given.
 #[derive(Debug, Args)]
-pub(crate) struct Input {
+pub(crate) struct WorkflowArgs {
     /// The workflow file.
     pub(crate) file: PathBuf,
     #[command(flatten)]
-    pub(crate) given: Given,
+    pub(crate) overrides: OverrideArgs,
 }
 
 /// What a workflow is given for this time: parameters and axes.
 #[derive(Debug, Default, Args)]
-pub(crate) struct Given {
+pub(crate) struct OverrideArgs {
     /// Sets a parameter of the workflow.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) params: Vec<(String, String)>,
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn assignments() {
+    fn assignment_splits_at_first_equals_sign() {
         assert_eq!(assignment("keeper=a = b"), Ok(("keeper".into(), "a = b".into())));
         assert!(assignment("keeper").is_err() && assignment("=x").is_err());
     }

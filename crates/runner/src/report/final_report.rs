@@ -2,33 +2,33 @@
 
 use scheduler::{Decision, FilmOutcome, FilmSummary, NodeSummary, Outcome, RunSummary};
 
-use super::{Table, clean, story};
-use crate::place::shown;
+use super::{Table, messages, sanitize};
+use crate::project_paths::display_path;
 
 /// Up to so many shots all are listed; of more, those that did not end well, and of those as many.
-const MOST: usize = 40;
+const MAX_SHOTS: usize = 40;
 /// Films and picks that are listed.
-const MOST_OTHERS: usize = 20;
+const MAX_OTHERS: usize = 20;
 
 /// What a run came to: a table of the shots, then what needs saying about it. Of a large run what is done is counted, and what is not comes first.
 /// On a terminal that is too narrow for them the ids of tasks are left out.
-pub(crate) fn closing(summary: &RunSummary, columns: Option<usize>) -> String {
-    let is_large = summary.nodes.len() > MOST;
+pub(crate) fn final_report(summary: &RunSummary, columns: Option<usize>) -> String {
+    let is_large = summary.nodes.len() > MAX_SHOTS;
     let mut nodes: Vec<&NodeSummary> = summary.nodes.iter().collect();
     // Whoever asked for a part of a workflow is told about that part.
     nodes.retain(|node| !matches!(node.outcome, Outcome::NotSelected { task: None }));
     if is_large {
         nodes.retain(|node| !matches!(node.outcome, Outcome::Done { .. }));
-        nodes.sort_by_key(|node| pressing(&node.outcome));
+        nodes.sort_by_key(|node| urgency(&node.outcome));
     }
-    let more = nodes.len().saturating_sub(MOST);
-    nodes.truncate(MOST);
+    let more = nodes.len().saturating_sub(MAX_SHOTS);
+    nodes.truncate(MAX_SHOTS);
     let mut lines = Vec::new();
     if !nodes.is_empty() {
         lines.push(table(&nodes, columns));
     }
     for node in &nodes {
-        let said = story::outcome(&node.outcome);
+        let said = messages::outcome(&node.outcome);
         // The table says enough about what never began, and in a large run about what is out.
         let said = said.filter(|_| match node.outcome {
             Outcome::Failed { .. } | Outcome::Ambiguous { .. } => true,
@@ -39,7 +39,7 @@ pub(crate) fn closing(summary: &RunSummary, columns: Option<usize>) -> String {
             | Outcome::Unpicked { .. }
             | Outcome::NotSelected { .. } => !is_large,
         });
-        lines.extend(said.map(|said| format!("{}: {said}", clean::line(&node.name))));
+        lines.extend(said.map(|said| format!("{}: {said}", sanitize::line(&node.name))));
     }
     if more > 0 {
         lines.push(format!("and {more} more that are not done; `--format json` lists everything"));
@@ -50,23 +50,23 @@ pub(crate) fn closing(summary: &RunSummary, columns: Option<usize>) -> String {
     let several = summary.films.len() > 1;
     let mut films: Vec<&FilmSummary> = summary.films.iter().collect();
     films.sort_by_key(|film| matches!(film.outcome, FilmOutcome::Done { .. }) && films_are_many(summary));
-    lines.extend(films.iter().take(MOST_OTHERS).map(|one| film(one, several)));
-    if films.len() > MOST_OTHERS {
-        lines.push(format!("and {} more films", films.len() - MOST_OTHERS));
+    lines.extend(films.iter().take(MAX_OTHERS).map(|one| film(one, several)));
+    if films.len() > MAX_OTHERS {
+        lines.push(format!("and {} more films", films.len() - MAX_OTHERS));
     }
-    lines.extend(summary.to_pick.iter().take(MOST_OTHERS).map(|(shot, takes)| {
-        let shot = clean::line(shot);
+    lines.extend(summary.to_pick.iter().take(MAX_OTHERS).map(|(shot, takes)| {
+        let shot = sanitize::line(shot);
         format!("{shot}: {takes} takes are made; look at them, then say `runner pick FILE {shot} TAKE` and run again")
     }));
-    if summary.to_pick.len() > MOST_OTHERS {
-        lines.push(format!("and {} more to pick from", summary.to_pick.len() - MOST_OTHERS));
+    if summary.to_pick.len() > MAX_OTHERS {
+        lines.push(format!("and {} more to pick from", summary.to_pick.len() - MAX_OTHERS));
     }
     lines.push(count(summary));
     lines.join("\n") + "\n"
 }
 
 fn films_are_many(summary: &RunSummary) -> bool {
-    summary.films.len() > MOST_OTHERS
+    summary.films.len() > MAX_OTHERS
 }
 
 /// The place of the column with the tasks.
@@ -82,7 +82,7 @@ const NOT_BEGUN: u8 = 5;
 const NOT_SELECTED: u8 = 6;
 const DONE: u8 = 7;
 
-fn pressing(outcome: &Outcome) -> u8 {
+fn urgency(outcome: &Outcome) -> u8 {
     match outcome {
         Outcome::Failed { .. } => FAILED,
         Outcome::Ambiguous { .. } => AMBIGUOUS,
@@ -99,9 +99,9 @@ fn table(nodes: &[&NodeSummary], columns: Option<usize>) -> String {
     let mut table = Table::new(["shot", "decision", "task", "seconds", "file"]);
     for node in nodes {
         table.row([
-            clean::line(&node.name).into_owned(),
+            sanitize::line(&node.name).into_owned(),
             node.decision.map_or("-", scheduler::Decision::word).to_owned(),
-            node.task.as_ref().map_or("-".into(), |task| clean::line(task.as_str())).into_owned(),
+            node.task.as_ref().map_or("-".into(), |task| sanitize::line(task.as_str())).into_owned(),
             seconds(node),
             file(&node.outcome),
         ]);
@@ -118,7 +118,7 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
         FilmOutcome::Done { film } => {
             let sound = if film.audio { "with sound" } else { "silent" };
             let state = if film.reused { ", up to date" } else { "" };
-            let path = shown(&film.path);
+            let path = display_path(&film.path);
             format!("film: {path} ({:.1} s, {}x{}, {sound}{state})", film.seconds, film.width, film.height)
         }
         FilmOutcome::Waiting { missing } => {
@@ -128,7 +128,7 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
             format!("{which}: not joined yet, {missing} of its shots wait for a pick")
         }
         FilmOutcome::Failed { failure } => {
-            format!("{which}: not joined: {}", clean::message(&failure.message))
+            format!("{which}: not joined: {}", sanitize::message(&failure.message))
         }
     }
 }
@@ -151,7 +151,7 @@ fn count(summary: &RunSummary) -> String {
     // A small run has said all of that in its table, but for what is not in it.
     let others: Vec<String> = others
         .into_iter()
-        .filter(|(count, words)| *count > 0 && (all > MOST || *words == UNSELECTED))
+        .filter(|(count, words)| *count > 0 && (all > MAX_SHOTS || *words == UNSELECTED))
         .map(|(count, words)| format!(", {count} {words}"))
         .collect();
     let others = others.concat();
@@ -165,7 +165,7 @@ fn count(summary: &RunSummary) -> String {
 }
 
 fn count_of(summary: &RunSummary, kind: u8) -> usize {
-    summary.count(|outcome| pressing(outcome) == kind)
+    summary.count(|outcome| urgency(outcome) == kind)
 }
 
 fn seconds(node: &NodeSummary) -> String {
@@ -177,7 +177,7 @@ fn seconds(node: &NodeSummary) -> String {
 
 fn file(outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Done { artifact, .. } => shown(&artifact.path),
+        Outcome::Done { artifact, .. } => display_path(&artifact.path),
         Outcome::Failed { .. } => "failed".to_owned(),
         Outcome::Ambiguous { .. } => "ambiguous".to_owned(),
         Outcome::Detached { .. } => "still out".to_owned(),
@@ -232,22 +232,22 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_ends_with_what_needs_attention_and_a_count() {
+    fn large_run_lists_unfinished_shots_and_counts() {
         let mut outcomes = vec![Outcome::NotBegun; 3];
         outcomes.extend((0..4_990).map(|_| done()));
         let failure = Failure::new(FailureKind::Task, "no\u{1b}[2J https://a.test/x?sig=SECRET");
         outcomes.push(Outcome::Ambiguous { attempt: AttemptId::from("r.1"), reason: "cut".to_owned() });
         outcomes.push(Outcome::Detached { task: TaskId::from("t"), reason: "late".to_owned() });
         outcomes.extend((0..5).map(|_| Outcome::Failed { failure: failure.clone(), task: None }));
-        let told = closing(&summary(outcomes), None);
+        let told = final_report(&summary(outcomes), None);
         insta::assert_snapshot!(told);
         assert!(!told.contains("SECRET") && !told.contains('\u{1b}'), "{told}");
     }
 
     #[test]
-    fn a_sweep_that_failed_as_a_whole_ends_short() {
-        let told = closing(&summary(vec![Outcome::NotBegun; 5_000]), Some(40));
-        assert!(told.lines().count() < MOST + 10, "{told}");
+    fn large_failed_run_is_truncated() {
+        let told = final_report(&summary(vec![Outcome::NotBegun; 5_000]), Some(40));
+        assert!(told.lines().count() < MAX_SHOTS + 10, "{told}");
         assert!(told.contains("and 4960 more") && told.contains("5000 not begun"), "{told}");
         assert!(!told.contains("task_"), "what does not fit is left out: {told}");
     }

@@ -4,19 +4,19 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// A file's name as it is typed into a shell.
-pub(crate) fn typed(file: &Path) -> String {
+pub(crate) fn shell_quoted(file: &Path) -> String {
     let name = file.to_string_lossy();
     shlex::try_quote(&name).map_or_else(|_| name.to_string(), std::borrow::Cow::into_owned)
 }
 
 /// Writes `text` to `file`. The error says why not, for people.
-pub(crate) fn write(file: &Path, text: &str, force: bool) -> Result<(), String> {
+pub(crate) fn atomic_write(file: &Path, text: &str, force: bool) -> Result<(), String> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut name = std::ffi::OsString::from(".");
     name.push(file.file_name().ok_or_else(|| format!("{} is not the name of a file", file.display()))?);
     name.push(format!(".{}.part", std::process::id()));
     let part = folder.join(name);
-    let written = put(&part, text).and_then(|()| land(&part, file, force));
+    let written = write_part(&part, text).and_then(|()| publish(&part, file, force));
     if written.is_err() {
         // It is ours alone; what is left of it says nothing.
         let _ = fs_err::remove_file(&part);
@@ -24,7 +24,7 @@ pub(crate) fn write(file: &Path, text: &str, force: bool) -> Result<(), String> 
     written
 }
 
-fn put(part: &PathBuf, text: &str) -> Result<(), String> {
+fn write_part(part: &PathBuf, text: &str) -> Result<(), String> {
     let mut open = fs_err::File::create_new(part).map_err(|error| format!("cannot write: {error}"))?;
     open.write_all(text.as_bytes())
         .and_then(|()| open.sync_all())
@@ -32,7 +32,7 @@ fn put(part: &PathBuf, text: &str) -> Result<(), String> {
 }
 
 /// Gives the whole file its name.
-fn land(part: &Path, file: &Path, force: bool) -> Result<(), String> {
+fn publish(part: &Path, file: &Path, force: bool) -> Result<(), String> {
     if force {
         return fs_err::rename(part, file).map_err(|error| format!("cannot write: {error}"));
     }

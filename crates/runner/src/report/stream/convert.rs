@@ -6,28 +6,29 @@ use std::time::Duration;
 use scheduler::{Answer, Artifact, AttemptId, Event, NodeSummary, Prior, RunState, RunSummary, TaskId};
 use workflow::plan::{NodeIx, Plan};
 
-use super::ending::{Amount, Budget, Caps, Outcomes};
 use super::line::{
-    Cap, Decision, Ended, Failure, FailureKind, Film, FilmOutcome, Found, Halt, Outcome, Refusal, Video, What,
+    Cap, Decision, Ended, EventKind, Failure, FailureKind, Film, FilmOutcome, Found, Halt, Outcome, Refusal,
+    Video,
 };
-use crate::report::clean;
+use super::run_ended::{Amount, Budget, Caps, Outcomes};
+use crate::report::sanitize;
 
 /// How much of a key is told: as much as file names carry.
-const KEY: usize = 12;
+const KEY_PREFIX_CHARS: usize = 12;
 
 /// What an event says; nothing where it only moves things along, or stands in the line of the film that it ends.
-pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<What<'a>> {
+pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKind<'a>> {
     let shot = |node: &NodeIx| state.plan().node(*node).name.as_str();
     Some(match event {
         Event::Scoped { only, fail_fast } => {
-            What::Scoped { only: only.as_ref().map(Vec::len), fail_fast: *fail_fast }
+            EventKind::Scoped { only: only.as_ref().map(Vec::len), fail_fast: *fail_fast }
         }
         Event::Started | Event::Woke | Event::Joined { .. } | Event::NotJoined { .. } => return None,
         Event::Looked { node, key, prior } => {
-            What::Looked { shot: shot(node), key: short(key), found: found(prior) }
+            EventKind::Looked { shot: shot(node), key: short(key), found: found(prior) }
         }
         Event::Prepared { node, attempt, key, digest, held, anew, by_url: _, work: _, parts: _ } => {
-            What::Prepared {
+            EventKind::Prepared {
                 shot: shot(node),
                 attempt: attempt.as_str(),
                 key: short(key),
@@ -37,15 +38,15 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<What<'a
                 anew: anew.is_some(),
             }
         }
-        Event::Taken { node, prior } => What::Taken { shot: shot(node), found: found(prior) },
-        Event::Capped { node, cap } => What::Capped { shot: shot(node), cap: of_cap(*cap) },
+        Event::Taken { node, prior } => EventKind::Taken { shot: shot(node), found: found(prior) },
+        Event::Capped { node, cap } => EventKind::Capped { shot: shot(node), cap: convert_cap(*cap) },
         Event::Unprepared { node, failure } => {
-            What::Unprepared { shot: shot(node), failure: of_failure(failure) }
+            EventKind::Unprepared { shot: shot(node), failure: convert_failure(failure) }
         }
         Event::Submitted { node, attempt, task } => {
-            What::Submitted { shot: shot(node), attempt: attempt.as_str(), task: task.as_str() }
+            EventKind::Submitted { shot: shot(node), attempt: attempt.as_str(), task: task.as_str() }
         }
-        Event::Refused { node, attempt, refusal } => What::Refused {
+        Event::Refused { node, attempt, refusal } => EventKind::Refused {
             shot: shot(node),
             attempt: attempt.as_str(),
             refusal: match refusal.kind {
@@ -54,28 +55,28 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<What<'a
                 scheduler::RefusalKind::Request => Refusal::Request,
                 scheduler::RefusalKind::Service => Refusal::Service,
             },
-            failure: of_failure(&refusal.failure),
+            failure: convert_failure(&refusal.failure),
             retry_after_ms: refusal.retry_after.map(millis),
         },
         Event::Lost { node, attempt, reason } => {
-            What::Lost { shot: shot(node), attempt: attempt.as_str(), reason: clean::message(reason) }
+            EventKind::Lost { shot: shot(node), attempt: attempt.as_str(), reason: sanitize::message(reason) }
         }
         Event::Answered { node, attempt, answer } => {
             answered(shot(node), attempt, state.node(*node).task(), answer)
         }
-        Event::Downloaded { node, attempt, artifact, spent } => What::Downloaded {
+        Event::Downloaded { node, attempt, artifact, spent } => EventKind::Downloaded {
             shot: shot(node),
             attempt: attempt.as_str(),
-            video: of_artifact(artifact),
+            video: convert_artifact(artifact),
             spent: *spent,
         },
-        Event::NotDownloaded { node, attempt, failure, kept } => What::NotDownloaded {
+        Event::NotDownloaded { node, attempt, failure, kept } => EventKind::NotDownloaded {
             shot: shot(node),
             attempt: attempt.as_str(),
-            failure: of_failure(failure),
+            failure: convert_failure(failure),
             kept: *kept,
         },
-        Event::Interrupted => What::Interrupted,
+        Event::Interrupted => EventKind::Interrupted,
     })
 }
 
@@ -84,30 +85,39 @@ fn answered<'a>(
     attempt: &'a AttemptId,
     task: Option<&'a TaskId>,
     answer: &Answer,
-) -> What<'a> {
+) -> EventKind<'a> {
     let attempt = attempt.as_str();
     match answer {
-        Answer::Running { progress, status } => What::Progress {
+        Answer::Running { progress, status } => EventKind::Progress {
             shot,
             attempt,
             task: task.map(TaskId::as_str),
-            status: clean::message(status),
+            status: sanitize::message(status),
             percent: progress.map(|percent| percent.min(100)),
         },
         // The addresses may be signed: whoever holds one can fetch the video.
-        Answer::Completed { url: _, last_frame_url: _, expires_at, took } => {
-            What::Rendered { shot, attempt, expires_at: expires_at.map(|at| at.0), took_ms: took.map(millis) }
-        }
-        Answer::Failed { failure } => What::TaskFailed { shot, attempt, failure: of_failure(failure) },
-        Answer::Missing { expired } => What::TaskMissing { shot, attempt, expired: *expired },
-        Answer::Later { retry_after, reason } => What::Throttled {
+        Answer::Completed { url: _, last_frame_url: _, expires_at, took } => EventKind::Rendered {
             shot,
             attempt,
-            reason: clean::message(reason),
+            expires_at: expires_at.map(|at| at.0),
+            took_ms: took.map(millis),
+        },
+        Answer::Failed { failure } => {
+            EventKind::TaskFailed { shot, attempt, failure: convert_failure(failure) }
+        }
+        Answer::Missing { expired } => EventKind::TaskMissing { shot, attempt, expired: *expired },
+        Answer::Later { retry_after, reason } => EventKind::Throttled {
+            shot,
+            attempt,
+            reason: sanitize::message(reason),
             retry_after_ms: retry_after.map(millis),
         },
-        Answer::Unreachable { reason } => What::Unreachable { shot, attempt, reason: clean::message(reason) },
-        Answer::Unusable { failure } => What::Unusable { shot, attempt, failure: of_failure(failure) },
+        Answer::Unreachable { reason } => {
+            EventKind::Unreachable { shot, attempt, reason: sanitize::message(reason) }
+        }
+        Answer::Unusable { failure } => {
+            EventKind::Unusable { shot, attempt, failure: convert_failure(failure) }
+        }
     }
 }
 
@@ -133,19 +143,19 @@ fn found(prior: &Prior) -> Found<'_> {
 pub(crate) fn ended<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Ended<'a> {
     Ended {
         shot: &node.name,
-        decision: node.decision.map(of_decision),
+        decision: node.decision.map(convert_decision),
         outcome: match &node.outcome {
             scheduler::Outcome::Done { artifact, task: _ } => {
-                Outcome::Done { artifact: of_artifact(artifact) }
+                Outcome::Done { artifact: convert_artifact(artifact) }
             }
             scheduler::Outcome::Failed { failure, task: _ } => {
-                Outcome::Failed { failure: of_failure(failure) }
+                Outcome::Failed { failure: convert_failure(failure) }
             }
             scheduler::Outcome::Ambiguous { attempt, reason } => {
-                Outcome::Ambiguous { attempt: attempt.as_str(), reason: clean::message(reason) }
+                Outcome::Ambiguous { attempt: attempt.as_str(), reason: sanitize::message(reason) }
             }
             scheduler::Outcome::Detached { task: _, reason } => {
-                Outcome::Detached { reason: clean::message(reason) }
+                Outcome::Detached { reason: sanitize::message(reason) }
             }
             scheduler::Outcome::Blocked { by } => Outcome::Blocked { by: &plan.node(*by).name },
             scheduler::Outcome::Unpicked { takes } => {
@@ -175,15 +185,17 @@ pub(crate) fn film(outcome: &scheduler::FilmOutcome) -> FilmOutcome {
         },
         scheduler::FilmOutcome::Waiting { missing } => FilmOutcome::Waiting { missing: *missing },
         scheduler::FilmOutcome::Unpicked { missing } => FilmOutcome::Unpicked { missing: *missing },
-        scheduler::FilmOutcome::Failed { failure } => FilmOutcome::Failed { failure: of_failure(failure) },
+        scheduler::FilmOutcome::Failed { failure } => {
+            FilmOutcome::Failed { failure: convert_failure(failure) }
+        }
     }
 }
 
 pub(crate) fn halt(halt: &scheduler::Halt) -> Halt {
     match halt {
         scheduler::Halt::Interrupted => Halt::Interrupted,
-        scheduler::Halt::Unusable { failure } => Halt::Unusable { failure: of_failure(failure) },
-        scheduler::Halt::Capped { cap } => Halt::Capped { cap: of_cap(*cap) },
+        scheduler::Halt::Unusable { failure } => Halt::Unusable { failure: convert_failure(failure) },
+        scheduler::Halt::Capped { cap } => Halt::Capped { cap: convert_cap(*cap) },
         scheduler::Halt::FailFast { shot } => Halt::FailFast { shot: shot.clone() },
     }
 }
@@ -223,7 +235,7 @@ pub(crate) fn amount(amount: scheduler::budget::Amount) -> Amount {
     Amount { cost: amount.cost, tasks: amount.tasks, video_ms: amount.video_ms }
 }
 
-fn of_artifact(artifact: &Artifact) -> Video {
+fn convert_artifact(artifact: &Artifact) -> Video {
     // The last frame's address may be signed, and stays in the ledger.
     Video {
         path: artifact.path.display().to_string(),
@@ -235,7 +247,7 @@ fn of_artifact(artifact: &Artifact) -> Video {
     }
 }
 
-fn of_failure(failure: &scheduler::Failure) -> Failure {
+fn convert_failure(failure: &scheduler::Failure) -> Failure {
     Failure {
         kind: match failure.kind {
             scheduler::FailureKind::InputModerated => FailureKind::InputModerated,
@@ -251,12 +263,12 @@ fn of_failure(failure: &scheduler::Failure) -> Failure {
             scheduler::FailureKind::Task => FailureKind::Task,
             scheduler::FailureKind::GivenUp => FailureKind::GivenUp,
         },
-        message: clean::message(&failure.message),
-        code: failure.code.as_deref().map(clean::message),
+        message: sanitize::message(&failure.message),
+        code: failure.code.as_deref().map(sanitize::message),
     }
 }
 
-fn of_decision(decision: scheduler::Decision) -> Decision {
+fn convert_decision(decision: scheduler::Decision) -> Decision {
     match decision {
         scheduler::Decision::Reuse => Decision::Reuse,
         scheduler::Decision::Adopt => Decision::Adopt,
@@ -267,7 +279,7 @@ fn of_decision(decision: scheduler::Decision) -> Decision {
     }
 }
 
-fn of_cap(cap: scheduler::budget::Cap) -> Cap {
+fn convert_cap(cap: scheduler::budget::Cap) -> Cap {
     match cap {
         scheduler::budget::Cap::Cost => Cap::Cost,
         scheduler::budget::Cap::Tasks => Cap::Tasks,
@@ -280,5 +292,5 @@ fn millis(time: Duration) -> u64 {
 }
 
 fn short(key: &str) -> String {
-    key.chars().take(KEY).collect()
+    key.chars().take(KEY_PREFIX_CHARS).collect()
 }

@@ -10,13 +10,13 @@ use tokio::sync::watch;
 use crate::report::live;
 
 /// Becomes true with the first interrupt or SIGTERM. The second one ends the process at once: the ledger is good for that at any instant.
-pub(crate) fn interrupts() -> watch::Receiver<bool> {
-    interrupts_saying(String::new)
+pub(crate) fn shutdown_signal() -> watch::Receiver<bool> {
+    shutdown_signal_with(String::new)
 }
 
-/// As [`interrupts`]; what `last_words` says is said before the process ends.
-pub(crate) fn interrupts_saying(
-    last_words: impl FnOnce() -> String + Send + 'static,
+/// As [`shutdown_signal`]; what `exit_message` says is said before the process ends.
+pub(crate) fn shutdown_signal_with(
+    exit_message: impl FnOnce() -> String + Send + 'static,
 ) -> watch::Receiver<bool> {
     let (sender, receiver) = watch::channel(false);
     tokio::spawn(async move {
@@ -25,53 +25,53 @@ pub(crate) fn interrupts_saying(
         sender.send_replace(true);
         signals.next().await;
         // With the live lines gone what is said last stays to be read.
-        live::leave();
-        let words = last_words();
+        live::shut_down();
+        let words = exit_message();
         if !words.is_empty() {
             // Past the live lines, whose lock may be held by what is to be ended.
             drop(std::io::stderr().write_all(format!("{words}\n").as_bytes()));
         }
-        quit();
+        exit_now();
     });
     receiver
 }
 
 #[expect(clippy::exit, reason = "the user insists; every paid task is in the ledger")]
-fn quit() {
+fn exit_now() {
     std::process::exit(130);
 }
 
 /// What a run leaves behind when it is ended at once.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Kept(Arc<Mutex<Option<Count>>>);
+pub(crate) struct InFlightTracker(Arc<Mutex<Option<InFlight>>>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Count {
+struct InFlight {
     /// Tasks that the service has taken and whose videos are not here.
     tasks: usize,
     /// Submissions that have no answer yet.
     unanswered: usize,
 }
 
-impl Kept {
+impl InFlightTracker {
     /// The same reports, watched for what is left behind.
-    pub(crate) fn watching<'r>(&self, reporter: &'r mut dyn Reporter) -> Watching<'r> {
-        Watching { kept: self.clone(), reporter }
+    pub(crate) fn wrap<'r>(&self, reporter: &'r mut dyn Reporter) -> TrackingReporter<'r> {
+        TrackingReporter { tracker: self.clone(), reporter }
     }
 
     /// One line about it. `file` is the workflow, as the user named it.
-    pub(crate) fn words(&self, file: &str) -> String {
+    pub(crate) fn exit_message(&self, file: &str) -> String {
         let count = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        words(count, file)
+        exit_message(count, file)
     }
 }
 
-fn words(count: Option<Count>, file: &str) -> String {
+fn exit_message(count: Option<InFlight>, file: &str) -> String {
     let tasks = match count {
         None => "tasks that are out are kept".to_owned(),
-        Some(Count { tasks: 0, .. }) => "no task is out".to_owned(),
-        Some(Count { tasks: 1, .. }) => "1 task is kept".to_owned(),
-        Some(Count { tasks, .. }) => format!("{tasks} tasks are kept"),
+        Some(InFlight { tasks: 0, .. }) => "no task is out".to_owned(),
+        Some(InFlight { tasks: 1, .. }) => "1 task is kept".to_owned(),
+        Some(InFlight { tasks, .. }) => format!("{tasks} tasks are kept"),
     };
     let unanswered = match count.map_or(0, |count| count.unanswered) {
         0 => String::new(),
@@ -82,16 +82,16 @@ fn words(count: Option<Count>, file: &str) -> String {
 }
 
 /// A reporter that is watched for what its run would leave behind.
-pub(crate) struct Watching<'r> {
-    kept: Kept,
+pub(crate) struct TrackingReporter<'r> {
+    tracker: InFlightTracker,
     reporter: &'r mut dyn Reporter,
 }
 
-impl Reporter for Watching<'_> {
+impl Reporter for TrackingReporter<'_> {
     fn on(&mut self, state: &RunState, event: &Event, now: Millis) {
         // Until it is asked to end, a run has better things to do than to count.
         if state.halt() == Some(&Halt::Interrupted) {
-            *self.kept.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(count(state));
+            *self.tracker.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(count(state));
         }
         self.reporter.on(state, event, now);
     }
@@ -101,8 +101,8 @@ impl Reporter for Watching<'_> {
     }
 }
 
-fn count(state: &RunState) -> Count {
-    let mut count = Count { tasks: 0, unanswered: 0 };
+fn count(state: &RunState) -> InFlight {
+    let mut count = InFlight { tasks: 0, unanswered: 0 };
     for node in state.nodes() {
         match &node.phase {
             Phase::Submitting { .. } => count.unanswered += 1,
@@ -171,12 +171,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn last_words_say_what_is_kept() {
-        let said = |tasks, unanswered| words(Some(Count { tasks, unanswered }), "film.yaml");
+    fn exit_message_counts_tasks_in_flight() {
+        let said = |tasks, unanswered| exit_message(Some(InFlight { tasks, unanswered }), "film.yaml");
         assert_eq!(said(0, 0), "ended at once: no task is out; `runner run film.yaml` goes on from here");
         assert!(said(1, 0).contains("1 task is kept;") && said(3, 0).contains("3 tasks are kept;"));
         assert!(said(2, 1).contains("1 submission has no answer yet"));
         assert!(said(0, 2).contains("2 submissions have no answer yet"));
-        assert!(words(None, "film.yaml").contains("tasks that are out are kept"));
+        assert!(exit_message(None, "film.yaml").contains("tasks that are out are kept"));
     }
 }

@@ -1,7 +1,7 @@
 //! Killed with SIGKILL at odd moments, and run again: nothing is paid twice, nothing paid for is lost.
 
-use crate::support::front::{Fate, Front, KEY};
-use crate::support::made::{accepted, shots};
+use crate::support::project_state::{accepted, shots};
+use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 use crate::support::{Project, wait_until};
 
 /// Two chains of three short shots and a film of them.
@@ -37,8 +37,8 @@ fn on_disk(project: &Project) -> usize {
 }
 
 #[test]
-fn the_embedded_run_is_killed_half_way_and_pays_for_nothing_twice() {
-    let project = Project::of("chains.yaml", CHAINS);
+fn embedded_run_killed_halfway_submits_each_shot_once() {
+    let project = Project::new("chains.yaml", CHAINS);
     // Once just after the first submissions, once when some shots are on disk and others are not.
     for shots_on_disk in [0, 2] {
         let mut child = project.start(&["run", "chains.yaml"]);
@@ -48,21 +48,21 @@ fn the_embedded_run_is_killed_half_way_and_pays_for_nothing_twice() {
         child.wait().expect("the child ends");
     }
     let last = project.runner(&["run", "chains.yaml"]).expect(0);
-    assert_eq!((accepted(&project), on_disk(&project)), (6, 6), "{}", last.told());
+    assert_eq!((accepted(&project), on_disk(&project)), (6, 6), "{}", last.transcript());
     assert!(last.out.contains("reuse") || last.out.contains("adopt"), "{}", last.out);
     assert!(project.file("out/chains/chains.mp4").exists());
 }
 
 #[test]
-fn a_service_elsewhere_sees_each_shot_once_however_often_the_runner_is_killed() {
+fn run_killed_repeatedly_submits_each_shot_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
-    let project = Project::of("chains.yaml", CHAINS).against(&front.url, KEY);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("chains.yaml", CHAINS).against(&proxy.url, KEY);
     for posts in [1, 3, 5] {
         let mut child = project.start(&["run", "chains.yaml"]);
         // A run that has nothing more to submit, because what was lost is held, ends by itself.
         wait_until("posts arrive or the run ends", || {
-            front.posts().len() >= posts || child.try_wait().expect("the child can be asked").is_some()
+            proxy.posts().len() >= posts || child.try_wait().expect("the child can be asked").is_some()
         });
         child.kill().expect("the child can be killed");
         child.wait().expect("the child ends");
@@ -74,7 +74,7 @@ fn a_service_elsewhere_sees_each_shot_once_however_often_the_runner_is_killed() 
         let listed = project.runner(&["resolve", "chains.yaml"]);
         let attempt =
             listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
-        let task = unclaimed_task(&front, &project);
+        let task = unclaimed_task(&proxy, &project);
         let answer = task.as_deref().map_or(vec!["--resubmit"], |task| vec!["--adopt", task]);
         let arguments = [vec!["resolve", "chains.yaml", attempt], answer].concat();
         project.runner(&arguments).expect(0);
@@ -84,17 +84,17 @@ fn a_service_elsewhere_sees_each_shot_once_however_often_the_runner_is_killed() 
     }
     let last = last.expect(0);
     assert_eq!(
-        (front.posts().len(), on_disk(&project)),
+        (proxy.posts().len(), on_disk(&project)),
         (6, 6),
         "each shot was submitted once: {}",
-        last.told()
+        last.transcript()
     );
 }
 
 /// A task that the service has accepted and the ledger does not know.
-pub(crate) fn unclaimed_task(front: &Front, project: &Project) -> Option<String> {
+pub(crate) fn unclaimed_task(proxy: &RecordingProxy, project: &Project) -> Option<String> {
     let ledger = rusqlite::Connection::open(project.file(".runner/ledger.db")).expect("a ledger");
-    front.accepted().into_iter().find(|task| {
+    proxy.accepted().into_iter().find(|task| {
         let known = "SELECT EXISTS (SELECT 1 FROM attempts WHERE task = ?1)";
         !ledger.query_row(known, [task], |row| row.get::<_, bool>(0)).expect("an answer")
     })
@@ -102,8 +102,8 @@ pub(crate) fn unclaimed_task(front: &Front, project: &Project) -> Option<String>
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_keeps_what_is_out_for_the_next_run() {
-    let project = Project::of("chain.yaml", CHAIN);
+fn interrupt_detaches_tasks_and_next_run_adopts_them() {
+    let project = Project::new("chain.yaml", CHAIN);
     let mut child = project.start(&["run", "chain.yaml"]);
     wait_until("a task is accepted", || project.said("submitted as task") > 0);
     let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();

@@ -4,9 +4,9 @@ use clap::Args;
 
 /// Which shots are made. All others are reused where they are made, and never submitted.
 #[derive(Debug, Default, Args)]
-#[group(id = "choosing", multiple = true)]
-#[command(group = clap::ArgGroup::new("widened").args(["only", "failed"]).multiple(true))]
-pub(crate) struct Choosing {
+#[group(id = "selection", multiple = true)]
+#[command(group = clap::ArgGroup::new("extendable").args(["only", "failed"]).multiple(true))]
+pub(crate) struct SelectionArgs {
     /// Makes exactly these shots: `lamp`, some of its instances (`lamp@look=noir`), one, or a take (`lamp#2`). What they need has to be made
     /// already.
     #[arg(long, value_name = "SHOT", num_args = 1.., conflicts_with_all = ["from", "failed"])]
@@ -18,6 +18,6 @@ pub(crate) struct Choosing {
     #[arg(long)]
     pub(crate) failed: bool,
     /// With --only or --failed: makes all that depends on these shots as well.
-    #[arg(long, conflicts_with = "from", requires = "widened")]
+    #[arg(long, conflicts_with = "from", requires = "extendable")]
     pub(crate) downstream: bool,
 }

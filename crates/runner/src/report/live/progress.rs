@@ -6,16 +6,16 @@ use scheduler::budget::Amount;
 use scheduler::{Event, Millis, Outcome, Phase, RunState};
 use workflow::plan::NodeIx;
 
-use crate::report::{Worth, clean};
+use crate::report::{CostEstimate, sanitize};
 
 /// How many of the latest shots say how long a shot takes.
-const SAMPLES: usize = 101;
+const MAX_SAMPLES: usize = 101;
 /// How many shots must have been made before one is called slow.
-const ENOUGH: usize = 3;
+const MIN_SAMPLES: usize = 3;
 
 /// Where a shot stands, as far as it is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Class {
+pub(super) enum ShotGroup {
     #[default]
     Waiting,
     UnderWay,
@@ -31,7 +31,7 @@ pub(super) enum Class {
 }
 
 /// How many kinds there are.
-const CLASSES: usize = 8;
+const GROUPS: usize = 8;
 
 /// A shot that is under way.
 #[derive(Debug, Clone)]
@@ -46,17 +46,17 @@ pub(super) struct UnderWay {
 
 /// What is known of a run.
 #[derive(Debug)]
-pub(super) struct View {
-    classes: Vec<Class>,
-    counts: [usize; CLASSES],
+pub(super) struct RunProgress {
+    groups: Vec<ShotGroup>,
+    counts: [usize; GROUPS],
     under_way: BTreeMap<NodeIx, UnderWay>,
     /// How long the latest shots took, in the order in which they were done, and sorted.
     took: Vec<u64>,
     sorted: Vec<u64>,
-    pub(super) began: Option<Millis>,
+    pub(super) started_at: Option<Millis>,
     /// When the first task was submitted or adopted.
-    first_out: Option<Millis>,
-    pub(super) worth: Option<Worth>,
+    first_in_flight_at: Option<Millis>,
+    pub(super) estimate: Option<CostEstimate>,
     pub(super) held: Amount,
     pub(super) spent: Amount,
     pub(super) is_ending: bool,
@@ -66,17 +66,17 @@ pub(super) struct View {
     pub(super) films: (usize, usize),
 }
 
-impl View {
-    pub(super) fn new(worth: Option<Worth>) -> Self {
+impl RunProgress {
+    pub(super) fn new(estimate: Option<CostEstimate>) -> Self {
         Self {
-            classes: Vec::new(),
-            counts: [0; CLASSES],
+            groups: Vec::new(),
+            counts: [0; GROUPS],
             under_way: BTreeMap::new(),
             took: Vec::new(),
             sorted: Vec::new(),
-            began: None,
-            first_out: None,
-            worth,
+            started_at: None,
+            first_in_flight_at: None,
+            estimate,
             held: Amount::default(),
             spent: Amount::default(),
             is_ending: false,
@@ -87,17 +87,17 @@ impl View {
 
     /// Takes note of an event and of what it changed.
     pub(super) fn on(&mut self, state: &RunState, event: &Event, now: Millis) {
-        if self.began.is_none() {
-            self.began = Some(now);
-            self.classes = vec![Class::Waiting; state.plan().len()];
-            self.counts[Class::Waiting as usize] = state.plan().len();
+        if self.started_at.is_none() {
+            self.started_at = Some(now);
+            self.groups = vec![ShotGroup::Waiting; state.plan().len()];
+            self.counts[ShotGroup::Waiting as usize] = state.plan().len();
             self.films.1 = state.plan().films().len();
         }
         for node in state.changed() {
             self.changed(state, *node, now);
         }
         if let Some(node) = event.node() {
-            self.heard(state, node);
+            self.update_details(state, node);
         }
         if let Event::Refused { refusal, .. } = event {
             self.slowed += usize::from(refusal.kind == scheduler::RefusalKind::Later);
@@ -109,39 +109,39 @@ impl View {
 
     fn changed(&mut self, state: &RunState, node: NodeIx, now: Millis) {
         let known = state.node(node);
-        let (class, doing) = match &known.phase {
-            Phase::Waiting | Phase::Looking | Phase::Ready { .. } => (Class::Waiting, None),
-            Phase::Elsewhere => (Class::UnderWay, Some("waits for another run")),
-            Phase::Preparing | Phase::Submitting { .. } => (Class::UnderWay, Some("submitting")),
-            Phase::Out { .. } => (Class::UnderWay, Some("queued")),
-            Phase::Finished(_) | Phase::Downloading(_) => (Class::UnderWay, Some("downloading")),
+        let (group, doing) = match &known.phase {
+            Phase::Waiting | Phase::Looking | Phase::Ready { .. } => (ShotGroup::Waiting, None),
+            Phase::Elsewhere => (ShotGroup::UnderWay, Some("waits for another run")),
+            Phase::Preparing | Phase::Submitting { .. } => (ShotGroup::UnderWay, Some("submitting")),
+            Phase::Out { .. } => (ShotGroup::UnderWay, Some("queued")),
+            Phase::Finished(_) | Phase::Downloading(_) => (ShotGroup::UnderWay, Some("downloading")),
             Phase::Over(outcome) => (
                 match outcome {
-                    Outcome::Done { .. } if known.done_at.is_some() => Class::Done,
-                    Outcome::Done { .. } => Class::Reused,
-                    Outcome::Failed { .. } => Class::Failed,
+                    Outcome::Done { .. } if known.done_at.is_some() => ShotGroup::Done,
+                    Outcome::Done { .. } => ShotGroup::Reused,
+                    Outcome::Failed { .. } => ShotGroup::Failed,
                     Outcome::Ambiguous { .. } | Outcome::Detached { .. } | Outcome::Unpicked { .. } => {
-                        Class::Outstanding
+                        ShotGroup::Outstanding
                     }
-                    Outcome::Blocked { .. } | Outcome::NotBegun => Class::Dropped,
-                    Outcome::NotSelected { .. } => Class::Unselected,
+                    Outcome::Blocked { .. } | Outcome::NotBegun => ShotGroup::Dropped,
+                    Outcome::NotSelected { .. } => ShotGroup::Unselected,
                 },
                 None,
             ),
         };
-        let before = std::mem::replace(&mut self.classes[node.index()], class);
+        let before = std::mem::replace(&mut self.groups[node.index()], group);
         self.counts[before as usize] -= 1;
-        self.counts[class as usize] += 1;
+        self.counts[group as usize] += 1;
         match doing {
             None => {
                 self.under_way.remove(&node);
             }
             Some(doing) => {
                 if matches!(known.phase, Phase::Out { .. }) {
-                    self.first_out.get_or_insert(now);
+                    self.first_in_flight_at.get_or_insert(now);
                 }
                 let since = known.submitted_at.unwrap_or(now);
-                let name = || clean::line(&state.plan().node(node).name).into_owned();
+                let name = || sanitize::line(&state.plan().node(node).name).into_owned();
                 let entry = self.under_way.entry(node).or_insert_with(|| UnderWay {
                     name: name(),
                     doing,
@@ -153,8 +153,8 @@ impl View {
                 entry.since = since;
             }
         }
-        if before != Class::Done
-            && class == Class::Done
+        if before != ShotGroup::Done
+            && group == ShotGroup::Done
             && let Some(took) = known.took()
         {
             self.note_time(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
@@ -162,18 +162,18 @@ impl View {
     }
 
     /// What is known of a shot besides its phase.
-    fn heard(&mut self, state: &RunState, node: NodeIx) {
+    fn update_details(&mut self, state: &RunState, node: NodeIx) {
         let Some(entry) = self.under_way.get_mut(&node) else { return };
         let known = state.node(node);
         entry.percent = known.progress;
-        entry.trouble = known.trouble.as_deref().map(clean::message);
+        entry.trouble = known.trouble.as_deref().map(sanitize::message);
         if matches!(known.phase, Phase::Out { .. }) && known.progress.is_some_and(|percent| percent > 0) {
             entry.doing = "in progress";
         }
     }
 
     fn note_time(&mut self, took: u64) {
-        if self.took.len() == SAMPLES {
+        if self.took.len() == MAX_SAMPLES {
             let oldest = self.took.remove(0);
             if let Ok(at) = self.sorted.binary_search(&oldest) {
                 self.sorted.remove(at);
@@ -184,13 +184,13 @@ impl View {
         self.sorted.insert(at, took);
     }
 
-    pub(super) fn count(&self, class: Class) -> usize {
-        self.counts[class as usize]
+    pub(super) fn count(&self, group: ShotGroup) -> usize {
+        self.counts[group as usize]
     }
 
     /// How many shots the run is to make.
     pub(super) fn all(&self) -> usize {
-        self.classes.len() - self.count(Class::Unselected)
+        self.groups.len() - self.count(ShotGroup::Unselected)
     }
 
     /// The shots that are under way, those that are longest first.
@@ -203,7 +203,8 @@ impl View {
     /// Whether a shot takes half as long again as nine in ten of the latest took. A queue that grows makes all of them longer, and none slow.
     pub(super) fn is_slow(&self, one: &UnderWay, now: Millis) -> bool {
         let long = self.sorted.get(self.sorted.len() * 9 / 10).copied().unwrap_or(u64::MAX);
-        self.sorted.len() >= ENOUGH && u128::from(long.max(500)) * 3 / 2 < now.since(one.since).as_millis()
+        self.sorted.len() >= MIN_SAMPLES
+            && u128::from(long.max(500)) * 3 / 2 < now.since(one.since).as_millis()
     }
 
     /// How long the rest will take at the pace so far, once there is one.
@@ -214,9 +215,9 @@ impl View {
             .filter_map(|one| one.percent)
             .map(|percent| f64::from(percent.min(99)) / 100.0)
             .sum();
-        let made = self.count(Class::Done) as f64 + partly;
-        let open = (self.count(Class::Waiting) + self.under_way.len()) as f64 - partly;
-        let spent = now.since(self.first_out?).as_secs_f64();
+        let made = self.count(ShotGroup::Done) as f64 + partly;
+        let open = (self.count(ShotGroup::Waiting) + self.under_way.len()) as f64 - partly;
+        let spent = now.since(self.first_in_flight_at?).as_secs_f64();
         (made >= 1.0 && spent >= 1.0 && open > 0.0)
             .then(|| std::time::Duration::from_secs_f64((spent / made * open).min(1e9)))
     }

@@ -7,9 +7,9 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::support::Project;
-use crate::support::front::{Fate, Front, KEY};
-use crate::support::made::shots;
 use crate::support::program::root;
+use crate::support::project_state::shots;
+use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 
 /// A chain, whose frame goes along as a data URI, and a shot of its own.
 const CHAIN: &str = "version: 1\nname: chain\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
@@ -25,10 +25,10 @@ fn kinds(lines: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn a_run_is_a_stream_of_lines_as_the_schema_says_and_nothing_secret_is_told_or_logged() {
+fn event_stream_matches_schema_and_holds_no_secrets() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
-    let project = Project::of("chain.yaml", CHAIN).against(&front.url, KEY);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
     let ended = project.runner(&["run", "chain.yaml", "--format", "ndjson", "-vvv"]).expect(0);
 
     let schema = project.runner(&["schema", "events"]).expect(0).out;
@@ -55,7 +55,7 @@ fn a_run_is_a_stream_of_lines_as_the_schema_says_and_nothing_secret_is_told_or_l
 
     // The log names run, shot, attempt and task, and what was asked.
     let run = last["run"].as_str().expect("a run");
-    let task = &front.accepted()[0];
+    let task = &proxy.accepted()[0];
     for words in [
         format!("run{{run={run}}}"),
         format!(":submit{{node=\"a\" attempt={run}."),
@@ -69,10 +69,14 @@ fn a_run_is_a_stream_of_lines_as_the_schema_says_and_nothing_secret_is_told_or_l
     }
     // The request holds a picture, and answers hold addresses: neither is for others.
     let bodies =
-        front.posts().iter().map(|post| String::from_utf8_lossy(&post.body).into_owned()).collect::<String>();
+        proxy.posts().iter().map(|post| String::from_utf8_lossy(&post.body).into_owned()).collect::<String>();
     assert!(bodies.contains("data:image/png;base64,"), "the chain sends a frame along");
     for secret in [KEY, "base64,i", "content?", "Bearer"] {
-        assert!(!ended.out.contains(secret) && !ended.err.contains(secret), "{secret}: {}", ended.told());
+        assert!(
+            !ended.out.contains(secret) && !ended.err.contains(secret),
+            "{secret}: {}",
+            ended.transcript()
+        );
     }
     let quiet = project.runner(&["run", "chain.yaml", "--format", "ndjson"]).expect(0);
     assert_eq!(quiet.err, "", "lines of JSON, and nothing else");
@@ -84,19 +88,15 @@ fn kinds_of(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_no_run_and_another_terminal_sees_how_it_stands() {
+fn closed_reader_does_not_end_run_and_status_follows() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     // The third submission's answer is lost: something stays outstanding.
-    let front =
-        Front::start(
-            folder.path().join("service"),
-            |post| {
-                if post == 3 { Fate::IsLost } else { Fate::Arrives }
-            },
-        );
-    let project = Project::of("chain.yaml", CHAIN).against(&front.url, KEY);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |post| {
+        if post == 3 { ResponseFault::ConnectionLost } else { ResponseFault::None }
+    });
+    let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
     let nothing = project.runner(&["status"]).expect(0);
-    assert!(nothing.out.contains("nothing has been run here"), "{}", nothing.told());
+    assert!(nothing.out.contains("nothing has been run here"), "{}", nothing.transcript());
     assert!(!project.file(".runner").exists(), "looking makes nothing");
     project.runner(&["status", "other.yaml"]).expect(2);
 
@@ -113,7 +113,7 @@ fn a_reader_that_goes_away_ends_no_run_and_another_terminal_sees_how_it_stands()
     drop(reader);
     let watched = project.runner(&["status", "chain.yaml", "--watch", "--format", "ndjson"]);
     assert_eq!(child.wait().expect("it ends").code(), Some(3), "what it came to, whoever reads");
-    assert_eq!(watched.code, Some(3), "{}", watched.told());
+    assert_eq!(watched.code, Some(3), "{}", watched.transcript());
     let seen = kinds_of(&watched.out);
     assert!(seen.contains("run") && seen.contains("shot") && seen.contains("outstanding"), "{}", watched.out);
 
@@ -135,20 +135,20 @@ fn a_reader_that_goes_away_ends_no_run_and_another_terminal_sees_how_it_stands()
     assert_eq!((open["what"].as_str(), open["shot"].as_str()), (Some("unaccounted"), Some("b")));
 
     let attempt = open["attempt"].as_str().expect("an attempt");
-    let task = &front.accepted()[2];
+    let task = &proxy.accepted()[2];
     project.runner(&["resolve", "chain.yaml", attempt, "--adopt", task]).expect(0);
     let told = project.runner(&["status", "chain.yaml"]).expect(3);
     assert!(told.out.contains("adopted by `runner run chain.yaml`"), "{}", told.out);
     project.runner(&["run", "chain.yaml"]).expect(0);
     let told = project.runner(&["status", "chain.yaml"]).expect(0);
     assert!(!told.out.contains("outstanding"), "{}", told.out);
-    assert_eq!((front.posts().len(), shots(&project, "chain").len()), (3, 3));
+    assert_eq!((proxy.posts().len(), shots(&project, "chain").len()), (3, 3));
 }
 
 #[cfg(not(feature = "otlp"))]
 #[test]
-fn a_program_without_traces_says_so_to_whoever_wants_to_know() {
-    let project = Project::of("bad.yaml", "version: 1\n");
+fn build_without_otlp_reports_ignored_endpoint() {
+    let project = Project::new("bad.yaml", "version: 1\n");
     let told = |more: &[&str]| {
         let mut command = project.command(&[&["run", "bad.yaml"], more].concat());
         let output = command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9").output();
@@ -197,11 +197,11 @@ mod traces {
     }
 
     #[test]
-    fn spans_arrive_at_the_collector_and_one_that_is_stuck_holds_nothing_up() {
+    fn otlp_spans_are_exported_without_blocking() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+        let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
         for is_stuck in [false, true] {
-            let project = Project::of("chain.yaml", CHAIN).against(&front.url, KEY);
+            let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
             let (_runtime, url, received) = collector(is_stuck);
             let began = Instant::now();
             let output = project
@@ -234,7 +234,7 @@ mod traces {
                 "join",
                 "chain.mp4",
                 "create_video",
-                &front.accepted()[0],
+                &proxy.accepted()[0],
             ] {
                 assert!(all.contains(words), "{words} is missing");
             }

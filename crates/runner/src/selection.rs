@@ -5,57 +5,57 @@ use engine::{Ledger, LedgerError};
 use scheduler::Decision;
 use workflow::plan::{NodeIx, Plan, Selection};
 
-use crate::args::Choosing;
+use crate::args::SelectionArgs;
 
 /// Most lines about what is missing.
-const MOST_LINES: usize = 5;
+const MAX_MISSING_LINES: usize = 5;
 
 /// Which nodes are made.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Chosen {
+pub(crate) enum Selected {
     /// All.
     All,
     /// These.
     Some(Selection),
     /// None, because nothing failed: in words.
-    Nothing(String),
+    NoneFailed(String),
 }
 
 /// Why nothing can be chosen.
 #[derive(Debug)]
-pub(crate) enum NotChosen {
+pub(crate) enum SelectionError {
     /// Nothing is named so.
     Unknown(String),
     /// The ledger cannot be read.
     Ledger(LedgerError),
 }
 
-impl Choosing {
+impl SelectionArgs {
     /// Whether anything was said.
     pub(crate) fn is_any(&self) -> bool {
         self.failed || !self.only.is_empty() || !self.from.is_empty()
     }
 
     /// The nodes of `plan` that are meant. Without a ledger there was no run yet.
-    pub(crate) fn of(&self, plan: &Plan, ledger: Option<&Ledger>) -> Result<Chosen, NotChosen> {
+    pub(crate) fn resolve(&self, plan: &Plan, ledger: Option<&Ledger>) -> Result<Selected, SelectionError> {
         let selection = if !self.from.is_empty() {
-            Selection::from(plan, named(&self.from, plan).map_err(NotChosen::Unknown)?)
+            Selection::from(plan, nodes_by_name(&self.from, plan).map_err(SelectionError::Unknown)?)
         } else if !self.only.is_empty() {
-            Selection::only(named(&self.only, plan).map_err(NotChosen::Unknown)?)
+            Selection::only(nodes_by_name(&self.only, plan).map_err(SelectionError::Unknown)?)
         } else if self.failed {
-            match failed(plan, ledger).map_err(NotChosen::Ledger)? {
+            match failed_nodes(plan, ledger).map_err(SelectionError::Ledger)? {
                 Ok(nodes) => Selection::only(nodes),
-                Err(why) => return Ok(Chosen::Nothing(why)),
+                Err(why) => return Ok(Selected::NoneFailed(why)),
             }
         } else {
-            return Ok(Chosen::All);
+            return Ok(Selected::All);
         };
-        Ok(Chosen::Some(if self.downstream { selection.with_downstream(plan) } else { selection }))
+        Ok(Selected::Some(if self.downstream { selection.with_downstream(plan) } else { selection }))
     }
 }
 
 /// The nodes that several names stand for.
-pub(crate) fn named(names: &[String], plan: &Plan) -> Result<Vec<NodeIx>, String> {
+pub(crate) fn nodes_by_name(names: &[String], plan: &Plan) -> Result<Vec<NodeIx>, String> {
     let mut nodes = Vec::new();
     for name in names {
         nodes.extend(plan.select(name)?);
@@ -64,7 +64,7 @@ pub(crate) fn named(names: &[String], plan: &Plan) -> Result<Vec<NodeIx>, String
 }
 
 /// What failed in the last run, or why there is nothing to make again.
-fn failed(plan: &Plan, ledger: Option<&Ledger>) -> Result<Result<Vec<NodeIx>, String>, LedgerError> {
+fn failed_nodes(plan: &Plan, ledger: Option<&Ledger>) -> Result<Result<Vec<NodeIx>, String>, LedgerError> {
     let record = match ledger {
         Some(ledger) => ledger.last_run(plan.name())?,
         None => None,
@@ -89,7 +89,11 @@ fn failed(plan: &Plan, ledger: Option<&Ledger>) -> Result<Result<Vec<NodeIx>, St
 }
 
 /// Marks what is not selected, and says what keeps the selected nodes from being made, if anything does.
-pub(crate) fn mark(plan: &Plan, selection: &Selection, previews: &mut [Preview]) -> Result<(), String> {
+pub(crate) fn apply_selection(
+    plan: &Plan,
+    selection: &Selection,
+    previews: &mut [Preview],
+) -> Result<(), String> {
     let missing = selection.missing(plan, |node| previews[node.index()].decision == Decision::Reuse);
     let out = |node: NodeIx| {
         let preview = &previews[node.index()];
@@ -99,11 +103,11 @@ pub(crate) fn mark(plan: &Plan, selection: &Selection, previews: &mut [Preview])
     if let Some((_, first)) = missing.first() {
         let mut lines: Vec<String> = missing
             .iter()
-            .take(MOST_LINES)
+            .take(MAX_MISSING_LINES)
             .map(|(before, node)| format!("\n  {} needs {}{}", name(*node), name(*before), out(*before)))
             .collect();
-        if missing.len() > MOST_LINES {
-            lines.push(format!("\n  and {} more", missing.len() - MOST_LINES));
+        if missing.len() > MAX_MISSING_LINES {
+            lines.push(format!("\n  and {} more", missing.len() - MAX_MISSING_LINES));
         }
         return Err(format!(
             "what is selected needs what is neither made nor selected; nothing was submitted:{}\n\

@@ -12,13 +12,13 @@ use serde_json::Value;
 use service::Service;
 use url::Url;
 
-use crate::place::Place;
+use crate::project_paths::ProjectPaths;
 
 const BASE_URL: &str = "RUNNER_BASE_URL";
 const API_KEY: &str = "RUNNER_API_KEY";
 
 /// The service to talk to.
-pub(crate) enum Choice {
+pub(crate) enum Backend {
     /// A real one.
     Remote {
         /// Its address.
@@ -31,16 +31,16 @@ pub(crate) enum Choice {
 }
 
 /// A service that can be talked to.
-pub(crate) struct Connected {
+pub(crate) struct Connection {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) policy: Policy,
-    pub(crate) service: Option<Running>,
+    pub(crate) service: Option<EmbeddedService>,
 }
 
 /// The embedded service while it runs.
-pub(crate) struct Running(Arc<Service>);
+pub(crate) struct EmbeddedService(Arc<Service>);
 
-impl Running {
+impl EmbeddedService {
     /// Stops it in good order; what it has accepted goes on with the next start.
     pub(crate) async fn stop(self) {
         // The run is over, so nobody else holds it.
@@ -50,7 +50,7 @@ impl Running {
     }
 }
 
-impl Choice {
+impl Backend {
     /// Reads the environment, the only place that a key comes from.
     pub(crate) fn from_environment() -> Result<Self, String> {
         let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
@@ -85,27 +85,32 @@ impl Choice {
     }
 
     /// Makes the service ready to be talked to. The embedded one is started, and says so.
-    pub(crate) async fn connect(self, place: &Place, tools: media::Tools) -> Result<Connected, String> {
+    pub(crate) async fn connect(
+        self,
+        paths: &ProjectPaths,
+        tools: media::Tools,
+    ) -> Result<Connection, String> {
         match self {
             Self::Remote { url, key } => {
                 let policy = if is_loopback(&url) { Policy::local() } else { Policy::remote() };
                 let client = Client::new(ClientConfig::new(url, key)).map_err(|error| error.to_string())?;
-                Ok(Connected { provider: Arc::new(Remote::new(client)), policy, service: None })
+                Ok(Connection { provider: Arc::new(Remote::new(client)), policy, service: None })
             }
             Self::Embedded => {
                 errln!(
                     "embedded service: renders on this machine and costs nothing; for a real one set {BASE_URL} and {API_KEY}"
                 );
                 let key = SecretString::from("embedded");
-                let service = start_embedded(place, &key, &tools).await?;
+                let service = start_embedded(paths, &key, &tools).await?;
                 let service = Arc::new(service);
                 let client = Client::new(ClientConfig::new(service.base_url(), key))
                     .map_err(|error| error.to_string())?;
-                let provider = Embedded { remote: Remote::new(client), service: Arc::clone(&service) };
-                Ok(Connected {
+                let provider =
+                    EmbeddedProvider { remote: Remote::new(client), service: Arc::clone(&service) };
+                Ok(Connection {
                     provider: Arc::new(provider),
                     policy: Policy::local(),
-                    service: Some(Running(service)),
+                    service: Some(EmbeddedService(service)),
                 })
             }
         }
@@ -113,10 +118,14 @@ impl Choice {
 }
 
 /// Starts the embedded service. Its store belongs to one process at a time, so a second run in the same folder waits for the first.
-async fn start_embedded(place: &Place, key: &SecretString, tools: &media::Tools) -> Result<Service, String> {
+async fn start_embedded(
+    paths: &ProjectPaths,
+    key: &SecretString,
+    tools: &media::Tools,
+) -> Result<Service, String> {
     let mut said = false;
     loop {
-        let mut config = service::Config::embedded(place.service(), key.clone());
+        let mut config = service::Config::embedded(paths.service(), key.clone());
         config.tools = tools.clone();
         let renderer = Arc::new(renderer::Procedural);
         match Service::start(config, renderer, service::Sources::system()).await {
@@ -143,12 +152,12 @@ fn is_loopback(url: &Url) -> bool {
 }
 
 /// The embedded service as a provider: over HTTP like any other, and beyond that it can say what became of a submission whose answer was lost.
-struct Embedded {
+struct EmbeddedProvider {
     remote: Remote,
     service: Arc<Service>,
 }
 
-impl Provider for Embedded {
+impl Provider for EmbeddedProvider {
     // Its port changes with every start; what it has made does not.
     fn identity(&self) -> &'static str {
         "embedded"

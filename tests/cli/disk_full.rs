@@ -1,9 +1,9 @@
 //! A disk that is full while a run goes on: nothing more is submitted, and every task that was accepted is on record or told.
 
-use crate::killed::unclaimed_task;
+use crate::crash_random::unclaimed_task;
 use crate::support::Project;
-use crate::support::front::{Fate, Front, KEY};
-use crate::support::made::shots;
+use crate::support::project_state::shots;
+use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 
 const SHOTS: usize = 6;
 
@@ -17,10 +17,10 @@ fn workflow() -> String {
 }
 
 #[test]
-fn a_disk_that_fills_up_ends_the_run_and_every_accepted_task_is_on_record_or_told() {
+fn disk_full_exits_5_and_every_task_is_recorded_or_reported() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
-    let project = Project::of("full.yaml", &workflow()).against(&front.url, KEY);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("full.yaml", &workflow()).against(&proxy.url, KEY);
     project.runner(&["run", "full.yaml", "--only", "s1"]).expect(0);
     let mut ended_early = 0;
     let mut told = 0;
@@ -48,7 +48,7 @@ fn a_disk_that_fills_up_ends_the_run_and_every_accepted_task_is_on_record_or_tol
             told += 1;
         }
         assert_eq!(
-            unclaimed_task(&front, &project),
+            unclaimed_task(&proxy, &project),
             None,
             "an accepted task is neither on record nor told: {said}"
         );
@@ -69,5 +69,10 @@ fn a_disk_that_fills_up_ends_the_run_and_every_accepted_task_is_on_record_or_tol
         last
     };
     let last = last.expect(0);
-    assert_eq!((front.accepted().len(), shots(&project, "full").len()), (SHOTS, SHOTS), "{}", last.told());
+    assert_eq!(
+        (proxy.accepted().len(), shots(&project, "full").len()),
+        (SHOTS, SHOTS),
+        "{}",
+        last.transcript()
+    );
 }

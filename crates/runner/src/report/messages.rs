@@ -1,48 +1,50 @@
-//! What is worth a line of its own, in words.
+//! What is estimate a line of its own, in words.
 
 use scheduler::{Answer, Event, FailureKind, Halt, Outcome, Prior, RefusalKind, RunState};
 use workflow::plan::NodeIx;
 
-use super::clean;
-use crate::place::shown;
+use super::sanitize;
+use crate::project_paths::display_path;
 
 /// A line about an event.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct Message {
     pub(super) line: String,
-    pub(super) weight: Weight,
+    pub(super) importance: Importance,
 }
 
 /// How much a line matters where there is a live view as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Weight {
+pub(super) enum Importance {
     /// The live view shows it.
     Routine,
-    /// A shot is done, or let go because the user asked: worth a line where there are few.
-    Made,
+    /// A shot is done, or let go because the user asked: estimate a line where there are few.
+    ShotDone,
     /// It should stay to be read.
     Notable,
 }
 
 /// What to say about `event`, which has led to `state`; nothing when it only moves things along.
-pub(super) fn told(state: &RunState, event: &Event) -> Option<Told> {
+pub(super) fn message_for(state: &RunState, event: &Event) -> Option<Message> {
     let line = line(state, event)?;
     let is_over = |node: &NodeIx| state.node(*node).outcome().is_some();
     let is_let_go = |node: NodeIx| {
         matches!(state.node(node).outcome(), Some(Outcome::Detached { .. } | Outcome::NotBegun))
     };
-    let weight = match event {
+    let importance = match event {
         // The user asked for it, and the end counts them.
-        _ if state.halt() == Some(&Halt::Interrupted) && event.node().is_some_and(is_let_go) => Weight::Made,
-        Event::Submitted { .. } | Event::Looked { prior: Prior::Made { .. }, .. } => Weight::Routine,
+        _ if state.halt() == Some(&Halt::Interrupted) && event.node().is_some_and(is_let_go) => {
+            Importance::ShotDone
+        }
+        Event::Submitted { .. } | Event::Looked { prior: Prior::Made { .. }, .. } => Importance::Routine,
         // Trouble that is being dealt with stands in the shot's own line.
         Event::Refused { node, .. } | Event::NotDownloaded { node, .. } | Event::Answered { node, .. }
             if !is_over(node) =>
         {
-            Weight::Routine
+            Importance::Routine
         }
-        Event::Downloaded { .. } => Weight::Made,
-        Event::Joined { film, .. } if film.reused => Weight::Routine,
+        Event::Downloaded { .. } => Importance::ShotDone,
+        Event::Joined { film, .. } if film.reused => Importance::Routine,
         Event::Scoped { .. }
         | Event::Started
         | Event::Looked { .. }
@@ -57,13 +59,13 @@ pub(super) fn told(state: &RunState, event: &Event) -> Option<Told> {
         | Event::Joined { .. }
         | Event::NotJoined { .. }
         | Event::Woke
-        | Event::Interrupted => Weight::Notable,
+        | Event::Interrupted => Importance::Notable,
     };
-    Some(Told { line, weight })
+    Some(Message { line, importance })
 }
 
 fn name(state: &RunState, node: NodeIx) -> String {
-    clean::line(&state.plan().node(node).name).into_owned()
+    sanitize::line(&state.plan().node(node).name).into_owned()
 }
 
 fn line(state: &RunState, event: &Event) -> Option<String> {
@@ -86,11 +88,11 @@ fn line(state: &RunState, event: &Event) -> Option<String> {
             format!("{}: run {run} is submitting it too; waiting for its task", name(*node))
         }
         Event::Submitted { node, task, .. } => {
-            format!("{}: submitted as task {}", name(*node), clean::line(task.as_str()))
+            format!("{}: submitted as task {}", name(*node), sanitize::line(task.as_str()))
         }
         Event::Refused { node, refusal, .. } => match refusal.kind {
             RefusalKind::Later => format!("{}: the service asks to slow down", name(*node)),
-            RefusalKind::Again => format!("{}: not submitted yet: {}", name(*node), clean::message(&refusal.failure.message)),
+            RefusalKind::Again => format!("{}: not submitted yet: {}", name(*node), sanitize::message(&refusal.failure.message)),
             RefusalKind::Request | RefusalKind::Service => return ended(state, event),
         },
         Event::Downloaded { node, artifact, .. } => {
@@ -99,19 +101,19 @@ fn line(state: &RunState, event: &Event) -> Option<String> {
                 .took()
                 .map(|took| format!(" in {:.1} s", took.as_secs_f64()))
                 .unwrap_or_default();
-            format!("{}: done{took}, {}", name(*node), shown(&artifact.path))
+            format!("{}: done{took}, {}", name(*node), display_path(&artifact.path))
         }
         Event::NotDownloaded { node, failure, .. } if state.node(*node).outcome().is_none() => {
-            format!("{}: fetching its video again: {}", name(*node), clean::message(&failure.message))
+            format!("{}: fetching its video again: {}", name(*node), sanitize::message(&failure.message))
         }
         Event::Answered { node, answer: Answer::Unreachable { reason }, .. }
             if state.node(*node).outcome().is_none() =>
         {
-            format!("{}: no answer from the service, asking again: {}", name(*node), clean::message(reason))
+            format!("{}: no answer from the service, asking again: {}", name(*node), sanitize::message(reason))
         }
-        Event::Joined { film, .. } if film.reused => format!("film: up to date, {}", shown(&film.path)),
-        Event::Joined { film, .. } => format!("film: joined, {}", shown(&film.path)),
-        Event::NotJoined { failure, .. } => format!("film: {}", clean::message(&failure.message)),
+        Event::Joined { film, .. } if film.reused => format!("film: up to date, {}", display_path(&film.path)),
+        Event::Joined { film, .. } => format!("film: joined, {}", display_path(&film.path)),
+        Event::NotJoined { failure, .. } => format!("film: {}", sanitize::message(&failure.message)),
         Event::Interrupted => {
             "interrupted: nothing more is submitted; tasks that are out are kept for the next run, finished videos are fetched; \
              again to end at once"
@@ -151,7 +153,7 @@ pub(super) fn outcome(outcome: &Outcome) -> Option<String> {
             let code = failure
                 .code
                 .as_deref()
-                .map(|code| format!(" ({})", clean::message(code)))
+                .map(|code| format!(" ({})", sanitize::message(code)))
                 .unwrap_or_default();
             let advice = match failure.kind {
                 FailureKind::Expired => "; run again to make it anew",
@@ -167,27 +169,27 @@ pub(super) fn outcome(outcome: &Outcome) -> Option<String> {
                 | FailureKind::Task => "",
                 FailureKind::GivenUp => "; `runner run FILE --force SHOT` makes it anew",
             };
-            format!("failed: {}{code}{advice}", clean::message(&failure.message))
+            format!("failed: {}{code}{advice}", sanitize::message(&failure.message))
         }
         Outcome::Ambiguous { attempt, reason } => format!(
             "it is not known whether the service accepted it ({}), so it is not submitted again; \
              look at your account there, then say `runner resolve FILE {attempt} --adopt TASK`, `--resubmit` or `--abandon`",
-            clean::message(reason)
+            sanitize::message(reason)
         ),
         Outcome::Detached { task, reason } => {
             format!(
                 "left for a later run, which adopts task {}: {}",
-                clean::line(task.as_str()),
-                clean::message(reason)
+                sanitize::line(task.as_str()),
+                sanitize::message(reason)
             )
         }
         Outcome::Blocked { .. } => "not begun, because a shot before it is not done".to_owned(),
         Outcome::Unpicked { takes } => {
-            format!("not begun, because no take of {} is picked yet", clean::line(&takes.join(" and ")))
+            format!("not begun, because no take of {} is picked yet", sanitize::line(&takes.join(" and ")))
         }
         Outcome::NotBegun => "not begun".to_owned(),
         Outcome::NotSelected { task } => {
-            format!("not selected; its task {} stays out", clean::line(task.as_ref()?.as_str()))
+            format!("not selected; its task {} stays out", sanitize::line(task.as_ref()?.as_str()))
         }
     })
 }

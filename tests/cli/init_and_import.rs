@@ -1,16 +1,20 @@
 //! How a workflow begins: `init` and `import`. What they write is never written over a file that is there, and runs.
 
 use crate::support::Project;
-use crate::support::front::{Fate, Front, KEY};
+use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 
 #[test]
-fn a_new_workflow_passes_the_check_and_runs() {
+fn init_workflow_checks_and_runs() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
-    let project = Project::of("mine.yaml", "mine\n").against(&front.url, KEY);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("mine.yaml", "mine\n").against(&proxy.url, KEY);
 
     let refused = project.runner(&["init", "mine.yaml"]).expect(2);
-    assert!(refused.err.contains("mine.yaml is there already; --force overwrites it"), "{}", refused.told());
+    assert!(
+        refused.err.contains("mine.yaml is there already; --force overwrites it"),
+        "{}",
+        refused.transcript()
+    );
     assert_eq!(fs_err::read_to_string(project.file("mine.yaml")).expect("the file"), "mine\n");
     project.runner(&["init", "mine.yaml", "--family", "z", "--force"]).expect(2);
     assert_eq!(fs_err::read_to_string(project.file("mine.yaml")).expect("the file"), "mine\n");
@@ -25,7 +29,7 @@ fn a_new_workflow_passes_the_check_and_runs() {
     fs_err::write(project.file("mine.yaml"), text.replace("seconds: 5", "seconds: 1"))
         .expect("it can be written");
     project.runner(&["run", "mine.yaml"]).expect(0);
-    assert_eq!(front.posts().len(), 2);
+    assert_eq!(proxy.posts().len(), 2);
     assert!(media::probe(&project.file("out/mine/mine.mp4")).is_ok());
     let left: Vec<_> = fs_err::read_dir(project.path())
         .expect("the folder")
@@ -36,20 +40,22 @@ fn a_new_workflow_passes_the_check_and_runs() {
 }
 
 #[test]
-fn a_shot_list_becomes_a_workflow_that_passes_the_check() {
+fn import_shot_list_checks() {
     let list = "scene,shot,size,description,duration\n1,A,WS,a quiet sea,4s\n1,B,CU,a hand,0:05\n2,A,MS,the door,4\n";
-    let project = Project::of("my shots.csv", list);
-    insta::assert_snapshot!(project.runner(&["import", "my shots.csv", "--chain", "scene"]).expect(0).told());
+    let project = Project::new("my shots.csv", list);
+    insta::assert_snapshot!(
+        project.runner(&["import", "my shots.csv", "--chain", "scene"]).expect(0).transcript()
+    );
     let check = project.runner(&["check", "my shots.yaml"]).expect(0);
-    assert!(check.err.is_empty() && check.out.contains("3 shots"), "{}", check.told());
+    assert!(check.err.is_empty() && check.out.contains("3 shots"), "{}", check.transcript());
     assert_eq!(project.plan("my shots.yaml").edges().count(), 1);
     project.runner(&["import", "my shots.csv"]).expect(2);
     let shown = project.runner(&["import", "my shots.csv", "-o", "-"]).expect(0);
-    assert!(shown.out.contains("A quiet sea"), "{}", shown.told());
+    assert!(shown.out.contains("A quiet sea"), "{}", shown.transcript());
 
     fs_err::write(project.file("wrong.csv"), "description,duration\nsea,soon\n")
         .expect("the folder can be written");
     let wrong = project.runner(&["import", "wrong.csv"]).expect(2);
-    assert!(wrong.err.contains("wrong.csv:2:5"), "{}", wrong.told());
+    assert!(wrong.err.contains("wrong.csv:2:5"), "{}", wrong.transcript());
     assert!(!project.file("wrong.yaml").exists());
 }

@@ -7,12 +7,12 @@ use contract::Contract;
 use workflow::plan::Plan;
 use workflow::prices::{Between, Billing, Money, Prices, Unpriced};
 
-use crate::load::{LARGEST, Refused};
-use crate::place::{Place, shown};
+use crate::load::{LoadError, MAX_FILE_BYTES};
+use crate::project_paths::{ProjectPaths, display_path};
 use crate::terminal;
 
 /// The table's name where none is given.
-const BESIDE: &str = "prices.yaml";
+const DEFAULT_FILE: &str = "prices.yaml";
 
 /// A table of prices and where it stands.
 #[derive(Debug)]
@@ -28,24 +28,24 @@ pub(crate) type Cost = Option<Result<Between<Money>, Unpriced>>;
 
 impl PriceTable {
     /// Reads the table that is named, or the one beside the workflow where there is one. Warnings are said on standard error.
-    pub(crate) fn load(named: Option<&Path>, workflow: &Path) -> Result<Option<Self>, Refused> {
+    pub(crate) fn load(named: Option<&Path>, workflow: &Path) -> Result<Option<Self>, LoadError> {
         let unreadable =
-            |error: std::io::Error| Refused::Unreadable(format!("cannot read the prices: {error}"));
+            |error: std::io::Error| LoadError::Unreadable(format!("cannot read the prices: {error}"));
         let file: PathBuf = match named {
             Some(file) => file.to_owned(),
-            None => Place::of(workflow).map_err(unreadable)?.folder.join(BESIDE),
+            None => ProjectPaths::for_workflow(workflow).map_err(unreadable)?.folder.join(DEFAULT_FILE),
         };
         let mut text = Vec::new();
         match fs_err::File::open(&file) {
-            Ok(open) => open.take(LARGEST + 1).read_to_end(&mut text).map_err(unreadable)?,
+            Ok(open) => open.take(MAX_FILE_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?,
             Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unreadable(error)),
         };
-        let file = shown(&file);
+        let file = display_path(&file);
         let checked = workflow::prices::check(&text, &file, Contract::embedded());
-        let Some(prices) = checked.prices else { return Err(Refused::Report(Box::new(checked.report))) };
+        let Some(prices) = checked.prices else { return Err(LoadError::Report(Box::new(checked.report))) };
         if !checked.report.diagnostics.is_empty() {
-            err!("{}", checked.report.render(terminal::has_colour()));
+            err!("{}", checked.report.render(terminal::has_color()));
         }
         Ok(Some(Self { file, prices }))
     }

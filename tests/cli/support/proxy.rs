@@ -1,4 +1,4 @@
-//! The service with a counter in front: every request is recorded as it came over the wire and passed on, and an answer can be lost on purpose.
+//! The service with a counter in proxy: every request is recorded as it came over the wire and passed on, and an answer can be lost on purpose.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -29,17 +29,17 @@ pub(crate) struct Recorded {
 
 /// What becomes of the answer to a POST.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum ResponseFault {
     /// It is passed on.
-    Arrives,
+    None,
     /// The service accepts, and the connection breaks before the answer is through.
-    IsLost,
+    ConnectionLost,
     /// The request is refused with 429 and never passed on.
-    TooMany,
+    TooManyRequests,
 }
 
 /// A running service with its counter. Dropping it stops both.
-pub(crate) struct Front {
+pub(crate) struct RecordingProxy {
     pub(crate) url: String,
     records: Arc<Mutex<Vec<Recorded>>>,
     accepted: Arc<Mutex<Vec<String>>>,
@@ -53,24 +53,27 @@ struct Passing {
     http: reqwest::Client,
     records: Arc<Mutex<Vec<Recorded>>>,
     accepted: Arc<Mutex<Vec<String>>>,
-    fate: Arc<dyn Fn(usize) -> Fate + Send + Sync>,
+    fault: Arc<dyn Fn(usize) -> ResponseFault + Send + Sync>,
 }
 
-impl Front {
-    /// A service that renders plain colours, with its data in `data`. `fate` says what becomes of the answer to the n-th POST, counted from 1.
-    pub(crate) fn start(data: PathBuf, fate: impl Fn(usize) -> Fate + Send + Sync + 'static) -> Self {
-        Self::start_with(data, None, fate)
+impl RecordingProxy {
+    /// A service that renders plain colours, with its data in `data`. `fault` says what becomes of the answer to the n-th POST, counted from 1.
+    pub(crate) fn start(
+        data: PathBuf,
+        fault: impl Fn(usize) -> ResponseFault + Send + Sync + 'static,
+    ) -> Self {
+        Self::start_with(data, None, fault)
     }
 
-    /// The same service, which misbehaves as a profile says (docs/service.md), with a front that passes everything on.
+    /// The same service, which misbehaves as a profile says (docs/service.md), with a proxy that passes everything on.
     pub(crate) fn with_faults(data: PathBuf, faults: FaultProfile) -> Self {
-        Self::start_with(data, Some(faults), |_| Fate::Arrives)
+        Self::start_with(data, Some(faults), |_| ResponseFault::None)
     }
 
     fn start_with(
         data: PathBuf,
         faults: Option<FaultProfile>,
-        fate: impl Fn(usize) -> Fate + Send + Sync + 'static,
+        fault: impl Fn(usize) -> ResponseFault + Send + Sync + 'static,
     ) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -98,10 +101,10 @@ impl Front {
                 http,
                 records: kept,
                 accepted: ids,
-                fate: Arc::new(fate),
+                fault: Arc::new(fault),
             });
             tokio::spawn(async move {
-                // The service lives as long as its front.
+                // The service lives as long as its proxy.
                 let _service = service;
                 axum::serve(listener, app).await
             });
@@ -146,8 +149,8 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
         });
         records.iter().filter(|record| record.method == Method::POST).count()
     };
-    let fate = if parts.method == Method::POST { (passing.fate)(posts) } else { Fate::Arrives };
-    if fate == Fate::TooMany {
+    let fault = if parts.method == Method::POST { (passing.fault)(posts) } else { ResponseFault::None };
+    if fault == ResponseFault::TooManyRequests {
         return too_many();
     }
     let parts_method = parts.method.clone();
@@ -179,9 +182,9 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
         let id = task["id"].as_str().expect("a task has an id").to_owned();
         passing.accepted.lock().expect("no handler panics").push(id);
     }
-    let body = match fate {
-        Fate::IsLost => broken(&bytes),
-        Fate::Arrives | Fate::TooMany => Body::from(bytes),
+    let body = match fault {
+        ResponseFault::ConnectionLost => broken(&bytes),
+        ResponseFault::None | ResponseFault::TooManyRequests => Body::from(bytes),
     };
     response.body(body).expect("an answer")
 }

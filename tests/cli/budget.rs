@@ -1,8 +1,8 @@
 //! Caps, shots made anew, videos kept by their content, a folder that cannot be written.
 
 use crate::support::Project;
-use crate::support::front::{Fate, Front, KEY};
-use crate::support::made::shots;
+use crate::support::project_state::shots;
+use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 
 const THREE: &str = "version: 1\nname: three\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
     - { id: a, prompt: a quiet sea }\n  - { id: b, prompt: a loud sea }\n  - { id: c, prompt: no sea, seconds: 2 }\n";
@@ -10,8 +10,8 @@ const THREE: &str = "version: 1\nname: three\ndefaults: { model: modelb-video-48
 const PRICES: &str = "version: 1\ncurrency: USD\nas_of: 2026-11-01\nsource: a test\nprices:\n  \
     - { model: modelb-video-480p, per_second: 0.10 }\n";
 
-fn against(front: &Front, priced: bool) -> Project {
-    let project = Project::of("three.yaml", THREE).against(&front.url, KEY);
+fn against(proxy: &RecordingProxy, priced: bool) -> Project {
+    let project = Project::new("three.yaml", THREE).against(&proxy.url, KEY);
     if priced {
         fs_err::write(project.file("prices.yaml"), PRICES).expect("the folder can be written");
     }
@@ -19,57 +19,61 @@ fn against(front: &Front, priced: bool) -> Project {
 }
 
 #[test]
-fn a_cap_below_the_floor_is_refused_before_any_post_and_one_above_is_kept() {
+fn cap_below_minimum_exits_4_before_any_post() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
-    let project = against(&front, true);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = against(&proxy, true);
     for cap in [["--max-cost", "0.39"], ["--max-tasks", "2"], ["--max-seconds", "3.5"]] {
         let ended = project.runner(&["run", "three.yaml", cap[0], cap[1]]).expect(4);
         assert!(
             ended.err.contains(cap[0]) && ended.err.contains("nothing was submitted"),
             "{}",
-            ended.told()
+            ended.transcript()
         );
     }
-    assert_eq!(front.posts().len(), 0);
+    assert_eq!(proxy.posts().len(), 0);
     project
         .runner(&["run", "three.yaml", "--max-cost", "0.40", "--max-tasks", "3", "--max-seconds", "4"])
         .expect(0);
-    assert_eq!(front.posts().len(), 3);
+    assert_eq!(proxy.posts().len(), 3);
 }
 
 #[test]
-fn what_has_no_price_is_refused_under_a_cap_on_cost_unless_that_is_allowed() {
+fn max_cost_refuses_unpriced_tasks_unless_allowed() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
-    let project = against(&front, false);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = against(&proxy, false);
     let ended = project.runner(&["run", "three.yaml", "--max-cost", "100"]).expect(2);
-    assert!(ended.err.contains("no price") && ended.err.contains("--allow-unpriced"), "{}", ended.told());
-    assert_eq!(front.posts().len(), 0);
+    assert!(
+        ended.err.contains("no price") && ended.err.contains("--allow-unpriced"),
+        "{}",
+        ended.transcript()
+    );
+    assert_eq!(proxy.posts().len(), 0);
     project.runner(&["run", "three.yaml", "--max-cost", "100", "--allow-unpriced"]).expect(0);
 }
 
 #[test]
-fn a_cap_that_is_reached_on_the_way_ends_submissions_and_finishes_what_is_out() {
+fn cap_reached_mid_run_finishes_tasks_in_flight() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     // Each continues the one before: how many are submitted is only known on the way.
     let chain = THREE
         .replace("sea }\n  - { id: b,", "sea }\n  - { id: b, continues: a,")
         .replace("id: c,", "id: c, continues: b,");
-    let project = Project::of("three.yaml", &chain).against(&front.url, KEY);
+    let project = Project::new("three.yaml", &chain).against(&proxy.url, KEY);
     let ended = project.runner(&["run", "three.yaml", "--max-tasks", "2"]).expect(4);
-    assert!(ended.err.contains("the cap on tasks is reached"), "{}", ended.told());
-    assert_eq!((front.posts().len(), shots(&project, "three").len()), (2, 2), "{}", ended.told());
+    assert!(ended.err.contains("the cap on tasks is reached"), "{}", ended.transcript());
+    assert_eq!((proxy.posts().len(), shots(&project, "three").len()), (2, 2), "{}", ended.transcript());
     project.runner(&["run", "three.yaml", "--max-tasks", "1"]).expect(0);
-    assert_eq!(front.posts().len(), 3);
+    assert_eq!(proxy.posts().len(), 3);
 }
 
 #[test]
-fn what_is_made_anew_is_what_counts_from_then_on_and_other_workflows_find_it() {
+fn rerun_shot_supersedes_and_is_shared_across_workflows() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
-    let project = against(&front, true);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = against(&proxy, true);
     project.runner(&["run", "three.yaml"]).expect(0);
     let forced = project.runner(&["run", "three.yaml", "--force", "a"]).expect(0);
     assert!(
@@ -77,7 +81,7 @@ fn what_is_made_anew_is_what_counts_from_then_on_and_other_workflows_find_it() {
         "{}",
         forced.err
     );
-    assert_eq!(front.posts().len(), 4);
+    assert_eq!(proxy.posts().len(), 4);
     assert_eq!(shots(&project, "three").len(), 4, "what was paid for stays");
 
     // Under another name in another file, and in another folder: the same work.
@@ -88,20 +92,20 @@ fn what_is_made_anew_is_what_counts_from_then_on_and_other_workflows_find_it() {
     .expect("the folder can be written");
     let other = project.runner(&["run", "other.yaml"]).expect(0);
     assert!(other.out.contains("nothing was submitted"), "{}", other.out);
-    assert_eq!((front.posts().len(), shots(&project, "other").len()), (4, 3));
+    assert_eq!((proxy.posts().len(), shots(&project, "other").len()), (4, 3));
 
     let salted = project.runner(&["run", "three.yaml", "--salt", "second thoughts"]).expect(0);
     assert!(salted.out.contains("3 submitted"), "{}", salted.out);
     project.runner(&["run", "three.yaml", "--salt", "second thoughts"]).expect(0);
-    assert_eq!(front.posts().len(), 7, "the same salt finds the same videos");
+    assert_eq!(proxy.posts().len(), 7, "the same salt finds the same videos");
     project.runner(&["run", "three.yaml", "--force", "nothing-of-the-kind"]).expect(2);
 }
 
 #[test]
-fn a_video_that_is_gone_or_changed_comes_back_from_the_store_and_from_the_service() {
+fn missing_or_modified_video_is_restored() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
-    let project = against(&front, false);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = against(&proxy, false);
     project.runner(&["run", "three.yaml"]).expect(0);
     let made = shots(&project, "three");
     // Removed: the store still has it.
@@ -122,18 +126,18 @@ fn a_video_that_is_gone_or_changed_comes_back_from_the_store_and_from_the_servic
 
     let quick = project.runner(&["run", "three.yaml"]).expect(0);
     assert!(made[0].1.exists());
-    assert_eq!(fs_err::read(&made[1].1).expect("the file can be read"), whole, "{}", quick.told());
+    assert_eq!(fs_err::read(&made[1].1).expect("the file can be read"), whole, "{}", quick.transcript());
     assert_eq!(fs_err::read(&made[2].1).expect("the file can be read"), bytes, "nothing tells but the hash");
     project.runner(&["run", "three.yaml", "--verify"]).expect(0);
     assert_ne!(fs_err::read(&made[2].1).expect("the file can be read"), bytes);
-    assert_eq!(front.posts().len(), 3, "nothing is paid for again");
+    assert_eq!(proxy.posts().len(), 3, "nothing is paid for again");
 }
 
 #[test]
-fn a_task_that_is_out_at_one_service_is_not_paid_for_at_another_unasked() {
+fn task_at_other_service_is_not_submitted_again() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let first = Front::start(folder.path().join("first"), |_| Fate::IsLost);
-    let second = Front::start(folder.path().join("second"), |_| Fate::Arrives);
+    let first = RecordingProxy::start(folder.path().join("first"), |_| ResponseFault::ConnectionLost);
+    let second = RecordingProxy::start(folder.path().join("second"), |_| ResponseFault::None);
     let project = against(&first, false);
     project.runner(&["run", "three.yaml"]).expect(3);
     assert_eq!(first.posts().len(), 3);
@@ -155,14 +159,12 @@ fn a_task_that_is_out_at_one_service_is_not_paid_for_at_another_unasked() {
 }
 
 #[test]
-fn what_is_given_up_is_not_submitted_again_unasked() {
+fn abandoned_attempt_is_not_submitted_again() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front =
-        Front::start(
-            folder.path().join("service"),
-            |post| if post == 1 { Fate::IsLost } else { Fate::Arrives },
-        );
-    let project = against(&front, false);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |post| {
+        if post == 1 { ResponseFault::ConnectionLost } else { ResponseFault::None }
+    });
+    let project = against(&proxy, false);
     project.runner(&["run", "three.yaml"]).expect(3);
     let listed = project.runner(&["resolve", "three.yaml"]).expect(3);
     let row: Vec<&str> = listed.out.lines().nth(1).expect("a row").split_whitespace().collect();
@@ -170,22 +172,22 @@ fn what_is_given_up_is_not_submitted_again_unasked() {
     project.runner(&["resolve", "three.yaml"]).expect(0);
     let ended = project.runner(&["run", "three.yaml"]).expect(1);
     assert!(ended.out.contains("--force"), "{}", ended.out);
-    assert_eq!(front.posts().len(), 3);
+    assert_eq!(proxy.posts().len(), 3);
     project.runner(&["run", "three.yaml", "--force", row[1]]).expect(0);
     project.runner(&["run", "three.yaml"]).expect(0);
-    assert_eq!(front.posts().len(), 4);
+    assert_eq!(proxy.posts().len(), 4);
 }
 
 /// For whoever may write anywhere, the program runs as somebody who may not.
 #[cfg(unix)]
 #[test]
-fn a_folder_that_cannot_be_written_submits_nothing_and_says_why() {
+fn read_only_folder_exits_5_before_any_post() {
     use std::os::unix::fs::PermissionsExt as _;
     use std::os::unix::process::CommandExt as _;
 
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
-    let project = against(&front, false);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = against(&proxy, false);
     let allow = |mode| {
         fs_err::set_permissions(project.path(), std::fs::Permissions::from_mode(mode))
             .expect("a mode can be set");
@@ -211,5 +213,5 @@ fn a_folder_that_cannot_be_written_submits_nothing_and_says_why() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(5), "{said}");
     assert!(said.contains(".runner") && said.to_lowercase().contains("permission denied"), "{said}");
-    assert_eq!(front.posts().len(), 0);
+    assert_eq!(proxy.posts().len(), 0);
 }

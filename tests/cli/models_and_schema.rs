@@ -7,14 +7,14 @@ use crate::support::Project;
 use crate::support::program::root;
 
 #[test]
-fn the_models_as_a_table() {
-    let project = Project::of("any.yaml", "");
-    insta::assert_snapshot!(project.runner(&["models"]).expect(0).told());
+fn models_table() {
+    let project = Project::new("any.yaml", "");
+    insta::assert_snapshot!(project.runner(&["models"]).expect(0).transcript());
 }
 
 #[test]
-fn the_models_for_machines() {
-    let project = Project::of("any.yaml", "");
+fn models_json_and_ndjson() {
+    let project = Project::new("any.yaml", "");
     let whole: Value = serde_json::from_str(&project.runner(&["models", "--format", "json"]).expect(0).out)
         .expect("one document");
     let lines = project.runner(&["models", "--format", "ndjson"]).expect(0).out;
@@ -32,8 +32,8 @@ fn the_models_for_machines() {
 }
 
 #[test]
-fn the_schema_is_the_published_one() {
-    let project = Project::of("any.yaml", "");
+fn schema_matches_published_file() {
+    let project = Project::new("any.yaml", "");
     let printed = project.runner(&["schema"]).expect(0);
     assert_eq!(printed.err, "");
     let published = fs_err::read_to_string(root().join("workflows/workflow.schema.json"))
@@ -42,8 +42,8 @@ fn the_schema_is_the_published_one() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_trouble() {
-    let project = Project::of("any.yaml", "");
+fn closed_stdout_exits_0() {
+    let project = Project::new("any.yaml", "");
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
     let ended = project.command(&["schema"]).stdout(writer).output().expect("the runner starts");

@@ -1,7 +1,7 @@
 //! Services that misbehave, and what that costs: nothing twice.
 
 use crate::support::Project;
-use crate::support::front::{Fate, Front, KEY};
+use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 
 const TWO: &str = r"version: 1
 name: two
@@ -16,21 +16,19 @@ shots:
 ";
 
 #[test]
-fn a_lost_answer_is_held_said_and_resolved() {
+fn indeterminate_submission_is_held_reported_and_resolved() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front =
-        Front::start(
-            folder.path().join("service"),
-            |post| if post == 1 { Fate::IsLost } else { Fate::Arrives },
-        );
-    let project = Project::of("two.yaml", TWO).against(&front.url, KEY);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |post| {
+        if post == 1 { ResponseFault::ConnectionLost } else { ResponseFault::None }
+    });
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
 
     let first = project.runner(&["run", "two.yaml"]).expect(3);
     assert!(first.out.contains("ambiguous") && first.out.contains("runner resolve"), "{}", first.out);
-    assert_eq!(front.posts().len(), 2, "the other shot is made around it");
+    assert_eq!(proxy.posts().len(), 2, "the other shot is made around it");
 
     let second = project.runner(&["run", "two.yaml"]).expect(3);
-    assert_eq!(front.posts().len(), 2, "it is not submitted again: {}", second.told());
+    assert_eq!(proxy.posts().len(), 2, "it is not submitted again: {}", second.transcript());
 
     let listed = project.runner(&["resolve", "two.yaml"]).expect(3);
     let attempt =
@@ -38,52 +36,54 @@ fn a_lost_answer_is_held_said_and_resolved() {
     project.runner(&["resolve", "two.yaml", "no-such-attempt", "--resubmit"]).expect(2);
     project.runner(&["resolve", "two.yaml", attempt, "--resubmit"]).expect(0);
     project.runner(&["run", "two.yaml"]).expect(0);
-    assert_eq!(front.posts().len(), 3);
+    assert_eq!(proxy.posts().len(), 3);
     project.runner(&["resolve", "two.yaml"]).expect(0);
 }
 
 #[test]
-fn too_many_requests_are_waited_out() {
+fn submit_429_is_retried_until_accepted() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front =
-        Front::start(
-            folder.path().join("service"),
-            |post| if post <= 3 { Fate::TooMany } else { Fate::Arrives },
-        );
-    let project = Project::of("two.yaml", TWO).against(&front.url, KEY);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |post| {
+        if post <= 3 { ResponseFault::TooManyRequests } else { ResponseFault::None }
+    });
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     let ended = project.runner(&["run", "two.yaml"]).expect(0);
     assert!(ended.err.contains("slow down"), "{}", ended.err);
 }
 
 #[test]
-fn a_wrong_key_ends_the_run_at_once_and_is_never_shown() {
+fn run_wrong_key_exits_5_and_never_shows_it() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let wrong = "sk-wrong-9876543210";
-    let project = Project::of("two.yaml", TWO).against(&front.url, wrong);
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, wrong);
     let ended = project.runner(&["-vv", "run", "two.yaml", "--jobs", "1"]).expect(5);
-    assert_eq!(front.posts().len(), 1, "one refusal is enough");
-    assert!(!ended.told().contains(wrong), "{}", ended.told());
+    assert_eq!(proxy.posts().len(), 1, "one refusal is enough");
+    assert!(!ended.transcript().contains(wrong), "{}", ended.transcript());
     let ledger = fs_err::read(project.file(".runner/ledger.db")).expect("a ledger");
     assert!(!ledger.windows(wrong.len()).any(|window| window == wrong.as_bytes()));
 }
 
 #[test]
-fn an_address_that_nobody_listens_at_ends_with_words() {
+fn run_unreachable_service_exits_5() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address");
     drop(listener);
-    let project = Project::of("two.yaml", TWO).against(&format!("http://{address}"), KEY);
+    let project = Project::new("two.yaml", TWO).against(&format!("http://{address}"), KEY);
     let ended = project.runner(&["run", "two.yaml"]);
-    assert!(matches!(ended.code, Some(1 | 5)), "{}", ended.told());
-    assert!(ended.told().contains("refused") || ended.told().contains("connect"), "{}", ended.told());
+    assert!(matches!(ended.code, Some(1 | 5)), "{}", ended.transcript());
+    assert!(
+        ended.transcript().contains("refused") || ended.transcript().contains("connect"),
+        "{}",
+        ended.transcript()
+    );
 }
 
 #[test]
-fn a_file_that_was_removed_is_fetched_again_without_paying() {
+fn missing_video_is_downloaded_again_without_submitting() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
-    let project = Project::of("two.yaml", TWO).against(&front.url, KEY);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     project.runner(&["run", "two.yaml"]).expect(0);
     let files: Vec<_> =
         fs_err::read_dir(project.file("out/two")).expect("a folder").filter_map(Result::ok).collect();
@@ -91,18 +91,18 @@ fn a_file_that_was_removed_is_fetched_again_without_paying() {
     fs_err::remove_file(files[0].path()).expect("the file can be removed");
     fs_err::write(files[1].path(), b"not a video").expect("the file can be written");
     let again = project.runner(&["run", "two.yaml"]).expect(0);
-    assert_eq!(front.posts().len(), 2, "{}", again.told());
+    assert_eq!(proxy.posts().len(), 2, "{}", again.transcript());
     assert!(media::probe(&files[1].path()).is_ok());
 }
 
 #[test]
-fn two_runs_at_once_pay_once() {
+fn concurrent_runs_submit_each_shot_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let front = Front::start(folder.path().join("service"), |_| Fate::Arrives);
-    let project = Project::of("two.yaml", TWO).against(&front.url, KEY);
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     let mut runs: Vec<_> = (0..3).map(|_| project.start(&["run", "two.yaml"])).collect();
     for run in &mut runs {
         assert_eq!(run.wait().expect("the child ends").code(), Some(0));
     }
-    assert_eq!(front.posts().len(), 2);
+    assert_eq!(proxy.posts().len(), 2);
 }

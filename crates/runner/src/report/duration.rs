@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// A span of time, in one or two units.
-pub(crate) fn lasting(time: Duration) -> String {
+pub(crate) fn humanize(time: Duration) -> String {
     let seconds = time.as_secs();
     let two = |first: u64, unit: &str, second: u64, smaller: &str| {
         if second == 0 { format!("{first} {unit}") } else { format!("{first} {unit} {second} {smaller}") }
@@ -21,8 +21,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_units_at_most() {
-        let told = |seconds| lasting(Duration::from_secs(seconds));
+    fn durations_have_two_units_at_most() {
+        let told = |seconds| humanize(Duration::from_secs(seconds));
         assert_eq!(
             [0, 59, 60, 61, 3_600, 7_384].map(told),
             ["0 s", "59 s", "1 min", "1 min 1 s", "1 h", "2 h 3 min"]

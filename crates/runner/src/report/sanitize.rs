@@ -4,32 +4,32 @@
 use std::borrow::Cow;
 
 /// The longest message that is passed on, in characters.
-pub(crate) const LONGEST: usize = 500;
+pub(crate) const MAX_MESSAGE_CHARS: usize = 500;
 
 /// What begins an address that may carry a secret.
 const WEB: [&str; 2] = ["https://", "http://"];
 
 /// Text on one line that a terminal takes for text: what would steer it, or turn the direction of reading, is replaced.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
-    if text.chars().any(steers) {
-        Cow::Owned(text.chars().map(|letter| if steers(letter) { '\u{fffd}' } else { letter }).collect())
+    if text.chars().any(is_control) {
+        Cow::Owned(text.chars().map(|letter| if is_control(letter) { '\u{fffd}' } else { letter }).collect())
     } else {
         Cow::Borrowed(text)
     }
 }
 
-fn steers(letter: char) -> bool {
+fn is_control(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
 }
 
-/// A message of others: on one line, without the secret parts of addresses and without data URIs, and at most [`LONGEST`] characters.
+/// A message of others: on one line, without the secret parts of addresses and without data URIs, and at most [`MAX_MESSAGE_CHARS`] characters.
 pub(crate) fn message(text: &str) -> String {
     // A message is looked at as far as it may be shown, however long it is: what is taken out only makes it shorter.
-    let looked_at: String = text.chars().take(LONGEST * 8).collect();
+    let looked_at: String = text.chars().take(MAX_MESSAGE_CHARS * 8).collect();
     let mut told = without_addresses(&line(looked_at.trim()));
-    if told.chars().count() > LONGEST || text.chars().nth(LONGEST * 8).is_some() {
-        told = told.chars().take(LONGEST - 1).collect();
+    if told.chars().count() > MAX_MESSAGE_CHARS || text.chars().nth(MAX_MESSAGE_CHARS * 8).is_some() {
+        told = told.chars().take(MAX_MESSAGE_CHARS - 1).collect();
         told.push('…');
     }
     told
@@ -83,13 +83,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_steers_the_terminal() {
+    fn control_characters_are_replaced() {
         assert_eq!(line("harbor@look=noir"), "harbor@look=noir");
         assert_eq!(line("灯台\u{1b}[2Jx\n\u{202e}y"), "灯台\u{fffd}[2Jx\u{fffd}\u{fffd}y");
     }
 
     #[test]
-    fn addresses_lose_what_is_secret_and_pictures_their_data() {
+    fn urls_and_data_uris_are_redacted() {
         for (given, told) in [
             ("cannot fetch https://cdn.test/a.mp4?sig=SECRET&x=1.", "cannot fetch https://cdn.test/a.mp4?…"),
             (
@@ -108,11 +108,11 @@ mod tests {
     }
 
     #[test]
-    fn messages_end() {
-        assert_eq!(message(&"x".repeat(LONGEST)).chars().count(), LONGEST);
-        for long in ["ä".repeat(LONGEST + 1), "data:,x ".repeat(100_000)] {
+    fn long_messages_are_truncated() {
+        assert_eq!(message(&"x".repeat(MAX_MESSAGE_CHARS)).chars().count(), MAX_MESSAGE_CHARS);
+        for long in ["ä".repeat(MAX_MESSAGE_CHARS + 1), "data:,x ".repeat(100_000)] {
             let told = message(&long);
-            assert!(told.chars().count() <= LONGEST && told.ends_with('…'), "{told}");
+            assert!(told.chars().count() <= MAX_MESSAGE_CHARS && told.ends_with('…'), "{told}");
         }
     }
 }

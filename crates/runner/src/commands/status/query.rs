@@ -9,46 +9,46 @@ use engine::ledger::{OpenAttempt, Reading, RunRow};
 use scheduler::history::{History, Stands};
 use scheduler::{AttemptId, RunId};
 
-use super::record::{Counts, Open, Outstanding, Record, Run, RunIs, Shot, Totals};
-use crate::report::{clean, stream};
+use super::record::{Counts, Open, Outstanding, Record, Run, RunLiveness, Shot, Totals};
+use crate::report::{sanitize, stream};
 
 /// How long tasks take as a rule, by attempt.
 type Typical = HashMap<AttemptId, Duration>;
 
 /// What is looked for.
 #[derive(Debug)]
-pub(crate) struct Survey {
+pub(crate) struct StatusQuery {
     /// What a person calls the workflow file.
     pub(crate) file: String,
     /// How many runs that have ended are shown.
     pub(crate) ended: u32,
     /// The takes of which none is picked, where a workflow was named.
-    pub(crate) to_pick: Option<ToPick>,
+    pub(crate) unpicked: Option<Unpicked>,
     pub(crate) histories: HashMap<RunId, History>,
 }
 
 /// What of a workflow is to be picked.
 #[derive(Debug)]
-pub(crate) struct ToPick {
+pub(crate) struct Unpicked {
     /// The workflow's name.
     pub(crate) workflow: String,
     /// Each shot or instance with the names of its takes.
     pub(crate) shots: Vec<(String, Vec<String>)>,
 }
 
-/// What was found.
+/// What was snapshot.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct Snapshot {
     pub(crate) runs: Vec<Run>,
     pub(crate) shots: Vec<Shot>,
     pub(crate) outstanding: Vec<Outstanding>,
     pub(crate) totals: Totals,
 }
 
-impl Found {
+impl Snapshot {
     /// Whether a run is alive.
     pub(crate) fn is_alive(&self) -> bool {
-        self.runs.iter().any(|run| matches!(run.state, RunIs::Alive | RunIs::Ending))
+        self.runs.iter().any(|run| matches!(run.state, RunLiveness::Alive | RunLiveness::Ending))
     }
 
     /// All of it, one record each.
@@ -60,9 +60,9 @@ impl Found {
     }
 }
 
-impl Survey {
+impl StatusQuery {
     /// Looks at the ledger; `None` where there is none.
-    pub(crate) fn look(&mut self, ledger: &Path) -> Result<Option<Found>, LedgerError> {
+    pub(crate) fn read(&mut self, ledger: &Path) -> Result<Option<Snapshot>, LedgerError> {
         let Some(reading) = Reading::open(ledger)? else { return Ok(None) };
         let rows = reading.runs(self.ended)?;
         let is_anyone_alive = rows.iter().any(|row| row.is_alive);
@@ -84,7 +84,7 @@ impl Survey {
         let typical = reading.typical(&open)?;
         let (held, spent) = reading.spending()?;
         let totals = Totals { held: stream::amount(held), spent: stream::amount(spent) };
-        Ok(Some(Found {
+        Ok(Some(Snapshot {
             runs: rows.iter().map(|row| self.run(row)).collect(),
             shots: shown.iter().flat_map(|row| self.shots(row, &typical)).collect(),
             outstanding: self.outstanding(&rows, &open, &typical),
@@ -100,10 +100,10 @@ impl Survey {
             counts
         });
         let state = match (row.is_alive, row.ended_at) {
-            (true, _) if history.is_some_and(History::is_interrupted) => RunIs::Ending,
-            (true, _) => RunIs::Alive,
-            (false, Some(_)) => RunIs::Ended,
-            (false, None) => RunIs::Died,
+            (true, _) if history.is_some_and(History::is_interrupted) => RunLiveness::Ending,
+            (true, _) => RunLiveness::Alive,
+            (false, Some(_)) => RunLiveness::Ended,
+            (false, None) => RunLiveness::Died,
         };
         Run {
             run: row.run.to_string(),
@@ -128,7 +128,7 @@ impl Survey {
                 attempt: known.attempt.as_ref().map(ToString::to_string),
                 task: known.task.as_ref().map(ToString::to_string),
                 typical_ms: known.attempt.as_ref().and_then(|attempt| millis(typical.get(attempt))),
-                trouble: known.trouble.as_deref().map(clean::message),
+                trouble: known.trouble.as_deref().map(sanitize::message),
             })
             .collect()
     }
@@ -167,7 +167,7 @@ impl Survey {
                 task: open.task.as_ref().map(ToString::to_string),
                 held: open.held,
                 typical_ms: millis(typical.get(&open.attempt)),
-                trouble: open.trouble.as_deref().map(clean::message),
+                trouble: open.trouble.as_deref().map(sanitize::message),
                 remedy,
             }
         });
@@ -176,7 +176,7 @@ impl Survey {
 
     /// Takes of which none is picked, as far as the latest run of the workflow has videos of them.
     fn picks(&self, rows: &[RunRow]) -> Vec<Outstanding> {
-        let Some(ToPick { workflow, shots }) = &self.to_pick else { return Vec::new() };
+        let Some(Unpicked { workflow, shots }) = &self.unpicked else { return Vec::new() };
         let Some(row) = rows.iter().find(|row| row.workflow == *workflow) else { return Vec::new() };
         let Some(history) = self.histories.get(&row.run) else { return Vec::new() };
         let made: HashMap<&str, i64> = history
