@@ -7,7 +7,7 @@ use client::{Client, ClientConfig};
 use contract::Contract;
 use secrecy::SecretString;
 use workflow::plan::{Node, Plan, Source};
-use workflow::{Folder, Options};
+use workflow::{DirFiles, Options};
 
 use crate::support::program::root;
 
@@ -15,7 +15,7 @@ fn requests(example: &str) -> String {
     let folder = root().join("workflows");
     let text = fs_err::read(folder.join(example)).expect("the example is there");
     let plan =
-        workflow::load(&text, example, &Folder::new(&folder), &Options::default(), Contract::embedded())
+        workflow::load(&text, example, &DirFiles::new(&folder), &Options::default(), Contract::embedded())
             .unwrap_or_else(|report| panic!("{report}"));
     let url = "https://api.example.com".parse().expect("an address");
     let client = Client::new(ClientConfig::new(url, SecretString::from("sk-never-shown"))).expect("a client");

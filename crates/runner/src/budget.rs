@@ -6,7 +6,7 @@ use contract::Contract;
 use scheduler::Decision;
 use scheduler::budget::{Caps, Hold, Prices};
 use workflow::plan::{Node, NodeIx, Plan};
-use workflow::prices::{self, Billing, Seconds};
+use workflow::prices::{self, PriceInputs, VideoDuration};
 
 use crate::args;
 use crate::report::plan::Document;
@@ -27,12 +27,12 @@ pub(crate) fn caps(args: &args::BudgetArgs) -> Caps {
 struct Table {
     prices: Option<prices::Prices>,
     is_free: bool,
-    billings: Vec<Billing>,
+    billings: Vec<PriceInputs>,
 }
 
 /// The prices of a plan's nodes: nothing at a service that is free, else by a table, if there is one.
 pub(crate) fn prices(plan: &Plan, is_free: bool, prices: Option<&prices::Prices>) -> Arc<dyn Prices> {
-    let billings = plan.nodes().map(|(_, node)| Billing::of(node, Contract::embedded())).collect();
+    let billings = plan.nodes().map(|(_, node)| PriceInputs::from_node(node, Contract::embedded())).collect();
     Arc::new(Table { prices: prices.cloned(), is_free, billings })
 }
 
@@ -54,8 +54,11 @@ impl Prices for Table {
         if self.is_free {
             return Some(0);
         }
-        let cost =
-            self.prices.as_ref()?.settle(self.billings.get(ix.index())?, Seconds::nearest(seconds)).ok()?;
+        let cost = self
+            .prices
+            .as_ref()?
+            .actual_cost(self.billings.get(ix.index())?, VideoDuration::nearest(seconds))
+            .ok()?;
         i64::try_from(cost.most.micros()).ok()
     }
 }
@@ -101,7 +104,7 @@ pub(crate) fn check_minimum(
     if let Some(cap) = args.max_tasks.filter(|cap| u64::from(*cap) < totals.tasks.least) {
         return below("--max-tasks", cap.to_string(), format!("{} tasks", totals.tasks.least));
     }
-    if let Some(cap) = args.max_seconds.filter(|cap| Seconds::nearest(*cap) < totals.seconds.least) {
+    if let Some(cap) = args.max_seconds.filter(|cap| VideoDuration::nearest(*cap) < totals.seconds.least) {
         return below("--max-seconds", cap.to_string(), format!("{} seconds of video", totals.seconds.least));
     }
     Ok(())

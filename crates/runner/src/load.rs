@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use contract::Contract;
 use serde_json::json;
 use workflow::plan::Plan;
-use workflow::{Checked, Folder, Options, ParamFile, Report};
+use workflow::{CheckOutcome, DirFiles, Options, ParamFile, Report};
 
 use crate::args::{Format, OverrideArgs};
 use crate::exit::Exit;
@@ -15,7 +15,7 @@ use crate::project_paths::ProjectPaths;
 use crate::terminal;
 
 /// The largest workflow file that is read. What is larger is named by the parser's own diagnostic.
-pub(crate) const MAX_FILE_BYTES: u64 = workflow::bounds::FILE_BYTES as u64;
+pub(crate) const MAX_FILE_BYTES: u64 = workflow::limits::MAX_FILE_BYTES as u64;
 
 /// Why there is no plan. Nothing was submitted and nothing written.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(crate) enum LoadError {
 
 /// Reads, checks and compiles a workflow file; warnings go to standard error.
 pub(crate) fn load(file: &Path, overrides: &OverrideArgs) -> Result<Plan, LoadError> {
-    let Checked { plan, report } = check(file, overrides)?;
+    let CheckOutcome { plan, report } = check(file, overrides)?;
     let refused = |report| LoadError::Report(Box::new(report));
     match plan {
         None => Err(refused(report)),
@@ -42,12 +42,12 @@ pub(crate) fn load(file: &Path, overrides: &OverrideArgs) -> Result<Plan, LoadEr
 }
 
 /// Reads and checks a workflow file: its plan, where it has one, and all that there is to say about it.
-pub(crate) fn check(file: &Path, overrides: &OverrideArgs) -> Result<Checked, LoadError> {
+pub(crate) fn check(file: &Path, overrides: &OverrideArgs) -> Result<CheckOutcome, LoadError> {
     let paths = ProjectPaths::for_workflow(file).map_err(unreadable)?;
     let text = read(file).map_err(unreadable)?;
     let options = options(file, overrides)?;
     let name = file.display().to_string();
-    Ok(workflow::check(&text, &name, &Folder::new(&paths.folder), &options, Contract::embedded()))
+    Ok(workflow::check(&text, &name, &DirFiles::new(&paths.folder), &options, Contract::embedded()))
 }
 
 /// What the compiler is told besides the file: what the user gives for this time, and what was picked.
@@ -102,7 +102,7 @@ impl LoadError {
         match (format, self) {
             (Format::Text, _) | (_, Self::Unreadable(_)) => self.print(),
             (Format::Json | Format::Ndjson, Self::Report(report)) => {
-                outln!("{}", json!({ "diagnostics": report.records() }));
+                outln!("{}", json!({ "diagnostics": report.to_json() }));
             }
         }
         Exit::InvalidInput

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use contract::Contract;
 use workflow::plan::Plan;
-use workflow::prices::{Between, Billing, Money, Prices, Unpriced};
+use workflow::prices::{Interval, Money, PriceInputs, Prices, Unpriced};
 
 use crate::load::{LoadError, MAX_FILE_BYTES};
 use crate::project_paths::{ProjectPaths, display_path};
@@ -24,7 +24,7 @@ pub(crate) struct PriceTable {
 }
 
 /// What a node's task costs: nothing is known without a table.
-pub(crate) type Cost = Option<Result<Between<Money>, Unpriced>>;
+pub(crate) type Cost = Option<Result<Interval<Money>, Unpriced>>;
 
 impl PriceTable {
     /// Reads the table that is named, or the one beside the workflow where there is one. Warnings are said on standard error.
@@ -58,11 +58,11 @@ impl PriceTable {
 }
 
 /// What of each node's request decides its price, in the plan's order.
-pub(crate) fn billings(plan: &Plan) -> Vec<Billing> {
-    plan.nodes().map(|(_, node)| Billing::of(node, Contract::embedded())).collect()
+pub(crate) fn billings(plan: &Plan) -> Vec<PriceInputs> {
+    plan.nodes().map(|(_, node)| PriceInputs::from_node(node, Contract::embedded())).collect()
 }
 
 /// What a task costs by a table, where there is one.
-pub(crate) fn cost(table: Option<&PriceTable>, billing: &Billing) -> Cost {
+pub(crate) fn cost(table: Option<&PriceTable>, billing: &PriceInputs) -> Cost {
     table.map(|table| table.prices.estimate(billing))
 }

@@ -1,7 +1,7 @@
 //! What a run has cost, as far as that is known when it ends.
 
 use serde::Serialize;
-use workflow::prices::{Between, Money, Seconds};
+use workflow::prices::{Interval, Money, VideoDuration};
 
 use crate::state::{Decision, Outcome, RunSummary};
 
@@ -11,7 +11,7 @@ pub struct Spending {
     /// Videos that were made.
     pub made: u64,
     /// What those cost that have a price.
-    pub spent: Between<Money>,
+    pub spent: Interval<Money>,
     /// How many of them have no price.
     pub unpriced: u64,
     /// Tasks that failed at the service or are still out there, or of which nobody knows whether they were accepted.
@@ -26,7 +26,7 @@ impl Spending {
     #[must_use]
     pub fn of(
         summary: &RunSummary,
-        price: impl Fn(usize, Option<Seconds>) -> Option<Between<Money>>,
+        price: impl Fn(usize, Option<VideoDuration>) -> Option<Interval<Money>>,
     ) -> Self {
         let mut spending = Self::default();
         for (at, node) in summary.nodes.iter().enumerate() {
@@ -37,7 +37,7 @@ impl Spending {
                 spending.add(false, price(at, None));
             }
             let video = match &node.outcome {
-                Outcome::Done { artifact, .. } => Some(Seconds::nearest(artifact.seconds)),
+                Outcome::Done { artifact, .. } => Some(VideoDuration::nearest(artifact.seconds)),
                 Outcome::Failed { task: Some(_), .. }
                 | Outcome::Detached { .. }
                 | Outcome::Ambiguous { .. } => None,
@@ -52,7 +52,7 @@ impl Spending {
         spending
     }
 
-    fn add(&mut self, made: bool, cost: Option<Between<Money>>) {
+    fn add(&mut self, made: bool, cost: Option<Interval<Money>>) {
         *(if made { &mut self.made } else { &mut self.open }) += 1;
         match cost {
             None => self.unpriced += 1,
@@ -124,17 +124,20 @@ mod tests {
             held: Amount::default(),
             spent: Amount::default(),
         };
-        let cents = |seconds: Seconds| Money::from_micros(seconds.millis() * 10);
+        let cents = |seconds: VideoDuration| Money::from_micros(seconds.millis() * 10);
         let spending = Spending::of(&summary, |at, video| match (at, video) {
             (1, _) => None,
-            (_, Some(video)) => Some(Between::exactly(cents(video))),
-            (_, None) => Some(Between { least: cents(Seconds::whole(4)), most: cents(Seconds::whole(15)) }),
+            (_, Some(video)) => Some(Interval::exactly(cents(video))),
+            (_, None) => Some(Interval {
+                least: cents(VideoDuration::whole(4)),
+                most: cents(VideoDuration::whole(15)),
+            }),
         });
         assert_eq!(
             spending,
             Spending {
                 made: 2,
-                spent: Between::exactly(Money::from_micros(60_400)),
+                spent: Interval::exactly(Money::from_micros(60_400)),
                 unpriced: 1,
                 open: 1,
                 at_most_besides: Money::from_micros(150_000),

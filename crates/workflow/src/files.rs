@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// Why a file could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FileTrouble {
+pub enum FileError {
     /// There is no such file.
     Missing,
     /// It is a folder or a device.
@@ -20,7 +20,7 @@ pub enum FileTrouble {
     Unreadable(String),
 }
 
-impl fmt::Display for FileTrouble {
+impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => f.write_str("there is no such file"),
@@ -36,16 +36,16 @@ impl fmt::Display for FileTrouble {
 pub trait Files {
     /// The content of a file of at most `most` bytes. The path is relative to the folder of the workflow file and
     /// stays below it, unless the caller of the compiler allowed otherwise.
-    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileTrouble>;
+    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileError>;
 
     /// The files and folders in a folder, in no promised order; at most `most` and one. The path is as for [`Files::read`]; the
     /// empty one is the workflow's own folder. Names that are not Unicode are left out.
-    fn list(&self, folder: &Path, most: usize) -> Result<Vec<Listed>, FileTrouble>;
+    fn list(&self, folder: &Path, most: usize) -> Result<Vec<DirEntry>, FileError>;
 }
 
 /// One entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Listed {
+pub struct DirEntry {
     /// Its name, without its folder.
     pub name: String,
     /// Whether it is a folder itself.
@@ -54,12 +54,12 @@ pub struct Listed {
 
 /// Files on disk.
 #[derive(Clone, Debug)]
-pub struct Folder {
+pub struct DirFiles {
     root: PathBuf,
     outside: bool,
 }
 
-impl Folder {
+impl DirFiles {
     /// Files below a folder; links that lead out of it are refused.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
@@ -74,50 +74,50 @@ impl Folder {
     }
 
     /// Where a path leads, links followed.
-    fn resolve(&self, path: &Path) -> Result<PathBuf, FileTrouble> {
+    fn resolve(&self, path: &Path) -> Result<PathBuf, FileError> {
         let root = if self.root.as_os_str().is_empty() { Path::new(".") } else { &self.root };
-        let full = root.join(path).canonicalize().map_err(trouble)?;
-        if !self.outside && !full.starts_with(root.canonicalize().map_err(trouble)?) {
-            return Err(FileTrouble::Outside);
+        let full = root.join(path).canonicalize().map_err(file_error)?;
+        if !self.outside && !full.starts_with(root.canonicalize().map_err(file_error)?) {
+            return Err(FileError::Outside);
         }
         Ok(full)
     }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
-fn trouble(error: std::io::Error) -> FileTrouble {
+fn file_error(error: std::io::Error) -> FileError {
     match error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => FileTrouble::Missing,
-        _ => FileTrouble::Unreadable(error.kind().to_string()),
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => FileError::Missing,
+        _ => FileError::Unreadable(error.kind().to_string()),
     }
 }
 
-impl Files for Folder {
-    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileTrouble> {
+impl Files for DirFiles {
+    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
         let full = self.resolve(path)?;
         // Looked at before it is opened: opening a pipe would wait for a writer.
-        let facts = full.metadata().map_err(trouble)?;
+        let facts = full.metadata().map_err(file_error)?;
         if !facts.is_file() {
-            return Err(FileTrouble::NotAFile);
+            return Err(FileError::NotAFile);
         }
         if facts.len() > most {
-            return Err(FileTrouble::TooLarge);
+            return Err(FileError::TooLarge);
         }
         let mut bytes = Vec::new();
-        let file = std::fs::File::open(&full).map_err(trouble)?;
-        file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(trouble)?;
-        if bytes.len() as u64 > most { Err(FileTrouble::TooLarge) } else { Ok(bytes) }
+        let file = std::fs::File::open(&full).map_err(file_error)?;
+        file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(file_error)?;
+        if bytes.len() as u64 > most { Err(FileError::TooLarge) } else { Ok(bytes) }
     }
 
-    fn list(&self, folder: &Path, most: usize) -> Result<Vec<Listed>, FileTrouble> {
+    fn list(&self, folder: &Path, most: usize) -> Result<Vec<DirEntry>, FileError> {
         let full = self.resolve(folder)?;
         let mut found = Vec::new();
-        for entry in std::fs::read_dir(&full).map_err(trouble)?.take(most.saturating_add(1)) {
-            let Ok(name) = entry.map_err(trouble)?.file_name().into_string() else { continue };
+        for entry in std::fs::read_dir(&full).map_err(file_error)?.take(most.saturating_add(1)) {
+            let Ok(name) = entry.map_err(file_error)?.file_name().into_string() else { continue };
             // What a link leads to counts; what cannot be looked at is no file to use.
             let Ok(facts) = full.join(&name).metadata() else { continue };
             if facts.is_dir() || facts.is_file() {
-                found.push(Listed { name, folder: facts.is_dir() });
+                found.push(DirEntry { name, folder: facts.is_dir() });
             }
         }
         Ok(found)
@@ -140,32 +140,32 @@ impl InMemory {
 }
 
 impl Files for InMemory {
-    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileTrouble> {
-        let bytes = self.files.get(path).ok_or(FileTrouble::Missing)?;
-        if bytes.len() as u64 > most { Err(FileTrouble::TooLarge) } else { Ok(bytes.clone()) }
+    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
+        let bytes = self.files.get(path).ok_or(FileError::Missing)?;
+        if bytes.len() as u64 > most { Err(FileError::TooLarge) } else { Ok(bytes.clone()) }
     }
 
-    fn list(&self, folder: &Path, most: usize) -> Result<Vec<Listed>, FileTrouble> {
-        let found: BTreeSet<Listed> = self
+    fn list(&self, folder: &Path, most: usize) -> Result<Vec<DirEntry>, FileError> {
+        let found: BTreeSet<DirEntry> = self
             .files
             .keys()
             .filter_map(|path| path.strip_prefix(folder).ok())
             .filter_map(|rest| {
                 let mut parts = rest.components();
                 let name = parts.next()?.as_os_str().to_str()?.to_owned();
-                Some(Listed { name, folder: parts.next().is_some() })
+                Some(DirEntry { name, folder: parts.next().is_some() })
             })
             .take(most.saturating_add(1))
             .collect();
         if found.is_empty() && !folder.as_os_str().is_empty() {
-            return Err(FileTrouble::Missing);
+            return Err(FileError::Missing);
         }
         Ok(found.into_iter().collect())
     }
 }
 
 /// The path without `.` and `..`, or nothing where it leaves its folder or is absolute.
-pub(crate) fn inside(path: &str) -> Option<PathBuf> {
+pub(crate) fn normalize_relative(path: &str) -> Option<PathBuf> {
     let mut clean = PathBuf::new();
     for component in Path::new(path).components() {
         match component {
@@ -189,9 +189,9 @@ mod tests {
 
     #[test]
     fn paths_stay_in_their_folder() {
-        assert_eq!(inside("stills/../stills/./a.png"), Some(PathBuf::from("stills/a.png")));
+        assert_eq!(normalize_relative("stills/../stills/./a.png"), Some(PathBuf::from("stills/a.png")));
         for path in ["../a.png", "/etc/passwd", "a/../../b", "", ".", "c:\\x.png", "..\\x.png"] {
-            assert_eq!(inside(path), None, "{path}");
+            assert_eq!(normalize_relative(path), None, "{path}");
         }
     }
 }

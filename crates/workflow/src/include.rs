@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::files::{self, Files};
+use crate::limits;
 use crate::load::{Options, ParamFile};
 use crate::source::{Source, Span, Spanned};
 use crate::syntax::{self, Entry, Param, Workflow};
@@ -68,7 +68,7 @@ fn read(name: &str, text: String, source: &mut Source, problems: &mut Problems) 
     let tree = yaml::read(&file, &mut found);
     let start = source.add(file);
     problems.extend_from(found, start);
-    tree.map(|tree| tree.moved(start))
+    tree.map(|tree| tree.offset_by(start))
 }
 
 #[derive(Default)]
@@ -118,7 +118,7 @@ impl Reading<'_> {
         if self.seen.contains_key(&path) {
             return;
         }
-        if self.seen.len() >= bounds::INCLUDES || self.open.len() >= bounds::INCLUDE_DEPTH {
+        if self.seen.len() >= limits::MAX_INCLUDES || self.open.len() >= limits::MAX_INCLUDE_DEPTH {
             self.limit(name.span);
             return;
         }
@@ -136,7 +136,7 @@ impl Reading<'_> {
 
     fn path(&mut self, name: &Spanned<String>, folder: &Path) -> Option<PathBuf> {
         let relative = folder.join(&name.value);
-        let clean = relative.to_str().and_then(files::inside);
+        let clean = relative.to_str().and_then(files::normalize_relative);
         let path =
             clean.or_else(|| (self.options.allow_outside && !name.value.is_empty()).then_some(relative));
         if path.is_none() {
@@ -149,13 +149,13 @@ impl Reading<'_> {
     }
 
     fn text(&mut self, name: &Spanned<String>, path: &Path) -> Option<String> {
-        let left = bounds::INCLUDED_BYTES.saturating_sub(self.bytes);
+        let left = limits::MAX_INCLUDED_BYTES.saturating_sub(self.bytes);
         let text = match self.files.read(path, left as u64) {
             Ok(bytes) => {
                 self.bytes += bytes.len();
                 String::from_utf8(bytes).map_err(|_| "this file is not UTF-8 text".to_owned())
             }
-            Err(files::FileTrouble::TooLarge) => {
+            Err(files::FileError::TooLarge) => {
                 self.limit(name.span);
                 return None;
             }
@@ -178,9 +178,9 @@ impl Reading<'_> {
         let message = "this workflow includes too much";
         self.problems.push(Diagnostic::error("include-limit", span, message).help(format!(
             "there are at most {} included files, {} deep, of {} MiB together with the workflow",
-            grouped(bounds::INCLUDES as u128),
-            bounds::INCLUDE_DEPTH,
-            bounds::INCLUDED_BYTES / 1024 / 1024
+            grouped(limits::MAX_INCLUDES as u128),
+            limits::MAX_INCLUDE_DEPTH,
+            limits::MAX_INCLUDED_BYTES / 1024 / 1024
         )));
     }
 }

@@ -11,17 +11,17 @@
 //!
 //! [`check`] goes all the way and lists everything that is wrong; [`load`] is the same for callers who only want the plan.
 
-pub mod bounds;
 mod diagnostic;
-pub mod draft;
 mod expand;
 mod files;
 pub mod import;
 mod include;
+pub mod limits;
 mod load;
 mod matrix;
 pub mod plan;
 pub mod prices;
+pub mod scaffold;
 mod schema;
 mod seal;
 mod source;
@@ -29,10 +29,10 @@ mod syntax;
 mod template;
 mod yaml;
 
-pub use diagnostic::{CODES, Diagnostic, Label, Record, RecordSpan, Report, Severity, render};
+pub use diagnostic::{CODES, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report, Severity, render};
 pub use expand::Instances;
-pub use files::{FileTrouble, Files, Folder, InMemory, Listed};
-pub use load::{Checked, Options, ParamFile, check, expand, load, parse};
+pub use files::{DirEntry, DirFiles, FileError, Files, InMemory};
+pub use load::{CheckOutcome, Options, ParamFile, check, expand, load, parse};
 pub use plan::{
     BrokenSeal, Cell, Clip, Edge, Film, Frame, Input, InputIdentity, Node, NodeIx, NodeKey, Place, Plan,
     Request, key,
@@ -40,7 +40,7 @@ pub use plan::{
 pub use schema::workflow_schema;
 pub use seal::seal;
 pub use source::{Position, Source, Span, Spanned};
-pub use syntax::{Continues, Entry, FilmWords, Param, ParamKind, Shot, ShotRef, Workflow};
+pub use syntax::{Continues, Entry, FilmSpec, Param, ParamKind, Shot, ShotRef, Workflow};
 pub use yaml::{Key, Yaml, YamlValue, from_yaml, to_yaml};
 
 /// Seconds that a video is taken to last where its request does not say: the service's document states no default.

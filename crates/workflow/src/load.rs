@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use contract::Contract;
 
-use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, Report};
 use crate::expand::{self, Cx, Instances};
 use crate::files::Files;
 use crate::include;
+use crate::limits;
 use crate::plan::Plan;
 use crate::seal::seal;
 use crate::source::{Source, Span};
@@ -45,7 +45,7 @@ pub struct ParamFile {
 
 /// What came of a file.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct CheckOutcome {
     /// The plan, where the file has no errors.
     pub plan: Option<Plan>,
     /// Errors and warnings.
@@ -66,7 +66,7 @@ pub fn load(
     options: &Options,
     contract: &Contract,
 ) -> Result<Plan, Report> {
-    let Checked { plan, report } = check(bytes, file_name, files, options, contract);
+    let CheckOutcome { plan, report } = check(bytes, file_name, files, options, contract);
     plan.ok_or(report)
 }
 
@@ -78,14 +78,14 @@ pub fn check(
     files: &dyn Files,
     options: &Options,
     contract: &Contract,
-) -> Checked {
+) -> CheckOutcome {
     let mut problems = Problems::default();
     let mut source = read_text(bytes, file_name, &mut problems);
     let plan =
         if problems.any() { None } else { compile(&mut source, files, options, contract, &mut problems) };
     let plan = if problems.any() { None } else { plan };
     let (diagnostics, unlisted) = problems.into_sorted();
-    Checked { plan, report: Report { source, diagnostics, unlisted } }
+    CheckOutcome { plan, report: Report { source, diagnostics, unlisted } }
 }
 
 /// The first phase: words known, every value with its place. The texts of files that the workflow includes are added to `source`.
@@ -126,14 +126,14 @@ fn parse_all(
     options: &Options,
     problems: &mut Problems,
 ) -> Option<Workflow> {
-    if source.text().len() > bounds::FILE_BYTES {
+    if source.text().len() > limits::MAX_FILE_BYTES {
         problems.push(too_large());
         return None;
     }
     let tree = yaml::read(source, problems)?;
     let mut workflow = syntax::read(&tree, source, problems)?;
     include::add(&mut workflow, source, files, options, problems);
-    workflow.given = include::param_files(&options.param_files, source, problems);
+    workflow.param_overrides = include::param_files(&options.param_files, source, problems);
     Some(workflow)
 }
 
@@ -178,7 +178,7 @@ fn compile(
 }
 
 pub(crate) fn read_text(bytes: &[u8], file_name: &str, problems: &mut Problems) -> Source {
-    if bytes.len() > bounds::FILE_BYTES {
+    if bytes.len() > limits::MAX_FILE_BYTES {
         problems.push(too_large());
         // The beginning is enough to show the place.
         let start = String::from_utf8_lossy(&bytes[..1024]).into_owned();
@@ -210,7 +210,10 @@ fn too_large() -> Diagnostic {
     Diagnostic::error(
         "file-too-large",
         Span::default(),
-        format!("this file is larger than {} MiB, the most a workflow has", bounds::FILE_BYTES / 1024 / 1024),
+        format!(
+            "this file is larger than {} MiB, the most a workflow has",
+            limits::MAX_FILE_BYTES / 1024 / 1024
+        ),
     )
     .help("long tables belong into `params` of several workflows, media into files of their own")
 }

@@ -42,7 +42,7 @@ impl Span {
     }
 
     /// The same piece of a text that stands further on.
-    pub(crate) fn moved(self, by: usize) -> Self {
+    pub(crate) fn offset_by(self, by: usize) -> Self {
         Self::new(self.start() + by, self.end() + by)
     }
 
@@ -207,7 +207,7 @@ mod tests {
             (source.name_at(b), source.name_at(c), source.name_at(c + 99)),
             ("b.yaml", "c.yaml", "c.yaml")
         );
-        assert_eq!(source.slice(Span::new(5, 9).moved(b)), "vier");
+        assert_eq!(source.slice(Span::new(5, 9).offset_by(b)), "vier");
         assert_eq!(source.position(b + 5), Position { line: 2, column: 1 });
         assert_eq!(source.position(c + 2), Position { line: 1, column: 3 });
         assert_eq!(source.slice(Span::new(4, 7)), "two");

@@ -16,7 +16,7 @@ fn survives(bytes: &[u8]) {
         Err(report) => {
             assert!(report.errors() > 0);
             assert!(!report.render(true).is_empty());
-            for record in report.records() {
+            for record in report.to_json() {
                 assert!(record.line > 0 && record.column > 0 && !record.message.is_empty());
             }
         }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use contract::Contract;
 use serde_json::{Value, json};
 use workflow::plan::{Clip, Plan, Source};
-use workflow::{CODES, Checked, Folder, check};
+use workflow::{CODES, CheckOutcome, DirFiles, check};
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
@@ -33,16 +33,16 @@ fn fixtures(folder: &Path) -> Vec<(String, PathBuf)> {
     found
 }
 
-fn check_file(path: &Path) -> Checked {
+fn check_file(path: &Path) -> CheckOutcome {
     let bytes = std::fs::read(path).unwrap();
     let name = path.file_name().unwrap().to_str().unwrap();
     let folder = path.parent().unwrap();
     let options = fixture::options(&String::from_utf8_lossy(&bytes), folder);
-    check(&bytes, name, &Folder::new(folder), &options, Contract::embedded())
+    check(&bytes, name, &DirFiles::new(folder), &options, Contract::embedded())
 }
 
 fn load_file(path: &Path) -> Result<Plan, workflow::Report> {
-    let Checked { plan, report } = check_file(path);
+    let CheckOutcome { plan, report } = check_file(path);
     plan.ok_or(report)
 }
 
@@ -120,8 +120,8 @@ fn snapshot(folder: &str, name: &str, text: &str) {
 fn invalid_files_say_what_is_wrong() {
     for (name, path) in fixtures(&folder("tests/invalid")) {
         let Err(report) = load_file(&path) else { panic!("{name} is taken for valid") };
-        assert_eq!(report.records().len(), report.diagnostics.len());
-        for record in report.records() {
+        assert_eq!(report.to_json().len(), report.diagnostics.len());
+        for record in report.to_json() {
             assert!(record.line >= 1 && record.column >= 1, "{name}");
             let first = &record.spans[0];
             assert_eq!(
@@ -143,7 +143,7 @@ fn invalid_files_say_what_is_wrong() {
 #[test]
 fn files_that_are_surely_not_meant_so_are_warned_of() {
     for (name, path) in fixtures(&folder("tests/warned")) {
-        let Checked { plan, report } = check_file(&path);
+        let CheckOutcome { plan, report } = check_file(&path);
         assert!(plan.is_some(), "{report}");
         assert!(report.warnings() > 0 && report.errors() == 0, "{name}");
         snapshot("warned", &name, &report.render(false));

@@ -12,7 +12,7 @@ fn refused(bytes: &[u8]) -> Report {
 
 /// Code, line and column of the first diagnostic.
 fn first(bytes: &[u8]) -> (&'static str, usize, usize) {
-    let record = refused(bytes).records().into_iter().next().unwrap();
+    let record = refused(bytes).to_json().into_iter().next().unwrap();
     (record.code, record.line, record.column)
 }
 
@@ -31,8 +31,8 @@ fn a_huge_file_is_refused_unread() {
     let mut file = b"version: 1\nname: ".to_vec();
     file.resize(50 * 1024 * 1024, b'x');
     let report = refused(&file);
-    assert_eq!(report.records()[0].code, "file-too-large");
-    assert_eq!(report.records()[0].message, "this file is larger than 4 MiB, the most a workflow has");
+    assert_eq!(report.to_json()[0].code, "file-too-large");
+    assert_eq!(report.to_json()[0].message, "this file is larger than 4 MiB, the most a workflow has");
     assert!(report.render(true).len() < 4_000);
 }
 
@@ -119,7 +119,7 @@ shots:
     let codes: Vec<_> = report.diagnostics.iter().map(|found| found.code).collect();
     assert!(codes.contains(&"unknown-field") && codes.contains(&"refused-request"), "{report}");
     assert!(report.diagnostics.iter().any(|found| found.primary.text.contains("in at least")), "{report}");
-    assert_eq!(report.records().last().unwrap().line, 5, "the other shot is looked at all the same");
+    assert_eq!(report.to_json().last().unwrap().line, 5, "the other shot is looked at all the same");
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn long_lines_are_shown_in_part() {
 #[test]
 fn a_repeated_integer_key_is_found_too() {
     let report = refused(b"version: 1\nparams:\n  1: a\n  1: b\nshots: []\n");
-    let found = report.records().into_iter().find(|record| record.code == "duplicate-key").unwrap();
+    let found = report.to_json().into_iter().find(|record| record.code == "duplicate-key").unwrap();
     assert_eq!((found.line, found.column), (4, 3));
 }
 

@@ -4,7 +4,7 @@
 use contract::Contract;
 use serde_json::{Value, json};
 use workflow::plan::{InputIdentity, NodeKey, Plan, key};
-use workflow::{Folder, InMemory, Options, Source, load};
+use workflow::{DirFiles, InMemory, Options, Source, load};
 
 const CHAIN: &str = "version: 1
 name: chain
@@ -201,7 +201,7 @@ fn parameters_from_outside_are_values_and_not_templates() {
     let options = Options { params: vec![("lok".to_owned(), "x".to_owned())], ..Options::default() };
     let report = load(CHAIN.as_bytes(), "chain.yaml", &InMemory::default(), &options, Contract::embedded())
         .unwrap_err();
-    let record = &report.records()[0];
+    let record = &report.to_json()[0];
     assert_eq!(
         (record.code, record.help.as_deref(), record.line),
         ("unknown-param", Some("did you mean `look`?"), 3)
@@ -250,9 +250,9 @@ fn a_link_does_not_lead_out_of_the_folder() {
     let text = "version: 1\nshots: [{id: a, model: modelb-video-480p, prompt: x, first_frame: link.png}]\n";
     let options = Options::default();
     let refused =
-        load(text.as_bytes(), "a.yaml", &Folder::new(&inside), &options, Contract::embedded()).unwrap_err();
+        load(text.as_bytes(), "a.yaml", &DirFiles::new(&inside), &options, Contract::embedded()).unwrap_err();
     assert!(refused.diagnostics[0].message.contains("outside"), "{refused}");
-    let folder = Folder::new(&inside).with_outside(true);
+    let folder = DirFiles::new(&inside).with_outside(true);
     assert!(load(text.as_bytes(), "a.yaml", &folder, &options, Contract::embedded()).is_ok());
     std::fs::remove_dir_all(&root).unwrap();
 }

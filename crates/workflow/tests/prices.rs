@@ -3,7 +3,7 @@
 
 use contract::Contract;
 use workflow::plan::{Node, Plan};
-use workflow::prices::{self, Billing, Chance, Forecast, Prices, Seconds};
+use workflow::prices::{self, CostEstimate, EstimateKind, PriceInputs, Prices, VideoDuration};
 use workflow::{InMemory, Options, load};
 
 const TABLE: &str = "version: 1
@@ -31,7 +31,7 @@ fn plan(shots: &str) -> Plan {
 }
 
 fn cost(prices: &Prices, node: &Node) -> Result<String, String> {
-    let billing = Billing::of(node, Contract::embedded());
+    let billing = PriceInputs::from_node(node, Contract::embedded());
     match prices.estimate(&billing) {
         Ok(cost) => Ok(cost.to_string()),
         Err(unpriced) => Err(unpriced.to_string()),
@@ -91,8 +91,8 @@ fn what_was_left_open_is_settled_by_the_video() {
     );
     let settled: Vec<String> = plan
         .nodes()
-        .map(|(_, node)| Billing::of(node, Contract::embedded()))
-        .map(|billing| prices.settle(&billing, Seconds::nearest(6.04)).unwrap().to_string())
+        .map(|(_, node)| PriceInputs::from_node(node, Contract::embedded()))
+        .map(|billing| prices.actual_cost(&billing, VideoDuration::nearest(6.04)).unwrap().to_string())
         .collect();
     assert_eq!(settled, ["0.60", "0.50"]);
 }
@@ -106,15 +106,15 @@ fn sums_are_exact_and_what_has_no_price_is_counted_apart() {
   - {id: free, model: modelb-video-720p, prompt: p, seconds: 3}
 ",
     );
-    let mut forecast = Forecast::default();
+    let mut forecast = CostEstimate::default();
     for (_, node) in plan.nodes() {
-        let billing = Billing::of(node, Contract::embedded());
-        let chance = if &*node.shot == "open" { Chance::Possible } else { Chance::Certain };
+        let billing = PriceInputs::from_node(node, Contract::embedded());
+        let chance = if &*node.shot == "open" { EstimateKind::Possible } else { EstimateKind::Certain };
         forecast.add(&billing, prices.estimate(&billing).ok(), chance);
     }
     insta::assert_json_snapshot!(forecast);
     let json = serde_json::to_string(&forecast).unwrap();
-    assert_eq!(serde_json::from_str::<Forecast>(&json).unwrap(), forecast);
+    assert_eq!(serde_json::from_str::<CostEstimate>(&json).unwrap(), forecast);
 }
 
 #[test]

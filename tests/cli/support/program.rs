@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use contract::Contract;
 use tempfile::TempDir;
 use workflow::plan::Plan;
-use workflow::{Folder, Options};
+use workflow::{DirFiles, Options};
 
 /// A folder with a workflow in it.
 pub(crate) struct Project {
@@ -58,7 +58,7 @@ impl Project {
     /// The plan of a workflow in the folder.
     pub(crate) fn plan(&self, name: &str) -> Plan {
         let text = fs_err::read(self.file(name)).expect("the workflow is there");
-        workflow::load(&text, name, &Folder::new(self.path()), &Options::default(), Contract::embedded())
+        workflow::load(&text, name, &DirFiles::new(self.path()), &Options::default(), Contract::embedded())
             .unwrap_or_else(|report| panic!("{report}"))
     }
 

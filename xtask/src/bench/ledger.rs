@@ -16,7 +16,7 @@ use scheduler::{
     Action, Answer, Artifact, AttemptId, Event, Millis, Outcome, Policy, Prior, RunId, RunState, TaskId,
 };
 use workflow::plan::{NodeIx, Plan};
-use workflow::{Folder, Options};
+use workflow::{DirFiles, Options};
 
 /// Nodes in the one run.
 const NODES: usize = 100_000;
@@ -164,7 +164,7 @@ fn plan(project: &std::path::Path) -> Result<Arc<Plan>, String> {
     workflow::load(
         text.as_bytes(),
         "bench.yaml",
-        &Folder::new(project),
+        &DirFiles::new(project),
         &Options::default(),
         Contract::embedded(),
     )

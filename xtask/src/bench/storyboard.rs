@@ -10,7 +10,7 @@ use contract::Contract;
 use media::RgbImage;
 use renderer::{Job, Procedural, Quality, Renderer as _};
 use workflow::plan::{NodeIx, Plan};
-use workflow::{Folder, Options};
+use workflow::{DirFiles, Options};
 
 /// Upper bound of the ratio to rendering alone.
 const MAX_RATIO: f64 = 1.3;
@@ -21,7 +21,7 @@ pub(super) fn measure(root: &Path) -> Result<String, String> {
     let plan = workflow::load(
         &text,
         "storyboard.yaml",
-        &Folder::new(&folder),
+        &DirFiles::new(&folder),
         &Options::default(),
         Contract::embedded(),
     )

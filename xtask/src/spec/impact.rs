@@ -8,7 +8,7 @@ use contract::{Contract, Family};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use workflow::plan::{Node, Plan};
-use workflow::{Folder, Options, Report};
+use workflow::{DirFiles, Options, Report};
 
 /// Impact of the new contract on one workflow.
 #[derive(Debug, Serialize)]
@@ -76,7 +76,7 @@ pub(super) fn impact(
     diff: &Diff,
 ) -> Result<Impact, String> {
     let bytes = fs_err::read(file).map_err(|error| error.to_string())?;
-    let folder = Folder::new(file.parent().unwrap_or(Path::new("")));
+    let folder = DirFiles::new(file.parent().unwrap_or(Path::new("")));
     let compile = |contract: &Contract| workflow::load(&bytes, name, &folder, &Options::default(), contract);
     let (before, after) = (compile(old), compile(new));
     let plan = before.as_ref().ok().or(after.as_ref().ok());
@@ -94,7 +94,7 @@ pub(super) fn impact(
 }
 
 fn problems(report: &Report) -> Vec<String> {
-    let lines = report.records().into_iter().map(|record| {
+    let lines = report.to_json().into_iter().map(|record| {
         format!("{}:{}:{}: {} ({})", record.file, record.line, record.column, record.message, record.code)
     });
     lines.collect()

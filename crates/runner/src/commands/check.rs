@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use workflow::Checked;
+use workflow::CheckOutcome;
 
 use crate::args::{CheckArgs, Format};
 use crate::exit::Exit;
@@ -20,7 +20,7 @@ pub(crate) fn check(args: &CheckArgs) -> Exit {
                 match args.format {
                     Format::Text => print_text(file, &checked, refused),
                     Format::Json | Format::Ndjson => {
-                        records.extend(checked.report.records().into_iter().map(|record| json!(record)));
+                        records.extend(checked.report.to_json().into_iter().map(|record| json!(record)));
                     }
                 }
                 refused
@@ -45,7 +45,7 @@ pub(crate) fn check(args: &CheckArgs) -> Exit {
     exit
 }
 
-fn print_text(file: &Path, checked: &Checked, refused: bool) {
+fn print_text(file: &Path, checked: &CheckOutcome, refused: bool) {
     err!("{}", checked.report.render(terminal::has_color()));
     if let Some(plan) = &checked.plan
         && !refused
@@ -60,6 +60,6 @@ fn unreadable(file: &Path, refused: &LoadError) -> Vec<Value> {
         LoadError::Unreadable(why) => {
             vec![json!({ "code": "unreadable", "severity": "error", "message": why, "file": file })]
         }
-        LoadError::Report(report) => report.records().into_iter().map(|record| json!(record)).collect(),
+        LoadError::Report(report) => report.to_json().into_iter().map(|record| json!(record)).collect(),
     }
 }

@@ -4,8 +4,8 @@ use std::io::Read as _;
 use std::path::Path;
 
 use contract::Contract;
-use workflow::draft;
 use workflow::import::{Imported, Options};
+use workflow::scaffold;
 
 use super::atomic_write::{atomic_write, shell_quoted};
 use super::init::picture;
@@ -34,8 +34,8 @@ fn imported(args: &ImportArgs) -> Result<Exit, String> {
     let to_screen = output == Path::new("-");
     let named = if to_screen { &args.list } else { &output };
     let options = Options {
-        name: draft::name_for(&named.file_stem().unwrap_or_default().to_string_lossy()),
-        look: picture(&args.model),
+        name: scaffold::name_for(&named.file_stem().unwrap_or_default().to_string_lossy()),
+        picture: picture(&args.model),
         chain_scenes: args.chain.is_some(),
     };
     let list = args.list.display().to_string();

@@ -1,7 +1,7 @@
 //! `runner init`: a workflow to begin with. It asks nothing: flags choose.
 
 use contract::Contract;
-use workflow::draft;
+use workflow::scaffold;
 
 use super::atomic_write::{atomic_write, shell_quoted};
 use crate::args::{InitArgs, ModelArgs, TemplateKind};
@@ -10,13 +10,13 @@ use crate::exit::Exit;
 
 pub(crate) fn init(args: &InitArgs) -> Exit {
     let kind = match args.kind {
-        TemplateKind::Storyboard => draft::Kind::Storyboard,
-        TemplateKind::Chain => draft::Kind::Chain,
-        TemplateKind::Sweep => draft::Kind::Sweep,
+        TemplateKind::Storyboard => scaffold::WorkflowKind::Storyboard,
+        TemplateKind::Chain => scaffold::WorkflowKind::Chain,
+        TemplateKind::Sweep => scaffold::WorkflowKind::Sweep,
     };
     let stem = args.file.file_stem().unwrap_or_default().to_string_lossy();
-    let name = draft::name_for(&stem);
-    let written = draft::draft(kind, &name, args.shots, &picture(&args.model), Contract::embedded())
+    let name = scaffold::name_for(&stem);
+    let written = scaffold::scaffold(kind, &name, args.shots, &picture(&args.model), Contract::embedded())
         .map_err(|error| error.to_string())
         .and_then(|text| atomic_write(&args.file, &text, args.force));
     match written {
@@ -35,6 +35,10 @@ pub(crate) fn init(args: &InitArgs) -> Exit {
 }
 
 /// The flags that all new workflows share.
-pub(crate) fn picture(args: &ModelArgs) -> draft::Look {
-    draft::Look { family: args.family.clone(), model: args.model.clone(), aspect: args.aspect.clone() }
+pub(crate) fn picture(args: &ModelArgs) -> scaffold::PictureOptions {
+    scaffold::PictureOptions {
+        family: args.family.clone(),
+        model: args.model.clone(),
+        aspect: args.aspect.clone(),
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use workflow::plan::{NodeIx, Plan};
-use workflow::{Folder, ShotRef, Source};
+use workflow::{DirFiles, ShotRef, Source};
 
 use crate::args::PickArgs;
 use crate::commands::print_error;
@@ -108,7 +108,7 @@ fn refuse_if_the_file_says(args: &PickArgs, reference: &ShotRef) -> Result<(), S
             LoadError::Report(report) => report.render(false),
         })?;
     // It was read without a problem a moment ago.
-    let Ok(workflow) = workflow::parse(&mut source, &Folder::new(&paths.folder), &options) else {
+    let Ok(workflow) = workflow::parse(&mut source, &DirFiles::new(&paths.folder), &options) else {
         return Ok(());
     };
     let shot = workflow.shots.iter().find(|shot| shot.id.value == reference.shot);

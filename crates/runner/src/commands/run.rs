@@ -102,7 +102,7 @@ fn spending(plan: &Plan, summary: &RunSummary, table: &PriceTable) -> Spending {
     Spending::of(summary, |at, video| {
         let billing = billings.get(at)?;
         match video {
-            Some(video) => table.prices.settle(billing, video).ok(),
+            Some(video) => table.prices.actual_cost(billing, video).ok(),
             None => table.prices.estimate(billing).ok(),
         }
     })

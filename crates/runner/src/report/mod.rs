@@ -19,7 +19,7 @@ mod table;
 use engine::Reporter;
 use scheduler::{Millis, RunId, RunSummary};
 use serde_json::Value;
-use workflow::prices::{Between, Money};
+use workflow::prices::{Interval, Money};
 
 use crate::args::Format;
 use crate::exit::Exit;
@@ -48,7 +48,7 @@ pub(crate) struct RunInfo {
 #[derive(Debug, Clone)]
 pub(crate) struct CostEstimate {
     /// What is to be submitted comes to.
-    pub(crate) estimate: Between<Money>,
+    pub(crate) estimate: Interval<Money>,
     /// The currency of the table of prices.
     pub(crate) currency: String,
 }

@@ -73,9 +73,9 @@ impl Diagnostic {
     }
 
     /// The same with all places further on, where a file is one of several.
-    pub(crate) fn moved(mut self, by: usize) -> Self {
+    pub(crate) fn offset_by(mut self, by: usize) -> Self {
         for label in std::iter::once(&mut self.primary).chain(&mut self.others) {
-            label.span = label.span.moved(by);
+            label.span = label.span.offset_by(by);
         }
         self
     }
@@ -115,7 +115,7 @@ pub struct Report {
 
 /// One problem as machines read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Record {
+pub struct JsonDiagnostic {
     /// See [`Diagnostic::code`].
     pub code: &'static str,
     /// See [`Diagnostic::severity`].
@@ -131,12 +131,12 @@ pub struct Record {
     /// See [`Diagnostic::help`].
     pub help: Option<String>,
     /// All places that are involved, the primary one first.
-    pub spans: Vec<RecordSpan>,
+    pub spans: Vec<JsonSpan>,
 }
 
 /// A place as machines read it. Lines and columns are counted from 1, columns in characters; the end is behind the last one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RecordSpan {
+pub struct JsonSpan {
     /// The file as the user named it.
     pub file: String,
     /// The line of the beginning.
@@ -153,7 +153,7 @@ pub struct RecordSpan {
     pub label: Option<String>,
 }
 
-impl RecordSpan {
+impl JsonSpan {
     fn new(label: &Label, primary: bool, source: &Source) -> Self {
         let (start, end) = (source.position(label.span.start()), source.position(label.span.end()));
         Self {
@@ -190,12 +190,12 @@ impl Report {
 
     /// For machines: one record a problem.
     #[must_use]
-    pub fn records(&self) -> Vec<Record> {
+    pub fn to_json(&self) -> Vec<JsonDiagnostic> {
         self.diagnostics
             .iter()
             .map(|diagnostic| {
                 let position = self.source.position(diagnostic.primary.span.start());
-                Record {
+                JsonDiagnostic {
                     code: diagnostic.code,
                     severity: diagnostic.severity,
                     message: diagnostic.message.clone(),
@@ -203,9 +203,9 @@ impl Report {
                     line: position.line,
                     column: position.column,
                     help: diagnostic.help.clone(),
-                    spans: std::iter::once(RecordSpan::new(&diagnostic.primary, true, &self.source))
+                    spans: std::iter::once(JsonSpan::new(&diagnostic.primary, true, &self.source))
                         .chain(
-                            diagnostic.others.iter().map(|label| RecordSpan::new(label, false, &self.source)),
+                            diagnostic.others.iter().map(|label| JsonSpan::new(label, false, &self.source)),
                         )
                         .collect(),
                 }

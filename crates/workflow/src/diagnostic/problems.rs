@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Diagnostic, Severity};
-use crate::bounds;
+use crate::limits;
 use crate::source::Span;
 
 /// The problems found so far. The same problem at the same place is kept once.
@@ -21,7 +21,7 @@ impl Problems {
         if self.seen.contains(&identity) {
             return;
         }
-        if self.found.len() >= bounds::DIAGNOSTICS {
+        if self.found.len() >= limits::MAX_DIAGNOSTICS {
             let warning = self.found.iter().rposition(|found| found.severity == Severity::Warning);
             match (diagnostic.severity, warning) {
                 // Nothing that keeps a file from being run gives way to what does not.
@@ -45,7 +45,7 @@ impl Problems {
     pub(crate) fn extend_from(&mut self, other: Self, start: usize) {
         self.unlisted += other.unlisted;
         for diagnostic in other.found {
-            self.push(diagnostic.moved(start));
+            self.push(diagnostic.offset_by(start));
         }
     }
 
@@ -56,7 +56,7 @@ impl Problems {
 
     /// Whether so many errors were found that looking further is of no use.
     pub(crate) fn full(&self) -> bool {
-        self.found.len() >= bounds::DIAGNOSTICS
+        self.found.len() >= limits::MAX_DIAGNOSTICS
             && self.found.iter().all(|diagnostic| diagnostic.severity == Severity::Error)
     }
 

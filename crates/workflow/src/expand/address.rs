@@ -236,7 +236,7 @@ impl<'a, 'w> Stage<'a, 'w> {
 
     fn left_out(&self, shot: usize, reference: &Spanned<ShotRef>, what: &str) -> Diagnostic {
         let shot = &self.workflow.shots[shot];
-        let when = shot.when.as_ref().map_or(shot.id.span, Entry::place);
+        let when = shot.when.as_ref().map_or(shot.id.span, Entry::span);
         Diagnostic::error(LEFT_OUT, reference.span, format!("`{}` {what}", reference.value))
             .other(when, "left out here")
     }

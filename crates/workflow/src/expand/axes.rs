@@ -117,7 +117,7 @@ fn has_axis(matrix: &Yaml, axis: &str) -> bool {
 pub(super) fn axis_names(matrix: &Yaml) -> impl Iterator<Item = &str> {
     let entries = map(matrix);
     let zipped = entries.iter().filter(|(key, _)| key.value == "zip").flat_map(|(_, value)| {
-        crate::syntax::items(value)
+        crate::syntax::one_or_many(value)
             .iter()
             .flat_map(|group| map(group).iter().map(|(key, _)| key.value.as_str()))
     });

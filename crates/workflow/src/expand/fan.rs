@@ -6,8 +6,8 @@ use super::axes::Axes;
 use super::links::Links;
 use super::retry::{self, Retry};
 use super::{Cx, inherit, picks};
-use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, grouped};
+use crate::limits;
 use crate::matrix::{self, Cell};
 use crate::source::Span;
 use crate::syntax::{self, Entry, Shot, Workflow};
@@ -72,7 +72,7 @@ impl<'w> Fan<'w> {
                 let cells = self.shots[used.target].as_ref().map_or(0, |target| target.cells.len());
                 let compared = if used.begins_on_it { 1 } else { cells };
                 work = work.saturating_add(user.instances().saturating_mul(compared));
-                if work > bounds::COMPARISONS {
+                if work > limits::MAX_CELL_COMPARISONS {
                     return Some(used.reference.span);
                 }
             }
@@ -117,7 +117,7 @@ pub(super) fn fan<'w>(
         }
         let Some(fanned) = fanned else { continue };
         total = total.saturating_add(fanned.instances());
-        if total > bounds::INSTANCES {
+        if total > limits::MAX_INSTANCES {
             problems.push(
                 Diagnostic::error(
                     "matrix-too-large",
@@ -128,7 +128,7 @@ pub(super) fn fan<'w>(
                         grouped(total as u128)
                     ),
                 )
-                .help(format!("a plan has at most {} instances", grouped(bounds::INSTANCES as u128))),
+                .help(format!("a plan has at most {} instances", grouped(limits::MAX_INSTANCES as u128))),
             );
             return nothing();
         }
@@ -147,7 +147,7 @@ pub(super) fn fan<'w>(
     }
     let fan = Fan { top: axes.top, shots, drafts };
     if let Some(used) = fan.too_entangled(links) {
-        let most = grouped(bounds::COMPARISONS as u128);
+        let most = grouped(limits::MAX_CELL_COMPARISONS as u128);
         let message = format!("more than {most} pairs of cells would have to be compared");
         problems.push(
             Diagnostic::error("matrix-too-large", used, message)
@@ -190,13 +190,13 @@ impl<'w> Words<'_, 'w> {
     ) -> Option<Fanned<'w>> {
         let shot = &workflow.shots[at];
         let takes = self.word(shot.takes.as_ref(), problems, |value, entry, problems| {
-            syntax::count(value, "takes", bounds::TAKES, entry.key.span, problems)
+            syntax::expect_count(value, "takes", limits::MAX_TAKES, entry.key.span, problems)
         });
         let retry = self.word(shot.retry.as_ref(), problems, |value, entry, problems| {
             retry::read(value, entry, problems)
         });
         let timeout = self.word(shot.timeout.as_ref(), problems, |value, entry, problems| {
-            syntax::duration(value, "timeout", entry.key.span, problems)
+            syntax::expect_duration(value, "timeout", entry.key.span, problems)
         });
         let own = axes.of_shot(shot, at, self.cx, problems);
         let (Ok(takes), Ok(retry), Ok(timeout), Some(own)) = (takes, retry, timeout, own) else {

@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 
 use super::Cx;
 use super::address::{LEFT_OUT, Stage};
-use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, grouped};
+use crate::limits;
 use crate::matrix::Cell;
 use crate::plan::{Clip, Film};
 use crate::source::{Span, Spanned};
-use crate::syntax::{self, FilmWords, ShotRef, Workflow};
+use crate::syntax::{self, FilmSpec, ShotRef, Workflow};
 use crate::template::{Scope, slug};
 
 /// The films that the file asks for, as far as they can be made: film by film, for each cell of the workflow's matrix.
@@ -23,7 +23,7 @@ pub(super) fn films<'w>(
 ) -> Vec<Film> {
     let mut films = Vec::new();
     if let Some(place) = too_much(workflow, stage) {
-        let most = grouped(bounds::COMPARISONS as u128);
+        let most = grouped(limits::MAX_CELL_COMPARISONS as u128);
         let message = format!("more than {most} instances would have to be looked at for the films");
         let help = "name fewer shots, or have fewer cells in the workflow's matrix";
         problems.push(Diagnostic::error("matrix-too-large", place, message).help(help));
@@ -36,12 +36,12 @@ pub(super) fn films<'w>(
         for (cell, output) in stage.fan.top.iter().zip(outputs) {
             let clips = clips(words, workflow, stage, cell, problems);
             clips_in_all += clips.len();
-            if clips_in_all > bounds::CLIPS {
-                let most = grouped(bounds::CLIPS as u128);
+            if clips_in_all > limits::MAX_CLIPS {
+                let most = grouped(limits::MAX_CLIPS as u128);
                 problems.error("bad-film", words.key.span, format!("the films have more than {most} clips"));
                 return films;
             }
-            let place = words.output.as_ref().map_or(words.key.span, syntax::Entry::place);
+            let place = words.output.as_ref().map_or(words.key.span, syntax::Entry::span);
             let Some(output) = output else { continue };
             if let Some(first) = places.get(&output) {
                 problems.push(
@@ -70,7 +70,7 @@ fn too_much(workflow: &Workflow, stage: &Stage<'_, '_>) -> Option<Span> {
             None => workflow.shots.iter().map(|shot| stage.cells_of(&shot.id.value)).sum(),
         };
         work = work.saturating_add(looked_at.saturating_mul(stage.fan.top.len()));
-        if work > bounds::COMPARISONS {
+        if work > limits::MAX_CELL_COMPARISONS {
             return Some(words.key.span);
         }
     }
@@ -80,7 +80,7 @@ fn too_much(workflow: &Workflow, stage: &Stage<'_, '_>) -> Option<Span> {
 /// The file names of a film, cell by cell. Where the name alone does not tell the cells apart, their labels do:
 /// `lighthouse@look=noir.mp4`. Nothing where the name is wrong, which is reported.
 fn outputs<'w>(
-    words: &'w FilmWords,
+    words: &'w FilmSpec,
     workflow: &Workflow,
     stage: &Stage<'_, 'w>,
     params: &Scope,
@@ -102,7 +102,7 @@ fn outputs<'w>(
 }
 
 fn output<'w>(
-    words: &'w FilmWords,
+    words: &'w FilmSpec,
     workflow: &Workflow,
     cell: &Cell,
     params: &Scope,
@@ -115,10 +115,10 @@ fn output<'w>(
         scope.set(axis, &value.value);
     }
     let value = cx.templates.render(&entry.value, &scope, problems)?;
-    let name = syntax::text(&value, "output", entry.key.span, problems)?;
+    let name = syntax::expect_text(&value, "output", entry.key.span, problems)?;
     if let Err(message) = syntax::output_name(&name.value) {
         problems.push(
-            Diagnostic::error("bad-name", entry.place(), message)
+            Diagnostic::error("bad-name", entry.span(), message)
                 .help("films are put beside the videos: give a file name such as `film.mp4`"),
         );
         return None;
@@ -127,7 +127,7 @@ fn output<'w>(
 }
 
 fn clips(
-    words: &FilmWords,
+    words: &FilmSpec,
     workflow: &Workflow,
     stage: &Stage<'_, '_>,
     cell: &Cell,
@@ -140,7 +140,7 @@ fn clips(
                 problems.error("bad-film", words.key.span, "this film shows nothing");
             }
             for reference in references {
-                if problems.full() || clips.len() > bounds::CLIPS {
+                if problems.full() || clips.len() > limits::MAX_CLIPS {
                     break;
                 }
                 match stage.shown(cell, reference) {

@@ -111,7 +111,7 @@ impl<'s, 'w> Frames<'s, 'w> {
             let Some(entry) = entry else { continue };
             let Some(rendered) = cx.templates.render(&entry.value, scope, problems) else { continue };
             let items = match slot {
-                Slot::Reference(_) => syntax::items(&rendered),
+                Slot::Reference(_) => syntax::one_or_many(&rendered),
                 Slot::FirstFrame | Slot::LastFrame => std::slice::from_ref(&rendered),
             };
             for item in items {

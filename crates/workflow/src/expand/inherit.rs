@@ -2,8 +2,8 @@
 
 use super::fan::Fanned;
 use super::links::{Links, Use};
-use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, grouped};
+use crate::limits;
 use crate::matrix::{Cell, NoCrossing, Wanted, cross};
 use crate::source::Span;
 use crate::syntax::{Shot, Workflow};
@@ -112,7 +112,7 @@ fn uncrossed(
         NoCrossing::TooMany(pairs) => {
             let message = format!("this crosses {} cells", grouped(pairs));
             Diagnostic::error("matrix-too-large", other, message)
-                .help(format!("a plan has at most {} instances", grouped(bounds::INSTANCES as u128)))
+                .help(format!("a plan has at most {} instances", grouped(limits::MAX_INSTANCES as u128)))
         }
         NoCrossing::Lonely(cell) => {
             let place = shot.matrix.as_ref().map_or(shot.id.span, |entry| entry.key.span);

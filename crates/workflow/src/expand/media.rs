@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use sha2::{Digest, Sha256};
 
 use super::Cx;
-use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
 use crate::files;
+use crate::limits;
 use crate::plan::{Frame, Source};
 use crate::source::{Span, Spanned};
 use crate::syntax::{self, ShotRef};
@@ -52,7 +52,7 @@ const FORMS: &str = "write a file, a URL, or `{shot: id, frame: last}`";
 /// uses whom has to be known without templates.
 pub(super) fn shots_named(value: &Yaml, word: &str, problems: &mut Problems) -> Vec<Spanned<ShotRef>> {
     let mut found = Vec::new();
-    for item in syntax::items(value) {
+    for item in syntax::one_or_many(value) {
         let Some((key, shot)) = item.get("shot") else { continue };
         let Some(text) = shot_text(shot) else {
             let diagnostic = Diagnostic::error("wrong-type", shot.span.or(key.span), "`shot` names a shot");
@@ -126,9 +126,9 @@ fn by_map(value: &Yaml, word: &str, place: Span, problems: &mut Problems) -> Opt
     for (key, _) in entries {
         if !WORDS.contains(&key.value.as_str()) {
             let diagnostic = Diagnostic::error(
-                "unknown-word",
+                "unknown-key",
                 key.span,
-                format!("`{}` is not a word of `{word}`", key.value),
+                format!("`{}` is not a key of `{word}`", key.value),
             );
             problems
                 .push(diagnostic.help(did_you_mean(&key.value, WORDS).unwrap_or_else(|| FORMS.to_owned())));
@@ -137,7 +137,7 @@ fn by_map(value: &Yaml, word: &str, place: Span, problems: &mut Problems) -> Opt
     }
     let text = |name: &str, problems: &mut Problems| {
         let (key, value) = value.get(name)?;
-        Some(syntax::text(value, name, key.span, problems))
+        Some(syntax::expect_text(value, name, key.span, problems))
     };
     let kind = match text("type", problems) {
         None => None,
@@ -245,12 +245,12 @@ impl LocalFiles {
 }
 
 fn look_at(path: &str, cx: &Cx<'_>) -> Result<(Source, Kind), String> {
-    let inside = match files::inside(path) {
+    let inside = match files::normalize_relative(path) {
         Some(inside) => inside,
         None if cx.options.allow_outside && !path.is_empty() => PathBuf::from(path),
         None => return Err("a workflow's files lie in its own folder or below".to_owned()),
     };
-    let bytes = cx.files.read(&inside, bounds::MEDIA_BYTES).map_err(|trouble| trouble.to_string())?;
+    let bytes = cx.files.read(&inside, limits::MAX_MEDIA_BYTES).map_err(|trouble| trouble.to_string())?;
     let (media_type, kind) = media_type(&bytes)
         .ok_or_else(|| "this file is no image, video or sound that the service knows".to_owned())?;
     let source = Source::File {

@@ -35,9 +35,9 @@ use contract::Contract;
 use self::fan::{Draft, Fan};
 use self::tally::Tally;
 use crate::Options;
-use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::files::Files;
+use crate::limits;
 use crate::plan::{Film, Node, NodeIx, Place};
 use crate::source::{Source, Span};
 use crate::syntax::Workflow;
@@ -115,7 +115,7 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &Cx<'w>, problems: &mut Pro
         if !included[at] || problems.full() {
             continue;
         }
-        if failing[draft.shot] >= bounds::FAILING {
+        if failing[draft.shot] >= limits::MAX_FAILING_INSTANCES {
             tally.cut_short();
             continue;
         }
@@ -184,7 +184,7 @@ fn included<'w>(
     };
     value.as_bool().unwrap_or_else(|| {
         problems.push(
-            Diagnostic::error("wrong-type", when.place(), "`when` is true or false")
+            Diagnostic::error("wrong-type", when.span(), "`when` is true or false")
                 .label(format!("this comes out as {}", shortened(&value.to_string())))
                 .help("write a comparison, such as `when: look == 'noir'`"),
         );

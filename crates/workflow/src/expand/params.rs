@@ -3,8 +3,8 @@
 use serde_json::{Number, Value};
 
 use super::{Cx, shortened};
-use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use crate::limits;
 use crate::source::{Source, Span};
 use crate::syntax::{Param, ParamKind, Workflow};
 use crate::template::Scope;
@@ -28,8 +28,8 @@ pub(super) fn resolve<'w>(workflow: &'w Workflow, cx: &Cx<'w>, problems: &mut Pr
 /// Values that are given for parameters that there are not.
 fn report_unknown(workflow: &Workflow, cx: &Cx<'_>, problems: &mut Problems) {
     let known = || workflow.params.iter().map(|param| param.key.value.as_str());
-    let in_files = workflow.given.iter().map(|entry| (entry.key.value.as_str(), entry.key.span));
-    let given = cx.options.params.iter().map(|(name, _)| (name.as_str(), workflow.params_place));
+    let in_files = workflow.param_overrides.iter().map(|entry| (entry.key.value.as_str(), entry.key.span));
+    let given = cx.options.params.iter().map(|(name, _)| (name.as_str(), workflow.params_span));
     for (name, place) in in_files.chain(given) {
         if !known().any(|param| param == name) {
             let message = format!("the workflow has no parameter `{name}`, which was given a value");
@@ -53,15 +53,15 @@ fn value<'w>(
 ) -> Option<(Value, Span)> {
     let name = &param.key.value;
     if let Some((_, text)) = cx.options.params.iter().rev().find(|(given, _)| given == name) {
-        if text.len() > bounds::RENDERED_BYTES {
+        if text.len() > limits::MAX_RENDERED_BYTES {
             let message = format!("the value given for `{name}` is too long");
             problems.error("template-limit", param.key.span, message);
             return None;
         }
         return Some((given(text, param.kind), param.key.span));
     }
-    if let Some(entry) = workflow.given.iter().rev().find(|entry| entry.key.value == *name) {
-        return Some((entry.value.to_json(), entry.place()));
+    if let Some(entry) = workflow.param_overrides.iter().rev().find(|entry| entry.key.value == *name) {
+        return Some((entry.value.to_json(), entry.span()));
     }
     let Some(default) = &param.default else {
         let message = format!("`{name}` has to be given a value");

@@ -26,7 +26,7 @@ pub(super) fn of<'w>(
         if value.is_null() {
             return Some(None);
         }
-        syntax::count(&value, "pick", u64::from(takes), entry.key.span, problems).map(Some)
+        syntax::expect_count(&value, "pick", u64::from(takes), entry.key.span, problems).map(Some)
     };
     if !entry.value.text().is_some_and(has_template) {
         let pick = read(params, problems)?;

@@ -44,7 +44,7 @@ impl<'a> Origins<'a> {
         let name = tokens.next()?;
         if let Some((entry, from_defaults)) = self.fields.iter().find(|(entry, _)| entry.key.value == name) {
             let (written, span) = entry.value.descend(tokens);
-            let span = if std::ptr::eq(written, &raw const entry.value) { entry.place() } else { span };
+            let span = if std::ptr::eq(written, &raw const entry.value) { entry.span() } else { span };
             return Some(Found { span, written: Some(written), from_defaults: *from_defaults, word: None });
         }
         // A part that only words put there, such as the whole of `metadata.content`.

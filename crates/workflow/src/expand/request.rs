@@ -19,7 +19,7 @@ use super::tally::Tally;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::matrix::Cell;
 use crate::plan::{Input, Node, Request};
-use crate::syntax::{Entry, WORDS, Workflow};
+use crate::syntax::{Entry, KEYS, Workflow};
 use crate::template::Scope;
 
 /// One instance on its way to being a node.
@@ -193,7 +193,7 @@ fn model<'w>(
         let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let diagnostic = Diagnostic::error(
             "unknown-model",
-            check::best_place(entry.place(), Some(&entry.value), work),
+            check::best_place(entry.span(), Some(&entry.value), work),
             format!("there is no model `{}`", super::shortened(&shown)),
         );
         let help = did_you_mean(&shown, ids())
@@ -238,7 +238,7 @@ fn with_suggestion<'a>(
     fields: impl Iterator<Item = &'a str>,
 ) -> Diagnostic {
     let fields: Vec<&str> = fields.collect();
-    let help = did_you_mean(name, fields.iter().copied().chain(WORDS))
+    let help = did_you_mean(name, fields.iter().copied().chain(KEYS))
         .unwrap_or_else(|| format!("the fields are {}", quoted_list(fields.iter().copied(), 30)));
     diagnostic.help(help)
 }
@@ -266,7 +266,7 @@ pub(super) fn salt<'w>(work: &Work<'_, 'w>, cx: &Cx<'w>, problems: &mut Problems
         value @ (Value::Number(_) | Value::Bool(_)) => Some(value.to_string()),
         Value::Null => None,
         Value::Array(_) | Value::Object(_) => {
-            problems.error("wrong-type", entry.place(), "`salt` is text or a number");
+            problems.error("wrong-type", entry.span(), "`salt` is text or a number");
             None
         }
     }

@@ -1,7 +1,7 @@
 //! `retry: 3`, or `retry: {attempts: 3, on: [transient, corrupt]}`: how often a shot may be attempted, and after which failures.
 
-use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, visible};
+use crate::limits;
 use crate::plan::{RetryKinds, RetryOn};
 use crate::syntax::{self, Entry};
 use crate::yaml::{Yaml, YamlValue};
@@ -34,7 +34,7 @@ const LOST: &str = "the task may exist, and would be paid for twice: `runner res
 /// Reads the value of `retry`.
 pub(super) fn read(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<Retry> {
     let attempts = |value: &Yaml, what: &str, problems: &mut Problems| {
-        syntax::count(value, what, bounds::ATTEMPTS, entry.key.span, problems)
+        syntax::expect_count(value, what, limits::MAX_ATTEMPTS, entry.key.span, problems)
     };
     let YamlValue::Map(entries) = &value.value else {
         return attempts(value, "retry", problems).map(|attempts| Retry { attempts, ..Retry::default() });
@@ -44,7 +44,7 @@ pub(super) fn read(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Opti
     let (None, Some(number)) = (unknown, find("attempts")) else {
         problems.push(
             Diagnostic::error(
-                "unknown-word",
+                "unknown-key",
                 unknown.map_or(entry.key.span, |(key, _)| key.span),
                 "`retry` is a number of attempts, and the failures after which there is another",
             )
@@ -61,7 +61,7 @@ pub(super) fn read(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Opti
 }
 
 fn kinds(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<RetryKinds> {
-    let items = syntax::items(value);
+    let items = syntax::one_or_many(value);
     if items.is_empty() {
         problems.push(
             Diagnostic::error("wrong-type", value.span.or(entry.key.span), "`on` names at least one failure")
@@ -75,7 +75,7 @@ fn kinds(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<RetryKi
 }
 
 fn kind(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<RetryOn> {
-    let word = syntax::text(value, "on", entry.key.span, problems)?;
+    let word = syntax::expect_text(value, "on", entry.key.span, problems)?;
     if let Some(kind) = RetryOn::ALL.into_iter().find(|kind| kind.word() == word.value) {
         return Some(kind);
     }
@@ -84,7 +84,7 @@ fn kind(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<RetryOn>
             Diagnostic::error("unsafe-retry", word.span, format!("`{name}` is never retried")).help(*why)
         }
         None => Diagnostic::error(
-            "unknown-word",
+            "unknown-key",
             word.span,
             format!("there is no failure `{}` to retry on", visible(&word.value)),
         )

@@ -1,6 +1,6 @@
 //! What each column of a shot list is for, by the words that people write over it.
 
-use super::cells::Cell;
+use super::csv::Cell;
 use crate::diagnostic::{Diagnostic, Problems, quoted_list};
 
 /// What a column holds.

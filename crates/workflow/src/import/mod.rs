@@ -8,18 +8,18 @@
 //! | rows to shots | `shots` |
 //! | shots to the text of a workflow | `write` |
 
-mod cells;
 mod columns;
-mod length;
+mod csv;
 mod shots;
+mod timecode;
 mod write;
 
 use contract::Contract;
 
 use crate::diagnostic::{Problems, Report};
-use crate::draft::{Look, WrongDraft};
 use crate::load::read_text;
 use crate::prices::SOUND;
+use crate::scaffold::{PictureOptions, ScaffoldError};
 
 /// What the caller decides.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct Options {
     /// The workflow's name.
     pub name: String,
     /// The model and the shape of the picture for all shots.
-    pub look: Look,
+    pub picture: PictureOptions,
     /// Whether each shot of a scene begins on the frame where the one before it ended.
     pub chain_scenes: bool,
 }
@@ -52,15 +52,15 @@ pub fn import(
     file_name: &str,
     options: &Options,
     contract: &Contract,
-) -> Result<Imported, WrongDraft> {
-    let model = options.look.model(contract)?;
-    let shape = options.look.shape(contract)?;
+) -> Result<Imported, ScaffoldError> {
+    let model = options.picture.model(contract)?;
+    let shape = options.picture.shape(contract)?;
     let mut problems = Problems::default();
     let source = read_text(bytes, file_name, &mut problems);
     let shots = if problems.any() {
         Vec::new()
     } else {
-        let rows = cells::read(&source, &mut problems);
+        let rows = csv::read(&source, &mut problems);
         if problems.any() {
             Vec::new()
         } else {

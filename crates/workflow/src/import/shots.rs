@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use super::cells::Cell;
 use super::columns::{self, Column};
-use super::length;
-use crate::bounds;
+use super::csv::Cell;
+use super::timecode;
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::prices::Seconds;
+use crate::limits;
+use crate::prices::VideoDuration;
 use crate::source::Span;
 use crate::template::slug;
 
@@ -169,8 +169,8 @@ impl Row<'_> {
             );
             return None;
         }
-        if prompt.len() > bounds::TEMPLATE_BYTES / 2 {
-            let kib = bounds::TEMPLATE_BYTES / 2 / 1024;
+        if prompt.len() > limits::MAX_TEMPLATE_BYTES / 2 {
+            let kib = limits::MAX_TEMPLATE_BYTES / 2 / 1024;
             problems.error("bad-table", place, format!("this row makes a prompt of more than {kib} KiB"));
             return None;
         }
@@ -200,7 +200,7 @@ impl Row<'_> {
         if is_number(&id) {
             id = format!("shot-{id}");
         }
-        id.truncate(bounds::NAME_CHARS - 8);
+        id.truncate(limits::MAX_NAME_CHARS - 8);
         id.truncate(id.trim_end_matches('-').len());
         let Some(count) = taken.get(&id).copied() else {
             taken.insert(id.clone(), 1);
@@ -240,7 +240,7 @@ impl Row<'_> {
 
     fn seconds(&self, durations: &RangeInclusive<u32>, problems: &mut Problems) -> Option<u32> {
         let cell = self.cell(Column::Duration)?;
-        let Some(length) = length::parse(&cell.text) else {
+        let Some(length) = timecode::parse(&cell.text) else {
             problems.push(
                 Diagnostic::error("bad-duration", cell.span, "this is not a length of time")
                     .help("write seconds, such as `4`, `4s` or `0:04`"),
@@ -250,7 +250,7 @@ impl Row<'_> {
         let (least, most) = (u64::from(*durations.start()), u64::from(*durations.end()));
         let whole = length.millis().div_ceil(1_000);
         let possible = whole.clamp(least, most);
-        if Seconds::whole(possible) != length {
+        if VideoDuration::whole(possible) != length {
             problems.push(Diagnostic::warning(
                 "length-changed",
                 cell.span,

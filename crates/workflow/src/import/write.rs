@@ -8,8 +8,8 @@ use contract::Model;
 use super::Options;
 use super::shots::ListedShot;
 use crate::diagnostic::visible;
-use crate::draft::{Shape, field, head, prompt, scalar};
 use crate::prices::SOUND;
+use crate::scaffold::{Shape, field, head, prompt, scalar};
 
 /// The workflow's text.
 pub(super) fn workflow(

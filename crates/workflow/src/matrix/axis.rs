@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::{Values, range, table};
-use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, grouped};
-use crate::files::{self, FileTrouble, Files};
+use crate::files::{self, FileError, Files};
+use crate::limits;
 use crate::source::{Span, Spanned};
 use crate::syntax::{self, identifier};
 use crate::yaml::{Key, Yaml, YamlValue};
@@ -70,7 +70,7 @@ fn rows(key: &Key, value: &Yaml, folders: Folders<'_>, problems: &mut Problems) 
     let (name, span) = only_word(key, value, "csv", problems)?;
     let table = path(&name, folders.outside)
         .and_then(|path| {
-            folders.files.read(&path, bounds::TABLE_BYTES).map_err(|trouble| trouble.to_string())
+            folders.files.read(&path, limits::MAX_CSV_BYTES).map_err(|trouble| trouble.to_string())
         })
         .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "this file is not UTF-8 text".to_owned()))
         .and_then(|text| table::rows(&text));
@@ -113,12 +113,12 @@ fn only_word(key: &Key, value: &Yaml, word: &str, problems: &mut Problems) -> Op
         return None;
     }
     let (_, value) = value.get(word)?;
-    let text = syntax::text(value, word, key.span, problems)?;
+    let text = syntax::expect_text(value, word, key.span, problems)?;
     Some((text.value, text.span.or(key.span)))
 }
 
 fn path(name: &str, outside: bool) -> Result<PathBuf, String> {
-    match files::inside(name) {
+    match files::normalize_relative(name) {
         Some(path) => Ok(path),
         None if outside && !name.is_empty() => Ok(PathBuf::from(name)),
         None => Err("a workflow's files lie in its own folder or below".to_owned()),
@@ -139,21 +139,21 @@ fn matching(pattern: &Path, files: &dyn Files) -> Result<Vec<String>, String> {
     let parts: Vec<&str> = text.split('/').collect();
     let fixed = parts.iter().take(parts.len() - 1).take_while(|part| !wild(part)).count();
     let start: PathBuf = parts[..fixed].iter().collect();
-    let depth = if parts.contains(&"**") { bounds::FOLDER_DEPTH } else { parts.len() - fixed };
+    let depth = if parts.contains(&"**") { limits::MAX_GLOB_DEPTH } else { parts.len() - fixed };
 
     let mut found = Vec::new();
     let mut looked_at = 0_usize;
     let mut folders = vec![(start, 1_usize)];
     while let Some((folder, level)) = folders.pop() {
-        let entries = match files.list(&folder, bounds::FOLDER_ENTRIES) {
+        let entries = match files.list(&folder, limits::MAX_DIR_ENTRIES) {
             Ok(entries) => entries,
             // Folders that cannot be looked into hold nothing that was named.
-            Err(FileTrouble::Outside | FileTrouble::Unreadable(_)) if level > 1 => continue,
+            Err(FileError::Outside | FileError::Unreadable(_)) if level > 1 => continue,
             Err(trouble) => return Err(trouble.to_string()),
         };
         looked_at = looked_at.saturating_add(entries.len());
-        if looked_at > bounds::FOLDER_ENTRIES {
-            let most = grouped(bounds::FOLDER_ENTRIES as u128);
+        if looked_at > limits::MAX_DIR_ENTRIES {
+            let most = grouped(limits::MAX_DIR_ENTRIES as u128);
             return Err(format!("more than {most} files would have to be looked at"));
         }
         for entry in entries {

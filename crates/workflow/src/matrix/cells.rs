@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::zip::{self, Group};
 use super::{Cell, Folders, Given, axis};
-use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped, quoted_list};
+use crate::limits;
 use crate::source::Spanned;
 use crate::syntax::identifier;
 use crate::yaml::{Key, Yaml, YamlValue};
@@ -54,7 +54,7 @@ pub(crate) fn cells(
         );
         return None;
     }
-    if cells.len() > bounds::INSTANCES {
+    if cells.len() > limits::MAX_INSTANCES {
         problems.push(too_large(word, cells.len() as u128));
         return None;
     }
@@ -126,7 +126,7 @@ fn read(
 
 fn too_large(word: &Key, count: u128) -> Diagnostic {
     Diagnostic::error("matrix-too-large", word.span, format!("this matrix has {} cells", grouped(count)))
-        .help(format!("a plan has at most {} instances", grouped(bounds::INSTANCES as u128)))
+        .help(format!("a plan has at most {} instances", grouped(limits::MAX_INSTANCES as u128)))
 }
 
 /// `include` or `exclude`: a list of maps.
@@ -146,11 +146,11 @@ fn rules(word: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<Rule>>
             return None;
         }
     };
-    if items.len() > bounds::MATRIX_RULES {
+    if items.len() > limits::MAX_MATRIX_RULES {
         problems.error(
             "matrix-too-large",
             word.span,
-            format!("`{}` has more than {} entries", word.value, bounds::MATRIX_RULES),
+            format!("`{}` has more than {} entries", word.value, limits::MAX_MATRIX_RULES),
         );
         return None;
     }
@@ -188,7 +188,7 @@ fn product(word: &Key, groups: &[Group], problems: &mut Problems) -> Option<Vec<
     }
     let length = |group: &Group| group.first().map_or(0, |(_, values)| values.len());
     let count = groups.iter().fold(1_u128, |count, group| count.saturating_mul(length(group) as u128));
-    if count > bounds::INSTANCES as u128 {
+    if count > limits::MAX_INSTANCES as u128 {
         problems.push(too_large(word, count));
         return None;
     }

@@ -1,7 +1,7 @@
 //! Two lists of cells as one: each pair that agrees, as one cell.
 
 use super::Cell;
-use crate::bounds;
+use crate::limits;
 
 /// One cell of a crossing, and the cells of the two lists that it comes from.
 pub(crate) struct Crossed {
@@ -22,7 +22,7 @@ pub(crate) enum NoCrossing {
 /// All pairs that agree on the axes that both have: the first list moves slowly, its axes come first.
 pub(crate) fn cross(left: &[Cell], right: &[Cell]) -> Result<Vec<Crossed>, NoCrossing> {
     let pairs = left.len() as u128 * right.len() as u128;
-    if pairs > bounds::CROSSED {
+    if pairs > limits::MAX_JOIN_PAIRS {
         return Err(NoCrossing::TooMany(pairs));
     }
     let mut found = Vec::with_capacity(left.len().max(right.len()));

@@ -2,8 +2,8 @@
 
 use serde_json::{Number, Value};
 
-use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped};
+use crate::limits;
 use crate::source::{Span, Spanned};
 use crate::yaml::{Key, Yaml, YamlValue};
 
@@ -16,15 +16,11 @@ pub(super) fn values(axis: &Key, range: &Yaml, problems: &mut Problems) -> Optio
     for (key, _) in entries {
         if !WORDS.contains(&key.value.as_str()) {
             problems.push(
-                Diagnostic::error(
-                    "bad-matrix",
-                    key.span,
-                    format!("`{}` is not a word of a range", key.value),
-                )
-                .help(
-                    did_you_mean(&key.value, WORDS)
-                        .unwrap_or_else(|| "a range has `from`, `to` and `step`".to_owned()),
-                ),
+                Diagnostic::error("bad-matrix", key.span, format!("`{}` is not a key of a range", key.value))
+                    .help(
+                        did_you_mean(&key.value, WORDS)
+                            .unwrap_or_else(|| "a range has `from`, `to` and `step`".to_owned()),
+                    ),
             );
             return None;
         }
@@ -81,14 +77,14 @@ fn list(
     }
     // A little tolerance, so that 0 to 0.3 by 0.1 has its last value.
     let steps = ((end - start) / width + 1e-9).floor();
-    if steps + 1.0 > bounds::INSTANCES as f64 {
+    if steps + 1.0 > limits::MAX_INSTANCES as f64 {
         problems.push(
             Diagnostic::error(
                 "matrix-too-large",
                 axis.span,
                 format!("this axis has {} values", grouped((steps + 1.0) as u128)),
             )
-            .help(format!("a plan has at most {} instances", grouped(bounds::INSTANCES as u128))),
+            .help(format!("a plan has at most {} instances", grouped(limits::MAX_INSTANCES as u128))),
         );
         return None;
     }

@@ -3,23 +3,23 @@
 //! | Question | Where |
 //! |---|---|
 //! | what does the table say | [`check`], [`Prices`] |
-//! | what of a request decides its price | [`Billing`] |
-//! | what does one task cost | [`Prices::estimate`], [`Prices::settle`] |
-//! | what do all of them cost | [`Forecast`] |
+//! | what of a request decides its price | [`PriceInputs`] |
+//! | what does one task cost | [`Prices::estimate`], [`Prices::actual_cost`] |
+//! | what do all of them cost | [`CostEstimate`] |
 //!
 //! Invariant: what has no price is said to be unpriced; it never counts as 0. Invariant: no sum is made of floats.
 
-mod billing;
-mod forecast;
+mod estimate;
+mod inputs;
 mod money;
 mod read;
-mod seconds;
 mod table;
+mod video_duration;
 
-pub use self::billing::Billing;
-pub(crate) use self::billing::SOUND;
-pub use self::forecast::{Chance, Forecast, Line};
-pub use self::money::{Money, NotMoney};
+pub use self::estimate::{CostEstimate, EstimateKind, EstimateLine};
+pub use self::inputs::PriceInputs;
+pub(crate) use self::inputs::SOUND;
+pub use self::money::{Money, ParseMoneyError};
 pub use self::read::{CheckedPrices, check};
-pub use self::seconds::{Between, Seconds};
 pub use self::table::{Prices, Unpriced};
+pub use self::video_duration::{Interval, VideoDuration};

@@ -13,7 +13,7 @@ pub struct Money(u64);
 
 /// Why a text is not an amount of money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotMoney {
+pub enum ParseMoneyError {
     /// It is something else than digits with at most one point between them.
     #[error("an amount is written with digits and a point, such as 0.05")]
     NotDecimal,
@@ -59,24 +59,24 @@ impl Money {
     /// Reads a decimal without sign: `0.05`, `12`, `.5`.
     ///
     /// # Errors
-    /// [`NotMoney`] says what is wrong with the text.
-    pub fn parse(text: &str) -> Result<Self, NotMoney> {
+    /// [`ParseMoneyError`] says what is wrong with the text.
+    pub fn parse(text: &str) -> Result<Self, ParseMoneyError> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         if (whole.is_empty() && fraction.is_empty()) || !digits(whole) || !digits(fraction) {
-            return Err(NotMoney::NotDecimal);
+            return Err(ParseMoneyError::NotDecimal);
         }
         let fraction = fraction.trim_end_matches('0');
         if fraction.len() > DIGITS {
-            return Err(NotMoney::TooFine);
+            return Err(ParseMoneyError::TooFine);
         }
         let number = |text: &str| match text {
             "" => Ok(0),
-            text => text.parse::<u64>().map_err(|_| NotMoney::TooLarge),
+            text => text.parse::<u64>().map_err(|_| ParseMoneyError::TooLarge),
         };
         let micros = number(&format!("{fraction:0<DIGITS$}"))?;
-        let whole = number(whole)?.checked_mul(MICROS).ok_or(NotMoney::TooLarge)?;
-        whole.checked_add(micros).map(Self).ok_or(NotMoney::TooLarge)
+        let whole = number(whole)?.checked_mul(MICROS).ok_or(ParseMoneyError::TooLarge)?;
+        whole.checked_add(micros).map(Self).ok_or(ParseMoneyError::TooLarge)
     }
 }
 
@@ -121,11 +121,11 @@ mod tests {
             assert_eq!(Money::parse(text), Ok(Money(micros)), "{text}");
         }
         for wrong in ["", ".", "-1", "+1", "1e3", "1,5", "1_000", " 1", "0x1", "1.2.3", "∞", "１"] {
-            assert_eq!(Money::parse(wrong), Err(NotMoney::NotDecimal), "{wrong}");
+            assert_eq!(Money::parse(wrong), Err(ParseMoneyError::NotDecimal), "{wrong}");
         }
-        assert_eq!(Money::parse("0.0000001"), Err(NotMoney::TooFine));
-        assert_eq!(Money::parse("99999999999999999999"), Err(NotMoney::TooLarge));
-        assert_eq!(Money::parse("18446744073709.551616"), Err(NotMoney::TooLarge));
+        assert_eq!(Money::parse("0.0000001"), Err(ParseMoneyError::TooFine));
+        assert_eq!(Money::parse("99999999999999999999"), Err(ParseMoneyError::TooLarge));
+        assert_eq!(Money::parse("18446744073709.551616"), Err(ParseMoneyError::TooLarge));
     }
 
     #[test]

@@ -3,16 +3,16 @@
 use contract::Contract;
 
 use super::table::{Price, Prices};
-use super::{Money, NotMoney};
-use crate::bounds;
+use super::{Money, ParseMoneyError};
 use crate::diagnostic::{Diagnostic, Problems, Report, did_you_mean, quoted_list};
+use crate::limits;
 use crate::load::read_text;
 use crate::source::{Source, Span};
 use crate::syntax;
 use crate::yaml::{self, Key, Yaml, YamlValue};
 
-const WORDS: [&str; 5] = ["version", "currency", "as_of", "source", "prices"];
-const PRICE_WORDS: [&str; 6] = ["model", "resolution", "sound", "video_input", "per_second", "per_task"];
+const KEYS: [&str; 5] = ["version", "currency", "as_of", "source", "prices"];
+const PRICE_KEYS: [&str; 6] = ["model", "resolution", "sound", "video_input", "per_second", "per_task"];
 
 /// What came of a table of prices.
 #[derive(Clone, Debug)]
@@ -54,12 +54,12 @@ impl Reader<'_> {
             );
             return None;
         };
-        self.unknown_words(entries, &WORDS, "a table of prices");
+        self.unknown_keys(entries, &KEYS, "a table of prices");
         let start = entries.first().map_or(Span::default(), |(key, _)| key.span);
-        for word in WORDS {
+        for word in KEYS {
             if tree.get(word).is_none() {
                 self.problems.push(
-                    Diagnostic::error("missing-word", start, format!("`{word}` is missing")).help(match word {
+                    Diagnostic::error("missing-key", start, format!("`{word}` is missing")).help(match word {
                         "version" => "begin the file with `version: 1`",
                         "currency" => "write the currency that all amounts are in, such as `currency: USD`",
                         "as_of" => "write the day on which the prices were so, such as `as_of: 2026-01-31`",
@@ -86,12 +86,12 @@ impl Reader<'_> {
         Some(Prices { currency: currency?, as_of: as_of?, source: source?, lines: prices })
     }
 
-    fn unknown_words(&mut self, entries: &[(Key, Yaml)], words: &[&'static str], what: &str) {
+    fn unknown_keys(&mut self, entries: &[(Key, Yaml)], words: &[&'static str], what: &str) {
         for (key, _) in entries.iter().filter(|(key, _)| !words.contains(&key.value.as_str())) {
-            let message = format!("`{}` is not a word of {what}", key.value);
+            let message = format!("`{}` is not a key of {what}", key.value);
             let help = did_you_mean(&key.value, words.iter().copied())
-                .unwrap_or_else(|| format!("the words here are {}", quoted_list(words.iter().copied(), 10)));
-            self.problems.push(Diagnostic::error("unknown-word", key.span, message).help(help));
+                .unwrap_or_else(|| format!("the keys here are {}", quoted_list(words.iter().copied(), 10)));
+            self.problems.push(Diagnostic::error("unknown-key", key.span, message).help(help));
         }
     }
 
@@ -103,7 +103,7 @@ impl Reader<'_> {
         wanted: &str,
     ) -> Option<String> {
         let (key, value) = tree.get(word)?;
-        let text = syntax::text(value, word, key.span, self.problems)?;
+        let text = syntax::expect_text(value, word, key.span, self.problems)?;
         if right(&text.value) {
             return Some(text.value);
         }
@@ -120,8 +120,8 @@ impl Reader<'_> {
             );
             return Vec::new();
         };
-        if items.len() > bounds::PRICES {
-            let message = format!("a table has at most {} prices", bounds::PRICES);
+        if items.len() > limits::MAX_PRICES {
+            let message = format!("a table has at most {} prices", limits::MAX_PRICES);
             self.problems.error("too-many", key.span, message);
             return Vec::new();
         }
@@ -155,21 +155,21 @@ impl Reader<'_> {
             );
             return None;
         };
-        self.unknown_words(entries, &PRICE_WORDS, "a price");
+        self.unknown_keys(entries, &PRICE_KEYS, "a price");
         let place = entries.first().map_or(item.span, |(key, _)| key.span);
         let Some((key, model)) = item.get("model") else {
-            self.problems.error("missing-word", place, "this price has no `model`");
+            self.problems.error("missing-key", place, "this price has no `model`");
             return None;
         };
-        let model = syntax::text(model, "model", key.span, self.problems);
+        let model = syntax::expect_text(model, "model", key.span, self.problems);
         let resolution = item
             .get("resolution")
-            .and_then(|(key, value)| syntax::text(value, "resolution", key.span, self.problems));
+            .and_then(|(key, value)| syntax::expect_text(value, "resolution", key.span, self.problems));
         let (sound, video_input) = (self.truth(item, "sound"), self.truth(item, "video_input"));
         let (per_second, per_task) = (self.money(item, "per_second"), self.money(item, "per_task"));
         if item.get("per_second").is_none() && item.get("per_task").is_none() {
             self.problems.push(
-                Diagnostic::error("missing-word", place, "this price has no amount")
+                Diagnostic::error("missing-key", place, "this price has no amount")
                     .help("write `per_second:`, `per_task:` or both; what is free costs `0`"),
             );
         }
@@ -225,14 +225,14 @@ impl Reader<'_> {
         let read = match &value.value {
             YamlValue::Number(_) => Money::parse(self.source.slice(value.span)),
             YamlValue::Text(text) => Money::parse(text),
-            _ => Err(NotMoney::NotDecimal),
+            _ => Err(ParseMoneyError::NotDecimal),
         };
         match read {
-            Ok(money) if money <= bounds::PRICE => Some(money),
+            Ok(money) if money <= limits::MAX_PRICE => Some(money),
             Ok(_) => {
                 self.problems.push(
                     Diagnostic::error("bad-value", value.span, format!("`{word}` is far too much"))
-                        .help(format!("the most that a price may be is {}", bounds::PRICE)),
+                        .help(format!("the most that a price may be is {}", limits::MAX_PRICE)),
                 );
                 None
             }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Between, Billing, Money, Seconds};
+use super::{Interval, Money, PriceInputs, VideoDuration};
 use crate::source::Span;
 
 /// A dated table of prices: what a service asked for a task on a certain day, as far as its user knows.
@@ -48,7 +48,7 @@ impl fmt::Display for Unpriced {
 }
 
 impl Price {
-    fn fits(&self, billing: &Billing, resolution: Option<&str>) -> bool {
+    fn fits(&self, billing: &PriceInputs, resolution: Option<&str>) -> bool {
         self.model == billing.model
             && self.resolution.as_deref().is_none_or(|wanted| Some(wanted) == resolution)
             && self.sound.is_none_or(|wanted| wanted == billing.sound)
@@ -73,7 +73,7 @@ impl Price {
             && compatible(self.video_input.as_ref(), other.video_input.as_ref())
     }
 
-    fn of(&self, seconds: Seconds) -> Money {
+    fn of(&self, seconds: VideoDuration) -> Money {
         // Rounded up: a cap must hold.
         let by_second = u128::from(self.per_second.micros()) * u128::from(seconds.millis());
         let by_second = u64::try_from(by_second.div_ceil(1_000)).unwrap_or(u64::MAX);
@@ -104,7 +104,7 @@ impl Prices {
     ///
     /// # Errors
     /// [`Unpriced`] where the table does not price everything that may come.
-    pub fn estimate(&self, billing: &Billing) -> Result<Between<Money>, Unpriced> {
+    pub fn estimate(&self, billing: &PriceInputs) -> Result<Interval<Money>, Unpriced> {
         self.over(billing, billing.seconds)
     }
 
@@ -113,21 +113,29 @@ impl Prices {
     ///
     /// # Errors
     /// [`Unpriced`] where the table does not price it.
-    pub fn settle(&self, billing: &Billing, video: Seconds) -> Result<Between<Money>, Unpriced> {
+    pub fn actual_cost(
+        &self,
+        billing: &PriceInputs,
+        video: VideoDuration,
+    ) -> Result<Interval<Money>, Unpriced> {
         let seconds = if billing.seconds.is_exact() {
             billing.seconds
         } else {
-            Between::exactly(Seconds::whole((video.millis() + 500) / 1_000))
+            Interval::exactly(VideoDuration::whole((video.millis() + 500) / 1_000))
         };
         self.over(billing, seconds)
     }
 
-    fn over(&self, billing: &Billing, seconds: Between<Seconds>) -> Result<Between<Money>, Unpriced> {
+    fn over(
+        &self,
+        billing: &PriceInputs,
+        seconds: Interval<VideoDuration>,
+    ) -> Result<Interval<Money>, Unpriced> {
         let one = |resolution: Option<&str>| {
             let price = self.find(billing, resolution)?;
-            Ok(Between { least: price.of(seconds.least), most: price.of(seconds.most) })
+            Ok(Interval { least: price.of(seconds.least), most: price.of(seconds.most) })
         };
-        let mut found: Option<Between<Money>> = None;
+        let mut found: Option<Interval<Money>> = None;
         for resolution in &billing.resolutions {
             let next = one(Some(resolution))?;
             found = Some(found.map_or(next, |found| found.hull(next)));
@@ -135,7 +143,7 @@ impl Prices {
         found.map_or_else(|| one(None), Ok)
     }
 
-    fn find(&self, billing: &Billing, resolution: Option<&str>) -> Result<&Price, Unpriced> {
+    fn find(&self, billing: &PriceInputs, resolution: Option<&str>) -> Result<&Price, Unpriced> {
         self.lines
             .iter()
             .filter(|price| price.fits(billing, resolution))

@@ -8,7 +8,7 @@
 mod fields;
 #[cfg(test)]
 mod tests;
-mod words;
+mod types;
 
 use contract::Contract;
 use schemars::generate::SchemaSettings;
@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 #[must_use]
 pub fn workflow_schema(contract: &Contract) -> Value {
     let mut schema =
-        SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<words::Workflow>().to_value();
+        SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<types::Workflow>().to_value();
     schema["title"] = json!("workflow");
     schema["description"] =
         json!("A video workflow: shots, what they have in common, and the film they make.");

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::workflow_schema;
 use crate::diagnostic::Problems;
 use crate::source::Source;
-use crate::syntax::{FILM_WORDS, TOP_WORDS, WORDS};
+use crate::syntax::{FILM_KEYS, KEYS, WORKFLOW_KEYS};
 
 fn files(folder: &str) -> Vec<(String, Value)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
@@ -78,12 +78,13 @@ fn every_word_and_every_field_is_described() {
     let contract = Contract::embedded();
     let schema = workflow_schema(contract);
     let shot = &schema["$defs"]["Shot"]["properties"];
-    for word in WORDS {
+    for word in KEYS {
         assert!(shot[word]["description"].is_string(), "{word}");
     }
-    for (of, words) in
-        [(&schema["properties"], TOP_WORDS.as_slice()), (&schema["$defs"]["Film"]["properties"], &FILM_WORDS)]
-    {
+    for (of, words) in [
+        (&schema["properties"], WORKFLOW_KEYS.as_slice()),
+        (&schema["$defs"]["Film"]["properties"], &FILM_KEYS),
+    ] {
         let described: Vec<&String> = of.as_object().unwrap().keys().collect();
         assert_eq!(described.len(), words.len(), "{described:?}");
         for word in words {
@@ -95,6 +96,6 @@ fn every_word_and_every_field_is_described() {
     }
     let is_field = |name: &str| contract.families().any(|family| contract.field(family, name).is_some());
     for name in shot.as_object().unwrap().keys() {
-        assert!(WORDS.contains(&name.as_str()) || is_field(name), "{name}");
+        assert!(KEYS.contains(&name.as_str()) || is_field(name), "{name}");
     }
 }

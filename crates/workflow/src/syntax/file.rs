@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::{Entry, FilmWords, Param, ShotRef, Workflow, params, plain_name, shape, shot};
-use crate::bounds;
+use super::{Entry, FilmSpec, Param, ShotRef, Workflow, params, plain_name, shot, value};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use crate::limits;
 use crate::source::{Source, Span, Spanned};
 use crate::yaml::{Key, Yaml, YamlValue};
 
 /// The words of a workflow.
-pub(crate) const TOP_WORDS: [&str; 10] =
+pub(crate) const WORKFLOW_KEYS: [&str; 10] =
     ["version", "name", "include", "params", "defaults", "matrix", "shots", "film", "films", "max_chain"];
 /// The words of a film.
-pub(crate) const FILM_WORDS: [&str; 2] = ["output", "shots"];
+pub(crate) const FILM_KEYS: [&str; 2] = ["output", "shots"];
 
 /// The workflow that the tree holds, as far as it holds one. Nothing where there is not even a map.
 pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Option<Workflow> {
@@ -32,8 +32,8 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
         start,
         include: Vec::new(),
         params: Vec::new(),
-        params_place: start,
-        given: Vec::new(),
+        params_span: start,
+        param_overrides: Vec::new(),
         matrix: None,
         defaults: Vec::new(),
         shots: Vec::new(),
@@ -49,7 +49,7 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
                 version(key, value, problems);
             }
             "name" => {
-                if let Some(name) = shape::text(value, "name", key.span, problems) {
+                if let Some(name) = value::expect_text(value, "name", key.span, problems) {
                     if let Err(message) = plain_name(&name.value) {
                         problems.error("bad-name", name.span, message);
                     }
@@ -57,7 +57,7 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
                 }
             }
             "params" => {
-                workflow.params_place = key.span;
+                workflow.params_span = key.span;
                 workflow.params = params(key, value, false, problems);
             }
             "defaults" => workflow.defaults = defaults(key, value, problems),
@@ -69,7 +69,7 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
             "matrix" => workflow.matrix = Some(Entry { key: key.clone(), value: value.clone() }),
             "max_chain" => {
                 workflow.max_chain =
-                    shape::count(value, "max_chain", bounds::INSTANCES as u64, key.span, problems)
+                    value::expect_count(value, "max_chain", limits::MAX_INSTANCES as u64, key.span, problems)
                         .map(|most| Spanned::new(most, value.span));
             }
             "film" | "films" => {
@@ -87,14 +87,15 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
             }
             other => {
                 let diagnostic = Diagnostic::error(
-                    "unknown-word",
+                    "unknown-key",
                     key.span,
-                    format!("`{other}` is not a word of a workflow"),
+                    format!("`{other}` is not a key of a workflow"),
                 );
                 problems.push(
                     diagnostic.help(
-                        did_you_mean(other, TOP_WORDS)
-                            .unwrap_or_else(|| format!("the words here are {}", quoted_list(TOP_WORDS, 12))),
+                        did_you_mean(other, WORKFLOW_KEYS).unwrap_or_else(|| {
+                            format!("the keys here are {}", quoted_list(WORKFLOW_KEYS, 12))
+                        }),
                     ),
                 );
             }
@@ -102,13 +103,13 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
     }
     if !version_given {
         problems.push(
-            Diagnostic::error("missing-word", start, "`version` is missing")
+            Diagnostic::error("missing-key", start, "`version` is missing")
                 .help("begin the file with `version: 1`"),
         );
     }
     if !shots_given {
         problems.push(
-            Diagnostic::error("missing-word", start, "`shots` is missing").help("a workflow lists its shots"),
+            Diagnostic::error("missing-key", start, "`shots` is missing").help("a workflow lists its shots"),
         );
     }
     Some(workflow)
@@ -150,8 +151,8 @@ pub(super) fn include(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<S
     if value.is_null() {
         return Vec::new();
     }
-    let items = shape::items(value).iter();
-    items.filter_map(|item| shape::text(item, "include", key.span, problems)).collect()
+    let items = value::one_or_many(value).iter();
+    items.filter_map(|item| value::expect_text(item, "include", key.span, problems)).collect()
 }
 
 pub(super) fn params(key: &Key, value: &Yaml, included: bool, problems: &mut Problems) -> Vec<Param> {
@@ -163,7 +164,7 @@ pub(super) fn defaults(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<
     map(key, value, problems)
         .iter()
         .filter(|(name, _)| {
-            let word = shot::WORDS.contains(&name.value.as_str());
+            let word = shot::KEYS.contains(&name.value.as_str());
             if word {
                 problems.push(
                     Diagnostic::error(
@@ -215,7 +216,7 @@ fn shots(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<super::Shot> {
     found
 }
 
-fn films(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<FilmWords> {
+fn films(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<FilmSpec> {
     let YamlValue::List(items) = &value.value else {
         problems.push(
             Diagnostic::error("wrong-type", value.span.or(key.span), "`films` is a list")
@@ -244,23 +245,20 @@ fn films(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<FilmWords> {
     found
 }
 
-fn film(key: &Key, value: &Yaml, problems: &mut Problems) -> FilmWords {
-    let mut film = FilmWords { key: key.clone(), output: None, shots: None };
+fn film(key: &Key, value: &Yaml, problems: &mut Problems) -> FilmSpec {
+    let mut film = FilmSpec { key: key.clone(), output: None, shots: None };
     for (word, value) in map(key, value, problems) {
         match word.value.as_str() {
             "output" => film.output = Some(Entry { key: word.clone(), value: value.clone() }),
             "shots" => film.shots = film_shots(word, value, problems),
             other => {
-                let diagnostic = Diagnostic::error(
-                    "unknown-word",
-                    word.span,
-                    format!("`{other}` is not a word of `film`"),
-                );
+                let diagnostic =
+                    Diagnostic::error("unknown-key", word.span, format!("`{other}` is not a key of `film`"));
                 problems.push(
-                    diagnostic
-                        .help(did_you_mean(other, FILM_WORDS).unwrap_or_else(|| {
-                            format!("the words here are {}", quoted_list(FILM_WORDS, 10))
-                        })),
+                    diagnostic.help(
+                        did_you_mean(other, FILM_KEYS)
+                            .unwrap_or_else(|| format!("the keys here are {}", quoted_list(FILM_KEYS, 10))),
+                    ),
                 );
             }
         }
@@ -271,12 +269,15 @@ fn film(key: &Key, value: &Yaml, problems: &mut Problems) -> FilmWords {
 /// What the film lists. Where nothing of it can be read, which is reported, it is as if it listed nothing by name.
 fn film_shots(word: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<Spanned<ShotRef>>> {
     let found = references(word, value, problems);
-    (!found.is_empty() || shape::items(value).is_empty()).then_some(found)
+    (!found.is_empty() || value::one_or_many(value).is_empty()).then_some(found)
 }
 
 /// A list of shot references, or one.
 pub(super) fn references(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<Spanned<ShotRef>> {
-    shape::items(value).iter().filter_map(|item| reference(&key.value, key.span, item, problems)).collect()
+    value::one_or_many(value)
+        .iter()
+        .filter_map(|item| reference(&key.value, key.span, item, problems))
+        .collect()
 }
 
 /// One shot reference.

@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
 use crate::source::Spanned;
 use crate::yaml::{Yaml, YamlValue};
 
-const WORDS: [&str; 4] = ["version", "include", "params", "defaults"];
+const KEYS: [&str; 4] = ["version", "include", "params", "defaults"];
 
 /// What an included file brings.
 #[derive(Debug, Default)]
@@ -35,12 +35,11 @@ pub(crate) fn read(tree: &Yaml, problems: &mut Problems) -> Fragment {
             other => {
                 let help = match other {
                     "shots" | "film" | "films" | "matrix" => "it stands in the workflow itself".to_owned(),
-                    _ => did_you_mean(other, WORDS).unwrap_or_else(|| {
-                        "the words here are `params`, `defaults` and `include`".to_owned()
-                    }),
+                    _ => did_you_mean(other, KEYS)
+                        .unwrap_or_else(|| "the keys here are `params`, `defaults` and `include`".to_owned()),
                 };
-                let message = format!("`{other}` is not a word of an included file");
-                problems.push(Diagnostic::error("unknown-word", key.span, message).help(help));
+                let message = format!("`{other}` is not a key of an included file");
+                problems.push(Diagnostic::error("unknown-key", key.span, message).help(help));
             }
         }
     }

@@ -5,21 +5,21 @@ mod file;
 mod fragment;
 mod names;
 mod params;
-mod shape;
 mod shot;
+mod value;
 
 use crate::source::{Span, Spanned};
 use crate::yaml::{Key, Yaml};
 
 pub(crate) use self::file::read;
 #[cfg(test)]
-pub(crate) use self::file::{FILM_WORDS, TOP_WORDS};
+pub(crate) use self::file::{FILM_KEYS, WORKFLOW_KEYS};
 pub(crate) use self::fragment::read as fragment;
 pub use self::names::ShotRef;
 pub(crate) use self::names::{RESERVED, identifier, output_name, plain_name};
 pub use self::params::{Param, ParamKind};
-pub(crate) use self::shape::{count, duration, items, text};
-pub(crate) use self::shot::WORDS;
+pub(crate) use self::shot::KEYS;
+pub(crate) use self::value::{expect_count, expect_duration, expect_text, one_or_many};
 
 /// A parsed workflow file.
 #[derive(Clone, Debug)]
@@ -33,9 +33,9 @@ pub struct Workflow {
     /// Parameters in the order of the file, those of included files first; each may use those above it.
     pub params: Vec<Param>,
     /// Where `params` stands, or the file's beginning.
-    pub params_place: Span,
+    pub params_span: Span,
     /// Values for parameters from files that the caller gives, in order; of several for one name the last counts.
-    pub given: Vec<Entry>,
+    pub param_overrides: Vec<Entry>,
     /// What the workflow as a whole is fanned out over.
     pub matrix: Option<Entry>,
     /// Request fields for every shot.
@@ -43,7 +43,7 @@ pub struct Workflow {
     /// The shots in the order of the file.
     pub shots: Vec<Shot>,
     /// The films, where any is wanted.
-    pub films: Vec<FilmWords>,
+    pub films: Vec<FilmSpec>,
     /// How many shots a chain may have before that is surely a mistake.
     pub max_chain: Option<Spanned<u32>>,
 }
@@ -60,7 +60,7 @@ pub struct Entry {
 impl Entry {
     /// The place that shows the entry best: a scalar's own, else its key's.
     #[must_use]
-    pub fn place(&self) -> Span {
+    pub fn span(&self) -> Span {
         match self.value.value {
             crate::yaml::YamlValue::List(_) | crate::yaml::YamlValue::Map(_) => self.key.span,
             _ => self.value.span.or(self.key.span),
@@ -114,7 +114,7 @@ pub struct Continues {
 
 /// What the file says of the film.
 #[derive(Clone, Debug)]
-pub struct FilmWords {
+pub struct FilmSpec {
     /// The word `film`, or the first word of one of several `films`.
     pub key: Key,
     /// The film's file name.

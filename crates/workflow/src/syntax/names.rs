@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::bounds;
+use crate::limits;
 
 /// How a shot is named where another uses it: `harbor` (all its instances, or the one), `harbor@lens=24mm,seed=1`
 /// (one cell), `lamp#2` (one take).
@@ -57,8 +57,8 @@ pub(crate) fn plain_name(name: &str) -> Result<(), String> {
     if name.is_empty() {
         return Err("a name may not be empty".to_owned());
     }
-    if name.chars().count() > bounds::NAME_CHARS {
-        return Err(format!("a name has at most {} characters", bounds::NAME_CHARS));
+    if name.chars().count() > limits::MAX_NAME_CHARS {
+        return Err(format!("a name has at most {} characters", limits::MAX_NAME_CHARS));
     }
     if !name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         return Err(format!("`{name}` does not begin with a letter or digit"));
@@ -80,8 +80,8 @@ pub(crate) fn identifier(name: &str) -> Result<(), String> {
     if RESERVED.contains(&name) {
         return Err(format!("`{name}` has a meaning of its own in templates"));
     }
-    if name.chars().count() > bounds::NAME_CHARS {
-        return Err(format!("a name has at most {} characters", bounds::NAME_CHARS));
+    if name.chars().count() > limits::MAX_NAME_CHARS {
+        return Err(format!("a name has at most {} characters", limits::MAX_NAME_CHARS));
     }
     let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     if first && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::{identifier, shape};
+use super::{identifier, value};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::source::Spanned;
 use crate::yaml::{Key, Yaml, YamlValue};
@@ -46,9 +46,9 @@ pub enum ParamKind {
 impl ParamKind {
     const ALL: [Self; 6] = [Self::Text, Self::Integer, Self::Number, Self::Boolean, Self::List, Self::Map];
 
-    /// The word for it in a file.
+    /// The name of the kind in a file.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Text => "text",
             Self::Integer => "integer",
@@ -72,10 +72,10 @@ impl ParamKind {
     }
 }
 
-/// The words of a declaration.
-const WORDS: [&str; 7] = ["type", "default", "required", "one_of", "min", "max", "note"];
-/// The words that make a map a declaration, so that a map is never taken for one by chance alone.
-const TELLING: [&str; 4] = ["type", "default", "required", "one_of"];
+/// The keys of a declaration.
+const KEYS: [&str; 7] = ["type", "default", "required", "one_of", "min", "max", "note"];
+/// A map with one of these keys is a declaration; a map without them is a value.
+const DECLARATION_KEYS: [&str; 4] = ["type", "default", "required", "one_of"];
 
 /// One parameter; nothing where it has no usable name.
 pub(super) fn read(key: &Key, value: &Yaml, included: bool, problems: &mut Problems) -> Option<Param> {
@@ -93,7 +93,9 @@ pub(super) fn read(key: &Key, value: &Yaml, included: bool, problems: &mut Probl
         included,
     };
     match &value.value {
-        YamlValue::Map(entries) if entries.iter().any(|(word, _)| TELLING.contains(&word.value.as_str())) => {
+        YamlValue::Map(entries)
+            if entries.iter().any(|(word, _)| DECLARATION_KEYS.contains(&word.value.as_str())) =>
+        {
             Some(declaration(entries, Param { default: None, ..plain }, problems))
         }
         _ => Some(plain),
@@ -108,7 +110,7 @@ fn declaration(entries: &[(Key, Yaml)], mut param: Param, problems: &mut Problem
     for (key, value) in entries {
         match key.value.as_str() {
             "type" => {
-                let text = shape::text(value, "type", key.span, problems);
+                let text = value::expect_text(value, "type", key.span, problems);
                 param.kind = text.and_then(|text| kind(&text, &as_value, problems));
             }
             "default" => param.default = Some(value.clone()),
@@ -133,12 +135,12 @@ fn declaration(entries: &[(Key, Yaml)], mut param: Param, problems: &mut Problem
             },
             "min" => param.min = number(key, value, problems),
             "max" => param.max = number(key, value, problems),
-            "note" => drop(shape::text(value, "note", key.span, problems)),
+            "note" => drop(value::expect_text(value, "note", key.span, problems)),
             other => {
-                let message = format!("`{other}` is not a word of a parameter");
+                let message = format!("`{other}` is not a key of a parameter");
                 problems.push(
-                    Diagnostic::error("unknown-word", key.span, message)
-                        .help(did_you_mean(other, WORDS).unwrap_or(as_value.clone())),
+                    Diagnostic::error("unknown-key", key.span, message)
+                        .help(did_you_mean(other, KEYS).unwrap_or(as_value.clone())),
                 );
             }
         }
@@ -159,9 +161,9 @@ fn declaration(entries: &[(Key, Yaml)], mut param: Param, problems: &mut Problem
 }
 
 fn kind(text: &Spanned<String>, as_value: &str, problems: &mut Problems) -> Option<ParamKind> {
-    let found = ParamKind::ALL.into_iter().find(|kind| kind.word() == text.value);
+    let found = ParamKind::ALL.into_iter().find(|kind| kind.as_str() == text.value);
     if found.is_none() {
-        let words = || ParamKind::ALL.into_iter().map(ParamKind::word);
+        let words = || ParamKind::ALL.into_iter().map(ParamKind::as_str);
         let help = did_you_mean(&text.value, words())
             .unwrap_or_else(|| format!("the types are {}; {as_value}", quoted_list(words(), 6)));
         let message = format!("`{}` is not a type of a parameter", text.value);

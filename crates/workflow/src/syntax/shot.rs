@@ -1,12 +1,12 @@
 //! Reads one shot: its words are told from request fields, which the contract judges later.
 
-use super::{Continues, Entry, Shot, file, plain_name, shape};
+use super::{Continues, Entry, Shot, file, plain_name, value};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::source::Spanned;
 use crate::yaml::{Key, Yaml, YamlValue};
 
 /// The words of a shot. Every other key is a request field.
-pub(crate) const WORDS: [&str; 14] = [
+pub(crate) const KEYS: [&str; 14] = [
     "id",
     "note",
     "continues",
@@ -55,7 +55,7 @@ pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
         let entry = || Some(Entry { key: key.clone(), value: value.clone() });
         match key.value.as_str() {
             "id" => {}
-            "note" => shot.note = shape::text(value, "note", key.span, problems),
+            "note" => shot.note = value::expect_text(value, "note", key.span, problems),
             "continues" => {
                 shot.continues = file::reference("continues", key.span, value, problems)
                     .map(|shot| Continues { key: key.clone(), shot });
@@ -100,7 +100,7 @@ fn id(item: &Yaml, entries: &[(Key, Yaml)], problems: &mut Problems) -> Option<S
     let Some((key, value)) = item.get("id") else {
         let place = entries.first().map_or(item.span, |(key, _)| key.span);
         problems.push(
-            Diagnostic::error("missing-word", place, "this shot has no `id`")
+            Diagnostic::error("missing-key", place, "this shot has no `id`")
                 .help("give it one: other shots, the film and its files are named by it"),
         );
         return None;
@@ -108,7 +108,7 @@ fn id(item: &Yaml, entries: &[(Key, Yaml)], problems: &mut Problems) -> Option<S
     // An id such as `1` is a number to YAML.
     let id = match &value.value {
         YamlValue::Number(number) if number.is_u64() => Spanned::new(number.to_string(), value.span),
-        _ => shape::text(value, "id", key.span, problems)?,
+        _ => value::expect_text(value, "id", key.span, problems)?,
     };
     if let Err(message) = plain_name(&id.value) {
         problems.error("bad-name", id.span.or(key.span), message);

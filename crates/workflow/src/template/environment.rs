@@ -4,7 +4,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, filters, functions, tests};
 
 use super::filters as ours;
-use crate::bounds;
+use crate::limits;
 
 /// The names of all filters, for suggestions.
 pub(super) const FILTERS: [&str; 29] = [
@@ -43,7 +43,7 @@ pub(super) const FILTERS: [&str; 29] = [
 pub(crate) fn environment<'source>() -> Environment<'source> {
     let mut env = Environment::empty();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
-    env.set_fuel(Some(bounds::TEMPLATE_FUEL));
+    env.set_fuel(Some(limits::MAX_TEMPLATE_FUEL));
     env.set_recursion_limit(64);
     env.set_debug(true);
     if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {

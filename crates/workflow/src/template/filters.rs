@@ -3,14 +3,14 @@
 use minijinja::value::{Kwargs, Value};
 use minijinja::{Error, ErrorKind};
 
-use crate::bounds;
+use crate::limits;
 
 fn refuse(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidOperation, message.into())
 }
 
 fn too_large() -> Error {
-    refuse(format!("this makes more than {} KiB of text", bounds::RENDERED_BYTES / 1024))
+    refuse(format!("this makes more than {} KiB of text", limits::MAX_RENDERED_BYTES / 1024))
 }
 
 /// Text as part of a name: lower-case ASCII letters and digits, everything else as single dashes.
@@ -54,7 +54,7 @@ pub(super) fn join(value: &Value, separator: Option<&str>) -> Result<String, Err
             Some(text) => out.push_str(text),
             None => out.push_str(&item.to_string()),
         }
-        if out.len() > bounds::RENDERED_BYTES {
+        if out.len() > limits::MAX_RENDERED_BYTES {
             return Err(too_large());
         }
     }
@@ -64,7 +64,7 @@ pub(super) fn join(value: &Value, separator: Option<&str>) -> Result<String, Err
 /// `| replace("a", "b")`.
 pub(super) fn replace(value: &str, from: &str, to: &str) -> Result<String, Error> {
     let grown = value.matches(from).count().saturating_mul(to.len()).saturating_add(value.len());
-    if grown > bounds::RENDERED_BYTES.saturating_mul(2) {
+    if grown > limits::MAX_RENDERED_BYTES.saturating_mul(2) {
         return Err(too_large());
     }
     Ok(value.replace(from, to))
@@ -72,9 +72,9 @@ pub(super) fn replace(value: &str, from: &str, to: &str) -> Result<String, Error
 
 /// `| shuffle(seed)`: a list in an order that only the seed decides, the same on every machine.
 pub(super) fn shuffle(value: &Value, seed: i64) -> Result<Value, Error> {
-    let mut items: Vec<Value> = value.try_iter()?.take(bounds::CSV_ROWS + 1).collect();
-    if items.len() > bounds::CSV_ROWS {
-        return Err(refuse(format!("`shuffle` takes at most {} items", bounds::CSV_ROWS)));
+    let mut items: Vec<Value> = value.try_iter()?.take(limits::MAX_CSV_ROWS + 1).collect();
+    if items.len() > limits::MAX_CSV_ROWS {
+        return Err(refuse(format!("`shuffle` takes at most {} items", limits::MAX_CSV_ROWS)));
     }
     let mut state = seed as u64;
     for at in (1..items.len()).rev() {
@@ -151,8 +151,8 @@ pub(crate) fn csv_rows(text: &str) -> Result<Vec<Vec<String>>, String> {
                 }
                 cell.clear();
                 line_holds_something = false;
-                if rows.len() > bounds::CSV_ROWS {
-                    return Err(format!("a table has at most {} rows", bounds::CSV_ROWS));
+                if rows.len() > limits::MAX_CSV_ROWS {
+                    return Err(format!("a table has at most {} rows", limits::MAX_CSV_ROWS));
                 }
                 if c.is_none() {
                     return Ok(rows);

@@ -12,8 +12,8 @@ use serde_json::Value as Json;
 use super::environment::FILTERS;
 use super::scan::{self, Refusal, Shape};
 use super::scope::Scope;
-use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use crate::limits;
 use crate::source::{Source, Span};
 use crate::yaml::{Key, Yaml, YamlValue};
 
@@ -171,12 +171,12 @@ impl<'w> Templates<'w> {
         if out.full {
             return Err(Trouble::limit(format!(
                 "this makes more than {} KiB of text",
-                bounds::RENDERED_BYTES / 1024
+                limits::MAX_RENDERED_BYTES / 1024
             )));
         }
         written.map_err(|error| Trouble::new(&error, 0, scope))?;
         self.made.set(self.made.get().saturating_add(out.text.len()));
-        if self.made.get() > bounds::RENDERED_TOTAL {
+        if self.made.get() > limits::MAX_TOTAL_RENDERED_BYTES {
             return Err(Trouble::limit("the templates of this file together make too much text".to_owned()));
         }
         Ok(Json::String(
@@ -234,8 +234,11 @@ fn eval(
         range: None,
         help: None,
     })?;
-    if size(&json) > bounds::RENDERED_BYTES {
-        return Err(Trouble::limit(format!("this makes more than {} KiB", bounds::RENDERED_BYTES / 1024)));
+    if size(&json) > limits::MAX_RENDERED_BYTES {
+        return Err(Trouble::limit(format!(
+            "this makes more than {} KiB",
+            limits::MAX_RENDERED_BYTES / 1024
+        )));
     }
     Ok(json)
 }
@@ -258,7 +261,7 @@ struct Bounded {
 
 impl io::Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.text.len() + bytes.len() > bounds::RENDERED_BYTES {
+        if self.text.len() + bytes.len() > limits::MAX_RENDERED_BYTES {
             self.full = true;
             return Err(io::Error::other("too much text"));
         }

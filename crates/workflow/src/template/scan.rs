@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::bounds;
+use crate::limits;
 
 /// What a text is.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,24 +36,24 @@ pub(super) fn scan(text: &str) -> Result<Shape, Refusal> {
     if !has_template(text) {
         return Ok(Shape::Plain);
     }
-    if text.len() > bounds::TEMPLATE_BYTES {
+    if text.len() > limits::MAX_TEMPLATE_BYTES {
         return Err(Refusal {
             code: "template-limit",
             range: 0..0,
-            message: format!("this template is longer than {} KiB", bounds::TEMPLATE_BYTES / 1024),
+            message: format!("this template is longer than {} KiB", limits::MAX_TEMPLATE_BYTES / 1024),
             help: "make it shorter",
         });
     }
     tags(text)?;
     let regions = regions(text);
     let joins: usize = regions.iter().map(|region| region.joins).sum();
-    if joins > bounds::TEMPLATE_JOINS {
+    if joins > limits::MAX_TEMPLATE_CONCATS {
         return Err(Refusal {
             code: "template-limit",
             range: 0..0,
             message: format!(
                 "this template joins values with `~` or `+` more than {} times",
-                bounds::TEMPLATE_JOINS
+                limits::MAX_TEMPLATE_CONCATS
             ),
             help: "write the parts as text with several {{ expressions }}",
         });

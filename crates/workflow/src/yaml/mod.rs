@@ -1,7 +1,7 @@
 //! YAML as a tree in which every key and value knows its place. What the words mean is not known here.
 
+mod error;
 mod read;
-mod trouble;
 mod write;
 
 use serde_json::{Number, Value};
@@ -46,18 +46,20 @@ impl Yaml {
     }
 
     /// The same tree with all places further on, where a file is one of several.
-    pub(crate) fn moved(self, by: usize) -> Self {
+    pub(crate) fn offset_by(self, by: usize) -> Self {
         let value = match self.value {
-            YamlValue::List(items) => YamlValue::List(items.into_iter().map(|item| item.moved(by)).collect()),
+            YamlValue::List(items) => {
+                YamlValue::List(items.into_iter().map(|item| item.offset_by(by)).collect())
+            }
             YamlValue::Map(entries) => YamlValue::Map(
                 entries
                     .into_iter()
-                    .map(|(key, value)| (Key::new(key.value, key.span.moved(by)), value.moved(by)))
+                    .map(|(key, value)| (Key::new(key.value, key.span.offset_by(by)), value.offset_by(by)))
                     .collect(),
             ),
             scalar => scalar,
         };
-        Self { value, span: self.span.moved(by) }
+        Self { value, span: self.span.offset_by(by) }
     }
 
     /// A JSON value whose every part stands at one place.

@@ -7,18 +7,18 @@ use serde_json::Number;
 use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Error, Location, Spanned as Located};
 
-use super::{Key, Yaml, YamlValue, trouble};
-use crate::bounds;
+use super::{Key, Yaml, YamlValue, error as parse_error};
 use crate::diagnostic::{Diagnostic, Problems};
+use crate::limits;
 use crate::source::{Source, Span, Spanned};
 
 /// The tree, or nothing where the text is not YAML. Keys that stand twice are reported and the first one kept.
 pub(crate) fn read(source: &Source, problems: &mut Problems) -> Option<Yaml> {
     match parse(source, DuplicateKeyPolicy::Error) {
         Ok(tree) => Some(tree),
-        Err(error) if trouble::is_duplicate_key(&error) => read_with_duplicates(source, &error, problems),
+        Err(error) if parse_error::is_duplicate_key(&error) => read_with_duplicates(source, &error, problems),
         Err(error) => {
-            problems.push(trouble::explain(&error, source));
+            problems.push(parse_error::explain(&error, source));
             None
         }
     }
@@ -30,8 +30,8 @@ fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems)
     let mut tree = match parse(source, DuplicateKeyPolicy::LastWins) {
         Ok(tree) => tree,
         Err(error) => {
-            problems.push(trouble::explain(first, source));
-            problems.push(trouble::explain(&error, source));
+            problems.push(parse_error::explain(first, source));
+            problems.push(parse_error::explain(&error, source));
             return None;
         }
     };
@@ -50,7 +50,7 @@ fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems)
         );
     });
     if !found {
-        problems.push(trouble::explain(first, source));
+        problems.push(parse_error::explain(first, source));
     }
     Some(tree)
 }
@@ -80,20 +80,20 @@ fn drop_duplicates(tree: &mut Yaml, report: &mut impl FnMut(&Key, &Key)) {
 fn parse(source: &Source, duplicate_keys: DuplicateKeyPolicy) -> Result<Yaml, Error> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
-            max_depth: bounds::YAML_DEPTH,
-            flow_nesting_limit: bounds::YAML_DEPTH + 1,
-            max_nodes: bounds::YAML_NODES,
-            max_events: bounds::YAML_NODES * 3,
-            max_aliases: bounds::YAML_ALIASES,
-            max_anchors: bounds::YAML_ALIASES,
-            max_recorded_anchor_events: bounds::YAML_NODES * 3,
-            max_recorded_anchor_bytes: bounds::FILE_BYTES,
-            max_total_scalar_bytes: bounds::FILE_BYTES * 2,
+            max_depth: limits::MAX_YAML_DEPTH,
+            flow_nesting_limit: limits::MAX_YAML_DEPTH + 1,
+            max_nodes: limits::MAX_YAML_NODES,
+            max_events: limits::MAX_YAML_NODES * 3,
+            max_aliases: limits::MAX_YAML_ALIASES,
+            max_anchors: limits::MAX_YAML_ALIASES,
+            max_recorded_anchor_events: limits::MAX_YAML_NODES * 3,
+            max_recorded_anchor_bytes: limits::MAX_FILE_BYTES,
+            max_total_scalar_bytes: limits::MAX_FILE_BYTES * 2,
             max_documents: 2,
             enforce_alias_anchor_ratio: false,
         },
         alias_limits: serde_saphyr::alias_limits! {
-            max_total_replayed_events: bounds::YAML_NODES,
+            max_total_replayed_events: limits::MAX_YAML_NODES,
         },
         duplicate_keys: duplicate_keys,
         strict_booleans: true,
@@ -172,7 +172,7 @@ impl<'de> Visitor<'de> for RawVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Raw, A::Error> {
         let mut entries = Vec::new();
         while let Some(key) = map.next_key::<Located<String>>()? {
-            if key.value.len() > bounds::RENDERED_BYTES {
+            if key.value.len() > limits::MAX_RENDERED_BYTES {
                 return Err(A::Error::custom("this key is far too long"));
             }
             let value = map.next_value::<Located<Raw>>()?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use contract::Contract;
 use jsonschema::Validator;
 use serde_json::Value;
-use workflow::{Folder, Options};
+use workflow::{DirFiles, Options};
 
 /// What `check` refuses and a JSON Schema cannot: the code, the fixtures that it is about (all, where none is named),
 /// and the reason. Whatever else `check` refuses, the schema has to refuse.
@@ -24,7 +24,7 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ("included-twice", &[], "it stands in other files"),
     ("bad-name", &["include-wrong-inside"], "it stands in an included file"),
     ("unknown-field", &["include-wrong-inside"], "it stands in an included file"),
-    ("unknown-word", &["include-wrong-inside"], "it stands in an included file"),
+    ("unknown-key", &["include-wrong-inside"], "it stands in an included file"),
     ("wrong-type", &["include-wrong-inside"], "it stands in an included file"),
     ("yaml-syntax", &["include-wrong-inside"], "it stands in an included file"),
     ("left-out", &[], "whether a shot is left out comes out of a template"),
@@ -99,7 +99,7 @@ fn published() -> Validator {
 /// The codes that `check` refuses a file with.
 fn codes(path: &Path) -> Vec<&'static str> {
     let bytes = std::fs::read(path).expect("it can be read");
-    let files = Folder::new(path.parent().expect("it is in a folder"));
+    let files = DirFiles::new(path.parent().expect("it is in a folder"));
     let report = workflow::load(&bytes, "file.yaml", &files, &Options::default(), Contract::embedded())
         .expect_err("every file under tests/invalid is invalid");
     let mut codes: Vec<&str> = report.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();

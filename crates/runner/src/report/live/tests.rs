@@ -8,7 +8,7 @@ use scheduler::budget::{Caps, Hold, Prices};
 use scheduler::{Answer, Artifact, AttemptId, Budget, Failure, FailureKind, Policy, Prior, TaskId};
 use unicode_width::UnicodeWidthStr as _;
 use workflow::plan::{Node, NodeIx, Plan};
-use workflow::prices::{Between, Money};
+use workflow::prices::{Interval, Money};
 use workflow::{InMemory, Options};
 
 use super::frame::frame;
@@ -46,7 +46,7 @@ impl Script {
         .unwrap_or_else(|report| panic!("{report}"));
         let policy = Policy { in_flight: jobs, ..Policy::remote() };
         let estimate = CostEstimate {
-            estimate: Between { least: Money::from_micros(2_000_000), most: Money::from_micros(3_000_000) },
+            estimate: Interval { least: Money::from_micros(2_000_000), most: Money::from_micros(3_000_000) },
             currency: "EUR".to_owned(),
         };
         let state = RunState::new(Arc::new(plan), "test", policy)

@@ -8,7 +8,7 @@ use scheduler::Decision;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use workflow::plan::{Clip, Frame, Node, NodeIx, Place, Plan, Source};
-use workflow::prices::{Between, Billing, Chance, Forecast, Money};
+use workflow::prices::{CostEstimate, EstimateKind, Interval, Money, PriceInputs};
 
 use crate::price_table::{self, PriceTable};
 
@@ -34,7 +34,7 @@ pub(crate) struct Document {
     /// The shots or instances of whose takes one is to be picked, with how many takes there are.
     pub(crate) picks: BTreeMap<String, usize>,
     /// What is to be submitted comes to; the most with all retries.
-    pub(crate) totals: Forecast,
+    pub(crate) totals: CostEstimate,
 }
 
 /// Where prices come from.
@@ -74,9 +74,9 @@ pub(crate) struct Planned {
     /// What comes before it.
     pub(crate) after: Vec<After>,
     /// What decides its price.
-    pub(crate) billing: Billing,
+    pub(crate) billing: PriceInputs,
     /// What one task costs; nothing where it has no price.
-    pub(crate) cost: Option<Between<Money>>,
+    pub(crate) cost: Option<Interval<Money>>,
     /// Why there is no price, where there is a table.
     pub(crate) unpriced: Option<String>,
 }
@@ -144,7 +144,7 @@ impl Shown {
 impl Document {
     /// The document of a plan; `previews` are its decisions, in its order.
     pub(crate) fn new(plan: &Plan, previews: &[Preview], service: &str, table: Option<&PriceTable>) -> Self {
-        let mut totals = Forecast::default();
+        let mut totals = CostEstimate::default();
         let shots = plan
             .nodes()
             .zip(previews)
@@ -160,7 +160,7 @@ impl Document {
                     totals.add(&billing, cost, chance);
                 }
                 for _ in 1..attempts(node, preview.decision) {
-                    totals.add(&billing, cost, Chance::Retry);
+                    totals.add(&billing, cost, EstimateKind::Retry);
                 }
                 planned(plan, ix, node, preview, billing, cost, unpriced)
             })
@@ -203,10 +203,10 @@ fn display_path(plan: &Plan, clip: &Clip) -> Shown {
 }
 
 /// How sure a submission is; nothing where none is to be expected.
-fn chance(decision: Decision) -> Option<Chance> {
+fn chance(decision: Decision) -> Option<EstimateKind> {
     match decision {
-        Decision::Execute => Some(Chance::Certain),
-        Decision::Deferred => Some(Chance::Possible),
+        Decision::Execute => Some(EstimateKind::Certain),
+        Decision::Deferred => Some(EstimateKind::Possible),
         Decision::Reuse | Decision::Adopt | Decision::Blocked | Decision::Unselected => None,
     }
 }
@@ -224,8 +224,8 @@ fn planned(
     ix: NodeIx,
     node: &Node,
     preview: &Preview,
-    billing: Billing,
-    cost: Option<Between<Money>>,
+    billing: PriceInputs,
+    cost: Option<Interval<Money>>,
     unpriced: Option<String>,
 ) -> Planned {
     Planned {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use scheduler::Decision;
-use workflow::prices::{Between, Forecast, Line};
+use workflow::prices::{CostEstimate, EstimateLine, Interval};
 
 use super::document::{Document, Planned};
 use crate::report::Table;
@@ -78,7 +78,7 @@ fn reasons(document: &Document) -> Option<String> {
 
 fn totals(document: &Document) -> String {
     let mut table = Table::new(["model", "at", "sound", "each", "tasks", "seconds", "cost"]);
-    for Line { each, tasks, seconds, cost } in &document.totals.lines {
+    for EstimateLine { each, tasks, seconds, cost } in &document.totals.lines {
         let sound = match (each.sound, each.video_input) {
             (true, false) => "yes",
             (false, false) => "no",
@@ -138,17 +138,17 @@ pub(crate) fn estimate(document: &Document) -> Vec<String> {
 }
 
 /// How much is to be submitted, in one line.
-fn certainty(totals: &Forecast) -> String {
+fn certainty(totals: &CostEstimate) -> String {
     if totals.tasks.most == 0 {
         return "nothing to submit".to_owned();
     }
-    let tasks = if totals.tasks == Between::exactly(1) { "task" } else { "tasks" };
+    let tasks = if totals.tasks == Interval::exactly(1) { "task" } else { "tasks" };
     let seconds = if totals.seconds.to_string() == "1" { "second" } else { "seconds" };
     format!("to submit: {} {tasks}, {} {seconds} of video", totals.tasks, totals.seconds)
 }
 
 /// What the upper end holds for attempts that may not be needed.
-fn retries(totals: &Forecast) -> Option<String> {
+fn retries(totals: &CostEstimate) -> Option<String> {
     match totals.retries {
         0 => None,
         1 => Some("retries: up to 1 of them, where an attempt fails".to_owned()),

@@ -3,8 +3,8 @@
 use serde_saphyr::Error;
 use serde_saphyr::budget::BudgetBreach;
 
-use crate::bounds;
 use crate::diagnostic::{Diagnostic, grouped};
+use crate::limits;
 use crate::source::{Position, Source, Span};
 
 pub(super) fn is_duplicate_key(error: &Error) -> bool {
@@ -74,9 +74,9 @@ fn limit(span: Span, message: &str) -> Diagnostic {
     Diagnostic::error("yaml-limit", span, message).help(format!(
         "a workflow has at most {} values, those inside aliases counted where they are used, {} levels of nesting and \
          {} aliases",
-        grouped(bounds::YAML_NODES as u128),
-        bounds::YAML_DEPTH,
-        grouped(bounds::YAML_ALIASES as u128)
+        grouped(limits::MAX_YAML_NODES as u128),
+        limits::MAX_YAML_DEPTH,
+        grouped(limits::MAX_YAML_ALIASES as u128)
     ))
 }
 
@@ -137,7 +137,7 @@ fn place(error: &Error, source: &Source) -> Span {
     );
     let length = location.span().byte_len().unwrap_or(1) as usize;
     let start = source.floor(start);
-    let mut end = source.floor(start.saturating_add(length.clamp(1, bounds::FILE_BYTES)));
+    let mut end = source.floor(start.saturating_add(length.clamp(1, limits::MAX_FILE_BYTES)));
     if end <= start {
         end = source
             .text()

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use contract::Contract;
 
-use super::look::{Look, WrongDraft};
+use super::picture::{PictureOptions, ScaffoldError};
 use super::text::{field, head, scalar};
-use crate::bounds;
+use crate::limits;
 
 /// What kind of workflow to begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum WorkflowKind {
     /// Shots with cuts between them, joined into a film.
     Storyboard,
     /// Shots of which each begins where the one before it ended, joined into a film.
@@ -38,19 +38,22 @@ const BEATS: [(&str, &str); 6] = [
 /// The text of a new workflow with so many shots, or cells of a sweep.
 ///
 /// # Errors
-/// As [`Look::model`]; or the contract has no such shape of the picture, or there are too many shots.
-pub fn draft(
-    kind: Kind,
+/// As [`PictureOptions::model`]; or the contract has no such shape of the picture, or there are too many shots.
+pub fn scaffold(
+    kind: WorkflowKind,
     name: &str,
     shots: usize,
-    look: &Look,
+    picture: &PictureOptions,
     contract: &Contract,
-) -> Result<String, WrongDraft> {
-    if !(1..=bounds::DRAFT_SHOTS).contains(&shots) {
-        return Err(WrongDraft::new(format!("a new workflow has 1 to {} shots", bounds::DRAFT_SHOTS)));
+) -> Result<String, ScaffoldError> {
+    if !(1..=limits::MAX_SCAFFOLD_SHOTS).contains(&shots) {
+        return Err(ScaffoldError::new(format!(
+            "a new workflow has 1 to {} shots",
+            limits::MAX_SCAFFOLD_SHOTS
+        )));
     }
-    let model = look.model(contract)?;
-    let shape = look.shape(contract)?;
+    let model = picture.model(contract)?;
+    let shape = picture.shape(contract)?;
     let seconds = 5.clamp(*model.durations.start(), *model.durations.end());
     let mut out = head(&[
         "runner check FILE     is everything right? sends nothing",
@@ -68,13 +71,13 @@ pub fn draft(
     out.push_str(&shape.fields("  "));
     let _ = writeln!(out, "  seconds: {seconds}\n\nshots:");
     match kind {
-        Kind::Storyboard | Kind::Chain => film(kind, name, shots, &mut out),
-        Kind::Sweep => sweep(shots, contract.field(&model.family, "seed").is_some(), &mut out),
+        WorkflowKind::Storyboard | WorkflowKind::Chain => film(kind, name, shots, &mut out),
+        WorkflowKind::Sweep => sweep(shots, contract.field(&model.family, "seed").is_some(), &mut out),
     }
     Ok(out)
 }
 
-fn film(kind: Kind, name: &str, shots: usize, out: &mut String) {
+fn film(kind: WorkflowKind, name: &str, shots: usize, out: &mut String) {
     for at in 0..shots {
         let (beat, note) = BEATS[at % BEATS.len()];
         if at > 0 {
@@ -85,7 +88,7 @@ fn film(kind: Kind, name: &str, shots: usize, out: &mut String) {
             out.push_str("    # For you and your crew; it changes nothing.\n");
         }
         let _ = writeln!(out, "    note: {note}");
-        if kind == Kind::Chain && at > 0 {
+        if kind == WorkflowKind::Chain && at > 0 {
             if at == 1 {
                 out.push_str("    # Begins on the very frame on which that shot ended.\n");
             }
@@ -93,7 +96,7 @@ fn film(kind: Kind, name: &str, shots: usize, out: &mut String) {
         }
         out.push_str(&field("    ", "prompt", &format!("{beat}. {{{{ look }}}}")));
     }
-    if kind == Kind::Storyboard && shots > 1 {
+    if kind == WorkflowKind::Storyboard && shots > 1 {
         out.push_str("    # With `continues: ");
         let _ = writeln!(out, "shot-{}` it would begin on the frame where that shot ends.", shots - 1);
     }

@@ -4,13 +4,13 @@ use contract::{Contract, InputForm, ResolutionSource};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Between, Seconds};
+use super::{Interval, VideoDuration};
 use crate::plan::{Node, Request};
 
 /// What of a request decides its price. Two requests with the same billing cost the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Billing {
+pub struct PriceInputs {
     /// The model's id.
     pub model: String,
     /// The resolution; all that the model can make where the request leaves it to the service.
@@ -20,7 +20,7 @@ pub struct Billing {
     /// Whether a video goes in: such tasks are charged by rules of their own (spec 2.2 rule 4).
     pub video_input: bool,
     /// Seconds of video; all that the model can make where the request leaves it to the service.
-    pub seconds: Between<Seconds>,
+    pub seconds: Interval<VideoDuration>,
 }
 
 /// The member of a request that holds older and further parameters (spec 2.3).
@@ -30,11 +30,11 @@ pub(crate) const SOUND: &str = "generate_audio";
 /// The fields that state a length, and that of `metadata` (spec 2.2, 2.3, 2.4).
 const LENGTHS: [&str; 2] = ["seconds", "duration"];
 
-impl Billing {
+impl PriceInputs {
     /// What decides the price of a node's request.
     #[must_use]
-    pub fn of(node: &Node, contract: &Contract) -> Self {
-        Self::of_request(&node.model, &node.request, contract)
+    pub fn from_node(node: &Node, contract: &Contract) -> Self {
+        Self::from_request(&node.model, &node.request, contract)
     }
 
     /// The resolution, where it is known.
@@ -43,7 +43,7 @@ impl Billing {
         if let [only] = self.resolutions.as_slice() { Some(only) } else { None }
     }
 
-    fn of_request(model_id: &str, request: &Request, contract: &Contract) -> Self {
+    fn from_request(model_id: &str, request: &Request, contract: &Contract) -> Self {
         let Some(model) = contract.model(model_id) else {
             // A plan is checked against its contract; another contract knows nothing of this model.
             return Self {
@@ -51,7 +51,10 @@ impl Billing {
                 resolutions: Vec::new(),
                 sound: false,
                 video_input: false,
-                seconds: Between { least: Seconds::default(), most: Seconds::from_millis(u64::MAX) },
+                seconds: Interval {
+                    least: VideoDuration::default(),
+                    most: VideoDuration::from_millis(u64::MAX),
+                },
             };
         };
         let default = |name: &str| contract.field(&model.family, name)?.default.as_ref();
@@ -75,8 +78,11 @@ impl Billing {
             .and_then(length);
         let (least, most) = (model.durations.start(), model.durations.end());
         let seconds = length.map_or_else(
-            || Between { least: Seconds::whole(u64::from(*least)), most: Seconds::whole(u64::from(*most)) },
-            Between::exactly,
+            || Interval {
+                least: VideoDuration::whole(u64::from(*least)),
+                most: VideoDuration::whole(u64::from(*most)),
+            },
+            Interval::exactly,
         );
         let video_item = match &contract.inputs(model).reference_video {
             Some(InputForm::ContentItem { item_type, .. }) => Some(item_type.as_str()),
@@ -97,10 +103,10 @@ fn stated<'a>(request: &'a Request, name: &str) -> Option<&'a Value> {
 }
 
 /// A length as the wire writes it: digits as text, or a number.
-fn length(value: &Value) -> Option<Seconds> {
+fn length(value: &Value) -> Option<VideoDuration> {
     match value {
-        Value::String(digits) => digits.parse().ok().map(Seconds::whole),
-        value => value.as_f64().map(Seconds::nearest),
+        Value::String(digits) => digits.parse().ok().map(VideoDuration::whole),
+        value => value.as_f64().map(VideoDuration::nearest),
     }
 }
 
@@ -111,9 +117,9 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn billing(request: &Value) -> Billing {
+    fn billing(request: &Value) -> PriceInputs {
         let request = Request::from(request.as_object().unwrap().clone());
-        Billing::of_request(request["model"].as_str().unwrap(), &request, Contract::embedded())
+        PriceInputs::from_request(request["model"].as_str().unwrap(), &request, Contract::embedded())
     }
 
     #[test]
@@ -122,16 +128,19 @@ mod tests {
             billing(&json!({ "model": "modela-video-2-0-260128", "seconds": "5", "resolution": "720p",
             "generate_audio": true }));
         assert_eq!((stated.resolution(), stated.sound, stated.video_input), (Some("720p"), true, false));
-        assert_eq!(stated.seconds, Between::exactly(Seconds::whole(5)));
+        assert_eq!(stated.seconds, Interval::exactly(VideoDuration::whole(5)));
 
         let left_open = billing(&json!({ "model": "modela-video-2-0-260128" }));
         assert_eq!((left_open.resolutions.len(), left_open.sound), (3, false));
-        assert_eq!(left_open.seconds, Between { least: Seconds::whole(4), most: Seconds::whole(15) });
+        assert_eq!(
+            left_open.seconds,
+            Interval { least: VideoDuration::whole(4), most: VideoDuration::whole(15) }
+        );
 
         let older = billing(&json!({ "model": "modela-video-2-0-260128",
             "metadata": { "duration": 6, "resolution": "480p", "generate_audio": true } }));
         assert_eq!((older.resolution(), older.sound), (Some("480p"), true));
-        assert_eq!(older.seconds, Between::exactly(Seconds::whole(6)));
+        assert_eq!(older.seconds, Interval::exactly(VideoDuration::whole(6)));
     }
 
     #[test]
@@ -139,7 +148,7 @@ mod tests {
         let billing =
             billing(&json!({ "model": "modelb-video-720p", "duration": 2.5, "resolution": "480p" }));
         assert_eq!((billing.resolution(), billing.sound), (Some("720p"), true));
-        assert_eq!(billing.seconds, Between::exactly(Seconds::from_millis(2_500)));
+        assert_eq!(billing.seconds, Interval::exactly(VideoDuration::from_millis(2_500)));
     }
 
     #[test]

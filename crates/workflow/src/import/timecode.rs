@@ -1,9 +1,9 @@
 //! Lengths as people write them in lists: `4`, `3s`, `4.5 sec`, `0:04`, `00:00:04`, `1m 5s`, with frames `00:00:04:12`.
 
-use crate::prices::Seconds;
+use crate::prices::VideoDuration;
 
 /// The length, or nothing where it is none.
-pub(super) fn parse(text: &str) -> Option<Seconds> {
+pub(super) fn parse(text: &str) -> Option<VideoDuration> {
     let text = text.trim().to_ascii_lowercase();
     if text.len() > 32 {
         return None;
@@ -13,7 +13,7 @@ pub(super) fn parse(text: &str) -> Option<Seconds> {
 }
 
 /// Minutes and seconds, with hours in front or frames behind. What stands behind the fourth part is less than a second and is dropped.
-fn clock(text: &str) -> Option<Seconds> {
+fn clock(text: &str) -> Option<VideoDuration> {
     let parts: Vec<&str> = text.split(':').collect();
     let whole = |part: &&str| {
         (part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit()))
@@ -29,11 +29,11 @@ fn clock(text: &str) -> Option<Seconds> {
         _ => return None,
     };
     let seconds = number(seconds)?;
-    Some(Seconds::from_millis((hours * 3_600 + minutes * 60) * 1_000 + seconds.millis()))
+    Some(VideoDuration::from_millis((hours * 3_600 + minutes * 60) * 1_000 + seconds.millis()))
 }
 
 /// A number, or numbers with units.
-fn words(text: &str) -> Option<Seconds> {
+fn words(text: &str) -> Option<VideoDuration> {
     let mut rest = text;
     let mut total: u64 = 0;
     let mut any = false;
@@ -54,15 +54,15 @@ fn words(text: &str) -> Option<Seconds> {
         total = total.checked_add(amount.checked_mul(unit)?)?;
         any = true;
     }
-    any.then(|| Seconds::from_millis(total))
+    any.then(|| VideoDuration::from_millis(total))
 }
 
 /// A decimal, with a point or a comma.
-fn number(text: &str) -> Option<Seconds> {
+fn number(text: &str) -> Option<VideoDuration> {
     let text = text.replace(',', ".");
     let plain =
         text.len() <= 9 && text.matches('.').count() <= 1 && text.starts_with(|c: char| c.is_ascii_digit());
-    plain.then(|| text.parse().ok().map(Seconds::nearest))?
+    plain.then(|| text.parse().ok().map(VideoDuration::nearest))?
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
             ("1m 5s", 65_000),
             ("4\"", 4_000),
         ] {
-            assert_eq!(parse(text).map(Seconds::millis), Some(millis), "{text}");
+            assert_eq!(parse(text).map(VideoDuration::millis), Some(millis), "{text}");
         }
         for wrong in
             ["", "0", "soon", "-4", "4x", "4 5", "1:2:3:4:5", ":04", "1e3", "4..5", "٤", "99999999999"]

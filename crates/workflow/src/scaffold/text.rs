@@ -27,7 +27,7 @@ pub(crate) fn head(lines: &[&str]) -> String {
 #[must_use]
 pub fn name_for(stem: &str) -> String {
     let mut name = slug(stem);
-    name.truncate(crate::bounds::NAME_CHARS);
+    name.truncate(crate::limits::MAX_NAME_CHARS);
     name.truncate(name.trim_end_matches('-').len());
     if name.is_empty() { "storyboard".to_owned() } else { name }
 }
@@ -162,7 +162,7 @@ mod tests {
     fn names_are_names() {
         assert_eq!(name_for("My Film (v2)"), "my-film-v2");
         assert_eq!(name_for("映画"), "storyboard");
-        assert_eq!(name_for(&"x".repeat(99)).len(), crate::bounds::NAME_CHARS);
+        assert_eq!(name_for(&"x".repeat(99)).len(), crate::limits::MAX_NAME_CHARS);
     }
 
     proptest! {

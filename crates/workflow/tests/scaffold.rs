@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 
 use contract::Contract;
 use proptest::prelude::*;
-use workflow::draft::{Kind, Look, draft};
 use workflow::import::{self, Imported};
 use workflow::plan::Plan;
+use workflow::scaffold::{PictureOptions, WorkflowKind, scaffold};
 use workflow::{InMemory, Options};
 
-fn look(family: &str, aspect: &str) -> Look {
-    Look { family: family.to_owned(), model: None, aspect: aspect.to_owned() }
+fn picture(family: &str, aspect: &str) -> PictureOptions {
+    PictureOptions { family: family.to_owned(), model: None, aspect: aspect.to_owned() }
 }
 
 /// The plan of a text that may not even be warned about.
@@ -29,22 +29,23 @@ fn plan(text: &str) -> Plan {
 }
 
 fn imported(list: &str, chain_scenes: bool) -> Imported {
-    let options = import::Options { name: "list".to_owned(), look: look("a", "16:9"), chain_scenes };
+    let options = import::Options { name: "list".to_owned(), picture: picture("a", "16:9"), chain_scenes };
     import::import(list.as_bytes(), "shots.csv", &options, Contract::embedded()).unwrap()
 }
 
 #[test]
 fn every_draft_is_in_order_and_has_as_many_shots_as_were_asked_for() {
-    for kind in [Kind::Storyboard, Kind::Chain, Kind::Sweep] {
+    for kind in [WorkflowKind::Storyboard, WorkflowKind::Chain, WorkflowKind::Sweep] {
         for (family, aspect) in
             [("a", "16:9"), ("A", "9:16"), ("b", "16:9"), ("B", "9:16"), ("b", "1:1"), ("b", "21:9")]
         {
             for shots in [1, 2, 7, 12] {
-                let text = draft(kind, "first", shots, &look(family, aspect), Contract::embedded()).unwrap();
+                let text =
+                    scaffold(kind, "first", shots, &picture(family, aspect), Contract::embedded()).unwrap();
                 let plan = plan(&text);
                 assert_eq!(plan.len(), shots, "{text}");
-                assert_eq!(plan.films().is_empty(), kind == Kind::Sweep);
-                assert_eq!(plan.edges().count(), if kind == Kind::Chain { shots - 1 } else { 0 });
+                assert_eq!(plan.films().is_empty(), kind == WorkflowKind::Sweep);
+                assert_eq!(plan.edges().count(), if kind == WorkflowKind::Chain { shots - 1 } else { 0 });
             }
         }
     }
@@ -52,28 +53,30 @@ fn every_draft_is_in_order_and_has_as_many_shots_as_were_asked_for() {
 
 #[test]
 fn drafts_as_they_are_read() {
-    let of = |kind, family| draft(kind, "first", 4, &look(family, "16:9"), Contract::embedded()).unwrap();
-    insta::assert_snapshot!("draft_storyboard", of(Kind::Storyboard, "a"));
-    insta::assert_snapshot!("draft_chain", of(Kind::Chain, "b"));
-    insta::assert_snapshot!("draft_sweep", of(Kind::Sweep, "a"));
+    let of =
+        |kind, family| scaffold(kind, "first", 4, &picture(family, "16:9"), Contract::embedded()).unwrap();
+    insta::assert_snapshot!("workflow_storyboard", of(WorkflowKind::Storyboard, "a"));
+    insta::assert_snapshot!("workflow_chain", of(WorkflowKind::Chain, "b"));
+    insta::assert_snapshot!("workflow_sweep", of(WorkflowKind::Sweep, "a"));
 }
 
 #[test]
 fn what_the_contract_does_not_have_is_refused_in_words() {
-    let refused = |look: &Look, shots| {
-        draft(Kind::Chain, "x", shots, look, Contract::embedded()).unwrap_err().to_string()
+    let refused = |picture: &PictureOptions, shots| {
+        scaffold(WorkflowKind::Chain, "x", shots, picture, Contract::embedded()).unwrap_err().to_string()
     };
-    let preview = Look { model: Some("modelb-video-1.5-preview-480p".to_owned()), ..look("b", "16:9") };
-    let unknown = Look { model: Some("modelb-video-48p".to_owned()), ..look("b", "16:9") };
+    let preview =
+        PictureOptions { model: Some("modelb-video-1.5-preview-480p".to_owned()), ..picture("b", "16:9") };
+    let unknown = PictureOptions { model: Some("modelb-video-48p".to_owned()), ..picture("b", "16:9") };
     insta::assert_snapshot!(
         [
-            refused(&look("c", "16:9"), 1),
-            refused(&look("a", "adaptive"), 1),
-            refused(&look("b", "wide"), 1),
+            refused(&picture("c", "16:9"), 1),
+            refused(&picture("a", "adaptive"), 1),
+            refused(&picture("b", "wide"), 1),
             refused(&preview, 1),
             refused(&unknown, 1),
-            refused(&look("a", "16:9"), 0),
-            refused(&look("a", "16:9"), 101),
+            refused(&picture("a", "16:9"), 0),
+            refused(&picture("a", "16:9"), 101),
         ]
         .join("\n")
     );
@@ -121,7 +124,7 @@ fn what_is_wrong_with_a_list_is_said_at_its_place() {
     let bytes = import::import(
         b"description\n\xff\xfe",
         "shots.csv",
-        &import::Options { name: "list".to_owned(), look: look("a", "16:9"), chain_scenes: false },
+        &import::Options { name: "list".to_owned(), picture: picture("a", "16:9"), chain_scenes: false },
         Contract::embedded(),
     );
     assert_eq!(bytes.unwrap().report.diagnostics[0].code, "not-utf8");

@@ -1,11 +1,11 @@
 //! New workflows as text, for people to go on with: commented, checked, and ready to run.
 
 mod kinds;
-mod look;
+mod picture;
 mod text;
 
-pub use self::kinds::{Kind, draft};
-pub(crate) use self::look::Shape;
-pub use self::look::{Look, WrongDraft};
+pub use self::kinds::{WorkflowKind, scaffold};
+pub(crate) use self::picture::Shape;
+pub use self::picture::{PictureOptions, ScaffoldError};
 pub use self::text::name_for;
 pub(crate) use self::text::{field, head, prompt, scalar};

@@ -1,24 +1,24 @@
-//! What a value has to be: readers that report anything else at its place and go on.
+//! What a value has to be: readers that report anything else at its fallback and go on.
 
 use std::time::Duration;
 
-use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems};
+use crate::limits;
 use crate::source::{Span, Spanned};
 use crate::yaml::{Yaml, YamlValue};
 
-fn wrong(problems: &mut Problems, value: &Yaml, place: Span, what: &str, wanted: &str) {
+fn report_wrong_type(problems: &mut Problems, value: &Yaml, fallback: Span, what: &str, wanted: &str) {
     problems.push(
-        Diagnostic::error("wrong-type", value.span.or(place), format!("`{what}` is {wanted}"))
+        Diagnostic::error("wrong-type", value.span.or(fallback), format!("`{what}` is {wanted}"))
             .label(format!("this is {}", value.kind())),
     );
 }
 
 /// Text.
-pub(crate) fn text(
+pub(crate) fn expect_text(
     value: &Yaml,
     what: &str,
-    place: Span,
+    fallback: Span,
     problems: &mut Problems,
 ) -> Option<Spanned<String>> {
     if let YamlValue::Text(text) = &value.value {
@@ -32,16 +32,16 @@ pub(crate) fn text(
         );
         return None;
     }
-    wrong(problems, value, place, what, "text");
+    report_wrong_type(problems, value, fallback, what, "text");
     None
 }
 
 /// A whole number from 1 up to a bound.
-pub(crate) fn count(
+pub(crate) fn expect_count(
     value: &Yaml,
     what: &str,
-    most: u64,
-    place: Span,
+    max: u64,
+    fallback: Span,
     problems: &mut Problems,
 ) -> Option<u32> {
     let number = match &value.value {
@@ -49,12 +49,12 @@ pub(crate) fn count(
         _ => None,
     };
     match number {
-        Some(number) if (1..=most).contains(&number) => u32::try_from(number).ok(),
+        Some(number) if (1..=max).contains(&number) => u32::try_from(number).ok(),
         _ => {
             let mut diagnostic = Diagnostic::error(
                 "wrong-type",
-                value.span.or(place),
-                format!("`{what}` is a whole number from 1 to {most}"),
+                value.span.or(fallback),
+                format!("`{what}` is a whole number from 1 to {max}"),
             );
             if !matches!(value.value, YamlValue::Number(_)) {
                 diagnostic = diagnostic.label(format!("this is {}", value.kind()));
@@ -66,7 +66,7 @@ pub(crate) fn count(
 }
 
 /// The items of a list; a single value stands for a list of one.
-pub(crate) fn items(value: &Yaml) -> &[Yaml] {
+pub(crate) fn one_or_many(value: &Yaml) -> &[Yaml] {
     match &value.value {
         YamlValue::List(items) => items,
         _ => std::slice::from_ref(value),
@@ -74,21 +74,26 @@ pub(crate) fn items(value: &Yaml) -> &[Yaml] {
 }
 
 /// Seconds as a number, or text such as `90s`, `10m`, `1h30m`.
-pub(crate) fn duration(value: &Yaml, what: &str, place: Span, problems: &mut Problems) -> Option<Duration> {
+pub(crate) fn expect_duration(
+    value: &Yaml,
+    what: &str,
+    fallback: Span,
+    problems: &mut Problems,
+) -> Option<Duration> {
     let seconds = match &value.value {
         YamlValue::Number(number) => number.as_f64().filter(|seconds| *seconds > 0.0),
         YamlValue::Text(text) => parse_duration(text),
         _ => None,
     };
     match seconds {
-        Some(seconds) if seconds <= bounds::TIMEOUT_SECONDS as f64 => {
+        Some(seconds) if seconds <= limits::MAX_TIMEOUT_SECONDS as f64 => {
             Duration::try_from_secs_f64(seconds).ok()
         }
         _ => {
             problems.push(
                 Diagnostic::error(
                     "bad-duration",
-                    value.span.or(place),
+                    value.span.or(fallback),
                     format!("`{what}` is a length of time"),
                 )
                 .help("write seconds as a number, or `90s`, `10m`, `1h30m`; a week at most"),

@@ -6,9 +6,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A length of video in whole milliseconds; a JSON number of seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Seconds(u64);
+pub struct VideoDuration(u64);
 
-impl Seconds {
+impl VideoDuration {
     /// So many milliseconds.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
@@ -40,7 +40,7 @@ impl Seconds {
     }
 }
 
-impl fmt::Display for Seconds {
+impl fmt::Display for VideoDuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, millis) = (self.0 / 1_000, self.0 % 1_000);
         if millis == 0 {
@@ -50,7 +50,7 @@ impl fmt::Display for Seconds {
     }
 }
 
-impl Serialize for Seconds {
+impl Serialize for VideoDuration {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.0.is_multiple_of(1_000) {
             serializer.serialize_u64(self.0 / 1_000)
@@ -60,7 +60,7 @@ impl Serialize for Seconds {
     }
 }
 
-impl<'de> Deserialize<'de> for Seconds {
+impl<'de> Deserialize<'de> for VideoDuration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let seconds = f64::deserialize(deserializer)?;
         if (0.0..1e12).contains(&seconds) {
@@ -74,21 +74,21 @@ impl<'de> Deserialize<'de> for Seconds {
 /// A value that lies between two bounds, both included; one that is known has the same bound twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Between<T> {
+pub struct Interval<T> {
     /// The lower bound.
     pub least: T,
     /// The upper bound.
     pub most: T,
 }
 
-impl<T: Copy> Between<T> {
+impl<T: Copy> Interval<T> {
     /// A value that is known.
     pub const fn exactly(value: T) -> Self {
         Self { least: value, most: value }
     }
 }
 
-impl<T: Ord + Copy> Between<T> {
+impl<T: Ord + Copy> Interval<T> {
     /// The narrowest bounds around both.
     #[must_use]
     pub fn hull(self, other: Self) -> Self {
@@ -96,7 +96,7 @@ impl<T: Ord + Copy> Between<T> {
     }
 }
 
-impl<T: PartialEq> Between<T> {
+impl<T: PartialEq> Interval<T> {
     /// Whether the value is known.
     pub fn is_exact(&self) -> bool {
         self.least == self.most
@@ -104,7 +104,7 @@ impl<T: PartialEq> Between<T> {
 }
 
 /// `5`, or `4 to 15`.
-impl<T: PartialEq + fmt::Display> fmt::Display for Between<T> {
+impl<T: PartialEq + fmt::Display> fmt::Display for Interval<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_exact() {
             write!(f, "{}", self.least)
@@ -121,13 +121,19 @@ mod tests {
     #[test]
     fn lengths_read_back_and_are_shown_shortly() {
         for (millis, shown) in [(5_000, "5"), (4_500, "4.5"), (4_125, "4.125"), (50, "0.05"), (0, "0")] {
-            let length = Seconds::from_millis(millis);
+            let length = VideoDuration::from_millis(millis);
             assert_eq!(length.to_string(), shown);
             let json = serde_json::to_string(&length).unwrap();
-            assert_eq!((json.as_str(), serde_json::from_str::<Seconds>(&json).unwrap()), (shown, length));
+            assert_eq!(
+                (json.as_str(), serde_json::from_str::<VideoDuration>(&json).unwrap()),
+                (shown, length)
+            );
         }
-        assert!(serde_json::from_str::<Seconds>("-1").is_err());
-        assert_eq!(Seconds::nearest(f64::NAN), Seconds::default());
-        assert_eq!(Between { least: Seconds::whole(4), most: Seconds::whole(15) }.to_string(), "4 to 15");
+        assert!(serde_json::from_str::<VideoDuration>("-1").is_err());
+        assert_eq!(VideoDuration::nearest(f64::NAN), VideoDuration::default());
+        assert_eq!(
+            Interval { least: VideoDuration::whole(4), most: VideoDuration::whole(15) }.to_string(),
+            "4 to 15"
+        );
     }
 }

@@ -10,7 +10,7 @@ use crate::diagnostic::{did_you_mean, quoted_list, visible};
 
 /// The model and the shape of the picture for all shots.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub struct PictureOptions {
     /// The family, such as `A`; its letter may be small.
     pub family: String,
     /// The model's id; the family's first that needs no image where it is left out.
@@ -22,9 +22,9 @@ pub struct Look {
 /// Something that the contract does not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct WrongDraft(String);
+pub struct ScaffoldError(String);
 
-impl WrongDraft {
+impl ScaffoldError {
     pub(super) fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }
@@ -50,21 +50,21 @@ const SIZE: &str = "size";
 /// Pixels of the shorter side, where a size stands for a ratio.
 const SHORT_SIDE: u64 = 480;
 
-impl Look {
+impl PictureOptions {
     /// The model.
     ///
     /// # Errors
     /// The contract has no such family or model, or the model makes nothing of words alone.
-    pub fn model<'c>(&self, contract: &'c Contract) -> Result<&'c Model, WrongDraft> {
+    pub fn model<'c>(&self, contract: &'c Contract) -> Result<&'c Model, ScaffoldError> {
         if let Some(id) = &self.model {
             let ids = || contract.models().iter().map(|model| model.id.as_str());
             let found = contract.model(id).ok_or_else(|| {
                 let help = did_you_mean(id, ids())
                     .unwrap_or_else(|| format!("the models are {}", quoted_list(ids(), 12)));
-                WrongDraft::new(format!("there is no model `{}`: {help}", visible(id)))
+                ScaffoldError::new(format!("there is no model `{}`: {help}", visible(id)))
             })?;
             if found.needs_image {
-                return Err(WrongDraft::new(format!(
+                return Err(ScaffoldError::new(format!(
                     "`{id}` animates an image and makes nothing of words alone; begin with another model"
                 )));
             }
@@ -77,7 +77,7 @@ impl Look {
         of_family.find(|model| !model.needs_image).ok_or_else(|| {
             let families: Vec<String> = contract.families().map(|family| format!("`{family}`")).collect();
             let family = visible(&self.family);
-            WrongDraft::new(format!(
+            ScaffoldError::new(format!(
                 "family {family} has no model that makes video of words alone; the families are {}",
                 families.join(", ")
             ))
@@ -85,7 +85,7 @@ impl Look {
     }
 
     /// The fields that set the shape of the picture, and the resolution where the request chooses it: the least.
-    pub(crate) fn shape(&self, contract: &Contract) -> Result<Shape, WrongDraft> {
+    pub(crate) fn shape(&self, contract: &Contract) -> Result<Shape, ScaffoldError> {
         let model = self.model(contract)?;
         let mut fields = Vec::new();
         if let contract::ResolutionSource::Request { field, values } = &model.resolution {
@@ -97,7 +97,7 @@ impl Look {
                 ratio.values.iter().filter_map(Value::as_str).filter(|value| value.contains(':')).collect();
             if !ratios.contains(&self.aspect.as_str()) {
                 let aspect = visible(&self.aspect);
-                return Err(WrongDraft::new(format!(
+                return Err(ScaffoldError::new(format!(
                     "`{}` does not make {aspect}; it makes {}",
                     model.id,
                     quoted_list(ratios, 12)
@@ -111,14 +111,14 @@ impl Look {
     }
 
     /// The aspect ratio as a size in even pixels.
-    fn size(&self) -> Result<String, WrongDraft> {
+    fn size(&self) -> Result<String, ScaffoldError> {
         let sides = self.aspect.split_once(':').and_then(|(width, height)| {
             let side = |text: &str| text.parse::<u64>().ok().filter(|side| (1..=100).contains(side));
             Some((side(width)?, side(height)?))
         });
         let Some((width, height)) = sides else {
             let aspect = visible(&self.aspect);
-            return Err(WrongDraft::new(format!(
+            return Err(ScaffoldError::new(format!(
                 "`{aspect}` is not an aspect ratio; write one such as 16:9 or 9:16"
             )));
         };

@@ -1,7 +1,7 @@
 //! Separated values (RFC 4180) as cells that know their place.
 
-use crate::bounds;
 use crate::diagnostic::{Diagnostic, Problems};
+use crate::limits;
 use crate::source::{Source, Span};
 
 /// A cell: its text without quotes and surrounding space, and its place.
@@ -47,12 +47,12 @@ pub(super) fn read(source: &Source, problems: &mut Problems) -> Vec<Vec<Cell>> {
             continue;
         }
         // One more than shots: the names of the columns.
-        if rows.len() > bounds::INSTANCES || row.len() > bounds::COLUMNS {
+        if rows.len() > limits::MAX_INSTANCES || row.len() > limits::MAX_CSV_COLUMNS {
             let place = row.first().map_or(Span::default(), |cell| cell.span);
             problems.push(Diagnostic::error("bad-table", place, "this list is too large").help(format!(
                 "a shot list has at most {} rows and {} columns",
-                bounds::INSTANCES,
-                bounds::COLUMNS
+                limits::MAX_INSTANCES,
+                limits::MAX_CSV_COLUMNS
             )));
             return Vec::new();
         }
