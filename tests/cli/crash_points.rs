@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use engine::failpoint::Written;
+use engine::failpoint::CommitPoint;
 use scheduler::EventKind;
 use serde_json::Value;
 use service::FaultProfile;
@@ -42,10 +42,10 @@ enum Scenario {
 }
 
 /// Closed, like the list of what the ledger writes.
-fn scenario(written: Written) -> Scenario {
-    match written {
-        Written::Begin
-        | Written::Event(
+fn scenario(point: CommitPoint) -> Scenario {
+    match point {
+        CommitPoint::Begin
+        | CommitPoint::Event(
             EventKind::Scoped
             | EventKind::Started
             | EventKind::Looked
@@ -55,36 +55,36 @@ fn scenario(written: Written) -> Scenario {
             | EventKind::Downloaded
             | EventKind::Joined,
         )
-        | Written::End => Scenario::InSequence(ResponseFault::None),
-        Written::Event(EventKind::Refused) => Scenario::InSequence(ResponseFault::TooManyRequests),
-        Written::Event(EventKind::Lost) => Scenario::InSequence(ResponseFault::ConnectionLost),
-        Written::Resolved => Scenario::ByResolve,
-        Written::Event(EventKind::Taken) => Scenario::Own(taken),
-        Written::Event(EventKind::Capped) => Scenario::Own(capped),
-        Written::Event(EventKind::Unprepared) => Scenario::Own(unprepared),
-        Written::Event(EventKind::NotDownloaded) => Scenario::Own(not_downloaded),
-        Written::Event(EventKind::NotJoined) => Scenario::Own(not_joined),
-        Written::Event(EventKind::Woke) => Scenario::Own(woke),
-        Written::Event(EventKind::Interrupted) => Scenario::Own(interrupted),
-        Written::Forget => Scenario::Own(forget),
-        Written::Accounted => Scenario::Own(accounted),
+        | CommitPoint::End => Scenario::InSequence(ResponseFault::None),
+        CommitPoint::Event(EventKind::Refused) => Scenario::InSequence(ResponseFault::TooManyRequests),
+        CommitPoint::Event(EventKind::Lost) => Scenario::InSequence(ResponseFault::ConnectionLost),
+        CommitPoint::Resolved => Scenario::ByResolve,
+        CommitPoint::Event(EventKind::Taken) => Scenario::Own(taken),
+        CommitPoint::Event(EventKind::Capped) => Scenario::Own(capped),
+        CommitPoint::Event(EventKind::Unprepared) => Scenario::Own(unprepared),
+        CommitPoint::Event(EventKind::NotDownloaded) => Scenario::Own(not_downloaded),
+        CommitPoint::Event(EventKind::NotJoined) => Scenario::Own(not_joined),
+        CommitPoint::Event(EventKind::Woke) => Scenario::Own(woke),
+        CommitPoint::Event(EventKind::Interrupted) => Scenario::Own(interrupted),
+        CommitPoint::Forget => Scenario::Own(forget),
+        CommitPoint::Accounted => Scenario::Own(accounted),
     }
 }
 
 /// In an order in which each is reached.
-const IN_SEQUENCE: &[Written] = &[
-    Written::Begin,
-    Written::Event(EventKind::Scoped),
-    Written::Event(EventKind::Started),
-    Written::Event(EventKind::Looked),
-    Written::Event(EventKind::Prepared),
-    Written::Event(EventKind::Refused),
-    Written::Event(EventKind::Lost),
-    Written::Event(EventKind::Submitted),
-    Written::Event(EventKind::Answered),
-    Written::Event(EventKind::Downloaded),
-    Written::Event(EventKind::Joined),
-    Written::End,
+const IN_SEQUENCE: &[CommitPoint] = &[
+    CommitPoint::Begin,
+    CommitPoint::Event(EventKind::Scoped),
+    CommitPoint::Event(EventKind::Started),
+    CommitPoint::Event(EventKind::Looked),
+    CommitPoint::Event(EventKind::Prepared),
+    CommitPoint::Event(EventKind::Refused),
+    CommitPoint::Event(EventKind::Lost),
+    CommitPoint::Event(EventKind::Submitted),
+    CommitPoint::Event(EventKind::Answered),
+    CommitPoint::Event(EventKind::Downloaded),
+    CommitPoint::Event(EventKind::Joined),
+    CommitPoint::End,
 ];
 
 /// Accounts for every submission whose answer was lost, and says how many there were.
@@ -124,9 +124,9 @@ fn kill_at_every_commit_point_submits_each_shot_once() {
         });
     let project = Project::new("clock.yaml", &workflow()).against(&proxy.url, KEY);
     let mut accounted = 0;
-    for written in IN_SEQUENCE {
-        let Scenario::InSequence(fault) = scenario(*written) else {
-            panic!("{written:?} has a setting of its own")
+    for point in IN_SEQUENCE {
+        let Scenario::InSequence(fault) = scenario(*point) else {
+            panic!("{point:?} has a setting of its own")
         };
         for side in ["before", "after"] {
             next.store(
@@ -137,7 +137,7 @@ fn kill_at_every_commit_point_submits_each_shot_once() {
                 },
                 Ordering::SeqCst,
             );
-            let at = format!("{side} {}", written.word());
+            let at = format!("{side} {}", point.as_str());
             let ended = project.runner_killed_at(&at, &["run", "clock.yaml", "--jobs", "1", "--fail-fast"]);
             assert_eq!(ended.code, None, "it is killed {at}: {}", ended.transcript());
             accounted += account(&project, &proxy);
@@ -159,14 +159,14 @@ fn kill_at_rare_commit_points_submits_nothing_extra() {
     let mut in_sequence = 0;
     // They wait most of the time, so they run at once.
     std::thread::scope(|scope| {
-        for written in Written::all() {
-            match scenario(written) {
+        for point in CommitPoint::all() {
+            match scenario(point) {
                 Scenario::Own(setting) => {
                     scope.spawn(setting);
                 }
                 Scenario::InSequence(_) => {
                     in_sequence += 1;
-                    assert!(IN_SEQUENCE.contains(&written), "{written:?} is not tried");
+                    assert!(IN_SEQUENCE.contains(&point), "{point:?} is not tried");
                 }
                 Scenario::ByResolve => {}
             }
@@ -197,12 +197,12 @@ fn few(shots: usize, name: &str, prompt: &str) -> String {
 
 const RUN: &[&str] = &["run", "few.yaml", "--jobs", "1"];
 
-/// Killed on either side of what is written, and then run to its end: so many POSTs in all.
+/// Killed on either side of what is point, and then run to its end: so many POSTs in all.
 #[track_caller]
-fn killed_on_both_sides(proxy: &RecordingProxy, project: &Project, written: Written, posts: usize) {
+fn killed_on_both_sides(proxy: &RecordingProxy, project: &Project, point: CommitPoint, posts: usize) {
     for side in ["before", "after"] {
-        let ended = project.runner_killed_at(&format!("{side} {}", written.word()), RUN);
-        assert_eq!(ended.code, None, "it is killed {side} {}: {}", written.word(), ended.transcript());
+        let ended = project.runner_killed_at(&format!("{side} {}", point.as_str()), RUN);
+        assert_eq!(ended.code, None, "it is killed {side} {}: {}", point.as_str(), ended.transcript());
     }
     let last = project.runner(RUN).expect(0);
     assert_eq!(proxy.posts().len(), posts, "{}", last.transcript());
@@ -256,7 +256,7 @@ fn unprepared() {
 fn not_downloaded() {
     let fault = r#"{"fault": {"kind": "answer", "on": "file", "status": 503}, "times": 2}"#;
     let (_folder, proxy, project) = setting(1, fault);
-    killed_on_both_sides(&proxy, &project, Written::Event(EventKind::NotDownloaded), 1);
+    killed_on_both_sides(&proxy, &project, CommitPoint::Event(EventKind::NotDownloaded), 1);
 }
 
 /// Where the film is to be, there is a folder.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use engine::failpoint::{Boundary, bound_pages, install};
+use engine::failpoint::{Boundary, install, limit_pages};
 
 /// Names the boundary at which it dies: `before prepared`, `after joined`.
 const KILL_AT: &str = "RUNNER_TEST_KILL_AT";
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         }
     });
     if let Some(pages) = std::env::var(PAGES).ok().and_then(|pages| pages.parse().ok()) {
-        bound_pages(pages);
+        limit_pages(pages);
     }
     runner::main()
 }

@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use scheduler::{Artifact, Millis, identities_of, parts_of};
 use serde::Serialize;
 use workflow::plan::{Clip, Film, KeyPart, NodeIx, PartChange, Plan, input_name, part_changes};
 
-use crate::ledger::{Ledger, LedgerError, RecordedAttempt};
+use crate::artifact_store::Verify;
+use crate::ledger::{AttemptRecord, Ledger, LedgerError};
 use crate::preview::{self, Preview};
-use crate::store::Check;
+use scheduler::{Artifact, Millis, identities_of, parts_of};
 
 /// Why a node would be done as it would.
 #[derive(Debug, Clone, Serialize)]
@@ -66,13 +66,13 @@ pub async fn explain(
     nodes: &[NodeIx],
 ) -> Result<Vec<Explanation>, LedgerError> {
     let (previews, made) =
-        preview::survey(plan, ledger, &preview::keys(ledger, service)?, Check::Quick).await?;
+        preview::survey(plan, ledger, &preview::keys(ledger, service)?, Verify::Metadata).await?;
     let mut records: HashMap<&str, Record> = HashMap::new();
     let mut explanations = Vec::with_capacity(nodes.len());
     for ix in nodes {
         let shot = &*plan.node(*ix).shot;
         if !records.contains_key(shot) {
-            let attempts = ledger.map_or_else(|| Ok(Vec::new()), |ledger| ledger.recorded(shot))?;
+            let attempts = ledger.map_or_else(|| Ok(Vec::new()), |ledger| ledger.attempts_of_shot(shot))?;
             records.insert(shot, Record::new(attempts));
         }
         let artifact = |parent: NodeIx| made[parent.index()].as_ref();
@@ -86,12 +86,12 @@ const OTHERS: usize = 100;
 
 /// The attempts of a shot, the latest first, and which of them are each instance's.
 struct Record {
-    attempts: Vec<RecordedAttempt>,
+    attempts: Vec<AttemptRecord>,
     by_name: HashMap<String, Vec<usize>>,
 }
 
 impl Record {
-    fn new(attempts: Vec<RecordedAttempt>) -> Self {
+    fn new(attempts: Vec<AttemptRecord>) -> Self {
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, attempt) in attempts.iter().enumerate() {
             by_name.entry(attempt.node.clone()).or_default().push(at);
@@ -100,7 +100,7 @@ impl Record {
     }
 
     /// The attempts of an instance.
-    fn of(&self, name: &str) -> impl Iterator<Item = &RecordedAttempt> {
+    fn of(&self, name: &str) -> impl Iterator<Item = &AttemptRecord> {
         self.by_name.get(name).into_iter().flatten().map(|at| &self.attempts[*at])
     }
 }
@@ -154,7 +154,7 @@ fn one<'a>(
 fn nearest(name: &str, parts: &[KeyPart], unknown: &[Unknown], record: &Record) -> Option<Nearest> {
     let unknown: Vec<String> = unknown.iter().map(|unknown| unknown.part.clone()).collect();
     let compared = |attempt| compare(attempt, parts, &unknown);
-    let fewest = |(attempt, changes): &(&RecordedAttempt, Vec<PartChange>)| {
+    let fewest = |(attempt, changes): &(&AttemptRecord, Vec<PartChange>)| {
         (changes.len(), std::cmp::Reverse(attempt.intended_at))
     };
     record
@@ -173,10 +173,10 @@ fn nearest(name: &str, parts: &[KeyPart], unknown: &[Unknown], record: &Record) 
 
 /// An attempt with what differs from it; nothing where its parts are not on record.
 fn compare<'r>(
-    attempt: &'r RecordedAttempt,
+    attempt: &'r AttemptRecord,
     parts: &[KeyPart],
     unknown: &[String],
-) -> Option<(&'r RecordedAttempt, Vec<PartChange>)> {
+) -> Option<(&'r AttemptRecord, Vec<PartChange>)> {
     Some((attempt, part_changes(attempt.parts.as_ref()?, parts, unknown)))
 }
 

@@ -1,48 +1,48 @@
-//! Places at which tests end the process: the boundaries of the ledger, where a crash must lose nothing and pay for nothing twice.
+//! Commit points of the ledger, at which tests kill the process: a crash there must lose nothing and pay for nothing twice.
 //!
-//! Without the feature `failpoints`, which only the program under test is built with, nothing of this is compiled but the list.
+//! Without the feature `failpoints`, which only test builds enable, only the list of commit points is compiled.
 
 use scheduler::EventKind;
 
-/// On which side of a commit.
+/// Before or after a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Boundary {
-    /// Nothing of it is on disk.
+    /// Nothing of the transaction is durable.
     Before,
-    /// All of it is.
+    /// The whole transaction is durable.
     After,
 }
 
-/// Everything that the ledger writes, in a transaction of its own or with others. Closed: each is a boundary at which a process may
-/// die, and `tests/cli/crash_points.rs` tries each.
+/// Everything that the ledger writes. Closed: the process may die on either side of each, and the crash tests of the command line try all
+/// of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Written {
-    /// An event of this kind, with what follows from it for attempts, artifacts and films.
+pub enum CommitPoint {
+    /// An event of this kind, with the changes of attempts, artifacts and films that follow from it.
     Event(EventKind),
-    /// That a run begins, before its events.
+    /// The start of a run, before its events.
     Begin,
-    /// That an attempt's task is gone.
+    /// An attempt whose task is gone from the service.
     Forget,
-    /// What the service says became of a submission.
+    /// An indeterminate submission, resolved by the service.
     Accounted,
-    /// What a person says became of a submission.
+    /// An indeterminate submission, resolved by a person.
     Resolved,
-    /// That a run has ended in good order.
+    /// The regular end of a run.
     End,
 }
 
-impl Written {
-    /// Those that are not events.
+impl CommitPoint {
+    /// Commit points that are not events.
     const OTHERS: [Self; 5] = [Self::Begin, Self::Forget, Self::Accounted, Self::Resolved, Self::End];
 
-    /// All of them.
+    /// Every commit point.
     pub fn all() -> impl Iterator<Item = Self> {
         EventKind::ALL.iter().copied().map(Self::Event).chain(Self::OTHERS)
     }
 
-    /// The word that stands for it: of an event, its kind.
+    /// Its name; for an event, the event's kind.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Event(kind) => kind.as_str(),
             Self::Begin => "begin",
@@ -54,29 +54,25 @@ impl Written {
     }
 }
 
-/// What is done at a boundary: it is given the side and the kind of what is written, such as `prepared`.
+/// Called at each commit point with its name, such as `prepared`.
 #[cfg(feature = "failpoints")]
 pub type Hook = fn(Boundary, &str);
 
 #[cfg(feature = "failpoints")]
 static HOOK: std::sync::OnceLock<Hook> = std::sync::OnceLock::new();
 
-/// Sets what is done at every boundary from now on. The first call counts.
+/// Installs the hook for the process. Only the first call has an effect.
 #[cfg(feature = "failpoints")]
 pub fn install(hook: Hook) {
-    // A second call finds the first in place.
     let _ = HOOK.set(hook);
 }
 
 /// Called by the ledger on both sides of each commit.
 #[inline]
-pub(crate) fn reach(side: Boundary, kind: &str) {
+pub(crate) fn hit(side: Boundary, kind: &str) {
     #[cfg(feature = "failpoints")]
     {
-        assert!(
-            Written::all().any(|written| written.word() == kind),
-            "`{kind}` is a boundary that is not on the list"
-        );
+        assert!(CommitPoint::all().any(|point| point.as_str() == kind), "`{kind}` is not a commit point");
         if let Some(hook) = HOOK.get() {
             hook(side, kind);
         }
@@ -87,31 +83,31 @@ pub(crate) fn reach(side: Boundary, kind: &str) {
 
 #[cfg(feature = "failpoints")]
 thread_local! {
-    static IN_LINE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    static INLINE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Has runs on this thread do all of their work on it, in order: two runs of the same simulation are then the same to the last event.
+/// Makes runs on this thread do blocking work on it too, so that a simulation is deterministic.
 #[cfg(feature = "failpoints")]
-pub fn work_in_line() {
-    IN_LINE.set(true);
-}
-
-#[cfg(feature = "failpoints")]
-pub(crate) fn is_in_line() -> bool {
-    IN_LINE.get()
-}
-
-/// Lets ledgers that are opened from now on grow to so many pages and no further: what a full disk is like. The first call counts.
-#[cfg(feature = "failpoints")]
-pub fn bound_pages(pages: u32) {
-    let _ = PAGES.set(pages);
+pub fn run_blocking_inline() {
+    INLINE.set(true);
 }
 
 #[cfg(feature = "failpoints")]
-static PAGES: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
+pub(crate) fn is_blocking_inline() -> bool {
+    INLINE.get()
+}
 
-/// How many pages a ledger may have; nothing where there is no bound.
+/// Limits the size of ledgers opened from now on, as a full disk would. Only the first call has an effect.
 #[cfg(feature = "failpoints")]
-pub(crate) fn pages() -> Option<u32> {
-    PAGES.get().copied()
+pub fn limit_pages(pages: u32) {
+    let _ = MAX_PAGES.set(pages);
+}
+
+#[cfg(feature = "failpoints")]
+static MAX_PAGES: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
+
+/// The limit set by [`limit_pages`].
+#[cfg(feature = "failpoints")]
+pub(crate) fn max_pages() -> Option<u32> {
+    MAX_PAGES.get().copied()
 }

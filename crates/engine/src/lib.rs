@@ -1,7 +1,7 @@
 //! Plan to artifacts: the effects of a run, its durable ledger and its artifact store. What to do next is decided by [`scheduler`].
 //!
 //! * [`ledger`] remembers: every event that money hangs on is on disk before anything acts on it.
-//! * [`store`] keeps videos by their content, and their readable names.
+//! * [`artifact_store`] keeps videos by their content, and their readable names.
 //! * [`provider`] is the seam to the video service, with the client-backed implementation beside it.
 //! * [`executor`] performs: it appends events to the ledger, applies them, reports them and carries out the actions.
 //! * [`preview`] says what a run would do, without doing it; [`explain`] says why.
@@ -10,6 +10,7 @@
 //! Invariant: a task that has an id is polled for and never submitted again.
 
 pub mod artifact;
+pub mod artifact_store;
 mod blocking;
 pub mod executor;
 pub mod explain;
@@ -18,10 +19,10 @@ pub mod ledger;
 pub mod preview;
 pub mod provider;
 pub mod reporter;
-pub mod store;
+
 pub mod time;
 
-pub use executor::{RunError, Setup, run};
+pub use executor::{RunConfig, RunError, run};
 pub use ledger::{Ledger, LedgerError};
 pub use reporter::Reporter;
 pub use time::Clock;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use scheduler::{Artifact, Decision, Keys, Prior, TaskId};
 use serde::Serialize;
 use workflow::plan::{NodeIx, Plan};
 
-use crate::executor::look;
+use crate::artifact_store::Verify;
+use crate::executor::lookup;
 use crate::ledger::{Ledger, LedgerError};
-use crate::store::Check;
+use scheduler::{Artifact, Decision, Keys, Prior, TaskId};
 
 /// What would be done with one node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -34,7 +34,7 @@ pub async fn preview(
     ledger: Option<&Ledger>,
     service: &str,
 ) -> Result<Vec<Preview>, LedgerError> {
-    preview_with(plan, ledger, &keys(ledger, service)?, Check::Quick).await
+    preview_with(plan, ledger, &keys(ledger, service)?, Verify::Metadata).await
 }
 
 /// As [`preview`], for a run whose keys are not those that the file gives, or that looks closely at what there is.
@@ -45,9 +45,9 @@ pub async fn preview_with(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,
     keys: &Keys,
-    check: Check,
+    verify: Verify,
 ) -> Result<Vec<Preview>, LedgerError> {
-    survey(plan, ledger, keys, check).await.map(|(previews, _)| previews)
+    survey(plan, ledger, keys, verify).await.map(|(previews, _)| previews)
 }
 
 /// The keys of a run that makes nothing anew: they follow what was made anew before.
@@ -64,7 +64,7 @@ pub(crate) async fn survey(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,
     keys: &Keys,
-    check: Check,
+    verify: Verify,
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
     let mut made: Vec<Option<Artifact>> = vec![None; plan.len()];
     let mut previews: Vec<Option<Preview>> = vec![None; plan.len()];
@@ -96,7 +96,7 @@ pub(crate) async fn survey(
             } else if let Some(key) = keys.key(plan, ix, |parent| made[parent.index()].as_ref()) {
                 preview.key = Some(key.short());
                 if let Some(ledger) = ledger {
-                    let prior = look::glance(ledger, &key.to_string(), None, check).await?;
+                    let prior = lookup::recorded_work(ledger, &key.to_string(), None, verify).await?;
                     made[ix.index()] = known(&mut preview, prior);
                 }
             }

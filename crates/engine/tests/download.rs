@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use client::{Client, ClientConfig};
 use engine::provider::Remote;
-use engine::{Clock, Ledger, Setup};
+use engine::{Clock, Ledger, RunConfig};
 use scheduler::{Keys, Millis, Outcome, Policy, RunId, RunSummary};
 use support::clip::CLIP;
 use support::plan;
@@ -164,19 +164,19 @@ async fn run(server: &Server, folder: &std::path::Path, tries: u32) -> RunSummar
     let provider = Remote::new(client);
     let keys = Keys::of_service(engine::provider::Provider::identity(&provider));
     let (_asked, interrupt) = tokio::sync::watch::channel(false);
-    let setup = Setup {
+    let setup = RunConfig {
         run: RunId(format!("run{tries}")),
         ledger: Arc::new(ledger),
         provider: Arc::new(provider),
         policy: Policy { download_tries: tries, backoff: Duration::from_millis(5), ..Policy::local() },
         clock: Clock::starting_at(Millis(1)),
-        folder: folder.join("out"),
-        sources: folder.to_owned(),
+        output_dir: folder.join("out"),
+        workflow_dir: folder.to_owned(),
         tools: media::Tools::default(),
         budget: scheduler::Budget::default(),
         keys,
         scope: scheduler::Scope::default(),
-        check: engine::store::Check::Quick,
+        verify: engine::artifact_store::Verify::Metadata,
         interrupt,
     };
     engine::run(plan(&["a"]), setup, &mut engine::reporter::Silent).await.expect("the run can go on")
@@ -188,7 +188,7 @@ fn is_whole(summary: &RunSummary) -> bool {
 }
 
 #[tokio::test]
-async fn a_broken_download_goes_on_where_it_broke_off() {
+async fn download_interrupted_resumes_in_later_run() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let server = Server::start(Files::Break);
     let half = CLIP.len() / 2;
@@ -209,7 +209,7 @@ async fn a_broken_download_goes_on_where_it_broke_off() {
 }
 
 #[tokio::test]
-async fn what_is_another_file_by_now_is_fetched_from_its_beginning() {
+async fn download_changed_file_restarts_from_beginning() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let server = Server::start(Files::Change);
     let summary = run(&server, folder.path(), 4).await;
@@ -218,7 +218,7 @@ async fn what_is_another_file_by_now_is_fetched_from_its_beginning() {
 }
 
 #[tokio::test]
-async fn a_dead_address_leads_to_the_content_endpoint() {
+async fn download_dead_url_falls_back_to_content_endpoint() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let server = Server::start(Files::AreElsewhere);
     let summary = run(&server, folder.path(), 4).await;

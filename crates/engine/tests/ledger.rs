@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::ledger::{Kept, Lease, Resolution};
+use engine::ledger::{Persist, Resolution, RunLock};
 use engine::{Ledger, LedgerError};
 use rusqlite::Connection;
 use scheduler::budget::{Amount, Cap, Caps, Hold};
@@ -32,7 +32,7 @@ fn new() -> (tempfile::TempDir, Ledger) {
     (folder, ledger)
 }
 
-fn begin(ledger: &Ledger, run: &str, caps: Caps) -> Lease {
+fn begin(ledger: &Ledger, run: &str, caps: Caps) -> RunLock {
     ledger.begin(RunId::from(run), "test", "https://api.example.com", caps, Millis(1)).expect("a run begins")
 }
 
@@ -50,9 +50,9 @@ fn prepared(node: usize, attempt: &str, cost: i64) -> Event {
     }
 }
 
-fn write(ledger: &Ledger, lease: &Lease, plan: &Plan, event: Event) -> Event {
+fn write(ledger: &Ledger, run_lock: &RunLock, plan: &Plan, event: Event) -> Event {
     let mut applied =
-        ledger.append(lease, plan, Millis(2), vec![(event, Kept::Yes)]).expect("it can be written");
+        ledger.append(run_lock, plan, Millis(2), vec![(event, Persist::Yes)]).expect("it can be written");
     applied.pop().expect("one event for one event")
 }
 
@@ -76,25 +76,25 @@ fn shape(folder: &Path) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_ledger_of_format_1_is_brought_up_to_date_and_keeps_what_it_knows() {
+fn open_format_1_migrates_and_keeps_records() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let old = Connection::open(folder.path().join("ledger.db")).expect("a database");
     old.execute_batch(FORMAT_1).expect("the old ledger");
     drop(old);
     for _ in 0..2 {
         let ledger = open(folder.path()).expect("it is brought up to date");
-        let door = ledger.live("k-door").expect("it can be read").expect("door is made");
+        let door = ledger.attempt_holding("k-door").expect("it can be read").expect("door is made");
         let made = door.artifact.expect("door has a video");
         assert_eq!((made.sha256.as_str(), made.changed_at), ("abcd", None));
         assert_eq!(door.service, "https://api.example.com");
         assert_eq!(
-            ledger.live("k-lamp").expect("it can be read").and_then(|row| row.task),
+            ledger.attempt_holding("k-lamp").expect("it can be read").and_then(|row| row.task),
             Some(TaskId::from("task_2"))
         );
-        assert!(ledger.live("k-fog").expect("it can be read").is_none());
-        assert_eq!(ledger.unaccounted().expect("it can be read").len(), 1);
+        assert!(ledger.attempt_holding("k-fog").expect("it can be read").is_none());
+        assert_eq!(ledger.resolvable_attempts().expect("it can be read").len(), 1);
         assert_eq!(ledger.events(&RunId::from("old")).expect("old events can be read").len(), 3);
-        assert_eq!(ledger.recorded("lamp").expect("it can be read").len(), 1);
+        assert_eq!(ledger.attempts_of_shot("lamp").expect("it can be read").len(), 1);
         let (held, spent) = ledger.spending().expect("it can be read");
         assert_eq!(held, Amount { cost: 0, tasks: 2, video_ms: 6_500 });
         assert_eq!(spent, Amount { cost: 0, tasks: 2, video_ms: 8_000 });
@@ -104,7 +104,7 @@ fn a_ledger_of_format_1_is_brought_up_to_date_and_keeps_what_it_knows() {
 }
 
 #[test]
-fn a_ledger_of_a_later_format_is_refused_and_not_one_byte_of_it_changes() {
+fn open_later_format_is_refused_without_writing() {
     for in_wal in [true, false] {
         let (folder, ledger) = new();
         drop(ledger);
@@ -123,7 +123,7 @@ fn a_ledger_of_a_later_format_is_refused_and_not_one_byte_of_it_changes() {
 }
 
 #[test]
-fn a_file_that_is_no_ledger_is_said_to_be_none() {
+fn open_foreign_file_is_refused_without_writing() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs_err::write(
         folder.path().join("ledger.db"),
@@ -136,18 +136,18 @@ fn a_file_that_is_no_ledger_is_said_to_be_none() {
 }
 
 #[test]
-fn a_run_that_is_alive_is_the_only_one_of_its_name() {
+fn begin_run_id_of_live_run_is_refused() {
     let (_folder, ledger) = new();
-    let lease = begin(&ledger, "run", Caps::default());
+    let run_lock = begin(&ledger, "run", Caps::default());
     assert!(ledger.is_alive(&RunId::from("run")));
     let again = ledger.begin(RunId::from("run"), "test", "s", Caps::default(), Millis(1));
     assert!(again.is_err(), "two runs of one name would take each other's attempts for their own");
-    drop(lease);
+    drop(run_lock);
     assert!(!ledger.is_alive(&RunId::from("run")));
 }
 
 #[test]
-fn processes_that_share_a_ledger_never_cross_a_cap_together() {
+fn append_concurrent_processes_never_exceed_shared_budget() {
     let (folder, _ledger) = new();
     let plan = plan(&["a"]);
     let cap = 1_000_i64;
@@ -159,14 +159,14 @@ fn processes_that_share_a_ledger_never_cross_a_cap_together() {
                 scope.spawn(move || {
                     let ledger = open(folder).expect("the ledger");
                     let run = format!("run{process}");
-                    let lease = begin(&ledger, &run, caps);
+                    let run_lock = begin(&ledger, &run, caps);
                     let mut dice = Dice(process + 1);
                     let mut most = 0;
                     let mut refused = 0;
                     for number in 0..60 {
                         let attempt = format!("{run}.{number}");
                         let cost = 20 + dice.roll(40) as i64;
-                        let written = write(&ledger, &lease, &plan, prepared(0, &attempt, cost));
+                        let written = write(&ledger, &run_lock, &plan, prepared(0, &attempt, cost));
                         let (held, spent) = ledger.spending().expect("it can be read");
                         most = most.max(held.cost + spent.cost);
                         match written {
@@ -180,7 +180,7 @@ fn processes_that_share_a_ledger_never_cross_a_cap_together() {
                                         let task = TaskId(format!("task {attempt}"));
                                         write(
                                             &ledger,
-                                            &lease,
+                                            &run_lock,
                                             &plan,
                                             Event::Submitted { node, attempt, task },
                                         );
@@ -190,7 +190,7 @@ fn processes_that_share_a_ledger_never_cross_a_cap_together() {
                                             Refusal { kind: RefusalKind::Again, failure, retry_after: None };
                                         write(
                                             &ledger,
-                                            &lease,
+                                            &run_lock,
                                             &plan,
                                             Event::Refused { node, attempt, refusal },
                                         );
@@ -213,7 +213,7 @@ fn processes_that_share_a_ledger_never_cross_a_cap_together() {
 }
 
 #[test]
-fn what_was_spent_before_a_run_began_does_not_count_and_what_is_still_out_does() {
+fn append_budget_counts_reservations_but_not_earlier_spending() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
     let first = begin(&ledger, "first", Caps::default());
@@ -253,14 +253,14 @@ fn artifact() -> Artifact {
 }
 
 #[test]
-fn the_sums_are_those_of_the_attempts_whatever_happens_to_them() {
+fn totals_equal_sums_over_attempts_after_random_events() {
     let (folder, ledger) = new();
     let plan = plan(&["a"]);
-    let lease = begin(&ledger, "run", Caps::default());
+    let run_lock = begin(&ledger, "run", Caps::default());
     let mut dice = Dice(7);
     for number in 0..300 {
         let id = format!("run.{number}");
-        write(&ledger, &lease, &plan, prepared(0, &id, 1 + dice.roll(100) as i64));
+        write(&ledger, &run_lock, &plan, prepared(0, &id, 1 + dice.roll(100) as i64));
         let (node, attempt, task) = (NodeIx::new(0), AttemptId(id), TaskId(format!("task {number}")));
         let failure = || Failure::new(FailureKind::Task, "no");
         let submitted = Event::Submitted { node, attempt: attempt.clone(), task: task.clone() };
@@ -268,12 +268,12 @@ fn the_sums_are_those_of_the_attempts_whatever_happens_to_them() {
             0 => {}
             1 => {
                 let refusal = Refusal { kind: RefusalKind::Again, failure: failure(), retry_after: None };
-                write(&ledger, &lease, &plan, Event::Refused { node, attempt, refusal });
+                write(&ledger, &run_lock, &plan, Event::Refused { node, attempt, refusal });
             }
             2 => {
                 write(
                     &ledger,
-                    &lease,
+                    &run_lock,
                     &plan,
                     Event::Lost { node, attempt: attempt.clone(), reason: String::new() },
                 );
@@ -288,28 +288,28 @@ fn the_sums_are_those_of_the_attempts_whatever_happens_to_them() {
                 }
             }
             3 => {
-                write(&ledger, &lease, &plan, submitted);
+                write(&ledger, &run_lock, &plan, submitted);
                 let answer = Answer::Failed { failure: failure() };
-                write(&ledger, &lease, &plan, Event::Answered { node, attempt, answer });
+                write(&ledger, &run_lock, &plan, Event::Answered { node, attempt, answer });
             }
             4 => {
-                write(&ledger, &lease, &plan, submitted);
+                write(&ledger, &run_lock, &plan, submitted);
                 ledger.forget(&attempt, Millis(3)).expect("it can be written");
             }
             5 => {
-                write(&ledger, &lease, &plan, submitted);
+                write(&ledger, &run_lock, &plan, submitted);
             }
             _ => {
-                write(&ledger, &lease, &plan, submitted);
+                write(&ledger, &run_lock, &plan, submitted);
                 let done = Event::Downloaded {
                     node,
                     attempt: attempt.clone(),
                     artifact: artifact(),
                     spent: Some(1),
                 };
-                write(&ledger, &lease, &plan, done.clone());
+                write(&ledger, &run_lock, &plan, done.clone());
                 // Fetched once more, because its file was gone.
-                write(&ledger, &lease, &plan, done);
+                write(&ledger, &run_lock, &plan, done);
                 if dice.roll(2) == 0 {
                     ledger.forget(&attempt, Millis(3)).expect("it can be written");
                 }
@@ -330,22 +330,22 @@ fn the_sums_are_those_of_the_attempts_whatever_happens_to_them() {
 }
 
 #[test]
-fn an_attempt_of_a_run_that_is_alive_is_not_for_others_to_account_for() {
+fn resolve_attempt_of_live_run_is_refused() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
-    let lease = begin(&ledger, "run", Caps::default());
-    write(&ledger, &lease, &plan, prepared(0, "run.1", 1));
+    let run_lock = begin(&ledger, "run", Caps::default());
+    write(&ledger, &run_lock, &plan, prepared(0, "run.1", 1));
     let attempt = AttemptId::from("run.1");
     let refused = ledger.resolve(&attempt, &Resolution::NotAccepted, Millis(3));
     assert!(matches!(refused, Err(LedgerError::NotResolvable(said)) if said.contains("alive")));
-    drop(lease);
+    drop(run_lock);
     ledger.resolve(&attempt, &Resolution::NotAccepted, Millis(3)).expect("its run is gone");
     let again = ledger.resolve(&attempt, &Resolution::NotAccepted, Millis(3));
     assert!(matches!(again, Err(LedgerError::NotResolvable(_))), "it is accounted for");
 }
 
 #[test]
-fn a_key_has_one_live_attempt_and_the_second_is_told() {
+fn append_second_intent_for_key_becomes_claim_conflict() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
     let (one, two) = (begin(&ledger, "one", Caps::default()), begin(&ledger, "two", Caps::default()));
@@ -363,16 +363,16 @@ fn a_key_has_one_live_attempt_and_the_second_is_told() {
 }
 
 #[test]
-fn a_full_disk_refuses_whole_batches_and_keeps_what_was_there() {
+fn append_disk_full_rejects_whole_batch() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
-    let lease = begin(&ledger, "run", Caps::default());
-    ledger.bound_pages(40).expect("a bound");
+    let run_lock = begin(&ledger, "run", Caps::default());
+    ledger.limit_pages(40).expect("a bound");
     let mut written = 0;
     let refused = loop {
         let batch =
-            (0..5).map(|number| (prepared(0, &format!("run.{written}.{number}"), 1), Kept::Yes)).collect();
-        match ledger.append(&lease, &plan, Millis(2), batch) {
+            (0..5).map(|number| (prepared(0, &format!("run.{written}.{number}"), 1), Persist::Yes)).collect();
+        match ledger.append(&run_lock, &plan, Millis(2), batch) {
             Ok(_) => written += 1,
             Err(error) => break error,
         }
@@ -380,7 +380,7 @@ fn a_full_disk_refuses_whole_batches_and_keeps_what_was_there() {
     };
     assert!(refused.to_string().contains("full"), "{refused}");
     assert_eq!(
-        ledger.unaccounted().expect("it can be read").len(),
+        ledger.resolvable_attempts().expect("it can be read").len(),
         written * 5,
         "whole batches, nothing half"
     );

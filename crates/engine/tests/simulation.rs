@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use engine::reporter::Silent;
-use engine::{Clock, Ledger, Setup};
+use engine::{Clock, Ledger, RunConfig};
 use futures_util::FutureExt as _;
 use scheduler::budget::{Amount, Caps, Hold, Prices};
 use scheduler::policy::Rate;
@@ -114,23 +114,23 @@ impl Project {
         world: &World,
         caps: Caps,
         scope: Scope,
-    ) -> (Setup, tokio::sync::watch::Sender<bool>) {
+    ) -> (RunConfig, tokio::sync::watch::Sender<bool>) {
         self.runs += 1;
         let (sender, interrupt) = tokio::sync::watch::channel(false);
-        let folder = self.folder.path().join("out");
-        let setup = Setup {
+        let output_dir = self.folder.path().join("out");
+        let setup = RunConfig {
             run: RunId(format!("run{}", self.runs)),
             ledger: Arc::clone(&self.ledger),
             provider: Arc::new(world.clone()),
             policy: policy(),
             clock: self.clock.clone(),
-            folder,
-            sources: self.folder.path().to_owned(),
+            output_dir,
+            workflow_dir: self.folder.path().to_owned(),
             tools: media::Tools::default(),
             budget: scheduler::Budget::new(caps, Arc::new(FixedPrice)),
             keys: scheduler::Keys::of_service("simulated"),
             scope,
-            check: engine::store::Check::Quick,
+            verify: engine::artifact_store::Verify::Metadata,
             interrupt,
         };
         (setup, sender)
@@ -429,7 +429,7 @@ async fn simulate_two(seed: u64) {
 
 /// Simulates a seed alone in its world: nothing of the machine's own time or threads gets in. Gives what happened.
 fn simulate_alone(seed: u64) -> String {
-    engine::failpoint::work_in_line();
+    engine::failpoint::run_blocking_inline();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     runtime.expect("a runtime").block_on(async {
         let happened = simulate(seed).await;
@@ -511,7 +511,7 @@ async fn a_disk_that_fills_up_stops_submissions_and_every_accepted_task_is_told(
         let world = World::new(pages, false, 0);
         let plan = plan(SHOTS);
         let mut project = Project::new();
-        project.ledger.bound_pages(u32::try_from(pages).expect("few pages")).expect("a bound");
+        project.ledger.limit_pages(u32::try_from(pages).expect("few pages")).expect("a bound");
         let (setup, _asked) = project.setup(&world, Caps::default(), Scope::default());
         let mut silent = Silent;
         let ended = engine::run(Arc::clone(&plan), setup, &mut silent).await;
@@ -520,7 +520,7 @@ async fn a_disk_that_fills_up_stops_submissions_and_every_accepted_task_is_told(
         assert_eq!(world.total(), posts, "nothing is on its way any more");
         let unrecorded = match ended {
             Ok(_) => continue,
-            Err(engine::RunError::Broken { source, unrecorded }) => {
+            Err(engine::RunError::LedgerWrite { source, unrecorded }) => {
                 assert!(source.to_string().contains("full"), "{source}");
                 unrecorded
             }
@@ -532,14 +532,14 @@ async fn a_disk_that_fills_up_stops_submissions_and_every_accepted_task_is_told(
         };
         stopped += 1;
         // There is room again: what could not be recorded is, as the message says, and nothing is paid for twice or left open.
-        project.ledger.bound_pages(1 << 20).expect("a bound");
+        project.ledger.limit_pages(1 << 20).expect("a bound");
         for task in &unrecorded {
             project
                 .ledger
                 .resolve(&task.attempt, &engine::ledger::Resolution::Accepted(task.task.clone()), Millis(1))
                 .expect("its intent is on record");
         }
-        let open = project.ledger.unaccounted().expect("a readable ledger");
+        let open = project.ledger.resolvable_attempts().expect("a readable ledger");
         let unsent = open.len();
         for row in open {
             let not_accepted = engine::ledger::Resolution::NotAccepted;

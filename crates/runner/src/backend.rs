@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use client::{Client, ClientConfig};
-use engine::provider::{Description, Found, Provider, Remote, Resume, Sink, Submission};
+use engine::provider::{
+    DownloadSink, Provider, Remote, Resume, Submission, SubmissionLookup, TaskDescription,
+};
 use futures_util::future::BoxFuture;
 use scheduler::{Answer, Failure, Millis, Policy, TaskId};
 use secrecy::SecretString;
@@ -74,7 +76,7 @@ impl Backend {
     /// What stands for the service in every key.
     pub(crate) fn identity(&self) -> String {
         match self {
-            Self::Remote { url, .. } => engine::provider::identity_of(url),
+            Self::Remote { url, .. } => engine::provider::service_identity(url),
             Self::Embedded => "embedded".to_owned(),
         }
     }
@@ -167,7 +169,7 @@ impl Provider for EmbeddedProvider {
         false
     }
 
-    fn describe<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Result<Description, Failure>> {
+    fn describe<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Result<TaskDescription, Failure>> {
         self.remote.describe(task)
     }
 
@@ -188,20 +190,22 @@ impl Provider for EmbeddedProvider {
         task: &'a TaskId,
         url: Option<&'a str>,
         resume: Option<&'a Resume>,
-        sink: &'a mut dyn Sink,
+        sink: &'a mut dyn DownloadSink,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         self.remote.download(task, url, resume, sink)
     }
 
-    fn reaches(&self, url: &str) -> bool {
-        self.remote.reaches(url)
+    fn can_reach(&self, url: &str) -> bool {
+        self.remote.can_reach(url)
     }
 
-    fn find<'a>(&'a self, digest: &'a str, _since: Millis) -> BoxFuture<'a, Found> {
+    fn find_tasks<'a>(&'a self, digest: &'a str, _since: Millis) -> BoxFuture<'a, SubmissionLookup> {
         let found = match self.service.find_by_request(digest) {
-            Ok(tasks) => Found::Tasks(tasks.into_iter().map(|task| TaskId(task.to_string())).collect()),
+            Ok(tasks) => {
+                SubmissionLookup::Tasks(tasks.into_iter().map(|task| TaskId(task.to_string())).collect())
+            }
             // A store that cannot be read says nothing about what was accepted.
-            Err(_) => Found::CannotTell,
+            Err(_) => SubmissionLookup::Unsupported,
         };
         Box::pin(std::future::ready(found))
     }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use contract::Contract;
 use engine::Ledger;
-use engine::ledger::Kept;
+use engine::ledger::Persist;
 use scheduler::budget::Caps;
 use scheduler::policy::Rate;
 use scheduler::{
@@ -35,7 +35,7 @@ pub(super) fn measure() -> Result<String, String> {
     let file = project.path().join(".runner").join("ledger.db");
     let ledger = Ledger::open(&file, project.path()).map_err(|error| text(&error))?;
     let run = RunId::from("bench");
-    let lease = ledger
+    let run_lock = ledger
         .begin(run.clone(), plan.name(), "https://api.example.com", Caps::default(), Millis(1))
         .map_err(|error| text(&error))?;
     // Only the limit on tasks in flight applies, so that waiting is not measured.
@@ -65,16 +65,16 @@ pub(super) fn measure() -> Result<String, String> {
             timers = timers.split_off(&Millis(now.0 + 1));
             pending.push_back(Event::Woke);
         }
-        let batch: Vec<(Event, Kept)> = (0..MAX_BATCH)
+        let batch: Vec<(Event, Persist)> = (0..MAX_BATCH)
             .map_while(|_| pending.pop_front())
             .map(|event| {
-                let kept = if state.decides(&event, now) { Kept::Yes } else { Kept::No };
+                let kept = if state.decides(&event, now) { Persist::Yes } else { Persist::No };
                 (event, kept)
             })
             .collect();
         events += batch.len();
         commits += 1;
-        for event in ledger.append(&lease, &plan, now, batch).map_err(|error| text(&error))? {
+        for event in ledger.append(&run_lock, &plan, now, batch).map_err(|error| text(&error))? {
             for action in state.apply(event, now) {
                 if let Action::Wake { at } = action {
                     timers.insert(at);
@@ -88,7 +88,7 @@ pub(super) fn measure() -> Result<String, String> {
         }
     }
     let seconds = started.elapsed().as_secs_f64();
-    ledger.end(&lease, now).map_err(|error| text(&error))?;
+    ledger.end(&run_lock, now).map_err(|error| text(&error))?;
     let summary = state.summary(run);
     let done = summary.count(|outcome| matches!(outcome, Outcome::Done { .. }));
     if done != plan.len() {

@@ -1,85 +1,90 @@
-//! A finished video onto the disk: from where an earlier try broke off, synced, verified, and only then under its own names.
+//! Downloads a finished video: resumed from an earlier attempt, synced, probed, and only then committed to the store.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use media::Tools;
-use scheduler::{Artifact, Download, Failure, FailureKind};
 
 use crate::artifact::sha256;
-use crate::blocking::blocking;
-use crate::provider::{Provider, Resume, Sink, Start};
-use crate::store::{Origin, Part, Store};
+use crate::artifact_store::{ArtifactStore, Origin, PartialDownload};
+use crate::blocking::run_blocking;
+use crate::provider::{DownloadSink, DownloadStart, Provider, Resume};
+use scheduler::{Artifact, Download, Failure, FailureKind};
 
-/// The largest video that is accepted.
-const LARGEST: u64 = 8 << 30;
+/// Largest video that is accepted.
+const MAX_VIDEO_BYTES: u64 = 8 << 30;
 
-/// Why a video is not there yet, and how much of it is kept for the next try.
-pub(super) struct Broken {
+/// A failed download, with the bytes kept for the next attempt.
+pub(super) struct DownloadError {
     pub(super) failure: Failure,
     pub(super) kept: u64,
 }
 
-impl From<Failure> for Broken {
+impl From<Failure> for DownloadError {
     fn from(failure: Failure) -> Self {
         Self { failure, kept: 0 }
     }
 }
 
-/// Fetches, verifies and keeps one video.
+/// Downloads, verifies and stores one video.
 pub(super) async fn fetch(
     provider: &dyn Provider,
-    order: &Download,
+    download: &Download,
     target: &Path,
-    store: &Store,
+    store: &ArtifactStore,
     tools: &Tools,
-) -> Result<Artifact, Broken> {
+) -> Result<Artifact, DownloadError> {
     let part = store
-        .part(&order.attempt)
-        .map_err(|error| local("what there is of the video cannot be read", &error))?;
-    let url = order.url.as_deref().filter(|_| order.uses_url());
-    let source = url.map_or_else(|| "content".to_owned(), address);
+        .partial_download(&download.attempt)
+        .map_err(|error| local("the partial download cannot be read", &error))?;
+    let url = download.url.as_deref().filter(|_| download.uses_url());
+    let source = url.map_or_else(|| "content".to_owned(), address_digest);
     let resume = part
-        .from()
-        .filter(|from| from.source == source)
-        .map(|from| Resume { first: part.length(), validator: from.validator.clone() });
-    let mut sink = Filling { part, source, total: None, trouble: None, begun: false };
-    let fetched = provider.download(&order.task, url, resume.as_ref(), &mut sink).await;
-    let Filling { part, total, trouble, begun, .. } = sink;
-    if let Some(error) = trouble {
+        .origin()
+        .filter(|origin| origin.source == source)
+        .map(|origin| Resume { offset: part.length(), validator: origin.validator.clone() });
+    let mut sink = PartSink { part, source, total: None, io_error: None, started: false };
+    let downloaded = provider.download(&download.task, url, resume.as_ref(), &mut sink).await;
+    let PartSink { part, total, io_error, started, .. } = sink;
+    if let Some(error) = io_error {
         part.discard();
         return Err(local("the video cannot be written", &error).into());
     }
-    if let Err(failure) = fetched {
-        // What the service will not go on from is of no use.
-        if !begun && resume.is_some() && failure.kind == FailureKind::Invalid {
+    if let Err(failure) = downloaded {
+        // The service rejected the range: the next attempt starts from the beginning.
+        if !started && resume.is_some() && failure.kind == FailureKind::Invalid {
             part.discard();
             return Err(failure.into());
         }
-        return Err(Broken { failure, kept: part.leave() });
+        return Err(DownloadError { failure, kept: part.keep_for_resume() });
     }
     if let Some(total) = total.filter(|total| *total != part.length()) {
-        let said = format!("{} of {total} bytes came", part.length());
-        return Err(Broken { failure: Failure::new(FailureKind::Transient, said), kept: part.leave() });
+        let said = format!("{} of {total} bytes arrived", part.length());
+        return Err(DownloadError {
+            failure: Failure::new(FailureKind::Transient, said),
+            kept: part.keep_for_resume(),
+        });
     }
-    let (order, target, tools, store) = (order.clone(), target.to_owned(), tools.clone(), store.clone());
-    let kept = blocking(move || keep(part, &order, &target, &store, &tools));
-    let kept = kept.await.unwrap_or_else(|error| Err(Failure::new(FailureKind::Corrupt, error.to_string())));
-    Ok(kept?)
+    let (download, target, tools, store) =
+        (download.clone(), target.to_owned(), tools.clone(), store.clone());
+    let stored = run_blocking(move || store_video(part, &download, &target, &store, &tools));
+    let stored =
+        stored.await.unwrap_or_else(|error| Err(Failure::new(FailureKind::Corrupt, error.to_string())));
+    Ok(stored?)
 }
 
-fn keep(
-    mut part: Part,
-    order: &Download,
+fn store_video(
+    mut part: PartialDownload,
+    download: &Download,
     target: &Path,
-    store: &Store,
+    store: &ArtifactStore,
     tools: &Tools,
 ) -> Result<Artifact, Failure> {
-    let corrupt = |said: &str, part: Part| {
-        let kept = part.set_aside().map(|path| format!("; it is kept as {}", path.display()));
-        Failure::new(FailureKind::Corrupt, format!("{said}{}", kept.unwrap_or_default()))
+    let corrupt = |reason: &str, part: PartialDownload| {
+        let path = part.quarantine().map(|path| format!("; it is kept as {}", path.display()));
+        Failure::new(FailureKind::Corrupt, format!("{reason}{}", path.unwrap_or_default()))
     };
-    let sha256 = match part.settle() {
+    let sha256 = match part.finish() {
         Ok(sha256) => sha256,
         Err(error) => {
             part.discard();
@@ -99,7 +104,7 @@ fn keep(
     };
     let bytes = part.length();
     let changed_at = store
-        .keep(part, &sha256, target)
+        .commit(part, &sha256, target)
         .map_err(|error| local("the video cannot be given its name", &error))?;
     Ok(Artifact {
         path: target.to_owned(),
@@ -108,60 +113,60 @@ fn keep(
         seconds,
         width,
         height,
-        last_frame_url: order.last_frame_url.clone(),
-        expires_at: order.expires_at,
+        last_frame_url: download.last_frame_url.clone(),
+        expires_at: download.expires_at,
         changed_at,
     })
 }
 
-/// What stands for an address: without its query, which may hold a signature and changes with each.
-fn address(url: &str) -> String {
+/// Identifies an address without its query, which may hold a signature that differs each time.
+fn address_digest(url: &str) -> String {
     sha256(url.split(['?', '#']).next().unwrap_or_default().as_bytes())
 }
 
-struct Filling {
-    part: Part,
+struct PartSink {
+    part: PartialDownload,
     source: String,
     total: Option<u64>,
-    /// Trouble of this machine, told apart from trouble of the network.
-    trouble: Option<io::Error>,
-    begun: bool,
+    /// An error of the local disk, as opposed to the network.
+    io_error: Option<io::Error>,
+    started: bool,
 }
 
-impl Filling {
-    fn noting<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
-        done.map_err(|error| {
-            let told = io::Error::new(error.kind(), error.to_string());
-            self.trouble = Some(error);
-            told
+impl PartSink {
+    fn record_error<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
+        result.map_err(|error| {
+            let copy = io::Error::new(error.kind(), error.to_string());
+            self.io_error = Some(error);
+            copy
         })
     }
 }
 
-impl Sink for Filling {
-    fn begin(&mut self, start: Start) -> io::Result<()> {
-        self.begun = true;
+impl DownloadSink for PartSink {
+    fn start(&mut self, start: DownloadStart) -> io::Result<()> {
+        self.started = true;
         self.total = start.total;
         if start.offset == 0 {
-            let from = start.validator.map(|validator| Origin { source: self.source.clone(), validator });
-            let restarted = self.part.restart(from);
-            return self.noting(restarted);
+            let origin = start.validator.map(|validator| Origin { source: self.source.clone(), validator });
+            let restarted = self.part.restart(origin);
+            return self.record_error(restarted);
         }
         if start.offset == self.part.length() {
             return Ok(());
         }
-        Err(io::Error::other("the service goes on from another byte than it was asked to"))
+        Err(io::Error::other("the service resumed from another byte than requested"))
     }
 }
 
-impl Write for Filling {
+impl Write for PartSink {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
-        let written = if self.part.length().saturating_add(piece.len() as u64) > LARGEST {
+        let written = if self.part.length().saturating_add(piece.len() as u64) > MAX_VIDEO_BYTES {
             Err(io::Error::other("it is larger than any video should be"))
         } else {
             self.part.push(piece)
         };
-        self.noting(written)?;
+        self.record_error(written)?;
         Ok(piece.len())
     }
 

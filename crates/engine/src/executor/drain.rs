@@ -1,32 +1,33 @@
-//! The ledger can no longer be written, because its disk is full or gone: nothing more is submitted, and what is known is not lost.
+//! Shutdown after a failed ledger write (disk full or gone): submission stops, and accepted tasks are not lost.
 //!
-//! Every POST that is out has its intent on record. Its answer is waited for, recorded if that works by then, and told otherwise.
+//! The intent of every POST in progress is recorded. Its response is awaited, then recorded if the ledger can be written again, and
+//! otherwise reported to the user.
 
 use std::collections::HashSet;
 use std::time::Duration;
 
-use scheduler::{AttemptId, Event, Phase, RunState};
 use tokio::sync::mpsc;
 
 use super::{RunError, Unrecorded};
-use crate::ledger::{Kept, Lease, Ledger, LedgerError};
+use crate::ledger::{Ledger, LedgerError, Persist, RunLock};
 use crate::time::Clock;
+use scheduler::{AttemptId, Event, Phase, RunState};
 
-/// Longer than any submission may take.
-const PATIENCE: Duration = Duration::from_secs(150);
+/// Longer than the time-out of any submission.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(150);
 
-/// Whether an event says what became of a submission.
-pub(super) fn is_needed(event: &Event) -> bool {
+/// Whether an event is the result of a submission.
+pub(super) fn resolves_submission(event: &Event) -> bool {
     matches!(event, Event::Submitted { .. } | Event::Refused { .. } | Event::Lost { .. })
 }
 
-/// Waits for the answers to all POSTs that are out, tries once more to record what is `known`, and says what could not be recorded.
+/// Waits for the responses to all POSTs in progress, tries once more to append `unsaved`, and returns the tasks that could not be recorded.
 pub(super) async fn drain(
     source: LedgerError,
-    mut known: Vec<Event>,
+    mut unsaved: Vec<Event>,
     state: &RunState,
     ledger: &Ledger,
-    lease: &Lease,
+    run_lock: &RunLock,
     clock: &Clock,
     receiver: &mut mpsc::UnboundedReceiver<Event>,
 ) -> RunError {
@@ -34,37 +35,37 @@ pub(super) async fn drain(
         Phase::Submitting { attempt } => Some(attempt.clone()),
         _ => None,
     });
-    let mut out: HashSet<AttemptId> = submitting.collect();
-    for event in &known {
-        out.retain(|attempt| Some(attempt) != about(event));
+    let mut in_flight: HashSet<AttemptId> = submitting.collect();
+    for event in &unsaved {
+        in_flight.retain(|attempt| Some(attempt) != attempt_of(event));
     }
-    let end = clock.now().after(PATIENCE);
-    while !out.is_empty() {
+    let deadline = clock.now().after(DRAIN_TIMEOUT);
+    while !in_flight.is_empty() {
         tokio::select! {
             event = receiver.recv() => {
                 let Some(event) = event else { break };
-                if is_needed(&event) {
-                    out.retain(|attempt| Some(attempt) != about(&event));
-                    known.push(event);
+                if resolves_submission(&event) {
+                    in_flight.retain(|attempt| Some(attempt) != attempt_of(&event));
+                    unsaved.push(event);
                 }
             }
-            () = clock.sleep_until(end) => break,
+            () = clock.sleep_until(deadline) => break,
         }
     }
-    let again = known.iter().cloned().map(|event| (event, Kept::Yes)).collect();
-    if ledger.append(lease, state.plan(), clock.now(), again).is_ok() {
-        known.clear();
+    let batch = unsaved.iter().cloned().map(|event| (event, Persist::Yes)).collect();
+    if ledger.append(run_lock, state.plan(), clock.now(), batch).is_ok() {
+        unsaved.clear();
     }
-    let unrecorded = known.into_iter().filter_map(|event| match event {
+    let unrecorded = unsaved.into_iter().filter_map(|event| match event {
         Event::Submitted { node, attempt, task } => {
             Some(Unrecorded { node: state.plan().node(node).name.clone(), attempt, task })
         }
         _ => None,
     });
-    RunError::Broken { source, unrecorded: unrecorded.collect() }
+    RunError::LedgerWrite { source, unrecorded: unrecorded.collect() }
 }
 
-fn about(event: &Event) -> Option<&AttemptId> {
+fn attempt_of(event: &Event) -> Option<&AttemptId> {
     match event {
         Event::Submitted { attempt, .. } | Event::Refused { attempt, .. } | Event::Lost { attempt, .. } => {
             Some(attempt)
@@ -73,13 +74,13 @@ fn about(event: &Event) -> Option<&AttemptId> {
     }
 }
 
-/// What to do about accepted tasks that are not on record, for people.
-pub(super) fn told(unrecorded: &[Unrecorded]) -> String {
-    let one = |Unrecorded { node, attempt, task }: &Unrecorded| {
+/// The commands that adopt unrecorded tasks, for the error message.
+pub(super) fn adopt_hints(unrecorded: &[Unrecorded]) -> String {
+    let hint = |Unrecorded { node, attempt, task }: &Unrecorded| {
         format!(
             "\n  {node} was accepted as task {task}, which could not be recorded: \
-             once the ledger can be written, say `runner resolve FILE {attempt} --adopt {task}`"
+             once the ledger can be written, run `runner resolve FILE {attempt} --adopt {task}`"
         )
     };
-    unrecorded.iter().map(one).collect::<Vec<_>>().concat()
+    unrecorded.iter().map(hint).collect::<Vec<_>>().concat()
 }

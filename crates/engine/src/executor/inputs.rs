@@ -1,4 +1,4 @@
-//! Frames and files into the request: by the address where the service keeps them, or as a data URI.
+//! Resolves a request's inputs (frames, files) to the service's own address or to a data URI.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,42 +6,42 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use scheduler::{Failure, FailureKind, Millis, RunState};
 use workflow::plan::{Frame, NodeIx, Source};
 
-use crate::blocking::blocking;
+use crate::blocking::run_blocking;
 use crate::provider::Provider;
+use scheduler::{Failure, FailureKind, Millis, RunState};
 
-/// How much longer a frame's address must last to be relied upon.
-const MARGIN: Duration = Duration::from_mins(5);
-/// The largest file that is put into a request.
-const LARGEST_FILE: u64 = 20 << 20;
+/// How long a frame's address must remain valid to be used.
+const URL_EXPIRY_MARGIN: Duration = Duration::from_mins(5);
+/// Largest file that is sent inline.
+const MAX_INLINE_FILE_BYTES: u64 = 20 << 20;
 
-/// Where an input's value comes from, decided before any of it is read.
-pub(super) enum Given {
-    /// The service keeps it here.
+/// Where an input's value comes from; decided before anything is read.
+pub(super) enum InputSource {
+    /// An address at the service.
     Address(String),
     /// A frame of a video on disk.
     Frame { video: PathBuf, last: bool },
-    /// A file of the user's.
+    /// A local file.
     File { path: PathBuf, sha256: String, media_type: String },
 }
 
-impl Given {
+impl InputSource {
     pub(super) fn is_by_url(&self) -> bool {
         matches!(self, Self::Address(_))
     }
 }
 
-/// Decides for each input of a node where it comes from. The nodes before it are done.
-pub(super) fn gather(
+/// The source of each input of a node whose predecessors are done.
+pub(super) fn input_sources(
     node: NodeIx,
     state: &RunState,
     provider: &dyn Provider,
-    sources: &Path,
+    workflow_dir: &Path,
     inline: bool,
     now: Millis,
-) -> Vec<Given> {
+) -> Vec<InputSource> {
     state
         .plan()
         .node(node)
@@ -49,17 +49,19 @@ pub(super) fn gather(
         .iter()
         .map(|input| match &input.source {
             Source::LastFrame(parent) => {
-                let made = state.artifact(*parent);
-                match made.and_then(|made| made.usable_last_frame_url(now, MARGIN)) {
-                    Some(url) if !inline && provider.reaches(url) => Given::Address(url.to_owned()),
-                    _ => frame(made.map(|made| made.path.clone()), true),
+                let artifact = state.artifact(*parent);
+                match artifact.and_then(|artifact| artifact.usable_last_frame_url(now, URL_EXPIRY_MARGIN)) {
+                    Some(url) if !inline && provider.can_reach(url) => InputSource::Address(url.to_owned()),
+                    _ => frame(artifact.map(|artifact| artifact.path.clone()), true),
                 }
             }
-            Source::FirstFrame(parent) => frame(state.artifact(*parent).map(|made| made.path.clone()), false),
-            // Nodes that wait for a pick are never prepared; a frame of nothing fails where it would be read.
+            Source::FirstFrame(parent) => {
+                frame(state.artifact(*parent).map(|artifact| artifact.path.clone()), false)
+            }
+            // A node that waits for a pick is never prepared; reading this frame would fail.
             Source::Pick { frame: which, .. } => frame(None, *which == Frame::Last),
-            Source::File { path, sha256, media_type, .. } => Given::File {
-                path: sources.join(path),
+            Source::File { path, sha256, media_type, .. } => InputSource::File {
+                path: workflow_dir.join(path),
                 sha256: sha256.clone(),
                 media_type: media_type.clone(),
             },
@@ -67,24 +69,27 @@ pub(super) fn gather(
         .collect()
 }
 
-fn frame(video: Option<PathBuf>, last: bool) -> Given {
-    Given::Frame { video: video.unwrap_or_default(), last }
+fn frame(video: Option<PathBuf>, last: bool) -> InputSource {
+    InputSource::Frame { video: video.unwrap_or_default(), last }
 }
 
-/// Reads what is to be read and answers with the inputs' values, in order.
-pub(super) async fn fill(given: Vec<Given>, tools: Arc<media::Tools>) -> Result<Vec<String>, Failure> {
-    // Most shots begin with nothing but words.
-    if given.iter().all(Given::is_by_url) {
-        return given.into_iter().map(|input| value(input, &tools)).collect();
+/// Reads all inputs and returns their values in order.
+pub(super) async fn load_inputs(
+    inputs: Vec<InputSource>,
+    tools: Arc<media::Tools>,
+) -> Result<Vec<String>, Failure> {
+    // Nothing to read: most shots have no inputs.
+    if inputs.iter().all(InputSource::is_by_url) {
+        return inputs.into_iter().map(|input| value(input, &tools)).collect();
     }
-    let filled = blocking(move || given.into_iter().map(|input| value(input, &tools)).collect());
+    let filled = run_blocking(move || inputs.into_iter().map(|input| value(input, &tools)).collect());
     filled.await.unwrap_or_else(|error| Err(local(error.to_string())))
 }
 
-fn value(given: Given, tools: &media::Tools) -> Result<String, Failure> {
-    match given {
-        Given::Address(url) => Ok(url),
-        Given::Frame { video, last } => {
+fn value(inputs: InputSource, tools: &media::Tools) -> Result<String, Failure> {
+    match inputs {
+        InputSource::Address(url) => Ok(url),
+        InputSource::Frame { video, last } => {
             let taken = if last { tools.last_frame(&video) } else { tools.first_frame(&video) };
             let which = if last { "last" } else { "first" };
             let image = taken.map_err(|error| {
@@ -92,11 +97,11 @@ fn value(given: Given, tools: &media::Tools) -> Result<String, Failure> {
             })?;
             Ok(data_uri("image/png", &media::encode_png(&image)))
         }
-        Given::File { path, sha256, media_type } => {
+        InputSource::File { path, sha256, media_type } => {
             let size = fs_err::metadata(&path).map_err(|error| local(error.to_string()))?.len();
-            if size > LARGEST_FILE {
+            if size > MAX_INLINE_FILE_BYTES {
                 return Err(local(format!(
-                    "{} has {size} bytes; at most {LARGEST_FILE} can be sent",
+                    "{} has {size} bytes; at most {MAX_INLINE_FILE_BYTES} can be sent",
                     path.display()
                 )));
             }

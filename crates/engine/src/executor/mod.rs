@@ -1,91 +1,91 @@
-//! The shell around the scheduler: it appends events to the ledger, applies them, reports them and performs the actions.
+//! The event loop of a run: appends events to the ledger, applies them to the scheduler, reports them and executes the resulting actions.
 //!
-//! The loop is the only writer of the run's state. Everything slow (the network, frames, joining) happens in tasks of its own that
-//! answer with an event. Invariant: an event is durable before it is applied, and so before anything acts on it.
+//! The loop is the only writer of [`RunState`]. Slow effects (network, frame extraction, joining) run in tasks that each return one event.
+//! Invariant: an event is durable before it is applied, and therefore before anything acts on it.
 
 mod download;
 mod drain;
-mod film;
+mod effects;
 mod inputs;
-pub(crate) mod look;
-mod looks;
-mod perform;
+mod join;
+pub(crate) mod lookup;
+mod lookup_queue;
 mod trace;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use scheduler::{AttemptId, Budget, Event, Keys, Policy, RunId, RunState, RunSummary, Scope, TaskId};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 use workflow::plan::Plan;
 
-use crate::blocking::blocking;
-use crate::ledger::{Kept, Ledger, LedgerError};
+use crate::artifact_store::Verify;
+use crate::blocking::run_blocking;
+use crate::ledger::{Ledger, LedgerError, Persist};
 use crate::provider::Provider;
 use crate::reporter::Reporter;
-use crate::store::Check;
 use crate::time::Clock;
+use scheduler::{AttemptId, Budget, Event, Keys, Policy, RunId, RunState, RunSummary, Scope, TaskId};
 
-/// How many events are appended in one transaction at most.
-const BATCH: usize = 1_024;
+/// Events per ledger transaction, at most.
+const MAX_BATCH: usize = 1_024;
 
-/// What a run needs besides its plan.
-pub struct Setup {
+/// Inputs of a run besides its plan.
+pub struct RunConfig {
     /// The run's id, unique in the ledger.
     pub run: RunId,
     /// The ledger.
     pub ledger: Arc<Ledger>,
     /// The service.
     pub provider: Arc<dyn Provider>,
-    /// The numbers.
+    /// Limits, time-outs and back-off.
     pub policy: Policy,
-    /// The time.
+    /// The clock of the run.
     pub clock: Clock,
-    /// Where videos and films are put.
-    pub folder: PathBuf,
-    /// The folder that the workflow's file names are relative to.
-    pub sources: PathBuf,
-    /// Programs of this machine that may help with unusual formats.
+    /// The folder for videos and films.
+    pub output_dir: PathBuf,
+    /// The folder that file names in the workflow are relative to.
+    pub workflow_dir: PathBuf,
+    /// External programs for formats that this crate does not read itself.
     pub tools: media::Tools,
-    /// What may be spent, and what work costs.
+    /// Spending limits and prices.
     pub budget: Budget,
-    /// What stands for each node: of the service's identity, with the salts on record, and with what is to be made anew.
+    /// Resolves the key of each node: service identity, recorded salts and forced reruns.
     pub keys: Keys,
-    /// What it is told besides the plan.
+    /// The selected nodes, and whether to stop at the first failure.
     pub scope: Scope,
-    /// How closely files of earlier runs are looked at.
-    pub check: Check,
-    /// Becomes true when the user asks the run to end.
+    /// How files of earlier runs are verified.
+    pub verify: Verify,
+    /// Becomes true when the user interrupts the run.
     pub interrupt: watch::Receiver<bool>,
 }
 
-/// Why a run itself could not go on. Failed shots are outcomes in the summary instead.
+/// Why a run was aborted. Failed shots are not errors: they are outcomes in the summary.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// What happened could not be made durable, so nothing more may be submitted. Tasks that are out are adopted by the next run.
+    /// The ledger could not be read or written before anything was submitted, so nothing may be. Tasks in flight are adopted by the next run.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// The folder for the videos cannot be used.
+    /// The output folder cannot be used.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// A part of this program panicked.
+    /// A task of the executor panicked.
     #[error(
         "a part of this program failed in a way that it should not: {0}; tasks that are out are kept and adopted by the next run"
     )]
     Internal(JoinError),
-    /// What happened could not be made durable any more while the run went on: nothing more was submitted.
-    #[error("{source}; nothing more was submitted{}", drain::told(unrecorded))]
-    Broken {
-        /// Why.
+    /// The ledger could no longer be written during the run, and submission stopped.
+    #[error("{source}; nothing more was submitted{}", drain::adopt_hints(unrecorded))]
+    LedgerWrite {
+        /// The error of the ledger.
         source: LedgerError,
-        /// Accepted tasks that the ledger does not know: to be told to it once it can be written again.
+        /// Accepted tasks that are not in the ledger, to be adopted with `runner resolve` once it can be written again.
         unrecorded: Vec<Unrecorded>,
     },
 }
 
-/// An accepted task that could not be recorded. Its intent is on record, so it is not submitted again.
+/// An accepted task that could not be recorded. Its intent is recorded, so it is not submitted again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unrecorded {
     /// The node's name.
@@ -96,61 +96,70 @@ pub struct Unrecorded {
     pub task: TaskId,
 }
 
-/// Runs `plan` to its end and says what it came to.
+/// Runs `plan` until every node and film has ended, and summarizes it.
 ///
 /// # Errors
-/// [`RunError`]: only when the run itself could not go on. Whatever had been submitted is in the ledger.
-pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> Result<RunSummary, RunError> {
-    let Setup { run, ledger, provider, policy, clock, folder, sources, tools, .. } = setup;
-    let (budget, mut interrupt) = (setup.budget, setup.interrupt);
-    fs_err::create_dir_all(&folder)?;
-    let lease =
+/// [`RunError`] when the run was aborted. Every submission of it has its intent in the ledger.
+pub async fn run(
+    plan: Arc<Plan>,
+    config: RunConfig,
+    reporter: &mut dyn Reporter,
+) -> Result<RunSummary, RunError> {
+    let RunConfig { run, ledger, provider, policy, clock, output_dir, workflow_dir, tools, .. } = config;
+    let (budget, mut interrupt) = (config.budget, config.interrupt);
+    fs_err::create_dir_all(&output_dir)?;
+    let run_lock =
         Arc::new(ledger.begin(run.clone(), plan.name(), provider.identity(), budget.caps(), clock.now())?);
     let submits = policy.submits.map_or(0, |rate| rate.most);
     let mut state = RunState::new(Arc::clone(&plan), provider.identity(), policy)
         .with_budget(budget)
-        .with_keys(setup.keys)
-        .after_submissions(ledger.intents(provider.identity(), submits)?)
-        .after_tasks(ledger.durations(provider.identity())?);
+        .with_keys(config.keys)
+        .after_submissions(ledger.submission_times(provider.identity(), submits)?)
+        .after_tasks(ledger.task_durations(provider.identity())?);
     let (sender, mut receiver) = mpsc::unbounded_channel();
-    let (looks, asked_for) = mpsc::unbounded_channel();
+    let (lookups, lookup_requests) = mpsc::unbounded_channel();
     let span = trace::run(&run, &plan, provider.identity());
-    let mut hands = perform::Hands {
+    let mut effects = effects::EffectRunner {
         span: span.clone(),
-        looks,
+        lookups,
         plan: Arc::clone(&plan),
         ledger: Arc::clone(&ledger),
         provider,
         clock: clock.clone(),
-        folder,
-        sources,
+        output_dir,
+        workflow_dir,
         tools: Arc::new(tools),
-        attempts: Attempts { run: run.clone(), next: Arc::new(AtomicU64::new(1)) },
+        attempts: AttemptIds { run: run.clone(), next: Arc::new(AtomicU64::new(1)) },
         sender,
-        prepared: perform::Prepared::default(),
+        prepared: effects::PreparedRequests::default(),
         tasks: JoinSet::new(),
     };
-    hands.begin_looking(asked_for, setup.check);
-    let mut events: Vec<Event> = setup.scope.told(&plan).into_iter().chain([Event::Started]).collect();
+    effects.start_lookups(lookup_requests, config.verify);
+    let mut events: Vec<Event> = config.scope.told(&plan).into_iter().chain([Event::Started]).collect();
     let mut interruptible = true;
     loop {
         let now = clock.now();
-        let known: Vec<Event> = events.iter().filter(|event| drain::is_needed(event)).cloned().collect();
+        let unsaved: Vec<Event> =
+            events.iter().filter(|event| drain::resolves_submission(event)).cloned().collect();
         let batch = events
             .drain(..)
             .map(|event| {
-                let kept = if state.decides(&event, now) { Kept::Yes } else { Kept::No };
-                (event, kept)
+                let persist = if state.decides(&event, now) { Persist::Yes } else { Persist::No };
+                (event, persist)
             })
             .collect();
         let applied = {
-            let (ledger, lease, plan) = (Arc::clone(&ledger), Arc::clone(&lease), Arc::clone(&plan));
-            blocking(move || ledger.append(&lease, &plan, now, batch)).await.map_err(RunError::Internal)?
+            let (ledger, run_lock, plan) = (Arc::clone(&ledger), Arc::clone(&run_lock), Arc::clone(&plan));
+            run_blocking(move || ledger.append(&run_lock, &plan, now, batch))
+                .await
+                .map_err(RunError::Internal)?
         };
         let applied = match applied {
             Ok(applied) => applied,
             Err(source) => {
-                return Err(drain::drain(source, known, &state, &ledger, &lease, &clock, &mut receiver).await);
+                return Err(
+                    drain::drain(source, unsaved, &state, &ledger, &run_lock, &clock, &mut receiver).await
+                );
             }
         };
         for event in applied {
@@ -158,7 +167,7 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
             span.in_scope(|| trace::event(&state, &event));
             reporter.on(&state, &event, now);
             for action in actions {
-                hands.perform(action, &state, now)?;
+                effects.execute(action, &state, now)?;
             }
         }
         reporter.settled();
@@ -166,35 +175,35 @@ pub async fn run(plan: Arc<Plan>, setup: Setup, reporter: &mut dyn Reporter) -> 
             break;
         }
         tokio::select! {
-            received = receiver.recv_many(&mut events, BATCH) => debug_assert!(received > 0, "the hands hold a sender"),
-            Some(ended) = hands.tasks.join_next() => ended.map_err(RunError::Internal)?,
-            () = asked(&mut interrupt), if interruptible => {
+            received = receiver.recv_many(&mut events, MAX_BATCH) => debug_assert!(received > 0, "the effect runner holds a sender"),
+            Some(ended) = effects.tasks.join_next() => ended.map_err(RunError::Internal)?,
+            () = interrupted(&mut interrupt), if interruptible => {
                 interruptible = false;
                 events.push(Event::Interrupted);
             }
         }
     }
-    // Whatever still runs has lost its purpose: polls and downloads of tasks that were let go.
-    hands.tasks.shutdown().await;
-    ledger.end(&lease, clock.now())?;
+    // Polls and downloads of detached tasks, whose events nobody would apply.
+    effects.tasks.shutdown().await;
+    ledger.end(&run_lock, clock.now())?;
     Ok(state.summary(run))
 }
 
-/// Resolves when the user has asked the run to end; never, when nobody can ask any more.
-async fn asked(interrupt: &mut watch::Receiver<bool>) {
-    if interrupt.wait_for(|asked| *asked).await.is_err() {
+/// Resolves when the user interrupts the run; never once the sender is gone.
+async fn interrupted(interrupt: &mut watch::Receiver<bool>) {
+    if interrupt.wait_for(|interrupted| *interrupted).await.is_err() {
         std::future::pending::<()>().await;
     }
 }
 
-/// Names attempts: unique within the ledger, because runs are.
+/// Generates attempt ids: the run's id and a counter, unique within the ledger because run ids are.
 #[derive(Debug, Clone)]
-struct Attempts {
+struct AttemptIds {
     run: RunId,
     next: Arc<AtomicU64>,
 }
 
-impl Attempts {
+impl AttemptIds {
     fn next(&self) -> AttemptId {
         AttemptId(format!("{}.{}", self.run, self.next.fetch_add(1, Ordering::Relaxed)))
     }

@@ -1,6 +1,6 @@
-//! What a run does, for the log and for traces: decisions at `info`, what is being waited for at `debug`.
+//! Spans and log records of a run: decisions at `info`, waiting at `debug`.
 //!
-//! Names, ids, kinds and numbers only: what a service says may hold addresses that let one in.
+//! Invariant: only names, ids, kinds and numbers are recorded. Text of the service may contain signed addresses.
 
 use scheduler::{Answer, AttemptId, Event, FilmOutcome, Outcome, Prior, RunId, RunState, TaskId};
 use tracing::{Span, debug, field, info, info_span, trace, warn};
@@ -13,7 +13,7 @@ pub(super) fn run(run: &RunId, plan: &Plan, service: &str) -> Span {
     span
 }
 
-/// One POST. The task's id is noted once it is known.
+/// One POST; the task's id is recorded once it is known.
 pub(super) fn submit(run: &Span, plan: &Plan, node: NodeIx, attempt: &AttemptId) -> Span {
     info_span!(parent: run, "submit", node = plan.node(node).name, %attempt, task = field::Empty)
 }
@@ -23,17 +23,17 @@ pub(super) fn poll(run: &Span, plan: &Plan, node: NodeIx, attempt: &AttemptId, t
     info_span!(parent: run, "poll", node = plan.node(node).name, %attempt, %task)
 }
 
-/// One try to fetch a video.
+/// One attempt to download a video.
 pub(super) fn download(run: &Span, plan: &Plan, node: NodeIx, attempt: &AttemptId, task: &TaskId) -> Span {
     info_span!(parent: run, "download", node = plan.node(node).name, %attempt, %task)
 }
 
-/// The joining of one film.
+/// One film being joined.
 pub(super) fn join(run: &Span, film: &str) -> Span {
     info_span!(parent: run, "join", film)
 }
 
-/// An event, and what it led to.
+/// An event, and the nodes and films that it ended.
 pub(super) fn event(state: &RunState, event: &Event) {
     let node = event.node().map(|node| state.plan().node(node).name.as_str());
     match event {
@@ -42,7 +42,7 @@ pub(super) fn event(state: &RunState, event: &Event) {
         }
         Event::Started | Event::Woke => trace!(event = event.kind().as_str()),
         Event::Looked { prior, .. } | Event::Taken { prior, .. } => {
-            info!(node, found = found(prior), "looked up");
+            info!(node, found = existing_work(prior), "looked up");
         }
         Event::Prepared { attempt, held, .. } => {
             debug!(node, %attempt, held = held.cost, "the intent is on record");
@@ -89,7 +89,7 @@ pub(super) fn event(state: &RunState, event: &Event) {
     }
 }
 
-fn found(prior: &Prior) -> &'static str {
+fn existing_work(prior: &Prior) -> &'static str {
     match prior {
         Prior::Nothing => "nothing",
         Prior::Made { .. } => "the video",

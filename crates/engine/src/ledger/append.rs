@@ -1,20 +1,20 @@
 //! Writing: events, and in the same transaction what follows from them for attempts, artifacts and films.
 
 use rusqlite::{Transaction, TransactionBehavior};
-use scheduler::{Answer, Artifact, AttemptId, Event, Film, Millis, Prior, RunId};
 use workflow::plan::Plan;
 
-use super::spending::{self, Change, Ending, Settled};
-use super::states::holds_key;
-use super::{Lease, Ledger, LedgerError};
+use super::attempt_state::holds_key;
+use super::totals::{self, AttemptEnd, BudgetDelta, Settlement};
+use super::{Ledger, LedgerError, RunLock};
 use crate::failpoint::{self, Boundary};
+use scheduler::{Answer, Artifact, AttemptId, Event, Film, Millis, Prior, RunId};
 
 /// The format of an event's stored body.
 const EVENT_VERSION: i64 = 1;
 
 /// Whether an event is written to the ledger, or only passed through in its order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum Persist {
     /// It decides something.
     Yes,
     /// It decides nothing ([`scheduler::RunState::decides`]).
@@ -30,23 +30,23 @@ impl Ledger {
     /// When the events could not be made durable; none of them has been.
     pub fn append(
         &self,
-        lease: &Lease,
+        run_lock: &RunLock,
         plan: &Plan,
         at: Millis,
-        events: Vec<(Event, Kept)>,
+        events: Vec<(Event, Persist)>,
     ) -> Result<Vec<Event>, LedgerError> {
-        for (event, kept) in &events {
-            if *kept == Kept::Yes {
-                failpoint::reach(Boundary::Before, event.kind().as_str());
+        for (event, persist) in &events {
+            if *persist == Persist::Yes {
+                failpoint::hit(Boundary::Before, event.kind().as_str());
             }
         }
         // Ticks of the clock and polls that bring no news need no commit.
-        if events.iter().all(|(_, kept)| *kept == Kept::No) {
+        if events.iter().all(|(_, persist)| *persist == Persist::No) {
             return Ok(events.into_iter().map(|(event, _)| event).collect());
         }
         if events.iter().any(|(event, _)| matches!(event, Event::Downloaded { .. })) {
             // What says that a video is there is not more durable than the video's name.
-            self.store.settle()?;
+            self.store.sync_dir()?;
         }
         let mut connection = self.connection();
         let wrap = |source| self.sqlite(source);
@@ -54,19 +54,20 @@ impl Ledger {
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
         let mut applied = Vec::with_capacity(events.len());
         let mut written = Vec::with_capacity(events.len());
-        let mut change = Change::default();
-        for (event, kept) in events {
-            let event = self.write(&transaction, &mut change, lease, plan, at, event, kept).map_err(wrap)?;
-            if kept == Kept::Yes {
+        let mut delta = BudgetDelta::default();
+        for (event, persist) in events {
+            let event =
+                self.write(&transaction, &mut delta, run_lock, plan, at, event, persist).map_err(wrap)?;
+            if persist == Persist::Yes {
                 written.push(event.kind());
             }
             applied.push(event);
         }
-        change.write(&transaction).map_err(wrap)?;
+        delta.write(&transaction).map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
         drop(connection);
         for kind in written {
-            failpoint::reach(Boundary::After, kind.as_str());
+            failpoint::hit(Boundary::After, kind.as_str());
         }
         Ok(applied)
     }
@@ -76,30 +77,30 @@ impl Ledger {
     /// # Errors
     /// When that could not be recorded.
     pub fn forget(&self, attempt: &AttemptId, at: Millis) -> Result<(), LedgerError> {
-        failpoint::reach(Boundary::Before, "forget");
+        failpoint::hit(Boundary::Before, "forget");
         let mut connection = self.connection();
         let wrap = |source| self.sqlite(source);
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
-        let was_out: bool = transaction
+        let was_in_flight: bool = transaction
             .query_row(
                 "SELECT EXISTS (SELECT 1 FROM attempts WHERE id = ?1 AND state IN ('submitted', 'completed'))",
                 [attempt.as_str()],
                 |row| row.get(0),
             )
             .map_err(wrap)?;
-        if was_out {
-            let mut change = Change::default();
-            let ending = Ending { state: "expired", settled: Settled::InFull, failure: None, at };
-            change.end(&transaction, attempt, ending).map_err(wrap)?;
-            change.write(&transaction).map_err(wrap)?;
+        if was_in_flight {
+            let mut delta = BudgetDelta::default();
+            let end = AttemptEnd { state: "expired", settled: Settlement::Full, failure: None, at };
+            delta.end(&transaction, attempt, end).map_err(wrap)?;
+            delta.write(&transaction).map_err(wrap)?;
         }
         transaction.commit().map_err(wrap)?;
-        failpoint::reach(Boundary::After, "forget");
+        failpoint::hit(Boundary::After, "forget");
         Ok(())
     }
 
-    /// Notes a file's new time of change, after its content was found to be what it was.
+    /// Notes a file's new time of delta, after its content was found to be what it was.
     pub(crate) fn note_change(
         &self,
         attempt: &AttemptId,
@@ -118,15 +119,15 @@ impl Ledger {
     fn write(
         &self,
         transaction: &Transaction<'_>,
-        change: &mut Change,
-        lease: &Lease,
+        delta: &mut BudgetDelta,
+        run_lock: &RunLock,
         plan: &Plan,
         at: Millis,
         event: Event,
-        kept: Kept,
+        persist: Persist,
     ) -> rusqlite::Result<Event> {
         let event = match event {
-            Event::Prepared { .. } => write_intent(transaction, change, lease, plan, at, event)?,
+            Event::Prepared { .. } => write_intent(transaction, delta, run_lock, plan, at, event)?,
             other => other,
         };
         match &event {
@@ -139,8 +140,8 @@ impl Ledger {
             }
             Event::Refused { attempt, refusal, .. } => {
                 let failure = Some(refusal.failure.message.as_str());
-                let ending = Ending { state: "refused", settled: Settled::LetGo, failure, at };
-                change.end(transaction, attempt, ending)?;
+                let end = AttemptEnd { state: "refused", settled: Settlement::Released, failure, at };
+                delta.end(transaction, attempt, end)?;
             }
             Event::Lost { attempt, reason, .. } => {
                 transaction.execute(
@@ -150,13 +151,13 @@ impl Ledger {
             }
             Event::Answered { attempt, answer: Answer::Failed { failure }, .. } => {
                 let failure = Some(failure.message.as_str());
-                let ending = Ending { state: "failed", settled: Settled::InFull, failure, at };
-                change.end(transaction, attempt, ending)?;
+                let end = AttemptEnd { state: "failed", settled: Settlement::Full, failure, at };
+                delta.end(transaction, attempt, end)?;
             }
             Event::Downloaded { attempt, artifact, spent, .. } => {
-                let settled = spent.map_or(Settled::InFull, Settled::At);
-                let ending = Ending { state: "completed", settled, failure: None, at };
-                change.end(transaction, attempt, ending)?;
+                let settled = spent.map_or(Settlement::Full, Settlement::Actual);
+                let end = AttemptEnd { state: "completed", settled, failure: None, at };
+                delta.end(transaction, attempt, end)?;
                 self.write_artifact(transaction, attempt, artifact, at)?;
             }
             Event::Joined { film, .. } => self.write_film(transaction, film, at)?,
@@ -173,7 +174,7 @@ impl Ledger {
             | Event::Woke
             | Event::Interrupted => {}
         }
-        if kept == Kept::Yes {
+        if persist == Persist::Yes {
             let body = serde_json::to_string(&event)
                 .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
             let node = event.node().map(|node| plan.node(node).name.as_str());
@@ -181,7 +182,7 @@ impl Ledger {
                 .prepare_cached(
                     "INSERT INTO events (run, at, node, version, body) VALUES (?1, ?2, ?3, ?4, ?5)",
                 )?
-                .execute((lease.run().as_str(), at.0, node, EVENT_VERSION, body))?;
+                .execute((run_lock.run().as_str(), at.0, node, EVENT_VERSION, body))?;
         }
         Ok(event)
     }
@@ -241,8 +242,8 @@ impl Ledger {
 /// Writes an intent, if its key is free and it fits into the budget.
 fn write_intent(
     transaction: &Transaction<'_>,
-    change: &mut Change,
-    lease: &Lease,
+    delta: &mut BudgetDelta,
+    run_lock: &RunLock,
     plan: &Plan,
     at: Millis,
     event: Event,
@@ -256,8 +257,8 @@ fn write_intent(
     }
     let node = plan.node(*ix);
     let amount = held.amount();
-    let (caps, spent_before) = lease.caps();
-    if let Some(cap) = spending::crossed_by(transaction, change, caps, spent_before, amount)? {
+    let (caps, spent_before) = run_lock.caps();
+    if let Some(cap) = totals::crossed_by(transaction, delta, caps, spent_before, amount)? {
         return Ok(Event::Capped { node: *ix, cap });
     }
     let parts = serde_json::to_string(parts)
@@ -269,7 +270,7 @@ fn write_intent(
         )?
         .execute((
             attempt.as_str(),
-            lease.run().as_str(),
+            run_lock.run().as_str(),
             node.name.as_str(),
             key.as_str(),
             work.as_deref(),
@@ -280,11 +281,11 @@ fn write_intent(
             held.cost,
             parts,
         ))?;
-    change.hold(amount);
+    delta.hold(amount);
     if let Some(anew) = anew {
         transaction
             .prepare_cached("INSERT OR REPLACE INTO salts (key, salt, run, at) VALUES (?1, ?2, ?3, ?4)")?
-            .execute((anew.key.as_str(), anew.salt.as_str(), lease.run().as_str(), at.0))?;
+            .execute((anew.key.as_str(), anew.salt.as_str(), run_lock.run().as_str(), at.0))?;
     }
     Ok(event)
 }

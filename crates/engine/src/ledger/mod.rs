@@ -1,65 +1,64 @@
-//! The durable ledger: what was intended, submitted, finished and downloaded, in one SQLite file that several runs may share.
+//! The durable ledger: an event log with derived tables, in one SQLite file that several runs may share.
 //!
-//! Every event of a run is appended in order; in the same transaction the `attempts`, `artifacts` and `films` tables are brought up to date.
-//! The file is in WAL mode with `synchronous=FULL`: when [`Ledger::append`] returns, the events survive a power cut. Events that become known
-//! together are appended in one transaction, which is what makes durability affordable.
+//! Each transaction appends events and updates the `attempts`, `artifacts` and `films` tables from them. The file is in WAL mode with
+//! `synchronous=FULL`: when [`Ledger::append`] returns, its events survive a power cut. Events that arrive together share a transaction.
 //!
-//! Invariant: at most one attempt per key is live (intended, ambiguous, submitted or completed); a unique index holds it, across processes.
-//! Invariant: nothing secret is stored: requests are kept as digests, and the API key never comes near.
+//! Invariant: at most one attempt holds a key ([`AttemptState::holds_key`]); a unique index enforces it across processes.
+//! Invariant: no secret is stored. A request is stored as a digest, and the API key is never passed to this module.
 
 mod append;
-mod find;
-mod history;
-mod last_run;
-mod lease;
-mod reading;
-mod recorded;
+mod attempt_records;
+mod attempt_state;
+mod queries;
+mod read_only;
 mod resolve;
+mod run_lock;
+mod run_record;
 mod salts;
 mod schema;
-mod spending;
-mod states;
+mod service_stats;
+mod totals;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
-use scheduler::RunId;
 
-pub use append::Kept;
-pub(crate) use find::Questions;
-pub use find::{AttemptRow, AttemptState};
-pub use lease::Lease;
-pub use reading::{OpenAttempt, Reading, RunRow};
-pub use recorded::RecordedAttempt;
+pub use append::Persist;
+pub use attempt_records::AttemptRecord;
+pub(crate) use queries::Snapshot;
+pub use queries::{AttemptRow, AttemptState};
+pub use read_only::{InFlightAttempt, LedgerReader, RunRow};
 pub use resolve::Resolution;
+pub use run_lock::RunLock;
 pub use salts::Salts;
 
-use crate::store::Store;
+use crate::artifact_store::ArtifactStore;
+use scheduler::RunId;
 
-/// The ledger beside a workflow. Cheap to share: wrap it in an `Arc`.
+/// The ledger of a project, open for reading and writing.
 #[derive(Debug)]
 pub struct Ledger {
     connection: Mutex<Connection>,
-    /// The folder that artifact paths are kept relative to, so that a project can be moved as a whole.
+    /// The folder that stored paths are relative to, so that a project can be moved.
     base: PathBuf,
-    /// The folder of the ledger file, where runs keep their lock files.
+    /// The folder of the ledger file and of the lock files of runs.
     folder: PathBuf,
-    store: Store,
+    store: ArtifactStore,
 }
 
-/// What can go wrong with the ledger. All of it is fatal for a run: without the ledger nothing may be submitted.
+/// An error of the ledger. Each is fatal for a run: without the ledger nothing may be submitted.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
-    /// The folder or a lock file could not be made or opened.
+    /// The folder or a lock file could not be created or opened.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// SQLite refused.
+    /// An error of SQLite.
     #[error("the ledger {path} cannot be used: {source}")]
     Sqlite {
         /// The ledger file.
         path: PathBuf,
-        /// What SQLite said.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
     /// The file was written by a later version of this program.
@@ -71,28 +70,28 @@ pub enum LedgerError {
         path: PathBuf,
         /// Its format.
         found: i64,
-        /// The latest format that we know.
+        /// The latest format that this version supports.
         known: i64,
     },
-    /// The file was written by an earlier version of this program, and is only looked at.
+    /// The file was written by an earlier version of this program and is opened read-only, so it is not migrated.
     #[error(
-        "the ledger {path} has format {found}, and this program looks at format {known} only; the next `runner run` or `runner plan` here brings it up to date"
+        "the ledger {path} has format {found}, and this program reads format {known} only; the next `runner run` or `runner plan` here brings it up to date"
     )]
     TooOld {
         /// The ledger file.
         path: PathBuf,
         /// Its format.
         found: i64,
-        /// The format that we know.
+        /// The format that this version supports.
         known: i64,
     },
-    /// An attempt was named that is not there or not ambiguous.
+    /// The attempt to resolve does not exist or needs no resolution.
     #[error("{0}")]
     NotResolvable(String),
 }
 
 impl LedgerError {
-    /// Whether another process was in the way for too long; looking again may do.
+    /// Whether another process held the database lock for too long; a retry may succeed.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         match self {
@@ -105,7 +104,7 @@ impl LedgerError {
 }
 
 impl Ledger {
-    /// Opens the ledger at `file`, making it and its folder if need be. `base` is the folder that artifact paths are kept relative to.
+    /// Opens the ledger at `file`, creating it and its folder if needed. `base` is the folder that stored paths are relative to.
     ///
     /// # Errors
     /// When the file cannot be opened, is not a ledger, or is of a later format.
@@ -113,8 +112,7 @@ impl Ledger {
         Self::open_with(file, base, "full")
     }
 
-    /// As [`Ledger::open`], but leaves it to the operating system when to write: survives the end of the process, not a power cut. For simulations of
-    /// thousands of runs.
+    /// As [`Ledger::open`] with `synchronous=OFF`: survives the end of the process, but not a power cut. For simulations of thousands of runs.
     ///
     /// # Errors
     /// As [`Ledger::open`].
@@ -126,19 +124,19 @@ impl Ledger {
         let folder = file.parent().map_or_else(PathBuf::new, Path::to_path_buf);
         fs_err::create_dir_all(&folder)?;
         let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
-        schema::refuse_later(file)?;
+        schema::ensure_supported_format(file)?;
         let mut connection = Connection::open(file).map_err(wrap)?;
-        schema::prepare(&mut connection, file, synchronous)?;
-        let store = Store::new(folder.join("artifacts"));
+        schema::configure(&mut connection, file, synchronous)?;
+        let store = ArtifactStore::new(folder.join("artifacts"));
         let ledger = Self { connection: Mutex::new(connection), base: base.to_owned(), folder, store };
         #[cfg(feature = "failpoints")]
-        if let Some(pages) = crate::failpoint::pages() {
-            ledger.bound_pages(pages)?;
+        if let Some(pages) = crate::failpoint::max_pages() {
+            ledger.limit_pages(pages)?;
         }
         Ok(ledger)
     }
 
-    /// Opens the ledger at `file` if it is there, for looking only; `None` when there is none yet, and nothing is made.
+    /// Opens the ledger at `file` if it exists; `None` otherwise, and nothing is created.
     ///
     /// # Errors
     /// As [`Ledger::open`].
@@ -146,31 +144,31 @@ impl Ledger {
         if file.exists() { Self::open(file, base).map(Some) } else { Ok(None) }
     }
 
-    /// Lets the file grow to so many pages and no further, for as long as it is open here: what a full disk is like, for tests.
+    /// Limits the size of the file on this connection, as a full disk would.
     ///
     /// # Errors
     /// When SQLite refuses.
     #[cfg(feature = "failpoints")]
-    pub fn bound_pages(&self, pages: u32) -> Result<(), LedgerError> {
+    pub fn limit_pages(&self, pages: u32) -> Result<(), LedgerError> {
         self.connection()
             .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
             .map_err(|error| self.sqlite(error))
     }
 
-    /// Whether the process of `run` is alive now.
+    /// Whether the process of `run` is alive.
     #[must_use]
     pub fn is_alive(&self, run: &RunId) -> bool {
-        lease::is_held(&self.folder, run)
+        run_lock::is_held(&self.folder, run)
     }
 
-    /// Where videos are kept by their content, beside the ledger.
+    /// The artifact store beside the ledger.
     #[must_use]
-    pub fn store(&self) -> Store {
+    pub fn store(&self) -> ArtifactStore {
         self.store.clone()
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
-        // A panic while the lock was held leaves no half-made state behind: SQLite rolls an open transaction back.
+        // After a panic the state is consistent: SQLite rolls an open transaction back.
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -178,7 +176,7 @@ impl Ledger {
         LedgerError::Sqlite { path: self.folder.clone(), source }
     }
 
-    /// A path as it is stored: relative to the base where it is below it, with `/` between its parts.
+    /// The stored form of a path: relative to the base where it is below it.
     fn stored_path(&self, path: &Path) -> String {
         path.strip_prefix(&self.base).unwrap_or(path).to_string_lossy().into_owned()
     }

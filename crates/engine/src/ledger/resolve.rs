@@ -1,11 +1,11 @@
 //! Accounting for a submission whose answer was lost, by someone who knows: always on the record.
 
 use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior};
-use scheduler::{AttemptId, Millis, RunId, TaskId};
 
-use super::spending::{Change, Ending, Settled};
+use super::totals::{AttemptEnd, BudgetDelta, Settlement};
 use super::{Ledger, LedgerError};
 use crate::failpoint::{self, Boundary};
+use scheduler::{AttemptId, Millis, RunId, TaskId};
 
 /// What became of a submission whose answer was lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Ledger {
         resolution: &Resolution,
         at: Millis,
     ) -> Result<(), LedgerError> {
-        failpoint::reach(Boundary::Before, "resolved");
+        failpoint::hit(Boundary::Before, "resolved");
         let mut connection = self.connection();
         let wrap = |error| self.sqlite(error);
         let transaction =
@@ -61,7 +61,7 @@ impl Ledger {
             return Err(LedgerError::NotResolvable(format!("there is no unaccounted attempt {attempt}")));
         }
         transaction.commit().map_err(wrap)?;
-        failpoint::reach(Boundary::After, "resolved");
+        failpoint::hit(Boundary::After, "resolved");
         Ok(())
     }
 
@@ -76,7 +76,7 @@ impl Ledger {
         tasks: &[TaskId],
         at: Millis,
     ) -> Result<Option<TaskId>, LedgerError> {
-        failpoint::reach(Boundary::Before, "accounted");
+        failpoint::hit(Boundary::Before, "accounted");
         let mut connection = self.connection();
         let wrap = |error| self.sqlite(error);
         let transaction =
@@ -91,7 +91,7 @@ impl Ledger {
         let resolution = free.clone().map_or(Resolution::NotAccepted, Resolution::Accepted);
         record(&transaction, attempt, &resolution, at).map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
-        failpoint::reach(Boundary::After, "accounted");
+        failpoint::hit(Boundary::After, "accounted");
         Ok(free)
     }
 }
@@ -109,8 +109,8 @@ fn record(
     resolution: &Resolution,
     at: Millis,
 ) -> rusqlite::Result<bool> {
-    let mut change = Change::default();
-    change.reopen(transaction, attempt)?;
+    let mut delta = BudgetDelta::default();
+    delta.reopen(transaction, attempt)?;
     let is_open: bool = transaction.query_row(
         "SELECT EXISTS (SELECT 1 FROM attempts WHERE id = ?1 AND state IN ('intended', 'ambiguous'))",
         [attempt.as_str()],
@@ -126,18 +126,18 @@ fn record(
     };
     let settled = match resolution {
         Resolution::Accepted(_) => None,
-        Resolution::NotAccepted => Some(Settled::LetGo),
-        Resolution::GivenUp => Some(Settled::InFull),
+        Resolution::NotAccepted => Some(Settlement::Released),
+        Resolution::GivenUp => Some(Settlement::Full),
     };
     if let Some(settled) = settled {
-        change.end(transaction, attempt, Ending { state, settled, failure: None, at })?;
+        delta.end(transaction, attempt, AttemptEnd { state, settled, failure: None, at })?;
     } else {
         transaction.execute(
             "UPDATE attempts SET state = ?2, task = ?3, submitted_at = intended_at WHERE id = ?1",
             (attempt.as_str(), state, task),
         )?;
     }
-    change.write(transaction)?;
+    delta.write(transaction)?;
     let body = serde_json::json!({ "event": "resolved", "attempt": attempt, "state": state, "task": task });
     transaction.execute(
         "INSERT INTO events (run, at, node, version, body) SELECT 'resolve', ?2, node, 1, ?3 FROM attempts WHERE id = ?1",

@@ -1,12 +1,15 @@
-//! What the client's errors and answers mean for money: surely refused, surely accepted, or nobody knows (DESIGN sections 7 and 9).
+//! Maps the client's results to submissions, poll results and failure kinds.
+//!
+//! Invariant: a submission is `Refused` only where the service definitely did not accept it: the request never left, or the service itself
+//! answered 4xx, 503, or 500 with the contract's error body. Every other failure is `Indeterminate`, since the task may exist and cost money.
 
 use client::{CallError, Status, TaskAnswer};
-use scheduler::{Answer, Failure, FailureKind, Millis, Refusal, RefusalKind, TaskId};
 
 use super::Submission;
+use scheduler::{Answer, Failure, FailureKind, Millis, Refusal, RefusalKind, TaskId};
 
-/// Words in a service's error codes and messages that tell moderation apart from other refusals.
-const MODERATION: &[&str] = &[
+/// Terms in error codes and messages that indicate moderation.
+const MODERATION_TERMS: &[&str] = &[
     "moderat",
     "sensitive",
     "content_policy",
@@ -16,11 +19,11 @@ const MODERATION: &[&str] = &[
     "safety",
     "prohibited",
 ];
-/// Words that tell an empty account apart from a fast one.
-const QUOTA: &[&str] =
+/// Terms that indicate an exhausted account, as opposed to a rate limit.
+const QUOTA_TERMS: &[&str] =
     &["quota", "balance", "insufficient", "arrears", "overdue", "billing", "credit", "payment"];
-/// Words of a service that expects its trouble to pass.
-const PASSING: &[&str] = &[
+/// Terms that indicate a transient failure.
+const TRANSIENT_TERMS: &[&str] = &[
     "internal",
     "server_error",
     "servererror",
@@ -37,21 +40,21 @@ const PASSING: &[&str] = &[
     "try again",
     "temporar",
 ];
-/// Words that say that the request itself is at fault.
-const AT_FAULT: &[&str] = &["invalid", "unsupported", "not_supported", "notsupported"];
+/// Terms that indicate an invalid request.
+const INVALID_TERMS: &[&str] = &["invalid", "unsupported", "not_supported", "notsupported"];
 
-fn says(said: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| said.contains(word))
+fn contains_any(text: &str, terms: &[&str]) -> bool {
+    terms.iter().any(|term| text.contains(term))
 }
 
-/// What came of a POST.
+/// The result of a POST.
 pub(super) fn submission(called: Result<TaskAnswer, CallError>) -> Submission {
     match called {
         Ok(answer) => Submission::Accepted(TaskId(answer.id)),
         Err(CallError::NotSent { reason }) => {
             refused(RefusalKind::Again, Failure::new(FailureKind::Transient, reason), None)
         }
-        Err(CallError::Lost { reason }) => Submission::Lost(reason),
+        Err(CallError::Lost { reason }) => Submission::Indeterminate(reason),
         Err(CallError::Refused(refusal)) => {
             let failure = failure(&refusal);
             let kind = match refusal.status {
@@ -61,12 +64,12 @@ pub(super) fn submission(called: Result<TaskAnswer, CallError>) -> Submission {
                 401..=404 => RefusalKind::Service,
                 400..=499 => RefusalKind::Request,
                 503 => RefusalKind::Again,
-                // The service itself says that it did not; a gateway's page says nothing of the kind.
+                // The contract's error body comes from the service; any other body may come from a gateway in front of it.
                 500 if refusal.error.is_some() => RefusalKind::Again,
                 _ => {
                     let hint =
                         client::find_task_id(&refusal.body).map(|id| format!("; the answer names {id}"));
-                    return Submission::Lost(format!("{refusal}{}", hint.unwrap_or_default()));
+                    return Submission::Indeterminate(format!("{refusal}{}", hint.unwrap_or_default()));
                 }
             };
             refused(kind, failure, refusal.retry_after)
@@ -78,8 +81,8 @@ fn refused(kind: RefusalKind, failure: Failure, retry_after: Option<std::time::D
     Submission::Refused(Refusal { kind, failure, retry_after })
 }
 
-/// What a poll brought.
-pub(super) fn answer(called: Result<TaskAnswer, CallError>) -> Answer {
+/// The result of a poll.
+pub(super) fn poll_result(called: Result<TaskAnswer, CallError>) -> Answer {
     let task = match called {
         Ok(task) => task,
         Err(CallError::NotSent { reason } | CallError::Lost { reason }) => {
@@ -97,7 +100,7 @@ pub(super) fn answer(called: Result<TaskAnswer, CallError>) -> Answer {
         }
     };
     if let Some(error) = &task.error {
-        // A task that says both "completed" and "error" has not made what was asked for.
+        // A task with an error has failed, whatever its status.
         return Answer::Failed { failure: task_failure(error.code.as_deref(), &error.message) };
     }
     match task.status {
@@ -106,7 +109,7 @@ pub(super) fn answer(called: Result<TaskAnswer, CallError>) -> Answer {
             last_frame_url: task.last_frame_url,
             expires_at: task.expires_at_ms.map(Millis),
             took: task.created_at_ms.zip(task.completed_at_ms).and_then(|(from, to)| {
-                // Times out of order say nothing.
+                // Timestamps out of order are ignored.
                 (to > from).then(|| Millis(to).since(Millis(from)))
             }),
         },
@@ -141,10 +144,10 @@ fn failure(refusal: &client::Refusal) -> Failure {
     let kind = match status {
         401 => FailureKind::Unauthorized,
         402 => FailureKind::Quota,
-        400..=499 if says(&said, MODERATION) => FailureKind::InputModerated,
-        403 | 429 if says(&said, QUOTA) => FailureKind::Quota,
-        // A message about a request may quote it; a code does not.
-        400..=499 if says(&codes, QUOTA) => FailureKind::Quota,
+        400..=499 if contains_any(&said, MODERATION_TERMS) => FailureKind::InputModerated,
+        403 | 429 if contains_any(&said, QUOTA_TERMS) => FailureKind::Quota,
+        // A message may quote the request; a code does not.
+        400..=499 if contains_any(&codes, QUOTA_TERMS) => FailureKind::Quota,
         403 => FailureKind::Unauthorized,
         429 => FailureKind::RateLimited,
         404 | 410 => FailureKind::Expired,
@@ -154,25 +157,25 @@ fn failure(refusal: &client::Refusal) -> Failure {
     Failure { kind, message, code, retry_after: None }
 }
 
-/// Why a task failed. Moderation counts as that of the input, which is never repeated, unless it is said to be that of the video.
+/// The failure of a task. Moderation is taken as `InputModerated`, which is never retried, unless code or message name the output.
 fn task_failure(code: Option<&str>, message: &str) -> Failure {
     let message_in = message.to_lowercase();
     let code_in = code.unwrap_or_default().to_lowercase();
-    // What a code says goes before what a message does, which may quote the prompt.
+    // The code overrides the message, which may quote the prompt.
     let said = if code_in.is_empty() { &message_in } else { &code_in };
-    let kind = if says(&code_in, MODERATION) || says(&message_in, MODERATION) {
-        let is_output = |said: &str| says(said, &["output", "generated", "result"]);
-        let is_input = |said: &str| says(said, &["input", "prompt", "request"]);
+    let kind = if contains_any(&code_in, MODERATION_TERMS) || contains_any(&message_in, MODERATION_TERMS) {
+        let is_output = |said: &str| contains_any(said, &["output", "generated", "result"]);
+        let is_input = |said: &str| contains_any(said, &["input", "prompt", "request"]);
         if is_output(&code_in) || (!is_input(&code_in) && is_output(&message_in) && !is_input(&message_in)) {
             FailureKind::OutputModerated
         } else {
             FailureKind::InputModerated
         }
-    } else if says(said, QUOTA) {
+    } else if contains_any(said, QUOTA_TERMS) {
         FailureKind::Quota
-    } else if says(said, PASSING) {
+    } else if contains_any(said, TRANSIENT_TERMS) {
         FailureKind::Transient
-    } else if says(said, AT_FAULT) {
+    } else if contains_any(said, INVALID_TERMS) {
         FailureKind::Invalid
     } else {
         FailureKind::Task
@@ -197,7 +200,7 @@ mod tests {
 
     /// Statuses and bodies as services and gateways send them: flat, nested, pages.
     #[test]
-    fn refusals_have_a_kind() {
+    fn submission_refusals_are_classified_by_status_and_body() {
         use FailureKind::{Expired, InputModerated, Invalid, Quota, RateLimited, Transient, Unauthorized};
         use RefusalKind::{Again, Later, Request, Service};
         for (status, body, failure_kind, refusal_kind) in [
@@ -244,17 +247,17 @@ mod tests {
             };
             assert_eq!((refusal.failure.kind, refusal.kind), (failure_kind, refusal_kind), "{status} {body}");
         }
-        // Something in front of the service failed, and nobody knows what the service did.
+        // A gateway failed: the service may have accepted the request.
         for (status, body) in
             [(500, "<html>oops</html>"), (502, "<html>Bad Gateway</html>"), (504, ""), (520, "")]
         {
-            assert!(matches!(refused_with(status, body), Submission::Lost(_)), "{status} {body}");
+            assert!(matches!(refused_with(status, body), Submission::Indeterminate(_)), "{status} {body}");
         }
     }
 
-    /// Tasks as they fail, in bodies of several shapes, through the client's own reading.
+    /// Tasks as they fail, in bodies of several shapes, through the client's own reader.
     #[test]
-    fn failed_tasks_have_a_kind() {
+    fn poll_result_task_errors_are_classified_by_code_and_message() {
         use FailureKind::{InputModerated, Invalid, OutputModerated, Quota, Task, Transient};
         for (error, kind) in [
             (r#""error":{"code":"render_failed","message":"the renderer ended with 1"}"#, Task),
@@ -294,7 +297,7 @@ mod tests {
         ] {
             let body = format!(r#"{{"id":"task_1","object":"video","status":"failed",{error}}}"#);
             let read = TaskAnswer::decode(&body, Some("task_1")).expect("a task");
-            let Answer::Failed { failure } = answer(Ok(read)) else { panic!("{body} failed") };
+            let Answer::Failed { failure } = poll_result(Ok(read)) else { panic!("{body} failed") };
             assert_eq!(failure.kind, kind, "{body}");
         }
     }

@@ -1,6 +1,6 @@
-//! The seam to the video service: four calls, and nothing of HTTP beyond them.
+//! The interface to the video service: submit, poll, download, and lookups. No HTTP is visible above it.
 //!
-//! [`remote::Remote`] is the implementation over the generated client; tests and simulations put their own in its place.
+//! [`remote::Remote`] implements it over the generated client; tests and simulations implement their own.
 
 mod classify;
 pub mod remote;
@@ -8,121 +8,121 @@ pub mod remote;
 use std::io::Write;
 
 use futures_util::future::BoxFuture;
-use scheduler::{Answer, Failure, Millis, Refusal, TaskId};
 use serde_json::Value;
 
-pub use remote::{Remote, identity_of};
+pub use remote::{Remote, service_identity};
+use scheduler::{Answer, Failure, Millis, Refusal, TaskId};
 
 /// A video service, as the executor sees it.
 pub trait Provider: Send + Sync {
-    /// What stands for this service in every key: the same address is the same service.
+    /// Identifies this service in every key: the same address is the same service.
     fn identity(&self) -> &str;
 
-    /// The exact body that [`Provider::submit`] would send for `request`, as JSON, so that it can be recognised later.
+    /// The exact body that [`Provider::submit`] would send for `request`, as JSON, for its digest.
     ///
     /// # Errors
-    /// When the request cannot be put on the wire without losing something.
+    /// When the request cannot be serialized without loss.
     fn body(&self, request: &Value) -> Result<Value, Failure>;
 
     /// Submits a request (spec 4.1).
     fn submit<'a>(&'a self, request: &'a Value) -> BoxFuture<'a, Submission>;
 
-    /// Asks about a task (spec 4.2).
+    /// Polls a task (spec 4.2).
     fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Answer>;
 
-    /// Whether its tasks are paid for. What costs nothing here keeps nobody from paying elsewhere, nor the other way round.
+    /// Whether its tasks cost money. Work in flight at a free service does not block the same work at a paid one, nor the reverse.
     fn is_paid(&self) -> bool {
         true
     }
 
-    /// Says what a task is, to compare it with a request (spec 4.2).
-    fn describe<'a>(&'a self, _task: &'a TaskId) -> BoxFuture<'a, Result<Description, Failure>> {
-        Box::pin(std::future::ready(Ok(Description::default())))
+    /// Describes a task, to compare it with a request (spec 4.2).
+    fn describe<'a>(&'a self, _task: &'a TaskId) -> BoxFuture<'a, Result<TaskDescription, Failure>> {
+        Box::pin(std::future::ready(Ok(TaskDescription::default())))
     }
 
-    /// Writes a finished video to `sink`: from `url`, or from the content endpoint (spec 4.3) when there is none; from `resume` on, where the
-    /// service can and its file is still the same.
+    /// Downloads a finished video to `sink`: from `url`, or from the content endpoint (spec 4.3) when there is none; from `resume` on, where the
+    /// service supports ranges and its file has not changed.
     fn download<'a>(
         &'a self,
         task: &'a TaskId,
         url: Option<&'a str>,
         resume: Option<&'a Resume>,
-        sink: &'a mut dyn Sink,
+        sink: &'a mut dyn DownloadSink,
     ) -> BoxFuture<'a, Result<(), Failure>>;
 
-    /// Whether the service itself can still reach what it once kept at `url`. An embedded service moves to another port with each start.
-    fn reaches(&self, _url: &str) -> bool {
+    /// Whether the service can still reach `url`, an address that it returned earlier. An embedded service has another port after each start.
+    fn can_reach(&self, _url: &str) -> bool {
         true
     }
 
-    /// Looks for the task of a submission whose answer was lost. Few services can tell; who cannot, says so.
-    fn find<'a>(&'a self, _digest: &'a str, _since: Millis) -> BoxFuture<'a, Found> {
-        Box::pin(std::future::ready(Found::CannotTell))
+    /// Looks for the tasks created by an indeterminate submission, by the digest of its request. Few services support it.
+    fn find_tasks<'a>(&'a self, _digest: &'a str, _since: Millis) -> BoxFuture<'a, SubmissionLookup> {
+        Box::pin(std::future::ready(SubmissionLookup::Unsupported))
     }
 }
 
-/// Takes a download.
-pub trait Sink: Write + Send {
+/// Receives a download.
+pub trait DownloadSink: Write + Send {
     /// Called once, before the first byte.
     ///
     /// # Errors
-    /// When what is to come cannot be taken.
-    fn begin(&mut self, start: Start) -> std::io::Result<()>;
+    /// When the bytes to come cannot be stored.
+    fn start(&mut self, start: DownloadStart) -> std::io::Result<()>;
 }
 
-/// What is known when a download begins.
+/// The response headers of a download.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Start {
-    /// The position of the first byte that comes: 0, or that of [`Resume::first`].
+pub struct DownloadStart {
+    /// The position of the first byte: 0, or [`Resume::offset`].
     pub offset: u64,
-    /// The whole length, where the service told.
+    /// The total length, where the service stated it.
     pub total: Option<u64>,
-    /// What says later that it is still the same file, where the service told.
+    /// `ETag` or `Last-Modified`, to resume with `If-Range`.
     pub validator: Option<String>,
 }
 
-/// From where a download goes on.
+/// The point at which a download is resumed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resume {
-    /// The first byte that is missing.
-    pub first: u64,
-    /// What the service said about the file from which the bytes before it are.
+    /// The position of the first missing byte.
+    pub offset: u64,
+    /// The validator of the file that the earlier bytes belong to.
     pub validator: String,
 }
 
-/// What a service says about a task; what it does not say is `None`.
+/// A service's description of a task; `None` where it does not state a value.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Description {
+pub struct TaskDescription {
     /// The model that runs it.
     pub model: Option<String>,
     /// Seconds of video.
     pub seconds: Option<f64>,
-    /// When it was made.
+    /// When the task was created.
     pub created_at: Option<Millis>,
 }
 
-/// SHA-256 over a request body's canonical JSON (keys sorted, no spaces), lower-case hex: what a request is recognised by.
+/// SHA-256 of a request body's canonical JSON (keys sorted, no spaces), lower-case hex. Identifies a request at the service.
 #[must_use]
 pub fn digest(body: &Value) -> String {
     crate::artifact::sha256(workflow::plan::canonical_json(body).as_bytes())
 }
 
-/// What came of a POST.
+/// The result of a POST.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Submission {
-    /// Accepted, with this id.
+    /// Accepted; the task's id.
     Accepted(TaskId),
-    /// Surely not accepted.
+    /// Definitely not accepted.
     Refused(Refusal),
-    /// Nobody knows.
-    Lost(String),
+    /// Accepted or not: no usable response arrived. The reason, for people.
+    Indeterminate(String),
 }
 
-/// What a service says about a submission whose answer was lost.
+/// The result of [`Provider::find_tasks`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
-    /// Tasks that were made from a request with that digest, oldest first; none means that it surely never arrived.
+pub enum SubmissionLookup {
+    /// The tasks created from a request with that digest, oldest first. None: the request definitely never arrived.
     Tasks(Vec<TaskId>),
-    /// The service offers no way to know.
-    CannotTell,
+    /// The service cannot tell.
+    Unsupported,
 }

@@ -1,13 +1,13 @@
-//! The service across the network, through the generated client.
+//! [`Provider`] over HTTP, with the generated client.
 
 use client::{CallError, Client};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
-use scheduler::{Answer, Failure, FailureKind, Millis, TaskId};
 use serde_json::Value;
 use url::Url;
 
-use super::{Description, Provider, Resume, Sink, Start, Submission, classify};
+use super::{DownloadSink, DownloadStart, Provider, Resume, Submission, TaskDescription, classify};
+use scheduler::{Answer, Failure, FailureKind, Millis, TaskId};
 
 /// A video service at a base address.
 #[derive(Debug, Clone)]
@@ -20,14 +20,14 @@ impl Remote {
     /// The service that `client` talks to.
     #[must_use]
     pub fn new(client: Client) -> Self {
-        let identity = identity_of(client.base_url());
+        let identity = service_identity(client.base_url());
         Self { client, identity }
     }
 }
 
-/// What stands for the service at an address in every key: its origin and path, without what may hold secrets.
+/// Identifies the service at an address in every key: origin and path, without user info and query, which may hold secrets.
 #[must_use]
-pub fn identity_of(base_url: &Url) -> String {
+pub fn service_identity(base_url: &Url) -> String {
     format!("{}{}", base_url.origin().ascii_serialization(), base_url.path().trim_end_matches('/'))
 }
 
@@ -40,7 +40,7 @@ impl Provider for Remote {
         let unfit = |error: CallError| Failure::new(FailureKind::Local, error.to_string());
         let captured = self.client.capture_create(request).map_err(unfit)?;
         serde_json::from_str(&captured.body).map_err(|error| {
-            Failure::new(FailureKind::Local, format!("the request has no body of JSON: {error}"))
+            Failure::new(FailureKind::Local, format!("the request body is not JSON: {error}"))
         })
     }
 
@@ -49,7 +49,7 @@ impl Provider for Remote {
     }
 
     fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Answer> {
-        Box::pin(async move { classify::answer(self.client.get(task.as_str()).await) })
+        Box::pin(async move { classify::poll_result(self.client.get(task.as_str()).await) })
     }
 
     fn download<'a>(
@@ -57,11 +57,11 @@ impl Provider for Remote {
         task: &'a TaskId,
         url: Option<&'a str>,
         resume: Option<&'a Resume>,
-        sink: &'a mut dyn Sink,
+        sink: &'a mut dyn DownloadSink,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
             let from = resume.map_or_else(client::Resume::default, |resume| client::Resume {
-                first: resume.first,
+                first: resume.offset,
                 validator: Some(resume.validator.clone()),
             });
             let started = match url {
@@ -69,12 +69,15 @@ impl Provider for Remote {
                 None => self.client.content_from(task.as_str(), &from).await,
             };
             let mut pieces = started.map_err(classify::download)?;
-            let start =
-                Start { offset: pieces.offset, total: pieces.total, validator: pieces.validator.clone() };
-            sink.begin(start).map_err(|error| Failure::new(FailureKind::Transient, error.to_string()))?;
+            let start = DownloadStart {
+                offset: pieces.offset,
+                total: pieces.total,
+                validator: pieces.validator.clone(),
+            };
+            sink.start(start).map_err(|error| Failure::new(FailureKind::Transient, error.to_string()))?;
             while let Some(piece) = pieces.next().await {
                 let piece = piece.map_err(|error: CallError| classify::download(error))?;
-                // Trouble with the sink is the caller's own, who knows it already.
+                // The caller's sink has recorded the error.
                 sink.write_all(&piece)
                     .map_err(|error| Failure::new(FailureKind::Local, error.to_string()))?;
             }
@@ -82,18 +85,18 @@ impl Provider for Remote {
         })
     }
 
-    fn describe<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Result<Description, Failure>> {
+    fn describe<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Result<TaskDescription, Failure>> {
         Box::pin(async move {
-            let found = self.client.get(task.as_str()).await.map_err(classify::download)?;
-            Ok(Description {
-                model: found.model,
-                seconds: found.seconds.and_then(|seconds| seconds.trim().parse().ok()),
-                created_at: found.created_at_ms.map(Millis),
+            let task = self.client.get(task.as_str()).await.map_err(classify::download)?;
+            Ok(TaskDescription {
+                model: task.model,
+                seconds: task.seconds.and_then(|seconds| seconds.trim().parse().ok()),
+                created_at: task.created_at_ms.map(Millis),
             })
         })
     }
 
-    fn reaches(&self, url: &str) -> bool {
+    fn can_reach(&self, url: &str) -> bool {
         let Ok(url) = Url::parse(url) else { return false };
         let is_here = match url.host() {
             Some(url::Host::Domain(name)) => name == "localhost",

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use engine::provider::{Found, Provider, Resume, Sink, Start, Submission};
+use engine::provider::{DownloadSink, DownloadStart, Provider, Resume, Submission, SubmissionLookup};
 use futures_util::future::BoxFuture;
-use scheduler::{Answer, Failure, FailureKind, Millis, Refusal, RefusalKind, TaskId};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::clip::CLIP;
+use scheduler::{Answer, Failure, FailureKind, Millis, Refusal, RefusalKind, TaskId};
 
 /// A small deterministic generator (`SplitMix64`).
 #[derive(Debug, Clone)]
@@ -277,11 +277,11 @@ impl Provider for World {
                             Some(Duration::from_secs(2)),
                         );
                     }
-                    2 => return Submission::Lost("the request was lost on its way".to_owned()),
+                    2 => return Submission::Indeterminate("the request was lost on its way".to_owned()),
                     _ => {
                         self.accept(request);
                         self.pause().await;
-                        return Submission::Lost("the answer was lost on its way".to_owned());
+                        return Submission::Indeterminate("the answer was lost on its way".to_owned());
                     }
                 }
             }
@@ -337,7 +337,7 @@ impl Provider for World {
         task: &'a TaskId,
         _url: Option<&'a str>,
         resume: Option<&'a Resume>,
-        sink: &'a mut dyn Sink,
+        sink: &'a mut dyn DownloadSink,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
             let _running = Downloading::begin(self);
@@ -350,13 +350,13 @@ impl Provider for World {
                 return Err(failure(FailureKind::Transient));
             }
             let local = |error: std::io::Error| Failure::new(FailureKind::Local, error.to_string());
-            let first = resume.map_or(0, |resume| resume.first as usize).min(CLIP.len());
-            let start = Start {
+            let first = resume.map_or(0, |resume| resume.offset as usize).min(CLIP.len());
+            let start = DownloadStart {
                 offset: first as u64,
                 total: Some(CLIP.len() as u64),
                 validator: (self.roll(2) == 0).then(|| "\"clip\"".to_owned()),
             };
-            sink.begin(start).map_err(local)?;
+            sink.start(start).map_err(local)?;
             if self.roll(100) < self.trouble {
                 // The connection breaks, or the end just does not come.
                 let middle = first + (CLIP.len() - first) / 2;
@@ -370,14 +370,14 @@ impl Provider for World {
         })
     }
 
-    fn find<'a>(&'a self, digest: &'a str, _since: Millis) -> BoxFuture<'a, Found> {
+    fn find_tasks<'a>(&'a self, digest: &'a str, _since: Millis) -> BoxFuture<'a, SubmissionLookup> {
         Box::pin(async move {
             if !self.can_tell {
-                return Found::CannotTell;
+                return SubmissionLookup::Unsupported;
             }
             self.with(|books| {
                 let same = books.tasks.iter().filter(|(_, task)| task.digest == digest);
-                Found::Tasks(same.map(|(id, _)| TaskId(id.clone())).collect())
+                SubmissionLookup::Tasks(same.map(|(id, _)| TaskId(id.clone())).collect())
             })
         })
     }

@@ -113,7 +113,7 @@ async fn check(row: &AttemptRow, task: &TaskId, paths: &ProjectPaths) -> Result<
 
 fn list(ledger: &Ledger, format: Format) -> Result<Exit, LedgerError> {
     let open: Vec<AttemptRow> = ledger
-        .unaccounted()?
+        .resolvable_attempts()?
         .into_iter()
         .filter(|row| row.state != AttemptState::Intended || !ledger.is_alive(&row.run))
         .collect();

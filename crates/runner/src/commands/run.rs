@@ -4,9 +4,9 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::artifact_store::Verify;
 use engine::preview::Preview;
-use engine::store::Check;
-use engine::{Clock, Ledger, LedgerError, Setup};
+use engine::{Clock, Ledger, LedgerError, RunConfig};
 use scheduler::spending::Spending;
 use scheduler::{Budget, Halt, Keys, RunId, RunSummary, Scope};
 use workflow::plan::{NodeIx, Plan, Selection};
@@ -158,7 +158,7 @@ async fn preflight(
     if table.is_none() && caps.is_none() && args.force.is_none() && selection.is_none() {
         return Ok(None);
     }
-    let check = if args.verify { Check::Hash } else { Check::Quick };
+    let check = if args.verify { Verify::Content } else { Verify::Metadata };
     let mut previews =
         engine::preview::preview_with(plan, Some(ledger), keys, check).await.map_err(EarlyExit::unusable)?;
     if let Some(selection) = selection {
@@ -233,18 +233,18 @@ async fn execute<'t>(
     // Runs that are refused together do not come back together.
     policy.seed = RandomState::new().hash_one(run.as_str());
     let prices = budget::prices(&plan, is_free, table.map(|table| &table.prices));
-    let setup = Setup {
+    let setup = RunConfig {
         run,
         ledger: Arc::new(ledger),
         provider,
         policy,
         clock: Clock::starting_at(now()),
-        folder,
-        sources: paths.folder.clone(),
+        output_dir: folder,
+        workflow_dir: paths.folder.clone(),
         tools: ffmpeg::find(),
         budget: Budget::new(budget::caps(&args.budget), prices),
         keys,
-        check: if args.verify { Check::Hash } else { Check::Quick },
+        verify: if args.verify { Verify::Content } else { Verify::Metadata },
         scope: Scope { selection, fail_fast: args.fail_fast },
         interrupt: shutdown_signal_with({
             let tracker = tracker.clone();

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::LedgerError;
 
 /// Step `n`, counted from 0, leads from format `n` to format `n + 1`. Format 0 is an empty file.
-const STEPS: &[&str] = &[
+const MIGRATIONS: &[&str] = &[
     include_str!("format1.sql"),
     include_str!("format2.sql"),
     include_str!("format3.sql"),
@@ -20,7 +20,7 @@ const STEPS: &[&str] = &[
 ];
 
 /// The format that this program writes; kept in SQLite's `user_version`.
-pub(super) const FORMAT: i64 = STEPS.len() as i64;
+pub(super) const FORMAT: i64 = MIGRATIONS.len() as i64;
 
 /// How much of the file is kept in memory: the indices of a run of a hundred thousand, whose keys are hashes and lie anywhere in them.
 const CACHE_KIB: i64 = 64 * 1024;
@@ -29,10 +29,10 @@ const CACHE_KIB: i64 = 64 * 1024;
 const CHECKPOINT_PAGES: i64 = 8_192;
 
 /// How long a writer waits for another process.
-const PATIENCE: Duration = Duration::from_secs(30);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Refuses a ledger of a later format before anything of it is touched: even looking through SQLite would leave files beside it.
-pub(super) fn refuse_later(file: &Path) -> Result<(), LedgerError> {
+pub(super) fn ensure_supported_format(file: &Path) -> Result<(), LedgerError> {
     let mut found = in_header(file).unwrap_or(0);
     let log = file.with_extension("db-wal");
     if found <= FORMAT && std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
@@ -57,13 +57,13 @@ fn in_header(file: &Path) -> Option<i64> {
 }
 
 /// Sets a connection up and brings the ledger to this program's format.
-pub(super) fn prepare(
+pub(super) fn configure(
     connection: &mut Connection,
     file: &Path,
     synchronous: &str,
 ) -> Result<(), LedgerError> {
     let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
-    connection.busy_timeout(PATIENCE).map_err(wrap)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(wrap)?;
     let found = format_of(connection).map_err(wrap)?;
     if found > FORMAT {
         return Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT });
@@ -92,7 +92,7 @@ fn migrate(connection: &mut Connection, file: &Path) -> Result<(), LedgerError> 
     if found > FORMAT {
         return Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT });
     }
-    while let Some(step) = usize::try_from(found).ok().and_then(|found| STEPS.get(found)) {
+    while let Some(step) = usize::try_from(found).ok().and_then(|found| MIGRATIONS.get(found)) {
         transaction.execute_batch(step).map_err(wrap)?;
         found += 1;
         transaction.pragma_update(None, "user_version", found).map_err(wrap)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use engine::LedgerError;
-use engine::ledger::{OpenAttempt, Reading, RunRow};
+use engine::ledger::{InFlightAttempt, LedgerReader, RunRow};
 use scheduler::history::{History, Stands};
 use scheduler::{AttemptId, RunId};
 
@@ -63,8 +63,8 @@ impl Snapshot {
 impl StatusQuery {
     /// Looks at the ledger; `None` where there is none.
     pub(crate) fn read(&mut self, ledger: &Path) -> Result<Option<Snapshot>, LedgerError> {
-        let Some(reading) = Reading::open(ledger)? else { return Ok(None) };
-        let rows = reading.runs(self.ended)?;
+        let Some(reader) = LedgerReader::open(ledger)? else { return Ok(None) };
+        let rows = reader.runs(self.ended)?;
         let is_anyone_alive = rows.iter().any(|row| row.is_alive);
         // Shots are shown of the runs that are alive, or else of the latest.
         let shown: Vec<&RunRow> = rows
@@ -76,13 +76,13 @@ impl StatusQuery {
         self.histories.retain(|run, _| shown.iter().any(|row| row.run == *run));
         for row in &shown {
             let history = self.histories.entry(row.run.clone()).or_default();
-            for event in reading.events(&row.run, history.latest())? {
+            for event in reader.events(&row.run, history.latest())? {
                 history.on(event);
             }
         }
-        let open = reading.open_attempts()?;
-        let typical = reading.typical(&open)?;
-        let (held, spent) = reading.spending()?;
+        let open = reader.in_flight_attempts()?;
+        let typical = reader.typical_durations(&open)?;
+        let (held, spent) = reader.spending()?;
         let totals = Totals { held: stream::amount(held), spent: stream::amount(spent) };
         Ok(Some(Snapshot {
             runs: rows.iter().map(|row| self.run(row)).collect(),
@@ -133,7 +133,7 @@ impl StatusQuery {
             .collect()
     }
 
-    fn outstanding(&self, rows: &[RunRow], open: &[OpenAttempt], typical: &Typical) -> Vec<Outstanding> {
+    fn outstanding(&self, rows: &[RunRow], open: &[InFlightAttempt], typical: &Typical) -> Vec<Outstanding> {
         let alive = rows.iter().filter(|row| row.is_alive);
         let looked_after: BTreeSet<&str> = alive
             .filter_map(|row| self.histories.get(&row.run))

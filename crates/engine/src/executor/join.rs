@@ -1,13 +1,13 @@
-//! The finished clips into one film, unless it is there already, made of the same clips.
+//! Joins finished clips into one film, unless the file exists already and was joined from the same clips.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use scheduler::{Artifact, Failure, FailureKind, Film};
 use sha2::{Digest, Sha256};
 
-use crate::blocking::blocking;
+use crate::blocking::run_blocking;
 use crate::ledger::Ledger;
+use scheduler::{Artifact, Failure, FailureKind, Film};
 
 pub(super) async fn join(
     clips: Vec<Artifact>,
@@ -15,7 +15,7 @@ pub(super) async fn join(
     ledger: Arc<Ledger>,
     tools: Arc<media::Tools>,
 ) -> Result<Film, Failure> {
-    let joined = blocking(move || {
+    let joined = run_blocking(move || {
         let made_of = made_of(&clips);
         match ledger.film(&target) {
             Ok(Some(film)) if film.made_of == made_of => return Ok(film),

@@ -1,28 +1,28 @@
-//! Who is alive: every run holds a lock on a file of its own, which the operating system lets go of when the process ends in any way.
+//! Liveness of runs: each run locks a file of its own, and the operating system releases the lock when the process ends in any way.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use rusqlite::TransactionBehavior;
+
+use super::{Ledger, LedgerError, totals};
+use crate::failpoint::{self, Boundary};
 use scheduler::budget::{Amount, Caps};
 use scheduler::{Millis, RunId};
 
-use super::{Ledger, LedgerError, spending};
-use crate::failpoint::{self, Boundary};
-
-/// A run that is under way. Dropping it says that the run is no longer alive.
+/// The lock of a running run. Dropping it ends the run's liveness.
 #[derive(Debug)]
-pub struct Lease {
+pub struct RunLock {
     run: RunId,
     path: PathBuf,
     caps: Caps,
-    /// What all runs had spent when this one began: its caps are about what comes after.
+    /// The total spent by all runs before this one: its caps apply to what is spent afterwards.
     spent_before: Amount,
     // Held for its lock.
     _file: File,
 }
 
-impl Lease {
+impl RunLock {
     /// The run.
     #[must_use]
     pub fn run(&self) -> &RunId {
@@ -34,18 +34,18 @@ impl Lease {
     }
 }
 
-impl Drop for Lease {
+impl Drop for RunLock {
     fn drop(&mut self) {
-        // The lock goes with the file handle; a file that stays behind does no harm.
+        // The lock is released with the file handle; a file that stays behind is unlocked.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
 impl Ledger {
-    /// Records that `run` begins, marks it alive for as long as the lease lives, and holds it to `caps` from now on.
+    /// Records the start of `run` and locks it; `caps` apply to its intents from now on.
     ///
     /// # Errors
-    /// When the run cannot be recorded, or one of that name is alive already.
+    /// When the run cannot be recorded, or a run with that id is alive.
     pub fn begin(
         &self,
         run: RunId,
@@ -53,14 +53,14 @@ impl Ledger {
         service: &str,
         caps: Caps,
         now: Millis,
-    ) -> Result<Lease, LedgerError> {
+    ) -> Result<RunLock, LedgerError> {
         let path = lock_path(&self.folder, &run);
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;
         }
         let file = File::create(&path).map_err(|error| at_path(&path, &error))?;
         file.try_lock().map_err(|error| at_path(&path, &error.into()))?;
-        failpoint::reach(Boundary::Before, "begin");
+        failpoint::hit(Boundary::Before, "begin");
         let mut connection = self.connection();
         let wrap = |error| self.sqlite(error);
         let transaction =
@@ -71,27 +71,27 @@ impl Ledger {
                 (run.as_str(), workflow, service, now.0),
             )
             .map_err(wrap)?;
-        let (_, spent_before) = spending::sums(&transaction).map_err(wrap)?;
+        let (_, spent_before) = totals::sums(&transaction).map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
-        failpoint::reach(Boundary::After, "begin");
-        Ok(Lease { run, path, caps, spent_before, _file: file })
+        failpoint::hit(Boundary::After, "begin");
+        Ok(RunLock { run, path, caps, spent_before, _file: file })
     }
 
-    /// Records that a run has ended in good order.
+    /// Records the regular end of a run.
     ///
     /// # Errors
-    /// When that cannot be recorded.
-    pub fn end(&self, lease: &Lease, now: Millis) -> Result<(), LedgerError> {
-        failpoint::reach(Boundary::Before, "end");
+    /// When it cannot be recorded.
+    pub fn end(&self, run_lock: &RunLock, now: Millis) -> Result<(), LedgerError> {
+        failpoint::hit(Boundary::Before, "end");
         self.connection()
-            .execute("UPDATE runs SET ended_at = ?2 WHERE id = ?1", (lease.run.as_str(), now.0))
+            .execute("UPDATE runs SET ended_at = ?2 WHERE id = ?1", (run_lock.run.as_str(), now.0))
             .map_err(|error| self.sqlite(error))?;
-        failpoint::reach(Boundary::After, "end");
+        failpoint::hit(Boundary::After, "end");
         Ok(())
     }
 }
 
-/// The same error, with the file that it is about.
+/// Adds the path to an error.
 fn at_path(path: &Path, error: &std::io::Error) -> std::io::Error {
     std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

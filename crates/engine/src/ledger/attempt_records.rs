@@ -1,25 +1,25 @@
-//! Reading: the attempts of a shot with the parts of their keys, for explaining what changed.
+//! Recorded attempts of a shot with the parts of their keys, for `runner explain`.
 
-use scheduler::{AttemptId, Millis};
 use workflow::plan::KeyPart;
 
 use super::{Ledger, LedgerError};
+use scheduler::{AttemptId, Millis};
 
-/// The most attempts of one shot that are looked at, the latest first.
-const MOST: i64 = 20_000;
+/// How many attempts of a shot are read, at most.
+const MAX_ATTEMPTS: i64 = 20_000;
 
-/// An attempt as it is on record.
+/// An attempt and the parts of its key.
 #[derive(Debug, Clone)]
-pub struct RecordedAttempt {
+pub struct AttemptRecord {
     /// The attempt.
     pub attempt: AttemptId,
-    /// The name that its node had.
+    /// The name of its node at that time.
     pub node: String,
     /// What it came to, in the ledger's word.
     pub state: String,
     /// When the intent was written.
     pub intended_at: Millis,
-    /// The parts of its key; nothing where a version made it that did not keep them.
+    /// The parts of its key; `None` where the version that created it did not store them.
     pub parts: Option<Vec<KeyPart>>,
 }
 
@@ -28,7 +28,7 @@ impl Ledger {
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn recorded(&self, shot: &str) -> Result<Vec<RecordedAttempt>, LedgerError> {
+    pub fn attempts_of_shot(&self, shot: &str) -> Result<Vec<AttemptRecord>, LedgerError> {
         let connection = self.connection();
         let read = || {
             let mut statement = connection.prepare(
@@ -37,15 +37,14 @@ impl Ledger {
                  ORDER BY intended_at DESC, id DESC LIMIT ?2",
             )?;
             statement
-                .query_map((shot, MOST), |row| {
+                .query_map((shot, MAX_ATTEMPTS), |row| {
                     let parts: Option<String> = row.get(4)?;
                     let parts = parts.and_then(|parts| serde_json::from_str::<Vec<KeyPart>>(&parts).ok());
-                    Ok(RecordedAttempt {
+                    Ok(AttemptRecord {
                         attempt: AttemptId(row.get(0)?),
                         node: row.get(1)?,
                         state: row.get(2)?,
                         intended_at: Millis(row.get(3)?),
-                        // Parts in a form that is not known are as good as none.
                         parts,
                     })
                 })?

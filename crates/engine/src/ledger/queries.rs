@@ -1,12 +1,12 @@
-//! Reading: what is known about a key, a film, and what is outstanding.
+//! Queries: the attempt that holds a key, films, and attempts to resolve.
 
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
-use scheduler::{Artifact, AttemptId, Event, Film, Millis, RunId, TaskId};
 
-use super::states::{holds_key, is_out};
+use super::attempt_state::{holds_key, is_in_flight};
 use super::{Ledger, LedgerError};
+use scheduler::{Artifact, AttemptId, Event, Film, Millis, RunId, TaskId};
 
 /// The states of an attempt that keep its key from being submitted again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,21 +62,25 @@ const COLUMNS: &str =
     r.service, a.model, a.seconds, a.held";
 const TABLES: &str = "attempts a JOIN runs r ON r.id = a.run LEFT JOIN artifacts f ON f.attempt = a.id";
 
-/// Questions about attempts that are answered together.
-pub(crate) struct Questions<'l> {
+/// Snapshot about attempts that are answered together.
+pub(crate) struct Snapshot<'l> {
     ledger: &'l Ledger,
     connection: &'l Connection,
 }
 
-impl Questions<'_> {
+impl Snapshot<'_> {
     /// The attempt that holds a key, if there is one.
-    pub(crate) fn live(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
+    pub(crate) fn attempt_holding(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
         self.one(concat!("key = ?1 AND ", holds_key!()), key)
     }
 
     /// An attempt for the same work that is out, or may be, at another service than `service`. `work` is the key without the service.
-    pub(crate) fn elsewhere(&self, work: &str, service: &str) -> Result<Option<AttemptRow>, LedgerError> {
-        let found = self.one(concat!("work = ?1 AND ", is_out!()), work)?;
+    pub(crate) fn in_flight_at_other_service(
+        &self,
+        work: &str,
+        service: &str,
+    ) -> Result<Option<AttemptRow>, LedgerError> {
+        let found = self.one(concat!("work = ?1 AND ", is_in_flight!()), work)?;
         Ok(found.filter(|row| row.service != service))
     }
 
@@ -93,27 +97,31 @@ impl Questions<'_> {
 
 impl Ledger {
     /// Asks several questions of one state of the ledger: a run of a hundred thousand nodes has as many at its beginning.
-    pub(crate) fn ask<T>(&self, questions: impl FnOnce(&Questions<'_>) -> T) -> T {
+    pub(crate) fn with_snapshot<T>(&self, questions: impl FnOnce(&Snapshot<'_>) -> T) -> T {
         let connection = self.connection();
         // It saves each question one of its own. Without it they are answered just as well.
         let _snapshot = connection.unchecked_transaction().ok();
-        questions(&Questions { ledger: self, connection: &connection })
+        questions(&Snapshot { ledger: self, connection: &connection })
     }
 
     /// The attempt that holds a key, if there is one.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn live(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
-        self.ask(|ledger| ledger.live(key))
+    pub fn attempt_holding(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
+        self.with_snapshot(|ledger| ledger.attempt_holding(key))
     }
 
     /// An attempt for the same work that is out, or may be, at another service than `service`. `work` is the key without the service.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn elsewhere(&self, work: &str, service: &str) -> Result<Option<AttemptRow>, LedgerError> {
-        self.ask(|ledger| ledger.elsewhere(work, service))
+    pub fn in_flight_at_other_service(
+        &self,
+        work: &str,
+        service: &str,
+    ) -> Result<Option<AttemptRow>, LedgerError> {
+        self.with_snapshot(|ledger| ledger.in_flight_at_other_service(work, service))
     }
 
     /// An attempt by its id, whatever has become of it, if it still holds its key.
@@ -121,14 +129,14 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn attempt(&self, attempt: &AttemptId) -> Result<Option<AttemptRow>, LedgerError> {
-        self.ask(|ledger| ledger.one(concat!("a.id = ?1 AND ", holds_key!()), attempt.as_str()))
+        self.with_snapshot(|ledger| ledger.one(concat!("a.id = ?1 AND ", holds_key!()), attempt.as_str()))
     }
 
     /// Attempts whose submission nobody has accounted for, oldest first; those that were given up are among them.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn unaccounted(&self) -> Result<Vec<AttemptRow>, LedgerError> {
+    pub fn resolvable_attempts(&self) -> Result<Vec<AttemptRow>, LedgerError> {
         let connection = self.connection();
         let read = || {
             let mut statement = connection.prepare(&format!(

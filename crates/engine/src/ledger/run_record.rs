@@ -1,12 +1,12 @@
-//! Reading: how the shots of a workflow's last run stood when that was last heard of.
+//! The last run of a workflow with its last event per shot, for `run --failed`.
 
 use std::collections::HashMap;
 
 use rusqlite::OptionalExtension as _;
-use scheduler::last_run::RunRecord;
-use scheduler::{AttemptId, Event, Millis, RunId};
 
 use super::{Ledger, LedgerError};
+use scheduler::last_run::RunRecord;
+use scheduler::{AttemptId, Event, Millis, RunId};
 
 impl Ledger {
     /// The last run of a workflow, by when it began.

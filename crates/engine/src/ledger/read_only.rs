@@ -1,96 +1,95 @@
-//! Looking at a ledger from outside: nothing is written, brought up to date or made, whatever is going on in it.
+//! Read-only access to a ledger, for `runner status`: creates, writes and migrates nothing, even while a run is writing.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
+
+use super::{LedgerError, run_lock, schema, service_stats, totals};
 use scheduler::budget::Amount;
 use scheduler::history::Recorded;
 use scheduler::polling::{Book, Class};
 use scheduler::{AttemptId, Millis, RunId, TaskId};
 
-use super::{LedgerError, history, lease, schema, spending};
+/// How long a read waits for a writer's lock.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a look waits for a writer that is in its way.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// A ledger that is only looked at. All that one of them tells is of the same instant.
+/// A read-only ledger. Everything read through one of them is from the same snapshot.
 #[derive(Debug)]
-pub struct Reading {
+pub struct LedgerReader {
     connection: Connection,
     file: PathBuf,
     folder: PathBuf,
 }
 
-/// A run as it is on record.
+/// A row of `runs`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunRow {
     /// The run.
     pub run: RunId,
     /// The workflow's name.
     pub workflow: String,
-    /// The service, as it stands in every key.
+    /// The identity of its service.
     pub service: String,
-    /// When it began.
+    /// When it started.
     pub started_at: Millis,
-    /// When it ended in good order.
+    /// When it ended regularly.
     pub ended_at: Option<Millis>,
-    /// Whether its process is alive now.
+    /// Whether its process is alive.
     pub is_alive: bool,
 }
 
-/// An attempt that is not accounted for, or whose task is out.
+/// An attempt whose task is in flight, or may be: intended, indeterminate or submitted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OpenAttempt {
+pub struct InFlightAttempt {
     /// The attempt.
     pub attempt: AttemptId,
-    /// The run that made it.
+    /// The run that created it.
     pub run: RunId,
-    /// The name that its node had then.
+    /// The name of its node at that time.
     pub node: String,
     /// The workflow of that run.
     pub workflow: String,
-    /// The service that it went to.
+    /// The service that it was submitted to.
     pub service: String,
-    /// The tasks that are expected to take about as long.
+    /// The class of tasks with similar durations.
     pub class: Class,
-    /// Its task; nothing where it is not known whether it was accepted.
+    /// Its task; `None` where it is not known to be accepted.
     pub task: Option<TaskId>,
-    /// When it was accepted, or else when the intent was written.
+    /// When it was accepted, or when the intent was written.
     pub since: Millis,
-    /// The most that it can cost, in millionths, as far as a price was known.
+    /// The reserved cost in millionths, where a price was known.
     pub held: Option<i64>,
-    /// What is known of the trouble with it.
+    /// The last error, for people.
     pub trouble: Option<String>,
 }
 
-impl Reading {
-    /// Opens the ledger at `file` for looking; `None` where there is none.
+impl LedgerReader {
+    /// Opens the ledger at `file`; `None` where there is none.
     ///
     /// # Errors
-    /// When it is not a ledger, or of another format than this program's: a later one is for a later program, an earlier one is brought up to date
-    /// by the next run.
+    /// When it is not a ledger or has another format. An older one is migrated by the next run.
     pub fn open(file: &Path) -> Result<Option<Self>, LedgerError> {
         if !file.exists() {
             return Ok(None);
         }
-        schema::refuse_later(file)?;
+        schema::ensure_supported_format(file)?;
         let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let log = file.with_extension("db-wal");
-        let is_at_work = std::fs::metadata(log).is_ok_and(|log| log.len() > 0);
-        let connection = if is_at_work {
+        let has_wal = std::fs::metadata(log).is_ok_and(|log| log.len() > 0);
+        let connection = if has_wal {
             Connection::open_with_flags(file, flags)
         } else {
-            // Without a log everything is in the file itself. SQLite would make one to look at it, unless it is told that nobody writes; whoever
-            // begins to now writes to a log first.
+            // Without a WAL everything is in the main file. SQLite would create a WAL to read it, except with `immutable=1`. That is sound here:
+            // a process that starts to write now writes to a new WAL first.
             Connection::open_with_flags(immutable(file), flags | OpenFlags::SQLITE_OPEN_URI)
         }
         .map_err(wrap)?;
-        connection.busy_timeout(PATIENCE).map_err(wrap)?;
-        // One transaction from here to the end: everything is seen as of its first question.
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(wrap)?;
+        // A single read transaction: its snapshot is taken by the first query.
         connection.execute_batch("BEGIN").map_err(wrap)?;
         let found = schema::format_of(&connection).map_err(wrap)?;
         if found < schema::FORMAT {
@@ -100,7 +99,7 @@ impl Reading {
         Ok(Some(Self { connection, file: file.to_owned(), folder }))
     }
 
-    /// The runs that have not ended in good order and may be alive, and the `ended` latest others; the latest first.
+    /// All runs that are alive, and the latest `ended` others; the latest first.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -122,8 +121,8 @@ impl Reading {
         let mut others = 0;
         let mut runs = Vec::new();
         for mut run in all {
-            // One that has ended in good order has let go of its lock, so most need no look at a file.
-            run.is_alive = run.ended_at.is_none() && lease::is_held(&self.folder, &run.run);
+            // A run that has ended holds no lock, so its file need not be opened.
+            run.is_alive = run.ended_at.is_none() && run_lock::is_held(&self.folder, &run.run);
             if !run.is_alive {
                 others += 1;
             }
@@ -134,7 +133,7 @@ impl Reading {
         Ok(runs)
     }
 
-    /// The events of a run behind `after`, in order. What this program does not know (an event of another version) is left out.
+    /// The events of a run after sequence number `after`, in order. Events of an unknown version are skipped.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -151,11 +150,11 @@ impl Reading {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// Attempts that hold something: their tasks are out, or nobody has said what became of them. The oldest first.
+    /// Attempts whose task is in flight or may be, the oldest first.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn open_attempts(&self) -> Result<Vec<OpenAttempt>, LedgerError> {
+    pub fn in_flight_attempts(&self) -> Result<Vec<InFlightAttempt>, LedgerError> {
         self.rows(
             "SELECT a.id, a.run, a.node, r.workflow, r.service, a.task, COALESCE(a.submitted_at, a.intended_at), a.held, a.failure,
                 a.model, a.seconds, a.parts
@@ -163,13 +162,13 @@ impl Reading {
              WHERE a.state IN ('intended', 'ambiguous', 'submitted') ORDER BY a.intended_at, a.id",
             [],
             |row| {
-                Ok(OpenAttempt {
+                Ok(InFlightAttempt {
                     attempt: AttemptId(row.get(0)?),
                     run: RunId(row.get(1)?),
                     node: row.get(2)?,
                     workflow: row.get(3)?,
                     service: row.get(4)?,
-                    class: history::class(row, 9)?,
+                    class: service_stats::class(row, 9)?,
                     task: row.get::<_, Option<String>>(5)?.map(TaskId),
                     since: Millis(row.get(6)?),
                     held: row.get(7)?,
@@ -179,17 +178,20 @@ impl Reading {
         )
     }
 
-    /// How long the tasks of these attempts take as a rule, by attempt: what tasks of their class took at their service, as polls expect it too
-    /// ([`crate::Ledger::durations`]). Nothing about those of which none has ended.
+    /// The typical duration of these attempts' tasks, by attempt, from finished tasks of the same class and service, as the poll schedule uses
+    /// it ([`crate::Ledger::task_durations`]). Attempts without such a task are left out.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn typical(&self, open: &[OpenAttempt]) -> Result<HashMap<AttemptId, Duration>, LedgerError> {
+    pub fn typical_durations(
+        &self,
+        open: &[InFlightAttempt],
+    ) -> Result<HashMap<AttemptId, Duration>, LedgerError> {
         let mut known: HashMap<&str, Book> = HashMap::new();
         for service in open.iter().map(|open| open.service.as_str()) {
             if !known.contains_key(service) {
-                let took =
-                    history::durations(&self.connection, service).map_err(|source| self.sqlite(source))?;
+                let took = service_stats::task_durations(&self.connection, service)
+                    .map_err(|source| self.sqlite(source))?;
                 let book = known.entry(service).or_default();
                 for (class, took) in took {
                     book.of(class).note(took);
@@ -203,15 +205,15 @@ impl Reading {
         Ok(typical.collect())
     }
 
-    /// What is held now for tasks that have not ended, and what was ever spent, over all runs.
+    /// The totals over all runs: reserved for tasks in flight, and spent.
     ///
     /// # Errors
     /// When the ledger cannot be read.
     pub fn spending(&self) -> Result<(Amount, Amount), LedgerError> {
-        spending::sums(&self.connection).map_err(|source| self.sqlite(source))
+        totals::sums(&self.connection).map_err(|source| self.sqlite(source))
     }
 
-    /// The model of an attempt.
+    /// An attempt's model.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -240,19 +242,10 @@ impl Reading {
     }
 }
 
-/// A file's name as SQLite takes it for one that nobody writes.
+/// Everything that is not unreserved in a URI path (RFC 3986, section 2.3), except `/`.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
+/// The URI under which SQLite opens a file without locks or a WAL.
 fn immutable(file: &Path) -> String {
-    let mut uri = "file:".to_owned();
-    for byte in file.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                uri.push(char::from(*byte));
-            }
-            other => {
-                let _ = write!(uri, "%{other:02x}");
-            }
-        }
-    }
-    uri.push_str("?immutable=1");
-    uri
+    format!("file:{}?immutable=1", percent_encode(file.as_os_str().as_encoded_bytes(), PATH))
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::ledger::{Kept, Lease, OpenAttempt, Reading};
+use engine::ledger::{InFlightAttempt, LedgerReader, Persist, RunLock};
 use engine::{Ledger, LedgerError};
 use scheduler::budget::{Caps, Hold};
 use scheduler::history::{History, Stands};
@@ -34,13 +34,13 @@ impl Project {
         Ledger::open_without_sync(&self.file(), self.folder.path()).expect("a ledger")
     }
 
-    fn append(&self, ledger: &Ledger, lease: &Lease, at: i64, events: Vec<Event>) {
-        let events = events.into_iter().map(|event| (event, Kept::Yes)).collect();
-        ledger.append(lease, &self.plan, Millis(at), events).expect("appended");
+    fn append(&self, ledger: &Ledger, run_lock: &RunLock, at: i64, events: Vec<Event>) {
+        let events = events.into_iter().map(|event| (event, Persist::Yes)).collect();
+        ledger.append(run_lock, &self.plan, Millis(at), events).expect("appended");
     }
 
-    fn reading(&self) -> Reading {
-        Reading::open(&self.file()).expect("readable").expect("there")
+    fn reading(&self) -> LedgerReader {
+        LedgerReader::open(&self.file()).expect("readable").expect("there")
     }
 
     /// Every file below the folder with its content.
@@ -61,7 +61,7 @@ impl Project {
     }
 }
 
-fn begin(ledger: &Ledger, run: &str, at: i64) -> Lease {
+fn begin(ledger: &Ledger, run: &str, at: i64) -> RunLock {
     ledger.begin(RunId::from(run), "test", "https://a.test", Caps::default(), Millis(at)).expect("begun")
 }
 
@@ -103,28 +103,28 @@ fn downloaded(run: &str, at: usize) -> Event {
 }
 
 #[test]
-fn a_run_is_told_while_it_is_under_way_and_after_its_process_is_gone() {
+fn reader_reports_live_run_and_run_whose_process_died() {
     let project = Project::new(&["a", "b", "c", "d"]);
     let ledger = project.ledger();
-    let lease = begin(&ledger, "r1", 1_000);
+    let run_lock = begin(&ledger, "r1", 1_000);
     let looked =
         |at: usize| Event::Looked { node: NodeIx::new(at), key: format!("{at}"), prior: Prior::Nothing };
-    project.append(&ledger, &lease, 2_000, (0..4).map(looked).collect());
-    project.append(&ledger, &lease, 3_000, (0..3).map(|at| prepared("r1", at)).collect());
-    project.append(&ledger, &lease, 4_000, vec![submitted("r1", 0), submitted("r1", 1)]);
+    project.append(&ledger, &run_lock, 2_000, (0..4).map(looked).collect());
+    project.append(&ledger, &run_lock, 3_000, (0..3).map(|at| prepared("r1", at)).collect());
+    project.append(&ledger, &run_lock, 4_000, vec![submitted("r1", 0), submitted("r1", 1)]);
     let lost = Event::Lost { node: NodeIx::new(2), attempt: id("r1", 2), reason: "cut".to_owned() };
     let url = Some("https://cdn.example/v".to_owned());
     let completed = Answer::Completed { url, last_frame_url: None, expires_at: None, took: None };
     let ended = Event::Answered { node: NodeIx::new(0), attempt: id("r1", 0), answer: completed };
-    project.append(&ledger, &lease, 9_000, vec![lost, ended, downloaded("r1", 0)]);
+    project.append(&ledger, &run_lock, 9_000, vec![lost, ended, downloaded("r1", 0)]);
 
     let mut history = History::default();
     let before = project.all();
     {
-        let reading = project.reading();
-        let runs = reading.runs(0).expect("runs");
+        let reader = project.reading();
+        let runs = reader.runs(0).expect("runs");
         assert_eq!((runs.len(), runs[0].is_alive, runs[0].ended_at), (1, true, None));
-        for event in reading.events(&runs[0].run, history.latest()).expect("events") {
+        for event in reader.events(&runs[0].run, history.latest()).expect("events") {
             history.on(event);
         }
         let told: Vec<_> =
@@ -138,23 +138,23 @@ fn a_run_is_told_while_it_is_under_way_and_after_its_process_is_gone() {
                 ("d", Stands::Waiting, 2_000)
             ]
         );
-        let open = reading.open_attempts().expect("attempts");
+        let open = reader.in_flight_attempts().expect("attempts");
         let tasks: Vec<_> = open.iter().map(|open| open.task.as_ref().map(ToString::to_string)).collect();
         assert_eq!(tasks, [Some("task_r1_1".to_owned()), None]);
         assert_eq!(open[1].trouble.as_deref(), Some("cut"));
-        let typical = reading.typical(&open).expect("times");
-        let of = |open: &OpenAttempt| typical.get(&open.attempt).map(std::time::Duration::as_secs);
+        let typical = reader.typical_durations(&open).expect("times");
+        let of = |open: &InFlightAttempt| typical.get(&open.attempt).map(std::time::Duration::as_secs);
         assert_eq!((of(&open[0]), of(&open[1])), (Some(5), Some(5)), "as the one took that has ended");
-        let elsewhere = OpenAttempt { service: "another".to_owned(), ..open[0].clone() };
-        assert_eq!(reading.typical(&[elsewhere]).expect("times").len(), 0);
-        let (held, spent) = reading.spending().expect("sums");
+        let elsewhere = InFlightAttempt { service: "another".to_owned(), ..open[0].clone() };
+        assert_eq!(reader.typical_durations(&[elsewhere]).expect("times").len(), 0);
+        let (held, spent) = reader.spending().expect("sums");
         assert_eq!((held.tasks, held.cost, spent.tasks, spent.cost), (2, 500_000, 1, 200_000));
 
         // What is written meanwhile is for the next look, which reads only what is new.
         let running = Answer::Running { progress: Some(50), status: "in_progress".to_owned() };
         let let_go = Event::Answered { node: NodeIx::new(1), attempt: id("r1", 1), answer: running };
-        project.append(&ledger, &lease, 10_000, vec![let_go]);
-        assert_eq!(reading.events(&runs[0].run, history.latest()).expect("events").len(), 0);
+        project.append(&ledger, &run_lock, 10_000, vec![let_go]);
+        assert_eq!(reader.events(&runs[0].run, history.latest()).expect("events").len(), 0);
     }
     let news = project.reading().events(&RunId::from("r1"), history.latest()).expect("events");
     assert_eq!(news.len(), 1);
@@ -163,7 +163,7 @@ fn a_run_is_told_while_it_is_under_way_and_after_its_process_is_gone() {
     }
     assert!(history.shots().any(|(name, known)| name == "b" && known.standing == Stands::Left));
 
-    drop(lease);
+    drop(run_lock);
     let runs = project.reading().runs(1).expect("runs");
     assert_eq!((runs[0].is_alive, runs[0].ended_at), (false, None));
     let names = |all: &BTreeMap<std::path::PathBuf, Vec<u8>>| all.keys().cloned().collect::<Vec<_>>();
@@ -175,12 +175,12 @@ fn a_run_is_told_while_it_is_under_way_and_after_its_process_is_gone() {
 }
 
 #[test]
-fn of_runs_that_have_ended_only_the_latest_are_told() {
+fn runs_limit_applies_to_ended_runs_only() {
     let project = Project::new(&["a"]);
     let ledger = project.ledger();
     for (run, at) in [("r1", 1_000), ("r2", 2_000), ("r3", 3_000)] {
-        let lease = begin(&ledger, run, at);
-        ledger.end(&lease, Millis(at + 500)).expect("ended");
+        let run_lock = begin(&ledger, run, at);
+        ledger.end(&run_lock, Millis(at + 500)).expect("ended");
     }
     let _alive = begin(&ledger, "r0", 500);
     let told: Vec<String> =
@@ -189,15 +189,15 @@ fn of_runs_that_have_ended_only_the_latest_are_told() {
 }
 
 #[test]
-fn looking_leaves_no_trace() {
+fn reader_open_creates_no_files() {
     let project = Project::new(&["a"]);
-    assert!(Reading::open(&project.file()).expect("nothing is no error").is_none());
+    assert!(LedgerReader::open(&project.file()).expect("nothing is no error").is_none());
     assert!(project.all().is_empty());
     {
         let ledger = project.ledger();
-        let lease = begin(&ledger, "r1", 1_000);
-        project.append(&ledger, &lease, 2_000, vec![Event::Started]);
-        ledger.end(&lease, Millis(3_000)).expect("ended");
+        let run_lock = begin(&ledger, "r1", 1_000);
+        project.append(&ledger, &run_lock, 2_000, vec![Event::Started]);
+        ledger.end(&run_lock, Millis(3_000)).expect("ended");
     }
     // The last connection has closed: everything is in one file, and looking makes no other.
     let before = project.all();
@@ -206,7 +206,7 @@ fn looking_leaves_no_trace() {
 }
 
 #[test]
-fn a_ledger_of_another_format_is_refused_and_not_one_byte_of_it_changes() {
+fn reader_open_other_format_is_refused_without_writing() {
     let project = Project::new(&["a"]);
     drop(project.ledger());
     for (format, is_later) in [(99, true), (2, false)] {
@@ -214,7 +214,7 @@ fn a_ledger_of_another_format_is_refused_and_not_one_byte_of_it_changes() {
             .and_then(|connection| connection.pragma_update(None, "user_version", format))
             .expect("a version can be set");
         let before = project.all();
-        let refused = Reading::open(&project.file()).map(|_| ()).expect_err("refused");
+        let refused = LedgerReader::open(&project.file()).map(|_| ()).expect_err("refused");
         let told = refused.to_string();
         match refused {
             LedgerError::TooNew { .. } => assert!(is_later, "{told}"),
@@ -224,5 +224,5 @@ fn a_ledger_of_another_format_is_refused_and_not_one_byte_of_it_changes() {
         assert_eq!(project.all(), before);
     }
     fs_err::write(project.file(), "no ledger at all").expect("written");
-    assert!(matches!(Reading::open(&project.file()), Err(LedgerError::Sqlite { .. })));
+    assert!(matches!(LedgerReader::open(&project.file()), Err(LedgerError::Sqlite { .. })));
 }

@@ -3,21 +3,21 @@
 //! Invariant: `totals` is the sum over `attempts`: held while an attempt is intended, ambiguous or submitted, spent once its task has ended.
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
+
+use super::attempt_state::is_in_flight;
+use super::{Ledger, LedgerError};
 use scheduler::budget::{Amount, Cap, Caps, Hold};
 use scheduler::{AttemptId, Millis};
 
-use super::states::is_out;
-use super::{Ledger, LedgerError};
-
 /// How an attempt stops holding what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Settled {
+pub(super) enum Settlement {
     /// Nothing was accepted, so nothing is to be paid.
-    LetGo,
+    Released,
     /// It was, or may have been, accepted: all that was held counts as spent. The contract does not say that a failed task costs nothing.
-    InFull,
+    Full,
     /// It came to this much money.
-    At(i64),
+    Actual(i64),
 }
 
 /// What was held and spent when a run began, against which its caps are measured.
@@ -33,11 +33,11 @@ pub(super) fn sums(transaction: &Connection) -> rusqlite::Result<(Amount, Amount
         })
 }
 
-/// The cap that `more` would cross: over everything that is held, and all that was spent since `spent_before`. `change` is what the
+/// The cap that `more` would cross: over everything that is held, and all that was spent since `spent_before`. `delta` is what the
 /// transaction has changed so far.
 pub(super) fn crossed_by(
     transaction: &Transaction<'_>,
-    change: &Change,
+    delta: &BudgetDelta,
     caps: Caps,
     spent_before: Amount,
     more: Amount,
@@ -51,8 +51,8 @@ pub(super) fn crossed_by(
         sum = Amount::default();
     }
     sum += spent;
-    sum += change.held;
-    sum += change.spent;
+    sum += delta.held;
+    sum += delta.spent;
     sum -= spent_before;
     sum += more;
     Ok(caps.crossed_by(sum))
@@ -60,11 +60,11 @@ pub(super) fn crossed_by(
 
 /// How an attempt ends.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ending<'a> {
+pub(super) struct AttemptEnd<'a> {
     /// Its last state, as it is stored.
     pub(super) state: &'a str,
     /// What becomes of what it holds.
-    pub(super) settled: Settled,
+    pub(super) settled: Settlement,
     /// Why it failed, if it did.
     pub(super) failure: Option<&'a str>,
     /// When.
@@ -74,12 +74,12 @@ pub(super) struct Ending<'a> {
 /// What one transaction changes in the sums: kept here and written once, because a transaction is a few hundred events.
 #[derive(Debug, Default)]
 #[must_use = "a change that is not written leaves the sums behind the attempts"]
-pub(super) struct Change {
+pub(super) struct BudgetDelta {
     held: Amount,
     spent: Amount,
 }
 
-impl Change {
+impl BudgetDelta {
     /// An attempt begins to hold this.
     pub(super) fn hold(&mut self, amount: Amount) {
         self.held += amount;
@@ -90,17 +90,20 @@ impl Change {
         &mut self,
         transaction: &Transaction<'_>,
         attempt: &AttemptId,
-        ending: Ending<'_>,
+        end: AttemptEnd<'_>,
     ) -> rusqlite::Result<()> {
-        let Ending { state, settled, failure, at } = ending;
+        let AttemptEnd { state, settled, failure, at } = end;
         let came_to = match settled {
-            Settled::LetGo => Some(0),
-            Settled::InFull => None,
-            Settled::At(cost) => Some(cost),
+            Settlement::Released => Some(0),
+            Settlement::Full => None,
+            Settlement::Actual(cost) => Some(cost),
         };
         // Asked first: an `UPDATE … RETURNING` makes a table of its own for what it returns, which costs more than all the rest.
         let found: Option<(f64, Option<i64>)> = transaction
-            .prepare_cached(concat!("SELECT seconds, held FROM attempts WHERE id = ?1 AND ", is_out!()))?
+            .prepare_cached(concat!(
+                "SELECT seconds, held FROM attempts WHERE id = ?1 AND ",
+                is_in_flight!()
+            ))?
             .query_row([attempt.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
         let Some((seconds, cost)) = found else {
@@ -118,9 +121,9 @@ impl Change {
         let held = Hold { cost, ..Hold::of_seconds(seconds) }.amount();
         self.held -= held;
         self.spent += match settled {
-            Settled::LetGo => Amount::default(),
-            Settled::InFull => held,
-            Settled::At(came_to) => Amount { cost: if cost.is_some() { came_to } else { 0 }, ..held },
+            Settlement::Released => Amount::default(),
+            Settlement::Full => held,
+            Settlement::Actual(came_to) => Amount { cost: if cost.is_some() { came_to } else { 0 }, ..held },
         };
         Ok(())
     }

@@ -1,60 +1,60 @@
-//! What the ledger, the disk and the service together know about a key from before.
+//! Existing work for a node's key, from the ledger, the artifact store and the service.
 
 use std::path::PathBuf;
 
+use crate::artifact_store::Verify;
+use crate::blocking::run_blocking;
+use crate::ledger::{AttemptRow, AttemptState, Ledger, LedgerError, Snapshot};
+use crate::provider::{Provider, SubmissionLookup};
 use scheduler::{Millis, Prior};
 
-use crate::blocking::blocking;
-use crate::ledger::{AttemptRow, AttemptState, Ledger, LedgerError, Questions};
-use crate::provider::{Found, Provider};
-use crate::store::Check;
-
-/// What there is to say about a key that is not on record: nothing, or that the same work is out at another service than `service`. Nothing
-/// is answered where the key is on record.
-pub(super) fn unknown(
-    ledger: &Questions<'_>,
+/// The existing work for a key that no attempt holds: none, or an attempt for the same work in flight at another service than `service`.
+/// `None` where an attempt holds the key and [`existing_work`] is needed.
+pub(super) fn unrecorded_work(
+    ledger: &Snapshot<'_>,
     service: &str,
     key: &str,
     work: Option<&str>,
 ) -> Result<Option<Prior>, LedgerError> {
-    if ledger.live(key)?.is_some() {
+    if ledger.attempt_holding(key)?.is_some() {
         return Ok(None);
     }
-    let elsewhere = match work {
-        Some(work) => ledger.elsewhere(work, service)?,
+    let other = match work {
+        Some(work) => ledger.in_flight_at_other_service(work, service)?,
         None => None,
     };
-    Ok(Some(elsewhere.map_or(Prior::Nothing, |row| Prior::AtOther {
+    Ok(Some(other.map_or(Prior::Nothing, |row| Prior::AtOther {
         service: row.service,
         attempt: row.attempt,
         task: row.task,
     })))
 }
 
-/// What is known about `key`, which was on record a moment ago. A submission whose answer was lost is accounted for here when the service is
-/// asked and can say what became of it, and a video that is there gets the name `target`.
-pub(super) async fn prior(
+/// The existing work for `key`, which an attempt held a moment ago. Asks the service about an indeterminate submission where the service can
+/// tell, and links a video in the store to `target`.
+pub(super) async fn existing_work(
     ledger: &Ledger,
     provider: &dyn Provider,
     key: &str,
     work: Option<&str>,
     target: PathBuf,
-    check: Check,
+    verify: Verify,
     now: Millis,
 ) -> Result<Prior, LedgerError> {
-    let Some(row) = ledger.live(key)? else {
-        // Another run has let go of it meanwhile.
-        let unknown = ledger.ask(|ledger| unknown(ledger, provider.identity(), key, work))?;
-        return Ok(unknown.unwrap_or(Prior::Nothing));
+    let Some(row) = ledger.attempt_holding(key)? else {
+        // Another run has released the key since.
+        let work = ledger.with_snapshot(|ledger| unrecorded_work(ledger, provider.identity(), key, work))?;
+        return Ok(work.unwrap_or(Prior::Nothing));
     };
     match row.state {
         AttemptState::Completed | AttemptState::Submitted => {
-            made_or_out(ledger, row, Some(target), check).await
+            task_or_artifact(ledger, row, Some(target), verify).await
         }
         AttemptState::Intended if ledger.is_alive(&row.run) => Ok(Prior::Busy { run: row.run }),
         AttemptState::GivenUp => Ok(Prior::GivenUp { attempt: row.attempt }),
         AttemptState::Intended | AttemptState::Ambiguous => {
-            let Found::Tasks(tasks) = provider.find(&row.digest, row.intended_at).await else {
+            let SubmissionLookup::Tasks(tasks) = provider.find_tasks(&row.digest, row.intended_at).await
+            else {
                 return Ok(Prior::Unanswered { attempt: row.attempt, at: row.intended_at });
             };
             Ok(match ledger.account_for(&row.attempt, &tasks, now)? {
@@ -67,17 +67,19 @@ pub(super) async fn prior(
     }
 }
 
-/// What is known about `key` without asking anybody. Nothing is changed, except that a video that is there gets the name `target`, if
-/// one is given.
-pub(crate) async fn glance(
+/// The existing work for `key` from the ledger and the store alone. Changes nothing, except that it links a video in the store to `target`
+/// where one is given.
+pub(crate) async fn recorded_work(
     ledger: &Ledger,
     key: &str,
     target: Option<PathBuf>,
-    check: Check,
+    verify: Verify,
 ) -> Result<Prior, LedgerError> {
-    let Some(row) = ledger.live(key)? else { return Ok(Prior::Nothing) };
+    let Some(row) = ledger.attempt_holding(key)? else { return Ok(Prior::Nothing) };
     match row.state {
-        AttemptState::Completed | AttemptState::Submitted => made_or_out(ledger, row, target, check).await,
+        AttemptState::Completed | AttemptState::Submitted => {
+            task_or_artifact(ledger, row, target, verify).await
+        }
         AttemptState::Intended if ledger.is_alive(&row.run) => Ok(Prior::Busy { run: row.run }),
         AttemptState::GivenUp => Ok(Prior::GivenUp { attempt: row.attempt }),
         AttemptState::Intended | AttemptState::Ambiguous => {
@@ -86,14 +88,14 @@ pub(crate) async fn glance(
     }
 }
 
-async fn made_or_out(
+async fn task_or_artifact(
     ledger: &Ledger,
     row: AttemptRow,
     target: Option<PathBuf>,
-    check: Check,
+    verify: Verify,
 ) -> Result<Prior, LedgerError> {
     let AttemptRow { attempt, task, artifact, submitted_at, intended_at, .. } = row;
-    // The table's own check makes sure of a task in these states.
+    // The table's CHECK guarantees a task in these states.
     let Some(task) = task else { return Ok(Prior::Unanswered { attempt, at: intended_at }) };
     let since = submitted_at.unwrap_or(intended_at);
     let Some(artifact) = artifact else {
@@ -101,9 +103,9 @@ async fn made_or_out(
     };
     let (store, known_at) = (ledger.store(), artifact.changed_at);
     let writes = target.is_some();
-    let found = blocking(move || match target {
-        Some(target) => store.provide(&artifact, &target, check),
-        None => Ok(store.find(&artifact, check)?.map(|_| artifact)),
+    let found = run_blocking(move || match target {
+        Some(target) => store.link_into(&artifact, &target, verify),
+        None => Ok(store.find(&artifact, verify)?.map(|_| artifact)),
     });
     let found = found.await.map_err(|error| LedgerError::Io(std::io::Error::other(error)))??;
     let Some(artifact) = found else {

@@ -1,32 +1,32 @@
-//! Reading: what runs before this one tell about the service: how lately they submitted, and how long its tasks take.
+//! Statistics of a service from earlier runs: recent submission times for rate limiting, and task durations for the poll schedule.
 
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
-use scheduler::polling::Class;
-use scheduler::{Answer, AttemptId, Event, Millis};
 use workflow::plan::KeyPart;
 
 use super::{Ledger, LedgerError};
+use scheduler::polling::Class;
+use scheduler::{Answer, AttemptId, Event, Millis};
 
-/// So many of the newest events are looked through for finished tasks.
-const EVENTS: i64 = 4_000;
-/// So many finished tasks count at most.
-const TASKS: usize = 512;
+/// How many of the newest events are searched for finished tasks.
+const MAX_EVENTS: i64 = 4_000;
+/// How many finished tasks are used, at most.
+const MAX_TASKS: usize = 512;
 
 impl Ledger {
-    /// When the newest intents for `service` were written, at most `most` of them, oldest first. Whether their POSTs left is not said.
+    /// When the newest intents for `service` were written, at most `limit` of them, oldest first. Some of their POSTs may not have left.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn intents(&self, service: &str, most: u32) -> Result<Vec<Millis>, LedgerError> {
+    pub fn submission_times(&self, service: &str, limit: u32) -> Result<Vec<Millis>, LedgerError> {
         let connection = self.connection();
         let read = || {
             let mut statement = connection.prepare_cached(
                 "SELECT a.intended_at FROM attempts a JOIN runs r ON r.id = a.run
                  WHERE r.service = ?1 ORDER BY a.rowid DESC LIMIT ?2",
             )?;
-            let found = statement.query_map((service, most), |row| row.get(0).map(Millis))?;
+            let found = statement.query_map((service, limit), |row| row.get(0).map(Millis))?;
             found.collect::<rusqlite::Result<Vec<_>>>()
         };
         let mut times = read().map_err(|error| self.sqlite(error))?;
@@ -34,33 +34,36 @@ impl Ledger {
         Ok(times)
     }
 
-    /// How long the newest tasks at `service` took, from their submission to their end, oldest first: by the service's own clock where it told,
-    /// otherwise until a run learnt of it. A few hundred at most, whatever the size of the ledger.
+    /// The durations of the newest finished tasks at `service`, oldest first: by the service's own timestamps where it returned them, otherwise
+    /// from submission to the poll that found the task finished. At most a few hundred, whatever the size of the ledger.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn durations(&self, service: &str) -> Result<Vec<(Class, Duration)>, LedgerError> {
-        durations(&self.connection(), service).map_err(|error| self.sqlite(error))
+    pub fn task_durations(&self, service: &str) -> Result<Vec<(Class, Duration)>, LedgerError> {
+        task_durations(&self.connection(), service).map_err(|error| self.sqlite(error))
     }
 }
 
-/// See [`Ledger::durations`].
-pub(super) fn durations(connection: &Connection, service: &str) -> rusqlite::Result<Vec<(Class, Duration)>> {
+/// See [`Ledger::task_durations`].
+pub(super) fn task_durations(
+    connection: &Connection,
+    service: &str,
+) -> rusqlite::Result<Vec<(Class, Duration)>> {
     let mut finished: Vec<(AttemptId, Millis, Option<Duration>)> = Vec::new();
     let mut events = connection.prepare_cached(
         "SELECT at, body FROM events
          WHERE seq > (SELECT COALESCE(MAX(seq), 0) FROM events) - ?1 AND body LIKE '{\"event\":\"answered\"%\"completed\"%'
          ORDER BY seq DESC",
     )?;
-    let mut rows = events.query([EVENTS])?;
+    let mut rows = events.query([MAX_EVENTS])?;
     while let Some(row) = rows.next()? {
         let body: String = row.get(1)?;
-        // An event of another version is of no use here, and no harm.
+        // Events of another version are skipped.
         if let Ok(Event::Answered { attempt, answer: Answer::Completed { took, .. }, .. }) =
             serde_json::from_str(&body)
         {
             finished.push((attempt, Millis(row.get(0)?), took));
-            if finished.len() == TASKS {
+            if finished.len() == MAX_TASKS {
                 break;
             }
         }
@@ -74,14 +77,14 @@ pub(super) fn durations(connection: &Connection, service: &str) -> rusqlite::Res
         let found =
             attempts.query_row((attempt.as_str(), service), |row| Ok((class(row, 0)?, Millis(row.get(3)?))));
         if let Some((class, since)) = found.optional()? {
-            let learnt = at.since(since);
-            durations.push((class, took.map_or(learnt, |took| took.min(learnt))));
+            let observed = at.since(since);
+            durations.push((class, took.map_or(observed, |took| took.min(observed))));
         }
     }
     Ok(durations)
 }
 
-/// The class of an attempt, from its `model`, `seconds` and `parts`, which stand in this order from column `first` on.
+/// The class of an attempt from its `model`, `seconds` and `parts`, in this order from column `first` on.
 pub(super) fn class(row: &Row<'_>, first: usize) -> rusqlite::Result<Class> {
     let parts: Option<String> = row.get(first + 2)?;
     let parts: Vec<KeyPart> = parts.and_then(|parts| serde_json::from_str(&parts).ok()).unwrap_or_default();

@@ -10,13 +10,13 @@ macro_rules! holds_key {
 }
 
 /// A task is out for it, or may be: the condition of the index `attempts_work`.
-macro_rules! is_out {
+macro_rules! is_in_flight {
     () => {
         "(state = 'intended' OR state = 'ambiguous' OR state = 'submitted')"
     };
 }
 
-pub(super) use {holds_key, is_out};
+pub(super) use {holds_key, is_in_flight};
 
 #[cfg(test)]
 mod tests {
@@ -29,7 +29,7 @@ mod tests {
     /// The plan's words, or the opcodes, of a statement whose parameters are all `x`.
     fn explained(what: &str, column: usize, statement: &str) -> Vec<String> {
         let mut ledger = Connection::open_in_memory().unwrap();
-        schema::prepare(&mut ledger, Path::new("ledger.db"), "off").unwrap();
+        schema::configure(&mut ledger, Path::new("ledger.db"), "off").unwrap();
         let mut explained = ledger.prepare(&format!("{what} {statement}")).unwrap();
         let parameters = vec!["x"; explained.parameter_count()];
         let rows = explained.query_map(rusqlite::params_from_iter(parameters), |row| row.get(column));
@@ -37,10 +37,10 @@ mod tests {
     }
 
     #[test]
-    fn the_conditions_are_those_of_their_indices() {
+    fn predicates_use_their_partial_index() {
         for (condition, index) in [
             (concat!("key = ?1 AND ", holds_key!()), "attempts_live"),
-            (concat!("work = ?1 AND ", is_out!()), "attempts_work"),
+            (concat!("work = ?1 AND ", is_in_flight!()), "attempts_work"),
         ] {
             let plan =
                 explained("EXPLAIN QUERY PLAN", 3, &format!("SELECT run FROM attempts WHERE {condition}"));
@@ -49,11 +49,11 @@ mod tests {
     }
 
     #[test]
-    fn to_change_an_attempt_makes_no_table() {
+    fn attempt_statements_create_no_ephemeral_table() {
         for statement in [
             "INSERT INTO attempts (id, run, node, key, model, seconds, digest, state, intended_at) VALUES (?1, ?1, ?1, ?1, ?1, 1, ?1, ?1, 1)",
             "UPDATE attempts SET state = ?2 WHERE id = ?1",
-            concat!("SELECT seconds FROM attempts WHERE id = ?1 AND ", is_out!()),
+            concat!("SELECT seconds FROM attempts WHERE id = ?1 AND ", is_in_flight!()),
         ] {
             let opcodes = explained("EXPLAIN", 1, statement);
             assert!(

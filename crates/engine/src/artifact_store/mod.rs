@@ -1,0 +1,173 @@
+//! Content-addressed store of downloaded videos. Each video is stored once under its SHA-256 and hard-linked to readable names.
+//!
+//! A partial download that is worth resuming is a `.part` file in the same folder, for a later attempt or a later run.
+//! Invariant: a file under a content name was complete when it got that name; this program never writes to or removes such a file.
+
+mod dir_sync;
+mod partial_download;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::artifact::{file_sha256, sha256};
+use dir_sync::DirSync;
+pub(crate) use partial_download::{Origin, PartialDownload};
+use scheduler::{Artifact, AttemptId};
+
+/// How a stored file is compared with its record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verify {
+    /// Size and modification time; the content is hashed only where the time differs.
+    Metadata,
+    /// The content is always hashed.
+    Content,
+}
+
+/// The folder of videos by content.
+#[derive(Debug, Clone)]
+pub struct ArtifactStore {
+    folder: PathBuf,
+    dir_sync: Arc<DirSync>,
+}
+
+impl ArtifactStore {
+    /// The store in `folder`, which is created on first use.
+    #[must_use]
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder, dir_sync: Arc::default() }
+    }
+
+    /// The path of the video with this hash.
+    #[must_use]
+    pub fn path(&self, sha256: &str) -> PathBuf {
+        self.folder.join(format!("{sha256}.mp4"))
+    }
+
+    /// A complete copy of an artifact: in the store, or under its readable name.
+    ///
+    /// # Errors
+    /// When a file exists and cannot be read.
+    pub fn find(&self, artifact: &Artifact, verify: Verify) -> io::Result<Option<PathBuf>> {
+        for path in [self.path(&artifact.sha256), artifact.path.clone()] {
+            if is_intact(&path, artifact, verify)? {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Ensures that an artifact is in the store and linked to `target`, and returns its record with the new path and modification time;
+    /// `None` when no complete copy exists.
+    ///
+    /// # Errors
+    /// When a file cannot be read or linked.
+    pub fn link_into(
+        &self,
+        artifact: &Artifact,
+        target: &Path,
+        verify: Verify,
+    ) -> io::Result<Option<Artifact>> {
+        let Some(source) = self.find(artifact, verify)? else { return Ok(None) };
+        let stored = self.path(&artifact.sha256);
+        if source != stored {
+            fs_err::create_dir_all(&self.folder)?;
+            link(&source, &stored)?;
+            self.dir_sync.mark_dirty();
+            self.sync_dir()?;
+        }
+        let current = Artifact { changed_at: modified_ns(&stored)?, ..artifact.clone() };
+        if !is_intact(target, &current, verify)? {
+            if let Some(folder) = target.parent() {
+                fs_err::create_dir_all(folder)?;
+            }
+            link(&stored, target)?;
+        }
+        Ok(Some(Artifact { path: target.to_owned(), ..current }))
+    }
+
+    /// The partial download of an attempt's video; empty where nothing was downloaded yet.
+    ///
+    /// # Errors
+    /// When a file exists and cannot be used.
+    pub(crate) fn partial_download(&self, attempt: &AttemptId) -> io::Result<PartialDownload> {
+        let name = sha256(attempt.as_str().as_bytes());
+        PartialDownload::open(self.folder.join(format!("{}.part", &name[..24])))
+    }
+
+    /// Syncs the folder, which makes the names durable that [`Self::commit`] gave.
+    ///
+    /// # Errors
+    /// When the folder cannot be synced.
+    pub(crate) fn sync_dir(&self) -> io::Result<()> {
+        self.dir_sync.sync(&self.folder)
+    }
+
+    /// Renames a complete, verified download to its content name and links it to `target`; returns its modification time. The name is
+    /// durable after the next [`Self::sync_dir`], which happens before the ledger records the video.
+    pub(crate) fn commit(
+        &self,
+        download: PartialDownload,
+        sha256: &str,
+        target: &Path,
+    ) -> io::Result<Option<i64>> {
+        let stored = self.path(sha256);
+        if stored.exists() && file_sha256(&stored)? == sha256 {
+            // Another task produced the same bytes.
+            download.discard();
+        } else {
+            download.rename(&stored)?;
+            self.dir_sync.mark_dirty();
+        }
+        link(&stored, target)?;
+        modified_ns(&stored)
+    }
+}
+
+fn is_intact(path: &Path, artifact: &Artifact, verify: Verify) -> io::Result<bool> {
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() && metadata.len() == artifact.bytes => {}
+        Ok(_) => return Ok(false),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(false);
+        }
+        Err(error) => return Err(error),
+    }
+    if verify == Verify::Metadata
+        && artifact.changed_at.is_some()
+        && modified_ns(path)? == artifact.changed_at
+    {
+        return Ok(true);
+    }
+    Ok(file_sha256(path)? == artifact.sha256)
+}
+
+/// A file's modification time in nanoseconds since the epoch; `None` where the file system has none.
+fn modified_ns(path: &Path) -> io::Result<Option<i64>> {
+    let modified = fs_err::metadata(path)?.modified().ok();
+    Ok(modified
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
+        .and_then(|since| i64::try_from(since.as_nanos()).ok()))
+}
+
+/// Hard-links `from` to `to`, replacing `to`. Copies where the file system has no hard links or the two are on different ones.
+///
+/// The link is not synced: the content name is the durable one, and readable names are linked again where they are missing.
+fn link(from: &Path, to: &Path) -> io::Result<()> {
+    if std::fs::hard_link(from, to).is_ok() {
+        return Ok(());
+    }
+    let folder = to.parent().unwrap_or(Path::new("."));
+    let scratch = tempfile::Builder::new().prefix(".").suffix(".part").tempdir_in(folder)?;
+    let new = scratch.path().join("link");
+    if std::fs::hard_link(from, &new).is_err() {
+        fs_err::copy(from, &new)?;
+        let copy = fs_err::OpenOptions::new().write(true).open(&new)?;
+        // `Verify::Metadata` then accepts the copy too.
+        let modified: SystemTime = fs_err::metadata(from)?.modified()?;
+        copy.file().set_modified(modified)?;
+        copy.sync_all()?;
+    }
+    fs_err::rename(&new, to)
+}

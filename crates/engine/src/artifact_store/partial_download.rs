@@ -1,0 +1,216 @@
+//! A download in progress: buffered in memory while it is short, then in a `.part` file that a later attempt or run resumes.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::artifact::{file_sha256, sha256};
+
+/// Where the bytes of a partial download come from. It is resumed from the same origin only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Origin {
+    /// A digest of the address, or `content` for the content endpoint.
+    pub(crate) source: String,
+    /// `ETag` or `Last-Modified`, for `If-Range`.
+    pub(crate) validator: String,
+}
+
+/// A shorter download stays in memory and starts again after a crash: writing its origin would cost more than it saves.
+const MIN_RESUMABLE_BYTES: usize = 1 << 20;
+
+/// A download in progress.
+#[derive(Debug)]
+pub(crate) struct PartialDownload {
+    /// Where its file is, or will be.
+    path: PathBuf,
+    /// All bytes, while there is no file.
+    buffer: Vec<u8>,
+    /// All bytes, in a locked file.
+    file: Option<File>,
+    /// Whether the file has a private name, because another process downloads the same video. It is not resumed.
+    is_private: bool,
+    origin: Option<Origin>,
+    length: u64,
+    /// Whether the origin is on disk beside the file.
+    origin_written: bool,
+}
+
+impl PartialDownload {
+    /// Resumes the file at `path` if it is unlocked and its origin is known; starts an empty download otherwise.
+    pub(super) fn open(path: PathBuf) -> io::Result<Self> {
+        let mut download = Self {
+            path,
+            buffer: Vec::new(),
+            file: None,
+            is_private: false,
+            origin: None,
+            length: 0,
+            origin_written: false,
+        };
+        let file = match OpenOptions::new().read(true).append(true).open(&download.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(download),
+            opened => opened?,
+        };
+        if file.try_lock().is_err() {
+            return Ok(download);
+        }
+        download.length = file.metadata()?.len();
+        download.file = Some(file);
+        if let Ok(text) = std::fs::read(download.origin_path()) {
+            download.origin_written = true;
+            download.origin = serde_json::from_slice(&text).ok();
+        }
+        if download.origin.is_none() || download.length == 0 {
+            download.restart(None)?;
+        }
+        Ok(download)
+    }
+
+    /// Bytes received so far.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The origin of the bytes so far; `None` where there are none or they cannot be resumed.
+    pub(crate) fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref().filter(|_| self.length > 0)
+    }
+
+    /// Drops all bytes and starts again from `origin`; `None` where the download cannot be resumed later.
+    pub(crate) fn restart(&mut self, origin: Option<Origin>) -> io::Result<()> {
+        self.buffer.clear();
+        if let Some(file) = &mut self.file {
+            file.set_len(0)?;
+            file.seek(SeekFrom::Start(0))?;
+        }
+        self.length = 0;
+        self.remove_origin();
+        self.origin = origin;
+        Ok(())
+    }
+
+    /// Appends received bytes. From [`MIN_RESUMABLE_BYTES`] on they are in a file that survives a crash.
+    pub(crate) fn push(&mut self, piece: &[u8]) -> io::Result<()> {
+        if self.file.is_none() && self.buffer.len() + piece.len() < MIN_RESUMABLE_BYTES {
+            self.buffer.extend_from_slice(piece);
+        } else {
+            self.file()?.write_all(piece)?;
+        }
+        self.length += piece.len() as u64;
+        if self.length < MIN_RESUMABLE_BYTES as u64 || self.origin_written {
+            Ok(())
+        } else {
+            self.write_origin()
+        }
+    }
+
+    /// Writes and syncs all bytes and returns their SHA-256.
+    pub(crate) fn finish(&mut self) -> io::Result<String> {
+        let digest = if self.file.is_none() { sha256(&self.buffer) } else { file_sha256(&self.path)? };
+        self.file()?.sync_all()?;
+        Ok(digest)
+    }
+
+    /// The file's path, valid after [`Self::finish`].
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Renames the finished file.
+    pub(super) fn rename(mut self, to: &Path) -> io::Result<()> {
+        // Before the rename: after a crash in between, no origin stays behind for bytes of a later file.
+        self.remove_origin();
+        fs_err::rename(&self.path, to)
+    }
+
+    /// Keeps the bytes on disk for the next attempt where they can be resumed; returns how many.
+    pub(crate) fn keep_for_resume(mut self) -> u64 {
+        let is_resumable =
+            self.origin().is_some() && self.file().is_ok() && !self.is_private && self.write_origin().is_ok();
+        if is_resumable {
+            return self.length;
+        }
+        self.discard();
+        0
+    }
+
+    /// Keeps a complete file that is not a valid video for inspection, one per attempt; returns its path.
+    pub(crate) fn quarantine(mut self) -> Option<PathBuf> {
+        if self.length == 0 || self.file().is_err() || self.is_private {
+            self.discard();
+            return None;
+        }
+        let quarantined = self.path.with_extension("broken");
+        self.rename(&quarantined).ok()?;
+        Some(quarantined)
+    }
+
+    /// Removes the file.
+    pub(crate) fn discard(mut self) {
+        self.remove_origin();
+        if self.file.is_some() {
+            // A file that stays behind has no origin: the next attempt truncates it.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+
+    /// The file with all bytes so far, created when there is none.
+    fn file(&mut self) -> io::Result<&mut File> {
+        match &mut self.file {
+            Some(file) => Ok(file),
+            none => {
+                let (file, path, is_private) = create(&self.path)?;
+                (self.path, self.is_private) = (path, is_private);
+                let file = none.insert(file);
+                file.write_all(&std::mem::take(&mut self.buffer))?;
+                Ok(file)
+            }
+        }
+    }
+
+    fn origin_path(&self) -> PathBuf {
+        self.path.with_extension("part.json")
+    }
+
+    fn write_origin(&mut self) -> io::Result<()> {
+        if let Some(origin) = &self.origin
+            && !self.is_private
+        {
+            std::fs::write(self.origin_path(), serde_json::to_vec(origin)?)?;
+            self.origin_written = true;
+        }
+        Ok(())
+    }
+
+    fn remove_origin(&mut self) {
+        if std::mem::take(&mut self.origin_written) {
+            let _ = std::fs::remove_file(self.origin_path());
+        }
+    }
+}
+
+/// Creates an empty, locked file at `path`, or under a private name where another process has `path` locked; the last value says which.
+fn create(path: &Path) -> io::Result<(File, PathBuf, bool)> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let open = || OpenOptions::new().create(true).read(true).append(true).open(path);
+    let file = match open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs_err::create_dir_all(folder)?;
+            open()?
+        }
+        opened => opened?,
+    };
+    if file.try_lock().is_ok() {
+        // Left by a process that downloaded the same video until a moment ago.
+        if file.metadata()?.len() > 0 {
+            file.set_len(0)?;
+        }
+        return Ok((file, path.to_owned(), false));
+    }
+    let private = tempfile::Builder::new().prefix(".").suffix(".part").tempfile_in(folder)?;
+    let (file, path) = private.keep().map_err(|error| error.error)?;
+    Ok((file, path, true))
+}

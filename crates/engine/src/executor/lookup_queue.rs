@@ -1,0 +1,152 @@
+//! Queue of lookups: the scheduler requests them all at once when a run starts, and one by one later.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use tokio::sync::mpsc;
+use workflow::plan::{NodeIx, NodeKey};
+
+use super::effects::EffectRunner;
+use super::{MAX_BATCH, lookup};
+use crate::artifact::file_name;
+use crate::artifact_store::Verify;
+use crate::blocking::run_blocking;
+use crate::ledger::{Ledger, LedgerError};
+use scheduler::{Event, Failure, FailureKind, Millis, Prior, RunState};
+
+/// Lookups that read files or ask the service, at once.
+const MAX_CONCURRENT_LOOKUPS: usize = 8;
+
+/// A request to look up the existing work for a node's key.
+pub(super) struct LookupRequest {
+    node: NodeIx,
+    key: NodeKey,
+    work: Option<NodeKey>,
+    /// Whether the run may submit the node. If not, the service is not asked.
+    is_selected: bool,
+}
+
+impl EffectRunner {
+    /// Starts the task that serves lookups, [`MAX_CONCURRENT_LOOKUPS`] at once: a run of 100,000 nodes requests as many when it starts.
+    pub(super) fn start_lookups(&mut self, requests: mpsc::UnboundedReceiver<LookupRequest>, verify: Verify) {
+        let (ledger, provider, clock) =
+            (Arc::clone(&self.ledger), Arc::clone(&self.provider), self.clock.clone());
+        let (plan, folder, sender) = (Arc::clone(&self.plan), self.output_dir.clone(), self.sender.clone());
+        let queue = LookupQueue {
+            requests,
+            recorded: VecDeque::new(),
+            ledger: Arc::clone(&ledger),
+            service: provider.identity().to_owned(),
+            sender: sender.clone(),
+        };
+        let recorded = futures_util::stream::unfold(queue, async |mut queue| {
+            queue.next().await.map(|request| (request, queue))
+        });
+        self.tasks.spawn(recorded.for_each_concurrent(
+            MAX_CONCURRENT_LOOKUPS,
+            move |LookupRequest { node, key, work, is_selected }| {
+                let (ledger, provider, clock) = (Arc::clone(&ledger), Arc::clone(&provider), clock.clone());
+                let (target, sender) = (folder.join(file_name(plan.node(node), &key)), sender.clone());
+                async move {
+                    let (key, work) = (key.to_string(), work.map(|work| work.to_string()));
+                    let found = if is_selected {
+                        lookup::existing_work(
+                            &ledger,
+                            &*provider,
+                            &key,
+                            work.as_deref(),
+                            target,
+                            verify,
+                            clock.now(),
+                        )
+                        .await
+                    } else {
+                        lookup::recorded_work(&ledger, &key, Some(target), verify).await
+                    };
+                    // Fails only after the run has ended.
+                    drop(sender.send(answered(node, key, found)));
+                }
+            },
+        ));
+    }
+
+    pub(super) fn look(&mut self, node: NodeIx, key: NodeKey, at: Millis, state: &RunState, now: Millis) {
+        let work = if self.provider.is_paid() { state.work(node) } else { None };
+        let is_selected = state.is_selected(node);
+        let (request, lookups) = (LookupRequest { node, key, work, is_selected }, self.lookups.clone());
+        if at <= now {
+            drop(lookups.send(request));
+            return;
+        }
+        let clock = self.clock.clone();
+        self.tasks.spawn(async move {
+            clock.sleep_until(at).await;
+            drop(lookups.send(request));
+        });
+    }
+}
+
+/// Splits lookups: those whose key no attempt holds are answered from one snapshot, so that their events share a transaction; the others
+/// read files or ask the service.
+struct LookupQueue {
+    requests: mpsc::UnboundedReceiver<LookupRequest>,
+    recorded: VecDeque<LookupRequest>,
+    ledger: Arc<Ledger>,
+    service: String,
+    sender: mpsc::UnboundedSender<Event>,
+}
+
+impl LookupQueue {
+    /// The next lookup whose key an attempt holds; `None` when the run has ended.
+    async fn next(&mut self) -> Option<LookupRequest> {
+        while self.recorded.is_empty() {
+            let mut requests = Vec::new();
+            if self.requests.recv_many(&mut requests, MAX_BATCH).await == 0 {
+                return None;
+            }
+            let (ledger, service) = (Arc::clone(&self.ledger), self.service.clone());
+            let looked_up = run_blocking(move || {
+                ledger.with_snapshot(|ledger| {
+                    let look_up = |request: LookupRequest| {
+                        let work = request.work.filter(|_| request.is_selected).map(|work| work.to_string());
+                        let found = lookup::unrecorded_work(
+                            ledger,
+                            &service,
+                            &request.key.to_string(),
+                            work.as_deref(),
+                        );
+                        (request, found)
+                    };
+                    requests.into_iter().map(look_up).collect::<Vec<_>>()
+                })
+            });
+            let looked_up = match looked_up.await {
+                Ok(looked_up) => looked_up,
+                // Otherwise the run would wait for the results for ever.
+                Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+                Err(_) => return None,
+            };
+            for (request, found) in looked_up {
+                match found.transpose() {
+                    // Fails only after the run has ended.
+                    Some(found) => {
+                        drop(self.sender.send(answered(request.node, request.key.to_string(), found)));
+                    }
+                    None => self.recorded.push_back(request),
+                }
+            }
+        }
+        self.recorded.pop_front()
+    }
+}
+
+fn answered(node: NodeIx, key: String, found: Result<Prior, LedgerError>) -> Event {
+    match found {
+        Ok(prior) => Event::Looked { node, key, prior },
+        // A ledger that cannot be read is fatal; appending this event says so, with the same words.
+        Err(error) => {
+            Event::Unprepared { node, failure: Failure::new(FailureKind::Local, error.to_string()) }
+        }
+    }
+}
