@@ -6,7 +6,8 @@ mod bench;
 mod conformance;
 mod fuzz;
 mod generate;
-mod planted;
+mod mutants;
+mod repository;
 mod spec;
 mod tidy;
 mod verify_film;
@@ -46,8 +47,8 @@ enum Command {
     },
     /// Checks the service against openapi.yaml with schemathesis. Needs Python and, the first time, the network.
     Conformance,
-    /// Sees to it that the simulation catches bugs that are planted on purpose.
-    Planted,
+    /// Mutation test of the simulation: it has to catch each of a list of deliberate bugs.
+    Mutants,
     /// Fuzzes the workflow compiler for panics, hangs and excessive memory.
     Fuzz(fuzz::Fuzz),
     /// Runs a benchmark of docs/benchmarks.md; fails where a bound is exceeded.
@@ -68,7 +69,7 @@ fn main() -> ExitCode {
         }
         Command::Spec { command } => return spec::run(root, &command),
         Command::Conformance => conformance::run(root),
-        Command::Planted => planted::check(root),
+        Command::Mutants => mutants::run(root),
         Command::Fuzz(args) => fuzz::run(root, &args),
         Command::Bench { bench } => bench::run(root, &bench),
     };

@@ -1,7 +1,8 @@
 //! Rules for single files: a header comment, a maximum length, a meaningful name, no paths of the machine where it was written.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use crate::repository;
 
 /// Maximum lines of a source file without its tests: about 400, with a margin.
 const MAX_LINES: usize = 430;
@@ -9,22 +10,10 @@ const MAX_LINES: usize = 430;
 const VAGUE_NAMES: &[&str] = &["utils", "util", "helpers", "helper", "manager", "common", "misc", "data"];
 
 pub(super) fn problems(root: &Path) -> Result<(usize, Vec<String>), String> {
-    let output = Command::new("git")
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-        .current_dir(root)
-        .output()
-        .map_err(|error| format!("git cannot be run: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("git ls-files failed: {}", String::from_utf8_lossy(&output.stderr)));
-    }
     let mut problems = Vec::new();
     let mut files = 0;
-    for name in output.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        let name = String::from_utf8_lossy(name).into_owned();
+    for name in repository::files(root)? {
         let path = root.join(&name);
-        if !path.is_file() {
-            continue;
-        }
         files += 1;
         if let Ok(text) = std::fs::read_to_string(&path) {
             problems.extend(check(&PathBuf::from(&name), &text));

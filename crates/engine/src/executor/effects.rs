@@ -163,13 +163,6 @@ impl EffectRunner {
                     Event::Submitted { node, attempt, task }
                 }
                 Submission::Refused(refusal) => Event::Refused { node, attempt, refusal },
-                #[cfg(feature = "planted-repeat")]
-                Submission::Indeterminate(reason) => {
-                    let failure = Failure::new(FailureKind::Transient, reason);
-                    let refusal = Refusal { kind: RefusalKind::Again, failure, retry_after: None };
-                    Event::Refused { node, attempt, refusal }
-                }
-                #[cfg(not(feature = "planted-repeat"))]
                 Submission::Indeterminate(reason) => {
                     match provider.find_tasks(&request.digest, since).await {
                         SubmissionLookup::Unsupported => Event::Lost { node, attempt, reason },

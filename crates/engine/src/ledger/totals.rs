@@ -46,10 +46,6 @@ pub(super) fn crossed_by(
         return Ok(None);
     }
     let (mut sum, spent) = sums(transaction)?;
-    #[cfg(feature = "planted-overspend")]
-    {
-        sum = Amount::default();
-    }
     sum += spent;
     sum += delta.held;
     sum += delta.spent;

@@ -37,8 +37,7 @@ impl RunState {
     /// Invariant: nothing new is submitted while a look-up is under way, because it may find a task that is out already and
     /// holds a place.
     fn admit_submissions(&mut self, now: Millis, actions: &mut Vec<Action>) -> Option<Millis> {
-        let may_find_more = self.standing.looking > 0 && cfg!(not(feature = "planted-overrun"));
-        if may_find_more || self.halt.is_some() {
+        if self.standing.looking > 0 || self.halt.is_some() {
             return None;
         }
         while let Some((not_before, node)) = self.standing.later.first().copied() {

@@ -161,9 +161,7 @@ impl RunState {
 
     /// A node that ends keeps the place of a task that is out, or may be, until then.
     pub(super) fn keep_place(&mut self, node: NodeIx, until: Millis) {
-        if cfg!(not(feature = "planted-forgetful")) {
-            self.standing.unaccounted.insert((until, node));
-        }
+        self.standing.unaccounted.insert((until, node));
     }
 
     /// A node's end.

@@ -30,8 +30,7 @@ impl Polls {
 
     /// Lets a poll go now, or says when one may.
     pub(in crate::state) fn take(&mut self, now: Millis) -> Result<(), Millis> {
-        let hold_until = self.hold_until.filter(|_| cfg!(not(feature = "planted-haste")));
-        if let Some(until) = hold_until.filter(|until| *until > now) {
+        if let Some(until) = self.hold_until.filter(|until| *until > now) {
             return Err(until);
         }
         if !self.bucket.admits(now) {

@@ -28,8 +28,7 @@ impl RunState {
             | Phase::Downloading(_)
             | Phase::Over(_) => return,
         }
-        let is_to_be_made = self.is_selected(node) || cfg!(feature = "planted-astray");
-        if !is_to_be_made && !matches!(prior, Prior::Made { .. }) {
+        if !self.is_selected(node) && !matches!(prior, Prior::Made { .. }) {
             // It is not asked about, and takes a place nevertheless.
             if let Prior::Out { since: at, was_downloaded: false, .. } | Prior::Unanswered { at, .. } = prior
             {

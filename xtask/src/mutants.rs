@@ -1,0 +1,172 @@
+//! Mutation test of the simulation: its oracle has to report a violation for each of a list of bugs that would cost money.
+//!
+//! Each bug is an edit of a temporary copy of the sources, so that no build of the product can contain it.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::repository;
+
+/// A bug, as an edit of one file.
+struct Mutation {
+    /// What the mutated code does.
+    name: &'static str,
+    /// The file, relative to the repository.
+    file: &'static str,
+    /// Text that occurs in the file exactly once.
+    original: &'static str,
+    /// What replaces it.
+    replacement: &'static str,
+    /// Parts of the oracle's messages, of which one has to appear.
+    violations: &'static [&'static str],
+}
+
+const MUTATIONS: &[Mutation] = &[
+    Mutation {
+        name: "an indeterminate submission counts as not accepted and is repeated",
+        file: "crates/engine/src/executor/effects.rs",
+        original: "match provider.find_tasks(&request.digest, since).await {",
+        replacement: "match SubmissionLookup::Tasks(Vec::new()) {",
+        violations: &["was paid for"],
+    },
+    Mutation {
+        name: "the budget ignores what is reserved for tasks in flight",
+        file: "crates/engine/src/ledger/totals.rs",
+        original: "let (mut sum, spent) = sums(transaction)?;",
+        replacement: "let (mut sum, spent) = (Amount::default(), sums(transaction)?.1);",
+        violations: &["under a cap of", "held and spent under"],
+    },
+    Mutation {
+        name: "a resumed run submits before it has found the tasks in flight",
+        file: "crates/scheduler/src/state/admission.rs",
+        original: "if self.standing.looking > 0 || self.halt.is_some() {",
+        replacement: "if self.halt.is_some() {",
+        violations: &["were out under a limit of"],
+    },
+    Mutation {
+        name: "an indeterminate submission releases its slot at once",
+        file: "crates/scheduler/src/state/standing.rs",
+        original: "self.standing.unaccounted.insert((until, node));",
+        replacement: "let _ = (until, node);",
+        violations: &["were out under a limit of"],
+    },
+    Mutation {
+        name: "polls ignore Retry-After",
+        file: "crates/scheduler/src/state/limits/polls.rs",
+        original: "if let Some(until) = self.hold_until.filter(|until| *until > now) {",
+        replacement: "if let Some(until) = self.hold_until.filter(|_| false) {",
+        violations: &["although it was asked to wait came"],
+    },
+    Mutation {
+        name: "a run submits shots that it does not select",
+        file: "crates/scheduler/src/state/transitions/looked.rs",
+        original: "if !self.is_selected(node) && !matches!(prior, Prior::Made { .. }) {",
+        replacement: "if false {",
+        violations: &["in a run that may do so"],
+    },
+];
+
+/// The test of the simulation that runs every seed.
+const TEST: &str = "nothing_is_paid_twice_whatever_happens";
+/// Seeds to try: each mutation is found within the first few hundred.
+const SEEDS: &str = "2000";
+
+/// Runs the simulation on the unmodified sources, where it has to pass, then with each mutation.
+pub(crate) fn run(root: &Path) -> Result<String, String> {
+    // Builds of mutated crates stay out of the repository's target folder.
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let sources = folder.path().join("sources");
+    copy(root, &sources)?;
+    let (passed, output) = simulate(&sources)?;
+    if !passed || !output.contains("1 passed") {
+        return Err(format!("the simulation fails without a mutation:\n{output}"));
+    }
+    for mutation in MUTATIONS {
+        let file = sources.join(mutation.file);
+        let text = fs_err::read_to_string(&file).map_err(|error| error.to_string())?;
+        fs_err::write(&file, mutation.apply(&text)?).map_err(|error| error.to_string())?;
+        let (passed, output) = simulate(&sources)?;
+        fs_err::write(&file, text).map_err(|error| error.to_string())?;
+        let name = mutation.name;
+        if passed {
+            return Err(format!("mutation not caught: {name}"));
+        }
+        let line =
+            output.lines().find(|line| mutation.violations.iter().any(|violation| line.contains(violation)));
+        let line = line
+            .ok_or_else(|| format!("the simulation fails for another reason than that {name}:\n{output}"))?;
+        eprintln!("caught: {name}\n    {}", line.trim());
+    }
+    Ok(format!("mutants: all {} mutations are caught", MUTATIONS.len()))
+}
+
+impl Mutation {
+    fn apply(&self, text: &str) -> Result<String, String> {
+        match text.matches(self.original).count() {
+            1 => Ok(text.replacen(self.original, self.replacement, 1)),
+            count => Err(format!("{}: {count} times, not once: {}", self.file, self.original)),
+        }
+    }
+}
+
+fn copy(root: &Path, to: &Path) -> Result<(), String> {
+    for name in repository::files(root)? {
+        let target = to.join(&name);
+        let parent = target.parent().unwrap_or(to);
+        fs_err::create_dir_all(parent).map_err(|error| error.to_string())?;
+        fs_err::copy(root.join(&name), &target).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+/// Whether the simulation passes, and its output.
+fn simulate(sources: &Path) -> Result<(bool, String), String> {
+    let output = Command::new("cargo")
+        .args(["test", "--quiet", "--locked", "-p", "engine", "--test", "simulation", "--", "--exact", TEST])
+        .current_dir(sources)
+        .env("CARGO_TARGET_DIR", sources.join("target"))
+        .env("CARGO_PROFILE_DEV_DEBUG", "false")
+        .env("RUST_BACKTRACE", "0")
+        .env("SIMULATION_SEEDS", SEEDS)
+        .env_remove("SIMULATION_SEED")
+        .output()
+        .map_err(|error| format!("cargo cannot be run: {error}"))?;
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    Ok((output.status.success(), text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIMULATION: &str = "crates/engine/tests/simulation.rs";
+
+    fn read(file: &str) -> String {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        fs_err::read_to_string(root.join(file)).unwrap()
+    }
+
+    /// A renamed item breaks a mutation only in the long run of `cargo xtask mutants`; this finds it in the ordinary suite.
+    #[test]
+    fn each_mutation_applies_to_the_sources() {
+        for mutation in MUTATIONS {
+            let text = read(mutation.file);
+            let mutated = mutation.apply(&text).unwrap();
+            assert_ne!(mutated, text, "{}", mutation.name);
+            for name in mutation.replacement.split(|c: char| !c.is_alphanumeric() && c != '_') {
+                let known = matches!(name, "false") || text.contains(name);
+                assert!(known, "{}: no `{name}` in {}", mutation.name, mutation.file);
+            }
+        }
+    }
+
+    #[test]
+    fn the_simulation_has_the_test_and_the_messages() {
+        let simulation = read(SIMULATION);
+        assert!(simulation.contains(&format!("fn {TEST}()")));
+        for violation in MUTATIONS.iter().flat_map(|mutation| mutation.violations) {
+            assert!(simulation.contains(violation), "{violation}");
+        }
+    }
+}
