@@ -18,6 +18,7 @@ mod picks;
 mod price_table;
 mod project_paths;
 mod report;
+mod run_id;
 mod selection;
 mod shutdown;
 mod traces;

@@ -8,7 +8,7 @@ use engine::artifact_store::Verify;
 use engine::preview::Preview;
 use engine::{Clock, Ledger, LedgerError, RunConfig};
 use scheduler::spending::Spending;
-use scheduler::{Budget, Halt, Keys, RunId, RunSummary, Scope};
+use scheduler::{Budget, Halt, Keys, RunSummary, Scope};
 use workflow::plan::{NodeIx, Plan, Selection};
 
 use crate::args::{Format, RunArgs};
@@ -22,6 +22,7 @@ use crate::load;
 use crate::price_table::{self, PriceTable};
 use crate::project_paths::ProjectPaths;
 use crate::report::{self, CostEstimate, RunInfo, RunReporter};
+use crate::run_id::new_run_id;
 use crate::selection::{self, Selected, SelectionError};
 use crate::shutdown::{InFlightTracker, shutdown_signal_with};
 use crate::terminal;
@@ -215,7 +216,7 @@ async fn execute<'t>(
     let ledger = open(&paths).map_err(EarlyExit::unusable)?;
     let is_free = backend.is_free();
     let table = table.filter(|_| !is_free);
-    let (run, identity) = (run_id(), backend.identity());
+    let (run, identity) = (new_run_id(), backend.identity());
     let keys = Keys::of_service(identity.clone())
         .with_salt(args.salt.clone())
         .following(ledger.salts().map_err(EarlyExit::unusable)?)
@@ -268,12 +269,4 @@ async fn execute<'t>(
 
 fn open(paths: &ProjectPaths) -> Result<Ledger, LedgerError> {
     Ledger::open(&paths.ledger(), &paths.folder)
-}
-
-/// Names a run by its second, its process and a little chance: readable, and unique among the runs of one ledger, whichever machine or
-/// container they come from.
-fn run_id() -> RunId {
-    let at = jiff::Timestamp::from_millisecond(now().0).unwrap_or_default();
-    let chance = RandomState::new().hash_one(std::process::id()) & 0xffff;
-    RunId(format!("{}-{:x}-{chance:04x}", at.strftime("%Y%m%dT%H%M%S"), std::process::id()))
 }
