@@ -46,25 +46,25 @@ fn scenario(point: CommitPoint) -> Scenario {
     match point {
         CommitPoint::Begin
         | CommitPoint::Event(
-            EventKind::Scoped
+            EventKind::RunConfigured
             | EventKind::Started
-            | EventKind::Looked
+            | EventKind::LookupDone
             | EventKind::Prepared
             | EventKind::Submitted
-            | EventKind::Answered
+            | EventKind::Polled
             | EventKind::Downloaded
-            | EventKind::Joined,
+            | EventKind::FilmJoined,
         )
         | CommitPoint::End => Scenario::InSequence(ResponseFault::None),
         CommitPoint::Event(EventKind::Refused) => Scenario::InSequence(ResponseFault::TooManyRequests),
-        CommitPoint::Event(EventKind::Lost) => Scenario::InSequence(ResponseFault::ConnectionLost),
+        CommitPoint::Event(EventKind::Indeterminate) => Scenario::InSequence(ResponseFault::ConnectionLost),
         CommitPoint::Resolved => Scenario::ByResolve,
-        CommitPoint::Event(EventKind::Taken) => Scenario::Own(taken),
-        CommitPoint::Event(EventKind::Capped) => Scenario::Own(capped),
-        CommitPoint::Event(EventKind::Unprepared) => Scenario::Own(unprepared),
-        CommitPoint::Event(EventKind::NotDownloaded) => Scenario::Own(not_downloaded),
-        CommitPoint::Event(EventKind::NotJoined) => Scenario::Own(not_joined),
-        CommitPoint::Event(EventKind::Woke) => Scenario::Own(woke),
+        CommitPoint::Event(EventKind::ClaimConflict) => Scenario::Own(taken),
+        CommitPoint::Event(EventKind::BudgetExceeded) => Scenario::Own(capped),
+        CommitPoint::Event(EventKind::PrepareFailed) => Scenario::Own(unprepared),
+        CommitPoint::Event(EventKind::DownloadFailed) => Scenario::Own(not_downloaded),
+        CommitPoint::Event(EventKind::JoinFailed) => Scenario::Own(not_joined),
+        CommitPoint::Event(EventKind::TimerFired) => Scenario::Own(woke),
         CommitPoint::Event(EventKind::Interrupted) => Scenario::Own(interrupted),
         CommitPoint::Forget => Scenario::Own(forget),
         CommitPoint::Accounted => Scenario::Own(accounted),
@@ -74,16 +74,16 @@ fn scenario(point: CommitPoint) -> Scenario {
 /// In an order in which each is reached.
 const IN_SEQUENCE: &[CommitPoint] = &[
     CommitPoint::Begin,
-    CommitPoint::Event(EventKind::Scoped),
+    CommitPoint::Event(EventKind::RunConfigured),
     CommitPoint::Event(EventKind::Started),
-    CommitPoint::Event(EventKind::Looked),
+    CommitPoint::Event(EventKind::LookupDone),
     CommitPoint::Event(EventKind::Prepared),
     CommitPoint::Event(EventKind::Refused),
-    CommitPoint::Event(EventKind::Lost),
+    CommitPoint::Event(EventKind::Indeterminate),
     CommitPoint::Event(EventKind::Submitted),
-    CommitPoint::Event(EventKind::Answered),
+    CommitPoint::Event(EventKind::Polled),
     CommitPoint::Event(EventKind::Downloaded),
-    CommitPoint::Event(EventKind::Joined),
+    CommitPoint::Event(EventKind::FilmJoined),
     CommitPoint::End,
 ];
 
@@ -256,7 +256,7 @@ fn unprepared() {
 fn not_downloaded() {
     let fault = r#"{"fault": {"kind": "answer", "on": "file", "status": 503}, "times": 2}"#;
     let (_folder, proxy, project) = setting(1, fault);
-    killed_on_both_sides(&proxy, &project, CommitPoint::Event(EventKind::NotDownloaded), 1);
+    killed_on_both_sides(&proxy, &project, CommitPoint::Event(EventKind::DownloadFailed), 1);
 }
 
 /// Where the film is to be, there is a folder.

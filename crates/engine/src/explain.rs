@@ -9,7 +9,7 @@ use workflow::plan::{Clip, Film, KeyPart, NodeIx, PartChange, Plan, input_name, 
 use crate::artifact_store::Verify;
 use crate::ledger::{AttemptRecord, Ledger, LedgerError};
 use crate::preview::{self, Preview};
-use scheduler::{Artifact, Millis, identities_of, parts_of};
+use scheduler::{Artifact, Timestamp, input_identities, key_parts};
 
 /// Why a node would be done as it would.
 #[derive(Debug, Clone, Serialize)]
@@ -48,7 +48,7 @@ pub struct Nearest {
     /// The name that its node had.
     pub shot: String,
     /// When it was about to be submitted.
-    pub at: Millis,
+    pub at: Timestamp,
     /// What it came to, in the ledger's word.
     pub state: String,
     /// What differs; empty where the key is the same.
@@ -66,7 +66,7 @@ pub async fn explain(
     nodes: &[NodeIx],
 ) -> Result<Vec<Explanation>, LedgerError> {
     let (previews, made) =
-        preview::survey(plan, ledger, &preview::keys(ledger, service)?, Verify::Metadata).await?;
+        preview::survey(plan, ledger, &preview::key_resolver(ledger, service)?, Verify::Metadata).await?;
     let mut records: HashMap<&str, Record> = HashMap::new();
     let mut explanations = Vec::with_capacity(nodes.len());
     for ix in nodes {
@@ -114,11 +114,11 @@ fn one<'a>(
     record: &Record,
 ) -> Explanation {
     let node = plan.node(ix);
-    let parts = parts_of(plan, ix, service, &artifact);
+    let parts = key_parts(plan, ix, service, &artifact);
     let unknown: Vec<Unknown> = node
         .inputs
         .iter()
-        .zip(identities_of(plan, ix, &artifact))
+        .zip(input_identities(plan, ix, &artifact))
         .filter(|(_, identity)| identity.is_none())
         .filter_map(|(input, _)| {
             let shot = match input.source.nodes() {

@@ -8,7 +8,7 @@ use workflow::plan::{NodeIx, Plan};
 use crate::artifact_store::Verify;
 use crate::executor::lookup;
 use crate::ledger::{Ledger, LedgerError};
-use scheduler::{Artifact, Decision, Keys, Prior, TaskId};
+use scheduler::{Artifact, Decision, ExistingWork, KeyResolver, TaskId};
 
 /// What would be done with one node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -34,7 +34,7 @@ pub async fn preview(
     ledger: Option<&Ledger>,
     service: &str,
 ) -> Result<Vec<Preview>, LedgerError> {
-    preview_with(plan, ledger, &keys(ledger, service)?, Verify::Metadata).await
+    preview_with(plan, ledger, &key_resolver(ledger, service)?, Verify::Metadata).await
 }
 
 /// As [`preview`], for a run whose keys are not those that the file gives, or that looks closely at what there is.
@@ -44,17 +44,17 @@ pub async fn preview(
 pub async fn preview_with(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,
-    keys: &Keys,
+    keys: &KeyResolver,
     verify: Verify,
 ) -> Result<Vec<Preview>, LedgerError> {
     survey(plan, ledger, keys, verify).await.map(|(previews, _)| previews)
 }
 
 /// The keys of a run that makes nothing anew: they follow what was made anew before.
-pub(crate) fn keys(ledger: Option<&Ledger>, service: &str) -> Result<Keys, LedgerError> {
-    let keys = Keys::of_service(service);
+pub(crate) fn key_resolver(ledger: Option<&Ledger>, service: &str) -> Result<KeyResolver, LedgerError> {
+    let keys = KeyResolver::new(service);
     Ok(match ledger {
-        Some(ledger) => keys.following(ledger.salts()?),
+        Some(ledger) => keys.with_recorded_salts(ledger.salts()?),
         None => keys,
     })
 }
@@ -63,7 +63,7 @@ pub(crate) fn keys(ledger: Option<&Ledger>, service: &str) -> Result<Keys, Ledge
 pub(crate) async fn survey(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,
-    keys: &Keys,
+    keys: &KeyResolver,
     verify: Verify,
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
     let mut made: Vec<Option<Artifact>> = vec![None; plan.len()];
@@ -96,8 +96,8 @@ pub(crate) async fn survey(
             } else if let Some(key) = keys.key(plan, ix, |parent| made[parent.index()].as_ref()) {
                 preview.key = Some(key.short());
                 if let Some(ledger) = ledger {
-                    let prior = lookup::recorded_work(ledger, &key.to_string(), None, verify).await?;
-                    made[ix.index()] = known(&mut preview, prior);
+                    let existing = lookup::recorded_work(ledger, &key.to_string(), None, verify).await?;
+                    made[ix.index()] = known(&mut preview, existing);
                 }
             }
             previews[ix.index()] = Some(preview);
@@ -116,39 +116,39 @@ fn deferred(preview: &mut Preview, plan: &Plan, parent: NodeIx, previews: &[Opti
     preview.why = Some(format!("waits for {}", plan.node(parent).name));
 }
 
-fn known(preview: &mut Preview, prior: Prior) -> Option<Artifact> {
-    match prior {
-        Prior::Nothing => None,
-        Prior::Made { task, artifact, .. } => {
+fn known(preview: &mut Preview, existing: ExistingWork) -> Option<Artifact> {
+    match existing {
+        ExistingWork::None => None,
+        ExistingWork::Completed { task, artifact, .. } => {
             preview.decision = Decision::Reuse;
             preview.task = Some(task);
             Some(artifact)
         }
-        Prior::Out { task, was_downloaded, .. } => {
+        ExistingWork::InFlight { task, was_downloaded, .. } => {
             preview.decision = Decision::Adopt;
             preview.task = Some(task);
             preview.why =
                 was_downloaded.then(|| "its file is missing or changed; it will be fetched again".to_owned());
             None
         }
-        Prior::Unanswered { attempt, .. } => {
+        ExistingWork::Indeterminate { attempt, .. } => {
             preview.decision = Decision::Blocked;
             preview.why =
                 Some(format!("the answer to attempt {attempt} was lost; `runner resolve` accounts for it"));
             None
         }
-        Prior::GivenUp { attempt } => {
+        ExistingWork::Abandoned { attempt } => {
             preview.decision = Decision::Blocked;
             preview.why =
                 Some(format!("its submission {attempt} was given up; `runner run --force` makes it anew"));
             None
         }
-        Prior::AtOther { service, .. } => {
+        ExistingWork::OtherService { service, .. } => {
             preview.decision = Decision::Blocked;
             preview.why = Some(format!("it is out at {service}"));
             None
         }
-        Prior::Busy { run } => {
+        ExistingWork::ClaimedByRun { run } => {
             preview.decision = Decision::Adopt;
             preview.why = Some(format!("run {run} is submitting it now"));
             None

@@ -1,11 +1,11 @@
 //! How a run tells what happens: the caller's reporter sees every event with the state it led to.
 
-use scheduler::{Event, Millis, RunState};
+use scheduler::{Event, RunState, Timestamp};
 
 /// Watches a run. A reporter can neither stop nor change it.
 pub trait Reporter: Send {
     /// `event` has been recorded and applied; `state` is the run after it.
-    fn on(&mut self, state: &RunState, event: &Event, now: Millis);
+    fn on(&mut self, state: &RunState, event: &Event, now: Timestamp);
 
     /// All that has happened at once was told: what was held back, so as to say it together, is to be said now.
     fn settled(&mut self) {}
@@ -16,5 +16,5 @@ pub trait Reporter: Send {
 pub struct Silent;
 
 impl Reporter for Silent {
-    fn on(&mut self, _state: &RunState, _event: &Event, _now: Millis) {}
+    fn on(&mut self, _state: &RunState, _event: &Event, _now: Timestamp) {}
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use client::{Client, ClientConfig};
 use engine::provider::Remote;
 use engine::{Clock, Ledger, RunConfig};
-use scheduler::{Keys, Millis, Outcome, Policy, RunId, RunSummary};
+use scheduler::{KeyResolver, Outcome, Policy, RunId, RunSummary, Timestamp};
 use support::clip::CLIP;
 use support::plan;
 
@@ -162,20 +162,20 @@ async fn run(server: &Server, folder: &std::path::Path, tries: u32) -> RunSummar
         Client::new(ClientConfig::new(server.url.parse().expect("a URL"), "sk-test".to_owned().into()))
             .expect("a client");
     let provider = Remote::new(client);
-    let keys = Keys::of_service(engine::provider::Provider::identity(&provider));
+    let keys = KeyResolver::new(engine::provider::Provider::identity(&provider));
     let (_asked, interrupt) = tokio::sync::watch::channel(false);
     let setup = RunConfig {
         run: RunId(format!("run{tries}")),
         ledger: Arc::new(ledger),
         provider: Arc::new(provider),
-        policy: Policy { download_tries: tries, backoff: Duration::from_millis(5), ..Policy::local() },
-        clock: Clock::starting_at(Millis(1)),
+        policy: Policy { max_download_attempts: tries, backoff: Duration::from_millis(5), ..Policy::local() },
+        clock: Clock::starting_at(Timestamp(1)),
         output_dir: folder.join("out"),
         workflow_dir: folder.to_owned(),
         tools: media::Tools::default(),
         budget: scheduler::Budget::default(),
         keys,
-        scope: scheduler::Scope::default(),
+        scope: scheduler::RunScope::default(),
         verify: engine::artifact_store::Verify::Metadata,
         interrupt,
     };

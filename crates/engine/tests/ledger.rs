@@ -11,10 +11,10 @@ use std::sync::Arc;
 use engine::ledger::{Persist, Resolution, RunLock};
 use engine::{Ledger, LedgerError};
 use rusqlite::Connection;
-use scheduler::budget::{Amount, Cap, Caps, Hold};
+use scheduler::budget::{Amount, BudgetLimit, BudgetLimits, Reservation};
 use scheduler::{
-    Answer, Artifact, AttemptId, Event, Failure, FailureKind, Millis, Prior, Refusal, RefusalKind, RunId,
-    TaskId,
+    Artifact, AttemptId, Event, ExistingWork, Failure, FailureKind, PollResult, Refusal, RefusalKind, RunId,
+    TaskId, Timestamp,
 };
 use support::plan;
 use support::world::Dice;
@@ -32,8 +32,10 @@ fn new() -> (tempfile::TempDir, Ledger) {
     (folder, ledger)
 }
 
-fn begin(ledger: &Ledger, run: &str, caps: Caps) -> RunLock {
-    ledger.begin(RunId::from(run), "test", "https://api.example.com", caps, Millis(1)).expect("a run begins")
+fn begin(ledger: &Ledger, run: &str, caps: BudgetLimits) -> RunLock {
+    ledger
+        .begin(RunId::from(run), "test", "https://api.example.com", caps, Timestamp(1))
+        .expect("a run begins")
 }
 
 fn prepared(node: usize, attempt: &str, cost: i64) -> Event {
@@ -43,16 +45,16 @@ fn prepared(node: usize, attempt: &str, cost: i64) -> Event {
         key: format!("key {attempt}"),
         digest: "d".to_owned(),
         by_url: false,
-        work: None,
-        held: Hold { cost: Some(cost), video_ms: 4_000 },
-        anew: None,
+        service_independent_key: None,
+        reservation: Reservation { cost: Some(cost), video_ms: 4_000 },
+        forced_rerun: None,
         parts: Vec::new(),
     }
 }
 
 fn write(ledger: &Ledger, run_lock: &RunLock, plan: &Plan, event: Event) -> Event {
     let mut applied =
-        ledger.append(run_lock, plan, Millis(2), vec![(event, Persist::Yes)]).expect("it can be written");
+        ledger.append(run_lock, plan, Timestamp(2), vec![(event, Persist::Yes)]).expect("it can be written");
     applied.pop().expect("one event for one event")
 }
 
@@ -138,9 +140,9 @@ fn open_foreign_file_is_refused_without_writing() {
 #[test]
 fn begin_run_id_of_live_run_is_refused() {
     let (_folder, ledger) = new();
-    let run_lock = begin(&ledger, "run", Caps::default());
+    let run_lock = begin(&ledger, "run", BudgetLimits::default());
     assert!(ledger.is_alive(&RunId::from("run")));
-    let again = ledger.begin(RunId::from("run"), "test", "s", Caps::default(), Millis(1));
+    let again = ledger.begin(RunId::from("run"), "test", "s", BudgetLimits::default(), Timestamp(1));
     assert!(again.is_err(), "two runs of one name would take each other's attempts for their own");
     drop(run_lock);
     assert!(!ledger.is_alive(&RunId::from("run")));
@@ -151,7 +153,7 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
     let (folder, _ledger) = new();
     let plan = plan(&["a"]);
     let cap = 1_000_i64;
-    let caps = Caps { cost: Some(cap), ..Caps::default() };
+    let caps = BudgetLimits { cost: Some(cap), ..BudgetLimits::default() };
     let most = std::thread::scope(|scope| {
         let processes: Vec<_> = (0..4)
             .map(|process: u64| {
@@ -170,7 +172,7 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
                         let (held, spent) = ledger.spending().expect("it can be read");
                         most = most.max(held.cost + spent.cost);
                         match written {
-                            Event::Capped { cap: Cap::Cost, .. } => refused += 1,
+                            Event::BudgetExceeded { limit: BudgetLimit::Cost, .. } => refused += 1,
                             Event::Prepared { .. } => {
                                 let (node, attempt) = (NodeIx::new(0), AttemptId(attempt));
                                 let failure = Failure::new(FailureKind::Transient, "no");
@@ -186,8 +188,11 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
                                         );
                                     }
                                     _ => {
-                                        let refusal =
-                                            Refusal { kind: RefusalKind::Again, failure, retry_after: None };
+                                        let refusal = Refusal {
+                                            kind: RefusalKind::Retryable,
+                                            failure,
+                                            retry_after: None,
+                                        };
                                         write(
                                             &ledger,
                                             &run_lock,
@@ -216,7 +221,7 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
 fn append_budget_counts_reservations_but_not_earlier_spending() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
-    let first = begin(&ledger, "first", Caps::default());
+    let first = begin(&ledger, "first", BudgetLimits::default());
     for (attempt, is_done) in [("first.1", true), ("first.2", false)] {
         write(&ledger, &first, &plan, prepared(0, attempt, 600));
         let (node, attempt) = (NodeIx::new(0), AttemptId::from(attempt));
@@ -227,14 +232,17 @@ fn append_budget_counts_reservations_but_not_earlier_spending() {
                 &ledger,
                 &first,
                 &plan,
-                Event::Downloaded { node, attempt, artifact: artifact(), spent: Some(500) },
+                Event::Downloaded { node, attempt, artifact: artifact(), cost: Some(500) },
             );
         }
     }
     let (held, spent) = ledger.spending().expect("it can be read");
     assert_eq!((held.cost, spent.cost), (600, 500), "settled at what it came to");
-    let second = begin(&ledger, "second", Caps { cost: Some(1_000), ..Caps::default() });
-    assert!(matches!(write(&ledger, &second, &plan, prepared(0, "second.1", 401)), Event::Capped { .. }));
+    let second = begin(&ledger, "second", BudgetLimits { cost: Some(1_000), ..BudgetLimits::default() });
+    assert!(matches!(
+        write(&ledger, &second, &plan, prepared(0, "second.1", 401)),
+        Event::BudgetExceeded { .. }
+    ));
     assert!(matches!(write(&ledger, &second, &plan, prepared(0, "second.2", 400)), Event::Prepared { .. }));
 }
 
@@ -256,7 +264,7 @@ fn artifact() -> Artifact {
 fn totals_equal_sums_over_attempts_after_random_events() {
     let (folder, ledger) = new();
     let plan = plan(&["a"]);
-    let run_lock = begin(&ledger, "run", Caps::default());
+    let run_lock = begin(&ledger, "run", BudgetLimits::default());
     let mut dice = Dice(7);
     for number in 0..300 {
         let id = format!("run.{number}");
@@ -267,7 +275,7 @@ fn totals_equal_sums_over_attempts_after_random_events() {
         match dice.roll(8) {
             0 => {}
             1 => {
-                let refusal = Refusal { kind: RefusalKind::Again, failure: failure(), retry_after: None };
+                let refusal = Refusal { kind: RefusalKind::Retryable, failure: failure(), retry_after: None };
                 write(&ledger, &run_lock, &plan, Event::Refused { node, attempt, refusal });
             }
             2 => {
@@ -275,7 +283,7 @@ fn totals_equal_sums_over_attempts_after_random_events() {
                     &ledger,
                     &run_lock,
                     &plan,
-                    Event::Lost { node, attempt: attempt.clone(), reason: String::new() },
+                    Event::Indeterminate { node, attempt: attempt.clone(), reason: String::new() },
                 );
                 for _ in 0..dice.roll(4) {
                     let resolution = match dice.roll(3) {
@@ -284,34 +292,30 @@ fn totals_equal_sums_over_attempts_after_random_events() {
                         _ => Resolution::Accepted(task.clone()),
                     };
                     // Some are accounted for by now, which is refused.
-                    drop(ledger.resolve(&attempt, &resolution, Millis(3)));
+                    drop(ledger.resolve(&attempt, &resolution, Timestamp(3)));
                 }
             }
             3 => {
                 write(&ledger, &run_lock, &plan, submitted);
-                let answer = Answer::Failed { failure: failure() };
-                write(&ledger, &run_lock, &plan, Event::Answered { node, attempt, answer });
+                let result = PollResult::Failed { failure: failure() };
+                write(&ledger, &run_lock, &plan, Event::Polled { node, attempt, result });
             }
             4 => {
                 write(&ledger, &run_lock, &plan, submitted);
-                ledger.forget(&attempt, Millis(3)).expect("it can be written");
+                ledger.forget(&attempt, Timestamp(3)).expect("it can be written");
             }
             5 => {
                 write(&ledger, &run_lock, &plan, submitted);
             }
             _ => {
                 write(&ledger, &run_lock, &plan, submitted);
-                let done = Event::Downloaded {
-                    node,
-                    attempt: attempt.clone(),
-                    artifact: artifact(),
-                    spent: Some(1),
-                };
+                let done =
+                    Event::Downloaded { node, attempt: attempt.clone(), artifact: artifact(), cost: Some(1) };
                 write(&ledger, &run_lock, &plan, done.clone());
                 // Fetched once more, because its file was gone.
                 write(&ledger, &run_lock, &plan, done);
                 if dice.roll(2) == 0 {
-                    ledger.forget(&attempt, Millis(3)).expect("it can be written");
+                    ledger.forget(&attempt, Timestamp(3)).expect("it can be written");
                 }
             }
         }
@@ -333,14 +337,14 @@ fn totals_equal_sums_over_attempts_after_random_events() {
 fn resolve_attempt_of_live_run_is_refused() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
-    let run_lock = begin(&ledger, "run", Caps::default());
+    let run_lock = begin(&ledger, "run", BudgetLimits::default());
     write(&ledger, &run_lock, &plan, prepared(0, "run.1", 1));
     let attempt = AttemptId::from("run.1");
-    let refused = ledger.resolve(&attempt, &Resolution::NotAccepted, Millis(3));
+    let refused = ledger.resolve(&attempt, &Resolution::NotAccepted, Timestamp(3));
     assert!(matches!(refused, Err(LedgerError::NotResolvable(said)) if said.contains("alive")));
     drop(run_lock);
-    ledger.resolve(&attempt, &Resolution::NotAccepted, Millis(3)).expect("its run is gone");
-    let again = ledger.resolve(&attempt, &Resolution::NotAccepted, Millis(3));
+    ledger.resolve(&attempt, &Resolution::NotAccepted, Timestamp(3)).expect("its run is gone");
+    let again = ledger.resolve(&attempt, &Resolution::NotAccepted, Timestamp(3));
     assert!(matches!(again, Err(LedgerError::NotResolvable(_))), "it is accounted for");
 }
 
@@ -348,7 +352,8 @@ fn resolve_attempt_of_live_run_is_refused() {
 fn append_second_intent_for_key_becomes_claim_conflict() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
-    let (one, two) = (begin(&ledger, "one", Caps::default()), begin(&ledger, "two", Caps::default()));
+    let (one, two) =
+        (begin(&ledger, "one", BudgetLimits::default()), begin(&ledger, "two", BudgetLimits::default()));
     let intent = |attempt: &str| {
         let mut event = prepared(0, attempt, 1);
         if let Event::Prepared { key, .. } = &mut event {
@@ -358,7 +363,9 @@ fn append_second_intent_for_key_becomes_claim_conflict() {
     };
     assert!(matches!(write(&ledger, &one, &plan, intent("one.1")), Event::Prepared { .. }));
     let told = write(&ledger, &two, &plan, intent("two.1"));
-    assert!(matches!(told, Event::Taken { prior: Prior::Busy { run }, .. } if run == RunId::from("one")));
+    assert!(
+        matches!(told, Event::ClaimConflict { existing: ExistingWork::ClaimedByRun { run }, .. } if run == RunId::from("one"))
+    );
     assert_eq!(ledger.spending().expect("it can be read").0.tasks, 1, "what is not written holds nothing");
 }
 
@@ -366,13 +373,13 @@ fn append_second_intent_for_key_becomes_claim_conflict() {
 fn append_disk_full_rejects_whole_batch() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
-    let run_lock = begin(&ledger, "run", Caps::default());
+    let run_lock = begin(&ledger, "run", BudgetLimits::default());
     ledger.limit_pages(40).expect("a bound");
     let mut written = 0;
     let refused = loop {
         let batch =
             (0..5).map(|number| (prepared(0, &format!("run.{written}.{number}"), 1), Persist::Yes)).collect();
-        match ledger.append(&run_lock, &plan, Millis(2), batch) {
+        match ledger.append(&run_lock, &plan, Timestamp(2), batch) {
             Ok(_) => written += 1,
             Err(error) => break error,
         }

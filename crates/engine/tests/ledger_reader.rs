@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use engine::ledger::{InFlightAttempt, LedgerReader, Persist, RunLock};
 use engine::{Ledger, LedgerError};
-use scheduler::budget::{Caps, Hold};
+use scheduler::budget::{BudgetLimits, Reservation};
 use scheduler::history::{History, Stands};
-use scheduler::{Answer, Artifact, AttemptId, Event, Millis, Prior, RunId, TaskId};
+use scheduler::{Artifact, AttemptId, Event, ExistingWork, PollResult, RunId, TaskId, Timestamp};
 use support::plan;
 use workflow::plan::{NodeIx, Plan};
 
@@ -36,7 +36,7 @@ impl Project {
 
     fn append(&self, ledger: &Ledger, run_lock: &RunLock, at: i64, events: Vec<Event>) {
         let events = events.into_iter().map(|event| (event, Persist::Yes)).collect();
-        ledger.append(run_lock, &self.plan, Millis(at), events).expect("appended");
+        ledger.append(run_lock, &self.plan, Timestamp(at), events).expect("appended");
     }
 
     fn reading(&self) -> LedgerReader {
@@ -62,7 +62,9 @@ impl Project {
 }
 
 fn begin(ledger: &Ledger, run: &str, at: i64) -> RunLock {
-    ledger.begin(RunId::from(run), "test", "https://a.test", Caps::default(), Millis(at)).expect("begun")
+    ledger
+        .begin(RunId::from(run), "test", "https://a.test", BudgetLimits::default(), Timestamp(at))
+        .expect("begun")
 }
 
 fn id(run: &str, at: usize) -> AttemptId {
@@ -76,9 +78,9 @@ fn prepared(run: &str, at: usize) -> Event {
         key: format!("{at}"),
         digest: String::new(),
         by_url: false,
-        work: None,
-        held: Hold { cost: Some(250_000), video_ms: 4_000 },
-        anew: None,
+        service_independent_key: None,
+        reservation: Reservation { cost: Some(250_000), video_ms: 4_000 },
+        forced_rerun: None,
         parts: Vec::new(),
     }
 }
@@ -99,7 +101,7 @@ fn downloaded(run: &str, at: usize) -> Event {
         expires_at: None,
         changed_at: None,
     };
-    Event::Downloaded { node: NodeIx::new(at), attempt: id(run, at), artifact, spent: Some(200_000) }
+    Event::Downloaded { node: NodeIx::new(at), attempt: id(run, at), artifact, cost: Some(200_000) }
 }
 
 #[test]
@@ -107,15 +109,18 @@ fn reader_reports_live_run_and_run_whose_process_died() {
     let project = Project::new(&["a", "b", "c", "d"]);
     let ledger = project.ledger();
     let run_lock = begin(&ledger, "r1", 1_000);
-    let looked =
-        |at: usize| Event::Looked { node: NodeIx::new(at), key: format!("{at}"), prior: Prior::Nothing };
+    let looked = |at: usize| Event::LookupDone {
+        node: NodeIx::new(at),
+        key: format!("{at}"),
+        existing: ExistingWork::None,
+    };
     project.append(&ledger, &run_lock, 2_000, (0..4).map(looked).collect());
     project.append(&ledger, &run_lock, 3_000, (0..3).map(|at| prepared("r1", at)).collect());
     project.append(&ledger, &run_lock, 4_000, vec![submitted("r1", 0), submitted("r1", 1)]);
-    let lost = Event::Lost { node: NodeIx::new(2), attempt: id("r1", 2), reason: "cut".to_owned() };
+    let lost = Event::Indeterminate { node: NodeIx::new(2), attempt: id("r1", 2), reason: "cut".to_owned() };
     let url = Some("https://cdn.example/v".to_owned());
-    let completed = Answer::Completed { url, last_frame_url: None, expires_at: None, took: None };
-    let ended = Event::Answered { node: NodeIx::new(0), attempt: id("r1", 0), answer: completed };
+    let completed = PollResult::Completed { url, last_frame_url: None, expires_at: None, took: None };
+    let ended = Event::Polled { node: NodeIx::new(0), attempt: id("r1", 0), result: completed };
     project.append(&ledger, &run_lock, 9_000, vec![lost, ended, downloaded("r1", 0)]);
 
     let mut history = History::default();
@@ -151,8 +156,8 @@ fn reader_reports_live_run_and_run_whose_process_died() {
         assert_eq!((held.tasks, held.cost, spent.tasks, spent.cost), (2, 500_000, 1, 200_000));
 
         // What is written meanwhile is for the next look, which reads only what is new.
-        let running = Answer::Running { progress: Some(50), status: "in_progress".to_owned() };
-        let let_go = Event::Answered { node: NodeIx::new(1), attempt: id("r1", 1), answer: running };
+        let running = PollResult::Running { progress: Some(50), status: "in_progress".to_owned() };
+        let let_go = Event::Polled { node: NodeIx::new(1), attempt: id("r1", 1), result: running };
         project.append(&ledger, &run_lock, 10_000, vec![let_go]);
         assert_eq!(reader.events(&runs[0].run, history.latest()).expect("events").len(), 0);
     }
@@ -180,7 +185,7 @@ fn runs_limit_applies_to_ended_runs_only() {
     let ledger = project.ledger();
     for (run, at) in [("r1", 1_000), ("r2", 2_000), ("r3", 3_000)] {
         let run_lock = begin(&ledger, run, at);
-        ledger.end(&run_lock, Millis(at + 500)).expect("ended");
+        ledger.end(&run_lock, Timestamp(at + 500)).expect("ended");
     }
     let _alive = begin(&ledger, "r0", 500);
     let told: Vec<String> =
@@ -197,7 +202,7 @@ fn reader_open_creates_no_files() {
         let ledger = project.ledger();
         let run_lock = begin(&ledger, "r1", 1_000);
         project.append(&ledger, &run_lock, 2_000, vec![Event::Started]);
-        ledger.end(&run_lock, Millis(3_000)).expect("ended");
+        ledger.end(&run_lock, Timestamp(3_000)).expect("ended");
     }
     // The last connection has closed: everything is in one file, and looking makes no other.
     let before = project.all();

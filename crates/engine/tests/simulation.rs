@@ -14,9 +14,9 @@ use std::time::Duration;
 use engine::reporter::Silent;
 use engine::{Clock, Ledger, RunConfig};
 use futures_util::FutureExt as _;
-use scheduler::budget::{Amount, Caps, Hold, Prices};
+use scheduler::budget::{Amount, BudgetLimits, Prices, Reservation};
 use scheduler::policy::Rate;
-use scheduler::{Event, FilmOutcome, Millis, Outcome, Policy, RunId, RunSummary, Scope};
+use scheduler::{Event, FilmOutcome, Outcome, Policy, RunId, RunScope, RunSummary, Timestamp};
 use support::world::{Dice, World};
 use support::{plan, plan_with};
 use workflow::plan::{Node, NodeIx, Plan, Selection};
@@ -25,16 +25,22 @@ use workflow::plan::{Node, NodeIx, Plan, Selection};
 const SHOTS: &[&str] = &["f", "a", "b<a", "c<b", "d", "e<d"];
 const LIMIT: usize = 2;
 /// Submissions: rarely enough for the shots to wait for each other.
-const SUBMITS: Rate = Rate { most: 4, per: Duration::from_secs(15) };
+const SUBMITS: Rate = Rate { count: 4, per: Duration::from_secs(15) };
 /// Polls: fewer than the tasks that are out ask for.
-const POLLS: Rate = Rate { most: 2, per: Duration::from_secs(5) };
+const POLLS: Rate = Rate { count: 2, per: Duration::from_secs(5) };
 /// Simulated time, far beyond what any run may take: deadlines are an hour, and chains have three shots.
 const ENDS_WITHIN: Duration = Duration::from_hours(48);
 /// What a task costs at most; each comes to a little less.
 const PRICE: i64 = 100;
 
 fn policy() -> Policy {
-    Policy { in_flight: LIMIT, submits: Some(SUBMITS), polls: POLLS, downloads: 2, ..Policy::remote() }
+    Policy {
+        max_in_flight: LIMIT,
+        submit_rate: Some(SUBMITS),
+        poll_rate: POLLS,
+        max_downloads: 2,
+        ..Policy::remote()
+    }
 }
 
 /// A ledger in which nothing has happened: made once, because that takes longer than a simulated run.
@@ -49,11 +55,11 @@ static NEW_LEDGER: LazyLock<Vec<u8>> = LazyLock::new(|| {
 struct FixedPrice;
 
 impl Prices for FixedPrice {
-    fn hold(&self, _ix: NodeIx, node: &Node) -> Hold {
-        Hold { cost: Some(PRICE), ..Hold::of_seconds(node.seconds) }
+    fn reservation(&self, _ix: NodeIx, node: &Node) -> Reservation {
+        Reservation { cost: Some(PRICE), ..Reservation::unpriced(node.seconds) }
     }
 
-    fn came_to(&self, ix: NodeIx, _node: &Node, _seconds: f64) -> Option<i64> {
+    fn actual_cost(&self, ix: NodeIx, _node: &Node, _seconds: f64) -> Option<i64> {
         Some(PRICE - 10 * ix.index() as i64)
     }
 }
@@ -92,7 +98,7 @@ impl Project {
         fs_err::create_dir_all(file.with_file_name("")).expect("a folder");
         fs_err::write(&file, &*NEW_LEDGER).expect("a new ledger");
         let ledger = Arc::new(Ledger::open_without_sync(&file, folder.path()).expect("a new ledger"));
-        Self { folder, ledger, clock: Clock::starting_at(Millis(1_000_000)), runs: 0 }
+        Self { folder, ledger, clock: Clock::starting_at(Timestamp(1_000_000)), runs: 0 }
     }
 
     /// What all runs have recorded, with the times.
@@ -112,8 +118,8 @@ impl Project {
     fn setup(
         &mut self,
         world: &World,
-        caps: Caps,
-        scope: Scope,
+        caps: BudgetLimits,
+        scope: RunScope,
     ) -> (RunConfig, tokio::sync::watch::Sender<bool>) {
         self.runs += 1;
         let (sender, interrupt) = tokio::sync::watch::channel(false);
@@ -128,7 +134,7 @@ impl Project {
             workflow_dir: self.folder.path().to_owned(),
             tools: media::Tools::default(),
             budget: scheduler::Budget::new(caps, Arc::new(FixedPrice)),
-            keys: scheduler::Keys::of_service("simulated"),
+            keys: scheduler::KeyResolver::new("simulated"),
             scope,
             verify: engine::artifact_store::Verify::Metadata,
             interrupt,
@@ -138,7 +144,8 @@ impl Project {
 
     /// Runs all of it to the end.
     async fn run(&mut self, plan: &Arc<Plan>, world: &World) -> RunSummary {
-        let ended = self.run_until(plan, world, Caps::default(), Scope::default(), Cut::Never).await;
+        let ended =
+            self.run_until(plan, world, BudgetLimits::default(), RunScope::default(), Cut::Never).await;
         ended.expect("it is not cut off")
     }
 
@@ -147,8 +154,8 @@ impl Project {
         &mut self,
         plan: &Arc<Plan>,
         world: &World,
-        caps: Caps,
-        scope: Scope,
+        caps: BudgetLimits,
+        scope: RunScope,
         cut: Cut,
     ) -> Option<RunSummary> {
         let (setup, asked) = self.setup(world, caps, scope);
@@ -225,11 +232,11 @@ fn check_limits(seed: u64, world: &World, runs: usize) {
     let out = world.most_out();
     assert!(out <= runs * LIMIT, "seed {seed}: {out} tasks were out under a limit of {LIMIT}");
     let posts = world.most_posts(SUBMITS.per);
-    assert!(posts <= runs * SUBMITS.most as usize, "seed {seed}: {posts} POSTs came under {SUBMITS:?}");
+    assert!(posts <= runs * SUBMITS.count as usize, "seed {seed}: {posts} POSTs came under {SUBMITS:?}");
     let polls = world.most_polls(POLLS.per);
-    assert!(polls <= runs * POLLS.most as usize, "seed {seed}: {polls} polls came under {POLLS:?}");
+    assert!(polls <= runs * POLLS.count as usize, "seed {seed}: {polls} polls came under {POLLS:?}");
     let downloads = world.most_downloading();
-    assert!(downloads <= runs * policy().downloads, "seed {seed}: {downloads} downloads at once");
+    assert!(downloads <= runs * policy().max_downloads, "seed {seed}: {downloads} downloads at once");
     // Runs do not tell each other what the service asks for.
     let impatient = world.impatient();
     assert!(
@@ -259,7 +266,7 @@ fn check_nothing_is_lost(seed: u64, world: &World, summary: &RunSummary) {
         let node = summary.nodes.iter().find(|node| node.name == shot).expect("a shot of the plan");
         let is_known = match &node.outcome {
             Outcome::Done { task, .. } | Outcome::Detached { task, .. } => *task == paid,
-            Outcome::Ambiguous { .. } => true,
+            Outcome::Indeterminate { .. } => true,
             Outcome::Failed { .. }
             | Outcome::Blocked { .. }
             | Outcome::Unpicked { .. }
@@ -272,13 +279,13 @@ fn check_nothing_is_lost(seed: u64, world: &World, summary: &RunSummary) {
 
 /// Under a cap, no more is accepted than it allows, and no more is held and spent.
 struct Watch {
-    caps: Caps,
+    caps: BudgetLimits,
     accepted_before: usize,
     spent_before: Amount,
 }
 
 impl Watch {
-    fn new(caps: Caps, world: &World, ledger: &Ledger) -> Self {
+    fn new(caps: BudgetLimits, world: &World, ledger: &Ledger) -> Self {
         let (_, spent_before) = ledger.spending().expect("a readable ledger");
         Self { caps, accepted_before: world.total(), spent_before }
     }
@@ -293,7 +300,7 @@ impl Watch {
         // What was out before the run began may be more than the cap already; then nothing is added.
         if accepted > 0 {
             assert_eq!(
-                self.caps.crossed_by(sum),
+                self.caps.exceeded_by(sum),
                 None,
                 "seed {seed}: {sum:?} held and spent under {:?}",
                 self.caps
@@ -302,11 +309,11 @@ impl Watch {
     }
 }
 
-fn caps(dice: &mut Dice) -> Caps {
+fn caps(dice: &mut Dice) -> BudgetLimits {
     match dice.roll(4) {
-        0 => Caps { tasks: Some(dice.roll(6) as i64), ..Caps::default() },
-        1 => Caps { cost: Some(dice.roll(6) as i64 * PRICE), ..Caps::default() },
-        _ => Caps::default(),
+        0 => BudgetLimits { tasks: Some(dice.roll(6) as i64), ..BudgetLimits::default() },
+        1 => BudgetLimits { cost: Some(dice.roll(6) as i64 * PRICE), ..BudgetLimits::default() },
+        _ => BudgetLimits::default(),
     }
 }
 
@@ -315,7 +322,7 @@ fn caps(dice: &mut Dice) -> Caps {
 fn replay(seed: u64, plan: &Arc<Plan>, project: &Project) -> RunSummary {
     let run = RunId(format!("run{}", project.runs));
     let mut replayed = scheduler::RunState::new(Arc::clone(plan), "simulated", policy())
-        .with_budget(scheduler::Budget::new(Caps::default(), Arc::new(FixedPrice)));
+        .with_budget(scheduler::Budget::new(BudgetLimits::default(), Arc::new(FixedPrice)));
     let mut too_late = Vec::new();
     for (at, event) in project.ledger.events(&run).expect("a readable ledger") {
         match &event {
@@ -343,14 +350,14 @@ fn check_replay(seed: u64, replayed: &RunSummary, summary: &RunSummary) {
 }
 
 /// What a run is told besides its plan: mostly nothing, sometimes some of the shots, or to stop at the first failure.
-fn scope(dice: &mut Dice, plan: &Plan) -> Scope {
+fn scope(dice: &mut Dice, plan: &Plan) -> RunScope {
     let some = dice.roll(3) == 0;
     let nodes: Vec<NodeIx> = plan.nodes().map(|(ix, _)| ix).filter(|_| dice.roll(2) == 0).collect();
-    Scope { selection: some.then(|| Selection::only(nodes)), fail_fast: dice.roll(3) == 0 }
+    RunScope { selection: some.then(|| Selection::only(nodes)), fail_fast: dice.roll(3) == 0 }
 }
 
 /// A run made only what it was told to, and nothing more often than its shot allows.
-fn check_scope(seed: u64, plan: &Plan, scope: &Scope, before: &Counts, after: &Counts) {
+fn check_scope(seed: u64, plan: &Plan, scope: &RunScope, before: &Counts, after: &Counts) {
     let count = |counts: &Counts, shot: &str| counts.get(shot).map_or(0, |(accepted, _)| *accepted);
     for (ix, node) in plan.nodes() {
         let made = count(after, &node.name) - count(before, &node.name);
@@ -382,7 +389,7 @@ async fn simulate(seed: u64) -> String {
         let replayed = replay(seed, &plan, &project);
         if let Some(summary) = ended {
             check(seed, &world, &summary);
-            if caps == Caps::default() {
+            if caps == BudgetLimits::default() {
                 check_replay(seed, &replayed, &summary);
             }
         }
@@ -394,10 +401,10 @@ async fn simulate(seed: u64) -> String {
     let summary = project.run(&plan, &world).await;
     check(seed, &world, &summary);
     check_limits(seed, &world, 1);
-    check_scope(seed, &plan, &Scope::default(), &before, &world.accepted());
+    check_scope(seed, &plan, &RunScope::default(), &before, &world.accepted());
     check_nothing_is_lost(seed, &world, &summary);
     check_replay(seed, &replay(seed, &plan, &project), &summary);
-    let lost = summary.count(|outcome| matches!(outcome, Outcome::Ambiguous { .. }));
+    let lost = summary.count(|outcome| matches!(outcome, Outcome::Indeterminate { .. }));
     assert!(lost == 0 || !world.can_tell, "seed {seed}: a service that can tell leaves nothing ambiguous");
     project.happened()
 }
@@ -408,10 +415,10 @@ async fn simulate_two(seed: u64) {
     let world = World::new(seed, dice.roll(2) == 0, [0, 5, 20][dice.roll(3) as usize]);
     let plan = plan(SHOTS);
     let mut project = Project::new();
-    let caps = Caps { tasks: Some(1 + dice.roll(4) as i64), ..Caps::default() };
+    let caps = BudgetLimits { tasks: Some(1 + dice.roll(4) as i64), ..BudgetLimits::default() };
     let watch = Watch::new(caps, &world, &project.ledger);
-    let (one, _asked) = project.setup(&world, caps, Scope::default());
-    let (two, _asked_too) = project.setup(&world, caps, Scope::default());
+    let (one, _asked) = project.setup(&world, caps, RunScope::default());
+    let (two, _asked_too) = project.setup(&world, caps, RunScope::default());
     let (mut quiet, mut silent) = (Silent, Silent);
     let (first, second) = tokio::join!(
         engine::run(Arc::clone(&plan), one, &mut quiet),
@@ -493,8 +500,8 @@ async fn two_runs_at_once_share_the_ledger_and_pay_once() {
     let world = World::new(11, false, 0);
     let plan = plan(SHOTS);
     let mut project = Project::new();
-    let (one, _asked) = project.setup(&world, Caps::default(), Scope::default());
-    let (two, _asked_too) = project.setup(&world, Caps::default(), Scope::default());
+    let (one, _asked) = project.setup(&world, BudgetLimits::default(), RunScope::default());
+    let (two, _asked_too) = project.setup(&world, BudgetLimits::default(), RunScope::default());
     let (mut quiet, mut silent) = (Silent, Silent);
     let (first, second) = tokio::join!(
         engine::run(Arc::clone(&plan), one, &mut quiet),
@@ -512,7 +519,7 @@ async fn a_disk_that_fills_up_stops_submissions_and_every_accepted_task_is_told(
         let plan = plan(SHOTS);
         let mut project = Project::new();
         project.ledger.limit_pages(u32::try_from(pages).expect("few pages")).expect("a bound");
-        let (setup, _asked) = project.setup(&world, Caps::default(), Scope::default());
+        let (setup, _asked) = project.setup(&world, BudgetLimits::default(), RunScope::default());
         let mut silent = Silent;
         let ended = engine::run(Arc::clone(&plan), setup, &mut silent).await;
         let posts = world.total();
@@ -536,14 +543,18 @@ async fn a_disk_that_fills_up_stops_submissions_and_every_accepted_task_is_told(
         for task in &unrecorded {
             project
                 .ledger
-                .resolve(&task.attempt, &engine::ledger::Resolution::Accepted(task.task.clone()), Millis(1))
+                .resolve(
+                    &task.attempt,
+                    &engine::ledger::Resolution::Accepted(task.task.clone()),
+                    Timestamp(1),
+                )
                 .expect("its intent is on record");
         }
         let open = project.ledger.resolvable_attempts().expect("a readable ledger");
         let unsent = open.len();
         for row in open {
             let not_accepted = engine::ledger::Resolution::NotAccepted;
-            project.ledger.resolve(&row.attempt, &not_accepted, Millis(1)).expect("it was never sent");
+            project.ledger.resolve(&row.attempt, &not_accepted, Timestamp(1)).expect("it was never sent");
         }
         let summary = project.run(&plan, &world).await;
         check(pages, &world, &summary);

@@ -8,7 +8,7 @@ use engine::provider::{
     DownloadSink, Provider, Remote, Resume, Submission, SubmissionLookup, TaskDescription,
 };
 use futures_util::future::BoxFuture;
-use scheduler::{Answer, Failure, Millis, Policy, TaskId};
+use scheduler::{Failure, Policy, PollResult, TaskId, Timestamp};
 use secrecy::SecretString;
 use serde_json::Value;
 use service::Service;
@@ -181,7 +181,7 @@ impl Provider for EmbeddedProvider {
         self.remote.submit(request)
     }
 
-    fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Answer> {
+    fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, PollResult> {
         self.remote.poll(task)
     }
 
@@ -199,7 +199,7 @@ impl Provider for EmbeddedProvider {
         self.remote.can_reach(url)
     }
 
-    fn find_tasks<'a>(&'a self, digest: &'a str, _since: Millis) -> BoxFuture<'a, SubmissionLookup> {
+    fn find_tasks<'a>(&'a self, digest: &'a str, _since: Timestamp) -> BoxFuture<'a, SubmissionLookup> {
         let found = match self.service.find_by_request(digest) {
             Ok(tasks) => {
                 SubmissionLookup::Tasks(tasks.into_iter().map(|task| TaskId(task.to_string())).collect())

@@ -1,20 +1,20 @@
-//! Caps from the command line and prices from the table, as the engine takes them.
+//! Budget limits from the command line and prices from the table, as the engine takes them.
 
 use std::sync::Arc;
 
 use contract::Contract;
 use scheduler::Decision;
-use scheduler::budget::{Caps, Hold, Prices};
+use scheduler::budget::{BudgetLimits, Prices, Reservation};
 use workflow::plan::{Node, NodeIx, Plan};
 use workflow::prices::{self, PriceInputs, VideoDuration};
 
 use crate::args;
 use crate::report::plan::Document;
 
-/// Caps as they were args.
-pub(crate) fn caps(args: &args::BudgetArgs) -> Caps {
+/// Budget limits as they were args.
+pub(crate) fn caps(args: &args::BudgetArgs) -> BudgetLimits {
     let micros = |money: prices::Money| i64::try_from(money.micros()).unwrap_or(i64::MAX);
-    Caps {
+    BudgetLimits {
         cost: args.max_cost.map(micros),
         tasks: args.max_tasks.map(i64::from),
         video_ms: args.max_seconds.map(|seconds| (seconds * 1e3).round() as i64),
@@ -37,10 +37,10 @@ pub(crate) fn prices(plan: &Plan, is_free: bool, prices: Option<&prices::Prices>
 }
 
 impl Prices for Table {
-    fn hold(&self, ix: NodeIx, node: &Node) -> Hold {
-        let Some(billing) = self.billings.get(ix.index()) else { return Hold::of_seconds(node.seconds) };
+    fn reservation(&self, ix: NodeIx, node: &Node) -> Reservation {
+        let Some(billing) = self.billings.get(ix.index()) else { return Reservation::unpriced(node.seconds) };
         let cost = self.prices.as_ref().and_then(|prices| prices.estimate(billing).ok());
-        Hold {
+        Reservation {
             cost: if self.is_free {
                 Some(0)
             } else {
@@ -50,7 +50,7 @@ impl Prices for Table {
         }
     }
 
-    fn came_to(&self, ix: NodeIx, _node: &Node, seconds: f64) -> Option<i64> {
+    fn actual_cost(&self, ix: NodeIx, _node: &Node, seconds: f64) -> Option<i64> {
         if self.is_free {
             return Some(0);
         }

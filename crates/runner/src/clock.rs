@@ -2,10 +2,10 @@
 
 use std::time::SystemTime;
 
-use scheduler::Millis;
+use scheduler::Timestamp;
 
 /// The current time of the system clock.
-pub(crate) fn now() -> Millis {
+pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -28,14 +28,14 @@ impl Exit {
     pub(crate) fn from_summary(summary: &RunSummary) -> Self {
         match &summary.halt {
             Some(Halt::Interrupted) => return Self::Interrupted,
-            Some(Halt::Unusable { .. }) => return Self::Unusable,
-            Some(Halt::Capped { .. }) => return Self::Capped,
+            Some(Halt::ServiceUnusable { .. }) => return Self::Unusable,
+            Some(Halt::BudgetExceeded { .. }) => return Self::Capped,
             Some(Halt::FailFast { .. }) => return Self::Failed,
             None => {}
         }
         let failed = summary.count(|outcome| matches!(outcome, Outcome::Failed { .. })) > 0;
         let left = |outcome: &Outcome| match outcome {
-            Outcome::Ambiguous { .. } | Outcome::Detached { .. } | Outcome::Unpicked { .. } => true,
+            Outcome::Indeterminate { .. } | Outcome::Detached { .. } | Outcome::Unpicked { .. } => true,
             Outcome::Done { .. }
             | Outcome::Failed { .. }
             | Outcome::Blocked { .. }

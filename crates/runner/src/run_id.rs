@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use scheduler::{Millis, RunId};
+use scheduler::{RunId, Timestamp};
 use ulid::Ulid;
 
 use crate::clock::now;
@@ -14,7 +14,7 @@ pub(crate) fn new_run_id() -> RunId {
 }
 
 /// The ULID of a time and random bits, of which it takes the lowest 80.
-fn run_id_from(time: Millis, random: u128) -> RunId {
+fn run_id_from(time: Timestamp, random: u128) -> RunId {
     RunId(Ulid::from_parts(time.0.max(0).unsigned_abs(), random).to_string())
 }
 
@@ -24,11 +24,11 @@ mod tests {
 
     #[test]
     fn run_id_sorts_by_time_and_differs_by_randomness() {
-        let time = Millis(1_793_318_400_000);
+        let time = Timestamp(1_793_318_400_000);
         let id = run_id_from(time, 7);
         assert_eq!(id.as_str(), "01M651PC000000000000000007");
         assert!(run_id_from(time, 8) > id);
-        assert!(run_id_from(Millis(time.0 + 1), 0) > run_id_from(time, u128::MAX));
+        assert!(run_id_from(Timestamp(time.0 + 1), 0) > run_id_from(time, u128::MAX));
         assert!(run_id_from(time, u128::MAX).as_str().len() == 26);
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::Reporter;
-use scheduler::{Event, Halt, Millis, Outcome, Phase, RunState};
+use scheduler::{Event, Halt, Outcome, Phase, RunState, Timestamp};
 use tokio::sync::watch;
 
 use crate::report::live;
@@ -88,7 +88,7 @@ pub(crate) struct TrackingReporter<'r> {
 }
 
 impl Reporter for TrackingReporter<'_> {
-    fn on(&mut self, state: &RunState, event: &Event, now: Millis) {
+    fn on(&mut self, state: &RunState, event: &Event, now: Timestamp) {
         // Until it is asked to end, a run has better things to do than to count.
         if state.halt() == Some(&Halt::Interrupted) {
             *self.tracker.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(count(state));
@@ -106,16 +106,16 @@ fn count(state: &RunState) -> InFlight {
     for node in state.nodes() {
         match &node.phase {
             Phase::Submitting { .. } => count.unanswered += 1,
-            Phase::Out { .. }
-            | Phase::Finished(_)
+            Phase::InFlight { .. }
+            | Phase::ReadyToDownload(_)
             | Phase::Downloading(_)
-            | Phase::Over(Outcome::Detached { .. }) => count.tasks += 1,
+            | Phase::Done(Outcome::Detached { .. }) => count.tasks += 1,
             Phase::Waiting
-            | Phase::Looking
-            | Phase::Elsewhere
+            | Phase::LookingUp
+            | Phase::ClaimedByOtherRun
             | Phase::Ready { .. }
             | Phase::Preparing
-            | Phase::Over(_) => {}
+            | Phase::Done(_) => {}
         }
     }
     count

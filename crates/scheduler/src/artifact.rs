@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::time::Millis;
+use crate::timestamp::Timestamp;
 
 /// A downloaded, verified video.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct Artifact {
     /// Where the service keeps the last frame, when the task returned one (`metadata.last_frame_url`).
     pub last_frame_url: Option<String>,
     /// When the service's own copies expire (spec 2.5 `expires_at`), where it said so.
-    pub expires_at: Option<Millis>,
+    pub expires_at: Option<Timestamp>,
     /// When the file was last changed, in nanoseconds since the epoch, as its file system tells: with the size, enough to see that it is
     /// still the same without reading it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ pub struct Artifact {
 impl Artifact {
     /// The last frame's address if it can still be relied upon: `margin` must remain before it expires.
     #[must_use]
-    pub fn usable_last_frame_url(&self, now: Millis, margin: std::time::Duration) -> Option<&str> {
+    pub fn usable_last_frame_url(&self, now: Timestamp, margin: std::time::Duration) -> Option<&str> {
         match self.expires_at {
             Some(expires) if now.after(margin) >= expires => None,
             _ => self.last_frame_url.as_deref(),

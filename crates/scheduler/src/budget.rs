@@ -15,7 +15,7 @@ use workflow::plan::{Node, NodeIx, Plan};
 /// A sum of work: money in millionths of the price table's currency, tasks, and milliseconds of video.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amount {
-    /// Money, in millionths. Work without a price adds nothing, and is counted nowhere as free: see [`Caps::allow_unpriced`].
+    /// Money, in millionths. Work without a price adds nothing, and is counted nowhere as free: see [`BudgetLimits::allow_unpriced`].
     pub cost: i64,
     /// Tasks.
     pub tasks: i64,
@@ -41,17 +41,17 @@ impl SubAssign for Amount {
 
 /// What is held for one task: the most that it can come to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hold {
+pub struct Reservation {
     /// Money, in millionths; nothing where the task has no price.
     pub cost: Option<i64>,
     /// Milliseconds of video.
     pub video_ms: i64,
 }
 
-impl Hold {
+impl Reservation {
     /// For so many seconds of video without a price.
     #[must_use]
-    pub fn of_seconds(seconds: f64) -> Self {
+    pub fn unpriced(seconds: f64) -> Self {
         Self { cost: None, video_ms: (seconds * 1e3).round() as i64 }
     }
 
@@ -64,7 +64,7 @@ impl Hold {
 
 /// The most that may leave the ledger while a run goes on. Nothing set is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Caps {
+pub struct BudgetLimits {
     /// Money, in millionths.
     pub cost: Option<i64>,
     /// Tasks.
@@ -75,7 +75,7 @@ pub struct Caps {
     pub allow_unpriced: bool,
 }
 
-impl Caps {
+impl BudgetLimits {
     /// Whether there is any.
     #[must_use]
     pub fn is_none(&self) -> bool {
@@ -84,14 +84,14 @@ impl Caps {
 
     /// The first cap that `sum` crosses.
     #[must_use]
-    pub fn crossed_by(&self, sum: Amount) -> Option<Cap> {
+    pub fn exceeded_by(&self, sum: Amount) -> Option<BudgetLimit> {
         let crossed = |cap: Option<i64>, sum: i64| cap.is_some_and(|cap| sum > cap);
         if crossed(self.cost, sum.cost) {
-            Some(Cap::Cost)
+            Some(BudgetLimit::Cost)
         } else if crossed(self.tasks, sum.tasks) {
-            Some(Cap::Tasks)
+            Some(BudgetLimit::Tasks)
         } else if crossed(self.video_ms, sum.video_ms) {
-            Some(Cap::Seconds)
+            Some(BudgetLimit::Seconds)
         } else {
             None
         }
@@ -101,7 +101,7 @@ impl Caps {
 /// Which cap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cap {
+pub enum BudgetLimit {
     /// Money.
     Cost,
     /// Tasks.
@@ -110,7 +110,7 @@ pub enum Cap {
     Seconds,
 }
 
-impl fmt::Display for Cap {
+impl fmt::Display for BudgetLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Cost => "cost",
@@ -123,10 +123,10 @@ impl fmt::Display for Cap {
 /// What work costs. The engine knows no table; whoever starts a run does.
 pub trait Prices: Send + Sync + fmt::Debug {
     /// The most that a node's task can come to.
-    fn hold(&self, ix: NodeIx, node: &Node) -> Hold;
+    fn reservation(&self, ix: NodeIx, node: &Node) -> Reservation;
 
     /// What a node's task came to that made `seconds` of video, in millionths.
-    fn came_to(&self, ix: NodeIx, node: &Node, seconds: f64) -> Option<i64>;
+    fn actual_cost(&self, ix: NodeIx, node: &Node, seconds: f64) -> Option<i64>;
 }
 
 /// No prices are known.
@@ -134,11 +134,11 @@ pub trait Prices: Send + Sync + fmt::Debug {
 pub struct Unpriced;
 
 impl Prices for Unpriced {
-    fn hold(&self, _ix: NodeIx, node: &Node) -> Hold {
-        Hold::of_seconds(node.seconds)
+    fn reservation(&self, _ix: NodeIx, node: &Node) -> Reservation {
+        Reservation::unpriced(node.seconds)
     }
 
-    fn came_to(&self, _ix: NodeIx, _node: &Node, _seconds: f64) -> Option<i64> {
+    fn actual_cost(&self, _ix: NodeIx, _node: &Node, _seconds: f64) -> Option<i64> {
         None
     }
 }
@@ -146,35 +146,35 @@ impl Prices for Unpriced {
 /// A run's caps and prices, and what it holds and has spent itself.
 #[derive(Debug, Clone)]
 pub struct Budget {
-    caps: Caps,
+    caps: BudgetLimits,
     prices: Arc<dyn Prices>,
-    pub(crate) held: Amount,
+    pub(crate) reserved: Amount,
     pub(crate) spent: Amount,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self::new(Caps::default(), Arc::new(Unpriced))
+        Self::new(BudgetLimits::default(), Arc::new(Unpriced))
     }
 }
 
 impl Budget {
     /// Nothing held, nothing spent.
     #[must_use]
-    pub fn new(caps: Caps, prices: Arc<dyn Prices>) -> Self {
-        Self { caps, prices, held: Amount::default(), spent: Amount::default() }
+    pub fn new(caps: BudgetLimits, prices: Arc<dyn Prices>) -> Self {
+        Self { caps, prices, reserved: Amount::default(), spent: Amount::default() }
     }
 
     /// The caps.
     #[must_use]
-    pub fn caps(&self) -> Caps {
+    pub fn caps(&self) -> BudgetLimits {
         self.caps
     }
 
     /// What this run holds for tasks whose cost is not settled.
     #[must_use]
-    pub fn held(&self) -> Amount {
-        self.held
+    pub fn reserved(&self) -> Amount {
+        self.reserved
     }
 
     /// What this run has spent.
@@ -185,28 +185,28 @@ impl Budget {
 
     /// The most that a node's task can come to.
     #[must_use]
-    pub fn hold(&self, plan: &Plan, ix: NodeIx) -> Hold {
-        self.prices.hold(ix, plan.node(ix))
+    pub fn reservation(&self, plan: &Plan, ix: NodeIx) -> Reservation {
+        self.prices.reservation(ix, plan.node(ix))
     }
 
     /// What a node's finished task came to, never more than was held for it.
     #[must_use]
-    pub fn came_to(&self, plan: &Plan, ix: NodeIx, seconds: f64) -> Option<i64> {
-        let most = self.hold(plan, ix).cost?;
-        Some(self.prices.came_to(ix, plan.node(ix), seconds)?.clamp(0, most.max(0)))
+    pub fn actual_cost(&self, plan: &Plan, ix: NodeIx, seconds: f64) -> Option<i64> {
+        let most = self.reservation(plan, ix).cost?;
+        Some(self.prices.actual_cost(ix, plan.node(ix), seconds)?.clamp(0, most.max(0)))
     }
 
     /// The cap that one more task of this node would cross.
     #[must_use]
-    pub fn crossed_by(&self, plan: &Plan, ix: NodeIx) -> Option<Cap> {
-        let hold = self.hold(plan, ix);
+    pub fn exceeded_by(&self, plan: &Plan, ix: NodeIx) -> Option<BudgetLimit> {
+        let reservation = self.reservation(plan, ix);
         // What has no price may cost anything.
-        if self.caps.cost.is_some() && !self.caps.allow_unpriced && hold.cost.is_none() {
-            return Some(Cap::Cost);
+        if self.caps.cost.is_some() && !self.caps.allow_unpriced && reservation.cost.is_none() {
+            return Some(BudgetLimit::Cost);
         }
-        let mut sum = self.held;
+        let mut sum = self.reserved;
         sum += self.spent;
-        sum += hold.amount();
-        self.caps.crossed_by(sum)
+        sum += reservation.amount();
+        self.caps.exceeded_by(sum)
     }
 }

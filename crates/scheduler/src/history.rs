@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 
 use crate::ids::{AttemptId, TaskId};
-use crate::state::{Answer, Event, Prior, RefusalKind};
-use crate::time::Millis;
+use crate::timestamp::Timestamp;
+use crate::{Event, ExistingWork, PollResult, RefusalKind};
 
 /// An event of a run as it is on record.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub struct Recorded {
     /// Its place in the ledger; later events have higher ones.
     pub seq: i64,
     /// When it happened.
-    pub at: Millis,
+    pub at: Timestamp,
     /// The name of the node that it is about.
     pub node: Option<String>,
     /// The event.
@@ -37,7 +37,7 @@ pub struct Known {
     /// Where it stands.
     pub standing: Stands,
     /// Since when.
-    pub since: Millis,
+    pub since: Timestamp,
     /// The attempt that it is about.
     pub attempt: Option<AttemptId>,
     /// Its task.
@@ -137,67 +137,75 @@ impl History {
                 self.is_interrupted = true;
                 return;
             }
-            Event::Scoped { only, .. } => {
+            Event::RunConfigured { only, .. } => {
                 self.only = only.map(HashSet::from_iter);
                 return;
             }
-            Event::Started | Event::Joined { .. } | Event::NotJoined { .. } | Event::Woke => return,
-            Event::Looked { prior, .. } | Event::Taken { prior, .. } => match prior {
-                Prior::Nothing => (Stands::Waiting, None, None, None),
-                Prior::Made { attempt, task, .. } => (Stands::Reused, Some(attempt), Some(task), None),
-                Prior::Out { attempt, task, since, .. } => {
+            Event::Started | Event::FilmJoined { .. } | Event::JoinFailed { .. } | Event::TimerFired => {
+                return;
+            }
+            Event::LookupDone { existing, .. } | Event::ClaimConflict { existing, .. } => match existing {
+                ExistingWork::None => (Stands::Waiting, None, None, None),
+                ExistingWork::Completed { attempt, task, .. } => {
+                    (Stands::Reused, Some(attempt), Some(task), None)
+                }
+                ExistingWork::InFlight { attempt, task, since, .. } => {
                     self.put(node, Stands::Out, since, Some(attempt), Some(task), None);
                     return;
                 }
-                Prior::Unanswered { attempt, .. } => (Stands::Ambiguous, Some(attempt), None, None),
-                Prior::GivenUp { attempt } => {
+                ExistingWork::Indeterminate { attempt, .. } => (Stands::Ambiguous, Some(attempt), None, None),
+                ExistingWork::Abandoned { attempt } => {
                     let said = "its submission was given up; `runner run FILE --force SHOT` makes it anew";
                     (Stands::Held, Some(attempt), None, Some(said.to_owned()))
                 }
-                Prior::AtOther { service, attempt, task } => {
+                ExistingWork::OtherService { service, attempt, task } => {
                     (Stands::Held, Some(attempt), task, Some(format!("the same work is out at {service}")))
                 }
-                Prior::Busy { run } => {
+                ExistingWork::ClaimedByRun { run } => {
                     (Stands::Elsewhere, None, None, Some(format!("run {run} is submitting it")))
                 }
             },
             Event::Prepared { attempt: id, .. } => (Stands::Submitting, attempt(id), None, None),
-            Event::Capped { cap, .. } => {
-                (Stands::Waiting, None, None, Some(format!("the cap on {cap} is reached")))
+            Event::BudgetExceeded { limit, .. } => {
+                (Stands::Waiting, None, None, Some(format!("the cap on {limit} is reached")))
             }
-            Event::Unprepared { failure, .. } => (Stands::Failed, None, None, Some(failure.message)),
+            Event::PrepareFailed { failure, .. } => (Stands::Failed, None, None, Some(failure.message)),
             Event::Submitted { attempt: id, task, .. } => (Stands::Out, attempt(id), Some(task), None),
             Event::Refused { refusal, .. } => {
                 let standing = match refusal.kind {
-                    RefusalKind::Later | RefusalKind::Again => Stands::Waiting,
-                    RefusalKind::Request | RefusalKind::Service => Stands::Failed,
+                    RefusalKind::Throttled | RefusalKind::Retryable => Stands::Waiting,
+                    RefusalKind::InvalidRequest | RefusalKind::ServiceUnusable => Stands::Failed,
                 };
                 (standing, None, None, Some(refusal.failure.message))
             }
-            Event::Lost { attempt: id, reason, .. } => (Stands::Ambiguous, attempt(id), None, Some(reason)),
-            Event::Answered { attempt: id, answer, .. } => {
+            Event::Indeterminate { attempt: id, reason, .. } => {
+                (Stands::Ambiguous, attempt(id), None, Some(reason))
+            }
+            Event::Polled { attempt: id, result, .. } => {
                 let Some(known) = node.as_deref().and_then(|node| self.shots.get(node)) else { return };
                 let task = known.task.clone();
-                match answer {
-                    Answer::Completed { .. } => (Stands::Downloading, attempt(id), task, None),
-                    Answer::Failed { failure } => (Stands::Failed, attempt(id), task, Some(failure.message)),
+                match result {
+                    PollResult::Completed { .. } => (Stands::Downloading, attempt(id), task, None),
+                    PollResult::Failed { failure } => {
+                        (Stands::Failed, attempt(id), task, Some(failure.message))
+                    }
                     // A poll that says "not yet" is on record only where it is the last one.
-                    Answer::Running { .. } => (Stands::Left, attempt(id), task, None),
+                    PollResult::Running { .. } => (Stands::Left, attempt(id), task, None),
                     // The task is where it was; what was said stands beside it.
-                    Answer::Missing { .. } => {
+                    PollResult::NotFound { .. } => {
                         return self.trouble(node, "the service does not know its task");
                     }
-                    Answer::Later { reason, .. } | Answer::Unreachable { reason } => {
+                    PollResult::Throttled { reason, .. } | PollResult::Unreachable { reason } => {
                         return self.trouble(node, &reason);
                     }
-                    Answer::Unusable { failure } => return self.trouble(node, &failure.message),
+                    PollResult::Unauthorized { failure } => return self.trouble(node, &failure.message),
                 }
             }
             Event::Downloaded { attempt: id, .. } => {
                 let task = node.as_deref().and_then(|node| self.shots.get(node)?.task.clone());
                 (Stands::Done, attempt(id), task, None)
             }
-            Event::NotDownloaded { failure, .. } => return self.trouble(node, &failure.message),
+            Event::DownloadFailed { failure, .. } => return self.trouble(node, &failure.message),
         };
         self.put(node, standing, at, attempt, task, trouble);
     }
@@ -213,7 +221,7 @@ impl History {
         &mut self,
         node: Option<String>,
         standing: Stands,
-        since: Millis,
+        since: Timestamp,
         attempt: Option<AttemptId>,
         task: Option<TaskId>,
         trouble: Option<String>,

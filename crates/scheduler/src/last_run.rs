@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use workflow::plan::{NodeIx, Plan};
 
 use crate::ids::{AttemptId, RunId};
-use crate::state::{Answer, Event, Prior, RefusalKind};
-use crate::time::Millis;
+use crate::timestamp::Timestamp;
+use crate::{Event, ExistingWork, PollResult, RefusalKind};
 
 /// A run as it is on record, as far as is needed to say how its shots stood.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub struct RunRecord {
     /// The run.
     pub run: RunId,
     /// When it began.
-    pub started_at: Millis,
+    pub started_at: Timestamp,
     /// What it was told besides its plan.
     pub scoped: Option<Event>,
     /// The last event about each shot, by the name that it had then.
@@ -49,7 +49,7 @@ impl RunRecord {
     pub fn failed(&self, plan: &Plan) -> Failed {
         let expired: HashSet<&str> = self.expired.iter().map(crate::AttemptId::as_str).collect();
         let (only, fail_fast) = match &self.scoped {
-            Some(Event::Scoped { only, fail_fast }) => (only.as_ref(), *fail_fast),
+            Some(Event::RunConfigured { only, fail_fast }) => (only.as_ref(), *fail_fast),
             _ => (None, false),
         };
         let only: Option<HashSet<&str>> = only.map(|names| names.iter().map(String::as_str).collect());
@@ -91,37 +91,40 @@ impl RunRecord {
 /// Whether no request of the run could succeed any more.
 fn is_unusable(event: &Event) -> bool {
     match event {
-        Event::Refused { refusal, .. } => refusal.kind == RefusalKind::Service,
-        Event::Answered { answer, .. } => matches!(answer, Answer::Unusable { .. }),
+        Event::Refused { refusal, .. } => refusal.kind == RefusalKind::ServiceUnusable,
+        Event::Polled { result, .. } => matches!(result, PollResult::Unauthorized { .. }),
         _ => false,
     }
 }
 
 fn standing(event: &Event, expired: &HashSet<&str>) -> Standing {
     match event {
-        Event::Looked { prior, .. } | Event::Taken { prior, .. } => match prior {
-            Prior::Made { .. } => Standing::Done,
-            Prior::Nothing => Standing::NotBegun,
-            Prior::GivenUp { .. } => Standing::Failed,
-            Prior::Out { .. } | Prior::Unanswered { .. } | Prior::AtOther { .. } | Prior::Busy { .. } => {
-                Standing::Outstanding
-            }
+        Event::LookupDone { existing, .. } | Event::ClaimConflict { existing, .. } => match existing {
+            ExistingWork::Completed { .. } => Standing::Done,
+            ExistingWork::None => Standing::NotBegun,
+            ExistingWork::Abandoned { .. } => Standing::Failed,
+            ExistingWork::InFlight { .. }
+            | ExistingWork::Indeterminate { .. }
+            | ExistingWork::OtherService { .. }
+            | ExistingWork::ClaimedByRun { .. } => Standing::Outstanding,
         },
         Event::Downloaded { .. } => Standing::Done,
         // A refusal that was not followed by another intent.
-        Event::Unprepared { .. }
+        Event::PrepareFailed { .. }
         | Event::Refused { .. }
-        | Event::Answered { answer: Answer::Failed { .. }, .. } => Standing::Failed,
-        Event::Answered { attempt, .. } | Event::NotDownloaded { attempt, .. } => {
+        | Event::Polled { result: PollResult::Failed { .. }, .. } => Standing::Failed,
+        Event::Polled { attempt, .. } | Event::DownloadFailed { attempt, .. } => {
             if expired.contains(attempt.as_str()) { Standing::Failed } else { Standing::Outstanding }
         }
-        Event::Prepared { .. } | Event::Submitted { .. } | Event::Lost { .. } => Standing::Outstanding,
-        Event::Capped { .. }
-        | Event::Scoped { .. }
+        Event::Prepared { .. } | Event::Submitted { .. } | Event::Indeterminate { .. } => {
+            Standing::Outstanding
+        }
+        Event::BudgetExceeded { .. }
+        | Event::RunConfigured { .. }
         | Event::Started
-        | Event::Joined { .. }
-        | Event::NotJoined { .. }
-        | Event::Woke
+        | Event::FilmJoined { .. }
+        | Event::JoinFailed { .. }
+        | Event::TimerFired
         | Event::Interrupted => Standing::NotBegun,
     }
 }

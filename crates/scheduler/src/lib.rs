@@ -9,20 +9,29 @@
 //! Invariant: a task that has an id is polled for and never submitted again.
 //! Invariant: no dependency of this crate does I/O; `cargo tree -p scheduler -e normal` shows it.
 
+mod action;
 mod artifact;
 pub mod budget;
+mod event;
 pub mod history;
 mod ids;
+mod key_resolver;
 pub mod last_run;
+mod limits;
+mod outcome;
 pub mod policy;
 pub mod polling;
 pub mod spending;
 mod state;
-mod time;
+mod timestamp;
 
+pub use action::{Action, Download};
 pub use artifact::Artifact;
 pub use budget::Budget;
+pub use event::{Event, EventKind, ExistingWork, ForcedRerun, PollResult, Refusal, RefusalKind};
 pub use ids::{AttemptId, RunId, TaskId};
+pub use key_resolver::{KeyResolver, input_identities, key_of, key_parts};
+pub use outcome::{Decision, Failure, FailureKind, Film, FilmOutcome, Halt, Outcome};
 pub use policy::Policy;
-pub use state::*;
-pub use time::Millis;
+pub use state::{FilmSummary, NodeState, NodeSummary, Phase, RunScope, RunState, RunSummary};
+pub use timestamp::Timestamp;

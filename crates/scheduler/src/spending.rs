@@ -3,7 +3,8 @@
 use serde::Serialize;
 use workflow::prices::{Interval, Money, VideoDuration};
 
-use crate::state::{Decision, Outcome, RunSummary};
+use crate::state::RunSummary;
+use crate::{Decision, Outcome};
 
 /// What the tasks of a run cost, by a table of prices. Tasks of earlier runs, adopted or reused, are not in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -40,7 +41,7 @@ impl Spending {
                 Outcome::Done { artifact, .. } => Some(VideoDuration::nearest(artifact.seconds)),
                 Outcome::Failed { task: Some(_), .. }
                 | Outcome::Detached { .. }
-                | Outcome::Ambiguous { .. } => None,
+                | Outcome::Indeterminate { .. } => None,
                 Outcome::Failed { task: None, .. }
                 | Outcome::Blocked { .. }
                 | Outcome::Unpicked { .. }
@@ -71,9 +72,10 @@ mod tests {
 
     use super::*;
     use crate::artifact::Artifact;
-    use crate::budget::{Amount, Caps};
+    use crate::budget::{Amount, BudgetLimits};
     use crate::ids::{RunId, TaskId};
-    use crate::state::{Failure, FailureKind, NodeSummary};
+    use crate::state::NodeSummary;
+    use crate::{Failure, FailureKind};
 
     fn node(decision: Decision, outcome: Outcome) -> NodeSummary {
         NodeSummary {
@@ -120,7 +122,7 @@ mod tests {
             films: Vec::new(),
             to_pick: Vec::new(),
             halt: None,
-            caps: Caps::default(),
+            caps: BudgetLimits::default(),
             held: Amount::default(),
             spent: Amount::default(),
         };

@@ -12,11 +12,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use scheduler::budget::{Cap, Caps, Unpriced};
+use scheduler::budget::{BudgetLimit, BudgetLimits, Unpriced};
 use scheduler::policy::Rate;
 use scheduler::{
-    Action, Answer, Artifact, AttemptId, Budget, Decision, Event, Failure, FailureKind, FilmOutcome, Halt,
-    Millis, Outcome, Phase, Policy, Prior, Refusal, RefusalKind, RunId, RunState, TaskId,
+    Action, Artifact, AttemptId, Budget, Decision, Event, ExistingWork, Failure, FailureKind, FilmOutcome,
+    Halt, Outcome, Phase, Policy, PollResult, Refusal, RefusalKind, RunId, RunState, TaskId, Timestamp,
 };
 use serde_json::json;
 use support::{plan, plan_with};
@@ -25,7 +25,7 @@ use workflow::plan::NodeIx;
 /// A run that is scripted: names for nodes, one attempt and one task a node.
 struct Script {
     state: RunState,
-    now: Millis,
+    now: Timestamp,
 }
 
 impl Script {
@@ -34,7 +34,7 @@ impl Script {
     }
 
     fn with(state: RunState) -> Self {
-        Self { state, now: Millis(1_000_000) }
+        Self { state, now: Timestamp(1_000_000) }
     }
 
     fn ix(&self, name: &str) -> NodeIx {
@@ -48,19 +48,19 @@ impl Script {
         actions
             .iter()
             .map(|action| match action {
-                Action::Look { node, .. } => format!("look {}", name(node)),
+                Action::LookUp { node, .. } => format!("look {}", name(node)),
                 Action::Prepare { node, inline: false, .. } => format!("prepare {}", name(node)),
                 Action::Prepare { node, inline: true, .. } => format!("prepare {} inline", name(node)),
                 Action::Submit { node, .. } => format!("submit {}", name(node)),
                 Action::Discard { node, .. } => format!("discard {}", name(node)),
                 Action::Poll { node, .. } => format!("poll {}", name(node)),
                 Action::Forget { attempt } => format!("forget {attempt}"),
-                Action::Download(download) if download.turn == 0 => {
+                Action::Download(download) if download.source_index == 0 => {
                     format!("download {}", name(&download.node))
                 }
                 Action::Download(download) => format!("download {} again", name(&download.node)),
                 Action::Join { .. } => "join".to_owned(),
-                Action::Wake { at } => format!("wake in {} ms", at.since(self.now).as_millis()),
+                Action::Wake { deadline } => format!("wake in {} ms", deadline.since(self.now).as_millis()),
             })
             .collect()
     }
@@ -72,28 +72,28 @@ impl Script {
     /// The clock ticks after so many milliseconds.
     fn wait(&mut self, milliseconds: u64) -> Vec<String> {
         self.pass(Duration::from_millis(milliseconds));
-        self.on(Event::Woke)
+        self.on(Event::TimerFired)
     }
 
     fn running(&mut self, name: &str, progress: Option<u8>) -> Vec<String> {
-        self.answered(name, Answer::Running { progress, status: "in_progress".to_owned() })
+        self.polled(name, PollResult::Running { progress, status: "in_progress".to_owned() })
     }
 
     fn later(&mut self, name: &str, retry_after: Option<Duration>) -> Vec<String> {
-        self.answered(name, Answer::Later { retry_after, reason: "too many".to_owned() })
+        self.polled(name, PollResult::Throttled { retry_after, reason: "too many".to_owned() })
     }
 
     fn lost(&mut self, name: &str) -> Vec<String> {
         let (node, attempt) = (self.ix(name), attempt(name));
-        self.on(Event::Lost { node, attempt, reason: "connection reset".to_owned() })
+        self.on(Event::Indeterminate { node, attempt, reason: "connection reset".to_owned() })
     }
 
     fn start(&mut self) -> Vec<String> {
         self.on(Event::Started)
     }
 
-    fn looked(&mut self, name: &str, prior: Prior) -> Vec<String> {
-        self.on(Event::Looked { node: self.ix(name), key: "00".repeat(32), prior })
+    fn looked_up(&mut self, name: &str, existing: ExistingWork) -> Vec<String> {
+        self.on(Event::LookupDone { node: self.ix(name), key: "00".repeat(32), existing })
     }
 
     fn prepared(&mut self, name: &str) -> Vec<String> {
@@ -104,9 +104,9 @@ impl Script {
             key: "00".repeat(32),
             digest: String::new(),
             by_url: true,
-            work: None,
-            held: scheduler::budget::Hold::default(),
-            anew: None,
+            service_independent_key: None,
+            reservation: scheduler::budget::Reservation::default(),
+            forced_rerun: None,
             parts: Vec::new(),
         })
     }
@@ -120,14 +120,14 @@ impl Script {
         self.on(Event::Refused { node: self.ix(name), attempt: attempt(name), refusal })
     }
 
-    fn answered(&mut self, name: &str, answer: Answer) -> Vec<String> {
-        self.on(Event::Answered { node: self.ix(name), attempt: attempt(name), answer })
+    fn polled(&mut self, name: &str, result: PollResult) -> Vec<String> {
+        self.on(Event::Polled { node: self.ix(name), attempt: attempt(name), result })
     }
 
     fn completed(&mut self, name: &str) -> Vec<String> {
-        self.answered(
+        self.polled(
             name,
-            Answer::Completed {
+            PollResult::Completed {
                 url: Some("u".to_owned()),
                 last_frame_url: None,
                 expires_at: None,
@@ -141,7 +141,7 @@ impl Script {
             node: self.ix(name),
             attempt: attempt(name),
             artifact: artifact(name),
-            spent: None,
+            cost: None,
         })
     }
 
@@ -178,19 +178,19 @@ fn artifact(name: &str) -> Artifact {
     }
 }
 
-fn made(name: &str) -> Prior {
-    Prior::Made { attempt: attempt(name), task: task(name), artifact: artifact(name) }
+fn made(name: &str) -> ExistingWork {
+    ExistingWork::Completed { attempt: attempt(name), task: task(name), artifact: artifact(name) }
 }
 
-fn out(name: &str, since: Millis, was_downloaded: bool) -> Prior {
-    Prior::Out { attempt: attempt(name), task: task(name), since, was_downloaded }
+fn out(name: &str, since: Timestamp, was_downloaded: bool) -> ExistingWork {
+    ExistingWork::InFlight { attempt: attempt(name), task: task(name), since, was_downloaded }
 }
 
 #[test]
 fn a_chain_from_beginning_to_film() {
     let mut run = Script::new(&["a", "b<a"]);
     assert_eq!(run.start(), ["look a"]);
-    assert_eq!(run.looked("a", Prior::Nothing), ["prepare a"]);
+    assert_eq!(run.looked_up("a", ExistingWork::None), ["prepare a"]);
     assert_eq!(run.prepared("a"), ["submit a"]);
     assert_eq!(run.submitted("a"), ["wake in 2000 ms"]);
     assert_eq!(run.wait(2_000), ["poll a"]);
@@ -198,13 +198,13 @@ fn a_chain_from_beginning_to_film() {
     assert_eq!(run.wait(2_333), ["poll a"]);
     assert_eq!(run.completed("a"), ["download a"]);
     assert_eq!(run.downloaded("a"), ["look b"]);
-    assert_eq!(run.looked("b", Prior::Nothing), ["prepare b"]);
+    assert_eq!(run.looked_up("b", ExistingWork::None), ["prepare b"]);
     run.out("b");
     run.completed("b");
     assert_eq!(run.downloaded("b"), ["join"]);
     assert!(!run.state.is_over(), "the film is still to come");
     let failure = Failure::new(FailureKind::Local, "no room");
-    assert!(run.on(Event::NotJoined { at: 0, failure }).is_empty());
+    assert!(run.on(Event::JoinFailed { index: 0, failure }).is_empty());
     assert!(run.state.is_over());
     let summary = run.state.summary(RunId::from("run"));
     assert_eq!(summary.submitted(), 2);
@@ -225,9 +225,9 @@ fn takes(begins_on: &str) -> Script {
 fn takes_that_nobody_has_picked_from_are_made_and_what_begins_on_them_waits() {
     let mut run = takes("a#1|a#2");
     assert_eq!(run.start(), ["look a#1", "look a#2"]);
-    run.looked("a#1", made("a1"));
+    run.looked_up("a#1", made("a1"));
     assert!(!run.state.is_over());
-    assert!(run.looked("a#2", made("a2")).is_empty());
+    assert!(run.looked_up("a#2", made("a2")).is_empty());
     assert!(run.state.is_over());
     assert_eq!(run.outcome("b"), &Outcome::Unpicked { takes: vec!["a".to_owned()] });
     assert_eq!(run.outcome("c"), &Outcome::Blocked { by: run.ix("b") });
@@ -238,18 +238,18 @@ fn takes_that_nobody_has_picked_from_are_made_and_what_begins_on_them_waits() {
 
     let mut picked = takes("a#2");
     picked.start();
-    assert!(picked.looked("a#1", made("a1")).is_empty(), "nobody waits for the take that was not picked");
-    assert_eq!(picked.looked("a#2", made("a2")), ["look b"]);
+    assert!(picked.looked_up("a#1", made("a1")).is_empty(), "nobody waits for the take that was not picked");
+    assert_eq!(picked.looked_up("a#2", made("a2")), ["look b"]);
 }
 
 #[test]
 fn a_take_that_fails_leaves_a_film_that_failed() {
     let mut run = takes("a#1|a#2");
     run.start();
-    run.looked("a#1", made("a1"));
-    run.looked("a#2", Prior::Nothing);
+    run.looked_up("a#1", made("a1"));
+    run.looked_up("a#2", ExistingWork::None);
     let failure = Failure::new(FailureKind::Local, "no room");
-    run.on(Event::Unprepared { node: run.ix("a#2"), failure });
+    run.on(Event::PrepareFailed { node: run.ix("a#2"), failure });
     assert!(matches!(run.outcome("a#2"), Outcome::Failed { .. }));
     assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a#2") });
     let summary = run.state.summary(RunId::from("run"));
@@ -261,20 +261,27 @@ fn a_take_that_fails_leaves_a_film_that_failed() {
 fn what_is_made_is_reused_and_nothing_is_submitted() {
     let mut run = Script::new(&["a", "b<a"]);
     run.start();
-    assert_eq!(run.looked("a", made("a")), ["look b"]);
-    assert_eq!(run.looked("b", made("b")), ["join"]);
+    assert_eq!(run.looked_up("a", made("a")), ["look b"]);
+    assert_eq!(run.looked_up("b", made("b")), ["join"]);
     assert_eq!(run.state.node(run.ix("b")).decision, Some(Decision::Reuse));
     assert_eq!(run.state.summary(RunId::from("run")).submitted(), 0);
 }
 
 #[test]
 fn nothing_is_submitted_while_a_look_up_may_still_find_a_task_that_is_out() {
-    let mut run =
-        Script::with(RunState::new(plan(&["a", "b"]), "test", Policy { in_flight: 1, ..Policy::remote() }));
+    let mut run = Script::with(RunState::new(
+        plan(&["a", "b"]),
+        "test",
+        Policy { max_in_flight: 1, ..Policy::remote() },
+    ));
     assert_eq!(run.start(), ["look a", "look b"]);
-    assert!(run.looked("a", Prior::Nothing).is_empty());
+    assert!(run.looked_up("a", ExistingWork::None).is_empty());
     let since = run.now;
-    assert_eq!(run.looked("b", out("b", since, false)), ["poll b"], "the adopted task holds the only place");
+    assert_eq!(
+        run.looked_up("b", out("b", since, false)),
+        ["poll b"],
+        "the adopted task holds the only place"
+    );
     assert_eq!(run.state.in_flight(), 1);
     assert_eq!(run.completed("b"), ["prepare a", "download b"], "its place is free");
 }
@@ -283,11 +290,11 @@ fn nothing_is_submitted_while_a_look_up_may_still_find_a_task_that_is_out() {
 fn a_lost_answer_is_never_submitted_again_and_the_run_goes_on_around_it() {
     let mut run = Script::new(&["a", "b<a", "c"]);
     run.start();
-    run.looked("a", Prior::Nothing);
-    run.looked("c", Prior::Nothing);
+    run.looked_up("a", ExistingWork::None);
+    run.looked_up("c", ExistingWork::None);
     run.prepared("a");
     assert!(run.lost("a").is_empty());
-    assert!(matches!(run.outcome("a"), Outcome::Ambiguous { .. }));
+    assert!(matches!(run.outcome("a"), Outcome::Indeterminate { .. }));
     assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a") });
     run.out("c");
     run.completed("c");
@@ -301,15 +308,19 @@ fn too_many_requests_slow_everything_down_and_the_refused_shot_comes_back() {
     let mut run = Script::new(&["a", "b", "c"]);
     run.start();
     for name in ["a", "b", "c"] {
-        run.looked(name, Prior::Nothing);
+        run.looked_up(name, ExistingWork::None);
     }
     run.out("b");
     run.prepared("a");
-    assert!(run.refused("a", RefusalKind::Later, Some(Duration::from_secs(7))).is_empty());
+    assert!(run.refused("a", RefusalKind::Throttled, Some(Duration::from_secs(7))).is_empty());
     assert_eq!(run.prepared("c"), ["submit c"], "what has its intent on disk goes on");
     run.submitted("c");
     run.pass(Duration::from_secs(9));
-    assert_eq!(run.on(Event::Woke), ["poll b", "poll c"], "the limit has halved to two, and two are out");
+    assert_eq!(
+        run.on(Event::TimerFired),
+        ["poll b", "poll c"],
+        "the limit has halved to two, and two are out"
+    );
     assert_eq!(run.completed("b"), ["prepare a", "download b"]);
 }
 
@@ -317,17 +328,17 @@ fn too_many_requests_slow_everything_down_and_the_refused_shot_comes_back() {
 fn shots_that_are_refused_together_come_back_one_after_the_other_and_never_before_they_are_asked_to() {
     let names: Vec<String> = (0..8).map(|number| format!("s{number}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let policy = Policy { in_flight: 8, ..Policy::remote() };
+    let policy = Policy { max_in_flight: 8, ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&names), "test", policy));
     run.start();
     for name in &names {
-        run.looked(name, Prior::Nothing);
+        run.looked_up(name, ExistingWork::None);
     }
     for name in &names {
         run.prepared(name);
     }
     for name in &names {
-        assert!(run.refused(name, RefusalKind::Later, Some(Duration::from_mins(1))).len() <= 1);
+        assert!(run.refused(name, RefusalKind::Throttled, Some(Duration::from_mins(1))).len() <= 1);
     }
     assert!(run.wait(59_999).is_empty());
     // All are asked for by then, and one goes ahead to see how it fares.
@@ -342,28 +353,30 @@ fn shots_that_are_refused_together_come_back_one_after_the_other_and_never_befor
 #[test]
 fn submissions_keep_to_their_rate_and_count_those_of_earlier_runs() {
     let policy = Policy {
-        in_flight: 8,
-        submits: Some(Rate { most: 2, per: Duration::from_secs(10) }),
+        max_in_flight: 8,
+        submit_rate: Some(Rate { count: 2, per: Duration::from_secs(10) }),
         ..Policy::remote()
     };
-    let state = RunState::new(plan(&["a", "b", "c"]), "test", policy).after_submissions([Millis(998_000)]);
+    let state =
+        RunState::new(plan(&["a", "b", "c"]), "test", policy).with_submission_times([Timestamp(998_000)]);
     let mut run = Script::with(state);
     run.start();
     for name in ["a", "b"] {
-        run.looked(name, Prior::Nothing);
+        run.looked_up(name, ExistingWork::None);
     }
-    assert_eq!(run.looked("c", Prior::Nothing), ["wake in 3001 ms"], "five seconds after the last");
+    assert_eq!(run.looked_up("c", ExistingWork::None), ["wake in 3001 ms"], "five seconds after the last");
     assert_eq!(run.wait(3_001), ["prepare a", "wake in 5001 ms"]);
     assert_eq!(run.wait(5_001), ["prepare b", "wake in 5001 ms"]);
 }
 
 #[test]
 fn a_submission_that_nobody_accounts_for_keeps_its_place_for_as_long_as_it_may_be_out() {
-    let policy = Policy { in_flight: 1, unaccounted: Duration::from_secs(90), ..Policy::remote() };
+    let policy =
+        Policy { max_in_flight: 1, indeterminate_slot_hold: Duration::from_secs(90), ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy.clone()));
     run.start();
-    run.looked("a", Prior::Nothing);
-    run.looked("b", Prior::Nothing);
+    run.looked_up("a", ExistingWork::None);
+    run.looked_up("b", ExistingWork::None);
     run.prepared("a");
     assert_eq!(run.lost("a"), ["wake in 90000 ms"], "its task may be out: b waits");
     assert_eq!(run.wait(90_000), ["prepare b"]);
@@ -371,28 +384,31 @@ fn a_submission_that_nobody_accounts_for_keeps_its_place_for_as_long_as_it_may_b
     // What an earlier run left behind counts from when it was left.
     let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy.clone()));
     run.start();
-    run.looked("b", Prior::Nothing);
-    let at = Millis(run.now.0 - 50_000);
-    assert_eq!(run.looked("a", Prior::Unanswered { attempt: attempt("a"), at }), ["wake in 40000 ms"]);
+    run.looked_up("b", ExistingWork::None);
+    let at = Timestamp(run.now.0 - 50_000);
+    assert_eq!(
+        run.looked_up("a", ExistingWork::Indeterminate { attempt: attempt("a"), intended_at: at }),
+        ["wake in 40000 ms"]
+    );
     assert_eq!(run.wait(40_000), ["prepare b"]);
 
     // No longer than its shot may take.
     let brief = plan_with(&["a", "b"], |node| node["timeout"] = json!({ "secs": 30, "nanos": 0 }));
     let mut run = Script::with(RunState::new(brief, "test", policy));
     run.start();
-    run.looked("a", Prior::Nothing);
-    run.looked("b", Prior::Nothing);
+    run.looked_up("a", ExistingWork::None);
+    run.looked_up("b", ExistingWork::None);
     run.prepared("a");
     assert_eq!(run.lost("a"), ["wake in 30000 ms"]);
 }
 
 #[test]
 fn polls_keep_to_their_rate_over_all_tasks() {
-    let policy = Policy { polls: Rate::a_second(1), ..Policy::remote() };
+    let policy = Policy { poll_rate: Rate::per_second(1), ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a", "b", "c"]), "test", policy));
     run.start();
     for name in ["a", "b", "c"] {
-        run.looked(name, Prior::Nothing);
+        run.looked_up(name, ExistingWork::None);
     }
     for name in ["a", "b", "c"] {
         run.out(name);
@@ -407,7 +423,7 @@ fn a_poll_that_is_too_much_holds_all_polls_and_never_makes_the_service_unreachab
     let mut run = Script::new(&["a", "b"]);
     run.start();
     for name in ["a", "b"] {
-        run.looked(name, Prior::Nothing);
+        run.looked_up(name, ExistingWork::None);
         run.out(name);
     }
     assert_eq!(run.wait(2_000), ["poll a", "poll b"]);
@@ -419,45 +435,51 @@ fn a_poll_that_is_too_much_holds_all_polls_and_never_makes_the_service_unreachab
     // Not for want of patience: the service is there.
     for _ in 0..100 {
         run.pass(Duration::from_secs(30));
-        run.on(Event::Woke);
+        run.on(Event::TimerFired);
         run.later("a", None);
     }
-    assert!(matches!(run.state.node(run.ix("a")).phase, Phase::Out { .. }));
+    assert!(matches!(run.state.node(run.ix("a")).phase, Phase::InFlight { .. }));
 }
 
 #[test]
 fn a_download_that_is_too_much_holds_all_downloads() {
-    let policy = Policy { downloads: 1, ..Policy::remote() };
+    let policy = Policy { max_downloads: 1, ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy));
     run.start();
     for name in ["a", "b"] {
-        run.looked(name, Prior::Nothing);
+        run.looked_up(name, ExistingWork::None);
         run.out(name);
         run.completed(name);
     }
     let mut failure = Failure::new(FailureKind::RateLimited, "too many");
     failure.retry_after = Some(Duration::from_secs(40));
     let (node, attempt) = (run.ix("a"), attempt("a"));
-    assert!(run.on(Event::NotDownloaded { node, attempt, failure, kept: 0 }).is_empty(), "b waits as well");
+    assert!(
+        run.on(Event::DownloadFailed { node, attempt, failure, partial_bytes: 0 }).is_empty(),
+        "b waits as well"
+    );
     assert!(run.wait(39_999).iter().all(|action| action.starts_with("wake")));
     assert_eq!(run.wait(10_001), ["download a again"]);
 }
 
 #[test]
 fn patience_with_refusals_ends() {
-    let mut run =
-        Script::with(RunState::new(plan(&["a"]), "test", Policy { submit_tries: 3, ..Policy::remote() }));
+    let mut run = Script::with(RunState::new(
+        plan(&["a"]),
+        "test",
+        Policy { max_submit_attempts: 3, ..Policy::remote() },
+    ));
     run.start();
-    run.looked("a", Prior::Nothing);
+    run.looked_up("a", ExistingWork::None);
     // A second and two, and a little more, for each shot another.
     for wait in [1172, 2379] {
         run.prepared("a");
-        assert_eq!(run.refused("a", RefusalKind::Again, None), [format!("wake in {wait} ms")]);
+        assert_eq!(run.refused("a", RefusalKind::Retryable, None), [format!("wake in {wait} ms")]);
         run.pass(Duration::from_mins(1));
-        assert_eq!(run.on(Event::Woke), ["prepare a"]);
+        assert_eq!(run.on(Event::TimerFired), ["prepare a"]);
     }
     run.prepared("a");
-    run.refused("a", RefusalKind::Again, None);
+    run.refused("a", RefusalKind::Retryable, None);
     assert!(matches!(run.outcome("a"), Outcome::Failed { task: None, .. }));
 }
 
@@ -465,11 +487,11 @@ fn patience_with_refusals_ends() {
 fn a_frame_that_the_service_cannot_reach_is_sent_inside_the_request_once() {
     let mut run = Script::new(&["a"]);
     run.start();
-    run.looked("a", Prior::Nothing);
+    run.looked_up("a", ExistingWork::None);
     run.prepared("a");
-    assert_eq!(run.refused("a", RefusalKind::Request, None), ["prepare a inline"]);
+    assert_eq!(run.refused("a", RefusalKind::InvalidRequest, None), ["prepare a inline"]);
     run.prepared("a");
-    assert!(run.refused("a", RefusalKind::Request, None).is_empty());
+    assert!(run.refused("a", RefusalKind::InvalidRequest, None).is_empty());
     assert!(matches!(run.outcome("a"), Outcome::Failed { .. }));
 }
 
@@ -478,14 +500,14 @@ fn a_service_that_cannot_be_used_ends_submissions_but_not_what_is_out() {
     let mut run = Script::new(&["a", "b", "c"]);
     run.start();
     for name in ["a", "b", "c"] {
-        run.looked(name, Prior::Nothing);
+        run.looked_up(name, ExistingWork::None);
     }
     run.out("a");
     run.prepared("b");
-    run.refused("b", RefusalKind::Service, None);
-    assert!(matches!(run.state.halt(), Some(Halt::Unusable { .. })));
+    run.refused("b", RefusalKind::ServiceUnusable, None);
+    assert!(matches!(run.state.halt(), Some(Halt::ServiceUnusable { .. })));
     assert_eq!(run.prepared("c"), ["discard c"], "prepared before, and not sent after all");
-    run.refused("c", RefusalKind::Again, None);
+    run.refused("c", RefusalKind::Retryable, None);
     assert_eq!(run.outcome("c"), &Outcome::NotBegun);
     assert_eq!(run.completed("a"), ["download a"], "what is paid for is fetched");
 }
@@ -495,15 +517,15 @@ fn an_interrupted_run_waits_for_a_post_on_its_way_and_keeps_its_task() {
     let mut run = Script::new(&["a", "b", "c"]);
     run.start();
     for name in ["a", "b", "c"] {
-        run.looked(name, Prior::Nothing);
+        run.looked_up(name, ExistingWork::None);
     }
     run.out("a");
     run.prepared("b");
     assert!(run.on(Event::Interrupted).is_empty());
     assert!(matches!(run.outcome("a"), Outcome::Detached { .. }));
-    assert!(!run.state.is_over(), "the answer to b's POST holds the id of something paid for");
+    assert!(!run.state.is_over(), "the result to b's POST holds the id of something paid for");
     assert_eq!(run.prepared("c"), ["discard c"]);
-    run.refused("c", RefusalKind::Again, None);
+    run.refused("c", RefusalKind::Retryable, None);
     run.submitted("b");
     assert!(matches!(run.outcome("b"), Outcome::Detached { task: kept, .. } if *kept == task("b")));
     assert!(run.state.is_over());
@@ -511,18 +533,18 @@ fn an_interrupted_run_waits_for_a_post_on_its_way_and_keeps_its_task() {
 
 #[test]
 fn downloads_are_tried_again_and_in_the_end_left_for_a_later_run() {
-    let policy = Policy { download_tries: 2, ..Policy::remote() };
+    let policy = Policy { max_download_attempts: 2, ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a"]), "test", policy));
     run.start();
-    run.looked("a", Prior::Nothing);
+    run.looked_up("a", ExistingWork::None);
     run.out("a");
     run.completed("a");
     let failure = || Failure::new(FailureKind::Corrupt, "half a video");
-    let failed = |run: &Script| Event::NotDownloaded {
+    let failed = |run: &Script| Event::DownloadFailed {
         node: run.ix("a"),
         attempt: attempt("a"),
         failure: failure(),
-        kept: 0,
+        partial_bytes: 0,
     };
     let event = failed(&run);
     assert_eq!(run.on(event), ["download a again"]);
@@ -535,12 +557,12 @@ fn downloads_are_tried_again_and_in_the_end_left_for_a_later_run() {
 fn a_task_unknown_just_after_its_submission_is_asked_for_again_and_later_counts_as_gone() {
     let mut run = Script::new(&["a"]);
     run.start();
-    run.looked("a", Prior::Nothing);
+    run.looked_up("a", ExistingWork::None);
     run.out("a");
     assert_eq!(run.wait(2_000), ["poll a"]);
-    assert_eq!(run.answered("a", Answer::Missing { expired: false }), ["wake in 2000 ms"]);
+    assert_eq!(run.polled("a", PollResult::NotFound { expired: false }), ["wake in 2000 ms"]);
     run.pass(Duration::from_secs(61));
-    assert_eq!(run.answered("a", Answer::Missing { expired: false }), ["forget run.a"]);
+    assert_eq!(run.polled("a", PollResult::NotFound { expired: false }), ["forget run.a"]);
     assert!(
         matches!(run.outcome("a"), Outcome::Failed { failure, .. } if failure.kind == FailureKind::Expired)
     );
@@ -550,9 +572,9 @@ fn a_task_unknown_just_after_its_submission_is_asked_for_again_and_later_counts_
 fn a_video_that_was_removed_is_fetched_again_and_made_anew_only_if_the_service_has_lost_it_too() {
     let mut run = Script::new(&["a"]);
     run.start();
-    let since = Millis(0);
-    assert_eq!(run.looked("a", out("a", since, true)), ["poll a"]);
-    assert_eq!(run.answered("a", Answer::Missing { expired: true }), ["forget run.a", "prepare a"]);
+    let since = Timestamp(0);
+    assert_eq!(run.looked_up("a", out("a", since, true)), ["poll a"]);
+    assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["forget run.a", "prepare a"]);
     assert_eq!(run.state.node(run.ix("a")).decision, Some(Decision::Execute));
 }
 
@@ -561,15 +583,15 @@ fn a_shot_pays_for_another_attempt_only_if_it_says_so_and_never_after_moderation
     let twice = |node: &mut serde_json::Value| node["retry"] = 2.into();
     let mut run = Script::with(RunState::new(plan_with(&["a", "b"], twice), "test", Policy::remote()));
     run.start();
-    run.looked("a", Prior::Nothing);
-    run.looked("b", Prior::Nothing);
+    run.looked_up("a", ExistingWork::None);
+    run.looked_up("b", ExistingWork::None);
     run.out("a");
     run.out("b");
-    let failed = |kind| Answer::Failed { failure: Failure::new(kind, "failed") };
-    assert_eq!(run.answered("a", failed(FailureKind::Task)), ["prepare a"]);
-    assert!(run.answered("b", failed(FailureKind::InputModerated)).is_empty());
+    let failed = |kind| PollResult::Failed { failure: Failure::new(kind, "failed") };
+    assert_eq!(run.polled("a", failed(FailureKind::Task)), ["prepare a"]);
+    assert!(run.polled("b", failed(FailureKind::InputModerated)).is_empty());
     run.out("a");
-    assert!(run.answered("a", failed(FailureKind::Task)).is_empty());
+    assert!(run.polled("a", failed(FailureKind::Task)).is_empty());
     assert!(matches!(run.outcome("a"), Outcome::Failed { .. }));
 }
 
@@ -577,10 +599,10 @@ fn a_shot_pays_for_another_attempt_only_if_it_says_so_and_never_after_moderation
 fn a_deadline_lets_go_of_the_task_and_keeps_it() {
     let mut run = Script::new(&["a"]);
     run.start();
-    run.looked("a", Prior::Nothing);
+    run.looked_up("a", ExistingWork::None);
     run.out("a");
-    run.pass(Policy::remote().timeout);
-    run.answered("a", Answer::Running { progress: None, status: "queued".to_owned() });
+    run.pass(Policy::remote().task_timeout);
+    run.polled("a", PollResult::Running { progress: None, status: "queued".to_owned() });
     assert!(matches!(run.outcome("a"), Outcome::Detached { task: kept, .. } if *kept == task("a")));
 }
 
@@ -588,13 +610,13 @@ fn a_deadline_lets_go_of_the_task_and_keeps_it() {
 fn late_answers_change_nothing() {
     let mut run = Script::new(&["a"]);
     run.start();
-    run.looked("a", Prior::Nothing);
+    run.looked_up("a", ExistingWork::None);
     run.out("a");
     run.completed("a");
     assert!(run.completed("a").is_empty());
     assert!(run.submitted("a").is_empty());
     run.downloaded("a");
-    assert!(run.answered("a", Answer::Missing { expired: true }).is_empty());
+    assert!(run.polled("a", PollResult::NotFound { expired: true }).is_empty());
     assert!(matches!(run.outcome("a"), Outcome::Done { .. }));
 }
 
@@ -603,23 +625,26 @@ fn the_longest_chain_goes_first() {
     let mut run = Script::with(RunState::new(
         plan(&["lone", "head", "tail<head"]),
         "test",
-        Policy { in_flight: 1, ..Policy::remote() },
+        Policy { max_in_flight: 1, ..Policy::remote() },
     ));
     run.start();
-    run.looked("lone", Prior::Nothing);
-    assert_eq!(run.looked("head", Prior::Nothing), ["prepare head"]);
+    run.looked_up("lone", ExistingWork::None);
+    assert_eq!(run.looked_up("head", ExistingWork::None), ["prepare head"]);
 }
 
 #[test]
 fn another_run_that_submits_the_same_shot_is_waited_for() {
     let mut run = Script::new(&["a"]);
     run.start();
-    run.looked("a", Prior::Nothing);
-    let taken = Event::Taken { node: run.ix("a"), prior: Prior::Busy { run: RunId::from("other") } };
+    run.looked_up("a", ExistingWork::None);
+    let taken = Event::ClaimConflict {
+        node: run.ix("a"),
+        existing: ExistingWork::ClaimedByRun { run: RunId::from("other") },
+    };
     assert_eq!(run.on(taken), ["look a"]);
-    assert_eq!(run.state.node(run.ix("a")).phase, Phase::Elsewhere);
+    assert_eq!(run.state.node(run.ix("a")).phase, Phase::ClaimedByOtherRun);
     let since = run.now;
-    assert_eq!(run.looked("a", out("a", since, false)), ["poll a"]);
+    assert_eq!(run.looked_up("a", out("a", since, false)), ["poll a"]);
 }
 
 #[test]
@@ -627,7 +652,7 @@ fn an_interrupted_run_fetches_what_is_finished_within_a_grace() {
     let mut run = Script::new(&["a", "b", "c"]);
     run.start();
     for name in ["a", "b", "c"] {
-        run.looked(name, Prior::Nothing);
+        run.looked_up(name, ExistingWork::None);
         run.out(name);
     }
     run.completed("a");
@@ -638,36 +663,36 @@ fn an_interrupted_run_fetches_what_is_finished_within_a_grace() {
     run.downloaded("a");
     assert!(matches!(run.outcome("a"), Outcome::Done { .. }));
     run.pass(Duration::from_secs(20));
-    assert!(run.state.decides(&Event::Woke, run.now), "a replay has to end it as well");
-    run.on(Event::Woke);
+    assert!(run.state.must_persist(&Event::TimerFired, run.now), "a replay has to end it as well");
+    run.on(Event::TimerFired);
     assert!(matches!(run.outcome("b"), Outcome::Detached { .. }), "it is not waited for any longer");
     assert!(run.state.is_over());
 }
 
 #[test]
 fn a_cap_holds_back_what_does_not_fit_and_ends_the_run_when_nothing_may_be_settled_any_more() {
-    let caps = Caps { tasks: Some(2), ..Caps::default() };
+    let caps = BudgetLimits { tasks: Some(2), ..BudgetLimits::default() };
     let state = RunState::new(plan(&["a", "b", "c", "d<a"]), "test", Policy::remote())
         .with_budget(Budget::new(caps, Arc::new(Unpriced)));
     let mut run = Script::with(state);
     run.start();
-    run.looked("a", Prior::Nothing);
-    assert_eq!(run.looked("b", Prior::Nothing), Vec::<String>::new(), "c is still looked for");
-    assert_eq!(run.looked("c", Prior::Nothing), ["prepare a", "prepare b"]);
+    run.looked_up("a", ExistingWork::None);
+    assert_eq!(run.looked_up("b", ExistingWork::None), Vec::<String>::new(), "c is still looked for");
+    assert_eq!(run.looked_up("c", ExistingWork::None), ["prepare a", "prepare b"]);
     run.prepared("a");
     run.prepared("b");
     assert!(run.state.halt().is_none(), "what is held may be let go yet");
-    let refused = run.refused("b", RefusalKind::Request, None);
+    let refused = run.refused("b", RefusalKind::InvalidRequest, None);
     assert_eq!(refused, ["prepare b inline"], "a refusal lets go of what it held");
     run.out("b");
     run.submitted("a");
     run.completed("a");
     assert_eq!(run.downloaded("a"), ["look d"]);
-    assert_eq!(run.looked("d", made("d")), Vec::<String>::new(), "what is made already costs nothing");
+    assert_eq!(run.looked_up("d", made("d")), Vec::<String>::new(), "what is made already costs nothing");
     assert!(matches!(run.outcome("d"), Outcome::Done { .. }));
     run.completed("b");
     run.downloaded("b");
-    assert_eq!(run.state.halt(), Some(&Halt::Capped { cap: Cap::Tasks }));
+    assert_eq!(run.state.halt(), Some(&Halt::BudgetExceeded { limit: BudgetLimit::Tasks }));
     assert_eq!(run.outcome("c"), &Outcome::NotBegun);
     assert!(run.state.is_over());
     assert_eq!(run.state.budget().spent().tasks, 2);

@@ -10,10 +10,11 @@ use std::time::Instant;
 use contract::Contract;
 use engine::Ledger;
 use engine::ledger::Persist;
-use scheduler::budget::Caps;
+use scheduler::budget::BudgetLimits;
 use scheduler::policy::Rate;
 use scheduler::{
-    Action, Answer, Artifact, AttemptId, Event, Millis, Outcome, Policy, Prior, RunId, RunState, TaskId,
+    Action, Artifact, AttemptId, Event, ExistingWork, Outcome, Policy, PollResult, RunId, RunState, TaskId,
+    Timestamp,
 };
 use workflow::plan::{NodeIx, Plan};
 use workflow::{DirFiles, Options};
@@ -36,39 +37,39 @@ pub(super) fn measure() -> Result<String, String> {
     let ledger = Ledger::open(&file, project.path()).map_err(|error| text(&error))?;
     let run = RunId::from("bench");
     let run_lock = ledger
-        .begin(run.clone(), plan.name(), "https://api.example.com", Caps::default(), Millis(1))
+        .begin(run.clone(), plan.name(), "https://api.example.com", BudgetLimits::default(), Timestamp(1))
         .map_err(|error| text(&error))?;
     // Only the limit on tasks in flight applies, so that waiting is not measured.
     let policy = Policy {
-        in_flight: IN_FLIGHT,
-        downloads: IN_FLIGHT,
-        submits: None,
-        polls: Rate::a_second(1_000_000),
+        max_in_flight: IN_FLIGHT,
+        max_downloads: IN_FLIGHT,
+        submit_rate: None,
+        poll_rate: Rate::per_second(1_000_000),
         ..Policy::remote()
     };
     let mut state = RunState::new(Arc::clone(&plan), "https://api.example.com", policy);
     let mut pending = VecDeque::from([Event::Started]);
-    let mut timers: BTreeSet<Millis> = BTreeSet::new();
-    let (mut events, mut commits, mut now, mut memory) = (0_usize, 0_usize, Millis(1), 0_f64);
+    let mut timers: BTreeSet<Timestamp> = BTreeSet::new();
+    let (mut events, mut commits, mut now, mut memory) = (0_usize, 0_usize, Timestamp(1), 0_f64);
     let mut skipped = 0_i64;
     let started = Instant::now();
     while !state.is_over() {
         // The clock follows real time, so that batches have the size that they have in a run. Waiting for a poll's due time is skipped.
         let elapsed = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
-        now = Millis(now.0.max(1 + elapsed + skipped));
+        now = Timestamp(now.0.max(1 + elapsed + skipped));
         if pending.is_empty() {
             let due = timers.first().copied().ok_or("the run makes no progress")?;
             skipped += (due.0 - now.0).max(0);
             now = now.max(due);
         }
         if timers.first().is_some_and(|due| *due <= now) {
-            timers = timers.split_off(&Millis(now.0 + 1));
-            pending.push_back(Event::Woke);
+            timers = timers.split_off(&Timestamp(now.0 + 1));
+            pending.push_back(Event::TimerFired);
         }
         let batch: Vec<(Event, Persist)> = (0..MAX_BATCH)
             .map_while(|_| pending.pop_front())
             .map(|event| {
-                let kept = if state.decides(&event, now) { Persist::Yes } else { Persist::No };
+                let kept = if state.must_persist(&event, now) { Persist::Yes } else { Persist::No };
                 (event, kept)
             })
             .collect();
@@ -76,8 +77,8 @@ pub(super) fn measure() -> Result<String, String> {
         commits += 1;
         for event in ledger.append(&run_lock, &plan, now, batch).map_err(|error| text(&error))? {
             for action in state.apply(event, now) {
-                if let Action::Wake { at } = action {
-                    timers.insert(at);
+                if let Action::Wake { deadline } = action {
+                    timers.insert(deadline);
                 } else {
                     pending.extend(complete(action, &state));
                 }
@@ -105,35 +106,37 @@ pub(super) fn measure() -> Result<String, String> {
 /// The event that completes an action successfully.
 fn complete(action: Action, state: &RunState) -> Option<Event> {
     Some(match action {
-        Action::Look { node, key, .. } => Event::Looked { node, key: key.to_string(), prior: Prior::Nothing },
+        Action::LookUp { node, key, .. } => {
+            Event::LookupDone { node, key: key.to_string(), existing: ExistingWork::None }
+        }
         Action::Prepare { node, key, .. } => Event::Prepared {
             node,
             attempt: AttemptId(format!("bench.{}", node.index())),
             digest: key.to_string(),
             key: key.to_string(),
             by_url: false,
-            work: state.work(node).map(|work| work.to_string()),
-            held: state.budget().hold(state.plan(), node),
-            anew: None,
+            service_independent_key: state.service_independent_key(node).map(|key| key.to_string()),
+            reservation: state.budget().reservation(state.plan(), node),
+            forced_rerun: None,
             parts: Vec::new(),
         },
         Action::Submit { node, attempt } => {
             let task = TaskId(format!("task_{:026}", node.index()));
             Event::Submitted { node, attempt, task }
         }
-        Action::Poll { node, attempt, .. } => Event::Answered {
+        Action::Poll { node, attempt, .. } => Event::Polled {
             node,
             attempt,
-            answer: Answer::Completed {
+            result: PollResult::Completed {
                 url: Some(format!("https://cdn.example.com/{}.mp4", node.index())),
                 last_frame_url: None,
-                expires_at: Some(Millis(i64::MAX / 2)),
+                expires_at: Some(Timestamp(i64::MAX / 2)),
                 took: None,
             },
         },
         Action::Download(order) => {
             let artifact = artifact(order.node, &order.key.to_string());
-            Event::Downloaded { node: order.node, attempt: order.attempt, artifact, spent: None }
+            Event::Downloaded { node: order.node, attempt: order.attempt, artifact, cost: None }
         }
         Action::Discard { .. } | Action::Forget { .. } | Action::Join { .. } | Action::Wake { .. } => {
             return None;

@@ -18,7 +18,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(150);
 
 /// Whether an event is the result of a submission.
 pub(super) fn resolves_submission(event: &Event) -> bool {
-    matches!(event, Event::Submitted { .. } | Event::Refused { .. } | Event::Lost { .. })
+    matches!(event, Event::Submitted { .. } | Event::Refused { .. } | Event::Indeterminate { .. })
 }
 
 /// Waits for the responses to all POSTs in progress, tries once more to append `unsaved`, and returns the tasks that could not be recorded.
@@ -67,9 +67,9 @@ pub(super) async fn drain(
 
 fn attempt_of(event: &Event) -> Option<&AttemptId> {
     match event {
-        Event::Submitted { attempt, .. } | Event::Refused { attempt, .. } | Event::Lost { attempt, .. } => {
-            Some(attempt)
-        }
+        Event::Submitted { attempt, .. }
+        | Event::Refused { attempt, .. }
+        | Event::Indeterminate { attempt, .. } => Some(attempt),
         _ => None,
     }
 }

@@ -17,7 +17,7 @@ use crate::ledger::Ledger;
 use crate::provider::{Provider, Submission, SubmissionLookup, digest};
 use crate::time::Clock;
 use scheduler::{
-    Action, AttemptId, Event, Failure, FailureKind, Millis, Refusal, RefusalKind, RunState, parts_of,
+    Action, AttemptId, Event, Failure, FailureKind, Refusal, RefusalKind, RunState, Timestamp, key_parts,
 };
 
 /// Complete requests by attempt, until their intent is durable.
@@ -49,24 +49,29 @@ pub(super) struct EffectRunner {
 }
 
 impl EffectRunner {
-    pub(super) fn execute(&mut self, action: Action, state: &RunState, now: Millis) -> Result<(), RunError> {
+    pub(super) fn execute(
+        &mut self,
+        action: Action,
+        state: &RunState,
+        now: Timestamp,
+    ) -> Result<(), RunError> {
         match action {
-            Action::Look { node, key, at } => self.look(node, key, at, state, now),
+            Action::LookUp { node, key, not_before } => self.look_up(node, key, not_before, state, now),
             Action::Prepare { node, key, inline } => self.prepare(node, key, inline, state, now),
             Action::Submit { node, attempt } => self.submit(node, attempt),
             Action::Discard { node, attempt } => {
                 self.take_prepared(&attempt);
                 let failure =
                     Failure::new(FailureKind::Transient, "the run ended before the request was sent");
-                let refusal = Refusal { kind: RefusalKind::Again, failure, retry_after: None };
+                let refusal = Refusal { kind: RefusalKind::Retryable, failure, retry_after: None };
                 self.send(Event::Refused { node, attempt, refusal });
             }
             Action::Poll { node, attempt, task } => {
                 let provider = Arc::clone(&self.provider);
                 let span = trace::poll(&self.span, &self.plan, node, &attempt, &task);
                 self.spawn(async move {
-                    let answer = provider.poll(&task).instrument(span).await;
-                    Event::Answered { node, attempt, answer }
+                    let result = provider.poll(&task).instrument(span).await;
+                    Event::Polled { node, attempt, result }
                 });
             }
             Action::Forget { attempt } => self.ledger.forget(&attempt, now)?,
@@ -78,7 +83,7 @@ impl EffectRunner {
                 let target = self.output_dir.join(file_name(self.plan.node(download.node), &download.key));
                 let run = self.span.clone();
                 self.spawn(async move {
-                    clock.sleep_until(download.at).await;
+                    clock.sleep_until(download.not_before).await;
                     let (node, attempt) = (download.node, download.attempt.clone());
                     let span = trace::download(&run, &plan, node, &attempt, &download.task);
                     match download::fetch(&*provider, &download, &target, &store, &tools)
@@ -86,35 +91,39 @@ impl EffectRunner {
                         .await
                     {
                         Ok(artifact) => {
-                            let spent = budget.came_to(&plan, node, artifact.seconds);
-                            Event::Downloaded { node, attempt, artifact, spent }
+                            let cost = budget.actual_cost(&plan, node, artifact.seconds);
+                            Event::Downloaded { node, attempt, artifact, cost }
                         }
-                        Err(download::DownloadError { failure, kept }) => {
-                            Event::NotDownloaded { node, attempt, failure, kept }
+                        Err(download::DownloadError { failure, kept: partial_bytes }) => {
+                            Event::DownloadFailed { node, attempt, failure, partial_bytes }
                         }
                     }
                 });
             }
-            Action::Join { at } => self.join(at, state),
-            Action::Wake { at } => {
+            Action::Join { index } => self.join(index, state),
+            Action::Wake { deadline } => {
                 let clock = self.clock.clone();
                 self.spawn(async move {
-                    clock.sleep_until(at).await;
-                    Event::Woke
+                    clock.sleep_until(deadline).await;
+                    Event::TimerFired
                 });
             }
         }
         Ok(())
     }
 
-    fn prepare(&mut self, node: NodeIx, key: NodeKey, inline: bool, state: &RunState, now: Millis) {
+    fn prepare(&mut self, node: NodeIx, key: NodeKey, inline: bool, state: &RunState, now: Timestamp) {
         let sources = inputs::input_sources(node, state, &*self.provider, &self.workflow_dir, inline, now);
         let (plan, provider, prepared) =
             (Arc::clone(&self.plan), Arc::clone(&self.provider), Arc::clone(&self.prepared));
         let (attempt, tools) = (self.attempts.next(), Arc::clone(&self.tools));
-        let parts = parts_of(&self.plan, node, self.provider.identity(), |parent| state.artifact(parent));
-        let work = if provider.is_paid() { state.work(node).map(|work| work.to_string()) } else { None };
-        let (held, anew) = (state.budget().hold(&plan, node), state.anew(node));
+        let parts = key_parts(&self.plan, node, self.provider.identity(), |parent| state.artifact(parent));
+        let service_independent_key = if provider.is_paid() {
+            state.service_independent_key(node).map(|key| key.to_string())
+        } else {
+            None
+        };
+        let (reservation, forced_rerun) = (state.budget().reservation(&plan, node), state.forced_rerun(node));
         self.spawn(async move {
             let prepare = async {
                 let by_url = sources.iter().any(inputs::InputSource::is_by_url);
@@ -134,13 +143,13 @@ impl EffectRunner {
                         key: key.to_string(),
                         digest,
                         by_url,
-                        work,
-                        held,
-                        anew,
+                        service_independent_key,
+                        reservation,
+                        forced_rerun,
                         parts,
                     }
                 }
-                Err(failure) => Event::Unprepared { node, failure },
+                Err(failure) => Event::PrepareFailed { node, failure },
             }
         });
     }
@@ -148,7 +157,7 @@ impl EffectRunner {
     fn submit(&mut self, node: NodeIx, attempt: AttemptId) {
         let Some(request) = self.take_prepared(&attempt) else {
             let failure = Failure::new(FailureKind::Local, "the prepared request is gone");
-            let refusal = Refusal { kind: RefusalKind::Again, failure, retry_after: None };
+            let refusal = Refusal { kind: RefusalKind::Retryable, failure, retry_after: None };
             self.send(Event::Refused { node, attempt, refusal });
             return;
         };
@@ -165,17 +174,17 @@ impl EffectRunner {
                 Submission::Refused(refusal) => Event::Refused { node, attempt, refusal },
                 Submission::Indeterminate(reason) => {
                     match provider.find_tasks(&request.digest, since).await {
-                        SubmissionLookup::Unsupported => Event::Lost { node, attempt, reason },
+                        SubmissionLookup::Unsupported => Event::Indeterminate { node, attempt, reason },
                         SubmissionLookup::Tasks(tasks) => {
                             match ledger.account_for(&attempt, &tasks, clock.now()) {
                                 Ok(Some(task)) => Event::Submitted { node, attempt, task },
                                 Ok(None) => {
                                     let failure = Failure::new(FailureKind::Transient, reason);
                                     let refusal =
-                                        Refusal { kind: RefusalKind::Again, failure, retry_after: None };
+                                        Refusal { kind: RefusalKind::Retryable, failure, retry_after: None };
                                     Event::Refused { node, attempt, refusal }
                                 }
-                                Err(_) => Event::Lost { node, attempt, reason },
+                                Err(_) => Event::Indeterminate { node, attempt, reason },
                             }
                         }
                     }
@@ -184,8 +193,8 @@ impl EffectRunner {
         });
     }
 
-    fn join(&mut self, at: usize, state: &RunState) {
-        let Some(film) = self.plan.films().get(at) else { return };
+    fn join(&mut self, index: usize, state: &RunState) {
+        let Some(film) = self.plan.films().get(index) else { return };
         let clips: Vec<_> = film
             .clips
             .iter()
@@ -197,8 +206,8 @@ impl EffectRunner {
         let span = trace::join(&self.span, &film.output);
         self.spawn(async move {
             match join::join(clips, target, ledger, tools).instrument(span).await {
-                Ok(film) => Event::Joined { at, film },
-                Err(failure) => Event::NotJoined { at, failure },
+                Ok(film) => Event::FilmJoined { index, film },
+                Err(failure) => Event::JoinFailed { index, failure },
             }
         });
     }

@@ -10,7 +10,7 @@ use workflow::plan::{Frame, NodeIx, Source};
 
 use crate::blocking::run_blocking;
 use crate::provider::Provider;
-use scheduler::{Failure, FailureKind, Millis, RunState};
+use scheduler::{Failure, FailureKind, RunState, Timestamp};
 
 /// How long a frame's address must remain valid to be used.
 const URL_EXPIRY_MARGIN: Duration = Duration::from_mins(5);
@@ -40,7 +40,7 @@ pub(super) fn input_sources(
     provider: &dyn Provider,
     workflow_dir: &Path,
     inline: bool,
-    now: Millis,
+    now: Timestamp,
 ) -> Vec<InputSource> {
     state
         .plan()

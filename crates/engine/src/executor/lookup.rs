@@ -6,7 +6,7 @@ use crate::artifact_store::Verify;
 use crate::blocking::run_blocking;
 use crate::ledger::{AttemptRow, AttemptState, Ledger, LedgerError, Snapshot};
 use crate::provider::{Provider, SubmissionLookup};
-use scheduler::{Millis, Prior};
+use scheduler::{ExistingWork, Timestamp};
 
 /// The existing work for a key that no attempt holds: none, or an attempt for the same work in flight at another service than `service`.
 /// `None` where an attempt holds the key and [`existing_work`] is needed.
@@ -15,7 +15,7 @@ pub(super) fn unrecorded_work(
     service: &str,
     key: &str,
     work: Option<&str>,
-) -> Result<Option<Prior>, LedgerError> {
+) -> Result<Option<ExistingWork>, LedgerError> {
     if ledger.attempt_holding(key)?.is_some() {
         return Ok(None);
     }
@@ -23,7 +23,7 @@ pub(super) fn unrecorded_work(
         Some(work) => ledger.in_flight_at_other_service(work, service)?,
         None => None,
     };
-    Ok(Some(other.map_or(Prior::Nothing, |row| Prior::AtOther {
+    Ok(Some(other.map_or(ExistingWork::None, |row| ExistingWork::OtherService {
         service: row.service,
         attempt: row.attempt,
         task: row.task,
@@ -39,29 +39,37 @@ pub(super) async fn existing_work(
     work: Option<&str>,
     target: PathBuf,
     verify: Verify,
-    now: Millis,
-) -> Result<Prior, LedgerError> {
+    now: Timestamp,
+) -> Result<ExistingWork, LedgerError> {
     let Some(row) = ledger.attempt_holding(key)? else {
         // Another run has released the key since.
         let work = ledger.with_snapshot(|ledger| unrecorded_work(ledger, provider.identity(), key, work))?;
-        return Ok(work.unwrap_or(Prior::Nothing));
+        return Ok(work.unwrap_or(ExistingWork::None));
     };
     match row.state {
         AttemptState::Completed | AttemptState::Submitted => {
             task_or_artifact(ledger, row, Some(target), verify).await
         }
-        AttemptState::Intended if ledger.is_alive(&row.run) => Ok(Prior::Busy { run: row.run }),
-        AttemptState::GivenUp => Ok(Prior::GivenUp { attempt: row.attempt }),
+        AttemptState::Intended if ledger.is_alive(&row.run) => {
+            Ok(ExistingWork::ClaimedByRun { run: row.run })
+        }
+        AttemptState::GivenUp => Ok(ExistingWork::Abandoned { attempt: row.attempt }),
         AttemptState::Intended | AttemptState::Ambiguous => {
             let SubmissionLookup::Tasks(tasks) = provider.find_tasks(&row.digest, row.intended_at).await
             else {
-                return Ok(Prior::Unanswered { attempt: row.attempt, at: row.intended_at });
+                return Ok(ExistingWork::Indeterminate {
+                    attempt: row.attempt,
+                    intended_at: row.intended_at,
+                });
             };
             Ok(match ledger.account_for(&row.attempt, &tasks, now)? {
-                Some(task) => {
-                    Prior::Out { attempt: row.attempt, task, since: row.intended_at, was_downloaded: false }
-                }
-                None => Prior::Nothing,
+                Some(task) => ExistingWork::InFlight {
+                    attempt: row.attempt,
+                    task,
+                    since: row.intended_at,
+                    was_downloaded: false,
+                },
+                None => ExistingWork::None,
             })
         }
     }
@@ -74,16 +82,18 @@ pub(crate) async fn recorded_work(
     key: &str,
     target: Option<PathBuf>,
     verify: Verify,
-) -> Result<Prior, LedgerError> {
-    let Some(row) = ledger.attempt_holding(key)? else { return Ok(Prior::Nothing) };
+) -> Result<ExistingWork, LedgerError> {
+    let Some(row) = ledger.attempt_holding(key)? else { return Ok(ExistingWork::None) };
     match row.state {
         AttemptState::Completed | AttemptState::Submitted => {
             task_or_artifact(ledger, row, target, verify).await
         }
-        AttemptState::Intended if ledger.is_alive(&row.run) => Ok(Prior::Busy { run: row.run }),
-        AttemptState::GivenUp => Ok(Prior::GivenUp { attempt: row.attempt }),
+        AttemptState::Intended if ledger.is_alive(&row.run) => {
+            Ok(ExistingWork::ClaimedByRun { run: row.run })
+        }
+        AttemptState::GivenUp => Ok(ExistingWork::Abandoned { attempt: row.attempt }),
         AttemptState::Intended | AttemptState::Ambiguous => {
-            Ok(Prior::Unanswered { attempt: row.attempt, at: row.intended_at })
+            Ok(ExistingWork::Indeterminate { attempt: row.attempt, intended_at: row.intended_at })
         }
     }
 }
@@ -93,13 +103,13 @@ async fn task_or_artifact(
     row: AttemptRow,
     target: Option<PathBuf>,
     verify: Verify,
-) -> Result<Prior, LedgerError> {
+) -> Result<ExistingWork, LedgerError> {
     let AttemptRow { attempt, task, artifact, submitted_at, intended_at, .. } = row;
     // The table's CHECK guarantees a task in these states.
-    let Some(task) = task else { return Ok(Prior::Unanswered { attempt, at: intended_at }) };
+    let Some(task) = task else { return Ok(ExistingWork::Indeterminate { attempt, intended_at }) };
     let since = submitted_at.unwrap_or(intended_at);
     let Some(artifact) = artifact else {
-        return Ok(Prior::Out { attempt, task, since, was_downloaded: false });
+        return Ok(ExistingWork::InFlight { attempt, task, since, was_downloaded: false });
     };
     let (store, known_at) = (ledger.store(), artifact.changed_at);
     let writes = target.is_some();
@@ -109,10 +119,10 @@ async fn task_or_artifact(
     });
     let found = found.await.map_err(|error| LedgerError::Io(std::io::Error::other(error)))??;
     let Some(artifact) = found else {
-        return Ok(Prior::Out { attempt, task, since, was_downloaded: true });
+        return Ok(ExistingWork::InFlight { attempt, task, since, was_downloaded: true });
     };
     if writes && artifact.changed_at != known_at {
         ledger.note_change(&attempt, artifact.changed_at)?;
     }
-    Ok(Prior::Made { attempt, task, artifact })
+    Ok(ExistingWork::Completed { attempt, task, artifact })
 }

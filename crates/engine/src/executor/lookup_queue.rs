@@ -13,7 +13,7 @@ use crate::artifact::file_name;
 use crate::artifact_store::Verify;
 use crate::blocking::run_blocking;
 use crate::ledger::{Ledger, LedgerError};
-use scheduler::{Event, Failure, FailureKind, Millis, Prior, RunState};
+use scheduler::{Event, ExistingWork, Failure, FailureKind, RunState, Timestamp};
 
 /// Lookups that read files or ask the service, at once.
 const MAX_CONCURRENT_LOOKUPS: usize = 8;
@@ -71,17 +71,24 @@ impl EffectRunner {
         ));
     }
 
-    pub(super) fn look(&mut self, node: NodeIx, key: NodeKey, at: Millis, state: &RunState, now: Millis) {
-        let work = if self.provider.is_paid() { state.work(node) } else { None };
+    pub(super) fn look_up(
+        &mut self,
+        node: NodeIx,
+        key: NodeKey,
+        not_before: Timestamp,
+        state: &RunState,
+        now: Timestamp,
+    ) {
+        let work = if self.provider.is_paid() { state.service_independent_key(node) } else { None };
         let is_selected = state.is_selected(node);
         let (request, lookups) = (LookupRequest { node, key, work, is_selected }, self.lookups.clone());
-        if at <= now {
+        if not_before <= now {
             drop(lookups.send(request));
             return;
         }
         let clock = self.clock.clone();
         self.tasks.spawn(async move {
-            clock.sleep_until(at).await;
+            clock.sleep_until(not_before).await;
             drop(lookups.send(request));
         });
     }
@@ -141,12 +148,12 @@ impl LookupQueue {
     }
 }
 
-fn answered(node: NodeIx, key: String, found: Result<Prior, LedgerError>) -> Event {
+fn answered(node: NodeIx, key: String, found: Result<ExistingWork, LedgerError>) -> Event {
     match found {
-        Ok(prior) => Event::Looked { node, key, prior },
+        Ok(existing) => Event::LookupDone { node, key, existing },
         // A ledger that cannot be read is fatal; appending this event says so, with the same words.
         Err(error) => {
-            Event::Unprepared { node, failure: Failure::new(FailureKind::Local, error.to_string()) }
+            Event::PrepareFailed { node, failure: Failure::new(FailureKind::Local, error.to_string()) }
         }
     }
 }

@@ -26,7 +26,9 @@ use crate::ledger::{Ledger, LedgerError, Persist};
 use crate::provider::Provider;
 use crate::reporter::Reporter;
 use crate::time::Clock;
-use scheduler::{AttemptId, Budget, Event, Keys, Policy, RunId, RunState, RunSummary, Scope, TaskId};
+use scheduler::{
+    AttemptId, Budget, Event, KeyResolver, Policy, RunId, RunScope, RunState, RunSummary, TaskId,
+};
 
 /// Events per ledger transaction, at most.
 const MAX_BATCH: usize = 1_024;
@@ -52,9 +54,9 @@ pub struct RunConfig {
     /// Spending limits and prices.
     pub budget: Budget,
     /// Resolves the key of each node: service identity, recorded salts and forced reruns.
-    pub keys: Keys,
+    pub keys: KeyResolver,
     /// The selected nodes, and whether to stop at the first failure.
-    pub scope: Scope,
+    pub scope: RunScope,
     /// How files of earlier runs are verified.
     pub verify: Verify,
     /// Becomes true when the user interrupts the run.
@@ -110,12 +112,12 @@ pub async fn run(
     fs_err::create_dir_all(&output_dir)?;
     let run_lock =
         Arc::new(ledger.begin(run.clone(), plan.name(), provider.identity(), budget.caps(), clock.now())?);
-    let submits = policy.submits.map_or(0, |rate| rate.most);
+    let submits = policy.submit_rate.map_or(0, |rate| rate.count);
     let mut state = RunState::new(Arc::clone(&plan), provider.identity(), policy)
         .with_budget(budget)
         .with_keys(config.keys)
-        .after_submissions(ledger.submission_times(provider.identity(), submits)?)
-        .after_tasks(ledger.task_durations(provider.identity())?);
+        .with_submission_times(ledger.submission_times(provider.identity(), submits)?)
+        .with_task_durations(ledger.task_durations(provider.identity())?);
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let (lookups, lookup_requests) = mpsc::unbounded_channel();
     let span = trace::run(&run, &plan, provider.identity());
@@ -135,7 +137,7 @@ pub async fn run(
         tasks: JoinSet::new(),
     };
     effects.start_lookups(lookup_requests, config.verify);
-    let mut events: Vec<Event> = config.scope.told(&plan).into_iter().chain([Event::Started]).collect();
+    let mut events: Vec<Event> = config.scope.to_event(&plan).into_iter().chain([Event::Started]).collect();
     let mut interruptible = true;
     loop {
         let now = clock.now();
@@ -144,7 +146,7 @@ pub async fn run(
         let batch = events
             .drain(..)
             .map(|event| {
-                let persist = if state.decides(&event, now) { Persist::Yes } else { Persist::No };
+                let persist = if state.must_persist(&event, now) { Persist::Yes } else { Persist::No };
                 (event, persist)
             })
             .collect();

@@ -2,7 +2,7 @@
 //!
 //! Invariant: only names, ids, kinds and numbers are recorded. Text of the service may contain signed addresses.
 
-use scheduler::{Answer, AttemptId, Event, FilmOutcome, Outcome, Prior, RunId, RunState, TaskId};
+use scheduler::{AttemptId, Event, ExistingWork, FilmOutcome, Outcome, PollResult, RunId, RunState, TaskId};
 use tracing::{Span, debug, field, info, info_span, trace, warn};
 use workflow::plan::{NodeIx, Plan};
 
@@ -37,46 +37,48 @@ pub(super) fn join(run: &Span, film: &str) -> Span {
 pub(super) fn event(state: &RunState, event: &Event) {
     let node = event.node().map(|node| state.plan().node(node).name.as_str());
     match event {
-        Event::Scoped { only, fail_fast } => {
+        Event::RunConfigured { only, fail_fast } => {
             info!(only = only.as_ref().map(Vec::len), fail_fast, "told more than the plan");
         }
-        Event::Started | Event::Woke => trace!(event = event.kind().as_str()),
-        Event::Looked { prior, .. } | Event::Taken { prior, .. } => {
-            info!(node, found = existing_work(prior), "looked up");
+        Event::Started | Event::TimerFired => trace!(event = event.kind().as_str()),
+        Event::LookupDone { existing, .. } | Event::ClaimConflict { existing, .. } => {
+            info!(node, found = existing_work(existing), "looked up");
         }
-        Event::Prepared { attempt, held, .. } => {
-            debug!(node, %attempt, held = held.cost, "the intent is on record");
+        Event::Prepared { attempt, reservation, .. } => {
+            debug!(node, %attempt, reserved = reservation.cost, "the intent is on record");
         }
-        Event::Capped { cap, .. } => info!(node, %cap, "a cap is reached"),
-        Event::Unprepared { failure, .. } => info!(node, kind = ?failure.kind, "the request cannot be made"),
+        Event::BudgetExceeded { limit, .. } => info!(node, %limit, "a cap is reached"),
+        Event::PrepareFailed { failure, .. } => {
+            info!(node, kind = ?failure.kind, "the request cannot be prepared");
+        }
         Event::Submitted { attempt, task, .. } => info!(node, %attempt, %task, "submitted"),
         Event::Refused { attempt, refusal, .. } => {
             info!(node, %attempt, refusal = ?refusal.kind, kind = ?refusal.failure.kind, wait = ?refusal.retry_after, "refused");
         }
-        Event::Lost { attempt, .. } => warn!(node, %attempt, "the answer is lost"),
-        Event::Answered { attempt, answer, .. } => match answer {
-            Answer::Running { progress, .. } => debug!(node, %attempt, progress, "not yet"),
-            Answer::Completed { .. } => info!(node, %attempt, "rendered"),
-            Answer::Failed { failure } => info!(node, %attempt, kind = ?failure.kind, "the task failed"),
-            Answer::Missing { expired } => {
+        Event::Indeterminate { attempt, .. } => warn!(node, %attempt, "the result is lost"),
+        Event::Polled { attempt, result, .. } => match result {
+            PollResult::Running { progress, .. } => debug!(node, %attempt, progress, "not yet"),
+            PollResult::Completed { .. } => info!(node, %attempt, "rendered"),
+            PollResult::Failed { failure } => info!(node, %attempt, kind = ?failure.kind, "the task failed"),
+            PollResult::NotFound { expired } => {
                 info!(node, %attempt, expired, "the service does not know the task");
             }
-            Answer::Later { retry_after, .. } => {
+            PollResult::Throttled { retry_after, .. } => {
                 info!(node, %attempt, wait = ?retry_after, "asked too often");
             }
-            Answer::Unreachable { .. } => info!(node, %attempt, "the service cannot be reached"),
-            Answer::Unusable { failure } => {
+            PollResult::Unreachable { .. } => info!(node, %attempt, "the service cannot be reached"),
+            PollResult::Unauthorized { failure } => {
                 info!(node, %attempt, kind = ?failure.kind, "the account does not work");
             }
         },
-        Event::Downloaded { attempt, artifact, spent, .. } => {
-            info!(node, %attempt, bytes = artifact.bytes, seconds = artifact.seconds, spent, "downloaded");
+        Event::Downloaded { attempt, artifact, cost, .. } => {
+            info!(node, %attempt, bytes = artifact.bytes, seconds = artifact.seconds, cost, "downloaded");
         }
-        Event::NotDownloaded { attempt, failure, kept, .. } => {
-            info!(node, %attempt, kind = ?failure.kind, kept, "not downloaded this time");
+        Event::DownloadFailed { attempt, failure, partial_bytes, .. } => {
+            info!(node, %attempt, kind = ?failure.kind, partial_bytes, "not downloaded this time");
         }
-        Event::Joined { film, .. } => info!(seconds = film.seconds, reused = film.reused, "joined"),
-        Event::NotJoined { failure, .. } => info!(kind = ?failure.kind, "not joined"),
+        Event::FilmJoined { film, .. } => info!(seconds = film.seconds, reused = film.reused, "joined"),
+        Event::JoinFailed { failure, .. } => info!(kind = ?failure.kind, "not joined"),
         Event::Interrupted => info!("asked to end"),
     }
     for node in state.changed() {
@@ -89,15 +91,15 @@ pub(super) fn event(state: &RunState, event: &Event) {
     }
 }
 
-fn existing_work(prior: &Prior) -> &'static str {
-    match prior {
-        Prior::Nothing => "nothing",
-        Prior::Made { .. } => "the video",
-        Prior::Out { .. } => "a task that is out",
-        Prior::Unanswered { .. } => "a submission without an answer",
-        Prior::GivenUp { .. } => "a submission that was given up",
-        Prior::AtOther { .. } => "the same work at another service",
-        Prior::Busy { .. } => "another run that submits it",
+fn existing_work(existing: &ExistingWork) -> &'static str {
+    match existing {
+        ExistingWork::None => "nothing",
+        ExistingWork::Completed { .. } => "the video",
+        ExistingWork::InFlight { .. } => "a task that is out",
+        ExistingWork::Indeterminate { .. } => "a submission without an answer",
+        ExistingWork::Abandoned { .. } => "a submission that was given up",
+        ExistingWork::OtherService { .. } => "the same work at another service",
+        ExistingWork::ClaimedByRun { .. } => "another run that submits it",
     }
 }
 
@@ -105,7 +107,7 @@ fn ended(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Done { .. } => "done",
         Outcome::Failed { .. } => "failed",
-        Outcome::Ambiguous { .. } => "ambiguous",
+        Outcome::Indeterminate { .. } => "ambiguous",
         Outcome::Detached { .. } => "detached",
         Outcome::Blocked { .. } => "blocked",
         Outcome::Unpicked { .. } => "unpicked",

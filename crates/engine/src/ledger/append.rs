@@ -7,7 +7,7 @@ use super::attempt_state::holds_key;
 use super::totals::{self, AttemptEnd, BudgetDelta, Settlement};
 use super::{Ledger, LedgerError, RunLock};
 use crate::failpoint::{self, Boundary};
-use scheduler::{Answer, Artifact, AttemptId, Event, Film, Millis, Prior, RunId};
+use scheduler::{Artifact, AttemptId, Event, ExistingWork, Film, PollResult, RunId, Timestamp};
 
 /// The format of an event's stored body.
 const EVENT_VERSION: i64 = 1;
@@ -17,14 +17,14 @@ const EVENT_VERSION: i64 = 1;
 pub enum Persist {
     /// It decides something.
     Yes,
-    /// It decides nothing ([`scheduler::RunState::decides`]).
+    /// It decides nothing ([`scheduler::RunState::must_persist`]).
     No,
 }
 
 impl Ledger {
     /// Appends what happened at `at`, durably and as a whole, and returns what is to be applied: the same events, except for an intent that
-    /// is not written. Where its key has a live attempt already it comes back as [`Event::Taken`], where it would cross a cap of the run as
-    /// [`Event::Capped`].
+    /// is not written. Where its key has a live attempt already it comes back as [`Event::ClaimConflict`], where it would cross a cap of the run as
+    /// [`Event::BudgetExceeded`].
     ///
     /// # Errors
     /// When the events could not be made durable; none of them has been.
@@ -32,7 +32,7 @@ impl Ledger {
         &self,
         run_lock: &RunLock,
         plan: &Plan,
-        at: Millis,
+        at: Timestamp,
         events: Vec<(Event, Persist)>,
     ) -> Result<Vec<Event>, LedgerError> {
         for (event, persist) in &events {
@@ -76,7 +76,7 @@ impl Ledger {
     ///
     /// # Errors
     /// When that could not be recorded.
-    pub fn forget(&self, attempt: &AttemptId, at: Millis) -> Result<(), LedgerError> {
+    pub fn forget(&self, attempt: &AttemptId, at: Timestamp) -> Result<(), LedgerError> {
         failpoint::hit(Boundary::Before, "forget");
         let mut connection = self.connection();
         let wrap = |source| self.sqlite(source);
@@ -122,7 +122,7 @@ impl Ledger {
         delta: &mut BudgetDelta,
         run_lock: &RunLock,
         plan: &Plan,
-        at: Millis,
+        at: Timestamp,
         event: Event,
         persist: Persist,
     ) -> rusqlite::Result<Event> {
@@ -143,35 +143,35 @@ impl Ledger {
                 let end = AttemptEnd { state: "refused", settled: Settlement::Released, failure, at };
                 delta.end(transaction, attempt, end)?;
             }
-            Event::Lost { attempt, reason, .. } => {
+            Event::Indeterminate { attempt, reason, .. } => {
                 transaction.execute(
                     "UPDATE attempts SET state = 'ambiguous', failure = ?2 WHERE id = ?1",
                     (attempt.as_str(), reason.as_str()),
                 )?;
             }
-            Event::Answered { attempt, answer: Answer::Failed { failure }, .. } => {
+            Event::Polled { attempt, result: PollResult::Failed { failure }, .. } => {
                 let failure = Some(failure.message.as_str());
                 let end = AttemptEnd { state: "failed", settled: Settlement::Full, failure, at };
                 delta.end(transaction, attempt, end)?;
             }
-            Event::Downloaded { attempt, artifact, spent, .. } => {
-                let settled = spent.map_or(Settlement::Full, Settlement::Actual);
+            Event::Downloaded { attempt, artifact, cost, .. } => {
+                let settled = cost.map_or(Settlement::Full, Settlement::Actual);
                 let end = AttemptEnd { state: "completed", settled, failure: None, at };
                 delta.end(transaction, attempt, end)?;
                 self.write_artifact(transaction, attempt, artifact, at)?;
             }
-            Event::Joined { film, .. } => self.write_film(transaction, film, at)?,
-            Event::Scoped { .. }
+            Event::FilmJoined { film, .. } => self.write_film(transaction, film, at)?,
+            Event::RunConfigured { .. }
             | Event::Started
-            | Event::Looked { .. }
+            | Event::LookupDone { .. }
             | Event::Prepared { .. }
-            | Event::Taken { .. }
-            | Event::Capped { .. }
-            | Event::Unprepared { .. }
-            | Event::Answered { .. }
-            | Event::NotDownloaded { .. }
-            | Event::NotJoined { .. }
-            | Event::Woke
+            | Event::ClaimConflict { .. }
+            | Event::BudgetExceeded { .. }
+            | Event::PrepareFailed { .. }
+            | Event::Polled { .. }
+            | Event::DownloadFailed { .. }
+            | Event::JoinFailed { .. }
+            | Event::TimerFired
             | Event::Interrupted => {}
         }
         if persist == Persist::Yes {
@@ -192,7 +192,7 @@ impl Ledger {
         transaction: &Transaction<'_>,
         attempt: &AttemptId,
         artifact: &Artifact,
-        at: Millis,
+        at: Timestamp,
     ) -> rusqlite::Result<()> {
         transaction
             .prepare_cached(
@@ -216,7 +216,7 @@ impl Ledger {
         Ok(())
     }
 
-    fn write_film(&self, transaction: &Transaction<'_>, film: &Film, at: Millis) -> rusqlite::Result<()> {
+    fn write_film(&self, transaction: &Transaction<'_>, film: &Film, at: Timestamp) -> rusqlite::Result<()> {
         if film.reused {
             return Ok(());
         }
@@ -245,21 +245,31 @@ fn write_intent(
     delta: &mut BudgetDelta,
     run_lock: &RunLock,
     plan: &Plan,
-    at: Millis,
+    at: Timestamp,
     event: Event,
 ) -> rusqlite::Result<Event> {
-    let Event::Prepared { node: ix, attempt, key, digest, work, held, anew, parts, by_url: _ } = &event
+    let Event::Prepared {
+        node: ix,
+        attempt,
+        key,
+        digest,
+        service_independent_key,
+        reservation,
+        forced_rerun,
+        parts,
+        by_url: _,
+    } = &event
     else {
         return Ok(event);
     };
     if let Some(other) = live_run(transaction, key)? {
-        return Ok(Event::Taken { node: *ix, prior: Prior::Busy { run: other } });
+        return Ok(Event::ClaimConflict { node: *ix, existing: ExistingWork::ClaimedByRun { run: other } });
     }
     let node = plan.node(*ix);
-    let amount = held.amount();
+    let amount = reservation.amount();
     let (caps, spent_before) = run_lock.caps();
-    if let Some(cap) = totals::crossed_by(transaction, delta, caps, spent_before, amount)? {
-        return Ok(Event::Capped { node: *ix, cap });
+    if let Some(limit) = totals::exceeded_by(transaction, delta, caps, spent_before, amount)? {
+        return Ok(Event::BudgetExceeded { node: *ix, limit });
     }
     let parts = serde_json::to_string(parts)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
@@ -273,19 +283,19 @@ fn write_intent(
             run_lock.run().as_str(),
             node.name.as_str(),
             key.as_str(),
-            work.as_deref(),
+            service_independent_key.as_deref(),
             &*node.model,
-            held.video_ms as f64 / 1e3,
+            reservation.video_ms as f64 / 1e3,
             digest.as_str(),
             at.0,
-            held.cost,
+            reservation.cost,
             parts,
         ))?;
     delta.hold(amount);
-    if let Some(anew) = anew {
+    if let Some(forced) = forced_rerun {
         transaction
             .prepare_cached("INSERT OR REPLACE INTO salts (key, salt, run, at) VALUES (?1, ?2, ?3, ?4)")?
-            .execute((anew.key.as_str(), anew.salt.as_str(), run_lock.run().as_str(), at.0))?;
+            .execute((forced.key.as_str(), forced.salt.as_str(), run_lock.run().as_str(), at.0))?;
     }
     Ok(event)
 }

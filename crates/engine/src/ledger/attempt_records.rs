@@ -3,7 +3,7 @@
 use workflow::plan::KeyPart;
 
 use super::{Ledger, LedgerError};
-use scheduler::{AttemptId, Millis};
+use scheduler::{AttemptId, Timestamp};
 
 /// How many attempts of a shot are read, at most.
 const MAX_ATTEMPTS: i64 = 20_000;
@@ -18,7 +18,7 @@ pub struct AttemptRecord {
     /// What it came to, in the ledger's word.
     pub state: String,
     /// When the intent was written.
-    pub intended_at: Millis,
+    pub intended_at: Timestamp,
     /// The parts of its key; `None` where the version that created it did not store them.
     pub parts: Option<Vec<KeyPart>>,
 }
@@ -44,7 +44,7 @@ impl Ledger {
                         attempt: AttemptId(row.get(0)?),
                         node: row.get(1)?,
                         state: row.get(2)?,
-                        intended_at: Millis(row.get(3)?),
+                        intended_at: Timestamp(row.get(3)?),
                         parts,
                     })
                 })?

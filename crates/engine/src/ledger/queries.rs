@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::attempt_state::{holds_key, is_in_flight};
 use super::{Ledger, LedgerError};
-use scheduler::{Artifact, AttemptId, Event, Film, Millis, RunId, TaskId};
+use scheduler::{Artifact, AttemptId, Event, Film, RunId, TaskId, Timestamp};
 
 /// The states of an attempt that keep its key from being submitted again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,9 +47,9 @@ pub struct AttemptRow {
     /// SHA-256 of the canonical request body.
     pub digest: String,
     /// When the intent was written.
-    pub intended_at: Millis,
+    pub intended_at: Timestamp,
     /// When its task was accepted.
-    pub submitted_at: Option<Millis>,
+    pub submitted_at: Option<Timestamp>,
     /// What is known of the trouble with it.
     pub failure: Option<String>,
     /// Its video, as it was downloaded. Whether the file is still there is not said.
@@ -184,7 +184,7 @@ impl Ledger {
     ///
     /// # Errors
     /// When the ledger cannot be read or holds an event of another version.
-    pub fn events(&self, run: &RunId) -> Result<Vec<(Millis, Event)>, LedgerError> {
+    pub fn events(&self, run: &RunId) -> Result<Vec<(Timestamp, Event)>, LedgerError> {
         let connection = self.connection();
         let read = || {
             let mut statement =
@@ -199,7 +199,7 @@ impl Ledger {
                             error.into(),
                         )
                     })?;
-                    Ok((Millis(row.get(0)?), event))
+                    Ok((Timestamp(row.get(0)?), event))
                 })?
                 .collect::<rusqlite::Result<Vec<_>>>()
         };
@@ -225,7 +225,7 @@ impl Ledger {
                 width: row.get(13)?,
                 height: row.get(14)?,
                 last_frame_url: row.get(15)?,
-                expires_at: row.get::<_, Option<i64>>(16)?.map(Millis),
+                expires_at: row.get::<_, Option<i64>>(16)?.map(Timestamp),
                 changed_at: row.get(17)?,
             }),
         };
@@ -240,8 +240,8 @@ impl Ledger {
             held: row.get(21)?,
             task: row.get::<_, Option<String>>(4)?.map(TaskId),
             digest: row.get(5)?,
-            intended_at: Millis(row.get(6)?),
-            submitted_at: row.get::<_, Option<i64>>(7)?.map(Millis),
+            intended_at: Timestamp(row.get(6)?),
+            submitted_at: row.get::<_, Option<i64>>(7)?.map(Timestamp),
             failure: row.get(8)?,
             artifact,
         })

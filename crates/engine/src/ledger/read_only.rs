@@ -10,8 +10,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 use super::{LedgerError, run_lock, schema, service_stats, totals};
 use scheduler::budget::Amount;
 use scheduler::history::Recorded;
-use scheduler::polling::{Book, Class};
-use scheduler::{AttemptId, Millis, RunId, TaskId};
+use scheduler::polling::{Class, DurationStats};
+use scheduler::{AttemptId, RunId, TaskId, Timestamp};
 
 /// How long a read waits for a writer's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -34,9 +34,9 @@ pub struct RunRow {
     /// The identity of its service.
     pub service: String,
     /// When it started.
-    pub started_at: Millis,
+    pub started_at: Timestamp,
     /// When it ended regularly.
-    pub ended_at: Option<Millis>,
+    pub ended_at: Option<Timestamp>,
     /// Whether its process is alive.
     pub is_alive: bool,
 }
@@ -59,7 +59,7 @@ pub struct InFlightAttempt {
     /// Its task; `None` where it is not known to be accepted.
     pub task: Option<TaskId>,
     /// When it was accepted, or when the intent was written.
-    pub since: Millis,
+    pub since: Timestamp,
     /// The reserved cost in millionths, where a price was known.
     pub held: Option<i64>,
     /// The last error, for people.
@@ -112,8 +112,8 @@ impl LedgerReader {
                     run: RunId(row.get(0)?),
                     workflow: row.get(1)?,
                     service: row.get(2)?,
-                    started_at: Millis(row.get(3)?),
-                    ended_at: row.get::<_, Option<i64>>(4)?.map(Millis),
+                    started_at: Timestamp(row.get(3)?),
+                    ended_at: row.get::<_, Option<i64>>(4)?.map(Timestamp),
                     is_alive: false,
                 })
             },
@@ -144,7 +144,7 @@ impl LedgerReader {
             |row| {
                 let body: String = row.get(3)?;
                 let Ok(event) = serde_json::from_str(&body) else { return Ok(None) };
-                Ok(Some(Recorded { seq: row.get(0)?, at: Millis(row.get(1)?), node: row.get(2)?, event }))
+                Ok(Some(Recorded { seq: row.get(0)?, at: Timestamp(row.get(1)?), node: row.get(2)?, event }))
             },
         )?;
         Ok(found.into_iter().flatten().collect())
@@ -170,7 +170,7 @@ impl LedgerReader {
                     service: row.get(4)?,
                     class: service_stats::class(row, 9)?,
                     task: row.get::<_, Option<String>>(5)?.map(TaskId),
-                    since: Millis(row.get(6)?),
+                    since: Timestamp(row.get(6)?),
                     held: row.get(7)?,
                     trouble: row.get(8)?,
                 })
@@ -187,19 +187,19 @@ impl LedgerReader {
         &self,
         open: &[InFlightAttempt],
     ) -> Result<HashMap<AttemptId, Duration>, LedgerError> {
-        let mut known: HashMap<&str, Book> = HashMap::new();
+        let mut known: HashMap<&str, DurationStats> = HashMap::new();
         for service in open.iter().map(|open| open.service.as_str()) {
             if !known.contains_key(service) {
                 let took = service_stats::task_durations(&self.connection, service)
                     .map_err(|source| self.sqlite(source))?;
-                let book = known.entry(service).or_default();
+                let stats = known.entry(service).or_default();
                 for (class, took) in took {
-                    book.of(class).note(took);
+                    stats.entry(class).record(took);
                 }
             }
         }
         let typical = open.iter().filter_map(|open| {
-            let seconds = known.get(open.service.as_str())?.known(&open.class)?.typical()?;
+            let seconds = known.get(open.service.as_str())?.get(&open.class)?.median()?;
             Some((open.attempt.clone(), Duration::try_from_secs_f64(seconds).ok()?))
         });
         Ok(typical.collect())

@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior};
 use super::totals::{AttemptEnd, BudgetDelta, Settlement};
 use super::{Ledger, LedgerError};
 use crate::failpoint::{self, Boundary};
-use scheduler::{AttemptId, Millis, RunId, TaskId};
+use scheduler::{AttemptId, RunId, TaskId, Timestamp};
 
 /// What became of a submission whose answer was lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Ledger {
         &self,
         attempt: &AttemptId,
         resolution: &Resolution,
-        at: Millis,
+        at: Timestamp,
     ) -> Result<(), LedgerError> {
         failpoint::hit(Boundary::Before, "resolved");
         let mut connection = self.connection();
@@ -74,7 +74,7 @@ impl Ledger {
         &self,
         attempt: &AttemptId,
         tasks: &[TaskId],
-        at: Millis,
+        at: Timestamp,
     ) -> Result<Option<TaskId>, LedgerError> {
         failpoint::hit(Boundary::Before, "accounted");
         let mut connection = self.connection();
@@ -107,7 +107,7 @@ fn record(
     transaction: &Transaction<'_>,
     attempt: &AttemptId,
     resolution: &Resolution,
-    at: Millis,
+    at: Timestamp,
 ) -> rusqlite::Result<bool> {
     let mut delta = BudgetDelta::default();
     delta.reopen(transaction, attempt)?;

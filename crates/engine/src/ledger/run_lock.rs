@@ -7,15 +7,15 @@ use rusqlite::TransactionBehavior;
 
 use super::{Ledger, LedgerError, totals};
 use crate::failpoint::{self, Boundary};
-use scheduler::budget::{Amount, Caps};
-use scheduler::{Millis, RunId};
+use scheduler::budget::{Amount, BudgetLimits};
+use scheduler::{RunId, Timestamp};
 
 /// The lock of a running run. Dropping it ends the run's liveness.
 #[derive(Debug)]
 pub struct RunLock {
     run: RunId,
     path: PathBuf,
-    caps: Caps,
+    caps: BudgetLimits,
     /// The total spent by all runs before this one: its caps apply to what is spent afterwards.
     spent_before: Amount,
     // Held for its lock.
@@ -29,7 +29,7 @@ impl RunLock {
         &self.run
     }
 
-    pub(super) fn caps(&self) -> (Caps, Amount) {
+    pub(super) fn caps(&self) -> (BudgetLimits, Amount) {
         (self.caps, self.spent_before)
     }
 }
@@ -51,8 +51,8 @@ impl Ledger {
         run: RunId,
         workflow: &str,
         service: &str,
-        caps: Caps,
-        now: Millis,
+        caps: BudgetLimits,
+        now: Timestamp,
     ) -> Result<RunLock, LedgerError> {
         let path = lock_path(&self.folder, &run);
         if let Some(folder) = path.parent() {
@@ -81,7 +81,7 @@ impl Ledger {
     ///
     /// # Errors
     /// When it cannot be recorded.
-    pub fn end(&self, run_lock: &RunLock, now: Millis) -> Result<(), LedgerError> {
+    pub fn end(&self, run_lock: &RunLock, now: Timestamp) -> Result<(), LedgerError> {
         failpoint::hit(Boundary::Before, "end");
         self.connection()
             .execute("UPDATE runs SET ended_at = ?2 WHERE id = ?1", (run_lock.run.as_str(), now.0))

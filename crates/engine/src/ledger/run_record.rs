@@ -6,7 +6,7 @@ use rusqlite::OptionalExtension as _;
 
 use super::{Ledger, LedgerError};
 use scheduler::last_run::RunRecord;
-use scheduler::{AttemptId, Event, Millis, RunId};
+use scheduler::{AttemptId, Event, RunId, Timestamp};
 
 impl Ledger {
     /// The last run of a workflow, by when it began.
@@ -20,7 +20,7 @@ impl Ledger {
                 .query_row(
                     "SELECT id, started_at FROM runs WHERE workflow = ?1 ORDER BY started_at DESC, rowid DESC LIMIT 1",
                     [workflow],
-                    |row| Ok((RunId(row.get(0)?), Millis(row.get(1)?))),
+                    |row| Ok((RunId(row.get(0)?), Timestamp(row.get(1)?))),
                 )
                 .optional()?;
             let Some((run, started_at)) = latest else { return Ok(None) };
@@ -38,7 +38,7 @@ impl Ledger {
                     |row| event(&row.get::<_, String>(0)?),
                 )
                 .optional()?
-                .filter(|event| matches!(event, Event::Scoped { .. }));
+                .filter(|event| matches!(event, Event::RunConfigured { .. }));
             let mut statement = connection.prepare("SELECT id FROM attempts WHERE state = 'expired'")?;
             let expired = statement
                 .query_map([], |row| row.get(0).map(AttemptId))?

@@ -7,7 +7,7 @@ use workflow::plan::KeyPart;
 
 use super::{Ledger, LedgerError};
 use scheduler::polling::Class;
-use scheduler::{Answer, AttemptId, Event, Millis};
+use scheduler::{AttemptId, Event, PollResult, Timestamp};
 
 /// How many of the newest events are searched for finished tasks.
 const MAX_EVENTS: i64 = 4_000;
@@ -19,14 +19,14 @@ impl Ledger {
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn submission_times(&self, service: &str, limit: u32) -> Result<Vec<Millis>, LedgerError> {
+    pub fn submission_times(&self, service: &str, limit: u32) -> Result<Vec<Timestamp>, LedgerError> {
         let connection = self.connection();
         let read = || {
             let mut statement = connection.prepare_cached(
                 "SELECT a.intended_at FROM attempts a JOIN runs r ON r.id = a.run
                  WHERE r.service = ?1 ORDER BY a.rowid DESC LIMIT ?2",
             )?;
-            let found = statement.query_map((service, limit), |row| row.get(0).map(Millis))?;
+            let found = statement.query_map((service, limit), |row| row.get(0).map(Timestamp))?;
             found.collect::<rusqlite::Result<Vec<_>>>()
         };
         let mut times = read().map_err(|error| self.sqlite(error))?;
@@ -49,7 +49,7 @@ pub(super) fn task_durations(
     connection: &Connection,
     service: &str,
 ) -> rusqlite::Result<Vec<(Class, Duration)>> {
-    let mut finished: Vec<(AttemptId, Millis, Option<Duration>)> = Vec::new();
+    let mut finished: Vec<(AttemptId, Timestamp, Option<Duration>)> = Vec::new();
     let mut events = connection.prepare_cached(
         "SELECT at, body FROM events
          WHERE seq > (SELECT COALESCE(MAX(seq), 0) FROM events) - ?1 AND body LIKE '{\"event\":\"answered\"%\"completed\"%'
@@ -59,10 +59,10 @@ pub(super) fn task_durations(
     while let Some(row) = rows.next()? {
         let body: String = row.get(1)?;
         // Events of another version are skipped.
-        if let Ok(Event::Answered { attempt, answer: Answer::Completed { took, .. }, .. }) =
+        if let Ok(Event::Polled { attempt, result: PollResult::Completed { took, .. }, .. }) =
             serde_json::from_str(&body)
         {
-            finished.push((attempt, Millis(row.get(0)?), took));
+            finished.push((attempt, Timestamp(row.get(0)?), took));
             if finished.len() == MAX_TASKS {
                 break;
             }
@@ -74,8 +74,8 @@ pub(super) fn task_durations(
     )?;
     let mut durations = Vec::with_capacity(finished.len());
     for (attempt, at, took) in finished.into_iter().rev() {
-        let found =
-            attempts.query_row((attempt.as_str(), service), |row| Ok((class(row, 0)?, Millis(row.get(3)?))));
+        let found = attempts
+            .query_row((attempt.as_str(), service), |row| Ok((class(row, 0)?, Timestamp(row.get(3)?))));
         if let Some((class, since)) = found.optional()? {
             let observed = at.since(since);
             durations.push((class, took.map_or(observed, |took| took.min(observed))));
@@ -88,5 +88,5 @@ pub(super) fn task_durations(
 pub(super) fn class(row: &Row<'_>, first: usize) -> rusqlite::Result<Class> {
     let parts: Option<String> = row.get(first + 2)?;
     let parts: Vec<KeyPart> = parts.and_then(|parts| serde_json::from_str(&parts).ok()).unwrap_or_default();
-    Ok(Class::of_parts(&row.get::<_, String>(first)?, row.get(first + 1)?, &parts))
+    Ok(Class::from_key_parts(&row.get::<_, String>(first)?, row.get(first + 1)?, &parts))
 }

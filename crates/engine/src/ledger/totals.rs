@@ -6,8 +6,8 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction};
 
 use super::attempt_state::is_in_flight;
 use super::{Ledger, LedgerError};
-use scheduler::budget::{Amount, Cap, Caps, Hold};
-use scheduler::{AttemptId, Millis};
+use scheduler::budget::{Amount, BudgetLimit, BudgetLimits, Reservation};
+use scheduler::{AttemptId, Timestamp};
 
 /// How an attempt stops holding what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,13 +35,13 @@ pub(super) fn sums(transaction: &Connection) -> rusqlite::Result<(Amount, Amount
 
 /// The cap that `more` would cross: over everything that is held, and all that was spent since `spent_before`. `delta` is what the
 /// transaction has changed so far.
-pub(super) fn crossed_by(
+pub(super) fn exceeded_by(
     transaction: &Transaction<'_>,
     delta: &BudgetDelta,
-    caps: Caps,
+    caps: BudgetLimits,
     spent_before: Amount,
     more: Amount,
-) -> rusqlite::Result<Option<Cap>> {
+) -> rusqlite::Result<Option<BudgetLimit>> {
     if caps.is_none() {
         return Ok(None);
     }
@@ -51,7 +51,7 @@ pub(super) fn crossed_by(
     sum += delta.spent;
     sum -= spent_before;
     sum += more;
-    Ok(caps.crossed_by(sum))
+    Ok(caps.exceeded_by(sum))
 }
 
 /// How an attempt ends.
@@ -64,7 +64,7 @@ pub(super) struct AttemptEnd<'a> {
     /// Why it failed, if it did.
     pub(super) failure: Option<&'a str>,
     /// When.
-    pub(super) at: Millis,
+    pub(super) at: Timestamp,
 }
 
 /// What one transaction changes in the sums: kept here and written once, because a transaction is a few hundred events.
@@ -89,7 +89,7 @@ impl BudgetDelta {
         end: AttemptEnd<'_>,
     ) -> rusqlite::Result<()> {
         let AttemptEnd { state, settled, failure, at } = end;
-        let came_to = match settled {
+        let actual_cost = match settled {
             Settlement::Released => Some(0),
             Settlement::Full => None,
             Settlement::Actual(cost) => Some(cost),
@@ -113,13 +113,15 @@ impl BudgetDelta {
                 "UPDATE attempts SET state = ?2, failure = ?3, ended_at = ?4,
                  spent = CASE WHEN held IS NULL THEN NULL ELSE COALESCE(?5, held) END WHERE id = ?1",
             )?
-            .execute((attempt.as_str(), state, failure, at.0, came_to))?;
-        let held = Hold { cost, ..Hold::of_seconds(seconds) }.amount();
+            .execute((attempt.as_str(), state, failure, at.0, actual_cost))?;
+        let held = Reservation { cost, ..Reservation::unpriced(seconds) }.amount();
         self.held -= held;
         self.spent += match settled {
             Settlement::Released => Amount::default(),
             Settlement::Full => held,
-            Settlement::Actual(came_to) => Amount { cost: if cost.is_some() { came_to } else { 0 }, ..held },
+            Settlement::Actual(actual_cost) => {
+                Amount { cost: if cost.is_some() { actual_cost } else { 0 }, ..held }
+            }
         };
         Ok(())
     }
@@ -139,7 +141,7 @@ impl BudgetDelta {
             )
             .optional()?;
         let Some((seconds, cost)) = given_up else { return Ok(()) };
-        let held = Hold { cost, ..Hold::of_seconds(seconds) }.amount();
+        let held = Reservation { cost, ..Reservation::unpriced(seconds) }.amount();
         self.held += held;
         self.spent -= held;
         Ok(())

@@ -6,7 +6,7 @@
 use client::{CallError, Status, TaskAnswer};
 
 use super::Submission;
-use scheduler::{Answer, Failure, FailureKind, Millis, Refusal, RefusalKind, TaskId};
+use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, TaskId, Timestamp};
 
 /// Terms in error codes and messages that indicate moderation.
 const MODERATION_TERMS: &[&str] = &[
@@ -52,20 +52,20 @@ pub(super) fn submission(called: Result<TaskAnswer, CallError>) -> Submission {
     match called {
         Ok(answer) => Submission::Accepted(TaskId(answer.id)),
         Err(CallError::NotSent { reason }) => {
-            refused(RefusalKind::Again, Failure::new(FailureKind::Transient, reason), None)
+            refused(RefusalKind::Retryable, Failure::new(FailureKind::Transient, reason), None)
         }
         Err(CallError::Lost { reason }) => Submission::Indeterminate(reason),
         Err(CallError::Refused(refusal)) => {
             let failure = failure(&refusal);
             let kind = match refusal.status {
-                400..=499 if failure.kind == FailureKind::Quota => RefusalKind::Service,
-                400..=499 if failure.kind == FailureKind::InputModerated => RefusalKind::Request,
-                429 => RefusalKind::Later,
-                401..=404 => RefusalKind::Service,
-                400..=499 => RefusalKind::Request,
-                503 => RefusalKind::Again,
+                400..=499 if failure.kind == FailureKind::Quota => RefusalKind::ServiceUnusable,
+                400..=499 if failure.kind == FailureKind::InputModerated => RefusalKind::InvalidRequest,
+                429 => RefusalKind::Throttled,
+                401..=404 => RefusalKind::ServiceUnusable,
+                400..=499 => RefusalKind::InvalidRequest,
+                503 => RefusalKind::Retryable,
                 // The contract's error body comes from the service; any other body may come from a gateway in front of it.
-                500 if refusal.error.is_some() => RefusalKind::Again,
+                500 if refusal.error.is_some() => RefusalKind::Retryable,
                 _ => {
                     let hint =
                         client::find_task_id(&refusal.body).map(|id| format!("; the answer names {id}"));
@@ -82,43 +82,47 @@ fn refused(kind: RefusalKind, failure: Failure, retry_after: Option<std::time::D
 }
 
 /// The result of a poll.
-pub(super) fn poll_result(called: Result<TaskAnswer, CallError>) -> Answer {
+pub(super) fn poll_result(called: Result<TaskAnswer, CallError>) -> PollResult {
     let task = match called {
         Ok(task) => task,
         Err(CallError::NotSent { reason } | CallError::Lost { reason }) => {
-            return Answer::Unreachable { reason };
+            return PollResult::Unreachable { reason };
         }
         Err(CallError::Refused(refusal)) => {
             let failure = failure(&refusal);
             return match refusal.status {
-                401..=403 => Answer::Unusable { failure },
-                404 => Answer::Missing { expired: false },
-                410 => Answer::Missing { expired: true },
-                429 | 503 => Answer::Later { retry_after: refusal.retry_after, reason: refusal.to_string() },
-                _ => Answer::Unreachable { reason: refusal.to_string() },
+                401..=403 => PollResult::Unauthorized { failure },
+                404 => PollResult::NotFound { expired: false },
+                410 => PollResult::NotFound { expired: true },
+                429 | 503 => {
+                    PollResult::Throttled { retry_after: refusal.retry_after, reason: refusal.to_string() }
+                }
+                _ => PollResult::Unreachable { reason: refusal.to_string() },
             };
         }
     };
     if let Some(error) = &task.error {
         // A task with an error has failed, whatever its status.
-        return Answer::Failed { failure: task_failure(error.code.as_deref(), &error.message) };
+        return PollResult::Failed { failure: task_failure(error.code.as_deref(), &error.message) };
     }
     match task.status {
-        Status::Completed => Answer::Completed {
+        Status::Completed => PollResult::Completed {
             url: task.url,
             last_frame_url: task.last_frame_url,
-            expires_at: task.expires_at_ms.map(Millis),
+            expires_at: task.expires_at_ms.map(Timestamp),
             took: task.created_at_ms.zip(task.completed_at_ms).and_then(|(from, to)| {
                 // Timestamps out of order are ignored.
-                (to > from).then(|| Millis(to).since(Millis(from)))
+                (to > from).then(|| Timestamp(to).since(Timestamp(from)))
             }),
         },
-        Status::Failed => {
-            Answer::Failed { failure: task_failure(None, "the service failed the task and does not say why") }
+        Status::Failed => PollResult::Failed {
+            failure: task_failure(None, "the service failed the task and does not say why"),
+        },
+        Status::Queued => PollResult::Running { progress: task.progress, status: "queued".to_owned() },
+        Status::InProgress => {
+            PollResult::Running { progress: task.progress, status: "in_progress".to_owned() }
         }
-        Status::Queued => Answer::Running { progress: task.progress, status: "queued".to_owned() },
-        Status::InProgress => Answer::Running { progress: task.progress, status: "in_progress".to_owned() },
-        Status::Unknown(status) => Answer::Running { progress: task.progress, status },
+        Status::Unknown(status) => PollResult::Running { progress: task.progress, status },
     }
 }
 
@@ -202,45 +206,60 @@ mod tests {
     #[test]
     fn submission_refusals_are_classified_by_status_and_body() {
         use FailureKind::{Expired, InputModerated, Invalid, Quota, RateLimited, Transient, Unauthorized};
-        use RefusalKind::{Again, Later, Request, Service};
+        use RefusalKind::{InvalidRequest, Retryable, ServiceUnusable, Throttled};
         for (status, body, failure_kind, refusal_kind) in [
             (
                 400,
                 r#"{"error":{"message":"no","type":"invalid_request_error","param":"seconds","code":"invalid_duration"}}"#,
                 Invalid,
-                Request,
+                InvalidRequest,
             ),
             (
                 400,
                 r#"{"error":{"message":"the prompt was refused by moderation","code":"input_moderated"}}"#,
                 InputModerated,
-                Request,
+                InvalidRequest,
             ),
             (
                 400,
                 r#"{"code":"InputTextSensitiveContentDetected","message":"try another"}"#,
                 InputModerated,
-                Request,
+                InvalidRequest,
             ),
-            (403, r#"{"error":{"type":"content_policy_violation","message":"no"}}"#, InputModerated, Request),
-            (400, r#"{"error":{"message":"no","code":"insufficient_balance"}}"#, Quota, Service),
+            (
+                403,
+                r#"{"error":{"type":"content_policy_violation","message":"no"}}"#,
+                InputModerated,
+                InvalidRequest,
+            ),
+            (400, r#"{"error":{"message":"no","code":"insufficient_balance"}}"#, Quota, ServiceUnusable),
             (
                 400,
                 r#"{"error":{"message":"unknown field `credit`","code":"unknown_field"}}"#,
                 Invalid,
-                Request,
+                InvalidRequest,
             ),
-            (401, r#"{"error":{"message":"no key","code":"invalid_api_key"}}"#, Unauthorized, Service),
-            (402, "", Quota, Service),
-            (403, r#"{"error":"your account is in arrears"}"#, Quota, Service),
-            (403, "<html>forbidden</html>", Unauthorized, Service),
-            (404, r#"{"error":{"message":"unknown path","code":"unknown_path"}}"#, Expired, Service),
-            (413, r#"{"error":{"message":"too large","code":"body_too_large"}}"#, Invalid, Request),
-            (429, r#"{"error":{"message":"slow down","code":"rate_limit_exceeded"}}"#, RateLimited, Later),
-            (429, "<html>Too Many Requests</html>", RateLimited, Later),
-            (429, r#"{"error":{"message":"no","code":"insufficient_quota"}}"#, Quota, Service),
-            (500, r#"{"error":{"message":"an error inside","type":"server_error"}}"#, Transient, Again),
-            (503, "", Transient, Again),
+            (
+                401,
+                r#"{"error":{"message":"no key","code":"invalid_api_key"}}"#,
+                Unauthorized,
+                ServiceUnusable,
+            ),
+            (402, "", Quota, ServiceUnusable),
+            (403, r#"{"error":"your account is in arrears"}"#, Quota, ServiceUnusable),
+            (403, "<html>forbidden</html>", Unauthorized, ServiceUnusable),
+            (404, r#"{"error":{"message":"unknown path","code":"unknown_path"}}"#, Expired, ServiceUnusable),
+            (413, r#"{"error":{"message":"too large","code":"body_too_large"}}"#, Invalid, InvalidRequest),
+            (
+                429,
+                r#"{"error":{"message":"slow down","code":"rate_limit_exceeded"}}"#,
+                RateLimited,
+                Throttled,
+            ),
+            (429, "<html>Too Many Requests</html>", RateLimited, Throttled),
+            (429, r#"{"error":{"message":"no","code":"insufficient_quota"}}"#, Quota, ServiceUnusable),
+            (500, r#"{"error":{"message":"an error inside","type":"server_error"}}"#, Transient, Retryable),
+            (503, "", Transient, Retryable),
         ] {
             let Submission::Refused(refusal) = refused_with(status, body) else {
                 panic!("{status} {body} is a refusal");
@@ -297,7 +316,7 @@ mod tests {
         ] {
             let body = format!(r#"{{"id":"task_1","object":"video","status":"failed",{error}}}"#);
             let read = TaskAnswer::decode(&body, Some("task_1")).expect("a task");
-            let Answer::Failed { failure } = poll_result(Ok(read)) else { panic!("{body} failed") };
+            let PollResult::Failed { failure } = poll_result(Ok(read)) else { panic!("{body} failed") };
             assert_eq!(failure.kind, kind, "{body}");
         }
     }

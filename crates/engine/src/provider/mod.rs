@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 pub use remote::{Remote, service_identity};
-use scheduler::{Answer, Failure, Millis, Refusal, TaskId};
+use scheduler::{Failure, PollResult, Refusal, TaskId, Timestamp};
 
 /// A video service, as the executor sees it.
 pub trait Provider: Send + Sync {
@@ -28,7 +28,7 @@ pub trait Provider: Send + Sync {
     fn submit<'a>(&'a self, request: &'a Value) -> BoxFuture<'a, Submission>;
 
     /// Polls a task (spec 4.2).
-    fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Answer>;
+    fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, PollResult>;
 
     /// Whether its tasks cost money. Work in flight at a free service does not block the same work at a paid one, nor the reverse.
     fn is_paid(&self) -> bool {
@@ -56,7 +56,7 @@ pub trait Provider: Send + Sync {
     }
 
     /// Looks for the tasks created by an indeterminate submission, by the digest of its request. Few services support it.
-    fn find_tasks<'a>(&'a self, _digest: &'a str, _since: Millis) -> BoxFuture<'a, SubmissionLookup> {
+    fn find_tasks<'a>(&'a self, _digest: &'a str, _since: Timestamp) -> BoxFuture<'a, SubmissionLookup> {
         Box::pin(std::future::ready(SubmissionLookup::Unsupported))
     }
 }
@@ -98,7 +98,7 @@ pub struct TaskDescription {
     /// Seconds of video.
     pub seconds: Option<f64>,
     /// When the task was created.
-    pub created_at: Option<Millis>,
+    pub created_at: Option<Timestamp>,
 }
 
 /// SHA-256 of a request body's canonical JSON (keys sorted, no spaces), lower-case hex. Identifies a request at the service.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{DownloadSink, DownloadStart, Provider, Resume, Submission, TaskDescription, classify};
-use scheduler::{Answer, Failure, FailureKind, Millis, TaskId};
+use scheduler::{Failure, FailureKind, PollResult, TaskId, Timestamp};
 
 /// A video service at a base address.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ impl Provider for Remote {
         Box::pin(async move { classify::submission(self.client.create(request).await) })
     }
 
-    fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Answer> {
+    fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, PollResult> {
         Box::pin(async move { classify::poll_result(self.client.get(task.as_str()).await) })
     }
 
@@ -91,7 +91,7 @@ impl Provider for Remote {
             Ok(TaskDescription {
                 model: task.model,
                 seconds: task.seconds.and_then(|seconds| seconds.trim().parse().ok()),
-                created_at: task.created_at_ms.map(Millis),
+                created_at: task.created_at_ms.map(Timestamp),
             })
         })
     }

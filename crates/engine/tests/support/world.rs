@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::clip::CLIP;
-use scheduler::{Answer, Failure, FailureKind, Millis, Refusal, RefusalKind, TaskId};
+use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, TaskId, Timestamp};
 
 /// A small deterministic generator (`SplitMix64`).
 #[derive(Debug, Clone)]
@@ -268,11 +268,11 @@ impl Provider for World {
                 match self.roll(4) {
                     0 => {
                         let wait = self.ask_to_wait(true);
-                        return refused(RefusalKind::Later, FailureKind::RateLimited, wait);
+                        return refused(RefusalKind::Throttled, FailureKind::RateLimited, wait);
                     }
                     1 => {
                         return refused(
-                            RefusalKind::Again,
+                            RefusalKind::Retryable,
                             FailureKind::Transient,
                             Some(Duration::from_secs(2)),
                         );
@@ -292,36 +292,42 @@ impl Provider for World {
         })
     }
 
-    fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Answer> {
+    fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, PollResult> {
         Box::pin(async move {
             self.arrive(false);
             self.pause().await;
             if self.roll(100) < self.trouble {
                 return match self.roll(5) {
                     // The replica that is asked is behind for a while.
-                    0 if self.is_behind() => Answer::Missing { expired: false },
+                    0 if self.is_behind() => PollResult::NotFound { expired: false },
                     // Done, or so it says: there is nothing to fetch yet. A run has to believe that it is no longer out.
                     1 => {
                         self.with(|books| {
                             books.tasks.get_mut(task.as_str()).map(|found| found.lied_about = true)
                         });
-                        Answer::Completed { url: None, last_frame_url: None, expires_at: None, took: None }
+                        PollResult::Completed {
+                            url: None,
+                            last_frame_url: None,
+                            expires_at: None,
+                            took: None,
+                        }
                     }
-                    3 => {
-                        Answer::Later { retry_after: self.ask_to_wait(false), reason: "simulated".to_owned() }
-                    }
-                    2 => Answer::Unreachable { reason: "simulated".to_owned() },
-                    _ => Answer::Running { progress: None, status: "thinking".to_owned() },
+                    3 => PollResult::Throttled {
+                        retry_after: self.ask_to_wait(false),
+                        reason: "simulated".to_owned(),
+                    },
+                    2 => PollResult::Unreachable { reason: "simulated".to_owned() },
+                    _ => PollResult::Running { progress: None, status: "thinking".to_owned() },
                 };
             }
             self.with(|books| {
                 let found = &books.tasks[task.as_str()];
                 if found.done_at > Instant::now() {
-                    Answer::Running { progress: Some(40), status: "in_progress".to_owned() }
+                    PollResult::Running { progress: Some(40), status: "in_progress".to_owned() }
                 } else if found.fails {
-                    Answer::Failed { failure: failure(FailureKind::Task) }
+                    PollResult::Failed { failure: failure(FailureKind::Task) }
                 } else {
-                    Answer::Completed {
+                    PollResult::Completed {
                         url: Some("https://cdn.example/v".to_owned()),
                         last_frame_url: None,
                         expires_at: None,
@@ -370,7 +376,7 @@ impl Provider for World {
         })
     }
 
-    fn find_tasks<'a>(&'a self, digest: &'a str, _since: Millis) -> BoxFuture<'a, SubmissionLookup> {
+    fn find_tasks<'a>(&'a self, digest: &'a str, _since: Timestamp) -> BoxFuture<'a, SubmissionLookup> {
         Box::pin(async move {
             if !self.can_tell {
                 return SubmissionLookup::Unsupported;

@@ -25,16 +25,16 @@ impl LimitArgs {
     /// The numbers that were given, in place of those that `policy` has.
     pub(crate) fn apply(&self, policy: &mut Policy) {
         if let Some(jobs) = self.jobs {
-            policy.in_flight = usize::from(jobs);
+            policy.max_in_flight = usize::from(jobs);
         }
         if let Some(submits) = self.submits_per_minute {
-            policy.submits = Some(Rate::a_minute(submits));
+            policy.submit_rate = Some(Rate::per_minute(submits));
         }
         if let Some(polls) = self.polls_per_second {
-            policy.polls = Rate::a_second(polls);
+            policy.poll_rate = Rate::per_second(polls);
         }
         if let Some(downloads) = self.downloads {
-            policy.downloads = usize::from(downloads);
+            policy.max_downloads = usize::from(downloads);
         }
     }
 }
@@ -61,8 +61,8 @@ mod tests {
     #[test]
     fn limit_flags_override_policy() {
         let said = policy("-j 2 --submits-per-minute 30 --polls-per-second 5 --downloads 1").expect("limits");
-        assert_eq!((said.in_flight, said.downloads), (2, 1));
-        assert_eq!((said.submits, said.polls), (Some(Rate::a_minute(30)), Rate::a_second(5)));
+        assert_eq!((said.max_in_flight, said.max_downloads), (2, 1));
+        assert_eq!((said.submit_rate, said.poll_rate), (Some(Rate::per_minute(30)), Rate::per_second(5)));
         assert_eq!(policy("").expect("no limits"), Policy::local());
         assert!(policy("--submits-per-minute 0").is_err());
     }
@@ -71,8 +71,8 @@ mod tests {
     fn limit_help_shows_remote_defaults() {
         let help = <Words as clap::CommandFactory>::command().render_long_help().to_string();
         let policy = Policy::remote();
-        let submits = policy.submits.expect("a rate").most;
-        for number in [submits, policy.polls.most, policy.downloads as u32] {
+        let submits = policy.submit_rate.expect("a rate").count;
+        for number in [submits, policy.poll_rate.count, policy.max_downloads as u32] {
             assert!(help.contains(&format!("[default: {number}]")), "{number}: {help}");
         }
     }

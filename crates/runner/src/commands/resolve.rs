@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::ledger::{AttemptRow, AttemptState, Resolution};
 use engine::{Ledger, LedgerError};
-use scheduler::{AttemptId, Millis, TaskId};
+use scheduler::{AttemptId, TaskId, Timestamp};
 use serde_json::{Value, json};
 
 use crate::args::{Format, ResolveArgs};
@@ -165,6 +165,6 @@ fn record(row: &AttemptRow) -> Value {
     })
 }
 
-fn at(time: Millis) -> String {
+fn at(time: Timestamp) -> String {
     jiff::Timestamp::from_millisecond(time.0).map_or_else(|_| "?".to_owned(), |at| format!("{at:.0}"))
 }

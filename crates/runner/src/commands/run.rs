@@ -8,7 +8,7 @@ use engine::artifact_store::Verify;
 use engine::preview::Preview;
 use engine::{Clock, Ledger, LedgerError, RunConfig};
 use scheduler::spending::Spending;
-use scheduler::{Budget, Halt, Keys, RunSummary, Scope};
+use scheduler::{Budget, Halt, KeyResolver, RunScope, RunSummary};
 use workflow::plan::{NodeIx, Plan, Selection};
 
 use crate::args::{Format, RunArgs};
@@ -66,11 +66,11 @@ pub(crate) async fn run(args: RunArgs) -> Exit {
                 Format::Ndjson => {}
             }
             match &summary.halt {
-                Some(Halt::Unusable { failure }) => {
+                Some(Halt::ServiceUnusable { failure }) => {
                     print_error(format!("the service cannot be used: {}", failure.message));
                 }
-                Some(Halt::Capped { cap }) => print_error(format!(
-                    "the cap on {cap} is reached: what was out is finished, the rest is not submitted; \
+                Some(Halt::BudgetExceeded { limit }) => print_error(format!(
+                    "the cap on {limit} is reached: what was out is finished, the rest is not submitted; \
                      run again with a higher cap to go on"
                 )),
                 Some(Halt::FailFast { shot }) => print_error(format!(
@@ -151,7 +151,7 @@ async fn preflight(
     args: &RunArgs,
     plan: &Arc<Plan>,
     ledger: &Ledger,
-    keys: &Keys,
+    keys: &KeyResolver,
     selection: Option<&Selection>,
     table: Option<&PriceTable>,
 ) -> Result<Option<Vec<Preview>>, EarlyExit> {
@@ -174,7 +174,7 @@ async fn preflight(
 fn print_estimate(
     args: &RunArgs,
     plan: &Plan,
-    keys: &Keys,
+    keys: &KeyResolver,
     previews: &[Preview],
     service: &str,
     table: Option<&PriceTable>,
@@ -217,10 +217,10 @@ async fn execute<'t>(
     let is_free = backend.is_free();
     let table = table.filter(|_| !is_free);
     let (run, identity) = (new_run_id(), backend.identity());
-    let keys = Keys::of_service(identity.clone())
+    let keys = KeyResolver::new(identity.clone())
         .with_salt(args.salt.clone())
-        .following(ledger.salts().map_err(EarlyExit::unusable)?)
-        .making_anew(force.iter().copied(), run.as_str());
+        .with_recorded_salts(ledger.salts().map_err(EarlyExit::unusable)?)
+        .with_forced(force.iter().copied(), run.as_str());
     let estimate = match preflight(args, &plan, &ledger, &keys, selection.as_ref(), table).await? {
         Some(previews) => print_estimate(args, &plan, &keys, &previews, &identity, table, is_free)?,
         None => None,
@@ -228,9 +228,9 @@ async fn execute<'t>(
     let Connection { provider, mut policy, service } =
         backend.connect(&paths, ffmpeg::find()).await.map_err(EarlyExit::unusable)?;
     args.limits.apply(&mut policy);
-    policy.grace = Duration::from_secs_f64(args.grace);
+    policy.shutdown_grace = Duration::from_secs_f64(args.grace);
     let (tracker, file) = (InFlightTracker::default(), args.workflow.file.display().to_string());
-    let info = RunInfo { run: run.clone(), service: identity, jobs: policy.in_flight, estimate };
+    let info = RunInfo { run: run.clone(), service: identity, jobs: policy.max_in_flight, estimate };
     // Runs that are refused together do not come back together.
     policy.seed = RandomState::new().hash_one(run.as_str());
     let prices = budget::prices(&plan, is_free, table.map(|table| &table.prices));
@@ -246,7 +246,7 @@ async fn execute<'t>(
         budget: Budget::new(budget::caps(&args.budget), prices),
         keys,
         verify: if args.verify { Verify::Content } else { Verify::Metadata },
-        scope: Scope { selection, fail_fast: args.fail_fast },
+        scope: RunScope { selection, fail_fast: args.fail_fast },
         interrupt: shutdown_signal_with({
             let tracker = tracker.clone();
             move || tracker.exit_message(&file)

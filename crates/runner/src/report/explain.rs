@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use engine::explain::{Explanation, Nearest};
-use scheduler::{Decision, Millis};
+use scheduler::{Decision, Timestamp};
 use workflow::plan::{PartChange, PartValue};
 
 /// Characters shown on both sides of where two texts part.
@@ -20,7 +20,7 @@ pub(crate) fn explanations(explanations: &[Explanation]) -> String {
 
 fn one(explanation: &Explanation) -> String {
     let Explanation { preview, nearest, unrecorded, same, unknown, affects, films } = explanation;
-    let mut out = format!("{}: {}", preview.name, preview.decision.word());
+    let mut out = format!("{}: {}", preview.name, preview.decision.as_str());
     let _ = match &preview.key {
         Some(key) => writeln!(out, ", key {key}"),
         None => writeln!(out),
@@ -98,7 +98,7 @@ fn changes(
     }
 }
 
-fn when(at: Millis) -> String {
+fn when(at: Timestamp) -> String {
     jiff::Timestamp::from_millisecond(at.0).map_or_else(|_| "?".to_owned(), |at| format!("{at:.0}"))
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn final_report(summary: &RunSummary, columns: Option<usize>) -> Stri
         let said = messages::outcome(&node.outcome);
         // The table says enough about what never began, and in a large run about what is out.
         let said = said.filter(|_| match node.outcome {
-            Outcome::Failed { .. } | Outcome::Ambiguous { .. } => true,
+            Outcome::Failed { .. } | Outcome::Indeterminate { .. } => true,
             Outcome::NotBegun => false,
             Outcome::Done { .. }
             | Outcome::Detached { .. }
@@ -85,7 +85,7 @@ const DONE: u8 = 7;
 fn urgency(outcome: &Outcome) -> u8 {
     match outcome {
         Outcome::Failed { .. } => FAILED,
-        Outcome::Ambiguous { .. } => AMBIGUOUS,
+        Outcome::Indeterminate { .. } => AMBIGUOUS,
         Outcome::Detached { .. } => LEFT,
         Outcome::Unpicked { .. } => UNPICKED,
         Outcome::Blocked { .. } => BLOCKED,
@@ -100,7 +100,7 @@ fn table(nodes: &[&NodeSummary], columns: Option<usize>) -> String {
     for node in nodes {
         table.row([
             sanitize::line(&node.name).into_owned(),
-            node.decision.map_or("-", scheduler::Decision::word).to_owned(),
+            node.decision.map_or("-", scheduler::Decision::as_str).to_owned(),
             node.task.as_ref().map_or("-".into(), |task| sanitize::line(task.as_str())).into_owned(),
             seconds(node),
             file(&node.outcome),
@@ -179,7 +179,7 @@ fn file(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Done { artifact, .. } => display_path(&artifact.path),
         Outcome::Failed { .. } => "failed".to_owned(),
-        Outcome::Ambiguous { .. } => "ambiguous".to_owned(),
+        Outcome::Indeterminate { .. } => "ambiguous".to_owned(),
         Outcome::Detached { .. } => "still out".to_owned(),
         Outcome::Unpicked { .. } => "waits for a pick".to_owned(),
         Outcome::Blocked { .. } | Outcome::NotBegun => "not begun".to_owned(),
@@ -189,7 +189,7 @@ fn file(outcome: &Outcome) -> String {
 
 #[cfg(test)]
 mod tests {
-    use scheduler::budget::{Amount, Caps};
+    use scheduler::budget::{Amount, BudgetLimits};
     use scheduler::{Artifact, AttemptId, RunId, TaskId};
     use scheduler::{Failure, FailureKind};
 
@@ -210,7 +210,7 @@ mod tests {
             films: Vec::new(),
             to_pick: Vec::new(),
             halt: None,
-            caps: Caps::default(),
+            caps: BudgetLimits::default(),
             held: Amount::default(),
             spent: Amount::default(),
         }
@@ -236,7 +236,7 @@ mod tests {
         let mut outcomes = vec![Outcome::NotBegun; 3];
         outcomes.extend((0..4_990).map(|_| done()));
         let failure = Failure::new(FailureKind::Task, "no\u{1b}[2J https://a.test/x?sig=SECRET");
-        outcomes.push(Outcome::Ambiguous { attempt: AttemptId::from("r.1"), reason: "cut".to_owned() });
+        outcomes.push(Outcome::Indeterminate { attempt: AttemptId::from("r.1"), reason: "cut".to_owned() });
         outcomes.push(Outcome::Detached { task: TaskId::from("t"), reason: "late".to_owned() });
         outcomes.extend((0..5).map(|_| Outcome::Failed { failure: failure.clone(), task: None }));
         let told = final_report(&summary(outcomes), None);

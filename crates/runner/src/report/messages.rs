@@ -1,6 +1,6 @@
 //! What is estimate a line of its own, in words.
 
-use scheduler::{Answer, Event, FailureKind, Halt, Outcome, Prior, RefusalKind, RunState};
+use scheduler::{Event, ExistingWork, FailureKind, Halt, Outcome, PollResult, RefusalKind, RunState};
 use workflow::plan::NodeIx;
 
 use super::sanitize;
@@ -36,29 +36,31 @@ pub(super) fn message_for(state: &RunState, event: &Event) -> Option<Message> {
         _ if state.halt() == Some(&Halt::Interrupted) && event.node().is_some_and(is_let_go) => {
             Importance::ShotDone
         }
-        Event::Submitted { .. } | Event::Looked { prior: Prior::Made { .. }, .. } => Importance::Routine,
+        Event::Submitted { .. } | Event::LookupDone { existing: ExistingWork::Completed { .. }, .. } => {
+            Importance::Routine
+        }
         // Trouble that is being dealt with stands in the shot's own line.
-        Event::Refused { node, .. } | Event::NotDownloaded { node, .. } | Event::Answered { node, .. }
+        Event::Refused { node, .. } | Event::DownloadFailed { node, .. } | Event::Polled { node, .. }
             if !is_over(node) =>
         {
             Importance::Routine
         }
         Event::Downloaded { .. } => Importance::ShotDone,
-        Event::Joined { film, .. } if film.reused => Importance::Routine,
-        Event::Scoped { .. }
+        Event::FilmJoined { film, .. } if film.reused => Importance::Routine,
+        Event::RunConfigured { .. }
         | Event::Started
-        | Event::Looked { .. }
+        | Event::LookupDone { .. }
         | Event::Prepared { .. }
-        | Event::Capped { .. }
-        | Event::Taken { .. }
-        | Event::Unprepared { .. }
+        | Event::BudgetExceeded { .. }
+        | Event::ClaimConflict { .. }
+        | Event::PrepareFailed { .. }
         | Event::Refused { .. }
-        | Event::Lost { .. }
-        | Event::Answered { .. }
-        | Event::NotDownloaded { .. }
-        | Event::Joined { .. }
-        | Event::NotJoined { .. }
-        | Event::Woke
+        | Event::Indeterminate { .. }
+        | Event::Polled { .. }
+        | Event::DownloadFailed { .. }
+        | Event::FilmJoined { .. }
+        | Event::JoinFailed { .. }
+        | Event::TimerFired
         | Event::Interrupted => Importance::Notable,
     };
     Some(Message { line, importance })
@@ -73,27 +75,27 @@ fn line(state: &RunState, event: &Event) -> Option<String> {
     let is_unselected =
         |node: NodeIx| matches!(state.node(node).outcome(), Some(Outcome::NotSelected { .. }));
     let said = match event {
-        Event::Looked { node, .. } if is_unselected(*node) => return None,
-        Event::Looked { node, prior: Prior::Made { .. }, .. } => {
+        Event::LookupDone { node, .. } if is_unselected(*node) => return None,
+        Event::LookupDone { node, existing: ExistingWork::Completed { .. }, .. } => {
             format!("{}: made already, nothing to submit", name(*node))
         }
-        Event::Looked { node, prior: Prior::Out { task, was_downloaded: true, .. }, .. } => {
+        Event::LookupDone { node, existing: ExistingWork::InFlight { task, was_downloaded: true, .. }, .. } => {
             format!("{}: its file is missing or changed; fetching it again from task {task}", name(*node))
         }
-        Event::Looked { node, prior: Prior::Out { task, .. }, .. } => {
+        Event::LookupDone { node, existing: ExistingWork::InFlight { task, .. }, .. } => {
             format!("{}: adopted task {task} of an earlier run", name(*node))
         }
-        Event::Looked { node, prior: Prior::Busy { run }, .. }
-        | Event::Taken { node, prior: Prior::Busy { run } } => {
+        Event::LookupDone { node, existing: ExistingWork::ClaimedByRun { run }, .. }
+        | Event::ClaimConflict { node, existing: ExistingWork::ClaimedByRun { run } } => {
             format!("{}: run {run} is submitting it too; waiting for its task", name(*node))
         }
         Event::Submitted { node, task, .. } => {
             format!("{}: submitted as task {}", name(*node), sanitize::line(task.as_str()))
         }
         Event::Refused { node, refusal, .. } => match refusal.kind {
-            RefusalKind::Later => format!("{}: the service asks to slow down", name(*node)),
-            RefusalKind::Again => format!("{}: not submitted yet: {}", name(*node), sanitize::message(&refusal.failure.message)),
-            RefusalKind::Request | RefusalKind::Service => return ended(state, event),
+            RefusalKind::Throttled => format!("{}: the service asks to slow down", name(*node)),
+            RefusalKind::Retryable => format!("{}: not submitted yet: {}", name(*node), sanitize::message(&refusal.failure.message)),
+            RefusalKind::InvalidRequest | RefusalKind::ServiceUnusable => return ended(state, event),
         },
         Event::Downloaded { node, artifact, .. } => {
             let took = state
@@ -103,37 +105,37 @@ fn line(state: &RunState, event: &Event) -> Option<String> {
                 .unwrap_or_default();
             format!("{}: done{took}, {}", name(*node), display_path(&artifact.path))
         }
-        Event::NotDownloaded { node, failure, .. } if state.node(*node).outcome().is_none() => {
+        Event::DownloadFailed { node, failure, .. } if state.node(*node).outcome().is_none() => {
             format!("{}: fetching its video again: {}", name(*node), sanitize::message(&failure.message))
         }
-        Event::Answered { node, answer: Answer::Unreachable { reason }, .. }
+        Event::Polled { node, result: PollResult::Unreachable { reason }, .. }
             if state.node(*node).outcome().is_none() =>
         {
             format!("{}: no answer from the service, asking again: {}", name(*node), sanitize::message(reason))
         }
-        Event::Joined { film, .. } if film.reused => format!("film: up to date, {}", display_path(&film.path)),
-        Event::Joined { film, .. } => format!("film: joined, {}", display_path(&film.path)),
-        Event::NotJoined { failure, .. } => format!("film: {}", sanitize::message(&failure.message)),
+        Event::FilmJoined { film, .. } if film.reused => format!("film: up to date, {}", display_path(&film.path)),
+        Event::FilmJoined { film, .. } => format!("film: joined, {}", display_path(&film.path)),
+        Event::JoinFailed { failure, .. } => format!("film: {}", sanitize::message(&failure.message)),
         Event::Interrupted => {
             "interrupted: nothing more is submitted; tasks that are out are kept for the next run, finished videos are fetched; \
              again to end at once"
                 .to_owned()
         }
-        Event::Capped { cap, .. } => format!(
-            "the cap on {cap} is reached, with what other runs hold: nothing more is submitted, what is out is finished"
+        Event::BudgetExceeded { limit, .. } => format!(
+            "the cap on {limit} is reached, with what other runs hold: nothing more is submitted, what is out is finished"
         ),
         // With one job at a time the run now waits, and nothing else would say why.
-        Event::Lost { node, .. } => format!(
+        Event::Indeterminate { node, .. } => format!(
             "{}; its task may be out, so its place among the tasks out is kept for {} s",
             ended(state, event)?,
-            state.keeps_place_for(*node).as_secs()
+            state.indeterminate_slot_hold(*node).as_secs()
         ),
-        Event::Looked { .. }
-        | Event::Taken { .. }
-        | Event::Unprepared { .. }
-        | Event::NotDownloaded { .. }
-        | Event::Answered { .. } => return ended(state, event),
-        Event::Scoped { .. } | Event::Started | Event::Prepared { .. } | Event::Woke => return None,
+        Event::LookupDone { .. }
+        | Event::ClaimConflict { .. }
+        | Event::PrepareFailed { .. }
+        | Event::DownloadFailed { .. }
+        | Event::Polled { .. } => return ended(state, event),
+        Event::RunConfigured { .. } | Event::Started | Event::Prepared { .. } | Event::TimerFired => return None,
     };
     Some(said)
 }
@@ -167,11 +169,11 @@ pub(super) fn outcome(outcome: &Outcome) -> Option<String> {
                 | FailureKind::Corrupt
                 | FailureKind::Local
                 | FailureKind::Task => "",
-                FailureKind::GivenUp => "; `runner run FILE --force SHOT` makes it anew",
+                FailureKind::Abandoned => "; `runner run FILE --force SHOT` makes it anew",
             };
             format!("failed: {}{code}{advice}", sanitize::message(&failure.message))
         }
-        Outcome::Ambiguous { attempt, reason } => format!(
+        Outcome::Indeterminate { attempt, reason } => format!(
             "it is not known whether the service accepted it ({}), so it is not submitted again; \
              look at your account there, then say `runner resolve FILE {attempt} --adopt TASK`, `--resubmit` or `--abandon`",
             sanitize::message(reason)

@@ -17,7 +17,7 @@ mod summary;
 mod table;
 
 use engine::Reporter;
-use scheduler::{Millis, RunId, RunSummary};
+use scheduler::{RunId, RunSummary, Timestamp};
 use serde_json::Value;
 use workflow::prices::{Interval, Money};
 
@@ -85,7 +85,7 @@ impl RunReporter {
     }
 
     /// The run has ended. What else there is to say about that is not a reporter's.
-    pub(crate) fn end(self, summary: &RunSummary, spending: Option<Value>, now: Millis) {
+    pub(crate) fn end(self, summary: &RunSummary, spending: Option<Value>, now: Timestamp) {
         match self {
             Self::Stream(stream) => stream.end(summary, spending, now),
             // The live lines go with it.
@@ -94,7 +94,7 @@ impl RunReporter {
     }
 
     /// The run could not go on.
-    pub(crate) fn fail(self, reason: &str, exit: Exit, now: Millis) {
+    pub(crate) fn fail(self, reason: &str, exit: Exit, now: Timestamp) {
         match self {
             Self::Stream(stream) => stream.fail(reason, exit, now),
             Self::Live(_) | Self::Plain(_) => {}

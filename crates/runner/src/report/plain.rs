@@ -1,7 +1,7 @@
 //! Plain lines on standard error: for logs, pipes and terminals that cannot do better.
 
 use engine::Reporter;
-use scheduler::{Event, Millis, RunState};
+use scheduler::{Event, RunState, Timestamp};
 
 use super::{live, messages};
 
@@ -12,7 +12,7 @@ pub(crate) struct Plain {
 }
 
 impl Reporter for Plain {
-    fn on(&mut self, state: &RunState, event: &Event, _now: Millis) {
+    fn on(&mut self, state: &RunState, event: &Event, _now: Timestamp) {
         if let Some(told) = messages::message_for(state, event) {
             self.held.push_str(&told.line);
             self.held.push('\n');

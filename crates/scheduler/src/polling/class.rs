@@ -13,27 +13,27 @@ pub struct Class {
 }
 
 /// The fields that say how large the picture is, in the order in which they count.
-const SIZES: [&str; 3] = ["resolution", "metadata.resolution", "size"];
+const SIZE_FIELDS: [&str; 3] = ["resolution", "metadata.resolution", "size"];
 
 impl Class {
     /// The class of a node's tasks.
     #[must_use]
-    pub fn of(node: &Node) -> Self {
+    pub fn new(node: &Node) -> Self {
         let field = |name: &&str| node.request.pointer(&format!("/{}", name.replace('.', "/")))?.as_str();
-        Self::new(&node.model, SIZES.iter().find_map(field), node.seconds)
+        Self::from_fields(&node.model, SIZE_FIELDS.iter().find_map(field), node.seconds)
     }
 
     /// The class of a recorded task, from the parts of its key.
     #[must_use]
-    pub fn of_parts(model: &str, seconds: f64, parts: &[KeyPart]) -> Self {
+    pub fn from_key_parts(model: &str, seconds: f64, parts: &[KeyPart]) -> Self {
         let part = |name: &&str| {
             let name = format!("request.{name}");
             parts.iter().find(|part| part.name == name)?.value.as_deref()
         };
-        Self::new(model, SIZES.iter().find_map(part), seconds)
+        Self::from_fields(model, SIZE_FIELDS.iter().find_map(part), seconds)
     }
 
-    fn new(model: &str, size: Option<&str>, seconds: f64) -> Self {
+    fn from_fields(model: &str, size: Option<&str>, seconds: f64) -> Self {
         Self {
             model: model.to_owned(),
             size: size.unwrap_or_default().to_owned(),

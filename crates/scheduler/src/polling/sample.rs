@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 /// So many of the newest durations count.
-const NEWEST: usize = 256;
+const MAX_SAMPLES: usize = 256;
 /// A distribution is told by so many points at least.
-const POINTS: usize = 512;
+const MIN_QUANTILES: usize = 512;
 /// What is taken for the deviation of the logarithms of durations before anything is known of it; also the most that it is taken for.
-const DOUBT: f64 = 0.4;
+const PRIOR_LOG_SD: f64 = 0.4;
 /// As many durations have to agree to count as much as that.
-const DOUBT_COUNTS: f64 = 2.0;
+const PRIOR_WEIGHT: f64 = 2.0;
 
 /// The newest durations of one kind, in seconds.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ impl Sample {
         if !seconds.is_finite() || seconds <= 0.0 {
             return;
         }
-        if self.newest.len() == NEWEST
+        if self.newest.len() == MAX_SAMPLES
             && let Some(oldest) = self.newest.pop_front()
         {
             let at = self.sorted.partition_point(|known| *known < oldest);
@@ -70,17 +70,17 @@ impl Sample {
     /// further than anything seen. Nothing where fewer than two are known.
     #[must_use]
     pub fn points(&self) -> &[f64] {
-        self.points.get_or_init(|| self.spread_out())
+        self.points.get_or_init(|| self.smoothed_quantiles())
     }
 
-    fn spread_out(&self) -> Vec<f64> {
+    fn smoothed_quantiles(&self) -> Vec<f64> {
         if self.sorted.len() < 2 {
             return Vec::new();
         }
         // Durations are blurred, so that they are not taken for all that there can be: less, the more there are and the closer they agree.
-        let each = POINTS.div_ceil(self.sorted.len());
+        let each = MIN_QUANTILES.div_ceil(self.sorted.len());
         let blur = self.deviation() / (self.sorted.len() as f64).cbrt();
-        let factors: Vec<f64> = (0..each).map(|nth| (blur * deviate(nth, each)).exp()).collect();
+        let factors: Vec<f64> = (0..each).map(|nth| (blur * logistic_quantile(nth, each)).exp()).collect();
         let mut points: Vec<f64> = self
             .sorted
             .iter()
@@ -98,7 +98,9 @@ impl Sample {
         let count = self.sorted.len() as f64;
         let mean = self.sorted.iter().map(|seconds| seconds.ln()).sum::<f64>() / count;
         let squares = self.sorted.iter().map(|seconds| (seconds.ln() - mean).powi(2)).sum::<f64>();
-        ((DOUBT_COUNTS * DOUBT * DOUBT + squares) / (DOUBT_COUNTS + count)).sqrt().min(DOUBT)
+        ((PRIOR_WEIGHT * PRIOR_LOG_SD * PRIOR_LOG_SD + squares) / (PRIOR_WEIGHT + count))
+            .sqrt()
+            .min(PRIOR_LOG_SD)
     }
 
     /// The shortest that is plausible.
@@ -117,7 +119,7 @@ fn ends(points: &[f64]) -> (f64, f64) {
 }
 
 /// As many points as asked for at most, evenly chosen, both ends among them.
-pub(super) fn thinned(points: &[f64], most: usize) -> Vec<f64> {
+pub(super) fn subsample(points: &[f64], most: usize) -> Vec<f64> {
     if points.len() <= most {
         return points.to_vec();
     }
@@ -126,7 +128,7 @@ pub(super) fn thinned(points: &[f64], most: usize) -> Vec<f64> {
 }
 
 /// The `nth` of so many evenly likely values around 0 with a deviation of about 1.
-fn deviate(nth: usize, of: usize) -> f64 {
+fn logistic_quantile(nth: usize, of: usize) -> f64 {
     // The logistic distribution comes close enough to the normal one, and its quantiles are simple.
     let share = (nth as f64 + 0.5) / of as f64;
     (share / (1.0 - share)).ln() * 3.0_f64.sqrt() / std::f64::consts::PI
@@ -152,7 +154,7 @@ mod tests {
         for _ in 0..400 {
             sample.push(60.0);
         }
-        assert_eq!(sample.len(), NEWEST);
+        assert_eq!(sample.len(), MAX_SAMPLES);
         assert!(width(&sample) < 0.1 * two, "by now it is known: {}", width(&sample));
     }
 

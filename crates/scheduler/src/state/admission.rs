@@ -5,30 +5,31 @@ use std::cmp::Reverse;
 
 use workflow::plan::{Clip, NodeIx};
 
-use super::{Action, FilmOutcome, FilmState, Halt, Outcome, Phase, RunState};
-use crate::time::Millis;
+use super::{FilmState, Phase, RunState};
+use crate::timestamp::Timestamp;
+use crate::{Action, FilmOutcome, Halt, Outcome};
 
 impl RunState {
     /// Runs after every event.
-    pub(super) fn admit(&mut self, now: Millis, actions: &mut Vec<Action>) {
+    pub(super) fn admit(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         let submit_at = self.admit_submissions(now, actions);
         if self.halt.is_some() {
-            self.end_what_is_ready();
+            self.cancel_ready();
         }
-        self.block_the_hopeless();
+        self.propagate_blocked();
         let poll_at = self.admit_polls(now, actions);
         let download_at = self.admit_downloads(now, actions);
         self.admit_films(actions);
-        if let Some(at) = [submit_at, poll_at, download_at].into_iter().flatten().min() {
-            self.wake(at, actions);
+        if let Some(deadline) = [submit_at, poll_at, download_at].into_iter().flatten().min() {
+            self.wake(deadline, actions);
         }
     }
 
     /// Asks for a tick of the clock, unless an earlier one is to come: what is to be done is looked at again then.
-    fn wake(&mut self, at: Millis, actions: &mut Vec<Action>) {
-        if self.wakes.first().is_none_or(|set| at < *set) {
-            self.wakes.insert(at);
-            actions.push(Action::Wake { at });
+    fn wake(&mut self, deadline: Timestamp, actions: &mut Vec<Action>) {
+        if self.wakes.first().is_none_or(|set| deadline < *set) {
+            self.wakes.insert(deadline);
+            actions.push(Action::Wake { deadline });
         }
     }
 
@@ -36,24 +37,24 @@ impl RunState {
     ///
     /// Invariant: nothing new is submitted while a look-up is under way, because it may find a task that is out already and
     /// holds a place.
-    fn admit_submissions(&mut self, now: Millis, actions: &mut Vec<Action>) -> Option<Millis> {
-        if self.standing.looking > 0 || self.halt.is_some() {
+    fn admit_submissions(&mut self, now: Timestamp, actions: &mut Vec<Action>) -> Option<Timestamp> {
+        if self.queues.lookups > 0 || self.halt.is_some() {
             return None;
         }
-        while let Some((not_before, node)) = self.standing.later.first().copied() {
+        while let Some((not_before, node)) = self.queues.delayed.first().copied() {
             if not_before > now {
                 break;
             }
-            self.standing.later.pop_first();
-            self.standing.ready.insert((Reverse(self.rank(node)), node));
+            self.queues.delayed.pop_first();
+            self.queues.ready.insert((Reverse(self.rank(node)), node));
         }
-        self.standing.unaccounted.retain(|(until, _)| *until > now);
-        let mut more_at = self.standing.later.first().map(|(not_before, _)| *not_before);
-        while let Some((_, node)) = self.standing.ready.first().copied() {
-            if let Some(cap) = self.budget.crossed_by(&self.plan, node) {
+        self.queues.held_slots.retain(|(until, _)| *until > now);
+        let mut more_at = self.queues.delayed.first().map(|(not_before, _)| *not_before);
+        while let Some((_, node)) = self.queues.ready.first().copied() {
+            if let Some(limit) = self.budget.exceeded_by(&self.plan, node) {
                 // What is out may come to less than is held for it; when nothing is out any more, the cap is reached.
-                if self.standing.may_settle == 0 {
-                    self.halt = Some(Halt::Capped { cap });
+                if self.queues.reservations == 0 {
+                    self.halt = Some(Halt::BudgetExceeded { limit });
                     return None;
                 }
                 break;
@@ -63,48 +64,48 @@ impl RunState {
                 break;
             }
             let Some(key) = self.key(node) else { break };
-            if let Some(submits) = &mut self.limits.submits {
+            if let Some(submits) = &mut self.limits.submit_rate {
                 submits.take(now);
             }
             let state = self.node_mut(node);
             state.sent_at = now;
             let inline = state.inline;
-            self.hold(node);
-            self.put(node, Phase::Preparing);
+            self.reserve(node);
+            self.set_phase(node, Phase::Preparing);
             actions.push(Action::Prepare { node, key, inline });
         }
         more_at
     }
 
     /// Whether the limits let one more submission go, or the time at which they may; nothing where something has to happen first.
-    fn may_submit(&self, now: Millis) -> Result<(), Option<Millis>> {
-        let places = &self.limits.places;
-        if let Some(until) = places.held_until(now) {
+    fn may_submit(&self, now: Timestamp) -> Result<(), Option<Timestamp>> {
+        let concurrency = &self.limits.concurrency;
+        if let Some(until) = concurrency.held_until(now) {
             return Err(Some(until));
         }
-        let unaccounted = &self.standing.unaccounted;
-        let taken = self.standing.in_flight + unaccounted.len();
-        if !places.admits(taken, self.standing.on_their_way, now) {
-            return Err(unaccounted.first().map(|(until, _)| *until));
+        let held_slots = &self.queues.held_slots;
+        let taken = self.queues.in_flight + held_slots.len();
+        if !concurrency.admits(taken, self.queues.posting, now) {
+            return Err(held_slots.first().map(|(until, _)| *until));
         }
-        match &self.limits.submits {
+        match &self.limits.submit_rate {
             Some(submits) if !submits.admits(now) => Err(Some(submits.free_at())),
             _ => Ok(()),
         }
     }
 
     /// Asks about the tasks whose time has come, and says when to go on.
-    fn admit_polls(&mut self, now: Millis, actions: &mut Vec<Action>) -> Option<Millis> {
-        while let Some((at, node)) = self.standing.polls.first().copied() {
+    fn admit_polls(&mut self, now: Timestamp, actions: &mut Vec<Action>) -> Option<Timestamp> {
+        while let Some((at, node)) = self.queues.polls.first().copied() {
             if at > now {
                 return Some(at);
             }
-            let Phase::Out { attempt, task, .. } = &self.node(node).phase else { return None };
+            let Phase::InFlight { attempt, task, .. } = &self.node(node).phase else { return None };
             let poll = Action::Poll { node, attempt: attempt.clone(), task: task.clone() };
-            if let Err(until) = self.limits.polls.take(now) {
+            if let Err(until) = self.limits.poll_rate.take(now) {
                 return Some(until);
             }
-            self.standing.polls.pop_first();
+            self.queues.polls.pop_first();
             let state = self.node_mut(node);
             state.poll_at = None;
             state.sent_at = now;
@@ -114,31 +115,31 @@ impl RunState {
     }
 
     /// Begins the downloads that may begin, and says when more may.
-    fn admit_downloads(&mut self, now: Millis, actions: &mut Vec<Action>) -> Option<Millis> {
-        while let Some((_, node)) = self.standing.finished.first().copied() {
-            if let Err(until) = self.limits.downloads.admits(self.standing.downloading, now) {
+    fn admit_downloads(&mut self, now: Timestamp, actions: &mut Vec<Action>) -> Option<Timestamp> {
+        while let Some((_, node)) = self.queues.downloads.first().copied() {
+            if let Err(until) = self.limits.downloads.admits(self.queues.downloading, now) {
                 return until;
             }
-            let Phase::Finished(download) = &self.node(node).phase else { return None };
+            let Phase::ReadyToDownload(download) = &self.node(node).phase else { return None };
             let download = download.clone();
-            self.put(node, Phase::Downloading(download.clone()));
+            self.set_phase(node, Phase::Downloading(download.clone()));
             actions.push(Action::Download(download));
         }
         None
     }
 
     fn admit_films(&mut self, actions: &mut Vec<Action>) {
-        while let Some(at) = self.standing.whole_films.pop_front() {
-            if self.films[at] != FilmState::Pending {
+        while let Some(index) = self.queues.complete_films.pop_front() {
+            if self.films[index] != FilmState::Pending {
                 continue;
             }
-            match self.film_now(at) {
-                Some(FilmState::Over(outcome)) => self.film_ended(at, outcome),
+            match self.film_now(index) {
+                Some(FilmState::Done(outcome)) => self.film_ended(index, outcome),
                 Some(state) => {
                     if state == FilmState::Joining {
-                        actions.push(Action::Join { at });
+                        actions.push(Action::Join { index });
                     }
-                    self.films[at] = state;
+                    self.films[index] = state;
                 }
                 None => {}
             }
@@ -146,8 +147,8 @@ impl RunState {
     }
 
     /// What becomes of a film now that all its clips have ended; nothing while one of them has not.
-    fn film_now(&self, at: usize) -> Option<FilmState> {
-        let clips = &self.plan.films().get(at)?.clips;
+    fn film_now(&self, index: usize) -> Option<FilmState> {
+        let clips = &self.plan.films().get(index)?.clips;
         let nodes = || clips.iter().flat_map(Clip::nodes);
         if nodes().any(|node| self.node(*node).outcome().is_none()) {
             return None;
@@ -160,9 +161,9 @@ impl RunState {
         // What is missing only because something before it waits for a pick is not missing for good.
         let lost = nodes().any(|node| !self.is_done(*node) && !self.waits_for_a_pick(*node));
         Some(if self.halt == Some(Halt::Interrupted) || lost {
-            FilmState::Over(FilmOutcome::Waiting { missing })
+            FilmState::Done(FilmOutcome::Waiting { missing })
         } else if missing > 0 {
-            FilmState::Over(FilmOutcome::Unpicked { missing })
+            FilmState::Done(FilmOutcome::Unpicked { missing })
         } else {
             FilmState::Joining
         })
@@ -174,33 +175,33 @@ impl RunState {
 
     /// Whether a node, or one before it, ended for want of a pick and nothing else.
     fn waits_for_a_pick(&self, node: NodeIx) -> bool {
-        let mut at = node;
-        while let Some(Outcome::Blocked { by }) = self.node(at).outcome() {
-            at = *by;
+        let mut current = node;
+        while let Some(Outcome::Blocked { by }) = self.node(current).outcome() {
+            current = *by;
         }
-        matches!(self.node(at).outcome(), Some(Outcome::Unpicked { .. }))
+        matches!(self.node(current).outcome(), Some(Outcome::Unpicked { .. }))
     }
 
     /// A node that waits for one that did not end well cannot begin, nor can what waits for it in turn.
-    fn block_the_hopeless(&mut self) {
-        while let Some(fallen) = self.standing.fallen.pop() {
-            for node in self.plan.successors(fallen) {
+    fn propagate_blocked(&mut self) {
+        while let Some(failed) = self.queues.unpropagated_failures.pop() {
+            for node in self.plan.successors(failed) {
                 if self.node(node).phase == Phase::Waiting {
                     // Always the first in file order, whichever ended first.
                     let by = self.plan.predecessors(node).into_iter().find(|before| {
                         !matches!(self.node(*before).outcome(), None | Some(Outcome::Done { .. }))
                     });
-                    self.end(node, Outcome::Blocked { by: by.unwrap_or(fallen) });
+                    self.end(node, Outcome::Blocked { by: by.unwrap_or(failed) });
                 }
             }
         }
     }
 
     /// Nothing is submitted any more. What another run is submitting, or may be found on record, is still waited for under a cap.
-    fn end_what_is_ready(&mut self) {
-        let ready = self.standing.ready.iter().map(|(_, node)| *node);
-        let later = self.standing.later.iter().map(|(_, node)| *node);
-        let waiting: Vec<NodeIx> = ready.chain(later).collect();
+    fn cancel_ready(&mut self) {
+        let ready = self.queues.ready.iter().map(|(_, node)| *node);
+        let delayed = self.queues.delayed.iter().map(|(_, node)| *node);
+        let waiting: Vec<NodeIx> = ready.chain(delayed).collect();
         for node in waiting {
             self.end(node, Outcome::NotBegun);
         }
@@ -208,19 +209,19 @@ impl RunState {
 
     /// Ends what has not begun, when the run is told to stop. What is being prepared is discarded when its intent arrives; a POST on its way
     /// is waited for, so that its id is not lost.
-    pub(super) fn end_what_has_not_begun(&mut self) {
+    pub(super) fn cancel_pending(&mut self) {
         let all: Vec<NodeIx> = self.plan.nodes().map(|(node, _)| node).collect();
         for node in all {
             match self.node(node).phase {
-                Phase::Waiting | Phase::Looking | Phase::Elsewhere | Phase::Ready { .. } => {
+                Phase::Waiting | Phase::LookingUp | Phase::ClaimedByOtherRun | Phase::Ready { .. } => {
                     self.end(node, Outcome::NotBegun);
                 }
                 Phase::Preparing
                 | Phase::Submitting { .. }
-                | Phase::Out { .. }
-                | Phase::Finished(_)
+                | Phase::InFlight { .. }
+                | Phase::ReadyToDownload(_)
                 | Phase::Downloading(_)
-                | Phase::Over(_) => {}
+                | Phase::Done(_) => {}
             }
         }
     }

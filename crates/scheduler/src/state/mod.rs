@@ -3,17 +3,13 @@
 //! [`RunState::apply`] takes one [`Event`] and the time and returns the [`Action`]s that follow. The executor appends every
 //! event to the ledger before it applies it, so replaying a run is the same `apply` with the actions dropped.
 
-mod action;
 mod admission;
-mod asking;
-mod event;
 mod keys;
-mod limits;
-mod outcome;
 mod phase;
+mod poll_schedule;
+mod queues;
+mod reservations;
 mod scope;
-mod spending;
-mod standing;
 mod summary;
 mod transitions;
 
@@ -22,51 +18,44 @@ use std::sync::Arc;
 
 use workflow::plan::{NodeIx, Plan};
 
-pub use action::{Action, Download};
-pub use event::{Anew, Answer, Event, EventKind, Prior, Refusal, RefusalKind};
-pub use keys::{Keys, identities_of, key_of, parts_of};
-pub use outcome::{Decision, Failure, FailureKind, Film, FilmOutcome, Halt, Outcome};
 pub use phase::{NodeState, Phase};
-pub use scope::Scope;
+pub use scope::RunScope;
 pub use summary::{FilmSummary, NodeSummary, RunSummary};
 
-use crate::artifact::Artifact;
-use crate::budget::Budget;
-use crate::policy::Policy;
-use crate::polling::Book;
-use crate::time::Millis;
-use limits::Limits;
-use standing::Standing;
+use crate::limits::Limits;
+use crate::polling::DurationStats;
+use crate::{Action, Artifact, Budget, Event, FilmOutcome, Halt, KeyResolver, Outcome, Policy, Timestamp};
+use queues::NodeQueues;
 
 /// Everything that is known of a run, and what is to come.
 #[derive(Debug, Clone)]
 pub struct RunState {
     plan: Arc<Plan>,
-    keys: Keys,
+    keys: KeyResolver,
     policy: Policy,
     budget: Budget,
     nodes: Vec<NodeState>,
-    standing: Standing,
+    queues: NodeQueues,
     /// What is known about how long tasks take.
-    book: Book,
+    stats: DurationStats,
     /// The longest paths by time, where that is known.
     ranks: Option<Vec<u64>>,
     limits: Limits,
     /// By position among the films of the plan.
     films: Vec<FilmState>,
-    scope: Scope,
+    scope: RunScope,
     halt: Option<Halt>,
     /// Until when an interrupted run goes on with its downloads.
-    grace_until: Option<Millis>,
+    grace_until: Option<Timestamp>,
     /// The times at which the clock has been asked to tick, and has not yet.
-    wakes: BTreeSet<Millis>,
+    wakes: BTreeSet<Timestamp>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum FilmState {
     Pending,
     Joining,
-    Over(FilmOutcome),
+    Done(FilmOutcome),
 }
 
 impl RunState {
@@ -76,9 +65,9 @@ impl RunState {
         let nodes = plan.nodes().map(|_| NodeState::new()).collect();
         let films = vec![FilmState::Pending; plan.films().len()];
         Self {
-            keys: Keys::of_service(service),
-            standing: Standing::new(&plan),
-            book: Book::default(),
+            keys: KeyResolver::new(service),
+            queues: NodeQueues::new(&plan),
+            stats: DurationStats::default(),
             ranks: None,
             limits: Limits::new(&policy),
             budget: Budget::default(),
@@ -86,7 +75,7 @@ impl RunState {
             policy,
             nodes,
             films,
-            scope: Scope::default(),
+            scope: RunScope::default(),
             halt: None,
             grace_until: None,
             wakes: BTreeSet::new(),
@@ -101,51 +90,51 @@ impl RunState {
 
     /// The same run with salts: what is made anew, and what was before.
     #[must_use]
-    pub fn with_keys(self, keys: Keys) -> Self {
+    pub fn with_keys(self, keys: KeyResolver) -> Self {
         Self { keys, ..self }
     }
 
     /// The same run after earlier ones of this process or another, which submitted at these times: they count against the rate of submissions.
     #[must_use]
-    pub fn after_submissions(mut self, times: impl IntoIterator<Item = Millis>) -> Self {
-        if let Some(submits) = &mut self.limits.submits {
-            times.into_iter().for_each(|at| submits.take(at));
+    pub fn with_submission_times(mut self, times: impl IntoIterator<Item = Timestamp>) -> Self {
+        if let Some(submits) = &mut self.limits.submit_rate {
+            times.into_iter().for_each(|time| submits.take(time));
         }
         self
     }
 
     /// Takes note of `event` and says what follows. Events that no longer matter (a late answer about a node that has ended) change nothing.
     #[must_use]
-    pub fn apply(&mut self, event: Event, now: Millis) -> Vec<Action> {
+    pub fn apply(&mut self, event: Event, now: Timestamp) -> Vec<Action> {
         let mut actions = Vec::new();
-        self.standing.changed.clear();
-        self.standing.ended_films.clear();
+        self.queues.changed.clear();
+        self.queues.ended_films.clear();
         match event {
-            Event::Scoped { only, fail_fast } => self.scoped(only, fail_fast),
+            Event::RunConfigured { only, fail_fast } => self.run_configured(only, fail_fast),
             Event::Started => self.started(now, &mut actions),
-            Event::Looked { node, key: _, prior } | Event::Taken { node, prior } => {
-                self.looked(node, prior, now, &mut actions);
+            Event::LookupDone { node, key: _, existing } | Event::ClaimConflict { node, existing } => {
+                self.lookup_done(node, existing, now, &mut actions);
             }
-            Event::Capped { node, cap } => self.capped(node, cap),
+            Event::BudgetExceeded { node, limit } => self.budget_exceeded(node, limit),
             Event::Prepared { node, attempt, by_url, .. } => {
                 self.prepared(node, attempt, by_url, &mut actions);
             }
-            Event::Unprepared { node, failure } => self.unprepared(node, failure),
+            Event::PrepareFailed { node, failure } => self.prepare_failed(node, failure),
             Event::Submitted { node, attempt, task } => self.submitted(node, attempt, task, now),
             Event::Refused { node, attempt: _, refusal } => self.refused(node, refusal, now),
-            Event::Lost { node, attempt, reason } => self.lost(node, attempt, reason, now),
-            Event::Answered { node, attempt, answer } => {
-                self.answered(node, attempt, answer, now, &mut actions);
+            Event::Indeterminate { node, attempt, reason } => self.indeterminate(node, attempt, reason, now),
+            Event::Polled { node, attempt, result } => {
+                self.polled(node, attempt, result, now, &mut actions);
             }
-            Event::Downloaded { node, attempt: _, artifact, spent } => {
-                self.downloaded(node, artifact, spent, now, &mut actions);
+            Event::Downloaded { node, attempt: _, artifact, cost } => {
+                self.downloaded(node, artifact, cost, now, &mut actions);
             }
-            Event::NotDownloaded { node, attempt: _, failure, kept } => {
-                self.not_downloaded(node, failure, kept, now, &mut actions);
+            Event::DownloadFailed { node, attempt: _, failure, partial_bytes } => {
+                self.download_failed(node, failure, partial_bytes, now, &mut actions);
             }
-            Event::Joined { at, film } => self.film_ended(at, FilmOutcome::Done { film }),
-            Event::NotJoined { at, failure } => self.film_ended(at, FilmOutcome::Failed { failure }),
-            Event::Woke => self.woke(now),
+            Event::FilmJoined { index, film } => self.film_ended(index, FilmOutcome::Done { film }),
+            Event::JoinFailed { index, failure } => self.film_ended(index, FilmOutcome::Failed { failure }),
+            Event::TimerFired => self.timer_fired(now),
             Event::Interrupted => self.interrupted(now, &mut actions),
         }
         self.admit(now, &mut actions);
@@ -179,13 +168,13 @@ impl RunState {
     /// How many tasks are out at the service or on their way there.
     #[must_use]
     pub fn in_flight(&self) -> usize {
-        self.standing.in_flight
+        self.queues.in_flight
     }
 
     /// Whether every node and every film have ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.standing.open == 0 && self.films.iter().all(|film| matches!(film, FilmState::Over(_)))
+        self.queues.unfinished == 0 && self.films.iter().all(|film| matches!(film, FilmState::Done(_)))
     }
 
     /// The finished video of a node.
@@ -207,21 +196,21 @@ impl RunState {
     /// With it a reporter keeps up at the cost of what happened, not of the plan's size.
     #[must_use]
     pub fn changed(&self) -> &[NodeIx] {
-        &self.standing.changed
+        &self.queues.changed
     }
 
     /// The films that ended with the last event, by their position in the plan.
     pub fn ended_films(&self) -> impl Iterator<Item = (usize, &FilmOutcome)> {
-        self.standing.ended_films.iter().filter_map(|at| match self.films.get(*at)? {
-            FilmState::Over(outcome) => Some((*at, outcome)),
+        self.queues.ended_films.iter().filter_map(|at| match self.films.get(*at)? {
+            FilmState::Done(outcome) => Some((*at, outcome)),
             FilmState::Pending | FilmState::Joining => None,
         })
     }
 
-    fn film_ended(&mut self, at: usize, outcome: FilmOutcome) {
-        if let Some(film) = self.films.get_mut(at) {
-            *film = FilmState::Over(outcome);
-            self.standing.ended_films.push(at);
+    fn film_ended(&mut self, index: usize, outcome: FilmOutcome) {
+        if let Some(film) = self.films.get_mut(index) {
+            *film = FilmState::Done(outcome);
+            self.queues.ended_films.push(index);
         }
     }
 

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use workflow::plan::NodeKey;
 
-use super::action::Download;
-use super::outcome::{Decision, Outcome};
+use crate::Download;
 use crate::budget::Amount;
 use crate::ids::{AttemptId, TaskId};
-use crate::polling::Seen;
-use crate::time::Millis;
+use crate::polling::TaskObservations;
+use crate::timestamp::Timestamp;
+use crate::{Decision, Outcome};
 
 /// The phases of a node, in the order in which it passes through them.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,13 +17,13 @@ pub enum Phase {
     /// It waits for the nodes before it.
     Waiting,
     /// The ledger is being asked about its key.
-    Looking,
+    LookingUp,
     /// Another run that is alive now is submitting it.
-    Elsewhere,
+    ClaimedByOtherRun,
     /// It may be submitted, as soon as there is room.
     Ready {
         /// Not before.
-        not_before: Millis,
+        not_before: Timestamp,
     },
     /// Its request is being made ready.
     Preparing,
@@ -33,20 +33,20 @@ pub enum Phase {
         attempt: AttemptId,
     },
     /// Its task is out at the service.
-    Out {
+    InFlight {
         /// The attempt.
         attempt: AttemptId,
         /// The task.
         task: TaskId,
         /// When it was submitted.
-        since: Millis,
+        since: Timestamp,
     },
     /// Its video waits to be fetched.
-    Finished(Download),
+    ReadyToDownload(Download),
     /// Its video is being fetched.
     Downloading(Download),
     /// It has ended.
-    Over(Outcome),
+    Done(Outcome),
 }
 
 impl Phase {
@@ -54,14 +54,14 @@ impl Phase {
     #[must_use]
     pub fn is_in_flight(&self) -> bool {
         match self {
-            Self::Preparing | Self::Submitting { .. } | Self::Out { .. } => true,
+            Self::Preparing | Self::Submitting { .. } | Self::InFlight { .. } => true,
             Self::Waiting
-            | Self::Looking
-            | Self::Elsewhere
+            | Self::LookingUp
+            | Self::ClaimedByOtherRun
             | Self::Ready { .. }
-            | Self::Finished(_)
+            | Self::ReadyToDownload(_)
             | Self::Downloading(_)
-            | Self::Over(_) => false,
+            | Self::Done(_) => false,
         }
     }
 }
@@ -76,34 +76,34 @@ pub struct NodeState {
     /// The task's progress in percent, as last reported.
     pub progress: Option<u8>,
     /// When its task was submitted.
-    pub submitted_at: Option<Millis>,
+    pub submitted_at: Option<Timestamp>,
     /// When its video was on disk, in this run.
-    pub done_at: Option<Millis>,
+    pub done_at: Option<Timestamp>,
     /// The latest trouble that is being dealt with, for people.
-    pub trouble: Option<String>,
+    pub last_error: Option<String>,
     /// The node's key, once it is known.
     pub(super) key: Option<NodeKey>,
     /// What is held of the budget for it.
-    pub(super) held: Option<Amount>,
+    pub(super) reserved: Option<Amount>,
     /// When the request or the poll that is on its way was let go.
-    pub(super) sent_at: Millis,
+    pub(super) sent_at: Timestamp,
     /// What its task has said so far in this run.
-    pub(super) seen: Option<Box<Seen>>,
+    pub(super) observations: Option<Box<TaskObservations>>,
     /// When its task is asked about next.
-    pub(super) poll_at: Option<Millis>,
+    pub(super) poll_at: Option<Timestamp>,
     pub(super) post_tries: u32,
     pub(super) download_tries: u32,
     /// Bytes of its video that are on disk, to go on from.
-    pub(super) kept: u64,
+    pub(super) partial_bytes: u64,
     pub(super) resubmissions: u32,
     /// Tasks that this run submitted for it and that another attempt has taken the place of.
     pub(super) replaced: u32,
     pub(super) inline: bool,
     pub(super) by_url: bool,
     pub(super) was_downloaded: bool,
-    pub(super) unreachable_since: Option<Millis>,
+    pub(super) unreachable_since: Option<Timestamp>,
     /// Since when the service has said at every poll that it does not know the task.
-    pub(super) missing_since: Option<Millis>,
+    pub(super) missing_since: Option<Timestamp>,
 }
 
 impl NodeState {
@@ -114,15 +114,15 @@ impl NodeState {
             progress: None,
             submitted_at: None,
             done_at: None,
-            trouble: None,
+            last_error: None,
             key: None,
-            held: None,
-            sent_at: Millis::default(),
-            seen: None,
+            reserved: None,
+            sent_at: Timestamp::default(),
+            observations: None,
             poll_at: None,
             post_tries: 0,
             download_tries: 0,
-            kept: 0,
+            partial_bytes: 0,
             resubmissions: 0,
             replaced: 0,
             inline: false,
@@ -137,7 +137,7 @@ impl NodeState {
     #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
         match &self.phase {
-            Phase::Over(outcome) => Some(outcome),
+            Phase::Done(outcome) => Some(outcome),
             _ => None,
         }
     }
@@ -146,18 +146,18 @@ impl NodeState {
     #[must_use]
     pub fn task(&self) -> Option<&TaskId> {
         match &self.phase {
-            Phase::Finished(download) | Phase::Downloading(download) => Some(&download.task),
-            Phase::Out { task, .. }
-            | Phase::Over(Outcome::Done { task, .. } | Outcome::Detached { task, .. }) => Some(task),
-            Phase::Over(Outcome::Failed { task, .. } | Outcome::NotSelected { task }) => task.as_ref(),
+            Phase::ReadyToDownload(download) | Phase::Downloading(download) => Some(&download.task),
+            Phase::InFlight { task, .. }
+            | Phase::Done(Outcome::Done { task, .. } | Outcome::Detached { task, .. }) => Some(task),
+            Phase::Done(Outcome::Failed { task, .. } | Outcome::NotSelected { task }) => task.as_ref(),
             Phase::Waiting
-            | Phase::Looking
-            | Phase::Elsewhere
+            | Phase::LookingUp
+            | Phase::ClaimedByOtherRun
             | Phase::Ready { .. }
             | Phase::Preparing
             | Phase::Submitting { .. }
-            | Phase::Over(
-                Outcome::Ambiguous { .. }
+            | Phase::Done(
+                Outcome::Indeterminate { .. }
                 | Outcome::Blocked { .. }
                 | Outcome::Unpicked { .. }
                 | Outcome::NotBegun,

@@ -2,25 +2,26 @@
 
 use workflow::plan::{NodeIx, Plan, Selection};
 
-use super::{Decision, Event, Failure, FailureKind, Halt, Outcome, Phase, RunState};
-use crate::time::Millis;
+use super::{Phase, RunState};
+use crate::timestamp::Timestamp;
+use crate::{Decision, Event, Failure, FailureKind, Halt, Outcome};
 
 /// What a run is told besides its plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Scope {
+pub struct RunScope {
     /// The nodes that it may submit; all of them where this is not given.
     pub selection: Option<Selection>,
     /// Whether nothing more is submitted once a shot has failed.
     pub fail_fast: bool,
 }
 
-impl Scope {
+impl RunScope {
     /// The event that puts it on record; nothing where nothing was told.
     #[must_use]
-    pub fn told(&self, plan: &Plan) -> Option<Event> {
+    pub fn to_event(&self, plan: &Plan) -> Option<Event> {
         let names = |selection: &Selection| selection.nodes().map(|ix| plan.node(ix).name.clone()).collect();
         let only = self.selection.as_ref().map(names);
-        (only.is_some() || self.fail_fast).then_some(Event::Scoped { only, fail_fast: self.fail_fast })
+        (only.is_some() || self.fail_fast).then_some(Event::RunConfigured { only, fail_fast: self.fail_fast })
     }
 }
 
@@ -33,7 +34,7 @@ impl RunState {
 
     /// The end of a node as this run sees it: what was not to be made was not kept from it by anything; and the first failure may be the
     /// last submission.
-    pub(super) fn within_scope(&mut self, node: NodeIx, outcome: Outcome) -> Outcome {
+    pub(super) fn outcome_in_scope(&mut self, node: NodeIx, outcome: Outcome) -> Outcome {
         let outcome = match outcome {
             Outcome::Blocked { .. } | Outcome::Unpicked { .. } | Outcome::NotBegun
                 if !self.is_selected(node) =>
@@ -49,7 +50,7 @@ impl RunState {
             }
             Outcome::Done { .. }
             | Outcome::Failed { .. }
-            | Outcome::Ambiguous { .. }
+            | Outcome::Indeterminate { .. }
             | Outcome::Detached { .. }
             | Outcome::Blocked { .. }
             | Outcome::Unpicked { .. }
@@ -59,7 +60,7 @@ impl RunState {
     }
 
     /// Whether the shot's `retry` pays for another attempt after such a failure.
-    pub(super) fn may_try_again(&self, node: NodeIx, kind: FailureKind) -> bool {
+    pub(super) fn may_retry(&self, node: NodeIx, kind: FailureKind) -> bool {
         let planned = self.plan.node(node);
         self.halt.is_none()
             && self.node(node).resubmissions < planned.retry.saturating_sub(1)
@@ -68,11 +69,11 @@ impl RunState {
 
     /// Another attempt: a task of its own, with an intent of its own, within the budget. The one before is settled, and holds the node's key no
     /// longer.
-    pub(super) fn try_again(&mut self, node: NodeIx, failure: Failure, now: Millis) {
+    pub(super) fn retry(&mut self, node: NodeIx, failure: Failure, now: Timestamp) {
         // What passes needs time to pass.
         let tries = self.node(node).resubmissions + 1;
         let is_passing = failure.kind == FailureKind::Transient;
-        let not_before = if is_passing { now.after(self.policy.wait_after(tries)) } else { now };
+        let not_before = if is_passing { now.after(self.policy.backoff_after(tries)) } else { now };
         let state = self.node_mut(node);
         state.resubmissions += 1;
         state.replaced += u32::from(state.decision == Some(Decision::Execute));
@@ -81,8 +82,8 @@ impl RunState {
         state.submitted_at = None;
         state.missing_since = None;
         state.download_tries = 0;
-        state.kept = 0;
-        state.trouble = Some(failure.message);
-        self.put(node, Phase::Ready { not_before });
+        state.partial_bytes = 0;
+        state.last_error = Some(failure.message);
+        self.set_phase(node, Phase::Ready { not_before });
     }
 }

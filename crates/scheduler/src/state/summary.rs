@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde::Serialize;
 use workflow::plan::NodeIx;
 
-use super::{Decision, FilmOutcome, FilmState, Halt, Outcome, RunState};
-use crate::budget::{Amount, Caps};
+use super::{FilmState, RunState};
+use crate::budget::{Amount, BudgetLimits};
 use crate::ids::{RunId, TaskId};
+use crate::{Decision, FilmOutcome, Halt, Outcome};
 
 /// A run that is over.
 #[derive(Debug, Clone, Serialize)]
@@ -24,7 +25,7 @@ pub struct RunSummary {
     /// Why the run stopped submitting, if it did.
     pub halt: Option<Halt>,
     /// What the run was allowed to spend.
-    pub caps: Caps,
+    pub caps: BudgetLimits,
     /// What is held for tasks of this run that have not ended, as far as prices are known.
     pub held: Amount,
     /// What the run has spent, as far as prices are known.
@@ -70,7 +71,7 @@ impl RunState {
             .map(|(film, state)| FilmSummary {
                 name: film.output.clone(),
                 outcome: match state {
-                    FilmState::Over(outcome) => outcome.clone(),
+                    FilmState::Done(outcome) => outcome.clone(),
                     FilmState::Pending | FilmState::Joining => FilmOutcome::Waiting { missing: 0 },
                 },
             })
@@ -83,7 +84,7 @@ impl RunState {
             .filter(made)
             .map(|takes| (self.plan.takes_name(takes).to_owned(), takes.len()))
             .collect();
-        let (caps, held, spent) = (self.budget.caps(), self.budget.held(), self.budget.spent());
+        let (caps, held, spent) = (self.budget.caps(), self.budget.reserved(), self.budget.spent());
         RunSummary { run, nodes, films, to_pick, halt: self.halt.clone(), caps, held, spent }
     }
 }

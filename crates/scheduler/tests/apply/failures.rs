@@ -4,7 +4,7 @@ use super::*;
 
 /// A run of `a` and `b`, whose `a` has `retry: {attempts: 2, on: …}`; nothing in `on` is what the file means by a number alone.
 fn retried(on: Option<&serde_json::Value>) -> Script {
-    let policy = Policy { download_tries: 1, ..Policy::remote() };
+    let policy = Policy { max_download_attempts: 1, ..Policy::remote() };
     let plan = plan_with(&["a", "b<a", "c"], |node| {
         if node["name"] == "a" {
             node["retry"] = 2.into();
@@ -15,26 +15,26 @@ fn retried(on: Option<&serde_json::Value>) -> Script {
     });
     let mut run = Script::with(RunState::new(plan, "test", policy));
     run.start();
-    run.looked("a", Prior::Nothing);
-    run.looked("c", made("c"));
+    run.looked_up("a", ExistingWork::None);
+    run.looked_up("c", made("c"));
     run.out("a");
     run
 }
 
-fn failed(kind: FailureKind) -> Answer {
-    Answer::Failed { failure: Failure::new(kind, "failed") }
+fn failed(kind: FailureKind) -> PollResult {
+    PollResult::Failed { failure: Failure::new(kind, "failed") }
 }
 
 fn not_downloaded(run: &mut Script, kind: FailureKind) -> Vec<String> {
     let failure = Failure::new(kind, "no video");
-    run.on(Event::NotDownloaded { node: run.ix("a"), attempt: attempt("a"), failure, kept: 0 })
+    run.on(Event::DownloadFailed { node: run.ix("a"), attempt: attempt("a"), failure, partial_bytes: 0 })
 }
 
 #[test]
 fn another_attempt_is_paid_for_after_what_the_file_names_and_nothing_else() {
     use FailureKind::{
-        Corrupt, Expired, GivenUp, InputModerated, Invalid, Local, OutputModerated, Quota, RateLimited, Task,
-        Transient, Unauthorized,
+        Abandoned, Corrupt, Expired, InputModerated, Invalid, Local, OutputModerated, Quota, RateLimited,
+        Task, Transient, Unauthorized,
     };
     let all = json!(["failed", "transient", "output-moderated", "corrupt", "expired"]);
     for (kind, by_default, by_all) in [
@@ -49,11 +49,11 @@ fn another_attempt_is_paid_for_after_what_the_file_names_and_nothing_else() {
         (Unauthorized, false, false),
         (Invalid, false, false),
         (Local, false, false),
-        (GivenUp, false, false),
+        (Abandoned, false, false),
     ] {
         for (on, again) in [(None, by_default), (Some(all.clone()), by_all), (Some(json!([])), false)] {
             let mut run = retried(on.as_ref());
-            run.answered("a", failed(kind));
+            run.polled("a", failed(kind));
             run.pass(Duration::from_mins(1));
             let said = format!("{kind:?} with {on:?}");
             let prepared =
@@ -61,10 +61,14 @@ fn another_attempt_is_paid_for_after_what_the_file_names_and_nothing_else() {
             assert_eq!(prepared, again, "{said}");
             assert_eq!(run.state.budget().spent().tasks, 1, "what failed is counted as spent: {said}");
             if again {
-                run.on(Event::Woke);
+                run.on(Event::TimerFired);
                 run.out("a");
-                assert_eq!(run.state.budget().held().tasks, 1, "the next one is held like any other: {said}");
-                run.answered("a", failed(kind));
+                assert_eq!(
+                    run.state.budget().reserved().tasks,
+                    1,
+                    "the next one is held like any other: {said}"
+                );
+                run.polled("a", failed(kind));
                 let summary = run.state.summary(RunId::from("run"));
                 assert_eq!((summary.nodes[0].retries, run.state.budget().spent().tasks), (1, 2), "{said}");
             }
@@ -83,11 +87,11 @@ fn another_attempt_is_paid_for_after_what_the_file_names_and_nothing_else() {
 fn what_moderation_refuses_is_not_sent_again_in_another_form() {
     let mut run = Script::new(&["a", "b<a"]);
     run.start();
-    run.looked("a", made("a"));
-    run.looked("b", Prior::Nothing);
+    run.looked_up("a", made("a"));
+    run.looked_up("b", ExistingWork::None);
     run.prepared("b");
     let failure = Failure::new(FailureKind::InputModerated, "no");
-    let refusal = Refusal { kind: RefusalKind::Request, failure, retry_after: None };
+    let refusal = Refusal { kind: RefusalKind::InvalidRequest, failure, retry_after: None };
     assert!(run.on(Event::Refused { node: run.ix("b"), attempt: attempt("b"), refusal }).is_empty());
     assert!(matches!(run.outcome("b"), Outcome::Failed { task: None, .. }));
 }
@@ -95,9 +99,9 @@ fn what_moderation_refuses_is_not_sent_again_in_another_form() {
 #[test]
 fn what_passes_is_given_time_to_pass() {
     let mut run = retried(None);
-    assert_eq!(run.answered("a", failed(FailureKind::Transient)), ["wake in 1000 ms"]);
+    assert_eq!(run.polled("a", failed(FailureKind::Transient)), ["wake in 1000 ms"]);
     let mut run = retried(None);
-    assert_eq!(run.answered("a", failed(FailureKind::OutputModerated)), ["prepare a"]);
+    assert_eq!(run.polled("a", failed(FailureKind::OutputModerated)), ["prepare a"]);
 }
 
 #[test]
@@ -129,30 +133,30 @@ fn a_video_that_is_corrupt_at_every_try_is_kept_and_paid_for_again_only_where_th
 #[test]
 fn a_task_that_the_service_lost_is_made_anew_where_the_file_says_so() {
     let mut run = retried(Some(&json!(["expired"])));
-    assert_eq!(run.answered("a", Answer::Missing { expired: true }), ["forget run.a", "prepare a"]);
+    assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["forget run.a", "prepare a"]);
     run.out("a");
     assert_eq!(run.wait(2_000), ["poll a"]);
-    let waits = run.answered("a", Answer::Missing { expired: false });
+    let waits = run.polled("a", PollResult::NotFound { expired: false });
     assert!(waits.iter().all(|action| action.starts_with("wake")), "{waits:?}");
     assert_eq!(run.wait(4_000), ["poll a"], "it is asked about anew");
-    assert_eq!(run.answered("a", Answer::Missing { expired: true }), ["forget run.a"]);
+    assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["forget run.a"]);
     assert!(matches!(run.outcome("a"), Outcome::Failed { .. }));
 }
 
 #[test]
 fn another_attempt_keeps_to_the_cap() {
     let plan = plan_with(&["a"], |node| node["retry"] = 3.into());
-    let caps = Caps { tasks: Some(2), ..Caps::default() };
+    let caps = BudgetLimits { tasks: Some(2), ..BudgetLimits::default() };
     let state =
         RunState::new(plan, "test", Policy::remote()).with_budget(Budget::new(caps, Arc::new(Unpriced)));
     let mut run = Script::with(state);
     run.start();
-    run.looked("a", Prior::Nothing);
+    run.looked_up("a", ExistingWork::None);
     run.out("a");
-    assert_eq!(run.answered("a", failed(FailureKind::Task)), ["prepare a"]);
+    assert_eq!(run.polled("a", failed(FailureKind::Task)), ["prepare a"]);
     run.out("a");
-    assert!(run.answered("a", failed(FailureKind::Task)).is_empty());
-    assert_eq!(run.state.halt(), Some(&Halt::Capped { cap: Cap::Tasks }));
+    assert!(run.polled("a", failed(FailureKind::Task)).is_empty());
+    assert_eq!(run.state.halt(), Some(&Halt::BudgetExceeded { limit: BudgetLimit::Tasks }));
     assert_eq!(run.state.budget().spent().tasks, 2);
 }
 

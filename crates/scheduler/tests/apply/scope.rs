@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use scheduler::Scope;
+use scheduler::RunScope;
 use scheduler::last_run::{Failed, RunRecord};
 
 use super::*;
 
 fn scoped(run: &mut Script, only: Option<&[&str]>, fail_fast: bool) {
     let only = only.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
-    assert!(run.on(Event::Scoped { only, fail_fast }).is_empty());
+    assert!(run.on(Event::RunConfigured { only, fail_fast }).is_empty());
 }
 
 #[test]
@@ -17,15 +17,15 @@ fn what_is_not_selected_is_reused_where_it_is_made_and_never_submitted() {
     let mut run = Script::new(&["a", "b<a", "c<b", "x", "y"]);
     scoped(&mut run, Some(&["b"]), false);
     assert_eq!(run.start(), ["look a", "look x", "look y"]);
-    assert_eq!(run.looked("a", made("a")), ["look b"]);
-    assert!(run.looked("x", Prior::Nothing).is_empty());
+    assert_eq!(run.looked_up("a", made("a")), ["look b"]);
+    assert!(run.looked_up("x", ExistingWork::None).is_empty());
     let since = run.now;
-    assert!(run.looked("y", out("y", since, false)).is_empty(), "what is out stays out");
-    assert_eq!(run.looked("b", Prior::Nothing), ["prepare b"]);
+    assert!(run.looked_up("y", out("y", since, false)).is_empty(), "what is out stays out");
+    assert_eq!(run.looked_up("b", ExistingWork::None), ["prepare b"]);
     run.out("b");
     run.completed("b");
     assert_eq!(run.downloaded("b"), ["look c"]);
-    assert!(run.looked("c", Prior::Nothing).is_empty());
+    assert!(run.looked_up("c", ExistingWork::None).is_empty());
     assert!(run.state.is_over());
     assert_eq!(run.outcome("x"), &Outcome::NotSelected { task: None });
     assert_eq!(run.outcome("y"), &Outcome::NotSelected { task: Some(task("y")) });
@@ -37,13 +37,14 @@ fn what_is_not_selected_is_reused_where_it_is_made_and_never_submitted() {
 
 #[test]
 fn a_task_that_is_out_and_not_asked_about_takes_a_place_for_as_long_as_it_may_be_out() {
-    let policy = Policy { in_flight: 1, unaccounted: Duration::from_secs(90), ..Policy::remote() };
+    let policy =
+        Policy { max_in_flight: 1, indeterminate_slot_hold: Duration::from_secs(90), ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy));
     scoped(&mut run, Some(&["b"]), false);
     run.start();
     let since = run.now;
-    run.looked("a", out("a", since, false));
-    assert_eq!(run.looked("b", Prior::Nothing), ["wake in 90000 ms"], "the service would have two");
+    run.looked_up("a", out("a", since, false));
+    assert_eq!(run.looked_up("b", ExistingWork::None), ["wake in 90000 ms"], "the service would have two");
     assert_eq!(run.wait(90_000), ["prepare b"]);
 }
 
@@ -52,9 +53,9 @@ fn a_film_is_joined_when_what_is_not_selected_is_there() {
     let mut run = Script::new(&["a", "b<a", "c"]);
     scoped(&mut run, Some(&["b"]), false);
     run.start();
-    run.looked("a", made("a"));
-    run.looked("c", made("c"));
-    run.looked("b", Prior::Nothing);
+    run.looked_up("a", made("a"));
+    run.looked_up("c", made("c"));
+    run.looked_up("b", ExistingWork::None);
     run.out("b");
     run.completed("b");
     assert_eq!(run.downloaded("b"), ["join"]);
@@ -65,9 +66,9 @@ fn what_is_not_selected_is_not_blocked_and_not_to_be_picked() {
     let mut run = Script::new(&["a", "b<a"]);
     scoped(&mut run, Some(&["a"]), false);
     run.start();
-    run.looked("a", Prior::Nothing);
+    run.looked_up("a", ExistingWork::None);
     run.out("a");
-    run.answered("a", Answer::Failed { failure: Failure::new(FailureKind::Task, "no") });
+    run.polled("a", PollResult::Failed { failure: Failure::new(FailureKind::Task, "no") });
     assert_eq!(run.outcome("b"), &Outcome::NotSelected { task: None });
 
     let mut halted = Script::new(&["a", "b<a", "c"]);
@@ -84,29 +85,31 @@ fn a_selected_shot_is_blocked_by_one_that_is_not_and_is_not_made() {
     let mut run = Script::new(&["a", "b<a"]);
     scoped(&mut run, Some(&["b"]), false);
     run.start();
-    assert!(run.looked("a", Prior::Nothing).is_empty());
+    assert!(run.looked_up("a", ExistingWork::None).is_empty());
     assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a") });
 }
 
 #[test]
 fn after_the_first_failure_nothing_new_is_submitted_and_what_is_out_is_finished() {
-    let policy = Policy { in_flight: 3, ..Policy::remote() };
+    let policy = Policy { max_in_flight: 3, ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a", "b", "c", "d", "e<a", "f<b"]), "test", policy));
     scoped(&mut run, None, true);
     run.start();
     for name in ["a", "b", "c", "d"] {
-        run.looked(name, Prior::Nothing);
+        run.looked_up(name, ExistingWork::None);
     }
     run.out("a");
     run.out("b");
-    assert!(run.answered("a", Answer::Failed { failure: Failure::new(FailureKind::Task, "no") }).is_empty());
+    assert!(
+        run.polled("a", PollResult::Failed { failure: Failure::new(FailureKind::Task, "no") }).is_empty()
+    );
     assert_eq!(run.state.halt(), Some(&Halt::FailFast { shot: "a".to_owned() }));
     assert_eq!(run.prepared("c"), ["discard c"], "its intent is on disk, and it is not sent");
-    run.refused("c", RefusalKind::Again, None);
+    run.refused("c", RefusalKind::Retryable, None);
     assert_eq!((run.outcome("c"), run.outcome("d")), (&Outcome::NotBegun, &Outcome::NotBegun));
     assert_eq!(run.completed("b"), ["download b"], "what is paid for is fetched");
     assert_eq!(run.downloaded("b"), ["look f"], "what is made already costs nothing");
-    assert!(run.looked("f", Prior::Nothing).is_empty());
+    assert!(run.looked_up("f", ExistingWork::None).is_empty());
     assert_eq!(run.outcome("f"), &Outcome::NotBegun);
     assert_eq!(run.outcome("e"), &Outcome::Blocked { by: run.ix("a") });
     assert!(run.state.is_over());
@@ -116,23 +119,23 @@ fn after_the_first_failure_nothing_new_is_submitted_and_what_is_out_is_finished(
 fn without_being_told_a_failure_ends_nothing() {
     let mut run = Script::new(&["a", "b", "c<a"]);
     run.start();
-    run.looked("a", Prior::Nothing);
-    run.looked("b", Prior::Nothing);
+    run.looked_up("a", ExistingWork::None);
+    run.looked_up("b", ExistingWork::None);
     run.out("a");
-    run.answered("a", Answer::Failed { failure: Failure::new(FailureKind::Task, "no") });
+    run.polled("a", PollResult::Failed { failure: Failure::new(FailureKind::Task, "no") });
     assert_eq!(run.state.halt(), None);
     assert_eq!(run.prepared("b"), ["submit b"]);
 }
 
 /// A run on record: the last event about each shot.
 fn record(scope: Option<(Option<&[&str]>, bool)>, last: Vec<(&str, Event)>) -> RunRecord {
-    let scoped = scope.map(|(only, fail_fast)| Event::Scoped {
+    let scoped = scope.map(|(only, fail_fast)| Event::RunConfigured {
         only: only.map(|names| names.iter().map(|name| (*name).to_owned()).collect()),
         fail_fast,
     });
     RunRecord {
         run: RunId::from("last"),
-        started_at: Millis(0),
+        started_at: Timestamp(0),
         scoped,
         last: last.into_iter().map(|(name, event)| (name.to_owned(), event)).collect::<HashMap<_, _>>(),
         expired: vec![attempt("expired")],
@@ -147,41 +150,45 @@ fn what_failed_in_the_last_run_and_what_was_not_begun_for_that_reason() {
         let names: Vec<&str> = found.nodes.iter().map(|node| plan.node(*node).name.as_str()).collect();
         format!("{} +{}", names.join(" "), found.others)
     };
-    let looked = |name: &str, prior: Prior| Event::Looked { node: ix(name), key: String::new(), prior };
-    let done = |name: &'static str| (name, looked(name, made(name)));
-    let answered = |name: &'static str, attempt_of: &str, answer: Answer| {
-        (name, Event::Answered { node: ix(name), attempt: attempt(attempt_of), answer })
+    let lookup_done = |name: &str, existing: ExistingWork| Event::LookupDone {
+        node: ix(name),
+        key: String::new(),
+        existing,
+    };
+    let done = |name: &'static str| (name, lookup_done(name, made(name)));
+    let polled = |name: &'static str, attempt_of: &str, result: PollResult| {
+        (name, Event::Polled { node: ix(name), attempt: attempt(attempt_of), result })
     };
     let failed = |name: &'static str| {
-        answered(name, name, Answer::Failed { failure: Failure::new(FailureKind::Task, "no") })
+        polled(name, name, PollResult::Failed { failure: Failure::new(FailureKind::Task, "no") })
     };
     let lost = |name: &'static str| {
-        (name, Event::Lost { node: ix(name), attempt: attempt(name), reason: String::new() })
+        (name, Event::Indeterminate { node: ix(name), attempt: attempt(name), reason: String::new() })
     };
     let refused = |name: &'static str, kind| {
         let failure = Failure::new(FailureKind::Invalid, "no");
         let refusal = Refusal { kind, failure, retry_after: None };
         (name, Event::Refused { node: ix(name), attempt: attempt(name), refusal })
     };
-    let gone = Answer::Missing { expired: false };
+    let gone = PollResult::NotFound { expired: false };
 
     // One failure, and what waited for it; the rest is done.
     let one = record(None, vec![failed("a"), done("x"), done("y"), done("z")]);
     assert_eq!(told(&one.failed(&plan)), "a b c +0");
     // What is ambiguous or still out has not failed, nor has what waits for it.
-    let open = record(None, vec![lost("a"), refused("x", RefusalKind::Request), done("z")]);
+    let open = record(None, vec![lost("a"), refused("x", RefusalKind::InvalidRequest), done("z")]);
     assert_eq!(told(&open.failed(&plan)), "x y +3");
     // A task that is gone has failed; one that is unknown for now has not.
-    let missing =
-        record(None, vec![answered("a", "expired", gone.clone()), answered("x", "x", gone), done("z")]);
+    let missing = record(None, vec![polled("a", "expired", gone.clone()), polled("x", "x", gone), done("z")]);
     assert_eq!(told(&missing.failed(&plan)), "a b c +2");
     // A run that was cut off left others behind, without a failure.
-    let cut = record(None, vec![done("a"), ("b", looked("b", Prior::Nothing)), failed("z")]);
+    let cut = record(None, vec![done("a"), ("b", lookup_done("b", ExistingWork::None)), failed("z")]);
     assert_eq!(told(&cut.failed(&plan)), "z +4");
     // A run that ended because of a failure left all others behind for that reason.
-    let fast = record(Some((None, true)), vec![done("a"), failed("x"), ("z", looked("z", Prior::Nothing))]);
+    let fast =
+        record(Some((None, true)), vec![done("a"), failed("x"), ("z", lookup_done("z", ExistingWork::None))]);
     assert_eq!(told(&fast.failed(&plan)), "b c x y z +0");
-    let unusable = record(None, vec![refused("a", RefusalKind::Service), done("x"), done("y")]);
+    let unusable = record(None, vec![refused("a", RefusalKind::ServiceUnusable), done("x"), done("y")]);
     assert_eq!(told(&unusable.failed(&plan)), "a b c z +0");
     // What the run was not to make did not fail.
     let part = record(Some((Some(&["a", "x"]), true)), vec![failed("a"), done("x")]);
@@ -193,10 +200,10 @@ fn what_failed_in_the_last_run_and_what_was_not_begun_for_that_reason() {
 #[test]
 fn a_scope_goes_on_record_only_where_there_is_one() {
     let plan = plan(&["a", "b"]);
-    assert_eq!(Scope::default().told(&plan), None);
+    assert_eq!(RunScope::default().to_event(&plan), None);
     let only = workflow::plan::Selection::only(plan.find("b"));
     assert_eq!(
-        Scope { selection: Some(only), fail_fast: true }.told(&plan),
-        Some(Event::Scoped { only: Some(vec!["b".to_owned()]), fail_fast: true })
+        RunScope { selection: Some(only), fail_fast: true }.to_event(&plan),
+        Some(Event::RunConfigured { only: Some(vec!["b".to_owned()]), fail_fast: true })
     );
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use scheduler::Policy;
-use scheduler::polling::{self, Known, Seen, Standing};
+use scheduler::polling::{self, ClassStats, ReportedStatus, TaskObservations};
 
 use super::simulation::Schedule;
 
@@ -30,33 +30,33 @@ impl Schedule for Doubling {
 /// The engine's own schedule.
 pub(super) struct Learned {
     policy: Policy,
-    known: Known,
-    seen: HashMap<usize, (Seen, Option<u8>)>,
+    known: ClassStats,
+    observations: HashMap<usize, (TaskObservations, Option<u8>)>,
 }
 
 impl Learned {
     /// With the policy for a remote service and the given cost of a poll in seconds of lag.
     pub(super) fn new(poll_cost: f64) -> Self {
-        let policy = Policy { poll_worth: Duration::from_secs_f64(poll_cost), ..Policy::remote() };
-        Self { policy, known: Known::default(), seen: HashMap::new() }
+        let policy = Policy { poll_cost: Duration::from_secs_f64(poll_cost), ..Policy::remote() };
+        Self { policy, known: ClassStats::default(), observations: HashMap::new() }
     }
 }
 
 impl Schedule for Learned {
     fn wait(&mut self, number: usize, elapsed: f64) -> f64 {
-        let (seen, percent) = self.seen.get(&number).copied().unwrap_or_default();
+        let (observations, percent) = self.observations.get(&number).copied().unwrap_or_default();
         let elapsed = Duration::from_secs_f64(elapsed);
-        polling::wait(&self.policy, Some(&self.known), &seen, elapsed, percent).as_secs_f64()
+        polling::wait(&self.policy, Some(&self.known), &observations, elapsed, percent).as_secs_f64()
     }
 
-    fn running(&mut self, number: usize, elapsed: f64, standing: Standing, percent: u8) {
-        let (seen, last) = self.seen.entry(number).or_default();
-        seen.note(elapsed, standing, Some(percent));
+    fn running(&mut self, number: usize, elapsed: f64, status: ReportedStatus, percent: u8) {
+        let (observations, last) = self.observations.entry(number).or_default();
+        observations.record(elapsed, status, Some(percent));
         *last = Some(percent);
     }
 
     fn finished(&mut self, number: usize, elapsed: f64, took: Option<f64>) {
-        let (seen, _) = self.seen.remove(&number).unwrap_or_default();
-        self.known.finished(&seen, elapsed, took.map(Duration::from_secs_f64));
+        let (observations, _) = self.observations.remove(&number).unwrap_or_default();
+        self.known.finished(&observations, elapsed, took.map(Duration::from_secs_f64));
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use scheduler::polling::Standing;
+use scheduler::polling::ReportedStatus;
 
 use super::rng::Rng;
 
@@ -28,7 +28,7 @@ pub(super) trait Schedule {
     /// The wait before the next poll of task `number`.
     fn wait(&mut self, number: usize, elapsed: f64) -> f64;
     /// A poll found the task unfinished.
-    fn running(&mut self, _number: usize, _elapsed: f64, _standing: Standing, _percent: u8) {}
+    fn running(&mut self, _number: usize, _elapsed: f64, _standing: ReportedStatus, _percent: u8) {}
     /// A poll found the task finished; `took` is the duration that the service reports.
     fn finished(&mut self, _number: usize, _elapsed: f64, _took: Option<f64>) {}
 }
@@ -80,8 +80,8 @@ impl Scenario {
             task.polls += 1;
             let elapsed = now - task.submitted;
             if now < task.ends {
-                let (standing, percent) = self.report(task, now);
-                schedule.running(number, elapsed, standing, percent);
+                let (status, percent) = self.report(task, now);
+                schedule.running(number, elapsed, status, percent);
                 polls.push(Reverse((micros(now + schedule.wait(number, elapsed)), number)));
                 continue;
             }
@@ -98,16 +98,16 @@ impl Scenario {
         Cost { polls: f64::from(total_polls) / measured, lag: total_lag / measured }
     }
 
-    fn report(&self, task: &Task, now: f64) -> (Standing, u8) {
+    fn report(&self, task: &Task, now: f64) -> (ReportedStatus, u8) {
         if now < task.starts {
-            return (Standing::Queued, 0);
+            return (ReportedStatus::Queued, 0);
         }
         let share = (now - task.starts) / (task.ends - task.starts);
         let percent = self.progress.map_or(0, |step| {
             let step = f64::from(step.max(1));
             ((share * 100.0 / step).floor() * step).min(99.0) as u8
         });
-        (Standing::InProgress, percent)
+        (ReportedStatus::InProgress, percent)
     }
 }
 

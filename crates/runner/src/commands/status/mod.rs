@@ -8,7 +8,7 @@ mod watch;
 use std::collections::HashMap;
 use std::path::Path;
 
-use scheduler::Millis;
+use scheduler::Timestamp;
 use serde_json::json;
 use workflow::plan::Plan;
 
@@ -79,7 +79,7 @@ fn unpicked(file: &Path) -> Option<Unpicked> {
     Some(Unpicked { workflow: plan.name().to_owned(), shots: open.collect() })
 }
 
-fn print(snapshot: &Snapshot, format: Format, now: Millis) {
+fn print(snapshot: &Snapshot, format: Format, now: Timestamp) {
     match format {
         Format::Text => {
             for line in text::lines(snapshot, now, None) {

@@ -8,7 +8,7 @@ use super::record::{Counts, Open, Outstanding, Record, Run, RunLiveness, Shot, T
 use super::*;
 use crate::report::stream::Amount;
 
-const NOW: Millis = Millis(1_790_000_100_000);
+const NOW: Timestamp = Timestamp(1_790_000_100_000);
 
 fn run(run: &str, state: RunLiveness, began: i64, ended: Option<i64>, shots: Option<Counts>) -> Run {
     Run {

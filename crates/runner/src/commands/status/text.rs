@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use scheduler::Millis;
+use scheduler::Timestamp;
 use scheduler::history::Stands;
 use workflow::prices::Money;
 
@@ -18,7 +18,7 @@ const MAX_LINES: usize = 40;
 const MAX_TASKS_LISTED: usize = 3;
 
 /// Everything that was snapshot, as lines. On `rows` lines at most, where that is said.
-pub(super) fn lines(snapshot: &Snapshot, now: Millis, rows: Option<usize>) -> Vec<String> {
+pub(super) fn lines(snapshot: &Snapshot, now: Timestamp, rows: Option<usize>) -> Vec<String> {
     let mut runs: Vec<String> = snapshot.runs.iter().map(|one| run(one, now)).collect();
     if runs.is_empty() {
         runs.push("no run is on record".to_owned());
@@ -34,15 +34,15 @@ pub(super) fn lines(snapshot: &Snapshot, now: Millis, rows: Option<usize>) -> Ve
     lines
 }
 
-fn run(run: &Run, now: Millis) -> String {
-    let since = now.since(Millis(run.started_at));
+fn run(run: &Run, now: Timestamp) -> String {
+    let since = now.since(Timestamp(run.started_at));
     let state = match (run.state, run.ended_at) {
         (RunLiveness::Alive, _) => format!("alive for {}", humanize(since)),
         (RunLiveness::Ending, _) => format!("alive for {}, asked to end", humanize(since)),
         (RunLiveness::Ended, Some(at)) => format!(
             "ended {} ago, after {}",
-            humanize(now.since(Millis(at))),
-            humanize(Millis(at).since(Millis(run.started_at)))
+            humanize(now.since(Timestamp(at))),
+            humanize(Timestamp(at).since(Timestamp(run.started_at)))
         ),
         (RunLiveness::Ended | RunLiveness::Died, _) => {
             format!("began {} ago and did not come to its end", humanize(since))
@@ -62,7 +62,7 @@ fn run(run: &Run, now: Millis) -> String {
 }
 
 /// Shots that are not done first; of the others only as many as there is room for.
-fn shots(shots: &[Shot], now: Millis, room: usize) -> Vec<String> {
+fn shots(shots: &[Shot], now: Timestamp, room: usize) -> Vec<String> {
     let open = |shot: &&Shot| !matches!(shot.state, Stands::Done | Stands::Reused | Stands::Waiting);
     let mut told: Vec<&Shot> = shots.iter().filter(open).collect();
     told.extend(shots.iter().filter(|shot| !open(shot)));
@@ -78,7 +78,7 @@ fn shots(shots: &[Shot], now: Millis, room: usize) -> Vec<String> {
         table.row([
             sanitize::line(&shot.shot).into_owned(),
             shot.state.word().to_owned(),
-            if is_over { "-".to_owned() } else { humanize(now.since(Millis(shot.since))) },
+            if is_over { "-".to_owned() } else { humanize(now.since(Timestamp(shot.since))) },
             shot.typical_ms.map_or_else(|| "-".to_owned(), |ms| humanize(Duration::from_millis(ms))),
             shot.task.as_deref().map_or("-".into(), sanitize::line).into_owned(),
             shot.trouble.clone().unwrap_or_default(),
@@ -93,7 +93,7 @@ fn shots(shots: &[Shot], now: Millis, room: usize) -> Vec<String> {
     lines
 }
 
-fn outstanding(open: &[Outstanding], now: Millis, room: usize) -> Vec<String> {
+fn outstanding(open: &[Outstanding], now: Timestamp, room: usize) -> Vec<String> {
     if open.is_empty() {
         return Vec::new();
     }
@@ -107,7 +107,7 @@ fn outstanding(open: &[Outstanding], now: Millis, room: usize) -> Vec<String> {
 }
 
 /// Tasks that are out, where there are many, are one thing to do: together by their service.
-fn grouped(open: &[Outstanding], now: Millis) -> Vec<String> {
+fn grouped(open: &[Outstanding], now: Timestamp) -> Vec<String> {
     let mut out: BTreeMap<&str, Vec<&Outstanding>> = BTreeMap::new();
     for open in open.iter().filter(|open| open.what == Open::Out) {
         out.entry(&open.service).or_default().push(open);
@@ -119,7 +119,7 @@ fn grouped(open: &[Outstanding], now: Millis) -> Vec<String> {
             "{} tasks are out at {}, the longest for {}; {}",
             tasks.len(),
             sanitize::line(service),
-            humanize(now.since(Millis(longest.since))),
+            humanize(now.since(Timestamp(longest.since))),
             longest.remedy
         ))
     });
@@ -127,9 +127,9 @@ fn grouped(open: &[Outstanding], now: Millis) -> Vec<String> {
     together.chain(alone.map(|open| one(open, now))).collect()
 }
 
-fn one(open: &Outstanding, now: Millis) -> String {
+fn one(open: &Outstanding, now: Timestamp) -> String {
     let shot = sanitize::line(&open.shot);
-    let ago = humanize(now.since(Millis(open.since)));
+    let ago = humanize(now.since(Timestamp(open.since)));
     let service = sanitize::line(&open.service);
     let usually = open
         .typical_ms
@@ -169,7 +169,7 @@ fn money(micros: i64) -> String {
 }
 
 /// A record that is new or has changed, as a line of its own.
-pub(super) fn change(record: &Record, now: Millis) -> Option<String> {
+pub(super) fn change(record: &Record, now: Timestamp) -> Option<String> {
     match record {
         Record::Run(one) => Some(run(one, now)),
         Record::Shot(shot) => {

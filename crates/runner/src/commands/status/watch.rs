@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 use std::time::Duration;
 
-use scheduler::Millis;
+use scheduler::Timestamp;
 use serde_json::Value;
 
 use super::query::{Snapshot, StatusQuery};
@@ -69,7 +69,7 @@ impl WatchOutput {
         }
     }
 
-    fn show(&mut self, snapshot: &Snapshot, now: Millis) {
+    fn show(&mut self, snapshot: &Snapshot, now: Timestamp) {
         match self {
             Self::Screen(screen) => {
                 let (rows, columns) = screen.size();
@@ -114,7 +114,7 @@ pub(super) fn changes(known: &mut HashMap<String, Record>, snapshot: &Snapshot) 
 }
 
 /// A record as a line for machines.
-pub(super) fn numbered(record: &Record, now: Millis) -> Value {
+pub(super) fn numbered(record: &Record, now: Timestamp) -> Value {
     let mut line = serde_json::json!({ "version": VERSION, "at": now });
     if let (Value::Object(line), Ok(Value::Object(record))) = (&mut line, serde_json::to_value(record)) {
         line.extend(record);

@@ -1,6 +1,6 @@
 //! One picture of the live progress: lines that fit a terminal of a given size, whatever its size and however much there is.
 
-use scheduler::Millis;
+use scheduler::Timestamp;
 use workflow::prices::Money;
 
 use super::progress::{RunProgress, ShotGroup, UnderWay};
@@ -40,7 +40,7 @@ pub(super) fn frame(
     progress: &RunProgress,
     rows: usize,
     columns: usize,
-    now: Millis,
+    now: Timestamp,
     color: bool,
 ) -> Vec<(String, usize)> {
     let Some(started_at) = progress.started_at else { return Vec::new() };
@@ -70,7 +70,7 @@ pub(super) fn frame(
     lines.into_iter().map(|line| compose(&line, columns, color)).collect()
 }
 
-fn time(progress: &RunProgress, one: &UnderWay, now: Millis) -> String {
+fn time(progress: &RunProgress, one: &UnderWay, now: Timestamp) -> String {
     let time = humanize(now.since(one.since));
     if progress.is_slow(one, now) { format!("{time}, slow") } else { time }
 }
@@ -118,7 +118,7 @@ fn counts_line(progress: &RunProgress) -> Vec<(String, Style)> {
 }
 
 /// `1 min 2 s, about 2 min left, 0.40 spent and 0.75 held of 1.50 to 3.00 USD`
-fn status_line(progress: &RunProgress, started_at: Millis, now: Millis) -> Vec<(String, Style)> {
+fn status_line(progress: &RunProgress, started_at: Timestamp, now: Timestamp) -> Vec<(String, Style)> {
     let mut line = vec![(humanize(now.since(started_at)), Style::Plain)];
     let is_joining = progress.count(ShotGroup::UnderWay) + progress.count(ShotGroup::Waiting) == 0;
     if progress.is_ending {

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use engine::Reporter;
-use scheduler::{Event, Millis, RunState};
+use scheduler::{Event, RunState, Timestamp};
 
 use self::progress::RunProgress;
 use super::messages::{self, Importance};
@@ -40,7 +40,7 @@ struct ViewState {
     /// Lines that are to stay above the view.
     above: Vec<String>,
     /// The time of the latest event, and when that was.
-    at: (Millis, Instant),
+    at: (Timestamp, Instant),
     is_dirty: bool,
     is_over: bool,
 }
@@ -62,7 +62,7 @@ impl Live {
         let now = ViewState {
             progress: RunProgress::new(estimate),
             above: Vec::new(),
-            at: (Millis::default(), Instant::now()),
+            at: (Timestamp::default(), Instant::now()),
             is_dirty: false,
             is_over: false,
         };
@@ -75,7 +75,7 @@ impl Live {
 }
 
 impl Reporter for Live {
-    fn on(&mut self, state: &RunState, event: &Event, now: Millis) {
+    fn on(&mut self, state: &RunState, event: &Event, now: Timestamp) {
         let said = messages::message_for(state, event).filter(|told| match told.importance {
             Importance::Notable => true,
             Importance::ShotDone => state.plan().len() <= MAX_SHOTS_WITH_LINES,

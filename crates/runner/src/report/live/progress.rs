@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use scheduler::budget::Amount;
-use scheduler::{Event, Millis, Outcome, Phase, RunState};
+use scheduler::{Event, Outcome, Phase, RunState, Timestamp};
 use workflow::plan::NodeIx;
 
 use crate::report::{CostEstimate, sanitize};
@@ -40,7 +40,7 @@ pub(super) struct UnderWay {
     pub(super) doing: &'static str,
     pub(super) percent: Option<u8>,
     /// Since when it is under way.
-    pub(super) since: Millis,
+    pub(super) since: Timestamp,
     pub(super) trouble: Option<String>,
 }
 
@@ -53,9 +53,9 @@ pub(super) struct RunProgress {
     /// How long the latest shots took, in the order in which they were done, and sorted.
     took: Vec<u64>,
     sorted: Vec<u64>,
-    pub(super) started_at: Option<Millis>,
+    pub(super) started_at: Option<Timestamp>,
     /// When the first task was submitted or adopted.
-    first_in_flight_at: Option<Millis>,
+    first_in_flight_at: Option<Timestamp>,
     pub(super) estimate: Option<CostEstimate>,
     pub(super) held: Amount,
     pub(super) spent: Amount,
@@ -86,7 +86,7 @@ impl RunProgress {
     }
 
     /// Takes note of an event and of what it changed.
-    pub(super) fn on(&mut self, state: &RunState, event: &Event, now: Millis) {
+    pub(super) fn on(&mut self, state: &RunState, event: &Event, now: Timestamp) {
         if self.started_at.is_none() {
             self.started_at = Some(now);
             self.groups = vec![ShotGroup::Waiting; state.plan().len()];
@@ -100,27 +100,27 @@ impl RunProgress {
             self.update_details(state, node);
         }
         if let Event::Refused { refusal, .. } = event {
-            self.slowed += usize::from(refusal.kind == scheduler::RefusalKind::Later);
+            self.slowed += usize::from(refusal.kind == scheduler::RefusalKind::Throttled);
         }
         self.films.0 += state.ended_films().count();
         self.is_ending = state.halt().is_some();
-        (self.held, self.spent) = (state.budget().held(), state.budget().spent());
+        (self.held, self.spent) = (state.budget().reserved(), state.budget().spent());
     }
 
-    fn changed(&mut self, state: &RunState, node: NodeIx, now: Millis) {
+    fn changed(&mut self, state: &RunState, node: NodeIx, now: Timestamp) {
         let known = state.node(node);
         let (group, doing) = match &known.phase {
-            Phase::Waiting | Phase::Looking | Phase::Ready { .. } => (ShotGroup::Waiting, None),
-            Phase::Elsewhere => (ShotGroup::UnderWay, Some("waits for another run")),
+            Phase::Waiting | Phase::LookingUp | Phase::Ready { .. } => (ShotGroup::Waiting, None),
+            Phase::ClaimedByOtherRun => (ShotGroup::UnderWay, Some("waits for another run")),
             Phase::Preparing | Phase::Submitting { .. } => (ShotGroup::UnderWay, Some("submitting")),
-            Phase::Out { .. } => (ShotGroup::UnderWay, Some("queued")),
-            Phase::Finished(_) | Phase::Downloading(_) => (ShotGroup::UnderWay, Some("downloading")),
-            Phase::Over(outcome) => (
+            Phase::InFlight { .. } => (ShotGroup::UnderWay, Some("queued")),
+            Phase::ReadyToDownload(_) | Phase::Downloading(_) => (ShotGroup::UnderWay, Some("downloading")),
+            Phase::Done(outcome) => (
                 match outcome {
                     Outcome::Done { .. } if known.done_at.is_some() => ShotGroup::Done,
                     Outcome::Done { .. } => ShotGroup::Reused,
                     Outcome::Failed { .. } => ShotGroup::Failed,
-                    Outcome::Ambiguous { .. } | Outcome::Detached { .. } | Outcome::Unpicked { .. } => {
+                    Outcome::Indeterminate { .. } | Outcome::Detached { .. } | Outcome::Unpicked { .. } => {
                         ShotGroup::Outstanding
                     }
                     Outcome::Blocked { .. } | Outcome::NotBegun => ShotGroup::Dropped,
@@ -137,7 +137,7 @@ impl RunProgress {
                 self.under_way.remove(&node);
             }
             Some(doing) => {
-                if matches!(known.phase, Phase::Out { .. }) {
+                if matches!(known.phase, Phase::InFlight { .. }) {
                     self.first_in_flight_at.get_or_insert(now);
                 }
                 let since = known.submitted_at.unwrap_or(now);
@@ -166,8 +166,9 @@ impl RunProgress {
         let Some(entry) = self.under_way.get_mut(&node) else { return };
         let known = state.node(node);
         entry.percent = known.progress;
-        entry.trouble = known.trouble.as_deref().map(sanitize::message);
-        if matches!(known.phase, Phase::Out { .. }) && known.progress.is_some_and(|percent| percent > 0) {
+        entry.trouble = known.last_error.as_deref().map(sanitize::message);
+        if matches!(known.phase, Phase::InFlight { .. }) && known.progress.is_some_and(|percent| percent > 0)
+        {
             entry.doing = "in progress";
         }
     }
@@ -201,14 +202,14 @@ impl RunProgress {
     }
 
     /// Whether a shot takes half as long again as nine in ten of the latest took. A queue that grows makes all of them longer, and none slow.
-    pub(super) fn is_slow(&self, one: &UnderWay, now: Millis) -> bool {
+    pub(super) fn is_slow(&self, one: &UnderWay, now: Timestamp) -> bool {
         let long = self.sorted.get(self.sorted.len() * 9 / 10).copied().unwrap_or(u64::MAX);
         self.sorted.len() >= MIN_SAMPLES
             && u128::from(long.max(500)) * 3 / 2 < now.since(one.since).as_millis()
     }
 
     /// How long the rest will take at the pace so far, once there is one.
-    pub(super) fn remaining(&self, now: Millis) -> Option<std::time::Duration> {
+    pub(super) fn remaining(&self, now: Timestamp) -> Option<std::time::Duration> {
         let partly: f64 = self
             .under_way
             .values()

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use contract::Contract;
-use scheduler::budget::{Caps, Hold, Prices};
-use scheduler::{Answer, Artifact, AttemptId, Budget, Failure, FailureKind, Policy, Prior, TaskId};
+use scheduler::budget::{BudgetLimits, Prices, Reservation};
+use scheduler::{
+    Artifact, AttemptId, Budget, ExistingWork, Failure, FailureKind, Policy, PollResult, TaskId,
+};
 use unicode_width::UnicodeWidthStr as _;
 use workflow::plan::{Node, NodeIx, Plan};
 use workflow::prices::{Interval, Money};
@@ -19,11 +21,11 @@ use super::*;
 struct Half;
 
 impl Prices for Half {
-    fn hold(&self, _ix: NodeIx, _node: &Node) -> Hold {
-        Hold { cost: Some(500_000), video_ms: 5_000 }
+    fn reservation(&self, _ix: NodeIx, _node: &Node) -> Reservation {
+        Reservation { cost: Some(500_000), video_ms: 5_000 }
     }
 
-    fn came_to(&self, _ix: NodeIx, _node: &Node, _seconds: f64) -> Option<i64> {
+    fn actual_cost(&self, _ix: NodeIx, _node: &Node, _seconds: f64) -> Option<i64> {
         Some(500_000)
     }
 }
@@ -31,7 +33,7 @@ impl Prices for Half {
 struct Script {
     state: RunState,
     progress: RunProgress,
-    now: Millis,
+    now: Timestamp,
 }
 
 impl Script {
@@ -44,14 +46,15 @@ impl Script {
             Contract::embedded(),
         )
         .unwrap_or_else(|report| panic!("{report}"));
-        let policy = Policy { in_flight: jobs, ..Policy::remote() };
+        let policy = Policy { max_in_flight: jobs, ..Policy::remote() };
         let estimate = CostEstimate {
             estimate: Interval { least: Money::from_micros(2_000_000), most: Money::from_micros(3_000_000) },
             currency: "EUR".to_owned(),
         };
         let state = RunState::new(Arc::new(plan), "test", policy)
-            .with_budget(Budget::new(Caps::default(), Arc::new(Half)));
-        let mut script = Self { state, progress: RunProgress::new(Some(estimate)), now: Millis(1_000_000) };
+            .with_budget(Budget::new(BudgetLimits::default(), Arc::new(Half)));
+        let mut script =
+            Self { state, progress: RunProgress::new(Some(estimate)), now: Timestamp(1_000_000) };
         script.on(Event::Started);
         script
     }
@@ -63,12 +66,16 @@ impl Script {
     }
 
     fn pass(&mut self, seconds: i64) {
-        self.now = Millis(self.now.0 + seconds * 1_000);
+        self.now = Timestamp(self.now.0 + seconds * 1_000);
     }
 
     fn look(&mut self, count: usize) {
         for at in 0..count {
-            self.on(Event::Looked { node: NodeIx::new(at), key: "ab".repeat(32), prior: Prior::Nothing });
+            self.on(Event::LookupDone {
+                node: NodeIx::new(at),
+                key: "ab".repeat(32),
+                existing: ExistingWork::None,
+            });
         }
     }
 
@@ -80,22 +87,22 @@ impl Script {
             key: "ab".repeat(32),
             digest: String::new(),
             by_url: true,
-            work: None,
-            held: Hold::default(),
-            anew: None,
+            service_independent_key: None,
+            reservation: Reservation::default(),
+            forced_rerun: None,
             parts: Vec::new(),
         });
         self.on(Event::Submitted { node, attempt, task: TaskId(format!("task_{at}")) });
     }
 
-    fn answered(&mut self, at: usize, answer: Answer) {
-        self.on(Event::Answered { node: NodeIx::new(at), attempt: AttemptId(format!("r.{at}")), answer });
+    fn polled(&mut self, at: usize, result: PollResult) {
+        self.on(Event::Polled { node: NodeIx::new(at), attempt: AttemptId(format!("r.{at}")), result });
     }
 
     fn done(&mut self, at: usize) {
-        self.answered(
+        self.polled(
             at,
-            Answer::Completed { url: None, last_frame_url: None, expires_at: None, took: None },
+            PollResult::Completed { url: None, last_frame_url: None, expires_at: None, took: None },
         );
         let artifact = Artifact {
             path: "a.mp4".into(),
@@ -109,7 +116,7 @@ impl Script {
             changed_at: None,
         };
         let attempt = AttemptId(format!("r.{at}"));
-        self.on(Event::Downloaded { node: NodeIx::new(at), attempt, artifact, spent: Some(500_000) });
+        self.on(Event::Downloaded { node: NodeIx::new(at), attempt, artifact, cost: Some(500_000) });
     }
 
     fn frame(&self, rows: usize, columns: usize) -> String {
@@ -122,8 +129,8 @@ impl Script {
     }
 }
 
-fn running(percent: u8) -> Answer {
-    Answer::Running { progress: Some(percent), status: "in_progress".to_owned() }
+fn running(percent: u8) -> PollResult {
+    PollResult::Running { progress: Some(percent), status: "in_progress".to_owned() }
 }
 
 const SWEEP: &str = "version: 1
@@ -149,11 +156,13 @@ fn frame_shows_active_slow_and_cost() {
         script.out(at);
     }
     script.pass(3);
-    script.answered(8, running(40));
-    script
-        .answered(9, Answer::Unreachable { reason: "no connection\u{1b}[2J: connection refused".to_owned() });
+    script.polled(8, running(40));
+    script.polled(
+        9,
+        PollResult::Unreachable { reason: "no connection\u{1b}[2J: connection refused".to_owned() },
+    );
     let failure = Failure::new(FailureKind::InputModerated, "no");
-    script.answered(10, Answer::Failed { failure });
+    script.polled(10, PollResult::Failed { failure });
     insta::assert_snapshot!(script.frame(23, 79));
     insta::assert_snapshot!("narrow", script.frame(14, 59));
     insta::assert_snapshot!("tiny", script.frame(4, 30));
@@ -182,7 +191,11 @@ fn event_cost_is_independent_of_run_size() {
     let time = |many: usize| {
         let mut script = Script::new(&text(many), 8);
         for at in 0..many {
-            script.on(Event::Looked { node: NodeIx::new(at), key: "ab".repeat(32), prior: Prior::Nothing });
+            script.on(Event::LookupDone {
+                node: NodeIx::new(at),
+                key: "ab".repeat(32),
+                existing: ExistingWork::None,
+            });
         }
         for at in 0..8 {
             script.out(at);
@@ -190,10 +203,10 @@ fn event_cost_is_independent_of_run_size() {
         let began = Instant::now();
         for percent in 0..100 {
             for at in 0..8 {
-                let event = Event::Answered {
+                let event = Event::Polled {
                     node: NodeIx::new(at),
                     attempt: AttemptId(format!("r.{at}")),
-                    answer: running(percent),
+                    result: running(percent),
                 };
                 let _ = script.state.apply(event.clone(), script.now);
                 script.progress.on(&script.state, &event, script.now);

@@ -19,7 +19,7 @@ pub(crate) fn mermaid(document: &Document) -> String {
         document.shots.iter().enumerate().map(|(at, shot)| (shot.name.as_str(), at)).collect();
     let mut out = String::from("flowchart LR\n");
     for (at, shot) in document.shots.iter().enumerate() {
-        let (name, word) = (label(&shot.name), shot.decision.word());
+        let (name, word) = (label(&shot.name), shot.decision.as_str());
         let seconds = label(&shot.billing.seconds.to_string());
         let _ = writeln!(out, "  n{at}[\"{name}<br>{word}, {seconds} s\"]:::{word}");
     }

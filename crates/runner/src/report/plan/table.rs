@@ -30,7 +30,7 @@ fn shots(document: &Document) -> String {
         after.dedup();
         table.row([
             shot.name.clone(),
-            shot.decision.word().to_owned(),
+            shot.decision.as_str().to_owned(),
             if after.is_empty() { NONE.to_owned() } else { after.join(", ") },
             shot.billing.model.clone(),
             at(shot.billing.resolution()),
@@ -103,10 +103,10 @@ fn closing(document: &Document) -> String {
     let mut lines = estimate(document);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for shot in &document.shots {
-        *counts.entry(shot.decision.word()).or_default() += 1;
+        *counts.entry(shot.decision.as_str()).or_default() += 1;
     }
-    let deferred = counts.remove(Decision::Deferred.word()).unwrap_or(0);
-    counts.remove(Decision::Execute.word());
+    let deferred = counts.remove(Decision::Deferred.as_str()).unwrap_or(0);
+    counts.remove(Decision::Execute.as_str());
     if deferred > 0 {
         let them = if deferred == 1 { "1 task waits".to_owned() } else { format!("{deferred} tasks wait") };
         lines.push(format!("deferred: {them} for a frame; submitted unless the video is there then"));

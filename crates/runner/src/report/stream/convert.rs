@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use scheduler::{Answer, Artifact, AttemptId, Event, NodeSummary, Prior, RunState, RunSummary, TaskId};
+use scheduler::{
+    Artifact, AttemptId, Event, ExistingWork, NodeSummary, PollResult, RunState, RunSummary, TaskId,
+};
 use workflow::plan::{NodeIx, Plan};
 
 use super::line::{
@@ -20,27 +22,41 @@ const KEY_PREFIX_CHARS: usize = 12;
 pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKind<'a>> {
     let shot = |node: &NodeIx| state.plan().node(*node).name.as_str();
     Some(match event {
-        Event::Scoped { only, fail_fast } => {
+        Event::RunConfigured { only, fail_fast } => {
             EventKind::Scoped { only: only.as_ref().map(Vec::len), fail_fast: *fail_fast }
         }
-        Event::Started | Event::Woke | Event::Joined { .. } | Event::NotJoined { .. } => return None,
-        Event::Looked { node, key, prior } => {
-            EventKind::Looked { shot: shot(node), key: short(key), found: found(prior) }
+        Event::Started | Event::TimerFired | Event::FilmJoined { .. } | Event::JoinFailed { .. } => {
+            return None;
         }
-        Event::Prepared { node, attempt, key, digest, held, anew, by_url: _, work: _, parts: _ } => {
-            EventKind::Prepared {
-                shot: shot(node),
-                attempt: attempt.as_str(),
-                key: short(key),
-                request: digest,
-                held: held.cost,
-                seconds: held.video_ms as f64 / 1e3,
-                anew: anew.is_some(),
-            }
+        Event::LookupDone { node, key, existing } => {
+            EventKind::Looked { shot: shot(node), key: short(key), found: found(existing) }
         }
-        Event::Taken { node, prior } => EventKind::Taken { shot: shot(node), found: found(prior) },
-        Event::Capped { node, cap } => EventKind::Capped { shot: shot(node), cap: convert_cap(*cap) },
-        Event::Unprepared { node, failure } => {
+        Event::Prepared {
+            node,
+            attempt,
+            key,
+            digest,
+            reservation,
+            forced_rerun,
+            by_url: _,
+            service_independent_key: _,
+            parts: _,
+        } => EventKind::Prepared {
+            shot: shot(node),
+            attempt: attempt.as_str(),
+            key: short(key),
+            request: digest,
+            held: reservation.cost,
+            seconds: reservation.video_ms as f64 / 1e3,
+            anew: forced_rerun.is_some(),
+        },
+        Event::ClaimConflict { node, existing } => {
+            EventKind::Taken { shot: shot(node), found: found(existing) }
+        }
+        Event::BudgetExceeded { node, limit } => {
+            EventKind::Capped { shot: shot(node), cap: convert_cap(*limit) }
+        }
+        Event::PrepareFailed { node, failure } => {
             EventKind::Unprepared { shot: shot(node), failure: convert_failure(failure) }
         }
         Event::Submitted { node, attempt, task } => {
@@ -50,31 +66,31 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
             shot: shot(node),
             attempt: attempt.as_str(),
             refusal: match refusal.kind {
-                scheduler::RefusalKind::Later => Refusal::Later,
-                scheduler::RefusalKind::Again => Refusal::Again,
-                scheduler::RefusalKind::Request => Refusal::Request,
-                scheduler::RefusalKind::Service => Refusal::Service,
+                scheduler::RefusalKind::Throttled => Refusal::Later,
+                scheduler::RefusalKind::Retryable => Refusal::Again,
+                scheduler::RefusalKind::InvalidRequest => Refusal::Request,
+                scheduler::RefusalKind::ServiceUnusable => Refusal::Service,
             },
             failure: convert_failure(&refusal.failure),
             retry_after_ms: refusal.retry_after.map(millis),
         },
-        Event::Lost { node, attempt, reason } => {
+        Event::Indeterminate { node, attempt, reason } => {
             EventKind::Lost { shot: shot(node), attempt: attempt.as_str(), reason: sanitize::message(reason) }
         }
-        Event::Answered { node, attempt, answer } => {
-            answered(shot(node), attempt, state.node(*node).task(), answer)
+        Event::Polled { node, attempt, result } => {
+            answered(shot(node), attempt, state.node(*node).task(), result)
         }
-        Event::Downloaded { node, attempt, artifact, spent } => EventKind::Downloaded {
+        Event::Downloaded { node, attempt, artifact, cost } => EventKind::Downloaded {
             shot: shot(node),
             attempt: attempt.as_str(),
             video: convert_artifact(artifact),
-            spent: *spent,
+            spent: *cost,
         },
-        Event::NotDownloaded { node, attempt, failure, kept } => EventKind::NotDownloaded {
+        Event::DownloadFailed { node, attempt, failure, partial_bytes } => EventKind::NotDownloaded {
             shot: shot(node),
             attempt: attempt.as_str(),
             failure: convert_failure(failure),
-            kept: *kept,
+            kept: *partial_bytes,
         },
         Event::Interrupted => EventKind::Interrupted,
     })
@@ -84,11 +100,11 @@ fn answered<'a>(
     shot: &'a str,
     attempt: &'a AttemptId,
     task: Option<&'a TaskId>,
-    answer: &Answer,
+    result: &PollResult,
 ) -> EventKind<'a> {
     let attempt = attempt.as_str();
-    match answer {
-        Answer::Running { progress, status } => EventKind::Progress {
+    match result {
+        PollResult::Running { progress, status } => EventKind::Progress {
             shot,
             attempt,
             task: task.map(TaskId::as_str),
@@ -96,46 +112,48 @@ fn answered<'a>(
             percent: progress.map(|percent| percent.min(100)),
         },
         // The addresses may be signed: whoever holds one can fetch the video.
-        Answer::Completed { url: _, last_frame_url: _, expires_at, took } => EventKind::Rendered {
+        PollResult::Completed { url: _, last_frame_url: _, expires_at, took } => EventKind::Rendered {
             shot,
             attempt,
             expires_at: expires_at.map(|at| at.0),
             took_ms: took.map(millis),
         },
-        Answer::Failed { failure } => {
+        PollResult::Failed { failure } => {
             EventKind::TaskFailed { shot, attempt, failure: convert_failure(failure) }
         }
-        Answer::Missing { expired } => EventKind::TaskMissing { shot, attempt, expired: *expired },
-        Answer::Later { retry_after, reason } => EventKind::Throttled {
+        PollResult::NotFound { expired } => EventKind::TaskMissing { shot, attempt, expired: *expired },
+        PollResult::Throttled { retry_after, reason } => EventKind::Throttled {
             shot,
             attempt,
             reason: sanitize::message(reason),
             retry_after_ms: retry_after.map(millis),
         },
-        Answer::Unreachable { reason } => {
+        PollResult::Unreachable { reason } => {
             EventKind::Unreachable { shot, attempt, reason: sanitize::message(reason) }
         }
-        Answer::Unusable { failure } => {
+        PollResult::Unauthorized { failure } => {
             EventKind::Unusable { shot, attempt, failure: convert_failure(failure) }
         }
     }
 }
 
-fn found(prior: &Prior) -> Found<'_> {
-    match prior {
-        Prior::Nothing => Found::Nothing,
-        Prior::Made { attempt, task, artifact: _ } => {
+fn found(existing: &ExistingWork) -> Found<'_> {
+    match existing {
+        ExistingWork::None => Found::Nothing,
+        ExistingWork::Completed { attempt, task, artifact: _ } => {
             Found::Made { attempt: attempt.as_str(), task: task.as_str() }
         }
-        Prior::Out { attempt, task, since, was_downloaded: _ } => {
+        ExistingWork::InFlight { attempt, task, since, was_downloaded: _ } => {
             Found::Out { attempt: attempt.as_str(), task: task.as_str(), since: since.0 }
         }
-        Prior::Unanswered { attempt, at: _ } => Found::Unanswered { attempt: attempt.as_str() },
-        Prior::GivenUp { attempt } => Found::GivenUp { attempt: attempt.as_str() },
-        Prior::AtOther { service, attempt, task } => {
+        ExistingWork::Indeterminate { attempt, intended_at: _ } => {
+            Found::Unanswered { attempt: attempt.as_str() }
+        }
+        ExistingWork::Abandoned { attempt } => Found::GivenUp { attempt: attempt.as_str() },
+        ExistingWork::OtherService { service, attempt, task } => {
             Found::AtOther { service, attempt: attempt.as_str(), task: task.as_ref().map(TaskId::as_str) }
         }
-        Prior::Busy { run } => Found::Busy { run: run.as_str() },
+        ExistingWork::ClaimedByRun { run } => Found::Busy { run: run.as_str() },
     }
 }
 
@@ -151,7 +169,7 @@ pub(crate) fn ended<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Ended<'a> {
             scheduler::Outcome::Failed { failure, task: _ } => {
                 Outcome::Failed { failure: convert_failure(failure) }
             }
-            scheduler::Outcome::Ambiguous { attempt, reason } => {
+            scheduler::Outcome::Indeterminate { attempt, reason } => {
                 Outcome::Ambiguous { attempt: attempt.as_str(), reason: sanitize::message(reason) }
             }
             scheduler::Outcome::Detached { task: _, reason } => {
@@ -194,8 +212,8 @@ pub(crate) fn film(outcome: &scheduler::FilmOutcome) -> FilmOutcome {
 pub(crate) fn halt(halt: &scheduler::Halt) -> Halt {
     match halt {
         scheduler::Halt::Interrupted => Halt::Interrupted,
-        scheduler::Halt::Unusable { failure } => Halt::Unusable { failure: convert_failure(failure) },
-        scheduler::Halt::Capped { cap } => Halt::Capped { cap: convert_cap(*cap) },
+        scheduler::Halt::ServiceUnusable { failure } => Halt::Unusable { failure: convert_failure(failure) },
+        scheduler::Halt::BudgetExceeded { limit } => Halt::Capped { cap: convert_cap(*limit) },
         scheduler::Halt::FailFast { shot } => Halt::FailFast { shot: shot.clone() },
     }
 }
@@ -206,7 +224,7 @@ pub(crate) fn outcomes(summary: &RunSummary) -> Outcomes {
         *match &node.outcome {
             scheduler::Outcome::Done { .. } => &mut outcomes.done,
             scheduler::Outcome::Failed { .. } => &mut outcomes.failed,
-            scheduler::Outcome::Ambiguous { .. } => &mut outcomes.ambiguous,
+            scheduler::Outcome::Indeterminate { .. } => &mut outcomes.ambiguous,
             scheduler::Outcome::Detached { .. } => &mut outcomes.detached,
             scheduler::Outcome::Blocked { .. } => &mut outcomes.blocked,
             scheduler::Outcome::Unpicked { .. } => &mut outcomes.unpicked,
@@ -261,7 +279,7 @@ fn convert_failure(failure: &scheduler::Failure) -> Failure {
             scheduler::FailureKind::Corrupt => FailureKind::Corrupt,
             scheduler::FailureKind::Local => FailureKind::Local,
             scheduler::FailureKind::Task => FailureKind::Task,
-            scheduler::FailureKind::GivenUp => FailureKind::GivenUp,
+            scheduler::FailureKind::Abandoned => FailureKind::GivenUp,
         },
         message: sanitize::message(&failure.message),
         code: failure.code.as_deref().map(sanitize::message),
@@ -279,11 +297,11 @@ fn convert_decision(decision: scheduler::Decision) -> Decision {
     }
 }
 
-fn convert_cap(cap: scheduler::budget::Cap) -> Cap {
+fn convert_cap(cap: scheduler::budget::BudgetLimit) -> Cap {
     match cap {
-        scheduler::budget::Cap::Cost => Cap::Cost,
-        scheduler::budget::Cap::Tasks => Cap::Tasks,
-        scheduler::budget::Cap::Seconds => Cap::Seconds,
+        scheduler::budget::BudgetLimit::Cost => Cap::Cost,
+        scheduler::budget::BudgetLimit::Tasks => Cap::Tasks,
+        scheduler::budget::BudgetLimit::Seconds => Cap::Seconds,
     }
 }
 

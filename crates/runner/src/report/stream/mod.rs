@@ -12,7 +12,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 
 use engine::Reporter;
-use scheduler::{Event, Millis, RunState, RunSummary};
+use scheduler::{Event, RunState, RunSummary, Timestamp};
 use serde_json::Value;
 
 use super::RunInfo;
@@ -41,7 +41,7 @@ impl Stream {
     }
 
     /// Tells what the run came to, and returns when everything is written.
-    pub(crate) fn end(mut self, summary: &RunSummary, spending: Option<Value>, now: Millis) {
+    pub(crate) fn end(mut self, summary: &RunSummary, spending: Option<Value>, now: Timestamp) {
         for (shot, takes) in &summary.to_pick {
             self.lines.write(now, EventKind::PickNeeded { shot, takes: *takes });
         }
@@ -60,7 +60,7 @@ impl Stream {
     }
 
     /// Tells why the run could not go on, and returns when everything is written.
-    pub(crate) fn fail(mut self, reason: &str, exit: Exit, now: Millis) {
+    pub(crate) fn fail(mut self, reason: &str, exit: Exit, now: Timestamp) {
         let reason = super::sanitize::message(reason);
         self.lines.write(now, EventKind::RunBroken { reason, exit: exit.code() });
         self.lines.writer.finish();
@@ -68,7 +68,7 @@ impl Stream {
 }
 
 impl Reporter for Stream {
-    fn on(&mut self, state: &RunState, event: &Event, now: Millis) {
+    fn on(&mut self, state: &RunState, event: &Event, now: Timestamp) {
         if self.lines.written == 0 {
             let begun = EventKind::RunBegun {
                 run: self.info.run.as_str(),
@@ -104,7 +104,7 @@ impl Reporter for Stream {
 }
 
 /// Tells that there is nothing to run.
-pub(crate) fn nothing(reason: &str, now: Millis) {
+pub(crate) fn nothing(reason: &str, now: Timestamp) {
     let mut lines = LineWriter { written: 0, latest: 0, writer: Writer::start(std::io::stdout()) };
     lines.write(now, EventKind::NothingToRun { reason: super::sanitize::message(reason) });
     lines.writer.finish();
@@ -118,7 +118,7 @@ struct LineWriter {
 }
 
 impl LineWriter {
-    fn write(&mut self, now: Millis, event: EventKind<'_>) {
+    fn write(&mut self, now: Timestamp, event: EventKind<'_>) {
         self.written += 1;
         self.latest = self.latest.max(now.0);
         let line = Line { version: line::VERSION, seq: self.written, at: self.latest, event };

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract::Contract;
-use scheduler::budget::{Cap, Hold};
+use scheduler::budget::{BudgetLimit, Reservation};
 use scheduler::{
-    Answer, Artifact, AttemptId, Failure, FailureKind, Policy, Prior, Refusal, RefusalKind, RunId, TaskId,
+    Artifact, AttemptId, ExistingWork, Failure, FailureKind, Policy, PollResult, Refusal, RefusalKind, RunId,
+    TaskId,
 };
 use workflow::plan::NodeIx;
 use workflow::{InMemory, Options};
@@ -65,7 +66,7 @@ film: {output: pier.mp4, shots: [pier, sea, sky]}
 struct Script {
     state: RunState,
     stream: Stream,
-    now: Millis,
+    now: Timestamp,
 }
 
 impl Script {
@@ -87,13 +88,13 @@ impl Script {
         Self {
             state: RunState::new(plan, "https://api.test", Policy::remote()),
             stream: Stream::new(info, out.clone()),
-            now: Millis(1_790_000_000_000),
+            now: Timestamp(1_790_000_000_000),
         }
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "events are made where they are told")]
     fn on(&mut self, event: Event) {
-        self.now = Millis(self.now.0 + 400);
+        self.now = Timestamp(self.now.0 + 400);
         let _ = self.state.apply(event.clone(), self.now);
         self.stream.on(&self.state, &event, self.now);
     }
@@ -112,8 +113,8 @@ fn attempt(number: usize) -> AttemptId {
     AttemptId(format!("run-1.{number}"))
 }
 
-fn looked(at: usize, prior: Prior) -> Event {
-    Event::Looked { node: node(at), key: "ab".repeat(32), prior }
+fn looked(at: usize, existing: ExistingWork) -> Event {
+    Event::LookupDone { node: node(at), key: "ab".repeat(32), existing }
 }
 
 fn prepared(at: usize) -> Event {
@@ -123,9 +124,9 @@ fn prepared(at: usize) -> Event {
         key: "ab".repeat(32),
         digest: "cd".repeat(32),
         by_url: true,
-        work: None,
-        held: Hold { cost: Some(250_000), video_ms: 5_000 },
-        anew: None,
+        service_independent_key: None,
+        reservation: Reservation { cost: Some(250_000), video_ms: 5_000 },
+        forced_rerun: None,
         parts: Vec::new(),
     }
 }
@@ -134,19 +135,19 @@ fn submitted(at: usize) -> Event {
     Event::Submitted { node: node(at), attempt: attempt(at), task: TaskId(format!("task_{at}")) }
 }
 
-fn answered(at: usize, answer: Answer) -> Event {
-    Event::Answered { node: node(at), attempt: attempt(at), answer }
+fn answered(at: usize, result: PollResult) -> Event {
+    Event::Polled { node: node(at), attempt: attempt(at), result }
 }
 
-fn running(percent: u8) -> Answer {
-    Answer::Running { progress: Some(percent), status: "in_progress".to_owned() }
+fn running(percent: u8) -> PollResult {
+    PollResult::Running { progress: Some(percent), status: "in_progress".to_owned() }
 }
 
-fn completed() -> Answer {
-    Answer::Completed {
+fn completed() -> PollResult {
+    PollResult::Completed {
         url: Some("https://cdn.test/a.mp4?sig=SECRET".to_owned()),
         last_frame_url: Some("https://cdn.test/a.png?sig=SECRET".to_owned()),
-        expires_at: Some(Millis(1_790_000_900_000)),
+        expires_at: Some(Timestamp(1_790_000_900_000)),
         took: None,
     }
 }
@@ -163,7 +164,7 @@ fn downloaded(at: usize) -> Event {
         expires_at: None,
         changed_at: Some(1),
     };
-    Event::Downloaded { node: node(at), attempt: attempt(at), artifact, spent: Some(240_000) }
+    Event::Downloaded { node: node(at), attempt: attempt(at), artifact, cost: Some(240_000) }
 }
 
 #[test]
@@ -171,16 +172,20 @@ fn stream_of_a_whole_run() {
     let kept = Kept::new(usize::MAX);
     let mut script = Script::new(&kept);
     script.on(Event::Started);
-    script.on(looked(0, Prior::Nothing));
-    script.on(looked(2, Prior::Nothing));
+    script.on(looked(0, ExistingWork::None));
+    script.on(looked(2, ExistingWork::None));
     for event in [
         prepared(0),
         submitted(0),
         prepared(2),
-        Event::Lost { node: node(2), attempt: attempt(2), reason: "the connection broke".to_owned() },
+        Event::Indeterminate {
+            node: node(2),
+            attempt: attempt(2),
+            reason: "the connection broke".to_owned(),
+        },
         answered(0, running(10)),
         answered(0, running(20)),
-        Event::Woke,
+        Event::TimerFired,
         answered(0, running(90)),
         answered(0, completed()),
         downloaded(0),
@@ -207,26 +212,26 @@ fn stream_lines_are_redacted_and_bounded() {
         retry_after: None,
     };
     let refusal =
-        || Refusal { kind: RefusalKind::Later, failure: failure(), retry_after: Some(Duration::MAX) };
+        || Refusal { kind: RefusalKind::Throttled, failure: failure(), retry_after: Some(Duration::MAX) };
     let kept = Kept::new(usize::MAX);
     let mut script = Script::new(&kept);
     script.on(Event::Started);
     let (at, one) = (node(0), attempt(0));
     for event in [
-        Event::Unprepared { node: at, failure: failure() },
+        Event::PrepareFailed { node: at, failure: failure() },
         Event::Refused { node: at, attempt: one.clone(), refusal: refusal() },
-        Event::Lost { node: at, attempt: one.clone(), reason: nasty.clone() },
-        answered(0, Answer::Running { progress: Some(255), status: nasty.clone() }),
+        Event::Indeterminate { node: at, attempt: one.clone(), reason: nasty.clone() },
+        answered(0, PollResult::Running { progress: Some(255), status: nasty.clone() }),
         answered(0, completed()),
-        answered(0, Answer::Failed { failure: failure() }),
-        answered(0, Answer::Unreachable { reason: nasty.clone() }),
-        answered(0, Answer::Later { retry_after: None, reason: nasty.clone() }),
-        Event::Scoped { only: Some(vec![nasty.clone()]), fail_fast: true },
-        answered(0, Answer::Unusable { failure: failure() }),
-        Event::NotDownloaded { node: at, attempt: one, failure: failure(), kept: 0 },
+        answered(0, PollResult::Failed { failure: failure() }),
+        answered(0, PollResult::Unreachable { reason: nasty.clone() }),
+        answered(0, PollResult::Throttled { retry_after: None, reason: nasty.clone() }),
+        Event::RunConfigured { only: Some(vec![nasty.clone()]), fail_fast: true },
+        answered(0, PollResult::Unauthorized { failure: failure() }),
+        Event::DownloadFailed { node: at, attempt: one, failure: failure(), partial_bytes: 0 },
         downloaded(0),
-        Event::NotJoined { at: 0, failure: failure() },
-        Event::Capped { node: node(2), cap: Cap::Cost },
+        Event::JoinFailed { index: 0, failure: failure() },
+        Event::BudgetExceeded { node: node(2), limit: BudgetLimit::Cost },
     ] {
         script.on(event);
     }
@@ -247,7 +252,7 @@ fn closed_stream_reader_is_ignored() {
     let mut script = Script::new(&kept);
     script.on(Event::Started);
     for _ in 0..100 {
-        script.on(looked(0, Prior::Nothing));
+        script.on(looked(0, ExistingWork::None));
     }
     script.end();
     assert!(!kept.lines().is_empty());

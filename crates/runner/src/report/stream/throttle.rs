@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use scheduler::{Answer, Event, Millis};
+use scheduler::{Event, PollResult, Timestamp};
 use workflow::plan::NodeIx;
 
 /// The shortest time between two lines about the progress of one shot.
@@ -17,7 +17,7 @@ pub(super) struct Throttle {
 
 #[derive(Debug)]
 struct LastLine {
-    at: Millis,
+    at: Timestamp,
     update: Update,
 }
 
@@ -30,18 +30,18 @@ enum Update {
 
 impl Throttle {
     /// Whether an event is to be told. Only polls are ever held back.
-    pub(super) fn passes(&mut self, event: &Event, now: Millis) -> bool {
-        let Event::Answered { node, answer, .. } = event else { return true };
-        let update = match answer {
-            Answer::Running { progress, status } => {
+    pub(super) fn passes(&mut self, event: &Event, now: Timestamp) -> bool {
+        let Event::Polled { node, result, .. } = event else { return true };
+        let update = match result {
+            PollResult::Running { progress, status } => {
                 Update::Running { status: status.clone(), percent: *progress }
             }
-            Answer::Unreachable { .. } => Update::Unreachable,
-            Answer::Later { .. } => Update::Later,
-            Answer::Completed { .. }
-            | Answer::Failed { .. }
-            | Answer::Missing { .. }
-            | Answer::Unusable { .. } => return true,
+            PollResult::Unreachable { .. } => Update::Unreachable,
+            PollResult::Throttled { .. } => Update::Later,
+            PollResult::Completed { .. }
+            | PollResult::Failed { .. }
+            | PollResult::NotFound { .. }
+            | PollResult::Unauthorized { .. } => return true,
         };
         let passes = self.last.get(node).is_none_or(|told| {
             let is_other = match (&told.update, &update) {
@@ -75,10 +75,10 @@ mod tests {
     fn progress_lines_are_throttled_to_one_per_second() {
         let mut throttle = Throttle::default();
         let running =
-            |status: &str, percent| Answer::Running { progress: percent, status: status.to_owned() };
-        let down = || Answer::Unreachable { reason: "no connection".to_owned() };
+            |status: &str, percent| PollResult::Running { progress: percent, status: status.to_owned() };
+        let down = || PollResult::Unreachable { reason: "no connection".to_owned() };
         let mut told = Vec::new();
-        for (at, answer) in [
+        for (at, result) in [
             (0, running("queued", Some(0))),
             (100, running("queued", Some(0))),
             (9_000, running("queued", Some(0))),
@@ -90,8 +90,8 @@ mod tests {
             (11_200, down()),
             (11_300, running("in_progress", Some(30))),
         ] {
-            let event = Event::Answered { node: NodeIx::new(0), attempt: AttemptId::from("a"), answer };
-            if throttle.passes(&event, Millis(at)) {
+            let event = Event::Polled { node: NodeIx::new(0), attempt: AttemptId::from("a"), result };
+            if throttle.passes(&event, Timestamp(at)) {
                 told.push(at);
             }
         }

@@ -2,14 +2,14 @@
 //!
 //! A transition that finds its node in another phase than it expects does nothing: the answer came too late to matter.
 
-mod answered;
-mod capped;
+mod budget_exceeded;
 mod downloaded;
+mod indeterminate;
 mod interrupted;
-mod looked;
-mod lost;
+mod lookup_done;
+mod polled;
 mod prepared;
 mod refused;
-mod scoped;
+mod run_configured;
 mod started;
 mod submitted;

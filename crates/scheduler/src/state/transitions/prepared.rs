@@ -3,10 +3,11 @@
 use workflow::plan::NodeIx;
 
 use crate::ids::AttemptId;
-use crate::state::{Action, Failure, Halt, Outcome, Phase, RunState};
+use crate::state::{Phase, RunState};
+use crate::{Action, Failure, Halt, Outcome};
 
 impl RunState {
-    pub(in crate::state) fn prepared(
+    pub(crate) fn prepared(
         &mut self,
         node: NodeIx,
         attempt: AttemptId,
@@ -17,12 +18,14 @@ impl RunState {
             return;
         }
         // Under a cap, what has its intent on disk was found to fit.
-        let halted =
-            matches!(self.halt, Some(Halt::Interrupted | Halt::Unusable { .. } | Halt::FailFast { .. }));
+        let halted = matches!(
+            self.halt,
+            Some(Halt::Interrupted | Halt::ServiceUnusable { .. } | Halt::FailFast { .. })
+        );
         // A replay comes here without the admission that held it.
-        self.hold(node);
+        self.reserve(node);
         self.node_mut(node).by_url = by_url;
-        self.put(node, Phase::Submitting { attempt: attempt.clone() });
+        self.set_phase(node, Phase::Submitting { attempt: attempt.clone() });
         actions.push(if halted {
             Action::Discard { node, attempt }
         } else {
@@ -31,13 +34,13 @@ impl RunState {
     }
 
     /// A replay skips the polls and ticks that let a waiting node go ahead: its intent shows that it did.
-    pub(in crate::state) fn is_being_prepared(&self, node: NodeIx) -> bool {
+    pub(crate) fn is_being_prepared(&self, node: NodeIx) -> bool {
         matches!(self.node(node).phase, Phase::Preparing | Phase::Ready { .. })
     }
 
-    pub(in crate::state) fn unprepared(&mut self, node: NodeIx, failure: Failure) {
+    pub(crate) fn prepare_failed(&mut self, node: NodeIx, failure: Failure) {
         if self.is_being_prepared(node) {
-            self.let_go(node);
+            self.release_reservation(node);
             self.end(node, Outcome::Failed { failure, task: None });
         }
     }

@@ -2,27 +2,23 @@
 
 use workflow::plan::NodeIx;
 
-use crate::state::{Action, Decision, Halt, Outcome, Phase, RunState};
-use crate::time::Millis;
+use crate::state::{Phase, RunState};
+use crate::timestamp::Timestamp;
+use crate::{Action, Decision, Halt, Outcome};
 
 impl RunState {
-    pub(in crate::state) fn started(&mut self, now: Millis, actions: &mut Vec<Action>) {
+    pub(crate) fn started(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         let all: Vec<NodeIx> = self.plan.nodes().map(|(node, _)| node).collect();
         for node in all {
-            self.look_if_possible(node, now, actions);
+            self.look_up_if_unblocked(node, now, actions);
         }
     }
 
     /// Asks the ledger about a waiting node whose predecessors are all done. One that waits for somebody to pick a take ends here: a later
     /// run, which knows the pick, begins it.
-    pub(in crate::state) fn look_if_possible(
-        &mut self,
-        node: NodeIx,
-        now: Millis,
-        actions: &mut Vec<Action>,
-    ) {
+    pub(crate) fn look_up_if_unblocked(&mut self, node: NodeIx, now: Timestamp, actions: &mut Vec<Action>) {
         // What is made already costs nothing, so a run that submits nothing more still looks for it.
-        let goes_on = matches!(self.halt, None | Some(Halt::Capped { .. } | Halt::FailFast { .. }));
+        let goes_on = matches!(self.halt, None | Some(Halt::BudgetExceeded { .. } | Halt::FailFast { .. }));
         if self.node(node).phase != Phase::Waiting || !goes_on {
             return;
         }
@@ -37,15 +33,15 @@ impl RunState {
             self.end(node, Outcome::Unpicked { takes });
         } else if let Some(key) = self.key(node) {
             self.node_mut(node).key = Some(key);
-            self.put(node, Phase::Looking);
-            actions.push(Action::Look { node, key, at: now });
+            self.set_phase(node, Phase::LookingUp);
+            actions.push(Action::LookUp { node, key, not_before: now });
         }
     }
 
     /// Looks up what waited for `node`.
-    pub(in crate::state) fn look_after(&mut self, node: NodeIx, now: Millis, actions: &mut Vec<Action>) {
+    pub(crate) fn look_up_successors(&mut self, node: NodeIx, now: Timestamp, actions: &mut Vec<Action>) {
         for next in self.plan.successors(node) {
-            self.look_if_possible(next, now, actions);
+            self.look_up_if_unblocked(next, now, actions);
         }
     }
 }

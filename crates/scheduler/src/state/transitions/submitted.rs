@@ -3,31 +3,26 @@
 use workflow::plan::NodeIx;
 
 use crate::ids::{AttemptId, TaskId};
-use crate::state::{Halt, Outcome, Phase, RunState};
-use crate::time::Millis;
+use crate::state::{Phase, RunState};
+use crate::timestamp::Timestamp;
+use crate::{Halt, Outcome};
 
 impl RunState {
-    pub(in crate::state) fn submitted(
-        &mut self,
-        node: NodeIx,
-        attempt: AttemptId,
-        task: TaskId,
-        now: Millis,
-    ) {
+    pub(crate) fn submitted(&mut self, node: NodeIx, attempt: AttemptId, task: TaskId, now: Timestamp) {
         if self.node(node).phase != (Phase::Submitting { attempt: attempt.clone() }) {
             return;
         }
-        self.limits.places.speed_up();
+        self.limits.concurrency.speed_up();
         let interrupted = self.halt == Some(Halt::Interrupted);
         let state = self.node_mut(node);
         state.submitted_at = Some(now);
         state.post_tries = 0;
-        state.trouble = None;
+        state.last_error = None;
         if interrupted {
             self.end(node, Outcome::Detached { task, reason: "the run was interrupted".to_owned() });
             return;
         }
-        self.put(node, Phase::Out { attempt, task, since: now });
-        self.ask_first(node, now);
+        self.set_phase(node, Phase::InFlight { attempt, task, since: now });
+        self.schedule_first_poll(node, now);
     }
 }

@@ -5,26 +5,27 @@ use std::time::Duration;
 
 use workflow::plan::NodeIx;
 
+use crate::Outcome;
 use crate::ids::AttemptId;
-use crate::state::{Outcome, Phase, RunState};
-use crate::time::Millis;
+use crate::state::{Phase, RunState};
+use crate::timestamp::Timestamp;
 
 impl RunState {
-    pub(in crate::state) fn lost(&mut self, node: NodeIx, attempt: AttemptId, reason: String, now: Millis) {
+    pub(crate) fn indeterminate(&mut self, node: NodeIx, attempt: AttemptId, reason: String, now: Timestamp) {
         if matches!(self.node(node).phase, Phase::Submitting { .. }) {
-            self.keep_place_of_unaccounted(node, now);
-            self.end(node, Outcome::Ambiguous { attempt, reason });
+            self.hold_indeterminate_slot(node, now);
+            self.end(node, Outcome::Indeterminate { attempt, reason });
         }
     }
 
     /// A submission from `at` that nobody has accounted for: its task may be out.
-    pub(in crate::state) fn keep_place_of_unaccounted(&mut self, node: NodeIx, at: Millis) {
-        self.keep_place(node, at.after(self.keeps_place_for(node)));
+    pub(crate) fn hold_indeterminate_slot(&mut self, node: NodeIx, at: Timestamp) {
+        self.hold_slot(node, at.after(self.indeterminate_slot_hold(node)));
     }
 
     /// For how long a submission of `node` that nobody accounts for keeps its place among the tasks that are out: as long as its task may be.
     #[must_use]
-    pub fn keeps_place_for(&self, node: NodeIx) -> Duration {
-        self.policy.unaccounted.min(self.allowed(node))
+    pub fn indeterminate_slot_hold(&self, node: NodeIx) -> Duration {
+        self.policy.indeterminate_slot_hold.min(self.task_timeout(node))
     }
 }

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// Milliseconds since the Unix epoch, the unit of the service's own time stamps (spec 2.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Millis(pub i64);
+pub struct Timestamp(pub i64);
 
-impl Millis {
+impl Timestamp {
     /// This time plus `duration`, saturating at the end of representable time.
     #[must_use]
     pub fn after(self, duration: Duration) -> Self {
@@ -24,7 +24,7 @@ impl Millis {
     }
 }
 
-impl fmt::Display for Millis {
+impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ms", self.0)
     }

@@ -1,20 +1,20 @@
 //! When a task may end, as far as is known.
 
-use super::book::Known;
-use super::sample::thinned;
-use super::seen::Seen;
+use super::observations::TaskObservations;
+use super::sample::subsample;
+use super::stats::ClassStats;
 
 /// As many renderings are put to as many beginnings.
-const RENDERINGS: usize = 64;
+const MAX_RENDER_QUANTILES: usize = 64;
 /// Moments at which a rendering may have begun, where that is not known closely.
-const BEGINNINGS: usize = 6;
+const RENDER_STARTS: usize = 6;
 /// Promises that must have been put to the test before any is believed.
-const TRIED: usize = 4;
+const MIN_ESTIMATES: usize = 4;
 
 /// Points between which the end of a task falls, seconds since its submission, all of them later than `now`. Empty where nothing is known, or
 /// where it has outlasted everything that is.
-pub(super) fn points(known: &Known, seen: &Seen, now: f64) -> Vec<f64> {
-    let mut candidates = vec![known.whole.points().to_vec()];
+pub(super) fn completion_distribution(known: &ClassStats, seen: &TaskObservations, now: f64) -> Vec<f64> {
+    let mut candidates = vec![known.total.points().to_vec()];
     let mut earliest = now;
     if let Some((from, to)) = seen.began_after_queue() {
         candidates.push(after_beginning(known.render.points(), from, to));
@@ -22,9 +22,17 @@ pub(super) fn points(known: &Known, seen: &Seen, now: f64) -> Vec<f64> {
         // It has yet to be rendered.
         earliest += known.render.earliest().unwrap_or(0.0);
     }
-    if let Some(promise) = seen.promises[1].filter(|_| known.kept.len() >= TRIED) {
-        candidates
-            .push(known.kept.points().iter().map(|ratio| promise.at + promise.remains * ratio).collect());
+    if let Some(estimate) =
+        seen.progress_estimates[1].filter(|_| known.progress_accuracy.len() >= MIN_ESTIMATES)
+    {
+        candidates.push(
+            known
+                .progress_accuracy
+                .points()
+                .iter()
+                .map(|ratio| estimate.at + estimate.remains * ratio)
+                .collect(),
+        );
     }
     let still_possible = candidates.into_iter().map(|points| later_than(earliest, &points));
     still_possible
@@ -35,10 +43,10 @@ pub(super) fn points(known: &Known, seen: &Seen, now: f64) -> Vec<f64> {
 
 /// The ends of a rendering that began between two times and takes as long as one of `renders`.
 fn after_beginning(renders: &[f64], from: f64, to: f64) -> Vec<f64> {
-    let step = (to - from) / BEGINNINGS as f64;
-    let renders = thinned(renders, RENDERINGS);
+    let step = (to - from) / RENDER_STARTS as f64;
+    let renders = subsample(renders, MAX_RENDER_QUANTILES);
     let renders = &renders;
-    let mut points: Vec<f64> = (0..BEGINNINGS)
+    let mut points: Vec<f64> = (0..RENDER_STARTS)
         .flat_map(|nth| {
             let begin = from + step * (nth as f64 + 0.5);
             renders.iter().map(move |render| begin + render)

@@ -3,19 +3,19 @@
 use workflow::plan::{NodeIx, NodeKey};
 
 use crate::ids::{AttemptId, TaskId};
-use crate::time::Millis;
+use crate::timestamp::Timestamp;
 
 /// Something to do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// Ask the ledger what it knows about `key`, at time `at` or later.
-    Look {
+    /// Look up existing work for `key` in the ledger.
+    LookUp {
         /// The node.
         node: NodeIx,
         /// Its key, now that all of its inputs are known.
         key: NodeKey,
-        /// Not before.
-        at: Millis,
+        /// Earliest time.
+        not_before: Timestamp,
     },
     /// Make the request ready (frames, files) and write the intent.
     Prepare {
@@ -33,7 +33,7 @@ pub enum Action {
         /// The attempt whose intent is on disk.
         attempt: AttemptId,
     },
-    /// Do not send the prepared request after all, and say so with [`super::Event::Refused`].
+    /// Do not send the prepared request after all, and say so with [`crate::Event::Refused`].
     Discard {
         /// The node.
         node: NodeIx,
@@ -49,22 +49,22 @@ pub enum Action {
         /// The task.
         task: TaskId,
     },
-    /// Note that an attempt's task is gone from the service, so that its node may be made anew.
+    /// Record that an attempt's task is gone from the service, so that its node may be submitted again.
     Forget {
         /// The attempt.
         attempt: AttemptId,
     },
-    /// Fetch a finished video, at time `at` or later.
+    /// Fetch a finished video.
     Download(Download),
     /// Join a film from the finished clips.
     Join {
-        /// Its position among the films of the plan.
-        at: usize,
+        /// Its index among the films of the plan.
+        index: usize,
     },
-    /// Answer with [`super::Event::Woke`] at time `at`.
+    /// Send [`crate::Event::TimerFired`] at `deadline`.
     Wake {
         /// When.
-        at: Millis,
+        deadline: Timestamp,
     },
 }
 
@@ -81,20 +81,20 @@ pub struct Download {
     pub task: TaskId,
     /// `metadata.url`, where the service gave one.
     pub url: Option<String>,
-    /// Counts the tries: even ones use `url`, odd ones (and all, where there is none) the content endpoint.
-    pub turn: u32,
+    /// Number of earlier tries that made no progress: even ones use `url`, odd ones (and all, where there is none) the content endpoint.
+    pub source_index: u32,
     /// `metadata.last_frame_url`, to be kept with the artifact.
     pub last_frame_url: Option<String>,
     /// When the service's copies expire.
-    pub expires_at: Option<Millis>,
-    /// Not before.
-    pub at: Millis,
+    pub expires_at: Option<Timestamp>,
+    /// Earliest time.
+    pub not_before: Timestamp,
 }
 
 impl Download {
     /// Whether this try goes to the address that the service gave, and not to the content endpoint.
     #[must_use]
     pub fn uses_url(&self) -> bool {
-        self.url.is_some() && self.turn.is_multiple_of(2)
+        self.url.is_some() && self.source_index.is_multiple_of(2)
     }
 }

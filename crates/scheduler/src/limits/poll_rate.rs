@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::Bucket;
+use super::TokenBucket;
 use crate::policy::Rate;
-use crate::time::Millis;
+use crate::timestamp::Timestamp;
 
 /// The slowest that polls become: so many times as slow as they may be.
 const SLOWEST: f64 = 64.0;
@@ -13,23 +13,23 @@ const STEP: f64 = 1.0 / 32.0;
 
 /// The pace of polls: halves when the service says "too much", and comes back with each answer.
 #[derive(Debug, Clone)]
-pub(in crate::state) struct Polls {
-    bucket: Bucket,
+pub(crate) struct PollRate {
+    bucket: TokenBucket,
     /// Of the rate, from 1/[`SLOWEST`] to 1.
     share: f64,
-    hold_until: Option<Millis>,
-    slowed_at: Option<Millis>,
+    hold_until: Option<Timestamp>,
+    slowed_at: Option<Timestamp>,
     /// How often in a row the service said so.
     rounds: u32,
 }
 
-impl Polls {
-    pub(in crate::state) fn new(rate: Rate) -> Self {
-        Self { bucket: Bucket::new(rate), share: 1.0, hold_until: None, slowed_at: None, rounds: 0 }
+impl PollRate {
+    pub(crate) fn new(rate: Rate) -> Self {
+        Self { bucket: TokenBucket::new(rate), share: 1.0, hold_until: None, slowed_at: None, rounds: 0 }
     }
 
     /// Lets a poll go now, or says when one may.
-    pub(in crate::state) fn take(&mut self, now: Millis) -> Result<(), Millis> {
+    pub(crate) fn take(&mut self, now: Timestamp) -> Result<(), Timestamp> {
         if let Some(until) = self.hold_until.filter(|until| *until > now) {
             return Err(until);
         }
@@ -42,13 +42,13 @@ impl Polls {
 
     /// The service said "too much" to a poll that left at `sent`, and to wait for `wait`; where it did not say, the wait is `first`, doubled with
     /// each time in a row up to `longest`. Gives the time until which no poll leaves.
-    pub(in crate::state) fn slow_down(
+    pub(crate) fn slow_down(
         &mut self,
-        sent: Millis,
-        now: Millis,
+        sent: Timestamp,
+        now: Timestamp,
         wait: Option<Duration>,
         (first, longest): (Duration, Duration),
-    ) -> Millis {
+    ) -> Timestamp {
         if self.slowed_at.is_none_or(|slowed| sent > slowed) {
             self.slowed_at = Some(now);
             self.share = (self.share / 2.0).max(1.0 / SLOWEST);
@@ -61,7 +61,7 @@ impl Polls {
     }
 
     /// A poll was answered.
-    pub(in crate::state) fn speed_up(&mut self) {
+    pub(crate) fn speed_up(&mut self) {
         self.rounds = 0;
         self.share = (self.share + STEP).min(1.0);
     }
@@ -74,20 +74,28 @@ mod tests {
     #[test]
     fn polls_are_held_slowed_and_come_back() {
         let waits = (Duration::from_secs(1), Duration::from_mins(1));
-        let mut polls = Polls::new(Rate::a_second(2));
-        let now = Millis(10_000);
+        let mut polls = PollRate::new(Rate::per_second(2));
+        let now = Timestamp(10_000);
         assert_eq!(polls.take(now), Ok(()));
-        assert_eq!(polls.take(now), Err(Millis(10_501)), "evenly");
-        assert_eq!(polls.slow_down(now, now, Some(Duration::from_secs(7)), waits), Millis(17_000));
-        assert_eq!(polls.slow_down(now, Millis(10_100), None, waits), Millis(11_100), "the same volley");
-        assert_eq!(polls.take(Millis(12_000)), Err(Millis(17_000)));
-        assert_eq!(polls.take(Millis(17_000)), Ok(()));
-        assert_eq!(polls.take(Millis(17_600)), Err(Millis(18_001)), "half as fast");
-        assert_eq!(polls.slow_down(Millis(17_000), Millis(17_100), None, waits), Millis(19_100), "doubled");
+        assert_eq!(polls.take(now), Err(Timestamp(10_501)), "evenly");
+        assert_eq!(polls.slow_down(now, now, Some(Duration::from_secs(7)), waits), Timestamp(17_000));
+        assert_eq!(
+            polls.slow_down(now, Timestamp(10_100), None, waits),
+            Timestamp(11_100),
+            "the same volley"
+        );
+        assert_eq!(polls.take(Timestamp(12_000)), Err(Timestamp(17_000)));
+        assert_eq!(polls.take(Timestamp(17_000)), Ok(()));
+        assert_eq!(polls.take(Timestamp(17_600)), Err(Timestamp(18_001)), "half as fast");
+        assert_eq!(
+            polls.slow_down(Timestamp(17_000), Timestamp(17_100), None, waits),
+            Timestamp(19_100),
+            "doubled"
+        );
         for _ in 0..32 {
             polls.speed_up();
         }
-        assert_eq!(polls.take(Millis(30_000)), Ok(()));
-        assert_eq!(polls.take(Millis(30_501)), Ok(()), "as fast as before");
+        assert_eq!(polls.take(Timestamp(30_000)), Ok(()));
+        assert_eq!(polls.take(Timestamp(30_501)), Ok(()), "as fast as before");
     }
 }

@@ -9,7 +9,7 @@ const SHARE: u32 = 4;
 
 /// What a node adds to a wait on its `tries`th return: from nothing to a quarter of the wait, as evenly as a hash can. `seed` sets one run apart
 /// from another.
-pub(in crate::state) fn spread(seed: u64, node: NodeIx, tries: u32, wait: Duration) -> Duration {
+pub(crate) fn jitter(seed: u64, node: NodeIx, tries: u32, wait: Duration) -> Duration {
     let mixed = mix(seed ^ mix((node.index() as u64) << 32 | u64::from(tries)));
     let most = u64::try_from((wait / SHARE).as_millis()).unwrap_or(u64::MAX).saturating_add(1);
     Duration::from_millis(mixed % most)
@@ -34,12 +34,12 @@ mod tests {
         let wait = Duration::from_secs(10);
         let mut instants: HashMap<Duration, usize> = HashMap::new();
         for node in 0..100 {
-            let added = spread(7, NodeIx::new(node), 1, wait);
+            let added = jitter(7, NodeIx::new(node), 1, wait);
             assert!(added <= wait / 4);
             *instants.entry(added).or_default() += 1;
         }
         assert!(instants.len() > 90, "{} instants", instants.len());
-        assert_ne!(spread(7, NodeIx::new(3), 1, wait), spread(8, NodeIx::new(3), 1, wait));
-        assert_eq!(spread(7, NodeIx::new(3), 1, Duration::ZERO), Duration::ZERO);
+        assert_ne!(jitter(7, NodeIx::new(3), 1, wait), jitter(8, NodeIx::new(3), 1, wait));
+        assert_eq!(jitter(7, NodeIx::new(3), 1, Duration::ZERO), Duration::ZERO);
     }
 }

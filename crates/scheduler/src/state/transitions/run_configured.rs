@@ -2,13 +2,13 @@
 
 use workflow::plan::Selection;
 
-use crate::state::{RunState, Scope};
+use crate::state::{RunScope, RunState};
 
 impl RunState {
     /// Names that the plan does not have select nothing.
-    pub(in crate::state) fn scoped(&mut self, only: Option<Vec<String>>, fail_fast: bool) {
+    pub(crate) fn run_configured(&mut self, only: Option<Vec<String>>, fail_fast: bool) {
         let selection =
             only.map(|names| Selection::only(names.iter().filter_map(|name| self.plan.find(name))));
-        self.scope = Scope { selection, fail_fast };
+        self.scope = RunScope { selection, fail_fast };
     }
 }

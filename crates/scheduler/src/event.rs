@@ -5,18 +5,19 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use workflow::plan::{KeyPart, NodeIx};
 
-use super::outcome::{Failure, Film};
 use crate::artifact::Artifact;
-use crate::budget::{Cap, Hold};
+use crate::budget::{BudgetLimit, Reservation};
 use crate::ids::{AttemptId, RunId, TaskId};
-use crate::time::Millis;
+use crate::outcome::{Failure, Film};
+use crate::timestamp::Timestamp;
 
 /// Something that happened, as the executor learnt it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// The run was told more than its plan. Comes before anything else, and only where there is something.
-    Scoped {
+    #[serde(rename = "scoped")]
+    RunConfigured {
         /// The nodes that it may submit, by name; all of them where this is not given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         only: Option<Vec<String>>,
@@ -27,13 +28,15 @@ pub enum Event {
     /// The run begins.
     Started,
     /// The ledger was asked what it knows about a node's key.
-    Looked {
+    #[serde(rename = "looked")]
+    LookupDone {
         /// The node.
         node: NodeIx,
         /// Its key as lower-case hex (DESIGN section 6).
         key: String,
         /// What was found.
-        prior: Prior,
+        #[serde(rename = "prior")]
+        existing: ExistingWork,
     },
     /// The request is ready and the intent to submit it is on disk. Only now may the POST leave.
     Prepared {
@@ -47,35 +50,40 @@ pub enum Event {
         digest: String,
         /// Whether the request holds addresses of frames that the service keeps.
         by_url: bool,
-        /// The key without the service, where the service is paid: the same work, whoever does it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        work: Option<String>,
-        /// The most that the task can come to: held from now on.
-        #[serde(default)]
-        held: Hold,
-        /// Set when the shot is made anew because someone asked for that.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        anew: Option<Anew>,
+        /// The key without the service, where the service is paid: equal for the same work at any service.
+        #[serde(default, rename = "work", skip_serializing_if = "Option::is_none")]
+        service_independent_key: Option<String>,
+        /// The most that the task can cost, reserved from now on.
+        #[serde(default, rename = "held")]
+        reservation: Reservation,
+        /// Set when the user asked for the shot to be rendered again.
+        #[serde(default, rename = "anew", skip_serializing_if = "Option::is_none")]
+        forced_rerun: Option<ForcedRerun>,
         /// The parts of the key. They are kept with the attempt; the stored event does without them.
         #[serde(default, skip_serializing)]
         parts: Vec<KeyPart>,
     },
     /// The intent was not written, because it would cross a cap.
-    Capped {
+    #[serde(rename = "capped")]
+    BudgetExceeded {
         /// The node.
         node: NodeIx,
-        /// The cap.
-        cap: Cap,
+        /// The limit.
+        #[serde(rename = "cap")]
+        limit: BudgetLimit,
     },
     /// The intent was not written, because another attempt for the same key is live.
-    Taken {
+    #[serde(rename = "taken")]
+    ClaimConflict {
         /// The node.
         node: NodeIx,
         /// What the other attempt has come to.
-        prior: Prior,
+        #[serde(rename = "prior")]
+        existing: ExistingWork,
     },
     /// The request could not be made ready: a frame or a file could not be read.
-    Unprepared {
+    #[serde(rename = "unprepared")]
+    PrepareFailed {
         /// The node.
         node: NodeIx,
         /// Why.
@@ -100,7 +108,8 @@ pub enum Event {
         refusal: Refusal,
     },
     /// No usable answer to the POST: it may or may not have been accepted.
-    Lost {
+    #[serde(rename = "lost")]
+    Indeterminate {
         /// The node.
         node: NodeIx,
         /// The attempt.
@@ -109,13 +118,15 @@ pub enum Event {
         reason: String,
     },
     /// The service, or the way to it, answered a poll.
-    Answered {
+    #[serde(rename = "answered")]
+    Polled {
         /// The node.
         node: NodeIx,
         /// The attempt.
         attempt: AttemptId,
         /// What was learnt.
-        answer: Answer,
+        #[serde(rename = "answer")]
+        result: PollResult,
     },
     /// The video is on disk, verified, under its final name.
     Downloaded {
@@ -125,12 +136,13 @@ pub enum Event {
         attempt: AttemptId,
         /// The video.
         artifact: Artifact,
-        /// What the task came to, in millionths, where a price is known.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        spent: Option<i64>,
+        /// What the task cost, in millionths, where a price is known.
+        #[serde(default, rename = "spent", skip_serializing_if = "Option::is_none")]
+        cost: Option<i64>,
     },
     /// The video could not be fetched this time.
-    NotDownloaded {
+    #[serde(rename = "not-downloaded")]
+    DownloadFailed {
         /// The node.
         node: NodeIx,
         /// The attempt.
@@ -138,34 +150,37 @@ pub enum Event {
         /// Why.
         failure: Failure,
         /// How many bytes of it are on disk, to go on from.
-        #[serde(default)]
-        kept: u64,
+        #[serde(default, rename = "kept")]
+        partial_bytes: u64,
     },
     /// The film is on disk under its final name.
-    Joined {
+    #[serde(rename = "joined")]
+    FilmJoined {
         /// Its position among the films of the plan.
-        #[serde(default)]
-        at: usize,
+        #[serde(default, rename = "at")]
+        index: usize,
         /// The film.
         film: Film,
     },
     /// The clips could not be joined.
-    NotJoined {
+    #[serde(rename = "not-joined")]
+    JoinFailed {
         /// The film's position among those of the plan.
-        #[serde(default)]
-        at: usize,
+        #[serde(default, rename = "at")]
+        index: usize,
         /// Why.
         failure: Failure,
     },
     /// A time that an action was waiting for has come.
-    Woke,
+    #[serde(rename = "woke")]
+    TimerFired,
     /// The user asks the run to end: nothing more is submitted, tasks that are out are left for the next run.
     Interrupted,
 }
 
 /// A shot that is made anew: from the key that the file gives to the salt that sets the new video apart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Anew {
+pub struct ForcedRerun {
     /// The key that the file gives, as lower-case hex.
     pub key: String,
     /// The salt.
@@ -177,22 +192,22 @@ impl Event {
     #[must_use]
     pub fn kind(&self) -> EventKind {
         match self {
-            Self::Scoped { .. } => EventKind::Scoped,
+            Self::RunConfigured { .. } => EventKind::RunConfigured,
             Self::Started => EventKind::Started,
-            Self::Looked { .. } => EventKind::Looked,
+            Self::LookupDone { .. } => EventKind::LookupDone,
             Self::Prepared { .. } => EventKind::Prepared,
-            Self::Capped { .. } => EventKind::Capped,
-            Self::Taken { .. } => EventKind::Taken,
-            Self::Unprepared { .. } => EventKind::Unprepared,
+            Self::BudgetExceeded { .. } => EventKind::BudgetExceeded,
+            Self::ClaimConflict { .. } => EventKind::ClaimConflict,
+            Self::PrepareFailed { .. } => EventKind::PrepareFailed,
             Self::Submitted { .. } => EventKind::Submitted,
             Self::Refused { .. } => EventKind::Refused,
-            Self::Lost { .. } => EventKind::Lost,
-            Self::Answered { .. } => EventKind::Answered,
+            Self::Indeterminate { .. } => EventKind::Indeterminate,
+            Self::Polled { .. } => EventKind::Polled,
             Self::Downloaded { .. } => EventKind::Downloaded,
-            Self::NotDownloaded { .. } => EventKind::NotDownloaded,
-            Self::Joined { .. } => EventKind::Joined,
-            Self::NotJoined { .. } => EventKind::NotJoined,
-            Self::Woke => EventKind::Woke,
+            Self::DownloadFailed { .. } => EventKind::DownloadFailed,
+            Self::FilmJoined { .. } => EventKind::FilmJoined,
+            Self::JoinFailed { .. } => EventKind::JoinFailed,
+            Self::TimerFired => EventKind::TimerFired,
             Self::Interrupted => EventKind::Interrupted,
         }
     }
@@ -201,22 +216,22 @@ impl Event {
     #[must_use]
     pub fn node(&self) -> Option<NodeIx> {
         match self {
-            Self::Looked { node, .. }
+            Self::LookupDone { node, .. }
             | Self::Prepared { node, .. }
-            | Self::Taken { node, .. }
-            | Self::Capped { node, .. }
-            | Self::Unprepared { node, .. }
+            | Self::ClaimConflict { node, .. }
+            | Self::BudgetExceeded { node, .. }
+            | Self::PrepareFailed { node, .. }
             | Self::Submitted { node, .. }
             | Self::Refused { node, .. }
-            | Self::Lost { node, .. }
-            | Self::Answered { node, .. }
+            | Self::Indeterminate { node, .. }
+            | Self::Polled { node, .. }
             | Self::Downloaded { node, .. }
-            | Self::NotDownloaded { node, .. } => Some(*node),
-            Self::Scoped { .. }
+            | Self::DownloadFailed { node, .. } => Some(*node),
+            Self::RunConfigured { .. }
             | Self::Started
-            | Self::Joined { .. }
-            | Self::NotJoined { .. }
-            | Self::Woke
+            | Self::FilmJoined { .. }
+            | Self::JoinFailed { .. }
+            | Self::TimerFired
             | Self::Interrupted => None,
         }
     }
@@ -250,22 +265,22 @@ macro_rules! event_kinds {
 }
 
 event_kinds! {
-    Scoped = "scoped",
+    RunConfigured = "scoped",
     Started = "started",
-    Looked = "looked",
+    LookupDone = "looked",
     Prepared = "prepared",
-    Capped = "capped",
-    Taken = "taken",
-    Unprepared = "unprepared",
+    BudgetExceeded = "capped",
+    ClaimConflict = "taken",
+    PrepareFailed = "unprepared",
     Submitted = "submitted",
     Refused = "refused",
-    Lost = "lost",
-    Answered = "answered",
+    Indeterminate = "lost",
+    Polled = "answered",
     Downloaded = "downloaded",
-    NotDownloaded = "not-downloaded",
-    Joined = "joined",
-    NotJoined = "not-joined",
-    Woke = "woke",
+    DownloadFailed = "not-downloaded",
+    FilmJoined = "joined",
+    JoinFailed = "not-joined",
+    TimerFired = "woke",
     Interrupted = "interrupted",
 }
 
@@ -278,11 +293,13 @@ impl std::fmt::Display for EventKind {
 /// What the ledger knows about a key from before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "prior", rename_all = "kebab-case")]
-pub enum Prior {
+pub enum ExistingWork {
     /// Nothing that counts: the node is to be executed.
-    Nothing,
+    #[serde(rename = "nothing")]
+    None,
     /// The video is there and verified.
-    Made {
+    #[serde(rename = "made")]
+    Completed {
         /// The attempt that made it.
         attempt: AttemptId,
         /// The task that made it.
@@ -291,30 +308,35 @@ pub enum Prior {
         artifact: Artifact,
     },
     /// A task is out at the service, or finished there without having been downloaded.
-    Out {
+    #[serde(rename = "out")]
+    InFlight {
         /// The attempt.
         attempt: AttemptId,
         /// The service's id.
         task: TaskId,
         /// When it was submitted.
-        since: Millis,
+        since: Timestamp,
         /// Whether its video was downloaded once and is no longer on disk. If the service has lost it as well, the node is made anew.
         was_downloaded: bool,
     },
     /// A POST left and its answer never came back; nobody has said since what became of it.
-    Unanswered {
+    #[serde(rename = "unanswered")]
+    Indeterminate {
         /// The attempt.
         attempt: AttemptId,
         /// When the intent was written.
-        at: Millis,
+        #[serde(rename = "at")]
+        intended_at: Timestamp,
     },
     /// A POST left, its answer never came back, and someone gave up finding out: it is not submitted again unless someone asks for it.
-    GivenUp {
+    #[serde(rename = "given-up")]
+    Abandoned {
         /// The attempt.
         attempt: AttemptId,
     },
     /// The same work is out, or may be, at another service than this run talks to.
-    AtOther {
+    #[serde(rename = "at-other")]
+    OtherService {
         /// That service.
         service: String,
         /// The attempt there.
@@ -323,20 +345,23 @@ pub enum Prior {
         task: Option<TaskId>,
     },
     /// Another run that is alive now is about to submit this very node.
-    Busy {
+    #[serde(rename = "busy")]
+    ClaimedByRun {
         /// That run.
         run: RunId,
     },
 }
 
-impl Prior {
+impl ExistingWork {
     /// The task that is out or made the video, if one is known.
     #[must_use]
     pub fn task(&self) -> Option<&TaskId> {
         match self {
-            Self::Made { task, .. } | Self::Out { task, .. } => Some(task),
-            Self::AtOther { task, .. } => task.as_ref(),
-            Self::Nothing | Self::Unanswered { .. } | Self::GivenUp { .. } | Self::Busy { .. } => None,
+            Self::Completed { task, .. } | Self::InFlight { task, .. } => Some(task),
+            Self::OtherService { task, .. } => task.as_ref(),
+            Self::None | Self::Indeterminate { .. } | Self::Abandoned { .. } | Self::ClaimedByRun { .. } => {
+                None
+            }
         }
     }
 }
@@ -357,19 +382,23 @@ pub struct Refusal {
 #[serde(rename_all = "kebab-case")]
 pub enum RefusalKind {
     /// Too much at once (429): slow down and come back.
-    Later,
+    #[serde(rename = "later")]
+    Throttled,
     /// Passing trouble (503, or the request never left): come back.
-    Again,
+    #[serde(rename = "again")]
+    Retryable,
     /// The request itself (4xx): the same request would be refused again.
-    Request,
+    #[serde(rename = "request")]
+    InvalidRequest,
     /// The account or the address (401, 403, 402, 404 on the path): no request of this run can succeed.
-    Service,
+    #[serde(rename = "service")]
+    ServiceUnusable,
 }
 
 /// What a poll brought.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "kebab-case")]
-pub enum Answer {
+pub enum PollResult {
     /// Queued or in progress, or a status that we do not know.
     Running {
         /// Percent, where the service said.
@@ -384,7 +413,7 @@ pub enum Answer {
         /// `metadata.last_frame_url`, where it was filled.
         last_frame_url: Option<String>,
         /// When the service's copies expire.
-        expires_at: Option<Millis>,
+        expires_at: Option<Timestamp>,
         /// From its creation to its completion, by the service's own clock, where it gives both.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         took: Option<Duration>,
@@ -395,12 +424,14 @@ pub enum Answer {
         failure: Failure,
     },
     /// The service does not know the task (404), or no longer has it (410).
-    Missing {
+    #[serde(rename = "missing")]
+    NotFound {
         /// Whether it said that the task has expired.
         expired: bool,
     },
     /// Too much at once (429, 503): the service is there, and wants to be asked less often.
-    Later {
+    #[serde(rename = "later")]
+    Throttled {
         /// When to come back, where the service said so.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after: Option<Duration>,
@@ -413,7 +444,8 @@ pub enum Answer {
         reason: String,
     },
     /// The account no longer works (401, 403).
-    Unusable {
+    #[serde(rename = "unusable")]
+    Unauthorized {
         /// Why.
         failure: Failure,
     },
@@ -425,39 +457,39 @@ mod tests {
 
     #[test]
     fn event_kind_equals_serialized_tag() {
-        let failure = || Failure::new(super::super::FailureKind::Task, "no");
+        let failure = || Failure::new(crate::FailureKind::Task, "no");
         let (node, attempt) = (NodeIx::new(0), AttemptId::from("r.1"));
         let events = [
-            Event::Scoped { only: None, fail_fast: true },
+            Event::RunConfigured { only: None, fail_fast: true },
             Event::Started,
-            Event::Looked { node, key: String::new(), prior: Prior::Nothing },
+            Event::LookupDone { node, key: String::new(), existing: ExistingWork::None },
             Event::Prepared {
                 node,
                 attempt: attempt.clone(),
                 key: String::new(),
                 digest: String::new(),
                 by_url: false,
-                work: None,
-                held: Hold::default(),
-                anew: None,
+                service_independent_key: None,
+                reservation: Reservation::default(),
+                forced_rerun: None,
                 parts: Vec::new(),
             },
-            Event::Capped { node, cap: Cap::Cost },
-            Event::Taken { node, prior: Prior::Nothing },
-            Event::Unprepared { node, failure: failure() },
+            Event::BudgetExceeded { node, limit: BudgetLimit::Cost },
+            Event::ClaimConflict { node, existing: ExistingWork::None },
+            Event::PrepareFailed { node, failure: failure() },
             Event::Submitted { node, attempt: attempt.clone(), task: TaskId::from("t") },
             Event::Refused {
                 node,
                 attempt: attempt.clone(),
-                refusal: Refusal { kind: RefusalKind::Later, failure: failure(), retry_after: None },
+                refusal: Refusal { kind: RefusalKind::Throttled, failure: failure(), retry_after: None },
             },
-            Event::Lost { node, attempt: attempt.clone(), reason: String::new() },
-            Event::Answered { node, attempt: attempt.clone(), answer: Answer::Missing { expired: false } },
-            Event::Downloaded { node, attempt: attempt.clone(), artifact: artifact(), spent: None },
-            Event::NotDownloaded { node, attempt, failure: failure(), kept: 0 },
-            Event::Joined { at: 0, film: film() },
-            Event::NotJoined { at: 0, failure: failure() },
-            Event::Woke,
+            Event::Indeterminate { node, attempt: attempt.clone(), reason: String::new() },
+            Event::Polled { node, attempt: attempt.clone(), result: PollResult::NotFound { expired: false } },
+            Event::Downloaded { node, attempt: attempt.clone(), artifact: artifact(), cost: None },
+            Event::DownloadFailed { node, attempt, failure: failure(), partial_bytes: 0 },
+            Event::FilmJoined { index: 0, film: film() },
+            Event::JoinFailed { index: 0, failure: failure() },
+            Event::TimerFired,
             Event::Interrupted,
         ];
         assert_eq!(events.len(), EventKind::ALL.len());

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use workflow::plan::{NodeIx, RetryOn};
 
 use crate::artifact::Artifact;
-use crate::budget::Cap;
+use crate::budget::BudgetLimit;
 use crate::ids::{AttemptId, TaskId};
 
 /// What is to be done with a node (DESIGN section 6).
@@ -29,9 +29,9 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// The word that people and machines see.
+    /// Its name in output.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Reuse => "reuse",
             Self::Adopt => "adopt",
@@ -92,7 +92,8 @@ pub enum FailureKind {
     /// The service failed the task for a reason of its own.
     Task,
     /// Its submission was given up: nobody knows what became of it, and it is not repeated unasked.
-    GivenUp,
+    #[serde(rename = "given-up")]
+    Abandoned,
 }
 
 impl FailureKind {
@@ -111,7 +112,7 @@ impl FailureKind {
             | Self::Unauthorized
             | Self::Invalid
             | Self::Local
-            | Self::GivenUp => None,
+            | Self::Abandoned => None,
         }
     }
 }
@@ -135,7 +136,8 @@ pub enum Outcome {
         task: Option<TaskId>,
     },
     /// A submission may or may not have been accepted; it is not repeated until someone says what became of it.
-    Ambiguous {
+    #[serde(rename = "ambiguous")]
+    Indeterminate {
         /// The attempt to name to `runner resolve`.
         attempt: AttemptId,
         /// What went wrong.
@@ -174,14 +176,14 @@ pub enum Halt {
     /// The user asked.
     Interrupted,
     /// The service cannot be used with this account or at this address.
-    Unusable {
+    ServiceUnusable {
         /// Why.
         failure: Failure,
     },
     /// One more task would cross a cap of the run.
-    Capped {
+    BudgetExceeded {
         /// Which.
-        cap: Cap,
+        limit: BudgetLimit,
     },
     /// A shot failed, and the run was told to submit nothing more then.
     FailFast {

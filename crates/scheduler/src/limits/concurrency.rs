@@ -1,0 +1,99 @@
+//! Limits tasks in flight and concurrent POSTs.
+//!
+//! Additive increase, multiplicative decrease: a 429 halves the tasks in flight and allows one POST at a time; acceptances
+//! restore both. Refusals of requests that were sent before the last decrease are ignored: a burst of 429s halves once.
+
+use crate::timestamp::Timestamp;
+
+/// Additive increase, multiplicative decrease over tasks in flight and concurrent POSTs.
+#[derive(Debug, Clone)]
+pub(crate) struct AimdLimiter {
+    most: f64,
+    /// Tasks in flight, those being submitted included: from 1 to `max`.
+    limit: f64,
+    /// POSTs without a response: from 1 to `max`.
+    max_concurrent_posts: f64,
+    /// Until when nothing is submitted.
+    hold_until: Option<Timestamp>,
+    slowed_at: Option<Timestamp>,
+}
+
+impl AimdLimiter {
+    pub(crate) fn new(most: usize) -> Self {
+        let most = most.max(1) as f64;
+        Self { most, limit: most, max_concurrent_posts: most, hold_until: None, slowed_at: None }
+    }
+
+    /// Whether one more may be submitted while so many places are taken, `on_their_way` of them by POSTs without an answer.
+    pub(crate) fn admits(&self, taken: usize, on_their_way: usize, now: Timestamp) -> bool {
+        self.held_until(now).is_none()
+            && taken as f64 + 1.0 <= self.limit
+            && on_their_way as f64 + 1.0 <= self.max_concurrent_posts
+    }
+
+    /// Until when everything is held back.
+    pub(crate) fn held_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.hold_until.filter(|until| *until > now)
+    }
+
+    /// Nothing goes before `until`.
+    pub(crate) fn hold(&mut self, until: Timestamp) {
+        self.hold_until = self.hold_until.max(Some(until));
+    }
+
+    /// The service said "too much" to what was sent at `sent`.
+    pub(crate) fn slow_down(&mut self, sent: Timestamp, now: Timestamp, until: Timestamp) {
+        self.hold(until);
+        if self.slowed_at.is_some_and(|slowed| sent <= slowed) {
+            return;
+        }
+        self.slowed_at = Some(now);
+        self.limit = (self.limit / 2.0).floor().max(1.0);
+        self.max_concurrent_posts = 1.0;
+    }
+
+    /// The service accepted a task: one more slot for each full round of acceptances, one more concurrent POST for each.
+    pub(crate) fn speed_up(&mut self) {
+        self.limit = (self.limit + 1.0 / self.limit).min(self.most);
+        self.max_concurrent_posts = (self.max_concurrent_posts + 1.0).min(self.most);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp(1_000);
+
+    #[test]
+    fn halves_holds_and_recovers() {
+        let mut places = AimdLimiter::new(4);
+        assert!(places.admits(3, 3, NOW) && !places.admits(4, 0, NOW));
+        let later = NOW.after(Duration::from_secs(2));
+        places.slow_down(Timestamp(900), NOW, later);
+        assert!(!places.admits(0, 0, NOW), "everything is held");
+        assert!(places.admits(1, 0, later) && !places.admits(2, 0, later));
+        assert!(!places.admits(1, 1, later), "one after the other, until one is accepted");
+        places.speed_up();
+        assert!(places.admits(1, 1, later));
+        for _ in 0..12 {
+            places.speed_up();
+        }
+        assert!(places.admits(3, 3, later) && !places.admits(4, 0, later), "never beyond the limit");
+    }
+
+    #[test]
+    fn a_volley_of_refusals_halves_once_and_there_is_always_one_place() {
+        let mut places = AimdLimiter::new(64);
+        for refused in 0..60 {
+            places.slow_down(NOW, Timestamp(1_050 + refused), Timestamp(2_000));
+        }
+        assert!(places.admits(31, 0, Timestamp(2_000)) && !places.admits(32, 0, Timestamp(2_000)));
+        for round in 0..20 {
+            places.slow_down(Timestamp(3_000 + round), Timestamp(3_000 + round), Timestamp(4_000));
+        }
+        assert!(places.admits(0, 0, Timestamp(4_000)) && !places.admits(1, 0, Timestamp(4_000)));
+    }
+}

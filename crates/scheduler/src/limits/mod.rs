@@ -1,0 +1,41 @@
+//! Client-side limits per service: tasks in flight, submissions, polls, downloads. Each decreases on 429 and recovers with successes.
+//!
+//! Time is an argument of each call, and [`jitter`] is a hash: nothing here is random.
+
+mod concurrency;
+mod downloads;
+mod jitter;
+mod poll_rate;
+mod token_bucket;
+
+use crate::policy::Policy;
+
+pub(crate) use concurrency::AimdLimiter;
+pub(crate) use downloads::DownloadLimiter;
+pub(crate) use jitter::jitter;
+pub(crate) use poll_rate::PollRate;
+pub(crate) use token_bucket::TokenBucket;
+
+/// All limits towards one service.
+#[derive(Debug, Clone)]
+pub(crate) struct Limits {
+    /// Tasks in flight and concurrent POSTs.
+    pub(crate) concurrency: AimdLimiter,
+    /// Submissions per time window; `None` without a limit.
+    pub(crate) submit_rate: Option<TokenBucket>,
+    /// Polls over all tasks.
+    pub(crate) poll_rate: PollRate,
+    /// Concurrent downloads.
+    pub(crate) downloads: DownloadLimiter,
+}
+
+impl Limits {
+    pub(crate) fn new(policy: &Policy) -> Self {
+        Self {
+            concurrency: AimdLimiter::new(policy.max_in_flight),
+            submit_rate: policy.submit_rate.map(TokenBucket::new),
+            poll_rate: PollRate::new(policy.poll_rate),
+            downloads: DownloadLimiter::new(policy.max_downloads),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Which nodes are where, kept with every change of phase, so that an event costs the same in a run of ten and of a hundred thousand.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use workflow::plan::{Clip, NodeIx, Plan};
+
+use super::{Phase, RunState};
+use crate::Outcome;
+use crate::timestamp::Timestamp;
+
+/// The nodes by what the scheduler asks about them.
+#[derive(Debug, Clone)]
+pub(super) struct NodeQueues {
+    /// Nodes that have not ended.
+    pub(super) unfinished: usize,
+    pub(super) lookups: usize,
+    pub(super) in_flight: usize,
+    /// Submissions that are prepared or wait for their answer.
+    pub(super) posting: usize,
+    pub(super) downloading: usize,
+    /// Open nodes that hold something of the budget: it may be settled yet.
+    pub(super) reservations: usize,
+    /// Nodes that may be submitted, longest chain first, then file order.
+    pub(super) ready: BTreeSet<(Reverse<u64>, NodeIx)>,
+    /// Nodes that may be submitted from a time on.
+    pub(super) delayed: BTreeSet<(Timestamp, NodeIx)>,
+    /// Tasks that are out, by when they are asked about next.
+    pub(super) polls: BTreeSet<(Timestamp, NodeIx)>,
+    /// Nodes that have ended while a task of theirs is out, or may be, and until when they keep its place.
+    pub(super) held_slots: BTreeSet<(Timestamp, NodeIx)>,
+    /// Videos to fetch, soonest-expiring first.
+    pub(super) downloads: BTreeSet<(Timestamp, NodeIx)>,
+    /// Nodes that changed their phase with the last event: see [`RunState::changed`].
+    pub(super) changed: Vec<NodeIx>,
+    /// Films that ended with the last event, by their position in the plan.
+    pub(super) ended_films: Vec<usize>,
+    /// Nodes that did not end well, whose successors have not been told yet.
+    pub(super) unpropagated_failures: Vec<NodeIx>,
+    /// Films by the nodes that are shown in them.
+    films_of: HashMap<NodeIx, Vec<usize>>,
+    /// How many nodes of each film have not ended.
+    unfinished_clips: Vec<usize>,
+    /// Films of which every node has ended, and which have not been looked at since.
+    pub(super) complete_films: VecDeque<usize>,
+}
+
+impl NodeQueues {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let mut films_of: HashMap<NodeIx, Vec<usize>> = HashMap::new();
+        let mut unfinished_clips = Vec::with_capacity(plan.films().len());
+        for (index, film) in plan.films().iter().enumerate() {
+            let nodes: BTreeSet<NodeIx> = film.clips.iter().flat_map(Clip::nodes).copied().collect();
+            unfinished_clips.push(nodes.len());
+            for node in nodes {
+                films_of.entry(node).or_default().push(index);
+            }
+        }
+        Self {
+            complete_films: (0..unfinished_clips.len()).filter(|at| unfinished_clips[*at] == 0).collect(),
+            films_of,
+            unfinished_clips,
+            unfinished: plan.len(),
+            lookups: 0,
+            in_flight: 0,
+            posting: 0,
+            downloading: 0,
+            reservations: 0,
+            ready: BTreeSet::new(),
+            delayed: BTreeSet::new(),
+            polls: BTreeSet::new(),
+            held_slots: BTreeSet::new(),
+            downloads: BTreeSet::new(),
+            unpropagated_failures: Vec::new(),
+            changed: Vec::new(),
+            ended_films: Vec::new(),
+        }
+    }
+
+    fn on_exit(&mut self, node: NodeIx, rank: u64, phase: &Phase, holds: bool) {
+        self.reservations -= usize::from(holds);
+        self.in_flight -= usize::from(phase.is_in_flight());
+        match phase {
+            Phase::LookingUp => self.lookups -= 1,
+            Phase::Ready { not_before } => {
+                self.delayed.remove(&(*not_before, node));
+                self.ready.remove(&(Reverse(rank), node));
+            }
+            Phase::ReadyToDownload(download) => {
+                self.downloads.remove(&(expiry_order(download.expires_at), node));
+            }
+            Phase::Downloading(_) => self.downloading -= 1,
+            Phase::Preparing | Phase::Submitting { .. } => self.posting -= 1,
+            Phase::Waiting | Phase::ClaimedByOtherRun | Phase::InFlight { .. } | Phase::Done(_) => {}
+        }
+    }
+
+    fn on_enter(&mut self, node: NodeIx, phase: &Phase, holds: bool) {
+        self.reservations += usize::from(holds);
+        self.in_flight += usize::from(phase.is_in_flight());
+        match phase {
+            Phase::LookingUp => self.lookups += 1,
+            Phase::Ready { not_before } => {
+                self.delayed.insert((*not_before, node));
+            }
+            Phase::ReadyToDownload(download) => {
+                self.downloads.insert((expiry_order(download.expires_at), node));
+            }
+            Phase::Downloading(_) => self.downloading += 1,
+            Phase::Preparing | Phase::Submitting { .. } => self.posting += 1,
+            Phase::Done(outcome) => {
+                self.unfinished -= 1;
+                for film in self.films_of.get(&node).into_iter().flatten() {
+                    self.unfinished_clips[*film] -= 1;
+                    if self.unfinished_clips[*film] == 0 {
+                        self.complete_films.push_back(*film);
+                    }
+                }
+                if !matches!(outcome, Outcome::Done { .. }) {
+                    self.unpropagated_failures.push(node);
+                }
+            }
+            Phase::Waiting | Phase::ClaimedByOtherRun | Phase::InFlight { .. } => {}
+        }
+    }
+}
+
+/// What never expires comes last.
+fn expiry_order(time: Option<Timestamp>) -> Timestamp {
+    time.unwrap_or(Timestamp(i64::MAX))
+}
+
+impl RunState {
+    /// The only way in which a node changes its phase. What has ended stays as it ended.
+    pub(super) fn set_phase(&mut self, node: NodeIx, phase: Phase) {
+        let rank = self.rank(node);
+        let state = &mut self.nodes[node.index()];
+        if matches!(state.phase, Phase::Done(_)) {
+            return;
+        }
+        let holds = state.reserved.is_some();
+        if let Some(at) = state.poll_at.take() {
+            self.queues.polls.remove(&(at, node));
+        }
+        self.queues.on_exit(node, rank, &state.phase, holds);
+        let is_over = matches!(phase, Phase::Done(_));
+        state.phase = phase;
+        self.queues.on_enter(node, &state.phase, holds && !is_over);
+        self.queues.changed.push(node);
+        if is_over {
+            state.last_error = None;
+        }
+    }
+
+    /// Its task is asked about at `at`.
+    pub(super) fn set_poll(&mut self, node: NodeIx, at: Timestamp) {
+        if let Some(before) = self.nodes[node.index()].poll_at.replace(at) {
+            self.queues.polls.remove(&(before, node));
+        }
+        self.queues.polls.insert((at, node));
+    }
+
+    /// A node that ends keeps the place of a task that is out, or may be, until then.
+    pub(super) fn hold_slot(&mut self, node: NodeIx, until: Timestamp) {
+        self.queues.held_slots.insert((until, node));
+    }
+
+    /// A node's end.
+    pub(super) fn end(&mut self, node: NodeIx, outcome: Outcome) {
+        let outcome = self.outcome_in_scope(node, outcome);
+        self.set_phase(node, Phase::Done(outcome));
+    }
+}
