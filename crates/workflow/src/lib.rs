@@ -34,7 +34,7 @@ pub use expand::Instances;
 pub use files::{DirEntry, DirFiles, FileError, Files, InMemory};
 pub use load::{CheckOutcome, Options, ParamFile, check, expand, load, parse};
 pub use plan::{
-    BrokenSeal, Cell, Clip, Edge, Film, Frame, Input, InputIdentity, Node, NodeIx, NodeKey, Place, Plan,
+    Cell, Clip, Edge, Film, Frame, Input, InputIdentity, InvalidPlan, Location, Node, NodeIx, NodeKey, Plan,
     Request, key,
 };
 pub use schema::workflow_schema;
@@ -44,4 +44,4 @@ pub use syntax::{Continues, Entry, FilmSpec, Param, ParamKind, Shot, ShotRef, Wo
 pub use yaml::{Key, Yaml, YamlValue, from_yaml, to_yaml};
 
 /// Seconds that a video is taken to last where its request does not say: the service's document states no default.
-pub const UNSTATED_SECONDS: f64 = 5.0;
+pub const DEFAULT_SECONDS: f64 = 5.0;

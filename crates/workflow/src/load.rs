@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use contract::Contract;
 
 use crate::diagnostic::{Diagnostic, Problems, Report};
-use crate::expand::{self, Cx, Instances};
+use crate::expand::{self, ExpandCx, Instances};
 use crate::files::Files;
 use crate::include;
 use crate::limits;
@@ -147,7 +147,7 @@ fn expand_all(
 ) -> Instances {
     let env = environment();
     let file = source.name().into();
-    let cx = Cx { source, contract, files, options, templates: Templates::new(&env, source), file };
+    let cx = ExpandCx { source, contract, files, options, templates: Templates::new(&env, source), file };
     expand::expand(workflow, &cx, problems)
 }
 

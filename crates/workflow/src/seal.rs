@@ -1,4 +1,4 @@
-//! The third phase: instances become a sealed plan. Occurrences are counted, the graph is closed.
+//! The third phase: seals instances into a plan. Counts occurrences and builds the graph.
 
 use std::collections::HashMap;
 
@@ -6,13 +6,13 @@ use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::expand::Instances;
-use crate::plan::{BrokenSeal, Edge, Fingerprint, Frame, Hasher, Node, NodeIx, Plan, Source, frame_edges};
+use crate::plan::{Edge, Fingerprint, Frame, Hasher, InvalidPlan, Node, NodeIx, Plan, Source, frame_edges};
 
 /// Seals instances into a plan.
 ///
 /// # Errors
-/// An invariant of the plan is broken. Instances that were expanded without a problem keep all of them.
-pub fn seal(instances: Instances) -> Result<Plan, BrokenSeal> {
+/// The violated invariant. Instances that were expanded without an error satisfy all of them.
+pub fn seal(instances: Instances) -> Result<Plan, InvalidPlan> {
     let Instances { name, mut nodes, order, films } = instances;
     count_occurrences(&mut nodes)?;
     let mut edges = frame_edges(&nodes);
@@ -20,19 +20,19 @@ pub fn seal(instances: Instances) -> Result<Plan, BrokenSeal> {
     Plan::seal(name, nodes, edges, films)
 }
 
-/// Numbers the nodes that ask for exactly the same thing, in file order.
-fn count_occurrences(nodes: &mut [Node]) -> Result<(), BrokenSeal> {
+/// Numbers the nodes with equal fingerprints, in file order.
+fn count_occurrences(nodes: &mut [Node]) -> Result<(), InvalidPlan> {
     let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(nodes.len(), nodes.len());
     for _ in nodes.iter() {
         graph.add_node(());
     }
     for (from, to, _) in frame_edges(nodes) {
         if from.index() >= nodes.len() {
-            return Err(BrokenSeal::NoSuchNode(from.index()));
+            return Err(InvalidPlan::NoSuchNode(from.index()));
         }
         graph.add_edge(NodeIndex::new(from.index()), NodeIndex::new(to.index()), ());
     }
-    let sorted = toposort(&graph, None).map_err(|_| BrokenSeal::Cycle)?;
+    let sorted = toposort(&graph, None).map_err(|_| InvalidPlan::Cycle)?;
     let mut fingerprints: Vec<Fingerprint> = vec![[0; 32]; nodes.len()];
     for ix in sorted {
         fingerprints[ix.index()] = fingerprint(&nodes[ix.index()], &fingerprints);
@@ -46,7 +46,7 @@ fn count_occurrences(nodes: &mut [Node]) -> Result<(), BrokenSeal> {
     Ok(())
 }
 
-/// What a node asks for, before any frame is known; `before` holds the fingerprints of those whose frames it takes.
+/// The fingerprint of a node; `before` holds the fingerprints of the nodes that it depends on.
 fn fingerprint(node: &Node, before: &[Fingerprint]) -> Fingerprint {
     let frame_of = |hasher: &mut Hasher, kind: &str, ix: NodeIx| {
         hasher.text(kind);

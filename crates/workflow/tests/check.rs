@@ -69,7 +69,7 @@ fn readable(plan: &Plan) -> String {
         let mut about = json!({
             "rank": plan.rank(ix),
             "seconds": node.seconds,
-            "place": node.place.to_string(),
+            "location": node.location.to_string(),
         });
         let waits: Vec<String> = plan.predecessors(ix).into_iter().map(name_of).collect();
         let mut note = |key: &str, value: Value| about[key] = value;

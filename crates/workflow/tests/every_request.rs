@@ -50,7 +50,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_plan_is_made_exactly_if_every_request_is_acceptable(axes in axes(), chained in any::<bool>(), literal in any::<bool>()) {
+    fn plan_exists_iff_every_request_is_accepted(axes in axes(), chained in any::<bool>(), literal in any::<bool>()) {
         let contract = Contract::embedded();
         let mut file = json!({
             "version": 1,

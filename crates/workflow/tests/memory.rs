@@ -14,7 +14,7 @@ static ALLOCATED: PeakAlloc = PeakAlloc;
 const BOUND: usize = 1_536;
 
 #[test]
-fn an_instance_takes_little() {
+fn instance_memory_stays_within_bound() {
     // What is made once for all plans is not theirs.
     let plan = |text: &str| {
         load(text.as_bytes(), "scale.yaml", &InMemory::default(), &Options::default(), Contract::embedded())

@@ -4,7 +4,7 @@ use contract::Contract;
 use workflow::{InMemory, Options, load};
 
 #[test]
-fn a_name_stands_for_a_shot_some_instances_or_one() {
+fn select_matches_shot_partial_cell_or_instance() {
     let text = "version: 1
 name: p
 defaults: {model: modela-video-2-0-260128}

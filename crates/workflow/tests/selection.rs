@@ -34,7 +34,7 @@ fn names(plan: &Plan, nodes: impl IntoIterator<Item = NodeIx>) -> String {
 }
 
 #[test]
-fn what_is_named_what_depends_on_it_and_what_that_needs() {
+fn selection_only_downstream_and_from() {
     let plan = plan();
     for (named, only, downstream, from) in [
         ("b", "b", "b c d", "a b x y c d"),
@@ -53,7 +53,7 @@ fn what_is_named_what_depends_on_it_and_what_that_needs() {
 }
 
 #[test]
-fn what_is_needed_and_neither_selected_nor_made_is_missing() {
+fn selection_missing_lists_unmet_dependencies() {
     let plan = plan();
     for (selected, made, missing) in [
         ("b", "", "a<b"),

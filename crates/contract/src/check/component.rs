@@ -1,4 +1,4 @@
-//! The checks of one component: its schema, and the rules of everything inside it.
+//! The check of one component: its schema, and the cross-field rules of all objects in it.
 
 use std::collections::BTreeMap;
 
@@ -7,26 +7,26 @@ use serde_json::{Map, Value, json};
 
 use super::{
     MAX_VIOLATIONS,
-    deferred::Deferred,
+    lazy_validator::LazyValidator,
     message::{describe, is_about_the_value, param_of},
     rules::{self, RuleCheck},
 };
 use crate::{Rule, SpecError, Violation, spec::escape};
 
-/// A component; its schemas are compiled when they are first asked.
+/// The check of a component; its schemas are compiled on first use.
 #[derive(Debug)]
 pub(crate) struct ComponentCheck {
     name: String,
     /// The components as JSON Schemas under `$defs`, extensions included.
     schema: Value,
-    validator: Deferred,
+    validator: LazyValidator,
     rules: Vec<RuleCheck>,
     /// The fields, where the component is nothing but its fields: see [`ComponentCheck::field`].
-    fields: Option<BTreeMap<String, Deferred>>,
+    fields: Option<BTreeMap<String, LazyValidator>>,
 }
 
-/// What a component may say beside its fields without judging the object as a whole.
-const SAYS_NO_MORE: [&str; 8] =
+/// Keywords of an object schema that constrain no more than the fields and their presence.
+const NON_CONSTRAINING_KEYWORDS: [&str; 8] =
     ["type", "properties", "required", "description", "title", "examples", "deprecated", "$comment"];
 
 impl ComponentCheck {
@@ -35,28 +35,28 @@ impl ComponentCheck {
         name: &str,
         all_rules: &BTreeMap<String, Vec<Rule>>,
     ) -> Self {
-        let place = format!("/components/schemas/{}", escape(name));
+        let location = format!("/components/schemas/{}", escape(name));
         let reference = json!({ "$ref": format!("#/$defs/{name}") });
         Self {
             name: name.to_owned(),
             schema: json!({ "$ref": format!("#/$defs/{name}"), "$defs": definitions }),
-            validator: Deferred::with_definitions(reference, definitions, place.clone()),
+            validator: LazyValidator::with_definitions(reference, definitions, location.clone()),
             rules: rules::of(definitions, name, all_rules),
-            fields: definitions.get(name).and_then(|schema| fields_alone(schema, definitions, &place)),
+            fields: definitions.get(name).and_then(|schema| fields_alone(schema, definitions, &location)),
         }
     }
 
-    /// Compiles all schemas, to find out whether that can be done.
+    /// Compiles all schemas, and returns the first error.
     pub(crate) fn force(&self) -> Result<(), SpecError> {
         self.validator.force()?;
         self.rules.iter().try_for_each(RuleCheck::force)?;
-        self.fields.iter().flat_map(BTreeMap::values).try_for_each(Deferred::force)
+        self.fields.iter().flat_map(BTreeMap::values).try_for_each(LazyValidator::force)
     }
 
     /// Whether a value is acceptable in a field, whatever the other fields are; `None` where that cannot be said by itself.
     ///
     /// Invariant: an object is acceptable to the schema exactly when each of its fields is and none of [`Self::required`]
-    /// is missing. That holds where the schema has no keywords but [`SAYS_NO_MORE`]; with any other there are no `fields`.
+    /// is missing. That holds where the schema has no keywords but [`NON_CONSTRAINING_KEYWORDS`]; with any other there are no `fields`.
     pub(crate) fn field(&self, name: &str, value: &Value) -> Option<bool> {
         let field = self.fields.as_ref()?.get(name);
         Some(field.is_none_or(|field| field.is_valid(value)))
@@ -73,35 +73,35 @@ impl ComponentCheck {
     }
 
     pub(crate) fn violations(&self, instance: &Value) -> Vec<Violation> {
-        let mut found = Vec::new();
-        // Most of what is checked is in order, and to know that much is several times faster than to collect errors.
+        let mut violations = Vec::new();
+        // Most instances are valid, and `is_valid` is several times faster than collecting errors.
         if !self.validator.is_valid(instance) {
-            found = self.of_single_fields(instance);
+            violations = self.schema_violations(instance);
         }
-        let left = MAX_VIOLATIONS - found.len();
-        found.extend(self.rules.iter().flat_map(|rule| rule.violations(instance)).take(left));
-        found
+        let left = MAX_VIOLATIONS - violations.len();
+        violations.extend(self.rules.iter().flat_map(|rule| rule.violations(instance)).take(left));
+        violations
     }
 
-    fn of_single_fields(&self, instance: &Value) -> Vec<Violation> {
-        let mut found: Vec<Violation> = Vec::new();
+    fn schema_violations(&self, instance: &Value) -> Vec<Violation> {
+        let mut violations: Vec<Violation> = Vec::new();
         for error in self.validator.validator().iter_errors(instance).take(MAX_VIOLATIONS) {
             let violation = self.violation(&error);
-            // A value of the wrong type also fails what its type would have to fulfil.
-            if !found.iter().any(|other| other.pointer == violation.pointer) {
-                found.push(violation);
+            // A value of the wrong type also violates the keywords for the right type: one violation a pointer.
+            if !violations.iter().any(|other| other.pointer == violation.pointer) {
+                violations.push(violation);
             }
         }
-        found.sort_by_cached_key(|violation| self.rank(&violation.pointer));
-        found
+        violations.sort_by_cached_key(|violation| self.rank(&violation.pointer));
+        violations
     }
 
-    /// Fields are reported in the document's order.
+    /// The position of a field in the document: violations are reported in that order.
     fn rank(&self, pointer: &str) -> usize {
         let top = pointer.split('/').nth(1).unwrap_or_default();
         let properties = &self.schema["$defs"][&self.name]["properties"];
-        let place = properties.as_object().and_then(|all| all.keys().position(|name| name == top));
-        place.unwrap_or(usize::MAX)
+        let location = properties.as_object().and_then(|all| all.keys().position(|name| name == top));
+        location.unwrap_or(usize::MAX)
     }
 
     fn violation(&self, error: &ValidationError<'_>) -> Violation {
@@ -110,30 +110,30 @@ impl ComponentCheck {
             pointer.push('/');
             pointer.push_str(&escape(property.as_str().unwrap_or_default()));
         }
-        let around = self.around(error.evaluation_path().as_str());
+        let context = self.context(error.evaluation_path().as_str());
         let param = param_of(&pointer);
         let name = param.as_ref().map_or_else(|| "the body".to_owned(), |param| format!("`{param}`"));
-        let (code, message) = describe(error, &name, around.field);
-        let own = around.own_error.filter(|_| is_about_the_value(error.kind()));
+        let (code, message) = describe(error, &name, context.field);
+        let own = context.own_error.filter(|_| is_about_the_value(error.kind()));
         let of_own = |key: &str| own.and_then(|own| own.get(key)?.as_str()).map(str::to_owned);
         Violation {
             param: of_own("param").or(param),
             code: of_own("code").unwrap_or_else(|| code.to_owned()),
             message: of_own("message")
                 .map_or(message, |text| format!("{text}, not {}", super::message::echo(error.instance()))),
-            section: around.section.unwrap_or_default().to_owned(),
+            section: context.section.unwrap_or_default().to_owned(),
             rule: None,
             others: Vec::new(),
             pointer,
         }
     }
 
-    /// What the schemas on the way to a keyword say about errors there. The way leads through references, as `/$ref`.
-    fn around(&self, keyword: &str) -> Around<'_> {
-        let mut around = Around::default();
+    /// The annotations for errors of a keyword, from all schemas on its evaluation path. References are on the path as `/$ref`.
+    fn context(&self, keyword: &str) -> SchemaContext<'_> {
+        let mut context = SchemaContext::default();
         let mut here = &self.schema;
         for part in keyword.split('/').skip(1) {
-            around.enter(here);
+            context.enter(here);
             let key = part.replace("~1", "/").replace("~0", "~");
             let next = match here {
                 Value::Array(items) => key.parse::<usize>().ok().and_then(|index| items.get(index)),
@@ -141,13 +141,13 @@ impl ComponentCheck {
             };
             let target = next.filter(|_| key == "$ref").and_then(Value::as_str);
             if target.is_none() {
-                around.leave_for(&key);
+                context.descend(&key);
             }
             let next = target.map_or(next, |target| self.schema.pointer(target.trim_start_matches('#')));
             let Some(next) = next else { break };
             here = next;
         }
-        around
+        context
     }
 }
 
@@ -155,29 +155,30 @@ impl ComponentCheck {
 fn fields_alone(
     schema: &Value,
     definitions: &Map<String, Value>,
-    place: &str,
-) -> Option<BTreeMap<String, Deferred>> {
+    location: &str,
+) -> Option<BTreeMap<String, LazyValidator>> {
     let schema = schema.as_object()?;
-    let known = |keyword: &String| SAYS_NO_MORE.contains(&keyword.as_str()) || keyword.starts_with("x-");
+    let known =
+        |keyword: &String| NON_CONSTRAINING_KEYWORDS.contains(&keyword.as_str()) || keyword.starts_with("x-");
     if schema.get("type") != Some(&json!("object")) || !schema.keys().all(known) {
         return None;
     }
     let field = |(name, schema): (&String, &Value)| {
-        let place = format!("{place}/properties/{}", escape(name));
-        (name.clone(), Deferred::with_definitions(schema.clone(), definitions, place))
+        let location = format!("{location}/properties/{}", escape(name));
+        (name.clone(), LazyValidator::with_definitions(schema.clone(), definitions, location))
     };
     Some(schema.get("properties")?.as_object()?.iter().map(field).collect())
 }
 
 #[derive(Default)]
-struct Around<'a> {
+struct SchemaContext<'a> {
     section: Option<&'a str>,
     own_error: Option<&'a Value>,
     /// The innermost schema: the field's.
     field: Option<&'a Value>,
 }
 
-impl<'a> Around<'a> {
+impl<'a> SchemaContext<'a> {
     fn enter(&mut self, value: &'a Value) {
         if let Some(section) = value.get("x-section").and_then(Value::as_str) {
             self.section = Some(section);
@@ -186,8 +187,8 @@ impl<'a> Around<'a> {
         self.field = Some(value);
     }
 
-    /// An error of a field is not that of what the field holds.
-    fn leave_for(&mut self, keyword: &str) {
+    /// Steps into a subschema: the own error of an object or list does not apply to its members.
+    fn descend(&mut self, keyword: &str) {
         if matches!(keyword, "properties" | "items") {
             self.own_error = None;
         }

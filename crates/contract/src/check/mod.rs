@@ -1,7 +1,7 @@
 //! Judging requests and answers: each field against its schema, then the objects against the cross-field rules.
 
 mod component;
-mod deferred;
+mod lazy_validator;
 mod message;
 mod rules;
 mod series;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::{MAX_VIOLATIONS, deferred::Deferred, message::param_of};
+use super::{MAX_VIOLATIONS, lazy_validator::LazyValidator, message::param_of};
 use crate::{Rule, RulePlace, SpecError, Violation, spec::escape};
 
 /// Objects nested deeper than this carry no rules: no document needs it, and a recursive one must end.
@@ -23,11 +23,11 @@ pub(crate) struct RuleCheck {
     name: String,
     path: Vec<Step>,
     rule: Rule,
-    rejects: Deferred,
+    rejects: LazyValidator,
     /// Fields without which an object is not refused.
     needs: Vec<String>,
     /// For each place of the rule that is a choice of items, which items.
-    choices: Vec<Option<Deferred>>,
+    choices: Vec<Option<LazyValidator>>,
     /// The fields of the whole instance whose values, and not only their presence, decide; `None` where all may.
     reads: Option<BTreeSet<String>>,
 }
@@ -49,7 +49,7 @@ pub(crate) fn of(
             let choices = rule.at.iter().map(|at| match at {
                 RulePlace::Pointer(_) => None,
                 RulePlace::Items { matching, .. } => {
-                    Some(Deferred::new(matching.clone(), format!("{place}/at")))
+                    Some(LazyValidator::new(matching.clone(), format!("{place}/at")))
                 }
             });
             let needs = rule.reject.get("required").and_then(Value::as_array).into_iter().flatten();
@@ -58,7 +58,7 @@ pub(crate) fn of(
                 reads: read_fields(&path, &rule.reject),
                 path: path.clone(),
                 rule: rule.clone(),
-                rejects: Deferred::new(rule.reject.clone(), format!("{place}/reject")),
+                rejects: LazyValidator::new(rule.reject.clone(), format!("{place}/reject")),
                 needs: needs.filter_map(Value::as_str).map(str::to_owned).collect(),
                 choices: choices.collect(),
             });
@@ -142,7 +142,7 @@ impl RuleCheck {
     /// Compiles all schemas, to find out whether that can be done.
     pub(crate) fn force(&self) -> Result<(), SpecError> {
         self.rejects.force()?;
-        self.choices.iter().flatten().try_for_each(Deferred::force)
+        self.choices.iter().flatten().try_for_each(LazyValidator::force)
     }
 
     fn refuses(&self, object: &Value) -> bool {

@@ -1,8 +1,8 @@
-//! What matrices there are: the workflow's own and those of its shots, with the axes that the caller gives put in their place.
+//! The workflow's matrix and the matrices of its shots, with axis overrides from the command line applied.
 
-use super::{Cx, uses};
+use super::{ExpandCx, free_variables};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
-use crate::matrix::{self, Cell, Folders, Given};
+use crate::matrix::{self, AxisOverride, Cell, Folders};
 use crate::source::Spanned;
 use crate::syntax::{Shot, Workflow};
 use crate::template::Scope;
@@ -12,62 +12,65 @@ use crate::yaml::{Yaml, YamlValue};
 pub(super) struct Axes {
     /// The cells of the workflow's own matrix; one empty cell where it has none.
     pub(super) top: Vec<Cell>,
-    /// What the matrix of each shot says; `Err` where a template in it fails, which is reported.
+    /// The rendered matrix of each shot; `Err` if a template in it fails, which is reported.
     shots: Vec<Option<Result<Yaml, ()>>>,
-    given: Vec<Given>,
+    overrides: Vec<AxisOverride>,
 }
 
-/// Something is wrong with the workflow's own matrix, and is among the problems already.
-pub(super) struct Reported;
+/// The workflow's own matrix is invalid; the diagnostic was pushed.
+pub(super) struct ErrorReported;
 
 impl Axes {
     pub(super) fn read<'w>(
         workflow: &'w Workflow,
         params: &Scope,
-        cx: &Cx<'w>,
+        cx: &ExpandCx<'w>,
         problems: &mut Problems,
-    ) -> Result<Self, Reported> {
-        let given = matrix::read_given(&cx.options.axes, workflow.start, problems);
+    ) -> Result<Self, ErrorReported> {
+        let overrides = matrix::read_overrides(&cx.options.axes, workflow.start, problems);
         let mut render = |value: &'w Yaml| cx.templates.render(value, params, problems).ok_or(());
         let shots: Vec<_> = workflow
             .shots
             .iter()
             .map(|shot| shot.matrix.as_ref().map(|entry| render(&entry.value)))
             .collect();
-        let own =
-            workflow.matrix.as_ref().map(|entry| render(&entry.value).map_err(|()| Reported)).transpose()?;
+        let own = workflow
+            .matrix
+            .as_ref()
+            .map(|entry| render(&entry.value).map_err(|()| ErrorReported))
+            .transpose()?;
 
         let matrices = || own.iter().chain(shots.iter().flatten().flatten());
-        let has = |given: &Given| matrices().any(|matrix| has_axis(matrix, &given.axis));
-        let added: Vec<&Given> = given.iter().filter(|given| !has(given)).collect();
-        let known = uses::names(workflow);
-        for given in &added {
-            let is_param = workflow.params.iter().any(|param| param.key.value == given.axis);
-            if !is_param && !known.contains(given.axis.as_str()) {
-                let message = format!("nothing here uses the axis `{}`, which was given", given.axis);
+        let has = |overrides: &AxisOverride| matrices().any(|matrix| has_axis(matrix, &overrides.axis));
+        let added: Vec<&AxisOverride> = overrides.iter().filter(|overrides| !has(overrides)).collect();
+        let known = free_variables::names(workflow);
+        for overrides in &added {
+            let is_param = workflow.params.iter().any(|param| param.key.value == overrides.axis);
+            if !is_param && !known.contains(overrides.axis.as_str()) {
+                let message = format!("nothing here uses the axis `{}`, which was given", overrides.axis);
                 let params = || workflow.params.iter().map(|param| param.key.value.as_str());
                 let names = matrices().flat_map(axis_names).chain(params()).collect::<Vec<_>>();
-                let help = did_you_mean(&given.axis, names.iter().copied()).unwrap_or_else(|| {
+                let help = did_you_mean(&overrides.axis, names.iter().copied()).unwrap_or_else(|| {
                     format!("axes and parameters are {}", quoted_list(names.iter().copied(), 12))
                 });
                 problems.push(Diagnostic::error("bad-axis", workflow.start, message).help(help));
             }
         }
-        let top = top(workflow, own.as_ref(), &given, &added, cx, problems).ok_or(Reported)?;
-        Ok(Self { top, shots, given })
+        let top = top(workflow, own.as_ref(), &overrides, &added, cx, problems).ok_or(ErrorReported)?;
+        Ok(Self { top, shots, overrides })
     }
 
-    /// The cells of a shot's own matrix; one empty cell where it has none. Nothing where it is wrong, which is reported.
+    /// The cells of a shot's own matrix; one empty cell without a matrix, `None` if it is invalid (reported).
     pub(super) fn of_shot(
         &self,
         shot: &Shot,
-        at: usize,
-        cx: &Cx<'_>,
+        index: usize,
+        cx: &ExpandCx<'_>,
         problems: &mut Problems,
     ) -> Option<Vec<Cell>> {
-        match (&shot.matrix, &self.shots[at]) {
+        match (&shot.matrix, &self.shots[index]) {
             (Some(entry), Some(Ok(matrix))) => {
-                matrix::cells(&entry.key, matrix, &self.given, folders(cx), problems)
+                matrix::cells(&entry.key, matrix, &self.overrides, folders(cx), problems)
             }
             (_, Some(Err(()))) => None,
             (_, None) | (None, _) => Some(vec![Cell::default()]),
@@ -75,13 +78,13 @@ impl Axes {
     }
 }
 
-/// The cells of the workflow's own matrix, with the axes that were added to it after its own.
+/// The cells of the workflow's own matrix. Overrides that name no existing axis are appended as new axes.
 fn top(
     workflow: &Workflow,
     own: Option<&Yaml>,
-    given: &[Given],
-    added: &[&Given],
-    cx: &Cx<'_>,
+    overrides: &[AxisOverride],
+    added: &[&AxisOverride],
+    cx: &ExpandCx<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<Cell>> {
     let word = workflow
@@ -94,18 +97,18 @@ fn top(
         Some(own) => own.clone(),
     };
     if let YamlValue::Map(entries) = &mut matrix.value {
-        for given in added {
-            let key = Spanned::new(given.axis.clone(), word.span);
+        for overrides in added {
+            let key = Spanned::new(overrides.axis.clone(), word.span);
             // Its values are those that are given, whatever stands here.
             entries.push((key, Yaml::new(YamlValue::List(Vec::new()), word.span)));
         }
     }
-    let mut cells = matrix::cells(&word, &matrix, given, folders(cx), problems)?;
-    matrix::tell_apart(&mut cells);
+    let mut cells = matrix::cells(&word, &matrix, overrides, folders(cx), problems)?;
+    matrix::disambiguate(&mut cells);
     Some(cells)
 }
 
-fn folders<'c>(cx: &Cx<'c>) -> Folders<'c> {
+fn folders<'c>(cx: &ExpandCx<'c>) -> Folders<'c> {
     Folders { files: cx.files, outside: cx.options.allow_outside }
 }
 
@@ -122,7 +125,7 @@ pub(super) fn axis_names(matrix: &Yaml) -> impl Iterator<Item = &str> {
             .flat_map(|group| map(group).iter().map(|(key, _)| key.value.as_str()))
     });
     let plain = entries.iter().map(|(key, _)| key.value.as_str());
-    plain.filter(|name| !matrix::WORDS.contains(name)).chain(zipped)
+    plain.filter(|name| !matrix::KEYS.contains(name)).chain(zipped)
 }
 
 fn map(value: &Yaml) -> &[(crate::yaml::Key, Yaml)] {

@@ -3,10 +3,10 @@
 use contract::{FieldKind, InputForm, Violation};
 use serde_json::{Map, Value};
 
-use super::Cx;
-use super::place::Found;
-use super::request::{Making, Work};
-use super::tally::Tally;
+use super::ExpandCx;
+use super::dedup::DiagnosticDedup;
+use super::provenance::Origin;
+use super::request::{InstanceCx, RequestBuilder};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::template::names_used;
@@ -16,9 +16,9 @@ use crate::yaml::Yaml;
 const STAND_IN: &str = "https://frame.invalid/frame.png";
 
 /// A request with stand-ins at the places of its inputs.
-pub(super) fn whole(making: &Making<'_, '_>) -> Value {
-    let mut whole = Value::Object(making.request.clone());
-    for input in &making.inputs {
+pub(super) fn whole(builder: &RequestBuilder<'_, '_>) -> Value {
+    let mut whole = Value::Object(builder.request.clone());
+    for input in &builder.inputs {
         if let Some(place) = whole.pointer_mut(&input.pointer) {
             *place = Value::String(STAND_IN.to_owned());
         }
@@ -28,58 +28,58 @@ pub(super) fn whole(making: &Making<'_, '_>) -> Value {
 
 /// Checks a request and reports each violation at the place that caused it. Fields that failed already are not
 /// reported again.
-pub(super) fn check(making: &Making<'_, '_>, cx: &Cx<'_>, tally: &mut Tally) {
-    for violation in cx.contract.check_request(&whole(making)) {
+pub(super) fn check(builder: &RequestBuilder<'_, '_>, cx: &ExpandCx<'_>, dedup: &mut DiagnosticDedup) {
+    for violation in cx.contract.check_request(&whole(builder)) {
         let concerns_failed = std::iter::once(&violation.pointer)
             .chain(&violation.others)
-            .any(|pointer| pointer.split('/').nth(1).is_some_and(|name| making.failed.contains(name)));
+            .any(|pointer| pointer.split('/').nth(1).is_some_and(|name| builder.failed.contains(name)));
         if !concerns_failed {
             let alike = format!("{} {} {:?}", violation.pointer, violation.code, violation.rule);
-            tally.add_alike(making.work.draft, alike, diagnostic(&violation, making, cx));
+            dedup.add_keyed(builder.icx.instance, alike, diagnostic(&violation, builder, cx));
         }
     }
 }
 
-fn diagnostic(violation: &Violation, making: &Making<'_, '_>, cx: &Cx<'_>) -> Diagnostic {
+fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &ExpandCx<'_>) -> Diagnostic {
     let section =
         if violation.section.is_empty() { String::new() } else { format!(" (spec {})", violation.section) };
     let message = format!("{}{section}", violation.message);
-    let (work, origins) = (making.work, &making.origins);
-    let main = origins.find(&violation.pointer);
-    let by_type = wants_text(violation, making, main.as_ref(), cx);
-    let span = main.as_ref().map_or(work.fanned.shot.id.span, |found| {
-        if by_type { found.span } else { best_place(found.span, found.written, work) }
+    let (icx, provenance) = (builder.icx, &builder.provenance);
+    let main = provenance.find(&violation.pointer);
+    let by_type = wants_text(violation, builder, main.as_ref(), cx);
+    let span = main.as_ref().map_or(icx.expanded.shot.id.span, |found| {
+        if by_type { found.span } else { origin_span(found.span, found.written, icx) }
     });
-    let mut places = vec![span];
+    let mut spans = vec![span];
     let mut diagnostic = Diagnostic::error("refused-request", span, message);
     if let Some(found) = &main {
-        if let Some(label) = outcome(found, &violation.pointer, &making.request) {
+        if let Some(label) = outcome(found, &violation.pointer, &builder.request) {
             diagnostic = diagnostic.label(label);
         }
         if span != found.span {
-            places.push(found.span);
+            spans.push(found.span);
             diagnostic = diagnostic.other(found.span, "used here");
         }
     }
-    let others: Vec<Found<'_>> =
-        violation.others.iter().filter_map(|pointer| origins.find(pointer)).collect();
+    let others: Vec<Origin<'_>> =
+        violation.others.iter().filter_map(|pointer| provenance.find(pointer)).collect();
     for found in &others {
-        let span = best_place(found.span, found.written, work);
-        if !places.contains(&span) {
-            places.push(span);
+        let span = origin_span(found.span, found.written, icx);
+        if !spans.contains(&span) {
+            spans.push(span);
             diagnostic = diagnostic.other(span, "together with this");
         }
     }
-    match remedy(violation, making, main.as_ref(), &others, cx) {
+    match remedy(violation, builder, main.as_ref(), &others, cx) {
         Some(help) => diagnostic.help(help),
         None => diagnostic,
     }
 }
 
 /// What the value came out as, where the file does not show it.
-fn outcome(found: &Found<'_>, pointer: &str, request: &Map<String, Value>) -> Option<String> {
-    if let Some(word) = found.word {
-        return Some(format!("`{word}` puts it there"));
+fn outcome(found: &Origin<'_>, pointer: &str, request: &Map<String, Value>) -> Option<String> {
+    if let Some(key) = found.key {
+        return Some(format!("`{key}` puts it there"));
     }
     let text = found.written?.text()?;
     if !crate::template::has_template(text) {
@@ -95,13 +95,13 @@ fn outcome(found: &Found<'_>, pointer: &str, request: &Map<String, Value>) -> Op
 
 fn remedy(
     violation: &Violation,
-    making: &Making<'_, '_>,
-    main: Option<&Found<'_>>,
-    others: &[Found<'_>],
-    cx: &Cx<'_>,
+    builder: &RequestBuilder<'_, '_>,
+    main: Option<&Origin<'_>>,
+    others: &[Origin<'_>],
+    cx: &ExpandCx<'_>,
 ) -> Option<String> {
-    let model = making.model;
-    if wants_text(violation, making, main, cx) {
+    let model = builder.model;
+    if wants_text(violation, builder, main, cx) {
         return Some("one expression keeps its type: `| string` makes text of it".to_owned());
     }
     let first_frame = match &cx.contract.inputs(model).first_frame {
@@ -116,7 +116,7 @@ fn remedy(
     }
     let all = || main.into_iter().chain(others);
     let mixed = all().any(|found| found.from_defaults)
-        && all().any(|found| !found.from_defaults && found.word.is_none());
+        && all().any(|found| !found.from_defaults && found.key.is_none());
     if mixed {
         let named = violation
             .others
@@ -132,23 +132,28 @@ fn remedy(
 
 /// Whether a template made something else than text where text is wanted: then the template is to be changed, not the
 /// value that went into it.
-fn wants_text(violation: &Violation, making: &Making<'_, '_>, main: Option<&Found<'_>>, cx: &Cx<'_>) -> bool {
+fn wants_text(
+    violation: &Violation,
+    builder: &RequestBuilder<'_, '_>,
+    main: Option<&Origin<'_>>,
+    cx: &ExpandCx<'_>,
+) -> bool {
     let written = main.and_then(|found| found.written).and_then(Yaml::text);
     let Some(name) = violation.pointer.strip_prefix('/') else { return false };
     written.is_some_and(crate::template::has_template)
         && cx
             .contract
-            .field(&making.model.family, name)
+            .field(&builder.model.family, name)
             .is_some_and(|field| field.kind == FieldKind::String && !field.digit_string)
-        && making.request.get(name).is_some_and(|value| !value.is_string())
+        && builder.request.get(name).is_some_and(|value| !value.is_string())
 }
 
 /// The place to show for a value: where a template takes it from a matrix axis, the axis's value.
-pub(super) fn best_place(span: Span, written: Option<&Yaml>, work: &Work<'_, '_>) -> Span {
+pub(super) fn origin_span(span: Span, written: Option<&Yaml>, icx: &InstanceCx<'_, '_>) -> Span {
     let Some(text) = written.and_then(Yaml::text) else { return span };
-    let axes = names_used(text, work.cell.values.keys().map(String::as_str));
+    let axes = names_used(text, icx.cell.values.keys().map(String::as_str));
     match axes.as_slice() {
-        [only] => work.cell.values.get(*only).map_or(span, |value| value.span.or(span)),
+        [only] => icx.cell.values.get(*only).map_or(span, |value| value.span.or(span)),
         _ => span,
     }
 }

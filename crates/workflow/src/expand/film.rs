@@ -1,10 +1,9 @@
-//! The films: which instances, in which order, under which name. Where the workflow has a matrix of its own, each of its
-//! cells has its films.
+//! Films: their clips in order and their file names. Each cell of the workflow's own matrix gets its own copy of every film.
 
 use std::collections::{HashMap, HashSet};
 
-use super::Cx;
-use super::address::{LEFT_OUT, Stage};
+use super::ExpandCx;
+use super::resolve::{EXCLUDED, RefResolver};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
 use crate::matrix::Cell;
@@ -13,83 +12,83 @@ use crate::source::{Span, Spanned};
 use crate::syntax::{self, FilmSpec, ShotRef, Workflow};
 use crate::template::{Scope, slug};
 
-/// The films that the file asks for, as far as they can be made: film by film, for each cell of the workflow's matrix.
+/// All films of the file, film by film, one for each cell of the workflow's matrix. Invalid ones are reported and left out.
 pub(super) fn films<'w>(
     workflow: &'w Workflow,
-    stage: &Stage<'_, 'w>,
+    resolver: &RefResolver<'_, 'w>,
     params: &Scope,
-    cx: &Cx<'w>,
+    cx: &ExpandCx<'w>,
     problems: &mut Problems,
 ) -> Vec<Film> {
     let mut films = Vec::new();
-    if let Some(place) = too_much(workflow, stage) {
+    if let Some(span) = too_much(workflow, resolver) {
         let most = grouped(limits::MAX_CELL_COMPARISONS as u128);
         let message = format!("more than {most} instances would have to be looked at for the films");
         let help = "name fewer shots, or have fewer cells in the workflow's matrix";
-        problems.push(Diagnostic::error("matrix-too-large", place, message).help(help));
+        problems.push(Diagnostic::error("matrix-too-large", span, message).help(help));
         return films;
     }
-    let mut places: HashMap<String, Span> = HashMap::new();
+    let mut spans: HashMap<String, Span> = HashMap::new();
     let mut clips_in_all = 0;
-    for words in &workflow.films {
-        let outputs = outputs(words, workflow, stage, params, cx, problems);
-        for (cell, output) in stage.fan.top.iter().zip(outputs) {
-            let clips = clips(words, workflow, stage, cell, problems);
+    for spec in &workflow.films {
+        let outputs = outputs(spec, workflow, resolver, params, cx, problems);
+        for (cell, output) in resolver.expansion.top.iter().zip(outputs) {
+            let clips = clips(spec, workflow, resolver, cell, problems);
             clips_in_all += clips.len();
             if clips_in_all > limits::MAX_CLIPS {
                 let most = grouped(limits::MAX_CLIPS as u128);
-                problems.error("bad-film", words.key.span, format!("the films have more than {most} clips"));
+                problems.error("bad-film", spec.key.span, format!("the films have more than {most} clips"));
                 return films;
             }
-            let place = words.output.as_ref().map_or(words.key.span, syntax::Entry::span);
+            let span = spec.output.as_ref().map_or(spec.key.span, syntax::Entry::span);
             let Some(output) = output else { continue };
-            if let Some(first) = places.get(&output) {
+            if let Some(first) = spans.get(&output) {
                 problems.push(
-                    Diagnostic::error("bad-film", place, format!("two films are named `{output}`"))
+                    Diagnostic::error("bad-film", span, format!("two films are named `{output}`"))
                         .other(*first, "the other one")
                         .help("give each film an `output` of its own"),
                 );
                 continue;
             }
-            places.insert(output.clone(), place);
-            films.push(Film { output, clips, place: cx.place(words.key.span) });
+            spans.insert(output.clone(), span);
+            films.push(Film { output, clips, location: cx.location(spec.key.span) });
         }
     }
     films
 }
 
-/// The film for which too many instances would have to be looked at, if one is: each reference in each cell of the
-/// workflow's matrix looks at all cells of its shot.
-fn too_much(workflow: &Workflow, stage: &Stage<'_, '_>) -> Option<Span> {
-    let mut work = 0_usize;
-    for words in &workflow.films {
-        let looked_at: usize = match &words.shots {
+/// The span of the first film whose resolution would exceed [`limits::MAX_CELL_COMPARISONS`]: each reference is matched against all cells
+/// of its shot, once for each cell of the workflow's matrix.
+fn too_much(workflow: &Workflow, resolver: &RefResolver<'_, '_>) -> Option<Span> {
+    let mut icx = 0_usize;
+    for spec in &workflow.films {
+        let looked_at: usize = match &spec.shots {
             Some(references) => {
-                references.iter().map(|reference| stage.cells_of(&reference.value.shot)).sum()
+                references.iter().map(|reference| resolver.cells_of(&reference.value.shot)).sum()
             }
-            None => workflow.shots.iter().map(|shot| stage.cells_of(&shot.id.value)).sum(),
+            None => workflow.shots.iter().map(|shot| resolver.cells_of(&shot.id.value)).sum(),
         };
-        work = work.saturating_add(looked_at.saturating_mul(stage.fan.top.len()));
-        if work > limits::MAX_CELL_COMPARISONS {
-            return Some(words.key.span);
+        icx = icx.saturating_add(looked_at.saturating_mul(resolver.expansion.top.len()));
+        if icx > limits::MAX_CELL_COMPARISONS {
+            return Some(spec.key.span);
         }
     }
     None
 }
 
-/// The file names of a film, cell by cell. Where the name alone does not tell the cells apart, their labels do:
-/// `lighthouse@look=noir.mp4`. Nothing where the name is wrong, which is reported.
+/// The file names of a film, cell by cell. If two cells would get the same name, the cell labels are appended:
+/// `lighthouse@look=noir.mp4`. `None` for an invalid name, which is reported.
 fn outputs<'w>(
-    words: &'w FilmSpec,
+    spec: &'w FilmSpec,
     workflow: &Workflow,
-    stage: &Stage<'_, 'w>,
+    resolver: &RefResolver<'_, 'w>,
     params: &Scope,
-    cx: &Cx<'w>,
+    cx: &ExpandCx<'w>,
     problems: &mut Problems,
 ) -> Vec<Option<String>> {
-    let cells = &stage.fan.top;
+    let cells = &resolver.expansion.top;
     let mut named: Vec<Option<String>> =
-        cells.iter().map(|cell| output(words, workflow, cell, params, cx, problems)).collect();
+        cells.iter().map(|cell| output(spec, workflow, cell, params, cx, problems)).collect();
     let different: HashSet<&String> = named.iter().flatten().collect();
     if different.len() < named.iter().flatten().count() {
         for (name, cell) in named.iter_mut().zip(cells) {
@@ -102,14 +101,14 @@ fn outputs<'w>(
 }
 
 fn output<'w>(
-    words: &'w FilmSpec,
+    spec: &'w FilmSpec,
     workflow: &Workflow,
     cell: &Cell,
     params: &Scope,
-    cx: &Cx<'w>,
+    cx: &ExpandCx<'w>,
     problems: &mut Problems,
 ) -> Option<String> {
-    let Some(entry) = &words.output else { return Some(format!("{}.mp4", slug(&workflow.name.value))) };
+    let Some(entry) = &spec.output else { return Some(format!("{}.mp4", slug(&workflow.name.value))) };
     let mut scope = params.clone();
     for (axis, value) in &cell.values {
         scope.set(axis, &value.value);
@@ -127,23 +126,23 @@ fn output<'w>(
 }
 
 fn clips(
-    words: &FilmSpec,
+    spec: &FilmSpec,
     workflow: &Workflow,
-    stage: &Stage<'_, '_>,
+    resolver: &RefResolver<'_, '_>,
     cell: &Cell,
     problems: &mut Problems,
 ) -> Vec<Clip> {
     let mut clips = Vec::new();
-    match &words.shots {
+    match &spec.shots {
         Some(references) => {
             if references.is_empty() {
-                problems.error("bad-film", words.key.span, "this film shows nothing");
+                problems.error("bad-film", spec.key.span, "this film shows nothing");
             }
             for reference in references {
                 if problems.full() || clips.len() > limits::MAX_CLIPS {
                     break;
                 }
-                match stage.shown(cell, reference) {
+                match resolver.clips(cell, reference) {
                     Ok(shown) => clips.extend(shown),
                     Err(diagnostic) => problems.push(*diagnostic),
                 }
@@ -152,10 +151,10 @@ fn clips(
         None => {
             for shot in &workflow.shots {
                 let everything = ShotRef { shot: shot.id.value.clone(), cell: None, take: None };
-                match stage.shown(cell, &Spanned::new(everything, words.key.span)) {
+                match resolver.clips(cell, &Spanned::new(everything, spec.key.span)) {
                     Ok(shown) => clips.extend(shown),
-                    // A shot that nobody named may be left out without a word.
-                    Err(diagnostic) if diagnostic.code == LEFT_OUT => {}
+                    // A shot that the film does not name explicitly may be excluded silently.
+                    Err(diagnostic) if diagnostic.code == EXCLUDED => {}
                     Err(diagnostic) => problems.push(*diagnostic),
                 }
             }

@@ -1,40 +1,40 @@
-//! Which instance takes which frame of which other, and what else it begins and ends on.
+//! Media of an instance: first frame, last frame and references, resolved to other instances, files or URLs.
 
 use std::collections::HashSet;
 
-use super::Cx;
-use super::address::{Chosen, Stage};
-use super::fan::Fan;
-use super::media::{self, Kind, LocalFiles, Named};
-use super::tally::Tally;
+use super::ExpandCx;
+use super::dedup::DiagnosticDedup;
+use super::instances::Expansion;
+use super::media::{self, LocalFiles, MediaKind, MediumSpec};
+use super::resolve::{RefResolver, ResolvedRef};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::plan::{Frame, Source};
 use crate::source::{Span, Spanned};
 use crate::syntax::{self, ShotRef, Workflow};
 use crate::template::Scope;
 
-/// What a medium is for.
+/// The role of a medium in the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
     FirstFrame,
     LastFrame,
-    Reference(Kind),
+    Reference(MediaKind),
 }
 
-/// A medium that an instance takes.
+/// A medium that an instance uses.
 #[derive(Clone, Debug)]
-pub(super) struct FrameUse {
+pub(super) struct MediumUse {
     pub(super) slot: Slot,
     pub(super) medium: Medium,
-    /// The word of the shot that asks for it, and its place.
-    pub(super) word: &'static str,
+    /// The shot's key that names it, and the span of the value.
+    pub(super) key: &'static str,
     pub(super) span: Span,
 }
 
-/// A medium that the file asks for: the word and its place, the value's place, what it is for.
-struct Asked {
-    word: &'static str,
-    key: Span,
+/// Where the file names a medium: the key, the spans of key and value, the medium's role.
+struct MediumSite {
+    key: &'static str,
+    key_span: Span,
     span: Span,
     slot: Slot,
 }
@@ -43,71 +43,73 @@ struct Asked {
 pub(super) enum Medium {
     Url(String),
     File(Source),
-    /// A frame of another draft, or of one of several that is still to be picked.
-    Draft {
-        chosen: Chosen,
+    /// A frame of another instance, or of one of several takes that is not picked yet.
+    Instance {
+        resolved: ResolvedRef,
         frame: Frame,
     },
 }
 
-/// Which drafts are continued: somebody takes their last frame.
+/// Whether each instance is continued: some instance uses its last frame.
 ///
-/// With one take of a cell all its takes are: which one is picked may change, and none is asked for differently then.
-pub(super) fn continued(frames: &[Vec<FrameUse>], fan: &Fan<'_>) -> Vec<bool> {
+/// All takes of a cell are marked if one of them is, so that picking another take changes no request.
+pub(super) fn continued(frames: &[Vec<MediumUse>], expansion: &Expansion<'_>) -> Vec<bool> {
     let mut cells = HashSet::new();
     for used in frames.iter().flatten() {
         let taken = match &used.medium {
-            Medium::Draft { chosen: Chosen::Draft(at), frame: Frame::Last } => Some(*at),
-            Medium::Draft { chosen: Chosen::Open(takes), frame: Frame::Last } => takes.first().copied(),
-            Medium::Draft { .. } | Medium::Url(_) | Medium::File(_) => None,
+            Medium::Instance { resolved: ResolvedRef::Instance(index), frame: Frame::Last } => Some(*index),
+            Medium::Instance { resolved: ResolvedRef::OpenPick(takes), frame: Frame::Last } => {
+                takes.first().copied()
+            }
+            Medium::Instance { .. } | Medium::Url(_) | Medium::File(_) => None,
         };
-        if let Some(at) = taken {
-            let draft = &fan.drafts[at];
-            cells.insert((draft.shot, draft.cell));
+        if let Some(index) = taken {
+            let instance = &expansion.instances[index];
+            cells.insert((instance.shot, instance.cell));
         }
     }
-    fan.drafts.iter().map(|draft| cells.contains(&(draft.shot, draft.cell))).collect()
+    expansion.instances.iter().map(|instance| cells.contains(&(instance.shot, instance.cell))).collect()
 }
 
-/// Finds the media that drafts take; looks at each local file once.
-pub(super) struct Frames<'s, 'w> {
-    stage: &'s Stage<'s, 'w>,
+/// Resolves the media of instances; reads each local file once.
+pub(super) struct MediaResolver<'s, 'w> {
+    resolver: &'s RefResolver<'s, 'w>,
     files: LocalFiles,
 }
 
-impl<'s, 'w> Frames<'s, 'w> {
-    pub(super) fn new(stage: &'s Stage<'s, 'w>) -> Self {
-        Self { stage, files: LocalFiles::default() }
+impl<'s, 'w> MediaResolver<'s, 'w> {
+    pub(super) fn new(resolver: &'s RefResolver<'s, 'w>) -> Self {
+        Self { resolver, files: LocalFiles::default() }
     }
 
-    /// All media that one draft takes: first frame, last frame, references.
-    pub(super) fn of(
+    /// All media of one instance: first frame, last frame, references.
+    pub(super) fn media_of(
         &mut self,
-        at: usize,
+        index: usize,
         scope: &Scope,
-        cx: &Cx<'w>,
-        tally: &mut Tally,
+        cx: &ExpandCx<'w>,
+        dedup: &mut DiagnosticDedup,
         problems: &mut Problems,
-    ) -> Vec<FrameUse> {
-        let workflow: &'w Workflow = self.stage.workflow;
-        let shot = &workflow.shots[self.stage.fan.drafts[at].shot];
+    ) -> Vec<MediumUse> {
+        let workflow: &'w Workflow = self.resolver.workflow;
+        let shot = &workflow.shots[self.resolver.expansion.instances[index].shot];
         let mut found = Vec::new();
         if let Some(continues) = &shot.continues
-            && let Some(medium) = self.frame(at, &continues.shot, Frame::Last, true, tally)
+            && let Some(medium) = self.frame(index, &continues.shot, Frame::Last, true, dedup)
         {
-            found.push(FrameUse {
+            found.push(MediumUse {
                 slot: Slot::FirstFrame,
                 medium,
-                word: "continues",
+                key: "continues",
                 span: continues.shot.span,
             });
         }
-        let words = [
+        let entries = [
             (&shot.first_frame, "first_frame", Slot::FirstFrame),
             (&shot.last_frame, "last_frame", Slot::LastFrame),
-            (&shot.references, "references", Slot::Reference(Kind::Image)),
+            (&shot.references, "references", Slot::Reference(MediaKind::Image)),
         ];
-        for (entry, word, slot) in words {
+        for (entry, key, slot) in entries {
             let Some(entry) = entry else { continue };
             let Some(rendered) = cx.templates.render(&entry.value, scope, problems) else { continue };
             let items = match slot {
@@ -115,9 +117,10 @@ impl<'s, 'w> Frames<'s, 'w> {
                 Slot::FirstFrame | Slot::LastFrame => std::slice::from_ref(&rendered),
             };
             for item in items {
-                let Some(named) = media::read(item, word, entry.key.span, problems) else { continue };
-                let asked = Asked { word, slot, span: item.span.or(entry.key.span), key: entry.key.span };
-                found.extend(self.media(at, named, &asked, cx, tally));
+                let Some(named) = media::read(item, key, entry.key.span, problems) else { continue };
+                let asked =
+                    MediumSite { key, slot, span: item.span.or(entry.key.span), key_span: entry.key.span };
+                found.extend(self.media(index, named, &asked, cx, dedup));
             }
         }
         found
@@ -125,89 +128,89 @@ impl<'s, 'w> Frames<'s, 'w> {
 
     fn media(
         &mut self,
-        at: usize,
-        named: Named,
-        asked: &Asked,
-        cx: &Cx<'w>,
-        tally: &mut Tally,
-    ) -> Vec<FrameUse> {
-        let Asked { word, slot, span, key } = *asked;
+        index: usize,
+        named: MediumSpec,
+        asked: &MediumSite,
+        cx: &ExpandCx<'w>,
+        dedup: &mut DiagnosticDedup,
+    ) -> Vec<MediumUse> {
+        let MediumSite { key, slot, span, key_span } = *asked;
         let (media, kind, span) = match named {
-            Named::Shot { reference, frame } => {
-                let begins_on_it = word == "first_frame";
+            MediumSpec::Shot { reference, frame } => {
+                let is_first_frame = key == "first_frame";
                 let media = match slot {
-                    Slot::Reference(_) => self.frames(at, &reference, frame, tally),
+                    Slot::Reference(_) => self.frames(index, &reference, frame, dedup),
                     Slot::FirstFrame | Slot::LastFrame => {
-                        self.frame(at, &reference, frame, begins_on_it, tally).into_iter().collect()
+                        self.frame(index, &reference, frame, is_first_frame, dedup).into_iter().collect()
                     }
                 };
-                (media, Kind::Image, reference.span)
+                (media, MediaKind::Image, reference.span)
             }
-            Named::Url { url, kind } => (vec![Medium::Url(url)], kind.unwrap_or(Kind::Image), span),
-            Named::File { path, kind: stated } => match self.files.open(&path, cx) {
+            MediumSpec::Url { url, kind } => (vec![Medium::Url(url)], kind.unwrap_or(MediaKind::Image), span),
+            MediumSpec::File { path, kind: stated } => match self.files.open(&path, cx) {
                 Ok((source, kind)) => (vec![Medium::File(source)], stated.unwrap_or(kind), span),
                 Err(message) => {
                     let diagnostic = Diagnostic::error("bad-file", span, format!("`{path}`: {message}"));
                     let help =
                         "files are named from the workflow's folder; a web address begins with `https://`";
-                    tally.add(&self.stage.fan.drafts[at], diagnostic.help(help));
+                    dedup.add(&self.resolver.expansion.instances[index], diagnostic.help(help));
                     return Vec::new();
                 }
             },
         };
         let slot = match slot {
             Slot::Reference(_) => Slot::Reference(kind),
-            frame if kind == Kind::Image => frame,
+            frame if kind == MediaKind::Image => frame,
             _ => {
-                let diagnostic = Diagnostic::error("bad-medium", span, format!("`{word}` is an image"))
+                let diagnostic = Diagnostic::error("bad-medium", span, format!("`{key}` is an image"))
                     .label(format!(
                         "this is {} {}",
-                        if kind == Kind::Audio { "an" } else { "a" },
-                        kind.word()
+                        if kind == MediaKind::Audio { "an" } else { "a" },
+                        kind.as_str()
                     ))
-                    .other(key, "a frame is a still image");
-                tally.add(
-                    &self.stage.fan.drafts[at],
+                    .other(key_span, "a frame is a still image");
+                dedup.add(
+                    &self.resolver.expansion.instances[index],
                     diagnostic.help("a video or a sound can be one of the `references`"),
                 );
                 return Vec::new();
             }
         };
-        media.into_iter().map(|medium| FrameUse { slot, medium, word, span }).collect()
+        media.into_iter().map(|medium| MediumUse { slot, medium, key, span }).collect()
     }
 
-    /// A frame of the one instance that is meant.
+    /// A frame of the one instance that the reference names.
     fn frame(
         &self,
         user: usize,
         reference: &Spanned<ShotRef>,
         frame: Frame,
-        begins_on_it: bool,
-        tally: &mut Tally,
+        is_first_frame: bool,
+        dedup: &mut DiagnosticDedup,
     ) -> Option<Medium> {
-        let draft = &self.stage.fan.drafts[user];
-        match self.stage.one(draft, reference, begins_on_it) {
-            Ok(chosen) => chosen.map(|chosen| Medium::Draft { chosen, frame }),
+        let instance = &self.resolver.expansion.instances[user];
+        match self.resolver.resolve_one(instance, reference, is_first_frame) {
+            Ok(resolved) => resolved.map(|resolved| Medium::Instance { resolved, frame }),
             Err(diagnostic) => {
-                tally.add(draft, *diagnostic);
+                dedup.add(instance, *diagnostic);
                 None
             }
         }
     }
 
-    /// A frame of each of the instances that are meant.
+    /// A frame of each of the instances that the reference names.
     fn frames(
         &self,
         user: usize,
         reference: &Spanned<ShotRef>,
         frame: Frame,
-        tally: &mut Tally,
+        dedup: &mut DiagnosticDedup,
     ) -> Vec<Medium> {
-        let draft = &self.stage.fan.drafts[user];
-        match self.stage.several(draft, reference) {
-            Ok(all) => all.into_iter().map(|chosen| Medium::Draft { chosen, frame }).collect(),
+        let instance = &self.resolver.expansion.instances[user];
+        match self.resolver.resolve_many(instance, reference) {
+            Ok(all) => all.into_iter().map(|resolved| Medium::Instance { resolved, frame }).collect(),
             Err(diagnostic) => {
-                tally.add(draft, *diagnostic);
+                dedup.add(instance, *diagnostic);
                 Vec::new()
             }
         }

@@ -1,29 +1,29 @@
-//! Axes that a shot has from elsewhere: from the workflow's own matrix, and from the shot on whose frame it begins.
+//! Inherited axes: from the workflow's own matrix, and from the shot whose frame is this shot's first frame.
 
-use super::fan::Fanned;
-use super::links::{Links, Use};
+use super::instances::ExpandedShot;
+use super::references::{RefGraph, Reference};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
-use crate::matrix::{Cell, NoCrossing, Wanted, cross};
+use crate::matrix::{Cell, CellSelector, JoinError, natural_join};
 use crate::source::Span;
 use crate::syntax::{Shot, Workflow};
 
-/// Cells, and for each the cell of the shot on whose frame it begins, where its axes come from there.
+/// Cells, and for each the index of the parent shot's cell that it was inherited from, if any.
 pub(super) type Cells = (Vec<Cell>, Vec<Option<usize>>);
 
-/// The cells of a shot: the workflow's axes, those of the shot on whose frame it begins, its own. On axes that several of
-/// them have, the values must be the same.
+/// The cells of a shot: the natural join of the workflow's cells, the parent shot's cells and its own.
 pub(super) fn cells(
     workflow: &Workflow,
-    at: usize,
+    index: usize,
     own: Vec<Cell>,
     top: &[Cell],
-    links: &Links,
-    shots: &[Option<Fanned<'_>>],
+    refs: &RefGraph,
+    shots: &[Option<ExpandedShot<'_>>],
     problems: &mut Problems,
 ) -> Option<Cells> {
-    let shot = &workflow.shots[at];
-    let (cells, parents) = if let Some(used) = links.uses[at].iter().find(|used| used.begins_on_it) {
+    let shot = &workflow.shots[index];
+    let (cells, parents) = if let Some(used) = refs.references[index].iter().find(|used| used.is_first_frame)
+    {
         from_parent(shot, own, used, shots[used.target].as_ref()?, problems)?
     } else {
         let parents = vec![None; own.len()];
@@ -32,11 +32,11 @@ pub(super) fn cells(
     if top.iter().all(|cell| cell.values.is_empty()) {
         return Some((cells, parents));
     }
-    let place = workflow.matrix.as_ref().map_or(shot.id.span, |entry| entry.key.span);
-    match cross(top, &cells) {
-        Ok(crossed) => {
-            let parents = crossed.iter().map(|one| parents[one.right]).collect();
-            Some((crossed.into_iter().map(|one| one.cell).collect(), parents))
+    let span = workflow.matrix.as_ref().map_or(shot.id.span, |entry| entry.key.span);
+    match natural_join(top, &cells) {
+        Ok(joined) => {
+            let parents = joined.iter().map(|one| parents[one.right]).collect();
+            Some((joined.into_iter().map(|one| one.cell).collect(), parents))
         }
         Err(why) => {
             let name = |cell: usize| {
@@ -47,7 +47,7 @@ pub(super) fn cells(
                 )
             };
             let help = "every shot has the axes of the workflow's matrix; drop the axis here, or give it the same values";
-            problems.push(uncrossed(why, shot, place, name, "the workflow's matrix", help));
+            problems.push(uncrossed(why, shot, span, name, "the workflow's matrix", help));
             None
         }
     }
@@ -56,41 +56,41 @@ pub(super) fn cells(
 fn from_parent(
     shot: &Shot,
     own: Vec<Cell>,
-    used: &Use,
-    parent: &Fanned<'_>,
+    used: &Reference,
+    parent: &ExpandedShot<'_>,
     problems: &mut Problems,
 ) -> Option<Cells> {
     let alone = |own: Vec<Cell>| {
         let parents = vec![None; own.len()];
         Some((own, parents))
     };
-    let wanted = Wanted::parse(used.reference.value.cell.as_deref());
-    let (at, open): (Vec<usize>, Vec<Cell>) = parent
+    let selector = CellSelector::parse(used.shot_ref.value.cell.as_deref());
+    let (index, open): (Vec<usize>, Vec<Cell>) = parent
         .cells
         .iter()
         .enumerate()
-        .filter(|(_, cell)| wanted.matches(cell))
-        .map(|(at, cell)| (at, wanted.open_part(cell)))
+        .filter(|(_, cell)| selector.matches(cell))
+        .map(|(index, cell)| (index, selector.open_part(cell)))
         .unzip();
-    // One instance told in full gives no axes; that nothing is meant is said where the frame is looked for.
+    // A fully named instance contributes no axes; a reference that matches nothing is reported when the frame is resolved.
     if open.iter().all(|cell| cell.values.is_empty()) {
         return alone(own);
     }
-    match cross(&open, &own) {
-        Ok(crossed) => {
-            let parents = crossed.iter().map(|one| Some(at[one.left])).collect();
-            Some((crossed.into_iter().map(|one| one.cell).collect(), parents))
+    match natural_join(&open, &own) {
+        Ok(joined) => {
+            let parents = joined.iter().map(|one| Some(index[one.left])).collect();
+            Some((joined.into_iter().map(|one| one.cell).collect(), parents))
         }
         Err(why) => {
             let name = |cell: usize| {
                 let label = own[cell].label();
-                format!("no instance of `{}` agrees with the cell `{label}`", used.reference.value)
+                format!("no instance of `{}` agrees with the cell `{label}`", used.shot_ref.value)
             };
             let help = "a shot that begins on a fanned-out shot's frame has that shot's axes; drop the axis here, or give it the same values";
             problems.push(uncrossed(
                 why,
                 shot,
-                used.reference.span,
+                used.shot_ref.span,
                 name,
                 "it begins on a frame of this shot",
                 help,
@@ -101,7 +101,7 @@ fn from_parent(
 }
 
 fn uncrossed(
-    why: NoCrossing,
+    why: JoinError,
     shot: &Shot,
     other: Span,
     lonely: impl Fn(usize) -> String,
@@ -109,14 +109,14 @@ fn uncrossed(
     help: &str,
 ) -> Diagnostic {
     match why {
-        NoCrossing::TooMany(pairs) => {
+        JoinError::TooManyPairs(pairs) => {
             let message = format!("this crosses {} cells", grouped(pairs));
             Diagnostic::error("matrix-too-large", other, message)
                 .help(format!("a plan has at most {} instances", grouped(limits::MAX_INSTANCES as u128)))
         }
-        NoCrossing::Lonely(cell) => {
-            let place = shot.matrix.as_ref().map_or(shot.id.span, |entry| entry.key.span);
-            Diagnostic::error("no-matching-instance", place, lonely(cell)).other(other, label).help(help)
+        JoinError::Unmatched(cell) => {
+            let span = shot.matrix.as_ref().map_or(shot.id.span, |entry| entry.key.span);
+            Diagnostic::error("no-matching-instance", span, lonely(cell)).other(other, label).help(help)
         }
     }
 }

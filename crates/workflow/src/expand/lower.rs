@@ -1,70 +1,70 @@
-//! Puts frames and references into a request, in the form in which the model takes them (spec 2.2 to 2.4).
+//! Lowers frames and references into request fields, in the form that the model takes (spec 2.2 to 2.4).
 
 use contract::{InputForm, InputForms, Model};
 use serde_json::Value;
 
-use super::Cx;
-use super::address::{Chosen, Stage};
-use super::frames::{FrameUse, Medium, Slot};
-use super::media::Kind;
-use super::place::{Lowered, Origins};
-use super::request::Making;
-use super::tally::Tally;
+use super::ExpandCx;
+use super::dedup::DiagnosticDedup;
+use super::frames::{Medium, MediumUse, Slot};
+use super::media::MediaKind;
+use super::provenance::{LoweredPart, Provenance};
+use super::request::RequestBuilder;
+use super::resolve::{RefResolver, ResolvedRef};
 use crate::diagnostic::Diagnostic;
 use crate::plan::{Frame, Input, Source};
 
-/// Lowers all media of an instance. What cannot be lowered is reported.
-pub(super) fn lower(making: &mut Making<'_, '_>, cx: &Cx<'_>, tally: &mut Tally) {
-    let work = making.work;
-    let forms = cx.contract.inputs(making.model);
-    for used in work.frames {
+/// Lowers all media of an instance. Media that cannot be lowered are reported.
+pub(super) fn lower(builder: &mut RequestBuilder<'_, '_>, cx: &ExpandCx<'_>, dedup: &mut DiagnosticDedup) {
+    let icx = builder.icx;
+    let forms = cx.contract.inputs(builder.model);
+    for used in icx.frames {
         let Some(form) = form_for(forms, used.slot) else {
-            tally.add(work.draft, unsupported(used, making.model, cx));
+            dedup.add(icx.instance, unsupported(used, builder.model, cx));
             continue;
         };
         if used.slot == Slot::FirstFrame
-            && let Some(by_hand) = set_by_hand(&making.origins, cx)
+            && let Some(by_hand) = set_by_hand(&builder.provenance, cx)
         {
-            tally.add(work.draft, two_first_frames(used, by_hand, &making.origins));
+            dedup.add(icx.instance, two_first_frames(used, by_hand, &builder.provenance));
             continue;
         }
-        let Some(Put { value, source }) = medium(used, work.stage) else { continue };
-        let Some(pointer) = form.put(&mut making.request, value) else {
-            tally.add(work.draft, no_room(used, form, &making.origins));
+        let Some(Put { value, source }) = medium(used, icx.resolver) else { continue };
+        let Some(pointer) = form.put(&mut builder.request, value) else {
+            dedup.add(icx.instance, no_room(used, form, &builder.provenance));
             continue;
         };
-        making.origins.lowered.push(Lowered {
+        builder.provenance.lowered.push(LoweredPart {
             pointer: part(form, &pointer),
-            word: used.word,
+            key: used.key,
             span: used.span,
         });
         if let Some(source) = source {
-            making.inputs.push(Input { pointer, source });
+            builder.inputs.push(Input { pointer, source });
         }
     }
 }
 
-/// What is put into a request for a medium: the value, and where that comes from if it is not known yet.
+/// The value that stands for a medium in a request, and its source if the value is not known before the run.
 pub(super) struct Put {
     pub(super) value: Value,
     pub(super) source: Option<Source>,
 }
 
-/// What stands for a medium; nothing where that is reported elsewhere.
-pub(super) fn medium(used: &FrameUse, stage: &Stage<'_, '_>) -> Option<Put> {
+/// The value for a medium; `None` if its instance is excluded, which is reported elsewhere.
+pub(super) fn medium(used: &MediumUse, resolver: &RefResolver<'_, '_>) -> Option<Put> {
     let (value, source) = match &used.medium {
         Medium::Url(url) => (Value::String(url.clone()), None),
         Medium::File(source) => (Value::Null, Some(source.clone())),
-        Medium::Draft { chosen: Chosen::Draft(at), frame } => {
-            let node = stage.node(*at)?;
+        Medium::Instance { resolved: ResolvedRef::Instance(index), frame } => {
+            let node = resolver.node(*index)?;
             let source = match frame {
                 Frame::First => Source::FirstFrame(node),
                 Frame::Last => Source::LastFrame(node),
             };
             (Value::Null, Some(source))
         }
-        Medium::Draft { chosen: Chosen::Open(takes), frame } => {
-            (Value::Null, Some(Source::Pick { takes: stage.nodes_of(takes), frame: *frame }))
+        Medium::Instance { resolved: ResolvedRef::OpenPick(takes), frame } => {
+            (Value::Null, Some(Source::Pick { takes: resolver.nodes_of(takes), frame: *frame }))
         }
     };
     Some(Put { value, source })
@@ -74,17 +74,17 @@ fn form_for(forms: &InputForms, slot: Slot) -> Option<&InputForm> {
     match slot {
         Slot::FirstFrame => forms.first_frame.as_ref(),
         Slot::LastFrame => forms.last_frame.as_ref(),
-        Slot::Reference(Kind::Image) => forms.reference_image.as_ref(),
-        Slot::Reference(Kind::Video) => forms.reference_video.as_ref(),
-        Slot::Reference(Kind::Audio) => forms.reference_audio.as_ref(),
+        Slot::Reference(MediaKind::Image) => forms.reference_image.as_ref(),
+        Slot::Reference(MediaKind::Video) => forms.reference_video.as_ref(),
+        Slot::Reference(MediaKind::Audio) => forms.reference_audio.as_ref(),
     }
 }
 
-fn unsupported(used: &FrameUse, model: &Model, cx: &Cx<'_>) -> Diagnostic {
+fn unsupported(used: &MediumUse, model: &Model, cx: &ExpandCx<'_>) -> Diagnostic {
     let what = match used.slot {
         Slot::FirstFrame => "first frame".to_owned(),
         Slot::LastFrame => "last frame".to_owned(),
-        Slot::Reference(kind) => format!("reference {}", kind.word()),
+        Slot::Reference(kind) => format!("reference {}", kind.as_str()),
     };
     let able: Vec<&str> = cx
         .contract
@@ -105,33 +105,39 @@ fn unsupported(used: &FrameUse, model: &Model, cx: &Cx<'_>) -> Diagnostic {
     diagnostic.help(help)
 }
 
-/// A request field, set by hand, that is a first frame of its own. Which fields those are, the forms of all models say.
-fn set_by_hand<'a>(origins: &Origins<'a>, cx: &Cx<'_>) -> Option<&'a crate::syntax::Entry> {
+/// An explicitly set request field that is the first frame of some model.
+fn set_by_hand<'a>(provenance: &Provenance<'a>, cx: &ExpandCx<'_>) -> Option<&'a crate::syntax::Entry> {
     let sets_first_frame = |name: &str| {
         cx.contract.models().iter().any(|model| {
             matches!(&cx.contract.inputs(model).first_frame, Some(InputForm::Field(field)) if field == name)
         })
     };
-    origins.fields.iter().map(|(entry, _)| *entry).find(|entry| sets_first_frame(&entry.key.value))
+    provenance.fields.iter().map(|(entry, _)| *entry).find(|entry| sets_first_frame(&entry.key.value))
 }
 
-fn two_first_frames(used: &FrameUse, by_hand: &crate::syntax::Entry, origins: &Origins<'_>) -> Diagnostic {
+fn two_first_frames(
+    used: &MediumUse,
+    by_hand: &crate::syntax::Entry,
+    provenance: &Provenance<'_>,
+) -> Diagnostic {
     let field = &by_hand.key.value;
-    let from_defaults =
-        origins.fields.iter().any(|(entry, from_defaults)| *from_defaults && std::ptr::eq(*entry, by_hand));
+    let from_defaults = provenance
+        .fields
+        .iter()
+        .any(|(entry, from_defaults)| *from_defaults && std::ptr::eq(*entry, by_hand));
     let help = if from_defaults {
         format!("`{field}: null` in the shot drops the default")
     } else {
-        format!("keep `{}` or `{field}`", used.word)
+        format!("keep `{}` or `{field}`", used.key)
     };
     Diagnostic::error("two-first-frames", used.span, "this shot has two first frames")
-        .label(format!("`{}` sets one here", used.word))
+        .label(format!("`{}` sets one here", used.key))
         .other(by_hand.key.span, format!("`{field}` sets another by hand"))
         .help(help)
 }
 
-/// Something else stands where the medium has to go.
-fn no_room(used: &FrameUse, form: &InputForm, origins: &Origins<'_>) -> Diagnostic {
+/// The diagnostic for a medium whose position in the request is already taken.
+fn no_room(used: &MediumUse, form: &InputForm, provenance: &Provenance<'_>) -> Diagnostic {
     let field = match form {
         InputForm::Field(name) | InputForm::ListField(name) => name.as_str(),
         InputForm::ContentItem { .. } => "metadata",
@@ -139,15 +145,15 @@ fn no_room(used: &FrameUse, form: &InputForm, origins: &Origins<'_>) -> Diagnost
     let diagnostic = Diagnostic::error(
         "frame-conflict",
         used.span,
-        format!("`{}` goes into `{field}`, which holds something else", used.word),
+        format!("`{}` goes into `{field}`, which holds something else", used.key),
     );
-    match origins.find(&format!("/{field}")) {
+    match provenance.find(&format!("/{field}")) {
         Some(found) => diagnostic.other(found.span, "set here"),
         None => diagnostic,
     }
 }
 
-/// The part of the request that a medium brings with it: for a content item, the whole item.
+/// The pointer of the part of the request that a medium adds: for a content item, the whole item.
 fn part(form: &InputForm, pointer: &str) -> String {
     match form {
         InputForm::ContentItem { item_type, .. } => {

@@ -1,11 +1,11 @@
-//! How a file names a medium: a shot's frame, a local file, or a URL.
+//! Media as the file names them: a frame of a shot, a local file, or a URL.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
-use super::Cx;
+use super::ExpandCx;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
 use crate::files;
 use crate::limits;
@@ -15,16 +15,16 @@ use crate::syntax::{self, ShotRef};
 use crate::template::has_template;
 use crate::yaml::{Yaml, YamlValue};
 
-/// What a medium is.
+/// The kind of a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MediaKind {
     Image,
     Video,
     Audio,
 }
 
-impl Kind {
-    pub(super) fn word(self) -> &'static str {
+impl MediaKind {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Image => "image",
             Self::Video => "video",
@@ -32,36 +32,37 @@ impl Kind {
         }
     }
 
-    fn parse(word: &str) -> Option<Self> {
-        [Self::Image, Self::Video, Self::Audio].into_iter().find(|kind| kind.word() == word)
+    fn parse(text: &str) -> Option<Self> {
+        [Self::Image, Self::Video, Self::Audio].into_iter().find(|kind| kind.as_str() == text)
     }
 }
 
-/// A medium as the file names it, templates rendered.
+/// A medium as the file names it, after rendering.
 #[derive(Clone, Debug)]
-pub(super) enum Named {
+pub(super) enum MediumSpec {
     Shot { reference: Spanned<ShotRef>, frame: Frame },
-    Url { url: String, kind: Option<Kind> },
-    File { path: String, kind: Option<Kind> },
+    Url { url: String, kind: Option<MediaKind> },
+    File { path: String, kind: Option<MediaKind> },
 }
 
-const WORDS: [&str; 5] = ["shot", "frame", "file", "url", "type"];
+const KEYS: [&str; 5] = ["shot", "frame", "file", "url", "type"];
 const FORMS: &str = "write a file, a URL, or `{shot: id, frame: last}`";
 
-/// The shots that the value of `first_frame`, `last_frame` or `references` names, before anything is rendered: who
-/// uses whom has to be known without templates.
-pub(super) fn shots_named(value: &Yaml, word: &str, problems: &mut Problems) -> Vec<Spanned<ShotRef>> {
+/// The shots that the value of `first_frame`, `last_frame` or `references` names. It is read before rendering: the reference graph
+/// must be known without templates.
+pub(super) fn shots_named(value: &Yaml, key: &str, problems: &mut Problems) -> Vec<Spanned<ShotRef>> {
     let mut found = Vec::new();
     for item in syntax::one_or_many(value) {
-        let Some((key, shot)) = item.get("shot") else { continue };
+        let Some((member, shot)) = item.get("shot") else { continue };
         let Some(text) = shot_text(shot) else {
-            let diagnostic = Diagnostic::error("wrong-type", shot.span.or(key.span), "`shot` names a shot");
+            let diagnostic =
+                Diagnostic::error("wrong-type", shot.span.or(member.span), "`shot` names a shot");
             problems.push(diagnostic.label(format!("this is {}", shot.kind())));
             continue;
         };
         if has_template(&text) {
             problems.push(
-                Diagnostic::error("bad-name", shot.span, format!("`{word}` names a shot by a template"))
+                Diagnostic::error("bad-name", shot.span, format!("`{key}` names a shot by a template"))
                     .help("write the shot's id as it is: which shot uses which is known before anything is rendered"),
             );
             continue;
@@ -82,17 +83,17 @@ fn shot_text(value: &Yaml) -> Option<String> {
     }
 }
 
-/// Reads one medium.
-pub(super) fn read(value: &Yaml, word: &str, place: Span, problems: &mut Problems) -> Option<Named> {
+/// Parses one medium.
+pub(super) fn read(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> Option<MediumSpec> {
     match &value.value {
-        YamlValue::Text(text) => by_text(text, value.span.or(place), problems),
-        YamlValue::Map(_) => by_map(value, word, place, problems),
+        YamlValue::Text(text) => by_text(text, value.span.or(key_span), problems),
+        YamlValue::Map(_) => by_map(value, key, key_span, problems),
         _ => {
             problems.push(
                 Diagnostic::error(
                     "wrong-type",
-                    value.span.or(place),
-                    format!("`{word}` names an image, a video or a sound"),
+                    value.span.or(key_span),
+                    format!("`{key}` names an image, a video or a sound"),
                 )
                 .label(format!("this is {}", value.kind()))
                 .help(FORMS),
@@ -102,9 +103,9 @@ pub(super) fn read(value: &Yaml, word: &str, place: Span, problems: &mut Problem
     }
 }
 
-fn by_text(text: &str, span: Span, problems: &mut Problems) -> Option<Named> {
+fn by_text(text: &str, span: Span, problems: &mut Problems) -> Option<MediumSpec> {
     if is_url(text) {
-        return Some(Named::Url { url: text.to_owned(), kind: kind_of_url(text) });
+        return Some(MediumSpec::Url { url: text.to_owned(), kind: kind_of_url(text) });
     }
     if text.contains("://") {
         problems.push(
@@ -117,33 +118,33 @@ fn by_text(text: &str, span: Span, problems: &mut Problems) -> Option<Named> {
         );
         return None;
     }
-    Some(Named::File { path: text.to_owned(), kind: None })
+    Some(MediumSpec::File { path: text.to_owned(), kind: None })
 }
 
-fn by_map(value: &Yaml, word: &str, place: Span, problems: &mut Problems) -> Option<Named> {
+fn by_map(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> Option<MediumSpec> {
     let YamlValue::Map(entries) = &value.value else { return None };
     let mut sound = true;
-    for (key, _) in entries {
-        if !WORDS.contains(&key.value.as_str()) {
+    for (member, _) in entries {
+        if !KEYS.contains(&member.value.as_str()) {
             let diagnostic = Diagnostic::error(
                 "unknown-key",
-                key.span,
-                format!("`{}` is not a key of `{word}`", key.value),
+                member.span,
+                format!("`{}` is not a key of `{key}`", member.value),
             );
             problems
-                .push(diagnostic.help(did_you_mean(&key.value, WORDS).unwrap_or_else(|| FORMS.to_owned())));
+                .push(diagnostic.help(did_you_mean(&member.value, KEYS).unwrap_or_else(|| FORMS.to_owned())));
             sound = false;
         }
     }
     let text = |name: &str, problems: &mut Problems| {
-        let (key, value) = value.get(name)?;
-        Some(syntax::expect_text(value, name, key.span, problems))
+        let (member, value) = value.get(name)?;
+        Some(syntax::expect_text(value, name, member.span, problems))
     };
     let kind = match text("type", problems) {
         None => None,
         Some(kind) => {
             let kind = kind?;
-            let parsed = Kind::parse(&kind.value);
+            let parsed = MediaKind::parse(&kind.value);
             if parsed.is_none() {
                 problems.error("bad-medium", kind.span, "`type` is `image`, `video` or `audio`");
             }
@@ -159,31 +160,31 @@ fn by_map(value: &Yaml, word: &str, place: Span, problems: &mut Problems) -> Opt
                     "first" => Frame::First,
                     "last" => Frame::Last,
                     _ => {
-                        let span = value.get("frame").map_or(place, |(_, frame)| frame.span);
+                        let span = value.get("frame").map_or(key_span, |(_, frame)| frame.span);
                         problems.error("bad-medium", span, "`frame` is `first` or `last`");
                         return None;
                     }
                 },
             };
-            Named::Shot { reference, frame }
+            MediumSpec::Shot { reference, frame }
         }
-        (None, Some(file), None) => Named::File { path: file?.value, kind },
+        (None, Some(file), None) => MediumSpec::File { path: file?.value, kind },
         (None, None, Some(url)) => {
             let url = url?;
             if !is_url(&url.value) {
                 problems.error("bad-medium", url.span, "a URL begins with `https://`, `http://` or `data:`");
                 return None;
             }
-            Named::Url { kind: kind.or_else(|| kind_of_url(&url.value)), url: url.value }
+            MediumSpec::Url { kind: kind.or_else(|| kind_of_url(&url.value)), url: url.value }
         }
         _ => {
             if sound {
-                let first = entries.first().map_or(place, |(key, _)| key.span);
+                let first = entries.first().map_or(key_span, |(member, _)| member.span);
                 problems.push(
                     Diagnostic::error(
                         "bad-medium",
                         first,
-                        format!("`{word}` names one of `shot`, `file` and `url`"),
+                        format!("`{key}` names one of `shot`, `file` and `url`"),
                     )
                     .help(FORMS),
                 );
@@ -201,23 +202,23 @@ fn is_url(text: &str) -> bool {
         || scheme.starts_with("data:")
 }
 
-fn kind_of_url(url: &str) -> Option<Kind> {
+fn kind_of_url(url: &str) -> Option<MediaKind> {
     if let Some(media_type) =
         url.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("data:")).and(url.get(5..))
     {
-        return Kind::parse(media_type.split('/').next()?);
+        return MediaKind::parse(media_type.split('/').next()?);
     }
     let path = url.split(['?', '#']).next()?;
     let name = path.rsplit('/').next()?;
     match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
-        "png" | "jpg" | "jpeg" | "webp" | "gif" => Some(Kind::Image),
-        "mp4" | "mov" | "webm" | "mkv" => Some(Kind::Video),
-        "mp3" | "wav" | "m4a" | "aac" | "ogg" | "flac" => Some(Kind::Audio),
+        "png" | "jpg" | "jpeg" | "webp" | "gif" => Some(MediaKind::Image),
+        "mp4" | "mov" | "webm" | "mkv" => Some(MediaKind::Video),
+        "mp3" | "wav" | "m4a" | "aac" | "ogg" | "flac" => Some(MediaKind::Audio),
         _ => None,
     }
 }
 
-/// Whether a text can only be the name of a local medium: one word with the ending of one, and no URL.
+/// Whether a string looks like the path of a local medium: no whitespace, a media file extension, and not a URL.
 pub(super) fn names_a_local_file(text: &str) -> bool {
     text.len() < 500
         && !is_url(text)
@@ -226,25 +227,25 @@ pub(super) fn names_a_local_file(text: &str) -> bool {
         && kind_of_url(text).is_some()
 }
 
-/// Local files that were looked at already.
+/// A cache of probed local files.
 #[derive(Default)]
 pub(super) struct LocalFiles {
-    seen: HashMap<String, Result<(Source, Kind), String>>,
+    cache: HashMap<String, Result<(Source, MediaKind), String>>,
 }
 
 impl LocalFiles {
-    /// A local file as an input, or what is wrong with it.
-    pub(super) fn open(&mut self, path: &str, cx: &Cx<'_>) -> Result<(Source, Kind), String> {
-        if let Some(known) = self.seen.get(path) {
+    /// A local file as an input source, or why it cannot be one.
+    pub(super) fn open(&mut self, path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), String> {
+        if let Some(known) = self.cache.get(path) {
             return known.clone();
         }
-        let found = look_at(path, cx);
-        self.seen.insert(path.to_owned(), found.clone());
+        let found = probe(path, cx);
+        self.cache.insert(path.to_owned(), found.clone());
         found
     }
 }
 
-fn look_at(path: &str, cx: &Cx<'_>) -> Result<(Source, Kind), String> {
+fn probe(path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), String> {
     let inside = match files::normalize_relative(path) {
         Some(inside) => inside,
         None if cx.options.allow_outside && !path.is_empty() => PathBuf::from(path),
@@ -262,23 +263,23 @@ fn look_at(path: &str, cx: &Cx<'_>) -> Result<(Source, Kind), String> {
     Ok((source, kind))
 }
 
-/// The media type that a file's first bytes give away.
-fn media_type(bytes: &[u8]) -> Option<(&'static str, Kind)> {
+/// The media type, sniffed from the file's first bytes.
+fn media_type(bytes: &[u8]) -> Option<(&'static str, MediaKind)> {
     let at = |offset: usize, magic: &[u8]| bytes.get(offset..).is_some_and(|rest| rest.starts_with(magic));
     let riff = at(0, b"RIFF");
     Some(match () {
-        () if at(0, b"\x89PNG\r\n\x1a\n") => ("image/png", Kind::Image),
-        () if at(0, b"\xff\xd8\xff") => ("image/jpeg", Kind::Image),
-        () if riff && at(8, b"WEBP") => ("image/webp", Kind::Image),
-        () if at(0, b"GIF8") => ("image/gif", Kind::Image),
-        () if riff && at(8, b"WAVE") => ("audio/wav", Kind::Audio),
-        () if at(4, b"ftypM4A") => ("audio/mp4", Kind::Audio),
-        () if at(4, b"ftypqt") => ("video/quicktime", Kind::Video),
-        () if at(4, b"ftyp") => ("video/mp4", Kind::Video),
-        () if at(0, b"\x1a\x45\xdf\xa3") => ("video/webm", Kind::Video),
-        () if at(0, b"ID3") || at(0, b"\xff\xfb") || at(0, b"\xff\xf3") => ("audio/mpeg", Kind::Audio),
-        () if at(0, b"OggS") => ("audio/ogg", Kind::Audio),
-        () if at(0, b"fLaC") => ("audio/flac", Kind::Audio),
+        () if at(0, b"\x89PNG\r\n\x1a\n") => ("image/png", MediaKind::Image),
+        () if at(0, b"\xff\xd8\xff") => ("image/jpeg", MediaKind::Image),
+        () if riff && at(8, b"WEBP") => ("image/webp", MediaKind::Image),
+        () if at(0, b"GIF8") => ("image/gif", MediaKind::Image),
+        () if riff && at(8, b"WAVE") => ("audio/wav", MediaKind::Audio),
+        () if at(4, b"ftypM4A") => ("audio/mp4", MediaKind::Audio),
+        () if at(4, b"ftypqt") => ("video/quicktime", MediaKind::Video),
+        () if at(4, b"ftyp") => ("video/mp4", MediaKind::Video),
+        () if at(0, b"\x1a\x45\xdf\xa3") => ("video/webm", MediaKind::Video),
+        () if at(0, b"ID3") || at(0, b"\xff\xfb") || at(0, b"\xff\xf3") => ("audio/mpeg", MediaKind::Audio),
+        () if at(0, b"OggS") => ("audio/ogg", MediaKind::Audio),
+        () if at(0, b"fLaC") => ("audio/flac", MediaKind::Audio),
         () => return None,
     })
 }
@@ -288,9 +289,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_tell_what_they_hold() {
-        assert_eq!(kind_of_url("https://x.example/a/b.JPG?sig=1"), Some(Kind::Image));
-        assert_eq!(kind_of_url("data:audio/wav;base64,AAAA"), Some(Kind::Audio));
+    fn media_kind_is_derived_from_url() {
+        assert_eq!(kind_of_url("https://x.example/a/b.JPG?sig=1"), Some(MediaKind::Image));
+        assert_eq!(kind_of_url("data:audio/wav;base64,AAAA"), Some(MediaKind::Audio));
         assert_eq!(kind_of_url("https://x.example/a"), None);
         assert_eq!(kind_of_url("äöü"), None);
         assert!(names_a_local_file("stills/a.png") && names_a_local_file("a.MOV"));

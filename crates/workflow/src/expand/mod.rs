@@ -1,44 +1,45 @@
-//! The second phase: from what the file lists to [`Instances`]: every cell and take as a complete request, rendered,
-//! typed, and checked against the contract.
+//! The second phase, expansion: from the parsed [`Workflow`] to [`Instances`], one complete request for every cell and take,
+//! rendered, typed, and checked against the contract.
 //!
-//! The order of the work: parameters; who uses whom (rings and unknown names end here); cells, inherited along
-//! chains; which instances are left out; what each begins and ends on; requests. Whatever is wrong is reported and the
-//! rest goes on, and nothing is reported again because something it rests on is wrong.
+//! Steps: parameters; the reference graph of the shots (cycles and unknown names are reported here); cells, inherited along
+//! chains; exclusion by `when`; media; requests. Errors do not stop expansion: each step reports its own and continues, and
+//! an error that follows from a reported one is not reported.
 
-mod address;
 mod axes;
 mod check;
-mod fan;
+mod dedup;
 mod film;
 mod frames;
+mod free_variables;
 mod inherit;
-mod interned;
-mod links;
+mod instances;
+mod interner;
+mod lints;
+mod local_paths;
 mod lower;
 mod media;
 mod params;
-mod paths;
 mod picks;
-mod place;
+mod provenance;
 mod recipe;
+mod recovery;
+mod references;
 mod request;
+mod resolve;
 mod retry;
-mod tally;
-mod unfanned;
-mod uses;
-mod warn;
 
 use std::sync::Arc;
 
 use contract::Contract;
 
-use self::fan::{Draft, Fan};
-use self::tally::Tally;
+use self::dedup::DiagnosticDedup;
+use self::instances::{Expansion, Instance};
+use self::references::RefGraph;
 use crate::Options;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::files::Files;
 use crate::limits;
-use crate::plan::{Film, Node, NodeIx, Place};
+use crate::plan::{Film, Location, Node, NodeIx};
 use crate::source::{Source, Span};
 use crate::syntax::Workflow;
 use crate::template::{self, Scope, Templates};
@@ -51,7 +52,7 @@ pub struct Instances {
     pub(crate) name: String,
     /// The instances; their `occurrence` is not counted yet.
     pub(crate) nodes: Vec<Node>,
-    /// Who comes before whom without giving it a frame.
+    /// Ordering edges of `needs`: from, to.
     pub(crate) order: Vec<(NodeIx, NodeIx)>,
     /// The films.
     pub(crate) films: Vec<Film>,
@@ -65,117 +66,121 @@ impl Instances {
     }
 }
 
-/// What expansion works with.
-pub(crate) struct Cx<'w> {
+/// The context of expansion.
+pub(crate) struct ExpandCx<'w> {
     pub(crate) source: &'w Source,
     pub(crate) contract: &'w Contract,
     pub(crate) files: &'w dyn Files,
     pub(crate) options: &'w Options,
     pub(crate) templates: Templates<'w>,
-    /// The source's name, for all places.
+    /// The source's name, shared by all locations.
     pub(crate) file: Arc<str>,
 }
 
-impl Cx<'_> {
-    fn place(&self, span: Span) -> Place {
+impl ExpandCx<'_> {
+    fn location(&self, span: Span) -> Location {
         let position = self.source.position(span.start());
-        Place { file: Arc::clone(&self.file), line: position.line, column: position.column }
+        Location { file: Arc::clone(&self.file), line: position.line, column: position.column }
     }
 }
 
-/// Expands a workflow. What comes back is whole only where no problem was found.
-pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &Cx<'w>, problems: &mut Problems) -> Instances {
+/// Expands a workflow. The result is complete only if no problem was pushed.
+pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &mut Problems) -> Instances {
     let params = params::resolve(workflow, cx, problems);
     request::check_defaults(workflow, cx, problems);
-    let links = links::find(workflow, problems);
-    let fan = fan::fan(workflow, &links, &params, cx, problems);
-    let mut tally = Tally::default();
+    let refs = RefGraph::new(workflow, problems);
+    let expansion = instances::enumerate(workflow, &refs, &params, cx, problems);
+    let mut dedup = DiagnosticDedup::default();
 
-    let included: Vec<bool> =
-        fan.drafts.iter().map(|draft| included(workflow, &fan, draft, &params, cx, problems)).collect();
-    let stage = address::Stage::new(workflow, &fan, &included);
-    let mut media = frames::Frames::new(&stage);
-    let frames: Vec<Vec<frames::FrameUse>> = fan
-        .drafts
+    let included: Vec<bool> = expansion
+        .instances
+        .iter()
+        .map(|instance| included(workflow, &expansion, instance, &params, cx, problems))
+        .collect();
+    let resolver = resolve::RefResolver::new(workflow, &expansion, &included);
+    let mut media = frames::MediaResolver::new(&resolver);
+    let frames: Vec<Vec<frames::MediumUse>> = expansion
+        .instances
         .iter()
         .enumerate()
-        .map(|(at, draft)| {
-            if !included[at] || problems.full() {
+        .map(|(index, instance)| {
+            if !included[index] || problems.full() {
                 return Vec::new();
             }
-            media.of(at, &scope(&fan, draft, &params), cx, &mut tally, problems)
+            media.media_of(index, &scope(&expansion, instance, &params), cx, &mut dedup, problems)
         })
         .collect();
-    let continued = frames::continued(&frames, &fan);
+    let continued = frames::continued(&frames, &expansion);
 
     let mut recipes = recipe::Recipes::new(workflow);
-    let mut nodes = Vec::with_capacity(fan.drafts.len());
+    let mut nodes = Vec::with_capacity(expansion.instances.len());
     let mut failing = vec![0_usize; workflow.shots.len()];
-    for (at, draft) in fan.drafts.iter().enumerate() {
-        if !included[at] || problems.full() {
+    for (index, instance) in expansion.instances.iter().enumerate() {
+        if !included[index] || problems.full() {
             continue;
         }
-        if failing[draft.shot] >= limits::MAX_FAILING_INSTANCES {
-            tally.cut_short();
+        if failing[instance.shot] >= limits::MAX_FAILING_INSTANCES {
+            dedup.mark_truncated();
             continue;
         }
-        let found = tally.total();
-        let work = request::Work {
+        let reported = dedup.total();
+        let icx = request::InstanceCx {
             workflow,
-            draft,
-            fanned: fan.of(draft),
-            cell: fan.cell(draft),
-            scope: scope(&fan, draft, &params),
-            frames: &frames[at],
-            continued: continued[at],
-            stage: &stage,
+            instance,
+            expanded: expansion.shot_of(instance),
+            cell: expansion.cell_of(instance),
+            scope: scope(&expansion, instance, &params),
+            frames: &frames[index],
+            continued: continued[index],
+            resolver: &resolver,
         };
-        let node = recipes.node(&work, cx, &mut tally, problems);
-        if node.is_none() || tally.total() > found {
-            failing[draft.shot] += 1;
+        let node = recipes.node(&icx, cx, &mut dedup, problems);
+        if node.is_none() || dedup.total() > reported {
+            failing[instance.shot] += 1;
         }
         nodes.extend(node);
     }
-    for (shot, fanned) in workflow.shots.iter().zip(&fan.shots) {
-        if fanned.is_none() {
-            unfanned::check(workflow, shot, cx, problems);
+    for (shot, expanded) in workflow.shots.iter().zip(&expansion.shots) {
+        if expanded.is_none() {
+            recovery::check(workflow, shot, cx, problems);
         }
     }
-    let order = stage.needs(&mut tally);
-    tally.flush(&fan, problems);
-    let films = film::films(workflow, &stage, &params, cx, problems);
-    if fan.drafts.is_empty() && !workflow.shots.is_empty() && !problems.any() {
+    let order = resolver.order_edges(&mut dedup);
+    dedup.flush(&expansion, problems);
+    let films = film::films(workflow, &resolver, &params, cx, problems);
+    if expansion.instances.is_empty() && !workflow.shots.is_empty() && !problems.any() {
         problems.error("no-shots", workflow.shots[0].id.span, "no shot is left to make");
     }
     // Beside errors warnings would mislead: what is misspelt in one place is unused in another.
     if !problems.any() {
-        warn::all(workflow, &fan, &links, &nodes, cx, problems);
+        lints::run(workflow, &expansion, &refs, &nodes, cx, problems);
     }
     Instances { name: workflow.name.value.clone(), nodes, order, films }
 }
 
-/// The names that an instance's templates can use.
-fn scope(fan: &Fan<'_>, draft: &Draft, params: &Scope) -> Scope {
-    let axes = &fan.cell(draft).values;
+/// The variables of an instance's templates.
+fn scope(expansion: &Expansion<'_>, instance: &Instance, params: &Scope) -> Scope {
+    let axes = &expansion.cell_of(instance).values;
     let axes = axes.iter().map(|(axis, value)| (axis.as_str(), template::from_json(&value.value)));
-    let shot = template::Value::from(fan.of(draft).shot.id.value.as_str());
-    params.with(axes.chain([("shot", shot), ("take", draft.take.unwrap_or(1).into())]))
+    let shot = template::Value::from(expansion.shot_of(instance).shot.id.value.as_str());
+    params.with(axes.chain([("shot", shot), ("take", instance.take.unwrap_or(1).into())]))
 }
 
-/// Whether `when` lets an instance be made.
+/// Whether `when` includes an instance.
 fn included<'w>(
     workflow: &'w Workflow,
-    fan: &Fan<'w>,
-    draft: &Draft,
+    expansion: &Expansion<'w>,
+    instance: &Instance,
     params: &Scope,
-    cx: &Cx<'w>,
+    cx: &ExpandCx<'w>,
     problems: &mut Problems,
 ) -> bool {
-    let Some(when) = &workflow.shots[draft.shot].when else { return true };
+    let Some(when) = &workflow.shots[instance.shot].when else { return true };
     let value = match &when.value.value {
         YamlValue::Bool(truth) => return *truth,
         YamlValue::Text(text) => {
-            match cx.templates.evaluate(text, when.value.span, &scope(fan, draft, params), problems) {
+            match cx.templates.evaluate(text, when.value.span, &scope(expansion, instance, params), problems)
+            {
                 Some(value) => value,
                 None => return true,
             }
@@ -192,7 +197,7 @@ fn included<'w>(
     })
 }
 
-/// Text cut to what fits beside a snippet.
+/// Text truncated to 60 characters, for labels.
 fn shortened(text: &str) -> String {
     if text.chars().count() <= 60 {
         return text.to_owned();

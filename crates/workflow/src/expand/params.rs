@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::{Cx, shortened};
+use super::{ExpandCx, shortened};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::limits;
 use crate::source::{Source, Span};
@@ -10,31 +10,31 @@ use crate::syntax::{Param, ParamKind, Workflow};
 use crate::template::Scope;
 use crate::yaml::{self, Yaml, YamlValue};
 
-/// The values of all parameters, as a scope. A parameter may be a template over those above it; what the caller gives is
+/// The values of all parameters, as a scope. A default may be a template over the parameters above it; a value from the caller is
 /// never a template.
-pub(super) fn resolve<'w>(workflow: &'w Workflow, cx: &Cx<'w>, problems: &mut Problems) -> Scope {
+pub(super) fn resolve<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &mut Problems) -> Scope {
     report_unknown(workflow, cx, problems);
     let mut scope = Scope::default();
     for param in &workflow.params {
         let name = &param.key.value;
         match value(param, workflow, cx, &scope, problems) {
-            Some((value, place)) if is_allowed(param, &value, place, problems) => scope.set(name, &value),
+            Some((value, span)) if is_allowed(param, &value, span, problems) => scope.set(name, &value),
             _ => scope.set_broken(name),
         }
     }
     scope
 }
 
-/// Values that are given for parameters that there are not.
-fn report_unknown(workflow: &Workflow, cx: &Cx<'_>, problems: &mut Problems) {
+/// Reports values for parameters that are not declared.
+fn report_unknown(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) {
     let known = || workflow.params.iter().map(|param| param.key.value.as_str());
     let in_files = workflow.param_overrides.iter().map(|entry| (entry.key.value.as_str(), entry.key.span));
     let given = cx.options.params.iter().map(|(name, _)| (name.as_str(), workflow.params_span));
-    for (name, place) in in_files.chain(given) {
+    for (name, span) in in_files.chain(given) {
         if !known().any(|param| param == name) {
             let message = format!("the workflow has no parameter `{name}`, which was given a value");
             problems.push(
-                Diagnostic::error("unknown-param", place, message).help(
+                Diagnostic::error("unknown-param", span, message).help(
                     did_you_mean(name, known())
                         .unwrap_or_else(|| format!("its parameters are {}", quoted_list(known(), 12))),
                 ),
@@ -43,11 +43,11 @@ fn report_unknown(workflow: &Workflow, cx: &Cx<'_>, problems: &mut Problems) {
     }
 }
 
-/// The value of a parameter, with the place that shows where it comes from. Nothing where there is none, which is reported.
+/// The value of a parameter and the span it comes from; `None` if it has none, which is reported.
 fn value<'w>(
     param: &'w Param,
     workflow: &Workflow,
-    cx: &Cx<'w>,
+    cx: &ExpandCx<'w>,
     scope: &Scope,
     problems: &mut Problems,
 ) -> Option<(Value, Span)> {
@@ -71,20 +71,20 @@ fn value<'w>(
         );
         return None;
     };
-    let place = match &default.value {
+    let span = match &default.value {
         YamlValue::List(_) | YamlValue::Map(_) => param.key.span,
         _ => default.span.or(param.key.span),
     };
-    Some((cx.templates.render(default, scope, problems)?.to_json(), place))
+    Some((cx.templates.render(default, scope, problems)?.to_json(), span))
 }
 
-/// Whether a value is what the declaration asks for; reported where it is not.
-fn is_allowed(param: &Param, value: &Value, place: Span, problems: &mut Problems) -> bool {
+/// Whether a value satisfies the declaration; reported if it does not.
+fn is_allowed(param: &Param, value: &Value, span: Span, problems: &mut Problems) -> bool {
     let name = &param.key.value;
     let shown = shortened(&value.to_string());
     let wrong = |message: String| {
-        let diagnostic = Diagnostic::error("bad-param", place, message).label(format!("it is {shown}"));
-        if place == param.key.span { diagnostic } else { diagnostic.other(param.key.span, "declared here") }
+        let diagnostic = Diagnostic::error("bad-param", span, message).label(format!("it is {shown}"));
+        if span == param.key.span { diagnostic } else { diagnostic.other(param.key.span, "declared here") }
     };
     if let Some(kind) = param.kind
         && !is_of(value, kind)
@@ -120,7 +120,7 @@ fn is_allowed(param: &Param, value: &Value, place: Span, problems: &mut Problems
 fn beyond(number: Option<f64>, bound: &Number, is_beyond: impl Fn(f64, f64) -> bool) -> bool {
     match (number, bound.as_f64()) {
         (Some(number), Some(bound)) => is_beyond(number, bound),
-        // What is no number has no place between two.
+        // What is not a number is out of every range.
         _ => number.is_none(),
     }
 }
@@ -141,7 +141,7 @@ fn same(one: &Value, other: &Value) -> bool {
         || matches!((one.as_f64(), other.as_f64()), (Some(one), Some(other)) if one.total_cmp(&other).is_eq())
 }
 
-/// A value from the command line, read as the type says. What does not read as its type comes back as the text it is.
+/// A value from the command line, parsed as the declared type. Text that does not parse is returned as a string.
 fn given(text: &str, kind: Option<ParamKind>) -> Value {
     match kind {
         None => scalar(text),
@@ -156,7 +156,7 @@ fn given(text: &str, kind: Option<ParamKind>) -> Value {
     }
 }
 
-/// A value of no declared type: a number, true or false where it reads so, else text as it stands.
+/// A value without a declared type: a number or boolean if it parses as one, else a string.
 fn scalar(text: &str) -> Value {
     match tree(text).map(|tree| tree.value) {
         Some(YamlValue::Number(number)) => Value::Number(number),
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn given_values_are_scalars() {
+    fn untyped_param_value_parses_as_scalar() {
         assert_eq!(scalar("5"), json!(5));
         assert_eq!(scalar("true"), json!(true));
         assert_eq!(scalar("\"5\""), json!("5"));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declared_type_says_how_a_given_value_is_read() {
+    fn typed_param_value_parses_as_declared() {
         assert_eq!(given("5", Some(ParamKind::Text)), json!("5"));
         assert_eq!(given("[a, 2]", Some(ParamKind::List)), json!(["a", 2]));
         assert_eq!(given("{a: 1}", Some(ParamKind::Map)), json!({"a": 1}));

@@ -1,19 +1,19 @@
-//! Which take of each cell is used by others: what the file says, else what the caller has recorded.
+//! The picked take of each cell: from `pick` in the file, else from the recorded picks.
 
-use super::Cx;
-use super::fan::instance_name;
+use super::ExpandCx;
+use super::instances::instance_name;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::matrix::Cell;
 use crate::syntax::{self, Shot};
 use crate::template::{Scope, has_template};
 
-/// The picked take of each cell; nothing where it is still open. Nothing at all where `pick` is wrong, which is reported.
-pub(super) fn of<'w>(
+/// The picked take of each cell, `None` while open. The result is `None` if `pick` is invalid, which is reported.
+pub(super) fn resolve<'w>(
     shot: &'w Shot,
     takes: Option<u32>,
     cells: &[Cell],
     params: &Scope,
-    cx: &Cx<'w>,
+    cx: &ExpandCx<'w>,
     problems: &mut Problems,
 ) -> Option<Vec<Option<u32>>> {
     let Some(takes) = takes else { return Some(vec![None; cells.len()]) };
@@ -22,7 +22,7 @@ pub(super) fn of<'w>(
     };
     let read = |scope: &Scope, problems: &mut Problems| {
         let value = cx.templates.render(&entry.value, scope, problems)?;
-        // `pick: null` leaves it open, as leaving the word out does.
+        // `pick: null` leaves it open, like an absent key.
         if value.is_null() {
             return Some(None);
         }
@@ -44,8 +44,8 @@ pub(super) fn of<'w>(
         .collect()
 }
 
-/// What was recorded for a cell. A take that is no longer there was recorded for another version of the file.
-fn recorded(shot: &Shot, cell: &Cell, takes: u32, cx: &Cx<'_>, problems: &mut Problems) -> Option<u32> {
+/// The recorded pick of a cell. A take that does not exist is a stale record of an earlier version of the file.
+fn recorded(shot: &Shot, cell: &Cell, takes: u32, cx: &ExpandCx<'_>, problems: &mut Problems) -> Option<u32> {
     if cx.options.picks.is_empty() {
         return None;
     }
@@ -54,11 +54,11 @@ fn recorded(shot: &Shot, cell: &Cell, takes: u32, cx: &Cx<'_>, problems: &mut Pr
     if (1..=takes).contains(&pick) {
         return Some(pick);
     }
-    let place = shot.takes.as_ref().map_or(shot.id.span, |entry| entry.key.span);
+    let span = shot.takes.as_ref().map_or(shot.id.span, |entry| entry.key.span);
     problems.push(
         Diagnostic::warning(
             "stale-pick",
-            place,
+            span,
             format!("take {pick} of `{name}` was picked, and there is none"),
         )
         .label(format!("there are {takes}"))

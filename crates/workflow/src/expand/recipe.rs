@@ -9,14 +9,14 @@ use std::sync::Arc;
 use contract::{Family, Field, Model, Series};
 use serde_json::Value;
 
+use super::dedup::DiagnosticDedup;
 use super::frames::Slot;
-use super::interned::Interned;
+use super::interner::Interner;
 use super::lower::{self, Put};
-use super::request::{self, Making, Work};
-use super::tally::Tally;
-use super::{Cx, check, paths};
+use super::request::{self, InstanceCx, RequestBuilder};
+use super::{ExpandCx, check, local_paths};
 use crate::diagnostic::Problems;
-use crate::plan::{Cell, Input, Node, Place, Request, is_written_the_same};
+use crate::plan::{Cell, Input, Location, Node, Request, json_text_eq};
 use crate::syntax::{Entry, Workflow};
 use crate::template::has_template;
 use crate::yaml::{Yaml, YamlValue};
@@ -30,7 +30,7 @@ pub(super) struct Recipes<'w> {
     shots: Vec<Vec<Recipe<'w>>>,
     /// By family: shots are much alike too.
     series: Vec<(Family, Series<'w>)>,
-    common: Interned,
+    common: Interner,
 }
 
 /// How the instances of a shot that use one model are made.
@@ -40,7 +40,7 @@ struct Recipe<'w> {
     shot: Arc<str>,
     note: Option<Arc<str>>,
     model_id: Arc<str>,
-    place: Place,
+    location: Location,
     /// The fields that are set, in the contract's order.
     fields: Vec<Ingredient<'w>>,
     /// Whether a problem is known already that all instances have.
@@ -77,7 +77,7 @@ struct Lowered {
 
 /// A field that lowering changed or added.
 struct Changed {
-    at: usize,
+    index: usize,
     before: Option<Arc<Value>>,
     sent: Arc<Value>,
     /// With stand-ins for what is not known yet.
@@ -90,13 +90,13 @@ struct Unlowered<'a, 'w> {
     values: &'a [Arc<Value>],
     /// One for each of the instance's frames.
     media: &'a [Put],
-    work: &'a Work<'a, 'w>,
+    icx: &'a InstanceCx<'a, 'w>,
 }
 
 impl Unlowered<'_, '_> {
     /// What is asked for: the kinds of media, and the values that are known already.
     fn asked(&self) -> impl Iterator<Item = (Slot, &Value)> {
-        self.work.frames.iter().map(|used| used.slot).zip(self.media.iter().map(|put| &put.value))
+        self.icx.frames.iter().map(|used| used.slot).zip(self.media.iter().map(|put| &put.value))
     }
 }
 
@@ -105,53 +105,53 @@ impl<'w> Recipes<'w> {
         Self {
             shots: workflow.shots.iter().map(|_| Vec::new()).collect(),
             series: Vec::new(),
-            common: Interned::default(),
+            common: Interner::default(),
         }
     }
 
     /// The node of an instance; nothing where something keeps it from being made, which is reported.
     pub(super) fn node(
         &mut self,
-        work: &Work<'_, 'w>,
-        cx: &Cx<'w>,
-        tally: &mut Tally,
+        icx: &InstanceCx<'_, 'w>,
+        cx: &ExpandCx<'w>,
+        dedup: &mut DiagnosticDedup,
         problems: &mut Problems,
     ) -> Option<Node> {
-        self.quick(work, cx).or_else(|| request::node(work, cx, tally, problems))
+        self.quick(icx, cx).or_else(|| request::node(icx, cx, dedup, problems))
     }
 
-    fn quick(&mut self, work: &Work<'_, 'w>, cx: &Cx<'w>) -> Option<Node> {
-        let known = &mut self.shots[work.draft.shot];
-        let (entry, _) = request::entry(work, "model")?;
+    fn quick(&mut self, icx: &InstanceCx<'_, 'w>, cx: &ExpandCx<'w>) -> Option<Node> {
+        let known = &mut self.shots[icx.instance.shot];
+        let (entry, _) = request::entry(icx, "model")?;
         let rendered;
         let id = match entry.value.text()? {
             text if has_template(text) => {
-                rendered = cx.templates.json(&entry.value, &work.scope, &mut Problems::default())?;
+                rendered = cx.templates.json(&entry.value, &icx.scope, &mut Problems::default())?;
                 rendered.as_str()?
             }
             text => text,
         };
-        let at = known.iter().position(|recipe| &*recipe.model_id == id).unwrap_or(known.len());
-        if at == known.len() {
-            known.push(Recipe::new(work, cx.contract.model(id)?, &mut self.common, cx));
+        let index = known.iter().position(|recipe| &*recipe.model_id == id).unwrap_or(known.len());
+        if index == known.len() {
+            known.push(Recipe::new(icx, cx.contract.model(id)?, &mut self.common, cx));
         }
-        let recipe = &mut known[at];
+        let recipe = &mut known[index];
         let family = &recipe.model.family;
         let of_family =
             self.series.iter().position(|(known, _)| known == family).unwrap_or(self.series.len());
         if of_family == self.series.len() {
             self.series.push((family.clone(), cx.contract.series(family)));
         }
-        recipe.node(work, &mut self.series[of_family].1, &mut self.common, cx)
+        recipe.node(icx, &mut self.series[of_family].1, &mut self.common, cx)
     }
 }
 
 impl<'w> Recipe<'w> {
-    fn new(work: &Work<'_, 'w>, model: &'w Model, common: &mut Interned, cx: &Cx<'w>) -> Self {
-        let shot = work.fanned.shot;
+    fn new(icx: &InstanceCx<'_, 'w>, model: &'w Model, common: &mut Interner, cx: &ExpandCx<'w>) -> Self {
+        let shot = icx.expanded.shot;
         let mut fields = Vec::new();
         for field in cx.contract.fields(&model.family) {
-            let Some((entry, from_defaults)) = request::entry(work, &field.name) else { continue };
+            let Some((entry, from_defaults)) = request::entry(icx, &field.name) else { continue };
             let literal = is_literal(&entry.value);
             let value = literal.then(|| request::on_the_wire(entry.value.to_json(), field));
             if value.as_ref().is_some_and(Value::is_null) {
@@ -162,13 +162,14 @@ impl<'w> Recipe<'w> {
         }
         let unknown =
             shot.fields.iter().any(|entry| request::unknown_field(entry, Some(model), cx).is_some());
-        let local = fields.iter().filter_map(|field| field.last.as_deref()).any(paths::names_one);
+        let local =
+            fields.iter().filter_map(|field| field.last.as_deref()).any(local_paths::looks_like_local_path);
         Self {
             model,
             shot: shot.id.value.as_str().into(),
             note: shot.note.as_ref().map(|note| note.value.as_str().into()),
             model_id: common.word(&model.id),
-            place: cx.place(shot.id.span),
+            location: cx.location(shot.id.span),
             fields,
             broken: unknown || local,
             lowered: None,
@@ -180,31 +181,31 @@ impl<'w> Recipe<'w> {
     /// The node, where everything about it is in order.
     fn node(
         &mut self,
-        work: &Work<'_, 'w>,
+        icx: &InstanceCx<'_, 'w>,
         series: &mut Series<'w>,
-        common: &mut Interned,
-        cx: &Cx<'w>,
+        common: &mut Interner,
+        cx: &ExpandCx<'w>,
     ) -> Option<Node> {
         if self.broken {
             return None;
         }
-        let (mut names, mut values) = self.rendered(work, common, cx)?;
+        let (mut names, mut values) = self.rendered(icx, common, cx)?;
         let mut inputs = Vec::new();
-        let accepted = if work.frames.is_empty() && !work.continued {
+        let accepted = if icx.frames.is_empty() && !icx.continued {
             series.accepts(&names, &values)
         } else {
             let media: Option<Vec<Put>> =
-                work.frames.iter().map(|used| lower::medium(used, work.stage)).collect();
+                icx.frames.iter().map(|used| lower::medium(used, icx.resolver)).collect();
             let media = media?;
-            let before = Unlowered { names: &names, values: &values, media: &media, work };
+            let before = Unlowered { names: &names, values: &values, media: &media, icx };
             if !self.lowered.as_ref().is_some_and(|lowered| lowered.fits(&before)) {
                 self.lowered = Lowered::new(&before, self, common, cx);
             }
             let lowered = self.lowered.as_ref()?;
             let mut whole = values.clone();
-            for Changed { at, sent, whole: checked, .. } in &lowered.changed {
-                put(&mut values, *at, sent);
-                put(&mut whole, *at, checked);
+            for Changed { index, sent, whole: checked, .. } in &lowered.changed {
+                put(&mut values, *index, sent);
+                put(&mut whole, *index, checked);
             }
             let sources = media.into_iter().filter_map(|put| put.source);
             let pointers = lowered.pointers.iter().cloned();
@@ -216,16 +217,16 @@ impl<'w> Recipe<'w> {
             return None;
         }
         let mut trouble = Problems::default();
-        let salt = request::salt(work, cx, &mut trouble);
+        let salt = request::salt(icx, cx, &mut trouble);
         if trouble.any() {
             return None;
         }
         let request = Request::new(names, values);
         Some(Node {
-            name: work.draft.name.clone(),
+            name: icx.instance.name.clone(),
             shot: Arc::clone(&self.shot),
-            cell: self.cell(work),
-            take: work.draft.take,
+            cell: self.cell(icx),
+            take: icx.instance.take,
             note: self.note.clone(),
             model: Arc::clone(&self.model_id),
             family: self.model.family.clone(),
@@ -234,32 +235,32 @@ impl<'w> Recipe<'w> {
             inputs,
             salt,
             occurrence: 0,
-            retry: work.fanned.retry.attempts,
-            retry_on: work.fanned.retry.on,
-            timeout: work.fanned.timeout,
-            place: self.place.clone(),
+            retry: icx.expanded.retry.attempts,
+            retry_on: icx.expanded.retry.on,
+            timeout: icx.expanded.timeout,
+            location: self.location.clone(),
         })
     }
 
     /// The fields of an instance, before media are put in. A value that is the last instance's is shared with it.
     fn rendered(
         &mut self,
-        work: &Work<'_, 'w>,
-        common: &mut Interned,
-        cx: &Cx<'w>,
+        icx: &InstanceCx<'_, 'w>,
+        common: &mut Interner,
+        cx: &ExpandCx<'w>,
     ) -> Option<(Names, Vec<Arc<Value>>)> {
         let mut names = Vec::with_capacity(self.fields.len());
         let mut values = Vec::with_capacity(self.fields.len() + 2);
         for ingredient in &mut self.fields {
             if !ingredient.literal {
                 let value =
-                    cx.templates.json(&ingredient.entry.value, &work.scope, &mut Problems::default())?;
+                    cx.templates.json(&ingredient.entry.value, &icx.scope, &mut Problems::default())?;
                 let value = request::on_the_wire(value, ingredient.field);
                 if value.is_null() {
                     continue;
                 }
-                if !ingredient.last.as_deref().is_some_and(|last| is_written_the_same(last, &value)) {
-                    if paths::names_one(&value) {
+                if !ingredient.last.as_deref().is_some_and(|last| json_text_eq(last, &value)) {
+                    if local_paths::looks_like_local_path(&value) {
                         return None;
                     }
                     ingredient.last = Some(Arc::new(value));
@@ -275,18 +276,18 @@ impl<'w> Recipe<'w> {
     }
 
     /// The cell, sharing what is the last instance's.
-    fn cell(&mut self, work: &Work<'_, 'w>) -> Cell {
-        let values = &work.cell.values;
+    fn cell(&mut self, icx: &InstanceCx<'_, 'w>) -> Cell {
+        let values = &icx.cell.values;
         if self.cell.len() != values.len() {
             self.cell.clear();
         }
-        for (at, (axis, value)) in values.iter().enumerate() {
-            match self.cell.get_mut(at) {
+        for (index, (axis, value)) in values.iter().enumerate() {
+            match self.cell.get_mut(index) {
                 Some((known, last)) => {
                     if **known != **axis {
                         *known = axis.as_str().into();
                     }
-                    if !is_written_the_same(last, &value.value) {
+                    if !json_text_eq(last, &value.value) {
                         *last = Arc::new(value.value.clone());
                     }
                 }
@@ -302,34 +303,34 @@ impl Lowered {
     fn new<'w>(
         before: &Unlowered<'_, 'w>,
         recipe: &Recipe<'w>,
-        common: &mut Interned,
-        cx: &Cx<'w>,
+        common: &mut Interner,
+        cx: &ExpandCx<'w>,
     ) -> Option<Self> {
-        let Unlowered { names, values, work, .. } = *before;
-        let mut making = Making::new(work, recipe.model);
+        let Unlowered { names, values, icx, .. } = *before;
+        let mut builder = RequestBuilder::new(icx, recipe.model);
         for (name, value) in names.iter().zip(values) {
-            making.request.insert(name.to_string(), Value::clone(value));
+            builder.request.insert(name.to_string(), Value::clone(value));
             let set = recipe.fields.iter().find(|field| field.name == *name)?;
-            making.origins.fields.push((set.entry, set.from_defaults));
+            builder.provenance.fields.push((set.entry, set.from_defaults));
         }
-        let mut tally = Tally::default();
-        request::lower(&mut making, cx, &mut tally);
-        if !tally.is_empty() {
+        let mut dedup = DiagnosticDedup::default();
+        request::lower(&mut builder, cx, &mut dedup);
+        if !dedup.is_empty() {
             return None;
         }
-        let whole = check::whole(&making);
+        let whole = check::whole(&builder);
         let mut longer = names.to_vec();
         let mut changed = Vec::new();
-        for (at, (name, sent)) in making.request.iter().enumerate() {
-            let unchanged = values.get(at);
-            if unchanged.is_some_and(|value| is_written_the_same(value, sent)) {
+        for (index, (name, sent)) in builder.request.iter().enumerate() {
+            let unchanged = values.get(index);
+            if unchanged.is_some_and(|value| json_text_eq(value, sent)) {
                 continue;
             }
             if unchanged.is_none() {
                 longer.push(common.word(name));
             }
             changed.push(Changed {
-                at,
+                index,
                 before: unchanged.cloned(),
                 sent: common.value(sent.clone()),
                 whole: common.value(whole.get(name)?.clone()),
@@ -337,31 +338,31 @@ impl Lowered {
         }
         Some(Self {
             asked: before.asked().map(|(slot, value)| (slot, value.clone())).collect(),
-            continued: work.continued,
+            continued: icx.continued,
             names_before: Arc::clone(names),
             names: common.list(longer),
             changed,
-            pointers: making.inputs.into_iter().map(|input| input.pointer).collect(),
+            pointers: builder.inputs.into_iter().map(|input| input.pointer).collect(),
         })
     }
 
     /// Whether lowering these media into this request would come out the same.
     fn fits(&self, before: &Unlowered<'_, '_>) -> bool {
-        let Unlowered { names, values, work, .. } = *before;
-        let same = |change: &Changed| match (&change.before, values.get(change.at)) {
-            (Some(before), Some(now)) => is_written_the_same(before, now),
+        let Unlowered { names, values, icx, .. } = *before;
+        let same = |change: &Changed| match (&change.before, values.get(change.index)) {
+            (Some(before), Some(now)) => json_text_eq(before, now),
             (before, now) => before.is_none() && now.is_none(),
         };
-        self.continued == work.continued
+        self.continued == icx.continued
             && (Arc::ptr_eq(&self.names_before, names) || self.names_before == *names)
             && before.asked().eq(self.asked.iter().map(|(slot, value)| (*slot, value)))
             && self.changed.iter().all(same)
     }
 }
 
-fn put(values: &mut Vec<Arc<Value>>, at: usize, value: &Arc<Value>) {
-    match values.get_mut(at) {
-        Some(place) => *place = Arc::clone(value),
+fn put(values: &mut Vec<Arc<Value>>, index: usize, value: &Arc<Value>) {
+    match values.get_mut(index) {
+        Some(location) => *location = Arc::clone(value),
         None => values.push(Arc::clone(value)),
     }
 }

@@ -6,7 +6,7 @@ use crate::plan::{RetryKinds, RetryOn};
 use crate::syntax::{self, Entry};
 use crate::yaml::{Yaml, YamlValue};
 
-/// What a shot says of retries.
+/// The retry policy of a shot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Retry {
     pub(super) attempts: u32,
@@ -19,17 +19,19 @@ impl Default for Retry {
     }
 }
 
-/// Failures that a file may not name, and why.
+/// Failures that `retry` may not name, each with the reason.
 const NOT_RETRIED: &[(&str, &str)] = &[
-    ("ambiguous", LOST),
-    ("lost", LOST),
+    ("indeterminate", INDETERMINATE),
+    ("ambiguous", INDETERMINATE),
+    ("lost", INDETERMINATE),
     ("input-moderated", "moderation refuses the same prompt and the same images again: change them"),
     ("invalid", "the service refuses the same request again: change it"),
     ("quota", "no attempt succeeds before the account is in order: the run ends and says so"),
     ("rate-limited", "nothing was accepted, and the run comes back by itself without paying: leave it out"),
     ("unauthorized", "no attempt succeeds with this key: the run ends and says so"),
 ];
-const LOST: &str = "the task may exist, and would be paid for twice: `runner resolve` accounts for it";
+const INDETERMINATE: &str =
+    "the task may exist, and would be paid for twice: `runner resolve` accounts for it";
 
 /// Reads the value of `retry`.
 pub(super) fn read(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<Retry> {
@@ -69,31 +71,31 @@ fn kinds(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<RetryKi
         );
         return None;
     }
-    // All that is wrong is said at once.
+    // All wrong items are reported at once.
     let read: Vec<Option<RetryOn>> = items.iter().map(|item| kind(item, entry, problems)).collect();
     read.into_iter().collect()
 }
 
 fn kind(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<RetryOn> {
-    let word = syntax::expect_text(value, "on", entry.key.span, problems)?;
-    if let Some(kind) = RetryOn::ALL.into_iter().find(|kind| kind.word() == word.value) {
+    let as_str = syntax::expect_text(value, "on", entry.key.span, problems)?;
+    if let Some(kind) = RetryOn::ALL.into_iter().find(|kind| kind.as_str() == as_str.value) {
         return Some(kind);
     }
-    let diagnostic = match NOT_RETRIED.iter().find(|(name, _)| *name == word.value) {
+    let diagnostic = match NOT_RETRIED.iter().find(|(name, _)| *name == as_str.value) {
         Some((name, why)) => {
-            Diagnostic::error("unsafe-retry", word.span, format!("`{name}` is never retried")).help(*why)
+            Diagnostic::error("unsafe-retry", as_str.span, format!("`{name}` is never retried")).help(*why)
         }
         None => Diagnostic::error(
             "unknown-key",
-            word.span,
-            format!("there is no failure `{}` to retry on", visible(&word.value)),
+            as_str.span,
+            format!("there is no failure `{}` to retry on", visible(&as_str.value)),
         )
-        .help(did_you_mean(&word.value, RetryOn::ALL.map(RetryOn::word)).unwrap_or_else(listed)),
+        .help(did_you_mean(&as_str.value, RetryOn::ALL.map(RetryOn::as_str)).unwrap_or_else(listed)),
     };
     problems.push(diagnostic);
     None
 }
 
 fn listed() -> String {
-    format!("one or several of {}", RetryOn::ALL.map(RetryOn::word).join(", "))
+    format!("one or several of {}", RetryOn::ALL.map(RetryOn::as_str).join(", "))
 }

@@ -1,4 +1,4 @@
-//! The values of one axis: a list, a range, the rows of a table, or the names of files.
+//! The values of one axis: a list, a range, the rows of a CSV table, or file names.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub(crate) struct Folders<'a> {
 
 const FORMS: &str = "an axis is a list, a range `{from: 1, to: 5}`, a table `{csv: cast.csv}` or files `{files: \"stills/*.png\"}`";
 
-/// The values of an axis; nothing where it is wrong, which is reported.
+/// The values of an axis; `None` if it is invalid, which is reported.
 pub(super) fn values(
     key: &Key,
     value: &Yaml,
@@ -35,7 +35,7 @@ pub(super) fn values(
     }
     let values = match &value.value {
         YamlValue::List(items) => {
-            items.iter().map(|item| Spanned::new(item.to_json(), place(item, key))).collect()
+            items.iter().map(|item| Spanned::new(item.to_json(), value_span(item, key))).collect()
         }
         YamlValue::Map(_) if value.get("csv").is_some() => rows(key, value, folders, problems)?,
         YamlValue::Map(_) if value.get("files").is_some() => names(key, value, folders, problems)?,
@@ -57,8 +57,8 @@ pub(super) fn values(
     Some(values)
 }
 
-/// The place of a value: a map is shown by its first key.
-pub(super) fn place(value: &Yaml, key: &Key) -> Span {
+/// The span of a value; of a map, the span of its first key.
+pub(super) fn value_span(value: &Yaml, key: &Key) -> Span {
     match &value.value {
         YamlValue::Map(entries) => entries.first().map_or(value.span, |(first, _)| first.span),
         _ => value.span.or(key.span),
@@ -67,7 +67,7 @@ pub(super) fn place(value: &Yaml, key: &Key) -> Span {
 
 /// `{csv: cast.csv}`: a value for each row.
 fn rows(key: &Key, value: &Yaml, folders: Folders<'_>, problems: &mut Problems) -> Option<Values> {
-    let (name, span) = only_word(key, value, "csv", problems)?;
+    let (name, span) = only_key(key, value, "csv", problems)?;
     let table = path(&name, folders.outside)
         .and_then(|path| {
             folders.files.read(&path, limits::MAX_CSV_BYTES).map_err(|trouble| trouble.to_string())
@@ -83,9 +83,9 @@ fn rows(key: &Key, value: &Yaml, folders: Folders<'_>, problems: &mut Problems) 
     }
 }
 
-/// `{files: "stills/*.png"}`: a value for each file, by the order of their names.
+/// `{files: "stills/*.png"}`: a value for each file, sorted by name.
 fn names(key: &Key, value: &Yaml, folders: Folders<'_>, problems: &mut Problems) -> Option<Values> {
-    let (name, span) = only_word(key, value, "files", problems)?;
+    let (name, span) = only_key(key, value, "files", problems)?;
     let found = path(&name, folders.outside).and_then(|path| matching(&path, folders.files));
     match found {
         Ok(names) if names.is_empty() => {
@@ -105,7 +105,7 @@ fn bad_file(name: &str, why: &str, span: Span) -> Diagnostic {
         .help("files are named from the workflow's folder")
 }
 
-fn only_word(key: &Key, value: &Yaml, word: &str, problems: &mut Problems) -> Option<(String, Span)> {
+fn only_key(key: &Key, value: &Yaml, word: &str, problems: &mut Problems) -> Option<(String, Span)> {
     let YamlValue::Map(entries) = &value.value else { return None };
     if let Some((other, _)) = entries.iter().find(|(other, _)| other.value != word) {
         let message = format!("`{}` does not go together with `{word}`", other.value);
@@ -125,8 +125,7 @@ fn path(name: &str, outside: bool) -> Result<PathBuf, String> {
     }
 }
 
-/// The files below a folder that a pattern means, as paths with `/`. `*` and `?` stay within one folder, `**` goes
-/// through all below.
+/// The files that match a glob pattern, as paths with `/`. `*` and `?` do not match `/`; `**` matches any number of folders.
 fn matching(pattern: &Path, files: &dyn Files) -> Result<Vec<String>, String> {
     let text = slashes(pattern);
     let wild = |part: &str| part.contains(['*', '?', '[']);
@@ -147,7 +146,7 @@ fn matching(pattern: &Path, files: &dyn Files) -> Result<Vec<String>, String> {
     while let Some((folder, level)) = folders.pop() {
         let entries = match files.list(&folder, limits::MAX_DIR_ENTRIES) {
             Ok(entries) => entries,
-            // Folders that cannot be looked into hold nothing that was named.
+            // Subfolders that cannot be read are skipped.
             Err(FileError::Outside | FileError::Unreadable(_)) if level > 1 => continue,
             Err(trouble) => return Err(trouble.to_string()),
         };
@@ -184,7 +183,7 @@ mod tests {
     use crate::files::InMemory;
 
     #[test]
-    fn patterns_find_files_in_the_order_of_their_names() {
+    fn file_patterns_match_sorted_by_name() {
         let files = ["a/2.png", "a/10.png", "a/x.jpg", "a/b/3.png", "a/.hidden.png", "c.png"]
             .into_iter()
             .fold(InMemory::default(), |files, name| files.with(name, *b"x"));

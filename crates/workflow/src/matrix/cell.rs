@@ -6,30 +6,31 @@ use serde_json::Value;
 use super::name;
 use crate::source::Spanned;
 
-/// One combination of values. The empty cell belongs to a shot without a matrix.
+/// One combination of axis values. A shot without a matrix has one empty cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cell {
-    /// Axis to value, each value with its place in the file.
+    /// Axis to value, each value with its span.
     pub(crate) values: IndexMap<String, Spanned<Value>>,
-    /// How the cell is named, part by part: `lens=24mm`. Values that `include` adds to a cell do not show.
+    /// The cell's label, part by part: `lens=24mm`. Values that `include` adds to a cell are not part of it.
     pub(crate) label: Vec<(String, String)>,
 }
 
 impl Cell {
-    /// A cell that shows all its values in its name.
+    /// A cell with all its values in its label.
     pub(super) fn named(values: IndexMap<String, Spanned<Value>>) -> Self {
-        let label = values.iter().map(|(axis, value)| (axis.clone(), name::of_value(&value.value))).collect();
+        let label =
+            values.iter().map(|(axis, value)| (axis.clone(), name::value_label(&value.value))).collect();
         Self { values, label }
     }
 
-    /// Whether no axis has one value here and another there.
+    /// Whether the two cells have equal values on all axes that they share.
     pub(crate) fn agrees_with(&self, other: &Self) -> bool {
         self.values
             .iter()
             .all(|(axis, value)| other.values.get(axis).is_none_or(|theirs| theirs.value == value.value))
     }
 
-    /// This cell with the axes of another one after its own.
+    /// This cell, followed by the axes of another one that it does not have.
     pub(crate) fn joined_with(&self, other: &Self) -> Self {
         let mut joined = self.clone();
         for (axis, value) in &other.values {
@@ -43,7 +44,7 @@ impl Cell {
         joined
     }
 
-    /// The cell's part of an instance's name; empty for the empty cell.
+    /// The label as part of an instance's name; empty for the empty cell.
     pub(crate) fn label(&self) -> String {
         let parts: Vec<String> = self.label.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
         parts.join(",")

@@ -1,4 +1,4 @@
-//! From what a matrix says to its cells.
+//! Expands a matrix into its cells: product, `zip`, `exclude`, `include`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::zip::{self, Group};
-use super::{Cell, Folders, Given, axis};
+use super::{AxisOverride, Cell, Folders, axis};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped, quoted_list};
 use crate::limits;
 use crate::source::Spanned;
@@ -15,28 +15,28 @@ use crate::yaml::{Key, Yaml, YamlValue};
 
 type Rule = Vec<(Key, Spanned<Value>)>;
 
-/// What a matrix says, read but not multiplied.
+/// A parsed matrix, before the product.
 #[derive(Default)]
 struct Spec {
-    /// Groups of axes; those of one group move together, most groups are one axis.
+    /// Groups of axes. The axes of one group advance together; most groups have one axis.
     groups: Vec<Group>,
     include: Vec<Rule>,
     exclude: Vec<Rule>,
 }
 
-/// The cells of a matrix whose templates are rendered, in order: the last axis moves fastest; combinations that
-/// `include` adds come last. Nothing where it is wrong, which is reported.
+/// The cells of a rendered matrix, in order: the last axis varies fastest; combinations that `include` adds come last. `None` if
+/// the matrix is invalid, which is reported.
 ///
-/// Axes that are `given` have those values instead of the matrix's own; an entry of `include` with another value of such an axis
-/// counts no more. The number of cells is known, and bounded, before any is made.
+/// Values in `overrides` replace those of the matrix; an `include` entry with another value on such an axis is dropped. The number
+/// of cells is computed, and bounded, before any is made.
 pub(crate) fn cells(
     word: &Key,
     matrix: &Yaml,
-    given: &[Given],
+    overrides: &[AxisOverride],
     folders: Folders<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<Cell>> {
-    let mut spec = read(word, matrix, given, folders, problems)?;
+    let mut spec = read(word, matrix, overrides, folders, problems)?;
     if spec.groups.is_empty() && spec.include.is_empty() {
         problems.push(
             Diagnostic::error("bad-matrix", word.span, "this matrix has no axis")
@@ -45,8 +45,8 @@ pub(crate) fn cells(
         return None;
     }
     let mut cells = product(word, &spec.groups, problems)?;
-    cells.retain(|cell| !spec.exclude.iter().any(|rule| holds(cell, rule)));
-    spec.include.retain(|rule| rule.iter().all(|entry| is_still_meant(entry, given)));
+    cells.retain(|cell| !spec.exclude.iter().any(|rule| matches_rule(cell, rule)));
+    spec.include.retain(|rule| rule.iter().all(|entry| survives_overrides(entry, overrides)));
     include_all(&mut cells, &spec.groups, spec.include);
     if cells.is_empty() {
         problems.push(
@@ -61,17 +61,17 @@ pub(crate) fn cells(
     Some(cells)
 }
 
-fn is_still_meant((axis, value): &(Key, Spanned<Value>), given: &[Given]) -> bool {
-    given
+fn survives_overrides((axis, value): &(Key, Spanned<Value>), overrides: &[AxisOverride]) -> bool {
+    overrides
         .iter()
-        .find(|given| given.axis == axis.value)
-        .is_none_or(|given| given.values.iter().any(|one| one.value == value.value))
+        .find(|overrides| overrides.axis == axis.value)
+        .is_none_or(|overrides| overrides.values.iter().any(|axis_values| axis_values.value == value.value))
 }
 
 fn read(
     word: &Key,
     matrix: &Yaml,
-    given: &[Given],
+    overrides: &[AxisOverride],
     folders: Folders<'_>,
     problems: &mut Problems,
 ) -> Option<Spec> {
@@ -90,11 +90,11 @@ fn read(
             "include" => sound &= rules(key, value, problems).map(|found| spec.include = found).is_some(),
             "exclude" => sound &= rules(key, value, problems).map(|found| spec.exclude = found).is_some(),
             "zip" => {
-                let found = zip::groups(key, value, given, folders, problems);
+                let found = zip::groups(key, value, overrides, folders, problems);
                 sound &= found.map(|found| spec.groups.extend(found)).is_some();
             }
             _ => {
-                let found = zip::one(key, value, given, folders, problems);
+                let found = zip::axis_values(key, value, overrides, folders, problems);
                 sound &= found.is_some();
                 spec.groups.push(vec![(key.clone(), found.unwrap_or_default())]);
             }
@@ -175,7 +175,7 @@ fn rules(word: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<Rule>>
                 problems.error("bad-name", key.span, message);
                 sound = false;
             }
-            rule.push((key.clone(), Spanned::new(value.to_json(), axis::place(value, key))));
+            rule.push((key.clone(), Spanned::new(value.to_json(), axis::value_span(value, key))));
         }
         found.push(rule);
     }
@@ -197,10 +197,10 @@ fn product(word: &Key, groups: &[Group], problems: &mut Problems) -> Option<Vec<
         combinations = combinations
             .into_iter()
             .flat_map(|combination| {
-                (0..length(group)).map(move |at| {
+                (0..length(group)).map(move |index| {
                     let mut longer = combination.clone();
                     for (axis, values) in group {
-                        longer.insert(axis.value.clone(), values[at].clone());
+                        longer.insert(axis.value.clone(), values[index].clone());
                     }
                     longer
                 })
@@ -210,14 +210,14 @@ fn product(word: &Key, groups: &[Group], problems: &mut Problems) -> Option<Vec<
     Some(combinations.into_iter().map(Cell::named).collect())
 }
 
-/// Whether a cell has all the values of a rule.
-fn holds(cell: &Cell, rule: &Rule) -> bool {
+/// Whether a cell has all values of a rule.
+fn matches_rule(cell: &Cell, rule: &Rule) -> bool {
     rule.iter()
         .all(|(axis, value)| cell.values.get(&axis.value).is_some_and(|ours| ours.value == value.value))
 }
 
-/// An entry is added to every original combination none of whose original values it would change; values added by
-/// an earlier entry may change. An entry that fits none becomes a combination of its own, to which nothing is added.
+/// Applies `include`. An entry is added to every original combination that agrees with it on the original axes; values added by an
+/// earlier entry may be overwritten. An entry that agrees with none becomes a combination of its own, to which nothing is added.
 fn include_all(cells: &mut Vec<Cell>, groups: &[Group], include: Vec<Rule>) {
     let axes: HashSet<&str> = groups.iter().flatten().map(|(axis, _)| axis.value.as_str()).collect();
     let originals = cells.len();
@@ -269,7 +269,7 @@ mod tests {
         }
     }
 
-    /// The example with which GitHub documents `include`.
+    /// The example in GitHub's documentation of `include`.
     #[test]
     fn include_follows_the_rules_of_github_actions() {
         let cells = expand(
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn exclude_takes_partial_matches_and_comes_before_include() {
+    fn exclude_matches_partially_and_precedes_include() {
         let cells = expand(
             "matrix:\n  look: [noir, pastel]\n  seed: {from: 1, to: 2}\n  exclude:\n    - look: noir\n  include:\n    \
              - {look: noir, seed: 9}\n",
@@ -307,13 +307,13 @@ mod tests {
     }
 
     #[test]
-    fn include_alone_lists_the_cells() {
+    fn include_without_axes_lists_cells() {
         let cells = expand("matrix:\n  include:\n    - {a: 1}\n    - {a: 2, b: x}\n").unwrap();
         assert_eq!(cells, [json!({"a": 1}), json!({"a": 2, "b": "x"})]);
     }
 
     #[test]
-    fn ranges_count_up_and_down_and_in_fractions() {
+    fn range_axes_ascend_descend_and_step_by_fractions() {
         let axis = |range: &str| {
             expand(&format!("matrix: {{a: {range}}}"))
                 .unwrap()
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn zipped_axes_move_together() {
+    fn zip_axes_advance_together() {
         let cells = expand(
             "matrix:\n  zip: {look: [noir, pastel], seed: [7, 8]}\n  lens: [24mm, 50mm]\n  exclude: [{look: noir, lens: 50mm}]\n",
         );
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_huge_matrix_is_refused_before_it_is_made() {
+    fn oversized_matrix_is_rejected_before_expansion() {
         let values = (0..100).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
         let axes = (0..10).map(|n| format!("  a{n}: [{values}]")).collect::<Vec<_>>().join(
             "

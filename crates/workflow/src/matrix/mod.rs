@@ -1,30 +1,29 @@
-//! Fan-out: what a matrix says, which cells it has, and how they are named. The rules of `include` and `exclude` are
-//! those of GitHub Actions.
+//! Matrices: axes, cells and their labels. `include` and `exclude` follow the rules of GitHub Actions.
 
 mod axis;
+mod axis_override;
 mod cell;
+mod cell_selector;
 mod cells;
-mod cross;
-mod given;
 mod name;
+mod natural_join;
 mod range;
 mod table;
-mod wanted;
 mod zip;
 
 use serde_json::Value;
 
 pub(crate) use self::axis::Folders;
+pub(crate) use self::axis_override::{AxisOverride, read as read_overrides};
 pub(crate) use self::cell::Cell;
+pub(crate) use self::cell_selector::CellSelector;
 pub(crate) use self::cells::cells;
-pub(crate) use self::cross::{NoCrossing, cross};
-pub(crate) use self::given::{Given, read as read_given};
-pub(crate) use self::name::tell_apart;
-pub(crate) use self::wanted::Wanted;
+pub(crate) use self::name::disambiguate;
+pub(crate) use self::natural_join::{JoinError, natural_join};
 use crate::source::Spanned;
 
-/// The words of a matrix that are not axes.
-pub(crate) const WORDS: [&str; 3] = ["include", "exclude", "zip"];
+/// The keys of a matrix that are not axes.
+pub(crate) const KEYS: [&str; 3] = ["include", "exclude", "zip"];
 
 /// The values of an axis, in order.
 pub(crate) type Values = Vec<Spanned<Value>>;

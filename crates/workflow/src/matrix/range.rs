@@ -7,18 +7,18 @@ use crate::limits;
 use crate::source::{Span, Spanned};
 use crate::yaml::{Key, Yaml, YamlValue};
 
-const WORDS: [&str; 3] = ["from", "to", "step"];
+const KEYS: [&str; 3] = ["from", "to", "step"];
 
 /// The values from `from` to `to`, both included, `step` apart (1 where it is left out). Whole where both `from` and
 /// `step` are whole.
 pub(super) fn values(axis: &Key, range: &Yaml, problems: &mut Problems) -> Option<Vec<Spanned<Value>>> {
     let YamlValue::Map(entries) = &range.value else { return None };
     for (key, _) in entries {
-        if !WORDS.contains(&key.value.as_str()) {
+        if !KEYS.contains(&key.value.as_str()) {
             problems.push(
                 Diagnostic::error("bad-matrix", key.span, format!("`{}` is not a key of a range", key.value))
                     .help(
-                        did_you_mean(&key.value, WORDS)
+                        did_you_mean(&key.value, KEYS)
                             .unwrap_or_else(|| "a range has `from`, `to` and `step`".to_owned()),
                     ),
             );
@@ -31,8 +31,8 @@ pub(super) fn values(axis: &Key, range: &Yaml, problems: &mut Problems) -> Optio
         Some(_) => number(axis, range, "step", problems)?,
         None => Number::from(1),
     };
-    let place = range.get("step").map_or(axis.span, |(_, value)| value.span);
-    list(&from, &to, &step, place, axis, problems)
+    let span = range.get("step").map_or(axis.span, |(_, value)| value.span);
+    list(&from, &to, &step, span, axis, problems)
 }
 
 fn number(axis: &Key, range: &Yaml, word: &str, problems: &mut Problems) -> Option<Number> {
@@ -63,14 +63,14 @@ fn list(
     from: &Number,
     to: &Number,
     step: &Number,
-    place: Span,
+    span: Span,
     axis: &Key,
     problems: &mut Problems,
 ) -> Option<Vec<Spanned<Value>>> {
     let (start, end, width) = (from.as_f64()?, to.as_f64()?, step.as_f64()?);
     if width == 0.0 || (end - start) * width < 0.0 {
         problems.push(
-            Diagnostic::error("bad-matrix", place, format!("this step never leads from {from} to {to}"))
+            Diagnostic::error("bad-matrix", span, format!("this step never leads from {from} to {to}"))
                 .help("give a positive step to count up, a negative one to count down"),
         );
         return None;
@@ -89,12 +89,14 @@ fn list(
         return None;
     }
     let count = steps as i64;
-    let value = |at: i64| match (from.as_i64(), step.as_i64()) {
+    let value = |index: i64| match (from.as_i64(), step.as_i64()) {
         (Some(from), Some(step)) => {
-            step.checked_mul(at).and_then(|offset| from.checked_add(offset)).map(Number::from)
+            step.checked_mul(index).and_then(|offset| from.checked_add(offset)).map(Number::from)
         }
         // Rounded so that 0.1 + 0.2 reads 0.3.
-        _ => Number::from_f64((((start + width * at as f64) * 1e9).round()) / 1e9),
+        _ => Number::from_f64((((start + width * index as f64) * 1e9).round()) / 1e9),
     };
-    (0..=count).map(|at| value(at).map(|number| Spanned::new(Value::Number(number), axis.span))).collect()
+    (0..=count)
+        .map(|index| value(index).map(|number| Spanned::new(Value::Number(number), axis.span)))
+        .collect()
 }

@@ -4,27 +4,27 @@ use serde_json::{Map, Number, Value};
 
 use crate::template::csv_rows;
 
-/// The rows of a CSV text (RFC 4180) by the names of its first line.
+/// The rows of a CSV text (RFC 4180), as maps keyed by the header.
 ///
-/// A column is of numbers where every cell that is filled reads as one (`7`, `-1.5`; `007` and `1e3x` do not), and its empty
-/// cells are `null`; every other column is text as it stands.
+/// A column is numeric if every non-empty field parses as a JSON number (`7`, `-1.5`; not `007` or `1e3x`); its empty fields are
+/// `null`. Every other column is text.
 pub(super) fn rows(text: &str) -> Result<Vec<Value>, String> {
     let mut rows = csv_rows(text.trim_start_matches('\u{feff}'))?.into_iter();
     let names =
         rows.next().ok_or_else(|| "this table is empty: its first line names the columns".to_owned())?;
-    for (at, name) in names.iter().enumerate() {
+    for (index, name) in names.iter().enumerate() {
         if name.is_empty() {
-            return Err(format!("column {} has no name", at + 1));
+            return Err(format!("column {} has no name", index + 1));
         }
-        if names[..at].contains(name) {
+        if names[..index].contains(name) {
             return Err(format!("two columns are named `{name}`"));
         }
     }
     let rows: Vec<Vec<String>> = rows.collect();
-    for (at, row) in rows.iter().enumerate() {
+    for (index, row) in rows.iter().enumerate() {
         if row.len() != names.len() {
             let (row, names) = (row.len(), names.len());
-            return Err(format!("row {} has {row} cells, the first line names {names}", at + 2));
+            return Err(format!("row {} has {row} cells, the first line names {names}", index + 2));
         }
     }
     let numeric: Vec<bool> = (0..names.len())
@@ -62,7 +62,7 @@ mod tests {
     use super::rows;
 
     #[test]
-    fn columns_of_numbers_are_numbers_and_others_are_text() {
+    fn csv_columns_are_numeric_or_text() {
         let table = "\u{feff}name,seed,code,age\nMara,7,007,\n\"Old, Tom\",-1.5,12,80\n";
         assert_eq!(
             rows(table).unwrap(),

@@ -1,17 +1,17 @@
-//! Axes that move together: `zip: {look: [noir, pastel], seed: [7, 8]}` is two cells, not four.
+//! Zipped axes: `zip: {look: [noir, pastel], seed: [7, 8]}` gives two cells, not four.
 
-use super::{Folders, Given, Values, axis};
+use super::{AxisOverride, Folders, Values, axis};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::yaml::{Key, Yaml, YamlValue};
 
-/// Axes of equally many values, which move together.
+/// Axes with equally many values, which advance together.
 pub(super) type Group = Vec<(Key, Values)>;
 
 /// The groups of `zip`: one map of axes, or a list of such maps.
 pub(super) fn groups(
     word: &Key,
     value: &Yaml,
-    given: &[Given],
+    overrides: &[AxisOverride],
     folders: Folders<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<Group>> {
@@ -23,9 +23,9 @@ pub(super) fn groups(
     let mut found = Vec::with_capacity(items.len());
     for item in items {
         let YamlValue::Map(entries) = &item.value else {
-            let place = item.span.or(word.span);
+            let span = item.span.or(word.span);
             problems.push(
-                Diagnostic::error("bad-matrix", place, "`zip` is a map of axes, or a list of such maps")
+                Diagnostic::error("bad-matrix", span, "`zip` is a map of axes, or a list of such maps")
                     .label(format!("this is {}", item.kind()))
                     .help("write `zip: {look: [noir, pastel], seed: [7, 8]}`"),
             );
@@ -34,32 +34,32 @@ pub(super) fn groups(
         };
         let group: Option<Group> = entries
             .iter()
-            .map(|(key, value)| Some((key.clone(), one(key, value, given, folders, problems)?)))
+            .map(|(key, value)| Some((key.clone(), axis_values(key, value, overrides, folders, problems)?)))
             .collect();
         match group {
             Some(group) if group.is_empty() => {}
-            Some(group) if alike(&group, problems) => found.push(group),
+            Some(group) if have_equal_lengths(&group, problems) => found.push(group),
             _ => sound = false,
         }
     }
     sound.then_some(found)
 }
 
-/// The values of an axis: the caller's, else the file's.
-pub(super) fn one(
+/// The values of an axis: the override's, else the file's.
+pub(super) fn axis_values(
     key: &Key,
     value: &Yaml,
-    given: &[Given],
+    overrides: &[AxisOverride],
     folders: Folders<'_>,
     problems: &mut Problems,
 ) -> Option<Values> {
-    match given.iter().find(|given| given.axis == key.value) {
-        Some(given) => Some(given.values.clone()),
+    match overrides.iter().find(|overrides| overrides.axis == key.value) {
+        Some(overrides) => Some(overrides.values.clone()),
         None => axis::values(key, value, folders, problems),
     }
 }
 
-fn alike(group: &Group, problems: &mut Problems) -> bool {
+fn have_equal_lengths(group: &Group, problems: &mut Problems) -> bool {
     let Some((first, values)) = group.first() else { return true };
     let Some((other, others)) = group.iter().find(|(_, others)| others.len() != values.len()) else {
         return true;

@@ -1,11 +1,11 @@
-//! A matrix cell as a plan keeps it.
+//! The matrix cell of a node.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// One combination of axis values, in the order of the file. Instances share the names and values that they have in common.
+/// One combination of axis values, in file order. Equal names and values are shared between nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
     axes: Box<[(Arc<str>, Arc<Value>)]>,

@@ -1,13 +1,13 @@
-//! Why one node waits for another.
+//! The edges of a plan.
 
 use serde::{Deserialize, Serialize};
 
-/// Why one node waits for another.
+/// Why one node depends on another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Edge {
-    /// The later node takes a frame of the earlier one's video.
+    /// The dependent node takes a frame of the other one's video.
     Frame,
-    /// The later node only comes after the earlier one (`needs`).
+    /// The dependent node only starts after the other one (`needs`).
     Order,
 }

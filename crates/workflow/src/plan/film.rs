@@ -2,18 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{NodeIx, Place};
+use super::{Location, NodeIx};
 
 /// A film that a plan's nodes make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Film {
-    /// A plain file name that ends in `.mp4`: no folder, no escape. Unique among the films of a plan.
+    /// A plain file name that ends in `.mp4`, without folders. Unique among the films of a plan.
     pub output: String,
-    /// The clips in the order in which they are shown. A node may be shown more than once.
+    /// The clips in order. A node may appear more than once.
     pub clips: Vec<Clip>,
-    /// Where the file speaks of the film.
-    pub place: Place,
+    /// Where the file defines the film.
+    pub location: Location,
 }
 
 /// What a film shows at one position.
@@ -27,7 +27,7 @@ pub enum Clip {
 }
 
 impl Clip {
-    /// The nodes that have to be done before it is known: the one that is shown, or the takes to pick from.
+    /// The nodes that it depends on: the one that is shown, or the takes to pick from.
     #[must_use]
     pub fn nodes(&self) -> &[NodeIx] {
         match self {

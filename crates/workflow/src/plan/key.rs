@@ -1,4 +1,4 @@
-//! What makes two nodes the same work: the node key, and the fingerprint that counts occurrences.
+//! The identity of work: the node key, and the fingerprint by which occurrences are counted.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,9 +10,8 @@ use sha2::{Digest, Sha256};
 
 use super::Node;
 
-/// The identity of a node's work: SHA-256 over the canonical request with media replaced by what identifies them,
-/// the service's identity, the salt, the take and the occurrence. A shot's id and note are not part of it, nor is
-/// whether its last frame is asked for.
+/// The identity of a node's work: SHA-256 over the canonical request with media replaced by their identities, the service's
+/// identity, the salt, the take and the occurrence. The shot's id, its note, and the request for the last frame are not part of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeKey([u8; 32]);
 
@@ -23,7 +22,7 @@ impl NodeKey {
         hex::encode(&self.0[..6])
     }
 
-    /// The key of the same work, set apart by `salt`.
+    /// The key derived from this one with `salt`: other work with the same request.
     #[must_use]
     pub fn salted(&self, salt: &str) -> Self {
         let mut hasher = Hasher::new("node-key-salted/1");
@@ -72,7 +71,7 @@ impl<'de> Deserialize<'de> for NodeKey {
     }
 }
 
-/// What identifies an input's content, whatever URL it is reached under.
+/// The identity of an input's content, independent of its URL.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct InputIdentity(String);
@@ -103,10 +102,10 @@ impl InputIdentity {
     }
 }
 
-/// The key of a node whose inputs are known: `inputs[i]` identifies what goes to the place of `node.inputs[i]`.
+/// The key of a node whose inputs are known: `inputs[i]` is the identity of `node.inputs[i]`.
 ///
-/// `service_identity` names the service that is asked (its origin and account, never its key): the same request to
-/// another service is other work.
+/// `service_identity` names the service (its origin and account, never its API key): the same request to another service is other
+/// work.
 #[must_use]
 pub fn key(node: &Node, service_identity: &str, inputs: &[InputIdentity]) -> NodeKey {
     let mut hasher = Hasher::new("node-key/1");
@@ -123,11 +122,11 @@ pub fn key(node: &Node, service_identity: &str, inputs: &[InputIdentity]) -> Nod
     NodeKey(hasher.finish())
 }
 
-/// Request fields that ask for something beside the video and so make it no other video (spec 2.2, 2.3). That a finished
-/// shot is continued after all must not make it again.
+/// Request fields that ask for by-products and do not change the video (spec 2.2, 2.3). A completed shot that is continued later
+/// keeps its key, and is not rendered again.
 const BY_PRODUCTS: [&str; 1] = ["return_last_frame"];
 
-/// The fields of the request that decide what the video is.
+/// The fields of the request that determine the video: all but by-products.
 pub(crate) fn deciding_fields(node: &Node) -> impl Iterator<Item = (&str, Cow<'_, Value>)> {
     let is_by_product = |name: &str| BY_PRODUCTS.contains(&name);
     node.request.iter().filter(move |(name, _)| !is_by_product(name)).map(move |(name, value)| match value {
@@ -148,11 +147,10 @@ fn request_without_by_products(node: &Node) -> String {
     canonical_object(fields.iter().map(|(name, value)| (*name, &**value)))
 }
 
-/// The structural identity of a node before any input is known: request, where its inputs come from, salt, take.
+/// The structural identity of a node before its inputs are known: request, sources of its inputs, salt, take.
 pub(crate) type Fingerprint = [u8; 32];
 
-/// A SHA-256 over fields that are told apart: each is written with its length, so that no two lists of fields
-/// run together to the same bytes.
+/// SHA-256 over length-prefixed fields, so that different lists of fields never hash the same bytes.
 pub(crate) struct Hasher(Sha256);
 
 impl Hasher {
@@ -184,7 +182,7 @@ impl Hasher {
         self.text(&canonical_json(value));
     }
 
-    /// The request of a node, without what asks for by-products.
+    /// The request of a node without by-products.
     pub(crate) fn request(&mut self, node: &Node) {
         self.text(&request_without_by_products(node));
     }

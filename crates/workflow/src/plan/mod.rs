@@ -1,23 +1,23 @@
-//! The plan: what will be asked of the service, sealed. Everything here is decided; nothing is a template any more.
+//! The plan: a sealed, acyclic graph of complete requests, and the films made of them. It contains no templates.
 //!
-//! A [`Plan`] can only be made by [`crate::seal`] or read back from its own serialised form, which is checked
-//! again. Invariants: the graph has no cycle; node names are unique; every input's place in its request holds
-//! `null`; every clip of a film is a node or a
-//! choice among nodes; no two films have one name.
+//! A [`Plan`] is made by [`crate::seal`] or deserialized from its own serialized form, which is checked again.
+//!
+//! Invariants: the graph has no cycle; node names are unique; the pointer of every input leads to a `null` in its request; every clip
+//! of a film is a node or a choice among nodes; film names are unique.
 
 mod cell;
 mod edge;
 mod film;
-mod form;
 mod key;
 mod node;
+mod outline;
 mod parts;
 mod pick;
-mod placeholder;
 mod request;
 mod retry;
 mod select;
 mod selection;
+mod serialized;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
@@ -29,16 +29,16 @@ pub use contract::canonical_json;
 pub use self::cell::Cell;
 pub use self::edge::Edge;
 pub use self::film::{Clip, Film};
-pub use self::form::BrokenSeal;
-pub(crate) use self::form::frame_edges;
 pub(crate) use self::key::{Fingerprint, Hasher};
 pub use self::key::{InputIdentity, NodeKey, key};
-pub use self::node::{Frame, Input, Node, Place, Source};
+pub use self::node::{Frame, Input, Location, Node, Source};
 pub use self::parts::{KeyPart, PartChange, PartValue, input_name, key_parts, part_changes};
 pub use self::request::Request;
-pub(crate) use self::request::is_written_the_same;
+pub(crate) use self::request::json_text_eq;
 pub use self::retry::{RetryKinds, RetryOn};
 pub use self::selection::Selection;
+pub use self::serialized::InvalidPlan;
+pub(crate) use self::serialized::frame_edges;
 
 /// The index of a node in its plan: 0 is the first node in file order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl NodeIx {
 
 /// A sealed plan: an acyclic graph of requests in file order, and the films they make.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(into = "form::PlanForm", try_from = "form::PlanForm")]
+#[serde(into = "serialized::SerializedPlan", try_from = "serialized::SerializedPlan")]
 pub struct Plan {
     name: String,
     graph: DiGraph<Node, Edge>,
@@ -76,19 +76,19 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Seals nodes and edges into a plan, or says which invariant they break.
+    /// Seals nodes and edges into a plan, or returns the invariant that they violate.
     pub(crate) fn seal(
         name: String,
         nodes: Vec<Node>,
         edges: impl IntoIterator<Item = (NodeIx, NodeIx, Edge)>,
         films: Vec<Film>,
-    ) -> Result<Self, BrokenSeal> {
+    ) -> Result<Self, InvalidPlan> {
         let mut by_name: Vec<NodeIx> = (0..nodes.len()).map(NodeIx::new).collect();
         by_name.sort_unstable_by_key(|ix| nodes[ix.index()].name.as_str());
         if let Some(twice) =
             by_name.windows(2).find(|two| nodes[two[0].index()].name == nodes[two[1].index()].name)
         {
-            return Err(BrokenSeal::DuplicateName(nodes[twice[0].index()].name.clone()));
+            return Err(InvalidPlan::DuplicateName(nodes[twice[0].index()].name.clone()));
         }
         let mut graph = DiGraph::with_capacity(nodes.len(), 0);
         for node in nodes {
@@ -98,15 +98,15 @@ impl Plan {
         for (from, to, edge) in edges {
             for end in [from, to] {
                 if end.index() >= count {
-                    return Err(BrokenSeal::NoSuchNode(end.index()));
+                    return Err(InvalidPlan::NoSuchNode(end.index()));
                 }
             }
             graph.add_edge(from.graph(), to.graph(), edge);
         }
         let plan = Self { name, ranks: Vec::new(), graph, films, by_name };
-        form::check(&plan)?;
+        serialized::check(&plan)?;
         let seconds = |ix: NodeIx| plan.node(ix).seconds.max(0.0).ceil() as u64;
-        let ranks = plan.longest_paths(seconds).ok_or(BrokenSeal::Cycle)?;
+        let ranks = plan.longest_paths(seconds).ok_or(InvalidPlan::Cycle)?;
         Ok(Self { ranks, ..plan })
     }
 
@@ -139,27 +139,26 @@ impl Plan {
         &self.graph[ix.graph()]
     }
 
-    /// The nodes that must be done before this one: those whose frames it takes and those it `needs`.
-    /// Each once, in file order.
+    /// The nodes that this one depends on: those whose frames it takes and those it `needs`. Each once, in file order.
     #[must_use]
     pub fn predecessors(&self, ix: NodeIx) -> Vec<NodeIx> {
         self.neighbours(ix, Direction::Incoming)
     }
 
-    /// The nodes that wait for this one. Each once, in file order.
+    /// The nodes that depend on this one. Each once, in file order.
     #[must_use]
     pub fn successors(&self, ix: NodeIx) -> Vec<NodeIx> {
         self.neighbours(ix, Direction::Outgoing)
     }
 
-    /// Seconds of video on the longest path from the start of this node to a leaf, itself included, rounded up
-    /// node by node. Long chains first means: highest rank first.
+    /// The length of the critical path from this node to a leaf, itself included, in seconds of video rounded up node by node.
+    /// Nodes with the highest rank are scheduled first.
     #[must_use]
     pub fn rank(&self, ix: NodeIx) -> u64 {
         self.ranks.get(ix.index()).copied().unwrap_or_default()
     }
 
-    /// As [`Plan::rank`], for all nodes in file order, with another measure of a node.
+    /// Like [`Plan::rank`], for all nodes in file order, with another weight of a node.
     #[must_use]
     pub fn ranks_by(&self, measure: impl Fn(NodeIx) -> u64) -> Vec<u64> {
         // A sealed plan has no cycle.
@@ -173,8 +172,7 @@ impl Plan {
         found.ok().map(|at| self.by_name[at])
     }
 
-    /// The films that the nodes make, in the order of the file: none, one, or one for each cell of the workflow's
-    /// own matrix.
+    /// The films in file order; each is repeated for every cell of the workflow's own matrix.
     #[must_use]
     pub fn films(&self) -> &[Film] {
         &self.films
@@ -186,7 +184,7 @@ impl Plan {
         self.graph.node_weights().map(|node| node.seconds).sum()
     }
 
-    /// The edges: from, to, and why. In no promised order.
+    /// The edges (from, to, reason), in unspecified order.
     pub fn edges(&self) -> impl Iterator<Item = (NodeIx, NodeIx, Edge)> + '_ {
         self.graph.edge_references().map(|edge| {
             (NodeIx::new(edge.source().index()), NodeIx::new(edge.target().index()), *edge.weight())
@@ -204,7 +202,7 @@ impl Plan {
         found
     }
 
-    /// Ranks by node, or nothing where the graph has a cycle.
+    /// The weight of the longest path from each node; `None` if the graph has a cycle.
     fn longest_paths(&self, measure: impl Fn(NodeIx) -> u64) -> Option<Vec<u64>> {
         let order = algo::toposort(&self.graph, None).ok()?;
         let mut ranks = vec![0_u64; self.len()];

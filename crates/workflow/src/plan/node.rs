@@ -1,4 +1,4 @@
-//! One node of a plan: a complete request, where its inputs come from, and how it is to be handled.
+//! A node of a plan: a complete request, the sources of its inputs, and how it is to be executed.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,8 +10,7 @@ use serde_json::Value;
 
 use super::{Cell, NodeIx, Request, RetryKinds};
 
-/// One video to be made. What the instances of a shot have in common they share, so that a plan of a hundred thousand fits
-/// into a hundred megabytes.
+/// One video to be made. Equal parts are shared between nodes: a plan of 100,000 takes at most 1.5 KB a node (docs/benchmarks.md).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
@@ -33,42 +32,41 @@ pub struct Node {
     pub model: Arc<str>,
     /// The family that the model belongs to.
     pub family: Family,
-    /// The complete wire request (spec 2.2, 2.4), except that the places of `inputs` hold `null`.
+    /// The complete request as on the wire (spec 2.2, 2.4), with `null` at the pointers of `inputs`.
     pub request: Request,
-    /// What has to be put into the request before it can be sent.
+    /// The values that are filled in before it is sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
-    /// Seconds of video asked for; where the request leaves it to the service, [`crate::UNSTATED_SECONDS`].
+    /// The requested length of the video in seconds; [`crate::DEFAULT_SECONDS`] if the request does not state it.
     pub seconds: f64,
-    /// Sets otherwise identical work apart.
+    /// Distinguishes otherwise identical work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub salt: Option<String>,
-    /// How many nodes before this one, in file order, ask for exactly the same thing: two identical shots are two
-    /// videos.
+    /// The number of earlier nodes, in file order, with the same fingerprint: two identical shots are two videos.
     pub occurrence: u32,
-    /// How often the shot may be attempted in all; 1 is once.
+    /// The maximum number of attempts, the first included.
     pub retry: u32,
-    /// After which failures there is another attempt.
+    /// The failures after which it is retried.
     #[serde(default, skip_serializing_if = "RetryKinds::is_default")]
     pub retry_on: RetryKinds,
-    /// How long one attempt may take before it is let go of.
+    /// The deadline of one attempt, after which its task is detached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
-    /// Where the shot stands in the file.
-    pub place: Place,
+    /// Where the file defines the shot.
+    pub location: Location,
 }
 
-/// Something that has to be put into a request before it is sent.
+/// A value that is filled into a request before it is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// JSON pointer (RFC 6901) of its place in the request.
+    /// JSON pointer (RFC 6901) into the request.
     pub pointer: String,
     /// Where it comes from.
     pub source: Source,
 }
 
-/// Where an input comes from. A URL needs no input: it goes straight into the request.
+/// The source of an input. A URL is not an input: it is part of the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Source {
@@ -107,7 +105,7 @@ pub enum Frame {
 }
 
 impl Source {
-    /// The nodes that have to be done before it is known: the one whose frame it is, or the takes to pick from.
+    /// The nodes that it depends on: the one whose frame it is, or the takes to pick from.
     #[must_use]
     pub fn nodes(&self) -> &[NodeIx] {
         match self {
@@ -118,10 +116,10 @@ impl Source {
     }
 }
 
-/// A place in a workflow file. Line and column are counted from 1, columns in characters.
+/// A location in a workflow file. Lines and columns are counted from 1, columns in characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct Location {
     /// The file as the user named it.
     pub file: Arc<str>,
     /// The line, from 1.
@@ -130,21 +128,21 @@ pub struct Place {
     pub column: usize,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for Location {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
 }
 
 impl Node {
-    /// The request with its inputs filled in: `values[i]` (a URL or a data URI) goes to the place of `inputs[i]`.
-    /// Places without a value stay `null`.
+    /// The request with its inputs filled in: `values[i]` (a URL or a data URI) at the pointer of `inputs[i]`. Inputs without a value
+    /// stay `null`.
     #[must_use]
     pub fn complete(&self, values: &[String]) -> Value {
         let mut request = Value::Object(self.request.to_map());
         for (input, value) in self.inputs.iter().zip(values) {
-            if let Some(place) = request.pointer_mut(&input.pointer) {
-                *place = Value::String(value.clone());
+            if let Some(slot) = request.pointer_mut(&input.pointer) {
+                *slot = Value::String(value.clone());
             }
         }
         request

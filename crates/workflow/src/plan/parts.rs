@@ -1,4 +1,4 @@
-//! The parts of a node's key, told apart: so that it can be said later which of them made it another key.
+//! The parts of a node's key, stored with each attempt so that `explain` can show which of them changed.
 
 use contract::canonical_json;
 use serde::{Deserialize, Serialize};
@@ -7,37 +7,36 @@ use serde_json::{Map, Value};
 use super::key::{Hasher, deciding_fields};
 use super::{InputIdentity, Node};
 
-/// The longest value that is kept, in characters.
+/// Longer values are truncated, in characters.
 const VALUE_CHARS: usize = 1_000;
-/// The longest text without a space that is kept: what is longer is data, not words.
+/// Text with a longer run without whitespace is taken for data and not stored, in bytes.
 const UNBROKEN_CHARS: usize = 200;
-/// Whom a request is made for: nobody's business but the service's.
+/// Parts whose value is never stored: they identify an end user.
 const PRIVATE: [&str; 1] = ["request.user"];
 
-/// One part of a key: a name, a hash that tells two values apart, and the value for people where it may be kept.
+/// One part of a key: its name, a hash of its value, and the value itself if it may be stored.
 ///
-/// A value is bounded text. What carries data or could carry a secret (data URIs, the query of an address, end users) is left
-/// out of it and stands in the hash alone.
+/// A stored value is bounded text without data or possible secrets: data URIs, query strings and end users are only hashed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeyPart {
-    /// What part it is: `service`, `request.prompt`, `request.metadata.content`, `input /image`, `salt`, `take`, `occurrence`.
+    /// The part's name: `service`, `request.prompt`, `request.metadata.content`, `input /image`, `salt`, `take`, `occurrence`.
     pub name: String,
     /// The first 16 hex digits of the SHA-256 of the whole value.
     pub hash: String,
-    /// The value, as far as it may be kept.
+    /// The value, if it may be stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
 }
 
-/// A part that is not what it was.
+/// A part that changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PartChange {
     /// The part's name.
     pub name: String,
-    /// What it was; nothing where there was no such part.
+    /// The old value; `None` if the part is new.
     pub before: Option<PartValue>,
-    /// What it is; nothing where there is no such part any more.
+    /// The new value; `None` if the part was removed.
     pub now: Option<PartValue>,
 }
 
@@ -50,8 +49,7 @@ pub struct PartValue {
     pub value: Option<String>,
 }
 
-/// The parts of a node's key, in a fixed order. `inputs[i]` identifies what goes to the place of `node.inputs[i]`; of what is not known
-/// yet there is no part.
+/// The parts of a node's key, in a fixed order. `inputs[i]` is the identity of `node.inputs[i]`; an unknown identity gives no part.
 #[must_use]
 pub fn key_parts(node: &Node, service_identity: &str, inputs: &[Option<InputIdentity>]) -> Vec<KeyPart> {
     let mut parts = vec![part("service", &Value::from(service_identity))];
@@ -62,7 +60,7 @@ pub fn key_parts(node: &Node, service_identity: &str, inputs: &[Option<InputIden
                     members.iter().map(|(member, value)| part(&format!("request.{name}.{member}"), value)),
                 );
             }
-            // The empty place of an input, which is a part of its own.
+            // An unfilled input, which is a part of its own.
             Value::Null => {}
             value => parts.push(part(&format!("request.{name}"), value)),
         }
@@ -84,8 +82,8 @@ pub fn key_parts(node: &Node, service_identity: &str, inputs: &[Option<InputIden
     parts
 }
 
-/// What differs between two lists of parts, in the order of the later one; what is gone comes last. Parts whose name is among `unknown`
-/// are left out.
+/// The differences between two lists of parts, in the order of the new one; removed parts come last. Parts named in `unknown` are
+/// skipped.
 #[must_use]
 pub fn part_changes(before: &[KeyPart], now: &[KeyPart], unknown: &[String]) -> Vec<PartChange> {
     let value = |part: &KeyPart| PartValue { hash: part.hash.clone(), value: part.value.clone() };
@@ -110,7 +108,7 @@ pub fn part_changes(before: &[KeyPart], now: &[KeyPart], unknown: &[String]) -> 
     changes
 }
 
-/// The name of the part that an input is.
+/// The name of an input's part.
 #[must_use]
 pub fn input_name(pointer: &str) -> String {
     format!("input {pointer}")
@@ -124,7 +122,7 @@ fn part(name: &str, value: &Value) -> KeyPart {
     KeyPart { name: name.to_owned(), hash, value }
 }
 
-/// A value as text that may be kept, or nothing.
+/// A value as text that may be stored, if any.
 fn shown(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => keepable(text)?,
@@ -148,7 +146,7 @@ fn harmless(value: &Value) -> Option<Value> {
     })
 }
 
-/// Words as they are, an address without what may be a secret in it; nothing for data.
+/// Plain text unchanged, a URL without credentials, query and fragment; `None` for data.
 fn keepable(text: &str) -> Option<String> {
     let lower = text.trim_start().get(..8).unwrap_or(text).to_ascii_lowercase();
     if lower.starts_with("data:") || text.split_whitespace().any(|word| word.len() > UNBROKEN_CHARS) {
@@ -171,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_words_and_never_data_or_secrets() {
+    fn key_part_values_omit_data_and_secrets() {
         assert_eq!(shown(&json!("a pier")), Some("a pier".to_owned()));
         assert_eq!(shown(&json!(5)), Some("5".to_owned()));
         assert_eq!(shown(&json!("data:image/png;base64,AAAA")), None);
@@ -192,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_appeared_or_went_is_found() {
+    fn part_changes_lists_changed_added_and_removed_parts() {
         let parts = |list: &[(&str, i64)]| -> Vec<KeyPart> {
             list.iter().map(|(name, value)| part(name, &json!(value))).collect()
         };

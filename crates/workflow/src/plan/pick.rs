@@ -1,15 +1,14 @@
-//! Choices among takes that nobody has made yet.
+//! Open picks: groups of takes of which none is picked yet.
 
 use super::{Clip, Node, NodeIx, Plan, Source};
 
 impl Plan {
-    /// The takes among which somebody has to choose before this node can begin, group by group.
+    /// The groups of takes of which one has to be picked before this node can start.
     pub fn unpicked(&self, ix: NodeIx) -> impl Iterator<Item = &[NodeIx]> {
         self.node(ix).unpicked()
     }
 
-    /// All groups of takes among which somebody has to choose, for the sake of a node or a film. Each once, in the order of
-    /// the file.
+    /// All groups of takes of which a node or a film needs one picked. Each once, in file order.
     #[must_use]
     pub fn open_picks(&self) -> Vec<&[NodeIx]> {
         let by_nodes = self.nodes().flat_map(|(_, node)| node.unpicked());
@@ -23,7 +22,7 @@ impl Plan {
         groups
     }
 
-    /// What a group of takes is called: the name of each without its `#number`.
+    /// The name of a group of takes: the name of each without its `#number`.
     #[must_use]
     pub fn takes_name(&self, takes: &[NodeIx]) -> &str {
         takes.first().map_or("", |first| self.node(*first).name_without_take())

@@ -1,4 +1,4 @@
-//! A request as a plan keeps it: like requests share their field names and the values that they have in common.
+//! The request of a node. Field names and equal values are shared between the requests of a plan.
 
 use std::ops::Index;
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use serde_json::{Map, Value};
 
 /// The fields of a request (spec 2.2, 2.4), in the contract's order, each name once.
 ///
-/// It reads like a map of JSON values. A plan of many instances holds each value that they have in common once.
+/// It reads like a map of JSON values.
 #[derive(Clone, Debug)]
 pub struct Request {
     names: Arc<[Arc<str>]>,
-    /// As many as there are names.
+    /// Invariant: as many as there are names.
     values: Box<[Arc<Value>]>,
 }
 
 impl Request {
-    /// `values[i]` under `names[i]`; what has no counterpart is left out.
+    /// A request with `values[i]` under `names[i]`; surplus names or values are dropped.
     pub(crate) fn new(names: Arc<[Arc<str>]>, values: Vec<Arc<Value>>) -> Self {
         if names.len() == values.len() {
             return Self { names, values: values.into_boxed_slice() };
@@ -81,7 +81,7 @@ impl From<Map<String, Value>> for Request {
     }
 }
 
-/// The value of a field that is known to be there.
+/// The value of a field that must exist.
 ///
 /// # Panics
 /// There is no such field.
@@ -114,18 +114,18 @@ impl<'de> Deserialize<'de> for Request {
     }
 }
 
-/// Whether two values are written the same: equal, members in the same order, and no zero with another sign.
-pub(crate) fn is_written_the_same(one: &Value, other: &Value) -> bool {
+/// Whether the JSON texts of two values are equal: equal values, members in the same order, zeros of the same sign.
+pub(crate) fn json_text_eq(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(a), Value::Number(b)) => {
             a == b && (!a.is_f64() || a.as_f64().map(f64::to_bits) == b.as_f64().map(f64::to_bits))
         }
         (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_written_the_same(a, b))
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| json_text_eq(a, b))
         }
         (Value::Object(a), Value::Object(b)) => {
             a.len() == b.len()
-                && a.iter().zip(b).all(|((name, a), (other, b))| name == other && is_written_the_same(a, b))
+                && a.iter().zip(b).all(|((name, a), (other, b))| name == other && json_text_eq(a, b))
         }
         (one, other) => one == other,
     }
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_reads_like_the_map_that_it_came_from() {
+    fn request_from_map_reads_like_the_map() {
         let whole =
             json!({"prompt": "x", "metadata": {"content": [{"image_url": {"url": null}}]}, "a/b": [1]});
         let map = whole.as_object().cloned().unwrap_or_default();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_the_same_is_the_same_text() {
+    fn json_text_eq_agrees_with_serialized_text() {
         let values = [
             json!(0.0),
             json!(-0.0),
@@ -176,7 +176,7 @@ mod tests {
         for one in &values {
             for other in &values {
                 let (text, other_text) = (one.to_string(), other.to_string());
-                assert_eq!(is_written_the_same(one, other), text == other_text, "{text} {other_text}");
+                assert_eq!(json_text_eq(one, other), text == other_text, "{text} {other_text}");
             }
         }
     }

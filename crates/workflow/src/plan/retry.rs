@@ -1,34 +1,34 @@
-//! Which failures a shot's `retry` pays for again.
+//! The failures after which a shot's `retry` submits another task.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A failure after which another attempt is another task, to be paid for, and may end better. What is unsafe or useless to repeat has
-/// no place here.
+/// A failure after which another task may succeed. Each retry is paid for; failures after which a retry is unsafe or useless are not
+/// listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RetryOn {
-    /// The service failed the task for a reason of its own.
+    /// The service failed the task for an internal reason.
     Failed,
-    /// The service failed the task because of passing trouble, and says so.
+    /// The service failed the task with an error that it reports as transient.
     Transient,
     /// Moderation withheld the finished video.
     OutputModerated,
-    /// What was downloaded was no whole video at any try.
+    /// Every download was corrupt or incomplete.
     Corrupt,
-    /// The service lost the task, or its video, before that was fetched.
+    /// The task or its video expired before the download.
     Expired,
 }
 
 impl RetryOn {
-    /// All of them, in the order in which they are listed.
+    /// All kinds, in the order in which they are listed in messages.
     pub const ALL: [Self; 5] =
         [Self::Failed, Self::Transient, Self::OutputModerated, Self::Corrupt, Self::Expired];
 
-    /// The word that stands for it in the file.
+    /// The name in the file.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Failed => "failed",
             Self::Transient => "transient",
@@ -43,23 +43,23 @@ impl RetryOn {
     }
 }
 
-/// A set of failures. Where the file names none: those after which a service made no video that anyone could have.
+/// A set of failures. The default is every failure after which the service delivered no video.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RetryKinds(u8);
 
 impl RetryKinds {
-    /// Whether a failure is among them.
+    /// Whether the set contains a failure.
     #[must_use]
     pub fn contains(self, kind: RetryOn) -> bool {
         self.0 & kind.bit() != 0
     }
 
-    /// Those that are among them.
+    /// The failures in the set.
     pub fn iter(self) -> impl Iterator<Item = RetryOn> {
         RetryOn::ALL.into_iter().filter(move |kind| self.contains(*kind))
     }
 
-    /// Whether the file leaves them as they are.
+    /// Whether this is the default set.
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()

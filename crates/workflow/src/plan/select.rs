@@ -1,4 +1,4 @@
-//! Which nodes a person means by a name.
+//! Selects nodes by name patterns from the command line.
 
 use std::collections::BTreeSet;
 
@@ -6,23 +6,23 @@ use super::{NodeIx, Plan};
 use crate::diagnostic::{did_you_mean, visible};
 
 impl Plan {
-    /// The nodes that a name stands for, in file order: an instance (`harbor@lens=24mm,seed=1#2`), a shot with all its instances
+    /// The nodes that a pattern matches, in file order: an instance (`harbor@lens=24mm,seed=1#2`), a shot with all its instances
     /// (`harbor`), or those of its instances that have some values of the matrix (`harbor@lens=24mm`) or a take (`harbor#2`).
     ///
     /// # Errors
-    /// Nothing is named so; in words, with the nearest name.
+    /// No node matches; the message suggests the nearest name.
     pub fn select(&self, name: &str) -> Result<Vec<NodeIx>, String> {
         if let Some(exactly) = self.find(name) {
             return Ok(vec![exactly]);
         }
-        let wanted = Name::of(name);
+        let pattern = NamePattern::parse(name);
         let found: Vec<NodeIx> = self
             .nodes()
             .filter(|(_, node)| {
-                let has = Name::of(&node.name);
-                has.shot == wanted.shot
-                    && wanted.cell.is_subset(&has.cell)
-                    && (wanted.take.is_none() || wanted.take == has.take)
+                let name = NamePattern::parse(&node.name);
+                name.shot == pattern.shot
+                    && pattern.cell.is_subset(&name.cell)
+                    && (pattern.take.is_none() || pattern.take == name.take)
             })
             .map(|(ix, _)| ix)
             .collect();
@@ -30,29 +30,29 @@ impl Plan {
             return Ok(found);
         }
         let shots: BTreeSet<&str> = self.nodes().map(|(_, node)| &*node.shot).collect();
-        let help = if shots.contains(wanted.shot) {
+        let help = if shots.contains(pattern.shot) {
             let instances: Vec<&str> = self
                 .nodes()
-                .filter(|(_, node)| *node.shot == *wanted.shot)
+                .filter(|(_, node)| *node.shot == *pattern.shot)
                 .map(|(_, node)| node.name.as_str())
                 .collect();
             did_you_mean(name, instances.iter().copied())
-                .unwrap_or_else(|| format!("`{}` has instances such as `{}`", wanted.shot, instances[0]))
+                .unwrap_or_else(|| format!("`{}` has instances such as `{}`", pattern.shot, instances[0]))
         } else {
-            did_you_mean(wanted.shot, shots).unwrap_or_else(|| "`runner plan` lists them all".to_owned())
+            did_you_mean(pattern.shot, shots).unwrap_or_else(|| "`runner plan` lists them all".to_owned())
         };
         Err(format!("no shot is named `{}`: {help}", visible(name)))
     }
 }
 
-struct Name<'a> {
+struct NamePattern<'a> {
     shot: &'a str,
     cell: BTreeSet<&'a str>,
     take: Option<&'a str>,
 }
 
-impl<'a> Name<'a> {
-    fn of(text: &'a str) -> Self {
+impl<'a> NamePattern<'a> {
+    fn parse(text: &'a str) -> Self {
         let (rest, take) = text.split_once('#').map_or((text, None), |(rest, take)| (rest, Some(take)));
         let (shot, cell) = rest.split_once('@').map_or((rest, ""), |(shot, cell)| (shot, cell));
         Self { shot, cell: cell.split(',').filter(|value| !value.is_empty()).collect(), take }

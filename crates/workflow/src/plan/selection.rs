@@ -1,4 +1,4 @@
-//! Which of a plan's nodes a run is to make. All others are reused where they are made, and never submitted.
+//! The selection of a run: the nodes that it may submit. All others are reused if they are completed, and never submitted.
 
 use std::collections::BTreeSet;
 
@@ -11,26 +11,26 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Exactly these nodes. What they need has to be made already: see [`Selection::missing`].
+    /// Exactly these nodes. Their dependencies must be completed: see [`Selection::missing`].
     #[must_use]
     pub fn only(nodes: impl IntoIterator<Item = NodeIx>) -> Self {
         Self { nodes: nodes.into_iter().collect() }
     }
 
-    /// These nodes, all that depends on them, and all that these need.
+    /// These nodes, all dependents, and all dependencies of those.
     #[must_use]
     pub fn from(plan: &Plan, nodes: impl IntoIterator<Item = NodeIx>) -> Self {
         let with_what_depends = Self::only(nodes).with_downstream(plan);
         Self { nodes: closure(with_what_depends.nodes, |node| plan.predecessors(node)) }
     }
 
-    /// The same, and all that depends on it.
+    /// The selection with all dependents.
     #[must_use]
     pub fn with_downstream(self, plan: &Plan) -> Self {
         Self { nodes: closure(self.nodes, |node| plan.successors(node)) }
     }
 
-    /// Whether a node is among them.
+    /// Whether a node is selected.
     #[must_use]
     pub fn contains(&self, node: NodeIx) -> bool {
         self.nodes.contains(&node)
@@ -41,19 +41,19 @@ impl Selection {
         self.nodes.iter().copied()
     }
 
-    /// How many there are.
+    /// The number of nodes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether nothing is selected.
+    /// Whether the selection is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// What is needed directly, is not among the selected nodes and is not made: each with the first node that needs it, in file order.
+    /// Direct dependencies that are neither selected nor completed, each with the first node that depends on it, in file order.
     #[must_use]
     pub fn missing(&self, plan: &Plan, is_made: impl Fn(NodeIx) -> bool) -> Vec<(NodeIx, NodeIx)> {
         let mut found = BTreeSet::new();
@@ -70,7 +70,7 @@ impl Selection {
     }
 }
 
-/// `nodes` and all that `next` leads to from them.
+/// The transitive closure of `nodes` under `next`.
 fn closure(nodes: BTreeSet<NodeIx>, next: impl Fn(NodeIx) -> Vec<NodeIx>) -> BTreeSet<NodeIx> {
     let mut open: Vec<NodeIx> = nodes.iter().copied().collect();
     let mut found = nodes;

@@ -129,7 +129,7 @@ fn template() -> Value {
 }
 
 fn retry_on() -> Value {
-    serde_json::json!({ "enum": crate::plan::RetryOn::ALL.map(crate::plan::RetryOn::word) })
+    serde_json::json!({ "enum": crate::plan::RetryOn::ALL.map(crate::plan::RetryOn::as_str) })
 }
 
 fn medium() -> Value {

@@ -1,4 +1,4 @@
-//! The template language: which filters, functions and tests there are.
+//! The template environment: filters, functions, tests and limits.
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, filters, functions, tests};
@@ -39,7 +39,7 @@ pub(super) const FILTERS: [&str; 29] = [
     "upper",
 ];
 
-/// An environment for templates that live as long as the workflow.
+/// An environment for templates that borrow from the workflow.
 pub(crate) fn environment<'source>() -> Environment<'source> {
     let mut env = Environment::empty();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -100,7 +100,7 @@ mod listing {
     use super::*;
 
     #[test]
-    fn every_filter_that_is_suggested_exists() {
+    fn suggested_filters_exist() {
         let env = environment();
         for name in FILTERS {
             let rendered = env.render_str(&format!("{{{{ x | {name} }}}}"), ());

@@ -1,19 +1,19 @@
-//! Filters of the trade, and bounded versions of those of minijinja that make text grow.
+//! Additional filters, and bounded versions of minijinja's filters that can grow text.
 
 use minijinja::value::{Kwargs, Value};
 use minijinja::{Error, ErrorKind};
 
 use crate::limits;
 
-fn refuse(message: impl Into<String>) -> Error {
+fn invalid_operation(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidOperation, message.into())
 }
 
 fn too_large() -> Error {
-    refuse(format!("this makes more than {} KiB of text", limits::MAX_RENDERED_BYTES / 1024))
+    invalid_operation(format!("this makes more than {} KiB of text", limits::MAX_RENDERED_BYTES / 1024))
 }
 
-/// Text as part of a name: lower-case ASCII letters and digits, everything else as single dashes.
+/// Text as part of a name: lower-case ASCII letters and digits, each run of other characters as one dash.
 pub(crate) fn slug(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -35,19 +35,22 @@ pub(super) fn slug_filter(value: &Value) -> String {
 /// `| times(n)`: a number, multiplied.
 pub(super) fn times(value: &Value, factor: &Value) -> Result<Value, Error> {
     if let (Some(a), Some(b)) = (value.as_i64(), factor.as_i64()) {
-        return a.checked_mul(b).map(Value::from).ok_or_else(|| refuse("the product is too large"));
+        return a
+            .checked_mul(b)
+            .map(Value::from)
+            .ok_or_else(|| invalid_operation("the product is too large"));
     }
     match (f64::try_from(value.clone()), f64::try_from(factor.clone())) {
         (Ok(a), Ok(b)) if (a * b).is_finite() => Ok(Value::from(a * b)),
-        _ => Err(refuse("`times` multiplies numbers")),
+        _ => Err(invalid_operation("`times` multiplies numbers")),
     }
 }
 
 /// `| join(", ")`: the items of a list as one text.
 pub(super) fn join(value: &Value, separator: Option<&str>) -> Result<String, Error> {
     let mut out = String::new();
-    for (at, item) in value.try_iter()?.enumerate() {
-        if at > 0 {
+    for (index, item) in value.try_iter()?.enumerate() {
+        if index > 0 {
             out.push_str(separator.unwrap_or_default());
         }
         match item.as_str() {
@@ -70,20 +73,20 @@ pub(super) fn replace(value: &str, from: &str, to: &str) -> Result<String, Error
     Ok(value.replace(from, to))
 }
 
-/// `| shuffle(seed)`: a list in an order that only the seed decides, the same on every machine.
+/// `| shuffle(seed)`: a pseudo-random permutation of a list that depends on the seed only.
 pub(super) fn shuffle(value: &Value, seed: i64) -> Result<Value, Error> {
     let mut items: Vec<Value> = value.try_iter()?.take(limits::MAX_CSV_ROWS + 1).collect();
     if items.len() > limits::MAX_CSV_ROWS {
-        return Err(refuse(format!("`shuffle` takes at most {} items", limits::MAX_CSV_ROWS)));
+        return Err(invalid_operation(format!("`shuffle` takes at most {} items", limits::MAX_CSV_ROWS)));
     }
     let mut state = seed as u64;
-    for at in (1..items.len()).rev() {
-        items.swap(at, (next_random(&mut state) % (at as u64 + 1)) as usize);
+    for index in (1..items.len()).rev() {
+        items.swap(index, (next_random(&mut state) % (index as u64 + 1)) as usize);
     }
     Ok(Value::from(items))
 }
 
-/// `SplitMix64`: small, well known, the same everywhere.
+/// `SplitMix64` (Steele, Lea and Flood 2014).
 fn next_random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;
@@ -97,7 +100,7 @@ fn next_random(state: &mut u64) -> u64 {
 pub(super) fn csv(text: &str, kwargs: Kwargs) -> Result<Value, Error> {
     let header: Option<bool> = kwargs.get("header")?;
     kwargs.assert_all_used()?;
-    let mut rows = csv_rows(text).map_err(refuse)?;
+    let mut rows = csv_rows(text).map_err(invalid_operation)?;
     if header == Some(false) {
         return Ok(rows.into_iter().map(Value::from).collect());
     }
@@ -106,10 +109,13 @@ pub(super) fn csv(text: &str, kwargs: Kwargs) -> Result<Value, Error> {
     }
     let names = rows.remove(0);
     let mut maps = Vec::with_capacity(rows.len());
-    for (at, row) in rows.into_iter().enumerate() {
+    for (index, row) in rows.into_iter().enumerate() {
         if row.len() != names.len() {
             let (row, names) = (row.len(), names.len());
-            return Err(refuse(format!("row {} has {row} cells, the first line names {names}", at + 2)));
+            return Err(invalid_operation(format!(
+                "row {} has {row} cells, the first line names {names}",
+                index + 2
+            )));
         }
         maps.push(Value::from_pairs(names.iter().cloned().zip(row.into_iter().map(Value::from))));
     }
@@ -168,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slugs_are_plain_names() {
+    fn slug_keeps_ascii_letters_and_digits() {
         assert_eq!(slug("35 mm film, Overcast!"), "35-mm-film-overcast");
         assert_eq!(slug("—"), "");
     }
@@ -189,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn shuffling_depends_on_the_seed_alone() {
+    fn shuffle_is_deterministic_by_seed() {
         let list = Value::from((0..10).collect::<Vec<i64>>());
         let once = shuffle(&list, 7).unwrap().to_string();
         assert_eq!(once, shuffle(&list, 7).unwrap().to_string());

@@ -1,4 +1,4 @@
-//! Renders the templates in a value, and places their errors in the file.
+//! Renders the templates in a value, and maps their errors to spans in the file.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -10,51 +10,51 @@ use minijinja::{Environment, Error, ErrorKind, Expression, Template, Value};
 use serde_json::Value as Json;
 
 use super::environment::FILTERS;
-use super::scan::{self, Refusal, Shape};
+use super::scan::{self, ScanError, Shape};
 use super::scope::Scope;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::limits;
 use crate::source::{Source, Span};
 use crate::yaml::{Key, Yaml, YamlValue};
 
-/// Compiles each template once and renders it for as many instances as there are.
+/// Compiles each template once and renders it for every instance.
 pub(crate) struct Templates<'w> {
     env: &'w Environment<'w>,
     source: &'w Source,
-    /// By address and length: the texts belong to the workflow and do not move.
+    /// By address and length: the texts are borrowed from the workflow and do not move.
     compiled: RefCell<HashMap<(usize, usize), Rc<Compiled<'w>>>>,
-    made: Cell<usize>,
+    rendered_bytes: Cell<usize>,
 }
 
 enum Compiled<'w> {
     Plain,
     Expression { expression: Expression<'w, 'w>, start: usize },
     Text(Template<'w, 'w>),
-    Broken(Trouble),
+    Broken(TemplateError),
 }
 
-/// What is wrong with a template.
+/// An error in a template.
 #[derive(Clone, Debug)]
-struct Trouble {
+struct TemplateError {
     code: &'static str,
     message: String,
-    /// Where in the text, as far as known.
+    /// The byte range in the text, if known.
     range: Option<Range<usize>>,
     help: Option<String>,
 }
 
 impl<'w> Templates<'w> {
     pub(crate) fn new(env: &'w Environment<'w>, source: &'w Source) -> Self {
-        Self { env, source, compiled: RefCell::default(), made: Cell::new(0) }
+        Self { env, source, compiled: RefCell::default(), rendered_bytes: Cell::new(0) }
     }
 
-    /// A value with all its templates rendered; nothing where one of them fails, which is reported.
+    /// A value with all its templates rendered; `None` if one fails, which is reported.
     pub(crate) fn render(&self, value: &'w Yaml, scope: &Scope, problems: &mut Problems) -> Option<Yaml> {
         let context = scope.context();
         self.render_in(value, scope, &context, problems)
     }
 
-    /// Like [`Self::render`], for callers who need no places.
+    /// Like [`Self::render`], without spans.
     pub(crate) fn json(&self, value: &'w Yaml, scope: &Scope, problems: &mut Problems) -> Option<Json> {
         match &value.value {
             YamlValue::Text(text) => self.text_to_json(text, value.span, scope, &scope.context(), problems),
@@ -89,7 +89,7 @@ impl<'w> Templates<'w> {
         }
     }
 
-    /// The value of an expression that may stand with or without braces, as in `when`.
+    /// The value of an expression with or without braces, as in `when`.
     pub(crate) fn evaluate(
         &self,
         text: &'w str,
@@ -103,9 +103,9 @@ impl<'w> Templates<'w> {
         if uses_broken(&format!("{{{{{text}}}}}"), scope) {
             return None;
         }
-        let result = scan::scan_expression(text).map_err(Trouble::from).and_then(|()| {
+        let result = scan::scan_expression(text).map_err(TemplateError::from).and_then(|()| {
             let expression =
-                self.env.compile_expression(text).map_err(|error| Trouble::new(&error, 0, scope))?;
+                self.env.compile_expression(text).map_err(|error| TemplateError::new(&error, 0, scope))?;
             eval(&expression, text, 0, scope, &scope.context())
         });
         self.reported(result, text, span, problems)
@@ -136,7 +136,7 @@ impl<'w> Templates<'w> {
         let compiled = self.compiled(text, scope);
         let result = match &*compiled {
             Compiled::Plain => return Some(Json::String(text.to_owned())),
-            Compiled::Broken(trouble) => Err(trouble.clone()),
+            Compiled::Broken(error) => Err(error.clone()),
             Compiled::Expression { expression, start } => eval(expression, text, *start, scope, context),
             Compiled::Text(template) => self.write(template, scope, context),
         };
@@ -148,7 +148,7 @@ impl<'w> Templates<'w> {
         if let Some(compiled) = self.compiled.borrow().get(&address) {
             return Rc::clone(compiled);
         }
-        let broken = |error: &Error, start| Compiled::Broken(Trouble::new(error, start, scope));
+        let broken = |error: &Error, start| Compiled::Broken(TemplateError::new(error, start, scope));
         let compiled = Rc::new(match scan::scan(text) {
             Err(refusal) => Compiled::Broken(refusal.into()),
             Ok(Shape::Plain) => Compiled::Plain,
@@ -165,19 +165,26 @@ impl<'w> Templates<'w> {
         compiled
     }
 
-    fn write(&self, template: &Template<'_, '_>, scope: &Scope, context: &Value) -> Result<Json, Trouble> {
-        let mut out = Bounded { text: Vec::new(), full: false };
+    fn write(
+        &self,
+        template: &Template<'_, '_>,
+        scope: &Scope,
+        context: &Value,
+    ) -> Result<Json, TemplateError> {
+        let mut out = BoundedWriter { text: Vec::new(), full: false };
         let written = template.render_captured_to(context, &mut out).map(|_| ());
         if out.full {
-            return Err(Trouble::limit(format!(
+            return Err(TemplateError::limit(format!(
                 "this makes more than {} KiB of text",
                 limits::MAX_RENDERED_BYTES / 1024
             )));
         }
-        written.map_err(|error| Trouble::new(&error, 0, scope))?;
-        self.made.set(self.made.get().saturating_add(out.text.len()));
-        if self.made.get() > limits::MAX_TOTAL_RENDERED_BYTES {
-            return Err(Trouble::limit("the templates of this file together make too much text".to_owned()));
+        written.map_err(|error| TemplateError::new(&error, 0, scope))?;
+        self.rendered_bytes.set(self.rendered_bytes.get().saturating_add(out.text.len()));
+        if self.rendered_bytes.get() > limits::MAX_TOTAL_RENDERED_BYTES {
+            return Err(TemplateError::limit(
+                "the templates of this file together make too much text".to_owned(),
+            ));
         }
         Ok(Json::String(
             String::from_utf8(out.text)
@@ -187,21 +194,20 @@ impl<'w> Templates<'w> {
 
     fn reported<T>(
         &self,
-        result: Result<T, Trouble>,
+        result: Result<T, TemplateError>,
         text: &str,
         span: Span,
         problems: &mut Problems,
     ) -> Option<T> {
         match result {
             Ok(value) => Some(value),
-            Err(trouble) => {
-                // An expression without braces is all code: what the message names stands somewhere in it.
+            Err(error) => {
+                // An expression without braces is code as a whole: the quoted name is searched in all of it.
                 let bare = (!scan::has_template(text)).then_some(0..text.len());
-                let range =
-                    trouble.range.clone().or(bare).map(|range| narrowed(text, range, &trouble.message));
+                let range = error.range.clone().or(bare).map(|range| narrowed(text, range, &error.message));
                 let place = range.and_then(|range| locate(self.source, span, text, range));
-                let mut diagnostic = Diagnostic::error(trouble.code, place.unwrap_or(span), trouble.message);
-                diagnostic.help = trouble.help;
+                let mut diagnostic = Diagnostic::error(error.code, place.unwrap_or(span), error.message);
+                diagnostic.help = error.help;
                 problems.push(diagnostic);
                 None
             }
@@ -220,22 +226,22 @@ fn eval(
     start: usize,
     scope: &Scope,
     context: &Value,
-) -> Result<Json, Trouble> {
-    let value = expression.eval(context).map_err(|error| Trouble::new(&error, start, scope))?;
+) -> Result<Json, TemplateError> {
+    let value = expression.eval(context).map_err(|error| TemplateError::new(&error, start, scope))?;
     if value.is_undefined() {
         let inner = text[start..].trim_end().trim_end_matches('}').trim_end_matches(['-', '+']);
         let name = inner.trim();
         let at = start + inner.find(name).unwrap_or_default();
-        return Err(Trouble::undefined(name, Some(at..at + name.len()), scope));
+        return Err(TemplateError::undefined(name, Some(at..at + name.len()), scope));
     }
-    let json = serde_json::to_value(&value).map_err(|_| Trouble {
+    let json = serde_json::to_value(&value).map_err(|_| TemplateError {
         code: "template-error",
         message: "this has no value that a file could hold".to_owned(),
         range: None,
         help: None,
     })?;
     if size(&json) > limits::MAX_RENDERED_BYTES {
-        return Err(Trouble::limit(format!(
+        return Err(TemplateError::limit(format!(
             "this makes more than {} KiB",
             limits::MAX_RENDERED_BYTES / 1024
         )));
@@ -243,7 +249,7 @@ fn eval(
     Ok(json)
 }
 
-/// Roughly how many bytes a value takes.
+/// The approximate size of a value in bytes.
 fn size(value: &Json) -> usize {
     match value {
         Json::String(text) => text.len(),
@@ -253,13 +259,13 @@ fn size(value: &Json) -> usize {
     }
 }
 
-/// Takes text up to the bound and then stops the template.
-struct Bounded {
+/// A writer that fails once [`limits::MAX_RENDERED_BYTES`] are exceeded, which stops the template.
+struct BoundedWriter {
     text: Vec<u8>,
     full: bool,
 }
 
-impl io::Write for Bounded {
+impl io::Write for BoundedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.text.len() + bytes.len() > limits::MAX_RENDERED_BYTES {
             self.full = true;
@@ -274,8 +280,8 @@ impl io::Write for Bounded {
     }
 }
 
-impl From<Refusal> for Trouble {
-    fn from(refusal: Refusal) -> Self {
+impl From<ScanError> for TemplateError {
+    fn from(refusal: ScanError) -> Self {
         Self {
             code: refusal.code,
             message: refusal.message,
@@ -285,8 +291,8 @@ impl From<Refusal> for Trouble {
     }
 }
 
-impl Trouble {
-    /// An error of minijinja's; `start` is where the compiled part begins in the text.
+impl TemplateError {
+    /// An error of minijinja; `start` is the offset of the compiled part in the text.
     fn new(error: &Error, start: usize, scope: &Scope) -> Self {
         let range = error.range().map(|range| range.start + start..range.end + start);
         let detail = error.detail().unwrap_or_default();
@@ -345,28 +351,28 @@ fn worded(error: &Error, detail: &str) -> String {
     if detail.is_empty() { format!("the template fails: {:?}", error.kind()) } else { detail.to_owned() }
 }
 
-/// The part of a range that the message names in backquotes, where it does.
+/// The part of a range that the message quotes in backquotes, if it does.
 fn narrowed(text: &str, range: Range<usize>, message: &str) -> Range<usize> {
     let Some(name) = message.split('`').nth(1).filter(|name| !name.is_empty()) else { return range };
-    match text.get(range.clone()).and_then(|words| words.find(name)) {
+    match text.get(range.clone()).and_then(|identifiers| identifiers.find(name)) {
         Some(at) => range.start + at..range.start + at + name.len(),
         None => range,
     }
 }
 
-/// Where a part of a value stands in the file. A value that is written as it reads, plain or in quotes, is followed
-/// letter by letter; through escapes and folded lines, the same occurrence of the same words is looked for.
+/// The span of a part of a value. A value whose source text is identical is mapped by offset; with escapes or folded lines, the same
+/// occurrence of the same text is searched in the source.
 fn locate(source: &Source, span: Span, text: &str, range: Range<usize>) -> Option<Span> {
-    let words = text.get(range.clone())?;
+    let identifiers = text.get(range.clone())?;
     let written = source.slice(span);
     if let Some(offset) = written.find(text) {
         let start = span.start() + offset + range.start;
-        return Some(Span::new(start, start + words.len()));
+        return Some(Span::new(start, start + identifiers.len()));
     }
-    if words.trim().is_empty() {
+    if identifiers.trim().is_empty() {
         return None;
     }
-    let which = text.get(..range.start)?.matches(words).count();
-    let (offset, _) = written.match_indices(words).nth(which)?;
-    Some(Span::new(span.start() + offset, span.start() + offset + words.len()))
+    let which = text.get(..range.start)?.matches(identifiers).count();
+    let (offset, _) = written.match_indices(identifiers).nth(which)?;
+    Some(Span::new(span.start() + offset, span.start() + offset + identifiers.len()))
 }

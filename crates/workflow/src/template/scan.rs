@@ -1,24 +1,23 @@
-//! Looks at a template before minijinja does: is it one expression or text with holes, and does it stay within
-//! the language.
+//! Scans a template before it is compiled: classifies it and rejects what the language does not have.
 
 use std::ops::Range;
 
 use crate::limits;
 
-/// What a text is.
+/// The shape of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// No template at all.
+    /// Not a template.
     Plain,
-    /// Exactly one `{{ expression }}`, whose value keeps its type; the expression's range.
+    /// Exactly one `{{ expression }}`, whose value keeps its type; the range of the expression.
     Expression(Range<usize>),
-    /// Text with holes; its value is text.
+    /// Text with interpolations; its value is a string.
     Text,
 }
 
-/// Why a template is not taken.
+/// Why a template is rejected.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct ScanError {
     pub(super) code: &'static str,
     pub(super) range: Range<usize>,
     pub(super) message: String,
@@ -27,17 +26,17 @@ pub(super) struct Refusal {
 
 const TAGS: [&str; 8] = ["if", "elif", "else", "endif", "for", "endfor", "raw", "endraw"];
 
-/// Whether a text holds anything that a template would replace.
+/// Whether a text contains template syntax.
 pub(crate) fn has_template(text: &str) -> bool {
     text.contains("{{") || text.contains("{%") || text.contains("{#")
 }
 
-pub(super) fn scan(text: &str) -> Result<Shape, Refusal> {
+pub(super) fn scan(text: &str) -> Result<Shape, ScanError> {
     if !has_template(text) {
         return Ok(Shape::Plain);
     }
     if text.len() > limits::MAX_TEMPLATE_BYTES {
-        return Err(Refusal {
+        return Err(ScanError {
             code: "template-limit",
             range: 0..0,
             message: format!("this template is longer than {} KiB", limits::MAX_TEMPLATE_BYTES / 1024),
@@ -48,7 +47,7 @@ pub(super) fn scan(text: &str) -> Result<Shape, Refusal> {
     let regions = regions(text);
     let joins: usize = regions.iter().map(|region| region.joins).sum();
     if joins > limits::MAX_TEMPLATE_CONCATS {
-        return Err(Refusal {
+        return Err(ScanError {
             code: "template-limit",
             range: 0..0,
             message: format!(
@@ -59,7 +58,7 @@ pub(super) fn scan(text: &str) -> Result<Shape, Refusal> {
         });
     }
     if let Some(star) = regions.iter().find_map(|region| region.star) {
-        return Err(Refusal {
+        return Err(ScanError {
             code: "template-syntax",
             range: star..star + 1,
             message: "`*` is not available in templates".to_owned(),
@@ -69,25 +68,25 @@ pub(super) fn scan(text: &str) -> Result<Shape, Refusal> {
     Ok(whole_expression(text, &regions).map_or(Shape::Text, Shape::Expression))
 }
 
-/// The same bounds for an expression that stands without braces, as in `when: look == 'noir'`.
-pub(super) fn scan_expression(text: &str) -> Result<(), Refusal> {
+/// Scans an expression without braces, as in `when: look == 'noir'`.
+pub(super) fn scan_expression(text: &str) -> Result<(), ScanError> {
     let wrapped = format!("{{{{{text}}}}}");
-    let shift = |refusal: Refusal| Refusal {
+    let shift = |refusal: ScanError| ScanError {
         range: refusal.range.start.saturating_sub(2)..refusal.range.end.saturating_sub(2),
         ..refusal
     };
     scan(&wrapped).map(|_| ()).map_err(shift)
 }
 
-/// Every tag there is must be one that is allowed; also inside literal text, where it could only confuse.
-fn tags(text: &str) -> Result<(), Refusal> {
-    for (at, _) in text.match_indices("{%") {
-        let rest = text[at + 2..].trim_start_matches(['-', '+']).trim_start();
+/// Checks that every tag is allowed, also inside `raw` blocks.
+fn tags(text: &str) -> Result<(), ScanError> {
+    for (pos, _) in text.match_indices("{%") {
+        let rest = text[pos + 2..].trim_start_matches(['-', '+']).trim_start();
         let name: &str = rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
         if !TAGS.contains(&name) {
             let start = text.len() - rest.len();
-            let range = if name.is_empty() { at..at + 2 } else { start..start + name.len() };
-            return Err(Refusal {
+            let range = if name.is_empty() { pos..pos + 2 } else { start..start + name.len() };
+            return Err(ScanError {
                 code: "template-syntax",
                 range,
                 message: format!("`{{% {name} %}}` is not available in templates"),
@@ -98,11 +97,11 @@ fn tags(text: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A stretch of code between braces.
+/// A region of code between braces.
 struct Region {
-    /// With its braces.
+    /// The range with its braces.
     outer: Range<usize>,
-    /// Whether it is `{{ … }}`.
+    /// Whether it is an expression, `{{ … }}`.
     expression: bool,
     joins: usize,
     star: Option<usize>,
@@ -111,9 +110,9 @@ struct Region {
 fn regions(text: &str) -> Vec<Region> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(open) = text[at..].find('{').map(|offset| at + offset) {
-        at = match bytes.get(open + 1) {
+    let mut pos = 0;
+    while let Some(open) = text[pos..].find('{').map(|offset| pos + offset) {
+        pos = match bytes.get(open + 1) {
             Some(b'{') => {
                 let region = code(bytes, open, b'}');
                 let end = region.outer.end;
@@ -135,27 +134,27 @@ fn regions(text: &str) -> Vec<Region> {
     found
 }
 
-/// Reads code from its opening braces to its closing ones, text in quotes skipped.
+/// Reads code from its opening to its closing braces; string literals are skipped.
 fn code(bytes: &[u8], open: usize, close: u8) -> Region {
     let mut region = Region { outer: open..bytes.len(), expression: close == b'}', joins: 0, star: None };
-    let mut at = open + 2;
+    let mut pos = open + 2;
     let mut depth = 0_usize;
-    while let Some(&byte) = bytes.get(at) {
+    while let Some(&byte) = bytes.get(pos) {
         match byte {
-            b'\'' | b'"' => at = after_quoted(bytes, at),
-            _ if byte == close && depth == 0 && bytes.get(at + 1) == Some(&b'}') => {
-                region.outer.end = at + 2;
+            b'\'' | b'"' => pos = after_quoted(bytes, pos),
+            _ if byte == close && depth == 0 && bytes.get(pos + 1) == Some(&b'}') => {
+                region.outer.end = pos + 2;
                 return region;
             }
             _ => {
                 match byte {
                     b'{' => depth += 1,
                     b'}' => depth = depth.saturating_sub(1),
-                    b'*' => region.star = region.star.or(Some(at)),
+                    b'*' => region.star = region.star.or(Some(pos)),
                     b'~' | b'+' => region.joins += 1,
                     _ => {}
                 }
-                at += 1;
+                pos += 1;
             }
         }
     }
@@ -164,12 +163,12 @@ fn code(bytes: &[u8], open: usize, close: u8) -> Region {
 
 fn after_quoted(bytes: &[u8], open: usize) -> usize {
     let quote = bytes[open];
-    let mut at = open + 1;
-    while let Some(&byte) = bytes.get(at) {
+    let mut pos = open + 1;
+    while let Some(&byte) = bytes.get(pos) {
         match byte {
-            b'\\' => at += 2,
-            _ if byte == quote => return at + 1,
-            _ => at += 1,
+            b'\\' => pos += 2,
+            _ if byte == quote => return pos + 1,
+            _ => pos += 1,
         }
     }
     bytes.len()
@@ -194,20 +193,20 @@ fn whole_expression(text: &str, regions: &[Region]) -> Option<Range<usize>> {
     Some(inner)
 }
 
-/// The words in the code of a template, names among them, as far as one can see without running it.
-pub(crate) fn words_used(text: &str) -> Vec<&str> {
-    regions(text).iter().flat_map(|region| words(&text[region.outer.clone()])).collect()
+/// The identifiers and keywords in the code of a template: a superset of the variables that it uses.
+pub(crate) fn identifiers_used(text: &str) -> Vec<&str> {
+    regions(text).iter().flat_map(|region| identifiers(&text[region.outer.clone()])).collect()
 }
 
-/// The words of an expression that stands without braces.
-pub(crate) fn words(code: &str) -> impl Iterator<Item = &str> {
+/// The identifiers and keywords in an expression without braces.
+pub(crate) fn identifiers(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
-/// Which of the names stand in the code of a template.
+/// Those of the names that occur in the code of a template.
 pub(crate) fn names_used<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    let words = words_used(text);
-    names.into_iter().filter(|name| words.contains(name)).collect()
+    let identifiers = identifiers_used(text);
+    names.into_iter().filter(|name| identifiers.contains(name)).collect()
 }
 
 #[cfg(test)]
@@ -215,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_expression_is_told_from_text_with_holes() {
+    fn scan_distinguishes_expression_from_text() {
         let inner = |text: &str| match scan(text) {
             Ok(Shape::Expression(range)) => Some(text[range].to_owned()),
             _ => None,
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_grow_without_bound_is_refused() {
+    fn scan_rejects_unbounded_constructs() {
         for text in [
             "{% set x = 1 %}",
             "{%- macro m() %}{% endmacro %}",
@@ -249,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_in_code_only() {
+    fn names_used_ignores_plain_text() {
         assert_eq!(names_used("lens {{ seed + 1 }}", ["lens", "seed", "see"]), ["seed"]);
     }
 }

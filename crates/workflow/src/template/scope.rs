@@ -1,4 +1,4 @@
-//! The names that a template can use.
+//! The variables of a template.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use minijinja::value::{Object, Serde, Value, ValueKind};
 use serde_json::Value as Json;
 
-/// Names with their values. Cheap to copy: copies share the names that they have in common.
+/// Variables with their values. Cheap to clone: a scope refers to its parent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {
     names: Arc<Names>,
@@ -14,29 +14,29 @@ pub(crate) struct Scope {
 
 #[derive(Clone, Debug, Default)]
 struct Names {
-    /// Names that are looked up where this scope has none of its own.
-    around: Option<Arc<Names>>,
+    /// The enclosing scope.
+    parent: Option<Arc<Names>>,
     own: IndexMap<String, Value>,
-    /// The same for the few names of an instance, which need no table.
-    few: Vec<(Arc<str>, Value)>,
-    /// Names that have no value because something is wrong with them, which is reported where they are set.
+    /// The few variables of an instance, searched linearly.
+    locals: Vec<(Arc<str>, Value)>,
+    /// Variables without a value because of an error that was reported where they are defined.
     broken: Vec<String>,
 }
 
 impl Scope {
-    /// A scope with a few more names, which hide those of the same name.
-    pub(crate) fn with<'a>(&self, few: impl IntoIterator<Item = (&'a str, Value)>) -> Self {
-        let few = few.into_iter().map(|(name, value)| (Arc::from(name), value)).collect();
-        let names = Names { around: Some(Arc::clone(&self.names)), few, ..Names::default() };
+    /// A child scope with a few more variables, which shadow those of the same name.
+    pub(crate) fn with<'a>(&self, locals: impl IntoIterator<Item = (&'a str, Value)>) -> Self {
+        let locals = locals.into_iter().map(|(name, value)| (Arc::from(name), value)).collect();
+        let names = Names { parent: Some(Arc::clone(&self.names)), locals, ..Names::default() };
         Self { names: Arc::new(names) }
     }
 
-    /// Adds a name, or gives it another value.
+    /// Sets a variable.
     pub(crate) fn set(&mut self, name: &str, value: &Json) {
         Arc::make_mut(&mut self.names).own.insert(name.to_owned(), from_json(value));
     }
 
-    /// Adds a name whose value could not be made. What uses it fails without a word.
+    /// Adds a variable without a value. A template that uses it fails without another diagnostic.
     pub(crate) fn set_broken(&mut self, name: &str) {
         let names = Arc::make_mut(&mut self.names);
         names.own.insert(name.to_owned(), Value::from(()));
@@ -47,15 +47,16 @@ impl Scope {
         self.layers().flat_map(|names| &names.broken).map(String::as_str)
     }
 
-    /// All names, each once, those of the file first.
+    /// All variables, each once, those of the outermost scope first.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let mut layers: Vec<&Names> = self.layers().collect();
         layers.reverse();
         let mut found: Vec<&str> = Vec::new();
         for names in layers {
-            for name in names.own.keys().map(String::as_str).chain(names.few.iter().map(|(name, _)| &**name))
+            for name in
+                names.own.keys().map(String::as_str).chain(names.locals.iter().map(|(name, _)| &**name))
             {
-                if names.around.is_none() || !found.contains(&name) {
+                if names.parent.is_none() || !found.contains(&name) {
                     found.push(name);
                 }
             }
@@ -63,17 +64,17 @@ impl Scope {
         found.into_iter()
     }
 
-    /// The keys of the map at the end of a dotted path, where there is one.
+    /// The keys of the map at a dotted path, if there is one.
     pub(super) fn keys_at(&self, path: &str) -> Option<Vec<String>> {
         let mut steps = path.split('.');
-        let mut at = self.names.find(steps.next()?)?.clone();
+        let mut index = self.names.find(steps.next()?)?.clone();
         for step in steps {
-            at = at.get_attr(step).ok()?;
+            index = index.get_attr(step).ok()?;
         }
-        if at.kind() != ValueKind::Map {
+        if index.kind() != ValueKind::Map {
             return None;
         }
-        Some(at.try_iter().ok()?.take(100).map(|key| key.to_string()).collect())
+        Some(index.try_iter().ok()?.take(100).map(|key| key.to_string()).collect())
     }
 
     pub(super) fn context(&self) -> Value {
@@ -81,7 +82,7 @@ impl Scope {
     }
 
     fn layers(&self) -> impl Iterator<Item = &Names> {
-        std::iter::successors(Some(&*self.names), |names| names.around.as_deref())
+        std::iter::successors(Some(&*self.names), |names| names.parent.as_deref())
     }
 }
 
@@ -96,8 +97,8 @@ pub(crate) fn from_json(value: &Json) -> Value {
 
 impl Names {
     fn find(&self, name: &str) -> Option<&Value> {
-        let few = || self.few.iter().rev().find(|(known, _)| &**known == name).map(|(_, value)| value);
-        self.own.get(name).or_else(few).or_else(|| self.around.as_ref()?.find(name))
+        let locals = || self.locals.iter().rev().find(|(known, _)| &**known == name).map(|(_, value)| value);
+        self.own.get(name).or_else(locals).or_else(|| self.parent.as_ref()?.find(name))
     }
 }
 

@@ -7,13 +7,13 @@ use indexmap::IndexMap;
 use scheduler::Decision;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use workflow::plan::{Clip, Frame, Node, NodeIx, Place, Plan, Source};
+use workflow::plan::{Clip, Frame, Location, Node, NodeIx, Plan, Source};
 use workflow::prices::{CostEstimate, EstimateKind, Interval, Money, PriceInputs};
 
 use crate::price_table::{self, PriceTable};
 
 /// The form's version; it moves when a reader of the old one would misread the new one.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What a run would do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ pub(crate) struct Planned {
     /// The author's note.
     pub(crate) note: Option<String>,
     /// Where the shot stands in the file.
-    pub(crate) place: Place,
+    pub(crate) location: Location,
     /// What would be done.
     pub(crate) decision: Decision,
     /// Why, where the decision alone does not say it.
@@ -71,8 +71,8 @@ pub(crate) struct Planned {
     pub(crate) task: Option<String>,
     /// The beginning of its key, where that is known already.
     pub(crate) key: Option<String>,
-    /// What comes before it.
-    pub(crate) after: Vec<After>,
+    /// The instances that it waits for.
+    pub(crate) depends_on: Vec<Dependency>,
     /// What decides its price.
     pub(crate) billing: PriceInputs,
     /// What one task costs; nothing where it has no price.
@@ -84,17 +84,17 @@ pub(crate) struct Planned {
 /// Why an instance waits for another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct After {
+pub(crate) struct Dependency {
     /// The instance that comes before.
     pub(crate) shot: String,
-    /// What it gives.
-    pub(crate) gives: Gives,
+    /// What it provides.
+    pub(crate) provides: Provides,
 }
 
-/// What an instance gives to a later one.
+/// What an instance provides to one that depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Gives {
+pub(crate) enum Provides {
     /// The frame on which its video ends.
     LastFrame,
     /// The frame on which its video begins.
@@ -234,35 +234,35 @@ fn planned(
         cell: node.cell.iter().map(|(axis, value)| (axis.to_owned(), value.clone())).collect(),
         take: node.take,
         note: node.note.as_deref().map(str::to_owned),
-        place: node.place.clone(),
+        location: node.location.clone(),
         decision: preview.decision,
         why: preview.why.clone(),
         task: preview.task.as_ref().map(ToString::to_string),
         key: preview.key.clone(),
-        after: after(plan, ix, node),
+        depends_on: depends_on(plan, ix, node),
         billing,
         cost,
         unpriced,
     }
 }
 
-fn after(plan: &Plan, ix: NodeIx, node: &Node) -> Vec<After> {
-    let gives = |before: NodeIx| {
+fn depends_on(plan: &Plan, ix: NodeIx, node: &Node) -> Vec<Dependency> {
+    let provides = |before: NodeIx| {
         let frames = node.inputs.iter().filter_map(|input| match &input.source {
-            Source::LastFrame(from) => (*from == before).then_some(Gives::LastFrame),
-            Source::FirstFrame(from) => (*from == before).then_some(Gives::FirstFrame),
+            Source::LastFrame(from) => (*from == before).then_some(Provides::LastFrame),
+            Source::FirstFrame(from) => (*from == before).then_some(Provides::FirstFrame),
             Source::Pick { takes, frame } => takes.contains(&before).then_some(match frame {
-                Frame::First => Gives::FirstFrame,
-                Frame::Last => Gives::LastFrame,
+                Frame::First => Provides::FirstFrame,
+                Frame::Last => Provides::LastFrame,
             }),
             Source::File { .. } => None,
         });
-        let frames: Vec<Gives> = frames.collect();
-        if frames.is_empty() { vec![Gives::Nothing] } else { frames }
+        let frames: Vec<Provides> = frames.collect();
+        if frames.is_empty() { vec![Provides::Nothing] } else { frames }
     };
     plan.predecessors(ix)
         .into_iter()
-        .flat_map(|before| gives(before).into_iter().map(move |gives| (before, gives)))
-        .map(|(before, gives)| After { shot: plan.node(before).name.clone(), gives })
+        .flat_map(|before| provides(before).into_iter().map(move |provides| (before, provides)))
+        .map(|(before, provides)| Dependency { shot: plan.node(before).name.clone(), provides })
         .collect()
 }

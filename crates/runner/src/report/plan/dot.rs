@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use scheduler::Decision;
 
-use super::document::{Document, Gives};
+use super::document::{Document, Provides};
 
 /// The plan as the text of a graph in the DOT language.
 pub(crate) fn dot(document: &Document) -> String {
@@ -31,12 +31,12 @@ pub(crate) fn dot(document: &Document) -> String {
         );
     }
     for (to, shot) in document.shots.iter().enumerate() {
-        for after in &shot.after {
-            let Some(from) = at.get(after.shot.as_str()) else { continue };
-            let about = match after.gives {
-                Gives::LastFrame => "label=\"last frame\"",
-                Gives::FirstFrame => "label=\"first frame\"",
-                Gives::Nothing => "style=dashed",
+        for dependency in &shot.depends_on {
+            let Some(from) = at.get(dependency.shot.as_str()) else { continue };
+            let about = match dependency.provides {
+                Provides::LastFrame => "label=\"last frame\"",
+                Provides::FirstFrame => "label=\"first frame\"",
+                Provides::Nothing => "style=dashed",
             };
             let _ = writeln!(out, "  n{from} -> n{to} [{about}];");
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::document::{Document, Gives};
+use super::document::{Document, Provides};
 
 const CLASSES: &str = "  classDef reuse fill:#e6f4ea,stroke:#34a853,color:#111
   classDef adopt fill:#e8f0fe,stroke:#4285f4,color:#111
@@ -24,12 +24,12 @@ pub(crate) fn mermaid(document: &Document) -> String {
         let _ = writeln!(out, "  n{at}[\"{name}<br>{word}, {seconds} s\"]:::{word}");
     }
     for (to, shot) in document.shots.iter().enumerate() {
-        for after in &shot.after {
-            let Some(from) = at.get(after.shot.as_str()) else { continue };
-            let arrow = match after.gives {
-                Gives::LastFrame => "-->|last frame|",
-                Gives::FirstFrame => "-->|first frame|",
-                Gives::Nothing => "-.->|then|",
+        for dependency in &shot.depends_on {
+            let Some(from) = at.get(dependency.shot.as_str()) else { continue };
+            let arrow = match dependency.provides {
+                Provides::LastFrame => "-->|last frame|",
+                Provides::FirstFrame => "-->|first frame|",
+                Provides::Nothing => "-.->|then|",
             };
             let _ = writeln!(out, "  n{from} {arrow} n{to}");
         }

@@ -26,7 +26,8 @@ fn shots(document: &Document) -> String {
     let heads = ["shot", "decision", "after", "model", "at", "s", "cost"];
     let mut table = Table::new(heads);
     for shot in &document.shots {
-        let mut after: Vec<&str> = shot.after.iter().map(|after| after.shot.as_str()).collect();
+        let mut after: Vec<&str> =
+            shot.depends_on.iter().map(|dependency| dependency.shot.as_str()).collect();
         after.dedup();
         table.row([
             shot.name.clone(),
@@ -43,7 +44,7 @@ fn shots(document: &Document) -> String {
         document.shots.windows(2).any(|pair| of(&pair[0]) != of(&pair[1]))
     };
     let models = varies(|shot| (&shot.billing.model, shot.billing.resolution()));
-    let waits = document.shots.iter().any(|shot| !shot.after.is_empty());
+    let waits = document.shots.iter().any(|shot| !shot.depends_on.is_empty());
     table.keep(|column| match heads[column] {
         "after" => waits,
         "model" | "at" => models || document.totals.lines.is_empty(),

@@ -142,7 +142,7 @@ fn graph_labels_are_escaped() {
     let evil = "a\"];\n  evil[\"b\\\" <img src=x> & #quot; `c` | d } %% click";
     document.workflow = evil.to_owned();
     document.shots[0].name = evil.to_owned();
-    document.shots[1].after[0].shot = evil.to_owned();
+    document.shots[1].depends_on[0].shot = evil.to_owned();
     for film in &mut document.films {
         film.output = evil.to_owned();
         film.clips = vec![Shown::Shot(evil.to_owned()), Shown::Pick(vec!["not there".to_owned()])];

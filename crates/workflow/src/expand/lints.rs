@@ -1,4 +1,4 @@
-//! What is legal and surely not wanted.
+//! Lints: warnings about legal workflows that are almost certainly not intended.
 
 use std::collections::HashSet;
 
@@ -6,28 +6,28 @@ use contract::InputForm;
 use serde_json::Value;
 
 use super::axes::axis_names;
-use super::fan::Fan;
-use super::links::Links;
-use super::{Cx, uses};
+use super::instances::Expansion;
+use super::references::RefGraph;
+use super::{ExpandCx, free_variables};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::plan::{Node, RetryOn};
 use crate::syntax::{Entry, Shot, Workflow};
 
-/// Warns of the workflow as a whole, and of its requests.
-pub(super) fn all(
+/// Runs all lints on the workflow and its requests.
+pub(super) fn run(
     workflow: &Workflow,
-    fan: &Fan<'_>,
-    links: &Links,
+    expansion: &Expansion<'_>,
+    refs: &RefGraph,
     nodes: &[Node],
-    cx: &Cx<'_>,
+    cx: &ExpandCx<'_>,
     problems: &mut Problems,
 ) {
-    let used = uses::names(workflow);
+    let used = free_variables::names(workflow);
     unused_params(workflow, &used, problems);
     unused_axes(workflow, &used, problems);
-    long_chains(workflow, links, problems);
-    let requests = Requests::of(workflow, nodes);
-    sweeps_without_seed(workflow, fan, &requests, cx, problems);
+    long_chains(workflow, refs, problems);
+    let requests = Requests::new(workflow, nodes);
+    sweeps_without_seed(workflow, expansion, &requests, cx, problems);
     retries_with_a_seed(&requests, problems);
     let seconds: Vec<&Shot> = requests
         .shots(|node| is_left_open(node, &["seconds", "duration"], cx))
@@ -53,7 +53,7 @@ pub(super) fn all(
     );
 }
 
-/// A parameter that no template uses. Those of included files are there for whoever wants them.
+/// A parameter that no template uses. Parameters of included files are exempt.
 fn unused_params(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problems) {
     for param in workflow.params.iter().filter(|param| !param.included) {
         let name = &param.key.value;
@@ -70,27 +70,28 @@ fn unused_params(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Probl
     }
 }
 
-/// An axis that no template uses: its cells ask for the same thing.
+/// An axis that no template uses: its cells have identical requests.
 fn unused_axes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problems) {
     for matrix in workflow.matrix.iter().chain(workflow.shots.iter().filter_map(|shot| shot.matrix.as_ref()))
     {
         for axis in axis_names(&matrix.value).filter(|axis| !used.contains(axis)) {
-            let place = matrix.value.get(axis).map_or(matrix.key.span, |(key, _)| key.span);
+            let span = matrix.value.get(axis).map_or(matrix.key.span, |(key, _)| key.span);
             let message = format!("nothing uses the axis `{axis}`: its cells ask for the same video");
-            problems.push(Diagnostic::warning("unused-axis", place, message).help(format!(
+            problems.push(Diagnostic::warning("unused-axis", span, message).help(format!(
                 "write `{{{{ {axis} }}}}` in a field; several candidates of one shot are `takes: 3`"
             )));
         }
     }
 }
 
-/// Chains that are longer than the file allows.
-fn long_chains(workflow: &Workflow, links: &Links, problems: &mut Problems) {
+/// Chains longer than `max_chain`.
+fn long_chains(workflow: &Workflow, refs: &RefGraph, problems: &mut Problems) {
     let Some(most) = &workflow.max_chain else { return };
     let mut length = vec![1_u32; workflow.shots.len()];
-    for &at in &links.order {
-        let begins_on = links.uses[at].iter().filter(|used| used.begins_on_it && !links.broken[used.target]);
-        length[at] = 1 + begins_on.map(|used| length[used.target]).max().unwrap_or(0);
+    for &index in &refs.order {
+        let begins_on =
+            refs.references[index].iter().filter(|used| used.is_first_frame && !refs.broken[used.target]);
+        length[index] = 1 + begins_on.map(|used| length[used.target]).max().unwrap_or(0);
     }
     for (shot, length) in workflow.shots.iter().zip(length) {
         // Only the first that is too far; all behind it are as well.
@@ -107,19 +108,19 @@ fn long_chains(workflow: &Workflow, links: &Links, problems: &mut Problems) {
     }
 }
 
-/// A shot that is fanned out while the service draws the seed: whether an axis or chance made the difference cannot be told.
+/// A matrix without a seed: the service draws one for each cell, so a difference cannot be attributed to an axis.
 fn sweeps_without_seed(
     workflow: &Workflow,
-    fan: &Fan<'_>,
+    expansion: &Expansion<'_>,
     requests: &Requests<'_>,
-    cx: &Cx<'_>,
+    cx: &ExpandCx<'_>,
     problems: &mut Problems,
 ) {
     let without =
         |node: &Node| cx.contract.field(&node.family, "seed").is_some() && field(node, &["seed"]).is_none();
     let shots: HashSet<&str> = requests.shots(without).map(|shot| shot.id.value.as_str()).collect();
-    for (shot, fanned) in workflow.shots.iter().zip(&fan.shots) {
-        let is_sweep = fanned.as_ref().is_some_and(|fanned| fanned.cells.len() > 1);
+    for (shot, expanded) in workflow.shots.iter().zip(&expansion.shots) {
+        let is_sweep = expanded.as_ref().is_some_and(|expanded| expanded.cells.len() > 1);
         // A shot that only inherits its axes is warned of where they are made.
         let Some(matrix) = &shot.matrix else { continue };
         if is_sweep && shots.contains(shot.id.value.as_str()) {
@@ -132,7 +133,7 @@ fn sweeps_without_seed(
     }
 }
 
-/// What moderation withheld once it is likely to withhold again, where nothing about the request is left to chance.
+/// `retry` after output moderation with a fixed seed: the same request is likely to be withheld again.
 fn retries_with_a_seed(requests: &Requests<'_>, problems: &mut Problems) {
     let repeats = |node: &Node| {
         node.retry > 1
@@ -153,7 +154,7 @@ fn retries_with_a_seed(requests: &Requests<'_>, problems: &mut Problems) {
     }
 }
 
-/// One warning for all shots that leave something open.
+/// One warning for all shots that leave a field unset.
 fn left_open(code: &'static str, shots: &[&Shot], what: &str, help: &str, problems: &mut Problems) {
     let Some((first, others)) = shots.split_first() else { return };
     let mut diagnostic = Diagnostic::warning(code, first.id.span, what);
@@ -164,18 +165,18 @@ fn left_open(code: &'static str, shots: &[&Shot], what: &str, help: &str, proble
     problems.push(diagnostic.help(help));
 }
 
-/// The requests, with the shots that they belong to.
+/// The requests, grouped by shot.
 struct Requests<'a> {
     workflow: &'a Workflow,
     nodes: &'a [Node],
 }
 
 impl<'a> Requests<'a> {
-    fn of(workflow: &'a Workflow, nodes: &'a [Node]) -> Self {
+    fn new(workflow: &'a Workflow, nodes: &'a [Node]) -> Self {
         Self { workflow, nodes }
     }
 
-    /// The shots, in file order, of which an instance is as described.
+    /// The shots, in file order, with an instance that satisfies the predicate.
     fn shots(&self, is: impl Fn(&Node) -> bool) -> impl Iterator<Item = &'a Shot> {
         let found: HashSet<&str> =
             self.nodes.iter().filter(|node| is(node)).map(|node| &*node.shot).collect();
@@ -183,8 +184,8 @@ impl<'a> Requests<'a> {
     }
 }
 
-/// Whether none of several fields is in a request, though its family has the first of them.
-fn is_left_open(node: &Node, names: &[&str], cx: &Cx<'_>) -> bool {
+/// Whether none of several fields is set, although the family has the first of them.
+fn is_left_open(node: &Node, names: &[&str], cx: &ExpandCx<'_>) -> bool {
     names.first().is_some_and(|first| cx.contract.field(&node.family, first).is_some())
         && field(node, names).is_none()
 }
@@ -194,8 +195,8 @@ fn field<'n>(node: &'n Node, names: &[&str]) -> Option<&'n Value> {
     names.iter().find_map(|name| node.request.get(name).or_else(|| node.request.get("metadata")?.get(*name)))
 }
 
-/// Whether a request brings a medium that its shape could follow, by the shot's words or by hand.
-fn takes_an_image(node: &Node, cx: &Cx<'_>) -> bool {
+/// Whether a request has an image or video from which the service can derive the aspect ratio.
+fn takes_an_image(node: &Node, cx: &ExpandCx<'_>) -> bool {
     let Some(model) = cx.contract.model(&node.model) else { return false };
     let forms = cx.contract.inputs(model);
     let is_there = |form: &InputForm| match form {
@@ -207,7 +208,7 @@ fn takes_an_image(node: &Node, cx: &Cx<'_>) -> bool {
     media.into_iter().flatten().any(is_there) || by_hand.next().is_some()
 }
 
-/// Whether the file itself says that a field is left out.
+/// Whether the file sets a field to `null` explicitly.
 fn says_null(workflow: &Workflow, shot: &Shot, name: &str) -> bool {
     let find = |entries: &'_ [Entry]| {
         entries.iter().find(|entry| entry.key.value == name).map(|entry| entry.value.is_null())

@@ -1,4 +1,4 @@
-//! The plan as it is stored, and the check that what is read back still keeps the seal.
+//! The serialized form of a plan, and the validation of a deserialized one.
 
 use std::collections::HashSet;
 
@@ -7,25 +7,25 @@ use serde_json::Value;
 
 use super::{Clip, Edge, Film, Node, NodeIx, Plan};
 
-/// The stored form. The version moves when a reader of the old form would misread the new one.
+/// The serialized form. The version is raised when a reader of the old form would misread the new one.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct PlanForm {
+pub(super) struct SerializedPlan {
     version: u32,
     name: String,
     nodes: Vec<Node>,
-    /// Orderings that `inputs` do not already say: from, to.
+    /// Ordering edges (from, to); frame edges follow from the inputs.
     order: Vec<(NodeIx, NodeIx)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     films: Vec<Film>,
 }
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
-/// Which invariant a plan breaks.
+/// The invariant that a plan violates.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BrokenSeal {
-    /// The plan was written by a version that this one cannot read.
+pub enum InvalidPlan {
+    /// The plan has a format version that this program does not read.
     #[error("the plan has version {0}, this program reads version {VERSION}")]
     Version(u32),
     /// Two nodes share a name.
@@ -37,31 +37,31 @@ pub enum BrokenSeal {
     /// An edge, an input or a clip points past the last node.
     #[error("there is no node {0}")]
     NoSuchNode(usize),
-    /// The nodes wait for each other in a ring.
-    #[error("the nodes wait for each other in a ring")]
+    /// The graph has a cycle.
+    #[error("the graph has a cycle")]
     Cycle,
-    /// An input's place is missing from the request or already filled.
-    #[error("the input of `{node}` at `{pointer}` has no empty place in the request")]
-    InputPlace {
+    /// The pointer of an input does not lead to a `null` in the request.
+    #[error("the input of `{node}` at `{pointer}` does not lead to a null in the request")]
+    InputPointer {
         /// The node's name.
         node: String,
-        /// The place that was named.
+        /// The input's pointer.
         pointer: String,
     },
     /// A node takes a frame of another without an edge between them.
-    #[error("`{0}` takes a frame of a node that it does not wait for")]
+    #[error("`{0}` takes a frame of a node that it does not depend on")]
     FrameWithoutEdge(String),
 }
 
-/// Checks everything but acyclicity, which sealing finds when it ranks the nodes.
-pub(super) fn check(plan: &Plan) -> Result<(), BrokenSeal> {
+/// Checks all invariants but acyclicity, which is checked when the nodes are ranked.
+pub(super) fn check(plan: &Plan) -> Result<(), InvalidPlan> {
     let known = |ix: NodeIx| {
-        if ix.index() < plan.len() { Ok(()) } else { Err(BrokenSeal::NoSuchNode(ix.index())) }
+        if ix.index() < plan.len() { Ok(()) } else { Err(InvalidPlan::NoSuchNode(ix.index())) }
     };
     for (ix, node) in plan.nodes() {
         for input in &node.inputs {
             if node.request.pointer(&input.pointer) != Some(&Value::Null) {
-                return Err(BrokenSeal::InputPlace {
+                return Err(InvalidPlan::InputPointer {
                     node: node.name.clone(),
                     pointer: input.pointer.clone(),
                 });
@@ -69,7 +69,7 @@ pub(super) fn check(plan: &Plan) -> Result<(), BrokenSeal> {
             for source in input.source.nodes() {
                 known(*source)?;
                 if plan.graph.find_edge(source.graph(), ix.graph()).is_none() {
-                    return Err(BrokenSeal::FrameWithoutEdge(node.name.clone()));
+                    return Err(InvalidPlan::FrameWithoutEdge(node.name.clone()));
                 }
             }
         }
@@ -77,14 +77,14 @@ pub(super) fn check(plan: &Plan) -> Result<(), BrokenSeal> {
     let mut names = HashSet::new();
     for film in &plan.films {
         if !names.insert(film.output.as_str()) {
-            return Err(BrokenSeal::DuplicateFilm(film.output.clone()));
+            return Err(InvalidPlan::DuplicateFilm(film.output.clone()));
         }
         film.clips.iter().flat_map(Clip::nodes).try_for_each(|clip| known(*clip))?;
     }
     Ok(())
 }
 
-impl From<Plan> for PlanForm {
+impl From<Plan> for SerializedPlan {
     fn from(plan: Plan) -> Self {
         let mut order: Vec<(NodeIx, NodeIx)> = plan
             .edges()
@@ -98,20 +98,20 @@ impl From<Plan> for PlanForm {
     }
 }
 
-impl TryFrom<PlanForm> for Plan {
-    type Error = BrokenSeal;
+impl TryFrom<SerializedPlan> for Plan {
+    type Error = InvalidPlan;
 
-    fn try_from(form: PlanForm) -> Result<Self, BrokenSeal> {
-        if form.version != VERSION {
-            return Err(BrokenSeal::Version(form.version));
+    fn try_from(serialized: SerializedPlan) -> Result<Self, InvalidPlan> {
+        if serialized.version != VERSION {
+            return Err(InvalidPlan::Version(serialized.version));
         }
-        let mut edges = frame_edges(&form.nodes);
-        edges.extend(form.order.into_iter().map(|(from, to)| (from, to, Edge::Order)));
-        Self::seal(form.name, form.nodes, edges, form.films)
+        let mut edges = frame_edges(&serialized.nodes);
+        edges.extend(serialized.order.into_iter().map(|(from, to)| (from, to, Edge::Order)));
+        Self::seal(serialized.name, serialized.nodes, edges, serialized.films)
     }
 }
 
-/// The edges that the nodes' inputs imply.
+/// The frame edges that follow from the nodes' inputs.
 pub(crate) fn frame_edges(nodes: &[Node]) -> Vec<(NodeIx, NodeIx, Edge)> {
     let mut edges = Vec::new();
     for (at, node) in nodes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Requests as they will be sent, with what is not in them yet named instead of left empty.
+//! Outlines of requests: the request as it will be sent, with a description in place of every input.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use super::{Frame, NodeIx, Plan, Source};
 const MARK: &str = "$input";
 
 impl Plan {
-    /// A node's request as it will be sent. In the place of each input stands what will be put there:
+    /// A node's request as it will be sent, with a placeholder that describes each input:
     /// `{"$input": {"last_frame_of": "door"}}`, `{"$input": {"first_frame_of": "door"}}`, the same with `_of_pick` and the names of the
     /// takes where one of them is still to be picked, or
     /// `{"$input": {"file": "stills/keeper.png", "sha256": "…", "media_type": "image/png", "bytes": 1024}}`.
@@ -31,8 +31,8 @@ impl Plan {
                     json!({ "file": path, "sha256": sha256, "media_type": media_type, "bytes": bytes })
                 }
             };
-            if let Some(place) = request.pointer_mut(&input.pointer) {
-                *place = json!({ MARK: source });
+            if let Some(slot) = request.pointer_mut(&input.pointer) {
+                *slot = json!({ MARK: source });
             }
         }
         if let Value::Object(request) = request { request } else { Map::new() }

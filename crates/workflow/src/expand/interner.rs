@@ -1,22 +1,22 @@
-//! What many requests have in common, held once: field names, lists of them, and short values.
+//! An interner for field names, lists of field names, and short values that many requests share.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
 
-/// Longer values are seldom the same twice.
-const LONGEST: usize = 256;
+/// Values whose JSON text is longer are not interned, in bytes: they are seldom equal.
+const MAX_SHARED_LEN: usize = 256;
 
-/// Names and values that were met already. Only what is the same to the byte is shared.
+/// Interned names and values. Two values share an entry only if their JSON texts are byte-identical.
 #[derive(Default)]
-pub(super) struct Interned {
+pub(super) struct Interner {
     words: HashSet<Arc<str>>,
     lists: HashSet<Arc<[Arc<str>]>>,
     values: HashMap<String, Arc<Value>>,
 }
 
-impl Interned {
+impl Interner {
     pub(super) fn word(&mut self, word: &str) -> Arc<str> {
         if let Some(known) = self.words.get(word) {
             return Arc::clone(known);
@@ -37,7 +37,7 @@ impl Interned {
 
     pub(super) fn value(&mut self, value: Value) -> Arc<Value> {
         let text = value.to_string();
-        if text.len() > LONGEST {
+        if text.len() > MAX_SHARED_LEN {
             return Arc::new(value);
         }
         Arc::clone(self.values.entry(text).or_insert_with(|| Arc::new(value)))
@@ -51,8 +51,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_the_same_to_the_byte_is_shared() {
-        let mut common = Interned::default();
+    fn interner_shares_byte_identical_values_only() {
+        let mut common = Interner::default();
         let first = common.value(json!({"a": 1, "b": 2}));
         assert!(Arc::ptr_eq(&first, &common.value(json!({"a": 1, "b": 2}))));
         for other in [json!({"b": 2, "a": 1}), json!({"a": 1.0, "b": 2}), json!("{\"a\":1,\"b\":2}")] {

@@ -1,16 +1,15 @@
-//! Shots that could not be fanned out, because of what they rest on: what can be said of them all the same is said, so that one
-//! mistake does not hide the others.
+//! Error recovery: checks the literal fields of shots that could not be expanded, so that one error does not hide the others.
 
 use serde_json::{Map, Value};
 
-use super::Cx;
+use super::ExpandCx;
 use super::request::{on_the_wire, unknown_field};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::syntax::{Entry, Shot, Workflow};
 use crate::template::has_template;
 
-/// Checks the names of a shot's fields and, where no template has a say in them, their values.
-pub(super) fn check(workflow: &Workflow, shot: &Shot, cx: &Cx<'_>, problems: &mut Problems) {
+/// Checks the names of a shot's fields and, of those without templates, the values.
+pub(super) fn check(workflow: &Workflow, shot: &Shot, cx: &ExpandCx<'_>, problems: &mut Problems) {
     let find = |entries: &'_ [Entry]| {
         let entry = entries.iter().find(|entry| entry.key.value == "model")?;
         entry.value.text().and_then(|id| cx.contract.model(id))
@@ -37,7 +36,7 @@ pub(super) fn check(workflow: &Workflow, shot: &Shot, cx: &Cx<'_>, problems: &mu
             written.iter().find(|entry| entry.key.value == name)
         };
         let others: Option<Vec<_>> = violation.others.iter().map(|pointer| of(pointer)).collect();
-        // What is missing may be missing only here: no more is known of this shot than what it says itself.
+        // Missing fields are not reported: defaults and templates are not considered here.
         let (Some(entry), Some(others)) = (of(&violation.pointer), others) else { continue };
         let section = if violation.section.is_empty() {
             String::new()

@@ -1,51 +1,50 @@
-//! Axes that the caller gives: `-s look=noir,pastel` adds an axis, or gives one other values.
+//! Axis overrides from the command line: `look=noir,pastel` adds an axis, or replaces the values of one.
 
 use serde_json::Value;
 
-use super::{Values, WORDS};
+use super::{KEYS, Values};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::source::{Source, Span, Spanned};
 use crate::syntax::identifier;
 use crate::yaml::{self, YamlValue};
 
-/// An axis that the caller gives.
+/// An axis with its values from the command line.
 #[derive(Clone, Debug)]
-pub(crate) struct Given {
+pub(crate) struct AxisOverride {
     pub(crate) axis: String,
     pub(crate) values: Values,
 }
 
-/// Reads what the caller gives; of several for one axis the last counts. `place` is where the file is pointed at: what is given
-/// stands in no file.
-pub(crate) fn read(axes: &[(String, String)], place: Span, problems: &mut Problems) -> Vec<Given> {
-    let mut found: Vec<Given> = Vec::new();
+/// Parses axis overrides; the last one for an axis wins. `span` is used in diagnostics, because an override is not in the file.
+pub(crate) fn read(axes: &[(String, String)], span: Span, problems: &mut Problems) -> Vec<AxisOverride> {
+    let mut found: Vec<AxisOverride> = Vec::new();
     for (axis, text) in axes {
         let values = match name(axis).and_then(|()| values(text)) {
             Ok(values) => values,
             Err(why) => {
                 let message = format!("the axis `{axis}`, which was given as `{text}`: {why}");
                 problems.push(
-                    Diagnostic::error("bad-axis", place, message)
+                    Diagnostic::error("bad-axis", span, message)
                         .help("write NAME=VALUE,VALUE; a value with a comma or a colon in it needs quotes"),
                 );
                 continue;
             }
         };
-        let values = values.into_iter().map(|value| Spanned::new(value, place)).collect();
-        found.retain(|given| given.axis != *axis);
-        found.push(Given { axis: axis.clone(), values });
+        let values = values.into_iter().map(|value| Spanned::new(value, span)).collect();
+        found.retain(|overrides| overrides.axis != *axis);
+        found.push(AxisOverride { axis: axis.clone(), values });
     }
     found
 }
 
 fn name(axis: &str) -> Result<(), String> {
-    if WORDS.contains(&axis) {
-        return Err(format!("`{axis}` is a word of a matrix"));
+    if KEYS.contains(&axis) {
+        return Err(format!("`{axis}` is a key of a matrix"));
     }
     identifier(axis)
 }
 
-/// The values between commas, as a YAML list has them: numbers, true and false where they read so, else text.
+/// Comma-separated values, parsed as the items of a YAML list: numbers, booleans, else strings.
 fn values(text: &str) -> Result<Vec<Value>, String> {
     let mut problems = Problems::default();
     let tree = yaml::read(&Source::new("axis", format!("[{text}]")), &mut problems);
@@ -74,7 +73,7 @@ mod tests {
     use super::values;
 
     #[test]
-    fn values_are_numbers_truths_or_text() {
+    fn override_values_parse_as_numbers_booleans_or_text() {
         assert_eq!(values("noir,pastel").unwrap(), [json!("noir"), json!("pastel")]);
         assert_eq!(values("1, 2.5,true,24mm").unwrap(), [json!(1), json!(2.5), json!(true), json!("24mm")]);
         assert_eq!(values("\"a, b\",push in").unwrap(), [json!("a, b"), json!("push in")]);

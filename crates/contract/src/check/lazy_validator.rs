@@ -1,5 +1,4 @@
-//! A schema that is compiled when it is first asked: to compile costs far more than to ask, and most of what a document
-//! could be asked never is.
+//! A JSON Schema that is compiled on first use: compiling costs far more than validating, and a run uses few of a document's schemas.
 
 use std::{collections::BTreeSet, sync::OnceLock};
 
@@ -10,23 +9,23 @@ use crate::SpecError;
 
 /// A JSON Schema from the document.
 #[derive(Debug)]
-pub(crate) struct Deferred {
+pub(crate) struct LazyValidator {
     schema: Value,
-    /// Where it stands in the document.
-    place: String,
+    /// JSON pointer of the schema in the document, for errors.
+    location: String,
     compiled: OnceLock<Result<Validator, SpecError>>,
 }
 
-impl Deferred {
-    pub(crate) fn new(schema: Value, place: String) -> Self {
-        Self { schema, place, compiled: OnceLock::new() }
+impl LazyValidator {
+    pub(crate) fn new(schema: Value, location: String) -> Self {
+        Self { schema, location, compiled: OnceLock::new() }
     }
 
-    /// A schema that refers to components, which it gets along.
+    /// A schema with the components that it references added under `$defs`.
     pub(crate) fn with_definitions(
         mut schema: Value,
         definitions: &Map<String, Value>,
-        place: String,
+        location: String,
     ) -> Self {
         let mut used = BTreeSet::new();
         note_references(&schema, definitions, &mut used);
@@ -36,10 +35,10 @@ impl Deferred {
             let definitions: Map<String, Value> = named.collect();
             schema.insert("$defs".to_owned(), definitions.into());
         }
-        Self::new(schema, place)
+        Self::new(schema, location)
     }
 
-    /// Compiles it, to find out whether that can be done.
+    /// Compiles it, and returns the error if that fails.
     pub(crate) fn force(&self) -> Result<(), SpecError> {
         self.compiled().as_ref().map(|_| ()).map_err(Clone::clone)
     }
@@ -57,11 +56,11 @@ impl Deferred {
     }
 
     fn compiled(&self) -> &Result<Validator, SpecError> {
-        self.compiled.get_or_init(|| compile(&self.schema, &self.place))
+        self.compiled.get_or_init(|| compile(&self.schema, &self.location))
     }
 }
 
-/// Notes the names of the components that a schema refers to, directly or through others.
+/// Collects the names of the components that a schema references, directly or transitively.
 fn note_references<'a>(schema: &Value, definitions: &'a Map<String, Value>, used: &mut BTreeSet<&'a str>) {
     match schema {
         Value::Object(members) => {
@@ -80,7 +79,7 @@ fn note_references<'a>(schema: &Value, definitions: &'a Map<String, Value>, used
     }
 }
 
-fn compile(schema: &Value, place: &str) -> Result<Validator, SpecError> {
+fn compile(schema: &Value, location: &str) -> Result<Validator, SpecError> {
     jsonschema::options()
         .with_draft(Draft::Draft202012)
         .should_validate_formats(true)
@@ -91,11 +90,11 @@ fn compile(schema: &Value, place: &str) -> Result<Validator, SpecError> {
         .map_err(|error| {
             // The error's place is relative to what was compiled; the components stand there under `$defs`.
             let inside = error.instance_path().as_str();
-            let place = match inside.strip_prefix("/$defs") {
+            let location = match inside.strip_prefix("/$defs") {
                 Some(component) => format!("/components/schemas{component}"),
-                None => format!("{place}{inside}"),
+                None => format!("{location}{inside}"),
             };
-            SpecError::new(place, format!("this is not a usable JSON Schema: {error}"), "correct it")
+            SpecError::new(location, format!("this is not a usable JSON Schema: {error}"), "correct it")
         })
 }
 
@@ -106,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_schema_gets_what_it_refers_to_and_no_more() {
+    fn with_definitions_adds_referenced_components_only() {
         let definitions = json!({
             "A": {"properties": {"b": {"$ref": "#/$defs/B"}, "again": {"$ref": "#/$defs/A"}}},
             "B": {"items": [{"$ref": "#/$defs/C/items"}]},
@@ -114,10 +113,10 @@ mod tests {
             "D": {"type": "string"},
         });
         let definitions = definitions.as_object().cloned().unwrap_or_default();
-        let all = Deferred::with_definitions(json!({"$ref": "#/$defs/A"}), &definitions, String::new());
+        let all = LazyValidator::with_definitions(json!({"$ref": "#/$defs/A"}), &definitions, String::new());
         let names: Vec<&String> = all.schema["$defs"].as_object().into_iter().flat_map(Map::keys).collect();
         assert_eq!(names, ["A", "B", "C"]);
-        let alone = Deferred::with_definitions(json!({"type": "string"}), &definitions, String::new());
+        let alone = LazyValidator::with_definitions(json!({"type": "string"}), &definitions, String::new());
         assert_eq!(alone.schema, json!({"type": "string"}));
     }
 }

@@ -1,0 +1,92 @@
+//! Deduplication of diagnostics: one mistake is reported once, with the number of instances that it affects.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::instances::{ExpandedShot, Expansion, Instance};
+use crate::diagnostic::{Diagnostic, Problems};
+use crate::source::Span;
+
+/// Diagnostics of instances, deduplicated and counted.
+#[derive(Default)]
+pub(super) struct DiagnosticDedup {
+    found: Vec<Occurrences>,
+    /// Index into the list by code, primary span and deduplication key.
+    known: HashMap<(&'static str, Span, String), usize>,
+    /// The number of diagnostics added, duplicates included.
+    total: usize,
+    /// Whether some instances were skipped, so that the counts are lower bounds.
+    truncated: bool,
+}
+
+struct Occurrences {
+    diagnostic: Diagnostic,
+    count: usize,
+    first: String,
+    shots: BTreeSet<usize>,
+}
+
+impl DiagnosticDedup {
+    /// Adds a diagnostic. Diagnostics with the same code, span and message are duplicates.
+    pub(super) fn add(&mut self, instance: &Instance, diagnostic: Diagnostic) {
+        let said = diagnostic.message.clone();
+        self.add_keyed(instance, said, diagnostic);
+    }
+
+    /// Adds a diagnostic. Those with the same code, span and `key` are duplicates; the message of the first is kept.
+    pub(super) fn add_keyed(&mut self, instance: &Instance, key: String, diagnostic: Diagnostic) {
+        self.total += 1;
+        let identity = (diagnostic.code, diagnostic.primary.span, key);
+        if let Some(index) = self.known.get(&identity) {
+            let counted = &mut self.found[*index];
+            counted.count += 1;
+            counted.shots.insert(instance.shot);
+            return;
+        }
+        self.known.insert(identity, self.found.len());
+        self.found.push(Occurrences {
+            diagnostic,
+            count: 1,
+            first: instance.name.clone(),
+            shots: BTreeSet::from([instance.shot]),
+        });
+    }
+
+    /// The number of diagnostics added, duplicates included.
+    pub(super) fn total(&self) -> usize {
+        self.total
+    }
+
+    /// Records that some instances were skipped, so that the counts are lower bounds.
+    pub(super) fn mark_truncated(&mut self) {
+        self.truncated = true;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// Pushes the diagnostics, each labelled with the number of instances affected if its shots have several.
+    pub(super) fn flush(self, expansion: &Expansion<'_>, problems: &mut Problems) {
+        for Occurrences { mut diagnostic, count, first, shots } in self.found {
+            let all: usize = shots
+                .iter()
+                .filter_map(|index| expansion.shots[*index].as_ref())
+                .map(ExpandedShot::instance_count)
+                .sum();
+            if all > 1 {
+                let which = match (count, all) {
+                    (count, all) if self.truncated && count < all => {
+                        format!("in at least {count} instances, first `{first}`")
+                    }
+                    (count, _) if shots.len() > 1 => format!("in {count} instances, first `{first}`"),
+                    (count, all) if count == all => format!("in all {all} instances, first `{first}`"),
+                    (1, all) => format!("in 1 of {all} instances, `{first}`"),
+                    (count, all) => format!("in {count} of {all} instances, first `{first}`"),
+                };
+                let label = &mut diagnostic.primary.text;
+                *label = if label.is_empty() { which } else { format!("{label}, {which}") };
+            }
+            problems.push(diagnostic);
+        }
+    }
+}

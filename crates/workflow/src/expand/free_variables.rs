@@ -1,0 +1,54 @@
+//! The free variables of a workflow's templates, for the lints about unused parameters and axes.
+
+use std::collections::HashSet;
+
+use crate::syntax::{Shot, Workflow};
+use crate::template::{has_template, identifiers, identifiers_used};
+use crate::yaml::{Yaml, YamlValue};
+
+/// Every identifier in the code of every template: a superset of the variables that are used.
+pub(super) fn names(workflow: &Workflow) -> HashSet<&str> {
+    let mut names = HashSet::new();
+    let params = workflow.params.iter().filter_map(|param| param.default.as_ref());
+    let films = workflow.films.iter().filter_map(|film| film.output.as_ref());
+    let top = workflow.defaults.iter().chain(&workflow.matrix).chain(films);
+    for value in params.chain(top.map(|entry| &entry.value)) {
+        add(value, &mut names);
+    }
+    for shot in &workflow.shots {
+        add_shot(shot, &mut names);
+    }
+    names
+}
+
+fn add_shot<'w>(shot: &'w Shot, names: &mut HashSet<&'w str>) {
+    let entries = [
+        &shot.first_frame,
+        &shot.last_frame,
+        &shot.references,
+        &shot.matrix,
+        &shot.takes,
+        &shot.pick,
+        &shot.salt,
+        &shot.retry,
+        &shot.timeout,
+    ];
+    for entry in entries.into_iter().flatten().chain(&shot.fields) {
+        add(&entry.value, names);
+    }
+    if let Some(when) = &shot.when {
+        match when.value.text() {
+            Some(text) if !has_template(text) => names.extend(identifiers(text)),
+            _ => add(&when.value, names),
+        }
+    }
+}
+
+fn add<'w>(value: &'w Yaml, names: &mut HashSet<&'w str>) {
+    match &value.value {
+        YamlValue::Text(text) => names.extend(identifiers_used(text)),
+        YamlValue::List(items) => items.iter().for_each(|item| add(item, names)),
+        YamlValue::Map(entries) => entries.iter().for_each(|(_, value)| add(value, names)),
+        YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) => {}
+    }
+}

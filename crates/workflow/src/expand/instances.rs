@@ -1,0 +1,234 @@
+//! Enumerates the instances of every shot (cells and takes) and names them.
+
+use std::time::Duration;
+
+use super::axes::Axes;
+use super::references::RefGraph;
+use super::retry::{self, Retry};
+use super::{ExpandCx, inherit, picks};
+use crate::diagnostic::{Diagnostic, Problems, grouped};
+use crate::limits;
+use crate::matrix::{self, Cell};
+use crate::source::Span;
+use crate::syntax::{self, Entry, Shot, Workflow};
+use crate::template::Scope;
+use crate::yaml::Yaml;
+
+/// A shot with its cells.
+pub(super) struct ExpandedShot<'w> {
+    pub(super) shot: &'w Shot,
+    pub(super) cells: Vec<Cell>,
+    /// For each cell, the index of the parent shot's cell that it was inherited from, if any.
+    pub(super) parents: Vec<Option<usize>>,
+    pub(super) takes: Option<u32>,
+    /// For each cell, the picked take, if any.
+    pub(super) picks: Vec<Option<u32>>,
+    pub(super) retry: Retry,
+    pub(super) timeout: Option<Duration>,
+    /// The index of its first instance.
+    first: usize,
+}
+
+impl ExpandedShot<'_> {
+    fn takes(&self) -> usize {
+        self.takes.map_or(1, |takes| takes as usize)
+    }
+
+    pub(super) fn instance_count(&self) -> usize {
+        self.cells.len() * self.takes()
+    }
+
+    /// The index of the instance of a cell and, if the shot has takes, a take.
+    pub(super) fn instance_index(&self, cell: usize, take: Option<u32>) -> usize {
+        self.first + cell * self.takes() + take.map_or(0, |take| take as usize - 1)
+    }
+}
+
+/// An instance that is enumerated but not rendered.
+#[derive(Clone, Debug)]
+pub(super) struct Instance {
+    pub(super) name: String,
+    pub(super) shot: usize,
+    pub(super) cell: usize,
+    pub(super) take: Option<u32>,
+}
+
+/// All shots with their cells, and all instances in file order.
+pub(super) struct Expansion<'w> {
+    /// The cells of the workflow's own matrix; one empty cell where it has none.
+    pub(super) top: Vec<Cell>,
+    /// By position in the file; `None` for invalid shots.
+    pub(super) shots: Vec<Option<ExpandedShot<'w>>>,
+    pub(super) instances: Vec<Instance>,
+}
+
+impl<'w> Expansion<'w> {
+    /// The span of the first reference whose resolution would exceed [`limits::MAX_CELL_COMPARISONS`] in total.
+    fn excessive_comparisons(&self, refs: &RefGraph) -> Option<Span> {
+        let mut icx = 0_usize;
+        for (user, references) in self.shots.iter().zip(&refs.references) {
+            let Some(user) = user else { continue };
+            for used in references {
+                let cells = self.shots[used.target].as_ref().map_or(0, |target| target.cells.len());
+                let compared = if used.is_first_frame { 1 } else { cells };
+                icx = icx.saturating_add(user.instance_count().saturating_mul(compared));
+                if icx > limits::MAX_CELL_COMPARISONS {
+                    return Some(used.shot_ref.span);
+                }
+            }
+        }
+        None
+    }
+
+    pub(super) fn shot_of(&self, instance: &Instance) -> &ExpandedShot<'w> {
+        match &self.shots[instance.shot] {
+            Some(expanded) => expanded,
+            None => unreachable!("instances are enumerated from valid shots only"),
+        }
+    }
+
+    pub(super) fn cell_of(&self, instance: &Instance) -> &Cell {
+        &self.shot_of(instance).cells[instance.cell]
+    }
+}
+
+/// Enumerates all instances. The expansion is empty if a bound on the whole plan is exceeded or the workflow's matrix is invalid.
+pub(super) fn enumerate<'w>(
+    workflow: &'w Workflow,
+    refs: &RefGraph,
+    params: &Scope,
+    cx: &ExpandCx<'w>,
+    problems: &mut Problems,
+) -> Expansion<'w> {
+    let nothing = || Expansion {
+        top: vec![Cell::default()],
+        shots: workflow.shots.iter().map(|_| None).collect(),
+        instances: Vec::new(),
+    };
+    let Ok(axes) = Axes::read(workflow, params, cx, problems) else { return nothing() };
+    let reader = ShotReader { params, cx };
+    let mut shots: Vec<Option<ExpandedShot<'w>>> = workflow.shots.iter().map(|_| None).collect();
+    let mut total = 0_usize;
+    for &index in &refs.order {
+        let shot = &workflow.shots[index];
+        let expanded = reader.read_shot(workflow, index, &axes, refs, &shots, problems);
+        if refs.broken[index] {
+            continue;
+        }
+        let Some(expanded) = expanded else { continue };
+        total = total.saturating_add(expanded.instance_count());
+        if total > limits::MAX_INSTANCES {
+            problems.push(
+                Diagnostic::error(
+                    "matrix-too-large",
+                    shot.matrix.as_ref().or(shot.takes.as_ref()).map_or(shot.id.span, |entry| entry.key.span),
+                    format!(
+                        "with the {} instances of this shot the plan has {}",
+                        grouped(expanded.instance_count() as u128),
+                        grouped(total as u128)
+                    ),
+                )
+                .help(format!("a plan has at most {} instances", grouped(limits::MAX_INSTANCES as u128))),
+            );
+            return nothing();
+        }
+        shots[index] = Some(expanded);
+    }
+    let mut instances = Vec::with_capacity(total);
+    for (index, expanded) in shots.iter_mut().enumerate() {
+        let Some(expanded) = expanded else { continue };
+        expanded.first = instances.len();
+        for (cell, label) in expanded.cells.iter().map(Cell::label).enumerate() {
+            for take in expanded.takes.map_or(vec![None], |takes| (1..=takes).map(Some).collect()) {
+                let name = instance_name(&expanded.shot.id.value, &label, take);
+                instances.push(Instance { name, shot: index, cell, take });
+            }
+        }
+    }
+    let expansion = Expansion { top: axes.top, shots, instances };
+    if let Some(used) = expansion.excessive_comparisons(refs) {
+        let most = grouped(limits::MAX_CELL_COMPARISONS as u128);
+        let message = format!("more than {most} pairs of cells would have to be compared");
+        problems.push(
+            Diagnostic::error("matrix-too-large", used, message)
+                .help("name fewer shots, or single cells of them"),
+        );
+        return nothing();
+    }
+    expansion
+}
+
+/// The name of an instance: `harbor@lens=24mm,seed=1#2`.
+pub(super) fn instance_name(shot: &str, label: &str, take: Option<u32>) -> String {
+    let mut name = shot.to_owned();
+    if !label.is_empty() {
+        name.push('@');
+        name.push_str(label);
+    }
+    if let Some(take) = take {
+        name.push('#');
+        name.push_str(&take.to_string());
+    }
+    name
+}
+
+/// Reads the keys of a shot that are the same for all its instances; their templates see the parameters only.
+struct ShotReader<'a, 'w> {
+    params: &'a Scope,
+    cx: &'a ExpandCx<'w>,
+}
+
+impl<'w> ShotReader<'_, 'w> {
+    fn read_shot(
+        &self,
+        workflow: &'w Workflow,
+        index: usize,
+        axes: &Axes,
+        refs: &RefGraph,
+        shots: &[Option<ExpandedShot<'w>>],
+        problems: &mut Problems,
+    ) -> Option<ExpandedShot<'w>> {
+        let shot = &workflow.shots[index];
+        let takes = self.read(shot.takes.as_ref(), problems, |value, entry, problems| {
+            syntax::expect_count(value, "takes", limits::MAX_TAKES, entry.key.span, problems)
+        });
+        let retry = self.read(shot.retry.as_ref(), problems, |value, entry, problems| {
+            retry::read(value, entry, problems)
+        });
+        let timeout = self.read(shot.timeout.as_ref(), problems, |value, entry, problems| {
+            syntax::expect_duration(value, "timeout", entry.key.span, problems)
+        });
+        let own = axes.of_shot(shot, index, self.cx, problems);
+        let (Ok(takes), Ok(retry), Ok(timeout), Some(own)) = (takes, retry, timeout, own) else {
+            return None;
+        };
+        let (mut cells, parents) = inherit::cells(workflow, index, own, &axes.top, refs, shots, problems)?;
+        matrix::disambiguate(&mut cells);
+        let picks = picks::resolve(shot, takes, &cells, self.params, self.cx, problems)?;
+        Some(ExpandedShot {
+            shot,
+            cells,
+            parents,
+            takes,
+            picks,
+            retry: retry.unwrap_or_default(),
+            timeout,
+            first: 0,
+        })
+    }
+
+    /// The rendered and parsed value of a key; `Ok(None)` if the key is absent.
+    fn read<T>(
+        &self,
+        entry: Option<&'w Entry>,
+        problems: &mut Problems,
+        parse: impl FnOnce(&Yaml, &Entry, &mut Problems) -> Option<T>,
+    ) -> Result<Option<T>, ErrorReported> {
+        let Some(entry) = entry else { return Ok(None) };
+        let value = self.cx.templates.render(&entry.value, self.params, problems).ok_or(ErrorReported)?;
+        parse(&value, entry, problems).map(Some).ok_or(ErrorReported)
+    }
+}
+
+/// The value is invalid; the diagnostic was pushed.
+struct ErrorReported;

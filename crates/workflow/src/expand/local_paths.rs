@@ -1,0 +1,46 @@
+//! Reports request fields whose value looks like a local path: request fields are sent as they are, so the service would get the path.
+
+use serde_json::Value;
+
+use super::dedup::DiagnosticDedup;
+use super::media;
+use super::request::RequestBuilder;
+use crate::diagnostic::Diagnostic;
+
+/// Reports every string in a request that looks like the path of a local image, video or audio file.
+pub(super) fn check(builder: &RequestBuilder<'_, '_>, dedup: &mut DiagnosticDedup) {
+    for (name, value) in &builder.request {
+        look(value, &format!("/{name}"), builder, dedup);
+    }
+}
+
+/// Whether a field's value, or an item of it, looks like the path of a local image, video or audio file.
+pub(super) fn looks_like_local_path(value: &Value) -> bool {
+    match value {
+        Value::String(text) => media::names_a_local_file(text),
+        Value::Array(items) => items.iter().any(looks_like_local_path),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    }
+}
+
+fn look(value: &Value, pointer: &str, builder: &RequestBuilder<'_, '_>, dedup: &mut DiagnosticDedup) {
+    match value {
+        Value::String(text) if media::names_a_local_file(text) => report(text, pointer, builder, dedup),
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                look(item, &format!("{pointer}/{at}"), builder, dedup);
+            }
+        }
+        // In objects the contract itself asks for URLs.
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {}
+    }
+}
+
+fn report(text: &str, pointer: &str, builder: &RequestBuilder<'_, '_>, dedup: &mut DiagnosticDedup) {
+    let shot = &builder.icx.expanded.shot;
+    let span = builder.provenance.find(pointer).map_or(shot.id.span, |found| found.span);
+    let field = pointer.trim_start_matches('/').split('/').next().unwrap_or_default();
+    let message = format!("`{field}` is sent as it is, and `{}` is a local file", super::shortened(text));
+    let help = "`first_frame`, `last_frame` and `references` read local files; a request field takes a URL";
+    dedup.add(builder.icx.instance, Diagnostic::error("local-file", span, message).help(help));
+}

@@ -1,0 +1,173 @@
+//! The reference graph of the shots. Unknown names and cycles are reported.
+
+use std::collections::HashMap;
+
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use super::media;
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use crate::source::{Span, Spanned};
+use crate::syntax::{Shot, ShotRef, Workflow};
+
+/// A reference from one shot to another.
+#[derive(Clone, Debug)]
+pub(super) struct Reference {
+    /// The index of the referenced shot.
+    pub(super) target: usize,
+    pub(super) shot_ref: Spanned<ShotRef>,
+    /// The key that names it.
+    pub(super) key: &'static str,
+    /// Whether the referenced shot's frame is the first frame, so that its axes are inherited.
+    pub(super) is_first_frame: bool,
+}
+
+/// All references, by the index of the referring shot.
+pub(super) struct RefGraph {
+    pub(super) references: Vec<Vec<Reference>>,
+    /// Shots that cannot be expanded: they have an unknown reference, are on a cycle, or reference such a shot.
+    pub(super) broken: Vec<bool>,
+    /// All shots in topological order: each after those that it references.
+    pub(super) order: Vec<usize>,
+}
+
+impl RefGraph {
+    /// Reads all references. Unknown names and cycles are reported.
+    pub(super) fn new(workflow: &Workflow, problems: &mut Problems) -> Self {
+        let shots_by_id: HashMap<&str, usize> =
+            workflow.shots.iter().enumerate().map(|(index, shot)| (shot.id.value.as_str(), index)).collect();
+        let mut broken = vec![false; workflow.shots.len()];
+        let mut references = Vec::with_capacity(workflow.shots.len());
+        for (index, shot) in workflow.shots.iter().enumerate() {
+            let mut found = Vec::new();
+            for (shot_ref, key, is_first_frame) in shot_refs(shot, problems) {
+                if let Some(target) = shots_by_id.get(shot_ref.value.shot.as_str()) {
+                    found.push(Reference { target: *target, shot_ref, key, is_first_frame });
+                } else {
+                    broken[index] = true;
+                    // The suggestion compares with every id: skip it once no more diagnostics are kept.
+                    if !problems.full() {
+                        problems.push(unknown_shot(&shot_ref, workflow));
+                    }
+                }
+            }
+            references.push(found);
+        }
+        let order = topological_order(workflow, &references, &mut broken, problems);
+        // A shot that references a broken one is broken too.
+        for &index in &order {
+            let rests_on_broken = references[index].iter().any(|used| broken[used.target]);
+            broken[index] |= rests_on_broken;
+        }
+        Self { references, broken, order }
+    }
+}
+
+/// The diagnostic for a name that no shot has.
+pub(super) fn unknown_shot(reference: &Spanned<ShotRef>, workflow: &Workflow) -> Diagnostic {
+    let name = &reference.value.shot;
+    let ids = || workflow.shots.iter().map(|shot| shot.id.value.as_str());
+    Diagnostic::error("unknown-shot", reference.span, format!("there is no shot `{name}`")).help(
+        did_you_mean(name, ids()).unwrap_or_else(|| format!("the shots are {}", quoted_list(ids(), 12))),
+    )
+}
+
+fn shot_refs(shot: &Shot, problems: &mut Problems) -> Vec<(Spanned<ShotRef>, &'static str, bool)> {
+    let mut found = Vec::new();
+    if let Some(continues) = &shot.continues {
+        found.push((continues.shot.clone(), "continues", true));
+    }
+    for (entry, key, is_first_frame) in [
+        (&shot.first_frame, "first_frame", true),
+        (&shot.last_frame, "last_frame", false),
+        (&shot.references, "references", false),
+    ] {
+        let Some(entry) = entry else { continue };
+        for reference in media::shots_named(&entry.value, key, problems) {
+            found.push((reference, key, is_first_frame));
+        }
+    }
+    found.extend(shot.needs.iter().map(|reference| (reference.clone(), "needs", false)));
+    found
+}
+
+/// Shots in topological order. Cycles are reported, and their members appear in file order.
+fn topological_order(
+    workflow: &Workflow,
+    references: &[Vec<Reference>],
+    broken: &mut [bool],
+    problems: &mut Problems,
+) -> Vec<usize> {
+    let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(references.len(), references.len());
+    for _ in references {
+        graph.add_node(());
+    }
+    for (user, used) in references.iter().enumerate() {
+        for one in used {
+            graph.update_edge(NodeIndex::new(user), NodeIndex::new(one.target), ());
+        }
+    }
+    let mut order = Vec::with_capacity(references.len());
+    // Tarjan yields components in reverse topological order of the edges: referenced shots first.
+    for component in tarjan_scc(&graph) {
+        let mut members: Vec<usize> = component.iter().map(|ix| ix.index()).collect();
+        members.sort_unstable();
+        let is_cyclic =
+            members.len() > 1 || references[members[0]].iter().any(|used| used.target == members[0]);
+        if is_cyclic {
+            problems.push(cycle(workflow, references, &members));
+            for index in &members {
+                broken[*index] = true;
+            }
+        }
+        order.extend(members);
+    }
+    order
+}
+
+/// The diagnostic for a cycle: a shortest path from its first member in file order back to itself.
+fn cycle(workflow: &Workflow, references: &[Vec<Reference>], members: &[usize]) -> Diagnostic {
+    let id = |index: usize| workflow.shots[index].id.value.as_str();
+    let path = shortest_cycle(references, members);
+    let names: Vec<&str> = path.iter().map(|(index, _)| id(*index)).chain([id(members[0])]).collect();
+    let label = |used: &Reference| format!("{} `{}`", used.key, used.shot_ref.value);
+    let mut labels = path
+        .iter()
+        .filter_map(|(index, step)| references[*index].get(*step))
+        .map(|used| (used.shot_ref.span, label(used)));
+    let (span, text) = labels.next().unwrap_or((Span::default(), String::new()));
+    let mut diagnostic =
+        Diagnostic::error("cycle", span, format!("these shots wait for each other: {}", names.join(" -> ")))
+            .label(text);
+    for (span, text) in labels.take(8) {
+        diagnostic = diagnostic.other(span, text);
+    }
+    diagnostic.help("one of them has to begin on its own")
+}
+
+/// The steps (shot, index of its reference) of a shortest path from the first member back to itself.
+fn shortest_cycle(references: &[Vec<Reference>], members: &[usize]) -> Vec<(usize, usize)> {
+    let start = members[0];
+    let mut predecessors: HashMap<usize, (usize, usize)> = HashMap::new();
+    let mut queue = std::collections::VecDeque::from([start]);
+    while let Some(index) = queue.pop_front() {
+        for (step, used) in references[index].iter().enumerate() {
+            if used.target == start {
+                let mut path = vec![(index, step)];
+                let mut back = index;
+                while back != start {
+                    let (user, step) = predecessors[&back];
+                    path.push((user, step));
+                    back = user;
+                }
+                path.reverse();
+                return path;
+            }
+            if members.binary_search(&used.target).is_ok() && !predecessors.contains_key(&used.target) {
+                predecessors.insert(used.target, (index, step));
+                queue.push_back(used.target);
+            }
+        }
+    }
+    Vec::new()
+}

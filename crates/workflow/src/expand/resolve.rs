@@ -1,0 +1,295 @@
+//! Resolves references to instances: `harbor`, `harbor@seed=3`, `lamp#2`.
+//!
+//! On axes that the reference names, the value is the named one. On the other axes, the value is that of the referring instance if
+//! it has the axis; otherwise every value matches.
+
+use std::collections::HashMap;
+
+use super::dedup::DiagnosticDedup;
+use super::instances::{ExpandedShot, Expansion, Instance};
+use super::references::unknown_shot;
+use crate::diagnostic::{Diagnostic, quoted_list};
+use crate::matrix::{Cell, CellSelector};
+use crate::plan::{Clip, NodeIx};
+use crate::source::Spanned;
+use crate::syntax::{Entry, ShotRef, Workflow};
+
+/// The diagnostic code for a reference to an instance that `when` excludes.
+pub(super) const EXCLUDED: &str = "left-out";
+
+/// The instance that a reference resolves to, or the takes of which one is still to be picked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ResolvedRef {
+    Instance(usize),
+    OpenPick(Vec<usize>),
+}
+
+/// Resolves references. It knows which instances `when` includes, and which node each of them becomes.
+pub(super) struct RefResolver<'a, 'w> {
+    pub(super) workflow: &'w Workflow,
+    pub(super) expansion: &'a Expansion<'w>,
+    ids: HashMap<&'w str, usize>,
+    nodes: Vec<Option<NodeIx>>,
+}
+
+/// A referenced shot with the cells that match.
+struct Candidates<'s, 'w> {
+    shot: usize,
+    target: &'s ExpandedShot<'w>,
+    cells: Vec<usize>,
+}
+
+impl<'a, 'w> RefResolver<'a, 'w> {
+    pub(super) fn new(workflow: &'w Workflow, expansion: &'a Expansion<'w>, included: &[bool]) -> Self {
+        let mut count = 0;
+        let nodes = included
+            .iter()
+            .map(|included| {
+                included.then(|| {
+                    count += 1;
+                    NodeIx::new(count - 1)
+                })
+            })
+            .collect();
+        let ids =
+            workflow.shots.iter().enumerate().map(|(index, shot)| (shot.id.value.as_str(), index)).collect();
+        Self { workflow, expansion, ids, nodes }
+    }
+
+    /// The node that an instance becomes; `None` if it is excluded.
+    pub(super) fn node(&self, instance: usize) -> Option<NodeIx> {
+        self.nodes[instance]
+    }
+
+    /// The number of cells of a shot; 0 if there is no such shot.
+    pub(super) fn cells_of(&self, shot: &str) -> usize {
+        let index = self.ids.get(shot);
+        index
+            .and_then(|index| self.expansion.shots[*index].as_ref())
+            .map_or(0, |expanded| expanded.cells.len())
+    }
+
+    /// Resolves a reference that must match exactly one instance. `Ok(None)` if the referenced shot is invalid, which is reported
+    /// elsewhere.
+    pub(super) fn resolve_one(
+        &self,
+        user: &Instance,
+        reference: &Spanned<ShotRef>,
+        is_first_frame: bool,
+    ) -> Result<Option<ResolvedRef>, Box<Diagnostic>> {
+        // An inherited cell has its parent's index: no search is needed.
+        let parent = self.expansion.shot_of(user).parents[user.cell].filter(|_| is_first_frame);
+        let Some(candidates) = self.candidates(self.expansion.cell_of(user), reference, parent)? else {
+            return Ok(None);
+        };
+        let cell = match candidates.cells.as_slice() {
+            [only] => *only,
+            several => {
+                let message = format!(
+                    "`{}` means {} instances, and one frame is wanted",
+                    reference.value,
+                    several.len()
+                );
+                return Err(Box::new(
+                    Diagnostic::error("ambiguous-instance", reference.span, message)
+                        .help(instances_of(candidates.target)),
+                ));
+            }
+        };
+        match self.resolve_take(candidates.target, cell, reference)? {
+            Some(resolved) => Ok(Some(resolved)),
+            None => Err(Box::new(
+                self.excluded(candidates.shot, reference, "is left out, and its frame is wanted")
+                    .help("give this shot the same `when`, or begin it on something else"),
+            )),
+        }
+    }
+
+    /// Resolves a reference that may match several instances. Excluded ones are skipped; at least one has to be left.
+    pub(super) fn resolve_many(
+        &self,
+        user: &Instance,
+        reference: &Spanned<ShotRef>,
+    ) -> Result<Vec<ResolvedRef>, Box<Diagnostic>> {
+        let Some(candidates) = self.candidates(self.expansion.cell_of(user), reference, None)? else {
+            return Ok(Vec::new());
+        };
+        let resolved = self.resolve_takes(&candidates, reference)?;
+        if resolved.is_empty() {
+            return Err(Box::new(
+                self.excluded(candidates.shot, reference, "is left out, and its frame is wanted")
+                    .help("give this shot the same `when`, or remove the reference"),
+            ));
+        }
+        Ok(resolved)
+    }
+
+    /// The clips of a film for a reference, in one cell of the workflow's own matrix. Excluded instances are skipped; at least one
+    /// has to be left.
+    pub(super) fn clips(
+        &self,
+        user: &Cell,
+        reference: &Spanned<ShotRef>,
+    ) -> Result<Vec<Clip>, Box<Diagnostic>> {
+        let Some(candidates) = self.candidates(user, reference, None)? else { return Ok(Vec::new()) };
+        let clips: Vec<Clip> = self
+            .resolve_takes(&candidates, reference)?
+            .into_iter()
+            .filter_map(|resolved| match resolved {
+                ResolvedRef::Instance(index) => self.nodes[index].map(Clip::Node),
+                ResolvedRef::OpenPick(takes) => Some(Clip::Pick(self.nodes_of(&takes))),
+            })
+            .collect();
+        if clips.is_empty() {
+            return Err(Box::new(
+                self.excluded(candidates.shot, reference, "is left out")
+                    .help("remove it here too, or let it be made"),
+            ));
+        }
+        Ok(clips)
+    }
+
+    /// The ordering edges of `needs`: from all takes of all matching instances that are included.
+    pub(super) fn order_edges(&self, dedup: &mut DiagnosticDedup) -> Vec<(NodeIx, NodeIx)> {
+        let mut order = Vec::new();
+        for (index, instance) in self.expansion.instances.iter().enumerate() {
+            let Some(node) = self.nodes[index] else { continue };
+            for reference in &self.expansion.shot_of(instance).shot.needs {
+                match self.nodes_before(self.expansion.cell_of(instance), reference) {
+                    Ok(before) => order.extend(before.into_iter().map(|before| (before, node))),
+                    Err(diagnostic) => dedup.add(instance, *diagnostic),
+                }
+            }
+        }
+        order
+    }
+
+    fn nodes_before(
+        &self,
+        user: &Cell,
+        reference: &Spanned<ShotRef>,
+    ) -> Result<Vec<NodeIx>, Box<Diagnostic>> {
+        let Some(candidates) = self.candidates(user, reference, None)? else { return Ok(Vec::new()) };
+        let takes: Vec<Option<u32>> = match (candidates.target.takes, reference.value.take) {
+            (Some(takes), None) => (1..=takes).map(Some).collect(),
+            (_, take) => {
+                check_take(candidates.target, reference)?;
+                vec![take]
+            }
+        };
+        let instances = candidates
+            .cells
+            .iter()
+            .flat_map(|cell| takes.iter().map(|take| candidates.target.instance_index(*cell, *take)));
+        Ok(instances.filter_map(|instance| self.nodes[instance]).collect())
+    }
+
+    /// The nodes of those instances that are included.
+    pub(super) fn nodes_of(&self, instances: &[usize]) -> Vec<NodeIx> {
+        instances.iter().filter_map(|instance| self.nodes[*instance]).collect()
+    }
+
+    /// The cells that a reference matches; `known` alone if the cell is known already.
+    fn candidates(
+        &self,
+        user: &Cell,
+        reference: &Spanned<ShotRef>,
+        known: Option<usize>,
+    ) -> Result<Option<Candidates<'_, 'w>>, Box<Diagnostic>> {
+        let Some(&shot) = self.ids.get(reference.value.shot.as_str()) else {
+            return Err(Box::new(unknown_shot(reference, self.workflow)));
+        };
+        let Some(target) = &self.expansion.shots[shot] else { return Ok(None) };
+        if let Some(known) = known {
+            return Ok(Some(Candidates { shot, target, cells: vec![known] }));
+        }
+        let selector = CellSelector::parse(reference.value.cell.as_deref());
+        let matches = |cell: &Cell| selector.matches(cell) && selector.agrees_on_open_axes(cell, user);
+        let cells: Vec<usize> = target
+            .cells
+            .iter()
+            .enumerate()
+            .filter(|(_, cell)| matches(cell))
+            .map(|(index, _)| index)
+            .collect();
+        if cells.is_empty() {
+            let message =
+                format!("no instance of `{}` is meant by `{}`", target.shot.id.value, reference.value);
+            return Err(Box::new(
+                Diagnostic::error("no-matching-instance", reference.span, message).help(instances_of(target)),
+            ));
+        }
+        Ok(Some(Candidates { shot, target, cells }))
+    }
+
+    /// The take of a cell that a reference resolves to: the named one, else the picked one, else the only one. `None` if it is
+    /// excluded.
+    fn resolve_take(
+        &self,
+        target: &ExpandedShot<'_>,
+        cell: usize,
+        reference: &Spanned<ShotRef>,
+    ) -> Result<Option<ResolvedRef>, Box<Diagnostic>> {
+        check_take(target, reference)?;
+        let made =
+            |take| Some(target.instance_index(cell, take)).filter(|index| self.nodes[*index].is_some());
+        Ok(match (target.takes, reference.value.take.or(target.picks[cell])) {
+            (Some(takes), None) => {
+                let open: Vec<usize> = (1..=takes).filter_map(|take| made(Some(take))).collect();
+                match open.as_slice() {
+                    [] => None,
+                    [only] => Some(ResolvedRef::Instance(*only)),
+                    _ => Some(ResolvedRef::OpenPick(open)),
+                }
+            }
+            (_, take) => made(take).map(ResolvedRef::Instance),
+        })
+    }
+
+    fn resolve_takes(
+        &self,
+        candidates: &Candidates<'_, '_>,
+        reference: &Spanned<ShotRef>,
+    ) -> Result<Vec<ResolvedRef>, Box<Diagnostic>> {
+        let resolved =
+            candidates.cells.iter().map(|cell| self.resolve_take(candidates.target, *cell, reference));
+        resolved.filter_map(Result::transpose).collect()
+    }
+
+    fn excluded(&self, shot: usize, reference: &Spanned<ShotRef>, what: &str) -> Diagnostic {
+        let shot = &self.workflow.shots[shot];
+        let when = shot.when.as_ref().map_or(shot.id.span, Entry::span);
+        Diagnostic::error(EXCLUDED, reference.span, format!("`{}` {what}", reference.value))
+            .other(when, "left out here")
+    }
+}
+
+/// Checks that the named take exists.
+fn check_take(target: &ExpandedShot<'_>, reference: &Spanned<ShotRef>) -> Result<(), Box<Diagnostic>> {
+    let id = &target.shot.id.value;
+    let (message, help) = match (target.takes, reference.value.take) {
+        (None, Some(_)) => (format!("`{id}` has no takes"), format!("write `{id}`")),
+        (Some(takes), Some(take)) if take > takes => (
+            format!("`{id}` has {takes} takes, and none is {take}"),
+            format!("name one from `{id}#1` to `{id}#{takes}`"),
+        ),
+        _ => return Ok(()),
+    };
+    Err(Box::new(Diagnostic::error("bad-pick", reference.span, message).help(help)))
+}
+
+fn instances_of(target: &ExpandedShot<'_>) -> String {
+    let id = &target.shot.id.value;
+    let names: Vec<String> = target
+        .cells
+        .iter()
+        .take(5)
+        .map(|cell| {
+            let label = cell.label();
+            if label.is_empty() { id.clone() } else { format!("{id}@{label}") }
+        })
+        .collect();
+    let rest = target.cells.len().saturating_sub(5);
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    format!("its instances are {}{more}", quoted_list(names.iter().map(String::as_str), 5))
+}
