@@ -1,11 +1,12 @@
-//! Allowed dependencies between the workspace's crates (ARCHITECTURE.md, "Arrows"), checked against `cargo metadata`.
+//! Allowed dependencies between the workspace's crates, checked against `cargo metadata` and ARCHITECTURE.md ("Arrows").
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
 use serde::Deserialize;
 
+const PAGE: &str = "ARCHITECTURE.md";
 /// Each crate and the workspace crates that it may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("client", &["contract"]),
@@ -50,7 +51,35 @@ pub(super) fn problems(root: &Path) -> Result<Vec<String>, String> {
     }
     let metadata: Metadata =
         serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
-    Ok(check(&metadata))
+    let page = fs_err::read_to_string(root.join(PAGE)).map_err(|error| error.to_string())?;
+    Ok([check(&metadata), check_page(&page)].concat())
+}
+
+/// Whether the page states the same arrows as `ALLOWED`, as `a → b` or `a → {b, c}` between backticks.
+fn check_page(page: &str) -> Vec<String> {
+    let mut stated: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for arrow in page.split('`').skip(1).step_by(2) {
+        if let Some((from, to)) = arrow.split_once(" → ") {
+            let to = to.trim_matches(['{', '}']).split(", ");
+            stated.entry(from).or_default().extend(to);
+        }
+    }
+    let mut problems = Vec::new();
+    for (from, allowed) in ALLOWED {
+        let stated = stated.remove(from).unwrap_or_default();
+        let allowed: BTreeSet<&str> = allowed.iter().copied().collect();
+        if stated != allowed {
+            problems.push(format!(
+                "{PAGE}: states {from} → {stated:?}, but xtask/src/tidy/deps.rs allows {allowed:?}"
+            ));
+        }
+    }
+    problems.extend(
+        stated
+            .keys()
+            .map(|from| format!("{PAGE}: states arrows of {from}, which xtask/src/tidy/deps.rs lacks")),
+    );
+    problems
 }
 
 fn check(metadata: &Metadata) -> Vec<String> {
@@ -89,6 +118,21 @@ mod tests {
     fn package(name: &str, on: &str, kind: Option<&str>) -> Package {
         let on = Dependency { name: on.to_owned(), path: Some(String::new()), kind: kind.map(str::to_owned) };
         Package { name: name.to_owned(), dependencies: vec![on] }
+    }
+
+    #[test]
+    fn page_with_other_arrows_is_reported() {
+        let arrows: Vec<String> = ALLOWED
+            .iter()
+            .filter(|(_, to)| !to.is_empty())
+            .map(|(from, to)| format!("`{from} → {{{}}}`", to.join(", ")))
+            .collect();
+        let page = arrows.join(", ");
+        assert_eq!(check_page(&page), Vec::<String>::new());
+        assert_eq!(check_page(&page.replacen("{contract}", "{contract, media}", 1)).len(), 1);
+        assert_eq!(check_page(&format!("{page}, `engine → service`")).len(), 1);
+        assert_eq!(check_page(&format!("{page}, `new → media`")).len(), 1);
+        assert_eq!(check_page("").len(), arrows.len());
     }
 
     #[test]

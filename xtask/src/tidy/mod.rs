@@ -1,17 +1,24 @@
 //! Project rules that the compiler does not check.
 
+mod citations;
 mod deps;
 mod files;
 mod guarantees;
+mod names;
+mod retired;
 
 use std::path::Path;
 
 /// Checks every rule; an error lists all violations.
-pub(crate) fn run(root: &Path) -> Result<String, String> {
+pub(crate) fn run(root: &Path, check_names: bool) -> Result<String, String> {
     let mut problems = deps::problems(root)?;
     let (files, violations) = files::problems(root)?;
     problems.extend(violations);
     problems.extend(guarantees::problems(root)?);
+    problems.extend(citations::problems(root)?);
+    if check_names {
+        problems.extend(retired::problems(root)?);
+    }
     if problems.is_empty() {
         Ok(format!("tidy: {files} files and the crate dependencies are in order"))
     } else {

@@ -1,0 +1,261 @@
+//! Collects the names that a Rust source file declares, with syn: types, modules, functions, constants, command-line flags, JSON members.
+//!
+//! Not collected: local variables, ordinary fields, and functions of trait implementations, which the trait names.
+
+use std::fmt;
+use std::path::Path;
+
+use syn::{
+    Attribute, Block, Expr, ExprLit, Fields, Ident, ImplItem, Item, Lit, Path as SynPath, Stmt, Token,
+    TraitItem,
+};
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// A struct, enum, union, trait or type alias.
+    Type,
+    /// A module, its file or its folder.
+    Module,
+    /// A function, method or macro.
+    Function,
+    /// A constant or static.
+    Constant,
+    /// A flag or an argument of a command.
+    Flag,
+    /// A member, or the name of a variant, in serialized form.
+    Member,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Type => "type",
+            Self::Module => "module",
+            Self::Function => "function",
+            Self::Constant => "constant",
+            Self::Flag => "flag",
+            Self::Member => "JSON member",
+        })
+    }
+}
+
+/// A declared name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Name {
+    /// The file, relative to the repository.
+    pub(super) file: String,
+    pub(super) kind: Kind,
+    pub(super) text: String,
+}
+
+/// The names in a source file, its own and its folder's included.
+pub(super) fn names(file: &str, text: &str) -> Result<Vec<Name>, String> {
+    let source = syn::parse_file(text).map_err(|error| format!("{file}: cannot be parsed: {error}"))?;
+    let mut names = Names { file, found: Vec::new() };
+    let path = Path::new(file);
+    let parts = [path.file_stem(), path.parent().and_then(Path::file_name)];
+    for part in parts.into_iter().flatten() {
+        names.add(Kind::Module, part.to_string_lossy().into_owned());
+    }
+    names.items(&source.items);
+    Ok(names.found)
+}
+
+struct Names<'a> {
+    file: &'a str,
+    found: Vec<Name>,
+}
+
+impl Names<'_> {
+    fn add(&mut self, kind: Kind, text: String) {
+        self.found.push(Name { file: self.file.to_owned(), kind, text });
+    }
+
+    fn ident(&mut self, kind: Kind, ident: &Ident) {
+        self.add(kind, plain(ident));
+    }
+
+    fn items(&mut self, items: &[Item]) {
+        for item in items {
+            self.item(item);
+        }
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item {
+            Item::Const(item) => self.ident(Kind::Constant, &item.ident),
+            Item::Static(item) => self.ident(Kind::Constant, &item.ident),
+            Item::Type(item) => self.ident(Kind::Type, &item.ident),
+            Item::Union(item) => self.ident(Kind::Type, &item.ident),
+            Item::Struct(item) => {
+                self.ident(Kind::Type, &item.ident);
+                self.fields(&item.attrs, &item.fields);
+            }
+            Item::Enum(item) => {
+                self.ident(Kind::Type, &item.ident);
+                let kind = public_kind(&item.attrs);
+                for variant in &item.variants {
+                    if let Some(kind) = kind {
+                        self.add(
+                            kind,
+                            explicit_name(&variant.attrs).unwrap_or_else(|| plain(&variant.ident)),
+                        );
+                    }
+                    self.fields(&item.attrs, &variant.fields);
+                }
+            }
+            Item::Fn(item) => {
+                self.ident(Kind::Function, &item.sig.ident);
+                self.block(&item.block);
+            }
+            Item::Macro(item) => {
+                if let Some(ident) = &item.ident {
+                    self.ident(Kind::Function, ident);
+                }
+            }
+            Item::Mod(item) => {
+                self.ident(Kind::Module, &item.ident);
+                if let Some((_, items)) = &item.content {
+                    self.items(items);
+                }
+            }
+            Item::Trait(item) => {
+                self.ident(Kind::Type, &item.ident);
+                for item in &item.items {
+                    match item {
+                        TraitItem::Const(item) => self.ident(Kind::Constant, &item.ident),
+                        TraitItem::Fn(item) => self.ident(Kind::Function, &item.sig.ident),
+                        TraitItem::Type(item) => self.ident(Kind::Type, &item.ident),
+                        _ => {}
+                    }
+                }
+            }
+            Item::Impl(block) => {
+                for item in &block.items {
+                    match item {
+                        ImplItem::Const(item) if block.trait_.is_none() => {
+                            self.ident(Kind::Constant, &item.ident);
+                        }
+                        ImplItem::Fn(item) => {
+                            if block.trait_.is_none() {
+                                self.ident(Kind::Function, &item.sig.ident);
+                            }
+                            self.block(&item.block);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Items that are declared inside a function.
+    fn block(&mut self, block: &Block) {
+        for statement in &block.stmts {
+            if let Stmt::Item(item) = statement {
+                self.item(item);
+            }
+        }
+    }
+
+    fn fields(&mut self, attributes: &[Attribute], fields: &Fields) {
+        let Some(kind) = public_kind(attributes) else { return };
+        for field in fields {
+            if let Some(name) = explicit_name(&field.attrs).or_else(|| field.ident.as_ref().map(plain)) {
+                self.add(kind, name);
+            }
+        }
+    }
+}
+
+fn plain(ident: &Ident) -> String {
+    let text = ident.to_string();
+    text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
+}
+
+/// Whether the parts of a type are flags (clap) or JSON members (serde), by its derives.
+fn public_kind(attributes: &[Attribute]) -> Option<Kind> {
+    let mut kind = None;
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("derive")) {
+        // Anything that is not a list of paths is no derive of clap's or serde's.
+        let _ = attribute.parse_nested_meta(|meta| {
+            kind = kind.or(match last_segment(&meta.path).as_str() {
+                "Args" | "Parser" | "Subcommand" | "ValueEnum" => Some(Kind::Flag),
+                "Serialize" | "Deserialize" => Some(Kind::Member),
+                _ => None,
+            });
+            Ok(())
+        });
+    }
+    kind
+}
+
+fn last_segment(path: &SynPath) -> String {
+    path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
+}
+
+/// The name in `#[serde(rename = "…")]`, `#[arg(long = "…")]`, `#[command(name = "…")]` or `#[value(name = "…")]`.
+fn explicit_name(attributes: &[Attribute]) -> Option<String> {
+    let mut name = None;
+    for attribute in attributes {
+        let option = match last_segment(attribute.path()).as_str() {
+            "serde" => "rename",
+            "arg" => "long",
+            "command" | "value" => "name",
+            _ => continue,
+        };
+        // What cannot be parsed here is no plain `option = "text"`.
+        let _ = attribute.parse_nested_meta(|meta| {
+            if meta.input.peek(Token![=]) {
+                let value: Expr = meta.value()?.parse()?;
+                if let (true, Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) =
+                    (meta.path.is_ident(option), value)
+                {
+                    name = Some(text.value());
+                }
+            }
+            Ok(())
+        });
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lists_declarations_of_each_kind() {
+        let source = r#"
+            const LIMIT: u8 = 1;
+            mod inner { pub struct Thing; impl Thing { fn make(&self) { const DEEP: u8 = 2; } } impl Clone for Thing { fn clone(&self) -> Self { Self } } }
+            #[derive(clap::Args)] struct Flags { #[arg(long = "max-jobs", short)] jobs: u8, #[arg(long, value_name = "N")] dry_run: bool }
+            #[derive(Debug, Serialize)] struct Record { #[serde(rename = "type", default)] kind: u8, at: u8 }
+            struct Private { hidden: u8 }
+            trait Shape { fn area(&self); }
+        "#;
+        let all = names("crates/a/src/folder/file.rs", source).unwrap();
+        let all: Vec<String> = all.iter().map(|name| format!("{} {}", name.kind, name.text)).collect();
+        let expected = [
+            "module file",
+            "module folder",
+            "constant LIMIT",
+            "module inner",
+            "type Thing",
+            "function make",
+            "constant DEEP",
+            "type Flags",
+            "flag max-jobs",
+            "flag dry_run",
+            "type Record",
+            "JSON member type",
+            "JSON member at",
+            "type Private",
+            "type Shape",
+            "function area",
+        ];
+        assert_eq!(all, expected);
+    }
+}
