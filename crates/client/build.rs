@@ -1,4 +1,4 @@
-//! Generates the client from the contract's codegen view, and refuses to build one that lost a property on the way.
+//! Generates the client from the contract's codegen view, and fails if the generator dropped a property.
 
 use std::{env, fs, path::Path, process::ExitCode};
 
@@ -30,9 +30,9 @@ fn generate() -> Result<(), String> {
         .with_hooks(HooksMode::Expected)
         .with_map_type("::std::collections::BTreeMap")
         .with_derive("PartialEq");
-    // The operations' hooks need the key and the time-outs.
+    // The hooks read the key and the timeouts from it.
     let inner =
-        "crate::hooks::Shell".parse().map_err(|error| format!("the inner type is no type: {error}"))?;
+        "crate::hooks::HookState".parse().map_err(|error| format!("the inner type is no type: {error}"))?;
     settings.with_inner_type(inner);
     let tokens = Generator::new(&settings)
         .generate_tokens(&spec)

@@ -1,4 +1,4 @@
-//! Reads openapi.yaml, refuses it when it does not hold together, and hands it to the crate as JSON.
+//! Reads and checks openapi.yaml, and embeds it as JSON.
 
 use std::{env, fs, path::Path, process::ExitCode};
 

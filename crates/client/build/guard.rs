@@ -1,42 +1,41 @@
-//! The guard: each property of each component is a field of its generated struct.
+//! Checks that each property of each component is a field of its generated struct.
 //!
-//! The generator drops silently what it does not understand, and a field that is dropped is a field that no request can
-//! carry.
+//! The generator silently drops what it does not understand; a request could not carry a dropped field.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use syn::{Attribute, Fields, File, Item, LitStr};
 
-/// Checks a generated client against the document; the error names the property that was lost.
+/// Checks a generated client against the document; the error names the dropped property.
 pub(crate) fn check(document: &Value, generated: &File) -> Result<(), String> {
     let structs = structs_of_types(generated);
     let components = document.pointer("/components/schemas").and_then(Value::as_object);
     for (component, schema) in components.into_iter().flatten() {
-        let place = format!("/components/schemas/{component}");
+        let pointer = format!("/components/schemas/{component}");
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else { continue };
         let fields = structs.get(component).ok_or_else(|| {
-            format!("openapi.yaml, at {place}: the generator makes no struct of this object; keep its name in CamelCase")
+            format!("openapi.yaml, at {pointer}: the generator makes no struct of this object; keep its name in CamelCase")
         })?;
         for (name, property) in properties {
             if !fields.contains(name) {
                 return Err(format!(
-                    "openapi.yaml, at {place}/properties/{name}: the generator drops this property; take what stands \
+                    "openapi.yaml, at {pointer}/properties/{name}: the generator drops this property; take what stands \
                      beside `properties` out of the codegen view (crates/contract/src/view/codegen.rs)"
                 ));
             }
-            refuse_inline_object(&format!("{place}/properties/{name}"), property)?;
+            refuse_inline_object(&format!("{pointer}/properties/{name}"), property)?;
         }
     }
     Ok(())
 }
 
-/// An object that is written in place gets a name of the generator's choice, under which its properties cannot be found.
-fn refuse_inline_object(place: &str, schema: &Value) -> Result<(), String> {
+/// Rejects inline objects: the generator chooses their struct names, so their properties cannot be checked.
+fn refuse_inline_object(pointer: &str, schema: &Value) -> Result<(), String> {
     let inline = |schema: &Value| schema.get("properties").is_some_and(Value::is_object);
     if inline(schema) || schema.get("items").is_some_and(inline) {
         return Err(format!(
-            "openapi.yaml, at {place}: an object is written in place; make it a component and refer to it"
+            "openapi.yaml, at {pointer}: this is an inline object; make it a component and refer to it"
         ));
     }
     Ok(())
@@ -65,7 +64,7 @@ fn structs_of_types(file: &File) -> BTreeMap<String, BTreeSet<String>> {
 fn renamed(attributes: &[Attribute]) -> Option<String> {
     let mut name = None;
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
-        // What is not understood here is not a name; it is left to serde.
+        // Other serde attributes do not rename and are skipped.
         let _ = attribute.parse_nested_meta(|meta| {
             if meta.path.is_ident("rename") {
                 name = Some(meta.value()?.parse::<LitStr>()?.value());

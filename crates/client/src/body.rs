@@ -1,4 +1,4 @@
-//! Reading answers: never more than the bound, and never with the key in it.
+//! Reading response bodies up to a limit, and redacting the API key in them.
 
 use futures_util::StreamExt;
 use progenitor_client::ByteStream;
@@ -6,15 +6,15 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::CallError;
 
-/// Reads a body to its end, at most `bound` bytes.
-pub(crate) async fn read(stream: ByteStream, bound: usize) -> Result<Vec<u8>, CallError> {
+/// Reads a whole body of at most `limit` bytes.
+pub(crate) async fn read(stream: ByteStream, limit: usize) -> Result<Vec<u8>, CallError> {
     let mut stream = stream.into_inner();
     let mut body = Vec::new();
     while let Some(chunk) = stream.next().await {
-        let chunk = chunk.map_err(|error| CallError::of_transport(&error))?;
-        if body.len() + chunk.len() > bound {
-            return Err(CallError::lost(format!(
-                "the answer is longer than the {bound} bytes that are read"
+        let chunk = chunk.map_err(|error| CallError::from_transport(&error))?;
+        if body.len() + chunk.len() > limit {
+            return Err(CallError::indeterminate(format!(
+                "the response is longer than the limit of {limit} bytes"
             )));
         }
         body.extend_from_slice(&chunk);
@@ -22,38 +22,38 @@ pub(crate) async fn read(stream: ByteStream, bound: usize) -> Result<Vec<u8>, Ca
     Ok(body)
 }
 
-/// Reads the beginning of a body whose whole does not matter.
-pub(crate) async fn read_beginning(stream: ByteStream, bound: usize) -> Vec<u8> {
+/// Reads at most the first `limit` bytes of a body.
+pub(crate) async fn read_beginning(stream: ByteStream, limit: usize) -> Vec<u8> {
     let mut stream = stream.into_inner();
     let mut body = Vec::new();
     while let Some(Ok(chunk)) = stream.next().await {
-        let room = bound - body.len();
+        let room = limit - body.len();
         body.extend_from_slice(&chunk[..chunk.len().min(room)]);
-        if body.len() == bound {
+        if body.len() == limit {
             break;
         }
     }
     body
 }
 
-/// A text with the key blotted out: some services repeat it in their answers.
+/// Replaces the API key in a text: some services echo it in error messages.
 ///
-/// A word as short as `test` is not worth hiding, and blotting it out everywhere would garble what is kept.
-pub(crate) fn without_key(text: &str, key: &SecretString) -> String {
-    const SHORTEST_SECRET: usize = 12;
+/// Keys shorter than 12 bytes, such as `test`, are left: they are no secrets, and replacing them would garble the text.
+pub(crate) fn redact_key(text: &str, key: &SecretString) -> String {
+    const MIN_SECRET_LEN: usize = 12;
     let key = key.expose_secret();
-    if key.len() < SHORTEST_SECRET { text.to_owned() } else { text.replace(key, "[redacted]") }
+    if key.len() < MIN_SECRET_LEN { text.to_owned() } else { text.replace(key, "[redacted]") }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::without_key;
+    use super::redact_key;
 
     #[test]
-    fn secrets_are_blotted_out_and_words_are_not() {
+    fn redact_key_replaces_long_keys_only() {
         let text = "wrong key sk-0123456789abcdef, not an embedded one";
         let hidden = "wrong key [redacted], not an embedded one";
-        assert_eq!(without_key(text, &"sk-0123456789abcdef".to_owned().into()), hidden);
-        assert_eq!(without_key(text, &"embedded".to_owned().into()), text);
+        assert_eq!(redact_key(text, &"sk-0123456789abcdef".to_owned().into()), hidden);
+        assert_eq!(redact_key(text, &"embedded".to_owned().into()), text);
     }
 }

@@ -1,44 +1,44 @@
-//! What can go wrong with a call, cut by the one question that matters with money at stake: did the request arrive?
+//! Errors of a call, classified by whether the service may have received the request.
 
 use std::{fmt, time::Duration};
 
 use reqwest::StatusCode;
 
-use crate::answer::{ApiError, is_json, readable};
+use crate::response::{ApiError, is_json, plain_text};
 
-/// A call that gave nothing usable. Made by hand in tests as well as by [`crate::Client`].
+/// A call without a usable result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallError {
-    /// The request surely never reached the service: no connection, no such name, or refused before it was sent.
-    /// A submission may be repeated.
+    /// The request definitely did not reach the service: no connection, no such host, or rejected before sending. A submission
+    /// may be repeated.
     NotSent {
         /// Why.
         reason: String,
     },
-    /// The service, or something in front of it, answered, and not with success.
-    Refused(Box<Refusal>),
-    /// The request was sent, or may have been, and no usable answer came. A submission may have been accepted and paid for.
-    Lost {
+    /// The service, or a gateway in front of it, responded with an error status.
+    Http(Box<HttpError>),
+    /// The request was sent, or may have been, and no usable response came. A submission may have been accepted and charged.
+    Indeterminate {
         /// Why.
         reason: String,
     },
 }
 
-/// An answer other than success: 4xx, 5xx, or a redirect that is not followed.
+/// A response with an error status: 4xx, 5xx, or a redirect that is not followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct HttpError {
     /// The HTTP status.
     pub status: u16,
-    /// What the service says. `None` when the body is not of its making, such as the page of a gateway, or empty.
+    /// The decoded error. `None` when the body is empty or not an API error, such as a gateway's HTML page.
     pub error: Option<ApiError>,
-    /// How long to wait, when the answer said so.
+    /// `Retry-After`, when the response had one.
     pub retry_after: Option<Duration>,
-    /// The beginning of the body, the key blotted out. Where a gateway fails after the service accepted,
-    /// [`crate::find_task_id`] may find a task in it.
+    /// The beginning of the body, the key redacted. When a gateway fails after the service accepted the request, it may contain
+    /// a task id: see [`crate::find_task_id`].
     pub body: String,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for HttpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the service answered {}", self.status)?;
         let status = StatusCode::from_u16(self.status).ok();
@@ -47,13 +47,13 @@ impl fmt::Display for Refusal {
         } else if status.is_some_and(|status| status.is_redirection()) {
             f.write_str(": it redirects this call; set the base URL to where the service is")?;
         } else {
-            let said = if is_json(&self.body) { String::new() } else { readable(&self.body) };
+            let text = if is_json(&self.body) { String::new() } else { plain_text(&self.body) };
             let reason = status.and_then(|status| status.canonical_reason()).unwrap_or_default();
-            if !reason.is_empty() && !said.contains(reason) {
+            if !reason.is_empty() && !text.contains(reason) {
                 write!(f, " {reason}")?;
             }
-            if !said.is_empty() {
-                write!(f, ": {said}")?;
+            if !text.is_empty() {
+                write!(f, ": {text}")?;
             }
         }
         match self.retry_after {
@@ -68,26 +68,26 @@ impl CallError {
         Self::NotSent { reason: reason.into() }
     }
 
-    pub(crate) fn lost(reason: impl Into<String>) -> Self {
-        Self::Lost { reason: reason.into() }
+    pub(crate) fn indeterminate(reason: impl Into<String>) -> Self {
+        Self::Indeterminate { reason: reason.into() }
     }
 
-    /// Tells a connection that never was from one that broke.
-    pub(crate) fn of_transport(error: &reqwest::Error) -> Self {
+    /// Classifies a transport error: a failed connect is `NotSent`, everything later is `Indeterminate`.
+    pub(crate) fn from_transport(error: &reqwest::Error) -> Self {
         let reason = causes(error);
         if error.is_connect() || error.is_builder() {
             Self::NotSent { reason }
         } else {
-            Self::Lost { reason }
+            Self::Indeterminate { reason }
         }
     }
 
-    /// The HTTP status, when there was an answer.
+    /// The HTTP status, when there was a response.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         match self {
-            Self::Refused(refusal) => Some(refusal.status),
-            Self::NotSent { .. } | Self::Lost { .. } => None,
+            Self::Http(error) => Some(error.status),
+            Self::NotSent { .. } | Self::Indeterminate { .. } => None,
         }
     }
 }
@@ -96,8 +96,10 @@ impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotSent { reason } => write!(f, "the request was not sent: {reason}"),
-            Self::Refused(refusal) => refusal.fmt(f),
-            Self::Lost { reason } => write!(f, "the request was sent and no usable answer came: {reason}"),
+            Self::Http(error) => error.fmt(f),
+            Self::Indeterminate { reason } => {
+                write!(f, "the request was sent and no usable answer came: {reason}")
+            }
         }
     }
 }
@@ -136,23 +138,23 @@ fn causes(error: &reqwest::Error) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{CallError, Refusal};
+    use super::{CallError, HttpError};
     use crate::ApiError;
 
     #[test]
-    fn refusals_read_well() {
-        let refusal = |status, body: &str, wait| {
+    fn http_error_display_names_status_reason_and_wait() {
+        let error = |status, body: &str, wait| {
             let retry_after = wait;
-            Refusal { status, error: ApiError::decode(body), retry_after, body: body.into() }.to_string()
+            HttpError { status, error: ApiError::decode(body), retry_after, body: body.into() }.to_string()
         };
         insta::assert_snapshot!(
             [
-                refusal(400, r#"{"error":{"message":"too long","param":"seconds","code":"invalid_duration"}}"#, None),
-                refusal(429, "{}", Some(Duration::from_millis(1500))),
-                refusal(502, "<html><h1>502 Bad Gateway</h1></html>", None),
-                refusal(503, "upstream is down", None),
-                refusal(301, "", None),
-                refusal(599, "", None),
+                error(400, r#"{"error":{"message":"too long","param":"seconds","code":"invalid_duration"}}"#, None),
+                error(429, "{}", Some(Duration::from_millis(1500))),
+                error(502, "<html><h1>502 Bad Gateway</h1></html>", None),
+                error(503, "upstream is down", None),
+                error(301, "", None),
+                error(599, "", None),
             ]
             .join("\n"),
             @r"

@@ -1,4 +1,4 @@
-//! A request as it would be sent, taken at the last moment before it is.
+//! Capture of a complete HTTP request instead of sending it, for snapshots.
 
 use std::{
     fmt,
@@ -9,21 +9,21 @@ use reqwest::Request;
 use serde::Serialize;
 use serde_json::Value;
 
-/// A request that was not sent.
+/// A request as it would be sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Captured {
+pub struct CapturedRequest {
     /// The HTTP method.
     pub method: String,
     /// The whole URL.
     pub url: String,
-    /// The headers that the client sets, by name; the key is blotted out. The transport adds `host` and lengths.
+    /// The headers that the client sets, sorted by name, the key redacted. The transport adds `host` and `content-length`.
     pub headers: Vec<(String, String)>,
-    /// The body as it would go onto the wire; empty when there is none.
+    /// The body; empty when there is none.
     pub body: String,
 }
 
-impl Captured {
-    pub(crate) fn of(request: &Request) -> Self {
+impl CapturedRequest {
+    pub(crate) fn new(request: &Request) -> Self {
         let mut headers: Vec<(String, String)> = request
             .headers()
             .iter()
@@ -49,8 +49,8 @@ impl Captured {
     }
 }
 
-/// The request as people read it: the line, the headers, and the body with one field a line.
-impl fmt::Display for Captured {
+/// The request line, the headers, and the body as indented JSON.
+impl fmt::Display for CapturedRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.method, self.url)?;
         for (name, value) in &self.headers {
@@ -63,16 +63,16 @@ impl fmt::Display for Captured {
     }
 }
 
-/// Where the hook leaves what it captured.
+/// Where the hook stores the captured request.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Slot(Arc<Mutex<Option<Captured>>>);
+pub(crate) struct Slot(Arc<Mutex<Option<CapturedRequest>>>);
 
 impl Slot {
-    pub(crate) fn put(&self, captured: Captured) {
+    pub(crate) fn put(&self, captured: CapturedRequest) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(captured);
     }
 
-    pub(crate) fn take(&self) -> Option<Captured> {
+    pub(crate) fn take(&self) -> Option<CapturedRequest> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

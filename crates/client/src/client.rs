@@ -1,4 +1,4 @@
-//! The calls.
+//! The API calls: create, poll, download.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -17,22 +17,22 @@ use tracing::{Instrument, debug, debug_span};
 use url::Url;
 
 use crate::{
-    ApiError, CallError, Captured, ClientConfig, ConfigError, Download, MAX_ANSWER, Refusal, Resume,
-    TaskAnswer,
-    answer::retry_after,
-    body,
+    ApiError, CallError, CapturedRequest, ClientConfig, ConfigError, Download, HttpError, MAX_RESPONSE_BYTES,
+    Resume, TaskResponse, body,
     capture::Slot,
     generated,
-    hooks::{self, Shell},
-    http, origin, request, task_id,
+    hooks::{self, HookState},
+    http, origin, request,
+    response::retry_after,
+    task_id,
 };
 
-/// Of a refusal, this much is kept.
-const EXCERPT: usize = 4096;
-/// A redirect that leads through more hops is taken for a ring.
-const MAX_HOPS: usize = 5;
+/// Bytes of an error response's body that are read and kept.
+const MAX_ERROR_BODY_BYTES: usize = 4096;
+/// Redirects that a download follows at most.
+const MAX_REDIRECTS: usize = 5;
 
-/// A service, and the key to it. Cheap to clone; clones share their connections.
+/// A client of one service with one API key. Cheap to clone; clones share their connection pools.
 #[derive(Debug, Clone)]
 pub struct Client {
     shared: Arc<Shared>,
@@ -40,13 +40,14 @@ pub struct Client {
 
 #[derive(Debug)]
 struct Shared {
-    /// For submissions: no connection is used twice. A POST that meets a connection which the other side is closing is
-    /// lost without anyone knowing whether it was read; on a fresh one that cannot happen.
+    /// For submissions, without connection reuse. A POST on a pooled connection that the server is closing fails in a way that
+    /// does not tell whether the request was read; on a new connection that cannot happen.
     submits: generated::Client,
-    /// For everything that may be repeated.
+    /// For idempotent requests.
     reads: generated::Client,
-    /// For downloads by https from elsewhere, where the service itself is reached by http: made when the first one comes.
-    secure: OnceLock<Result<reqwest::Client, String>>,
+    /// For https downloads from other hosts when the service itself is http. Built on first use, because loading the root
+    /// certificates is slow.
+    https: OnceLock<Result<reqwest::Client, String>>,
     connect_timeout: Duration,
     read_timeout: Duration,
     base: Url,
@@ -54,18 +55,18 @@ struct Shared {
 }
 
 impl Client {
-    /// Makes a client; nothing is sent yet.
+    /// Builds a client. Sends nothing.
     ///
     /// # Errors
     /// The base URL or the key cannot be used, or the system has no usable TLS set-up.
     pub fn new(config: ClientConfig) -> Result<Self, ConfigError> {
         let base = config.base()?;
-        let shell = Shell {
+        let hooks = HookState {
             bearer: config.bearer()?,
             submit_timeout: config.submit_timeout,
             poll_timeout: config.poll_timeout,
             body: None,
-            from: Resume::default(),
+            resume: Resume::default(),
             capture: None,
         };
         let text = base.as_str().trim_end_matches('/');
@@ -79,9 +80,9 @@ impl Client {
         let reads = client(|builder| builder.pool_idle_timeout(Duration::from_secs(20)))?;
         Ok(Self {
             shared: Arc::new(Shared {
-                submits: generated::Client::new_with_client(text, submits, shell.clone()),
-                reads: generated::Client::new_with_client(text, reads, shell),
-                secure: OnceLock::new(),
+                submits: generated::Client::new_with_client(text, submits, hooks.clone()),
+                reads: generated::Client::new_with_client(text, reads, hooks),
+                https: OnceLock::new(),
                 connect_timeout: config.connect_timeout,
                 read_timeout: config.read_timeout,
                 base,
@@ -90,25 +91,25 @@ impl Client {
         })
     }
 
-    /// Where the service is, without `/v1`: its identity, as far as a URL can tell.
+    /// The service's base URL without `/v1`. Identifies the service in the ledger.
     #[must_use]
     pub fn base_url(&self) -> &Url {
         &self.shared.base
     }
 
-    /// Submits a task (spec 4.1). The request goes onto the wire as it is given, byte for byte.
+    /// Submits a task (spec 4.1). The request is sent as given, byte for byte.
     ///
     /// # Errors
-    /// [`CallError::NotSent`] also when the request does not fit the contract's types; [`CallError::Lost`] also when the
+    /// [`CallError::NotSent`] also when the request does not fit the contract's types; [`CallError::Indeterminate`] also when the
     /// service answered with success and no task id can be found in its answer.
-    pub async fn create(&self, request: &Value) -> Result<TaskAnswer, CallError> {
+    pub async fn create(&self, request: &Value) -> Result<TaskResponse, CallError> {
         let prepared = request::prepare(request)?;
         let mut generated = self.shared.submits.clone();
         generated.inner.body = Some(prepared.json);
         let span = debug_span!("create_video", task_id = tracing::field::Empty);
         async {
-            let answer = self.settle(generated.create_video().body(prepared.typed).send().await).await?;
-            let task = self.task(answer.stream, None).await?;
+            let response = self.send(generated.create_video().body(prepared.typed).send().await).await?;
+            let task = self.read_task(response.stream, None).await?;
             tracing::Span::current().record("task_id", task.id.as_str());
             debug!(status = %task.status, "the task was accepted");
             Ok(task)
@@ -117,16 +118,16 @@ impl Client {
         .await
     }
 
-    /// Looks at a task (spec 4.2).
+    /// Polls a task (spec 4.2).
     ///
     /// # Errors
-    /// [`CallError::NotSent`] also for an id that cannot be part of a path; [`CallError::Lost`] for an answer that is not a task.
-    pub async fn get(&self, task_id: &str) -> Result<TaskAnswer, CallError> {
+    /// [`CallError::NotSent`] also for an id that cannot be part of a path; [`CallError::Indeterminate`] for an answer that is not a task.
+    pub async fn get(&self, task_id: &str) -> Result<TaskResponse, CallError> {
         task_id::check(task_id)?;
         let span = debug_span!("get_video", task_id);
         async {
-            let answer = self.settle(self.shared.reads.get_video().task_id(task_id).send().await).await?;
-            let task = self.task(answer.stream, Some(task_id)).await?;
+            let response = self.send(self.shared.reads.get_video().task_id(task_id).send().await).await?;
+            let task = self.read_task(response.stream, Some(task_id)).await?;
             debug!(status = %task.status, progress = task.progress, "the task was polled");
             Ok(task)
         }
@@ -134,80 +135,86 @@ impl Client {
         .await
     }
 
-    /// Downloads a task's video (spec 4.3). A redirect is followed, with the key only within the API's origin.
+    /// Downloads a task's video (spec 4.3). Redirects are followed; the key is sent only within the API's origin.
     ///
     /// # Errors
-    /// As [`Self::get`]; a download that breaks off says so in its stream.
+    /// As [`Self::get`]. A connection that breaks later is an error in the stream.
     pub async fn content(&self, task_id: &str) -> Result<Download, CallError> {
         self.content_from(task_id, &Resume::default()).await
     }
 
-    /// Downloads a task's video from a byte on. A service without ranges sends all of it: see [`Download::offset`].
+    /// Downloads a task's video from a byte offset on. A service without range support sends the whole file: see
+    /// [`Download::offset`].
     ///
     /// # Errors
     /// As [`Self::content`].
-    pub async fn content_from(&self, task_id: &str, from: &Resume) -> Result<Download, CallError> {
+    pub async fn content_from(&self, task_id: &str, resume: &Resume) -> Result<Download, CallError> {
         task_id::check(task_id)?;
-        let span = debug_span!("get_video_content", task_id, first = from.first);
+        let span = debug_span!("get_video_content", task_id, offset = resume.offset);
         async {
             let mut generated = self.shared.reads.clone();
-            generated.inner.from = from.clone();
+            generated.inner.resume = resume.clone();
             let sent = generated.get_video_content().task_id(task_id).send().await;
-            let answer = self.opened(sent)?;
-            match redirect_target(&answer, self.content_url(task_id)?)? {
-                Some((here, to)) => self.follow(here, to, from).await,
-                None => self.downloaded(answer).await,
+            let response = self.response_from(sent)?;
+            match redirect_target(&response, self.content_url(task_id)?)? {
+                Some((here, to)) => self.follow_redirects(here, to, resume).await,
+                None => self.download_from(response).await,
             }
         }
         .instrument(span)
         .await
     }
 
-    /// Downloads what an answer points to, such as `metadata.url`, from whichever host. The key is sent only within the
-    /// API's own origin. A path without a host is taken relative to the API.
+    /// Downloads a URL from a response, such as `metadata.url`, from any host. The key is sent only within the API's origin.
+    /// A relative URL is resolved against the base URL.
     ///
     /// # Errors
-    /// [`CallError::NotSent`] also for what is not an address on the web.
+    /// [`CallError::NotSent`] also for a URL that is neither http nor https.
     pub async fn fetch(&self, url: &str) -> Result<Download, CallError> {
         self.fetch_from(url, &Resume::default()).await
     }
 
-    /// As [`Self::fetch`], from a byte on.
+    /// As [`Self::fetch`], from a byte offset on.
     ///
     /// # Errors
     /// As [`Self::fetch`].
-    pub async fn fetch_from(&self, url: &str, from: &Resume) -> Result<Download, CallError> {
+    pub async fn fetch_from(&self, url: &str, resume: &Resume) -> Result<Download, CallError> {
         let target = self.shared.base.join(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let Some(target) = target else {
             let scheme = url.split(':').next().unwrap_or_default();
             let shown: String = scheme.chars().take(32).collect();
-            return Err(CallError::not_sent(format!("{shown:?} does not begin an address on the web")));
+            return Err(CallError::not_sent(format!("{shown:?} is not the scheme of an http or https URL")));
         };
-        let span = debug_span!("fetch", host = target.host_str(), first = from.first);
-        self.follow(target.clone(), target, from).instrument(span).await
+        let span = debug_span!("fetch", host = target.host_str(), offset = resume.offset);
+        self.follow_redirects(target.clone(), target, resume).instrument(span).await
     }
 
-    /// The request that [`Self::create`] would send, without sending it. Needs no runtime.
+    /// Builds the request that [`Self::create`] would send, without sending it. Needs no async runtime.
     ///
     /// # Errors
     /// [`CallError::NotSent`], when the request does not fit the contract's types.
-    pub fn capture_create(&self, request: &Value) -> Result<Captured, CallError> {
+    pub fn capture_create(&self, request: &Value) -> Result<CapturedRequest, CallError> {
         let prepared = request::prepare(request)?;
         let slot = Slot::default();
         let mut generated = self.shared.submits.clone();
         generated.inner.body = Some(prepared.json);
         generated.inner.capture = Some(slot.clone());
-        // The hook ends the call before it waits for anything.
-        let ended = generated.create_video().body(prepared.typed).send().now_or_never();
-        slot.take().ok_or_else(|| match ended {
-            Some(Err(Error::CommunicationError(error))) => CallError::of_transport(&error),
-            _ => CallError::not_sent("the request did not reach the hook that captures it"),
+        // The hook returns before the first await point.
+        let result = generated.create_video().body(prepared.typed).send().now_or_never();
+        slot.take().ok_or_else(|| match result {
+            Some(Err(Error::CommunicationError(error))) => CallError::from_transport(&error),
+            _ => CallError::not_sent("the request did not reach the capturing hook"),
         })
     }
 
-    /// Goes after a download from hop to hop.
-    async fn follow(&self, mut here: Url, mut to: Url, from: &Resume) -> Result<Download, CallError> {
-        for _ in 0..=MAX_HOPS {
+    /// Downloads from `to`, following redirects; `here` is the URL that points there.
+    async fn follow_redirects(
+        &self,
+        mut here: Url,
+        mut to: Url,
+        resume: &Resume,
+    ) -> Result<Download, CallError> {
+        for _ in 0..=MAX_REDIRECTS {
             if !origin::may_follow(&here, &to) {
                 return Err(CallError::not_sent(format!(
                     "{} points to {}, which is less safe",
@@ -219,123 +226,131 @@ impl Client {
             if origin::same(&self.shared.base, &to) {
                 headers.insert(AUTHORIZATION, self.shared.reads.inner.bearer.clone());
             }
-            hooks::go_on_from(&mut headers, from);
-            // Of a host's own addresses neither path nor query is told: either may be what lets one in.
-            debug!(method = "GET", host = to.host_str(), "asking");
-            let sent = self.transport(&to)?.get(to.clone()).headers(headers).send().await;
-            let response = sent.map_err(|error| CallError::of_transport(&error))?;
-            debug!(status = response.status().as_u16(), "answered");
-            let answer = Answer::of(ResponseValue::stream(response));
-            match redirect_target(&answer, to)? {
-                Some((answered, next)) => (here, to) = (answered, next),
-                None => return self.downloaded(answer).await,
+            hooks::set_range_headers(&mut headers, resume);
+            // Path and query are not logged: with signed URLs they are credentials.
+            debug!(method = "GET", host = to.host_str(), "sending a request");
+            let sent = self.http_for(&to)?.get(to.clone()).headers(headers).send().await;
+            let response = sent.map_err(|error| CallError::from_transport(&error))?;
+            debug!(status = response.status().as_u16(), "received a response");
+            let response = Response::new(ResponseValue::stream(response));
+            match redirect_target(&response, to)? {
+                Some((from, next)) => (here, to) = (from, next),
+                None => return self.download_from(response).await,
             }
         }
-        Err(CallError::not_sent(format!("the address leads through more than {MAX_HOPS} redirects")))
+        Err(CallError::not_sent(format!("the URL leads through more than {MAX_REDIRECTS} redirects")))
     }
 
-    /// What goes to `url`.
-    fn transport(&self, url: &Url) -> Result<&reqwest::Client, CallError> {
+    /// The HTTP client for `url`: its pool, and with root certificates where they are needed.
+    fn http_for(&self, url: &Url) -> Result<&reqwest::Client, CallError> {
         let shared = &*self.shared;
         if url.scheme() == shared.base.scheme() || url.scheme() != "https" {
             return Ok(&shared.reads.client);
         }
-        let made = shared.secure.get_or_init(|| {
+        let https = shared.https.get_or_init(|| {
             let timed = |builder: ClientBuilder| {
                 builder.connect_timeout(shared.connect_timeout).read_timeout(shared.read_timeout)
             };
-            http::secure(timed).map_err(|error| error.to_string())
+            http::build_https(timed).map_err(|error| error.to_string())
         });
-        made.as_ref().map_err(|reason| CallError::not_sent(reason.as_str()))
+        https.as_ref().map_err(|reason| CallError::not_sent(reason.as_str()))
     }
 
-    async fn downloaded(&self, answer: Answer) -> Result<Download, CallError> {
-        let answer = self.successful(answer).await?;
-        Ok(Download::new(answer.status, &answer.headers, answer.stream))
+    async fn download_from(&self, response: Response) -> Result<Download, CallError> {
+        let response = self.ensure_success(response).await?;
+        Ok(Download::new(response.status, &response.headers, response.stream))
     }
 
     fn content_url(&self, task_id: &str) -> Result<Url, CallError> {
         let text = format!("{}/v1/videos/{task_id}/content", self.shared.base.as_str().trim_end_matches('/'));
-        text.parse().map_err(|error| CallError::not_sent(format!("the address cannot be built: {error}")))
+        text.parse().map_err(|error| CallError::not_sent(format!("the URL cannot be built: {error}")))
     }
 
-    /// What the generated client hands over, whatever the status.
-    fn opened(
+    /// The generated client's result as a response, whatever the status.
+    fn response_from(
         &self,
         sent: Result<ResponseValue<ByteStream>, Error<ByteStream>>,
-    ) -> Result<Answer, CallError> {
+    ) -> Result<Response, CallError> {
         match sent {
-            Ok(answer) | Err(Error::ErrorResponse(answer)) => Ok(Answer::of(answer)),
-            Err(Error::UnexpectedResponse(response)) => Ok(Answer::of(ResponseValue::stream(response))),
-            Err(Error::CommunicationError(error)) => Err(CallError::of_transport(&error)),
+            Ok(response) | Err(Error::ErrorResponse(response)) => Ok(Response::new(response)),
+            Err(Error::UnexpectedResponse(response)) => Ok(Response::new(ResponseValue::stream(response))),
+            Err(Error::CommunicationError(error)) => Err(CallError::from_transport(&error)),
             Err(Error::InvalidRequest(reason) | Error::Custom(reason)) => Err(CallError::not_sent(reason)),
-            Err(other) => Err(CallError::lost(self.without_key(&other.to_string()))),
+            Err(other) => Err(CallError::indeterminate(self.redact_key(&other.to_string()))),
         }
     }
 
-    async fn settle(
+    /// Awaits a generated call and requires a success status.
+    async fn send(
         &self,
         sent: Result<ResponseValue<ByteStream>, Error<ByteStream>>,
-    ) -> Result<Answer, CallError> {
-        let answer = self.opened(sent)?;
-        self.successful(answer).await
+    ) -> Result<Response, CallError> {
+        let response = self.response_from(sent)?;
+        self.ensure_success(response).await
     }
 
-    async fn successful(&self, answer: Answer) -> Result<Answer, CallError> {
-        if answer.status.is_success() {
-            return Ok(answer);
+    /// A response with a success status as it is; any other as a [`CallError::Http`].
+    async fn ensure_success(&self, response: Response) -> Result<Response, CallError> {
+        if response.status.is_success() {
+            return Ok(response);
         }
-        let status = answer.status;
-        let header = |name| answer.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+        let status = response.status;
+        let header = |name| response.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let wait = retry_after(header(RETRY_AFTER), header(DATE), SystemTime::now());
-        let beginning = body::read_beginning(answer.stream, EXCERPT).await;
-        let text = self.without_key(&String::from_utf8_lossy(&beginning));
+        let beginning = body::read_beginning(response.stream, MAX_ERROR_BODY_BYTES).await;
+        let text = self.redact_key(&String::from_utf8_lossy(&beginning));
         let error = ApiError::decode(&text);
         let code = error.as_ref().and_then(|error| error.code.as_deref());
-        debug!(status = status.as_u16(), code, "the call was refused");
-        let refusal = Refusal { status: status.as_u16(), error, retry_after: wait, body: text };
-        Err(CallError::Refused(Box::new(refusal)))
+        debug!(status = status.as_u16(), code, "received an error response");
+        let error = HttpError { status: status.as_u16(), error, retry_after: wait, body: text };
+        Err(CallError::Http(Box::new(error)))
     }
 
-    /// Reads a task. What may be kept and shown has the key blotted out; what is used, such as addresses, is as it came.
-    async fn task(&self, stream: ByteStream, asked: Option<&str>) -> Result<TaskAnswer, CallError> {
-        let bytes = body::read(stream, MAX_ANSWER).await?;
+    /// Reads and decodes a task. The key is redacted in what is stored or shown; URLs are left as received.
+    async fn read_task(
+        &self,
+        stream: ByteStream,
+        polled_id: Option<&str>,
+    ) -> Result<TaskResponse, CallError> {
+        let bytes = body::read(stream, MAX_RESPONSE_BYTES).await?;
         let text = String::from_utf8_lossy(&bytes);
-        let mut task =
-            TaskAnswer::decode(&text, asked).map_err(|why| CallError::lost(self.without_key(&why)))?;
-        task.raw = self.without_key(&task.raw);
+        let mut task = TaskResponse::decode(&text, polled_id)
+            .map_err(|why| CallError::indeterminate(self.redact_key(&why)))?;
+        task.raw = self.redact_key(&task.raw);
         if let Some(failure) = &mut task.error {
-            failure.message = self.without_key(&failure.message);
+            failure.message = self.redact_key(&failure.message);
         }
         Ok(task)
     }
 
-    fn without_key(&self, text: &str) -> String {
-        body::without_key(text, &self.shared.key)
+    fn redact_key(&self, text: &str) -> String {
+        body::redact_key(text, &self.shared.key)
     }
 }
 
-/// An answer whose body is still to come.
-struct Answer {
+/// A response whose body has not been read yet.
+struct Response {
     status: StatusCode,
     headers: HeaderMap,
     stream: ByteStream,
 }
 
-impl Answer {
-    fn of(answer: ResponseValue<ByteStream>) -> Self {
-        Self { status: answer.status(), headers: answer.headers().clone(), stream: answer.into_inner() }
+impl Response {
+    fn new(response: ResponseValue<ByteStream>) -> Self {
+        Self { status: response.status(), headers: response.headers().clone(), stream: response.into_inner() }
     }
 }
 
-/// Where an answer redirects to, with where it came from.
-fn redirect_target(answer: &Answer, here: Url) -> Result<Option<(Url, Url)>, CallError> {
-    if !matches!(answer.status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+/// The URLs that a redirect leads from and to; `None` for other responses.
+fn redirect_target(response: &Response, here: Url) -> Result<Option<(Url, Url)>, CallError> {
+    if !matches!(response.status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
-    let target = answer.headers.get(LOCATION).and_then(|value| value.to_str().ok());
+    let target = response.headers.get(LOCATION).and_then(|value| value.to_str().ok());
     match target.and_then(|target| here.join(target).ok()) {
         Some(to) => Ok(Some((here, to))),
-        None => Err(CallError::lost("the service redirects the download to no address")),
+        None => Err(CallError::indeterminate(
+            "the service redirects the download without a usable Location header",
+        )),
     }
 }

@@ -1,4 +1,4 @@
-//! What a client needs to know, and how it can be wrong.
+//! Client configuration and its validation.
 
 use std::{fmt, time::Duration};
 
@@ -21,7 +21,7 @@ pub struct ClientConfig {
     pub submit_timeout: Duration,
     /// How long a poll may take in all.
     pub poll_timeout: Duration,
-    /// How long a download may stand still. There is no limit on the whole.
+    /// How long a download may stall. There is no total timeout.
     pub read_timeout: Duration,
 }
 
@@ -74,7 +74,7 @@ impl ClientConfig {
     }
 }
 
-/// A client that cannot be made.
+/// A configuration that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_base_is_brought_into_one_form() {
+    fn base_url_is_normalized() {
         for (given, base) in [
             ("http://127.0.0.1:8080", "http://127.0.0.1:8080/"),
             ("https://api.example.com/v1/", "https://api.example.com/"),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_bases_and_keys_are_refused() {
+    fn base_url_or_key_unusable_is_refused() {
         for base in
             ["ftp://example.com", "https://me:pw@example.com", "https://example.com/?key=1", "data:,x"]
         {

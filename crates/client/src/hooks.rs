@@ -1,4 +1,4 @@
-//! What happens to each generated request before it leaves: key, headers, time-out; or capture instead of sending.
+//! Hooks of the generated client, run before each request: API key, headers, timeout, body; or capture instead of sending.
 
 use std::time::Duration;
 
@@ -13,64 +13,64 @@ use tracing::debug;
 
 use crate::{
     Resume,
-    capture::{Captured, Slot},
+    capture::{CapturedRequest, Slot},
     generated,
 };
 
-/// What the hook returns when it captured: never seen outside this crate.
+/// The hook's error after capturing a request; not visible outside this crate.
 const CAPTURED: &str = "captured";
 
-/// The state that the hook works with.
+/// The generated client's inner state, which the hooks read.
 #[derive(Clone)]
-pub(crate) struct Shell {
+pub(crate) struct HookState {
     pub(crate) bearer: HeaderValue,
     pub(crate) submit_timeout: Duration,
     pub(crate) poll_timeout: Duration,
-    /// The body to send in place of the generated one.
+    /// Replaces the generated body, so that the request is sent as the caller serialized it.
     pub(crate) body: Option<Bytes>,
-    /// From where a download goes on.
-    pub(crate) from: Resume,
-    /// Where to leave the request instead of sending it.
+    /// The offset that a download resumes from.
+    pub(crate) resume: Resume,
+    /// Where to store the request instead of sending it.
     pub(crate) capture: Option<Slot>,
 }
 
-impl std::fmt::Debug for Shell {
+impl std::fmt::Debug for HookState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The header value is sensitive, and says so itself; the body may be megabytes of image.
-        f.debug_struct("Shell")
+        // The bearer header is marked as sensitive and prints so; the body may be megabytes of image.
+        f.debug_struct("HookState")
             .field("bearer", &self.bearer)
-            .field("from", &self.from.first)
+            .field("offset", &self.resume.offset)
             .finish_non_exhaustive()
     }
 }
 
-impl ClientHooks<Shell> for generated::Client {
+impl ClientHooks<HookState> for generated::Client {
     async fn pre<E>(&self, request: &mut Request, info: &OperationInfo) -> Result<(), Error<E>> {
-        let shell = &self.inner;
+        let state = &self.inner;
         let headers = request.headers_mut();
-        // The generator adds it; the service's document knows no such header.
+        // The generator adds this header; the contract does not define it.
         headers.remove("api-version");
-        headers.insert(AUTHORIZATION, shell.bearer.clone());
+        headers.insert(AUTHORIZATION, state.bearer.clone());
         let timeout = match info.operation_id {
-            "create_video" => Some(shell.submit_timeout),
-            "get_video" => Some(shell.poll_timeout),
-            // A download has no limit on the whole; the client limits how long it may stand still.
+            "create_video" => Some(state.submit_timeout),
+            "get_video" => Some(state.poll_timeout),
+            // A download has no total timeout; `read_timeout` bounds how long it may stall.
             _ => None,
         };
         if timeout.is_some() {
             headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         }
-        go_on_from(headers, &shell.from);
+        set_range_headers(headers, &state.resume);
         *request.timeout_mut() = timeout;
-        if let Some(body) = &shell.body {
+        if let Some(body) = &state.body {
             *request.body_mut() = Some(body.clone().into());
         }
-        if let Some(slot) = &shell.capture {
-            slot.put(Captured::of(request));
+        if let Some(slot) = &state.capture {
+            slot.put(CapturedRequest::new(request));
             return Err(Error::Custom(CAPTURED.to_owned()));
         }
-        // The path is the contract's, with a task's id at most.
-        debug!(method = %request.method(), path = request.url().path(), "asking");
+        // Safe to log: the path holds a task id at most.
+        debug!(method = %request.method(), path = request.url().path(), "sending a request");
         Ok(())
     }
 
@@ -79,27 +79,26 @@ impl ClientHooks<Shell> for generated::Client {
         result: &reqwest::Result<reqwest::Response>,
         _info: &OperationInfo,
     ) -> Result<(), Error<E>> {
-        // What went wrong may name an address; whoever called tells it without.
+        // The error is not logged here: it may name a signed URL. The caller reports it without.
         let status = result.as_ref().ok().map(|response| response.status().as_u16());
-        debug!(status, "answered");
+        debug!(status, "received a response");
         Ok(())
     }
 }
 
-/// Asks for the rest of a file, as long as it is still the same.
-pub(crate) fn go_on_from(headers: &mut HeaderMap, from: &Resume) {
-    if from.first == 0 {
+/// Sets `Range` and `If-Range` (RFC 9110, sections 14.2 and 13.1.5).
+pub(crate) fn set_range_headers(headers: &mut HeaderMap, resume: &Resume) {
+    if resume.offset == 0 {
         return;
     }
-    headers.insert(RANGE, range_from(from.first));
-    // What came in a header goes back into one.
-    if let Some(validator) = from.validator.as_deref().and_then(|text| HeaderValue::try_from(text).ok()) {
+    headers.insert(RANGE, range_from(resume.offset));
+    if let Some(validator) = resume.validator.as_deref().and_then(|text| HeaderValue::try_from(text).ok()) {
         headers.insert(IF_RANGE, validator);
     }
 }
 
-/// `Range` from a byte to the end.
-fn range_from(first: u64) -> HeaderValue {
-    // Digits and ASCII: always a header value.
-    HeaderValue::try_from(format!("bytes={first}-")).unwrap_or_else(|_| HeaderValue::from_static("bytes=0-"))
+/// A `Range` header from an offset to the end.
+fn range_from(offset: u64) -> HeaderValue {
+    // ASCII: always a valid header value.
+    HeaderValue::try_from(format!("bytes={offset}-")).unwrap_or_else(|_| HeaderValue::from_static("bytes=0-"))
 }

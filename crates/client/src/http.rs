@@ -1,51 +1,51 @@
-//! The HTTP transport underneath: TLS by rustls with ring, no redirects, no proxies, no cookies, no second tries.
+//! Construction of HTTP clients: TLS by rustls with ring; no redirects, proxies, cookies or retries.
 
 use reqwest::{Client, ClientBuilder, redirect};
 use url::Url;
 
 use crate::ConfigError;
 
-/// An HTTP client with the settings of this project and no key: for what is not a call of the API.
+/// An HTTP client with this project's settings and no API key, for requests that are not API calls.
 ///
 /// # Errors
 /// The system has no usable TLS set-up.
-pub fn plain_http() -> Result<Client, ConfigError> {
-    build_with(|builder| builder, Roots::IfThereAreAny)
+pub fn http_client() -> Result<Client, ConfigError> {
+    build_with(|builder| builder, Roots::Optional)
 }
 
-/// A transport to hosts that are reached by https.
-pub(crate) fn secure(settings: impl Fn(ClientBuilder) -> ClientBuilder) -> Result<Client, ConfigError> {
-    build_with(settings, Roots::Needed)
+/// A client for https hosts.
+pub(crate) fn build_https(settings: impl Fn(ClientBuilder) -> ClientBuilder) -> Result<Client, ConfigError> {
+    build_with(settings, Roots::Required)
 }
 
-/// Whose certificates count: those that the system's root certificates vouch for. To read them takes longer than most requests.
+/// Whether the system's root certificates are loaded. Loading takes longer than most requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Roots {
-    Needed,
-    /// A machine without root certificates can still talk to a service that needs none.
-    IfThereAreAny,
-    /// Nobody is spoken to by https.
-    Unread,
+    Required,
+    /// Without root certificates, plain http still works.
+    Optional,
+    /// The client is used for plain http only.
+    None,
 }
 
-/// A transport for the service at a base URL. Where that is http, it speaks to nobody by https.
+/// A client for the service at a base URL. For an http base URL it cannot connect by https.
 pub(crate) fn build(
     base: &Url,
     settings: impl Fn(ClientBuilder) -> ClientBuilder,
 ) -> Result<Client, ConfigError> {
-    build_with(settings, if base.scheme() == "http" { Roots::Unread } else { Roots::Needed })
+    build_with(settings, if base.scheme() == "http" { Roots::None } else { Roots::Required })
 }
 
 fn build_with(
     settings: impl Fn(ClientBuilder) -> ClientBuilder,
     roots: Roots,
 ) -> Result<Client, ConfigError> {
-    // Another part of the program may have chosen already; either choice will do.
+    // Fails when a provider is installed already, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
         settings(Client::builder())
             .redirect(redirect::Policy::none())
-            // Whether a request may go out again is for the caller to say.
+            // Only the caller knows whether a request may be repeated.
             .retry(reqwest::retry::never())
             .referer(false)
             .no_proxy()
@@ -53,14 +53,14 @@ fn build_with(
     };
     let without = || builder().tls_certs_only([]).build();
     let built = match roots {
-        Roots::Needed => builder().build(),
-        Roots::IfThereAreAny => builder().build().or_else(|_| without()),
-        Roots::Unread => without(),
+        Roots::Required => builder().build(),
+        Roots::Optional => builder().build().or_else(|_| without()),
+        Roots::None => without(),
     };
-    built.map_err(|error| of(&error))
+    built.map_err(|error| config_error(&error))
 }
 
-fn of(error: &reqwest::Error) -> ConfigError {
+fn config_error(error: &reqwest::Error) -> ConfigError {
     let source = std::error::Error::source(error);
     ConfigError::Http(source.map_or_else(|| error.to_string(), |source| format!("{error}: {source}")))
 }

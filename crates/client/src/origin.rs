@@ -1,4 +1,4 @@
-//! Who may see the key: the origin of the API, and nobody else.
+//! URL origins: the API key is sent to the origin of the API only.
 
 use url::Url;
 
@@ -25,7 +25,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_is_scheme_host_and_port() {
+    fn same_origin_compares_scheme_host_and_port() {
         let api = url("https://api.example.com/v1");
         for own in [
             "https://api.example.com/files/a.mp4?x=1",
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn redirects_never_drop_encryption() {
+    fn redirect_from_https_to_http_is_refused() {
         assert!(may_follow(&url("http://a.test"), &url("https://b.test")));
         assert!(!may_follow(&url("https://a.test"), &url("http://a.test")));
         assert!(!may_follow(&url("https://a.test"), &url("file:///etc/passwd")));

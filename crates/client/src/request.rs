@@ -1,7 +1,7 @@
-//! From a request as a workflow makes it to the generated type.
+//! Requests: checked against the generated type, sent as given.
 //!
-//! The generated type has to take it, so that nothing is sent that the contract has no place for; but what goes onto the
-//! wire is the JSON that was given, so that no number is written otherwise and no key is lost on the way.
+//! A request has to fit the generated type, so that nothing is sent that the contract does not define. What is sent is the JSON
+//! as given, not the type's serialization, so that no number is reformatted and no member is dropped.
 
 use bytes::Bytes;
 use contract::Contract;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{CallError, types};
 
-/// A request, checked for its shape.
+/// A request that fits the generated type.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) typed: types::CreateVideoRequest,
@@ -19,11 +19,11 @@ pub(crate) struct Prepared {
 
 pub(crate) fn prepare(request: &Value) -> Result<Prepared, CallError> {
     let typed = types::CreateVideoRequest::deserialize(request).map_err(|error| misfit(request, &error))?;
-    // Of what the contract knows, the type must have taken everything in.
-    let again = serde_json::to_value(&typed).map_err(|error| misfit(request, &error))?;
-    if let Some(lost) = lost(request, &again, "") {
+    // The type must have kept every member that the contract defines.
+    let reserialized = serde_json::to_value(&typed).map_err(|error| misfit(request, &error))?;
+    if let Some(dropped) = first_difference(request, &reserialized, "") {
         return Err(CallError::not_sent(format!(
-            "the client's types have no place for the request's {lost}"
+            "the client's types have no member for the request's {dropped}"
         )));
     }
     Ok(Prepared { typed, json: Bytes::from(request.to_string()) })
@@ -35,26 +35,26 @@ fn misfit(request: &Value, error: &serde_json::Error) -> CallError {
     CallError::not_sent(format!("this is not a request that the contract knows: {reason}"))
 }
 
-/// The first place where something of the one value is missing from the other or differs.
-fn lost(given: &Value, taken: &Value, place: &str) -> Option<String> {
-    let here = || Some(format!("`{}`", if place.is_empty() { "/" } else { place }));
-    match (given, taken) {
-        (Value::Object(given), Value::Object(taken)) => given.iter().find_map(|(key, value)| {
-            let place = format!("{place}/{key}");
-            match taken.get(key) {
-                Some(other) => lost(value, other, &place),
-                // A type leaves an empty list out; the request on the wire keeps it.
+/// The pointer of the first value in `given` that is missing in `kept` or differs there.
+fn first_difference(given: &Value, kept: &Value, pointer: &str) -> Option<String> {
+    let here = || Some(format!("`{}`", if pointer.is_empty() { "/" } else { pointer }));
+    match (given, kept) {
+        (Value::Object(given), Value::Object(kept)) => given.iter().find_map(|(key, value)| {
+            let pointer = format!("{pointer}/{key}");
+            match kept.get(key) {
+                Some(other) => first_difference(value, other, &pointer),
+                // The generated type omits an empty list; the request that is sent keeps it.
                 None if value.as_array().is_some_and(Vec::is_empty) => None,
-                None => Some(format!("`{place}`")),
+                None => Some(format!("`{pointer}`")),
             }
         }),
-        (Value::Array(given), Value::Array(taken)) if given.len() == taken.len() => given
-            .iter()
-            .zip(taken)
-            .enumerate()
-            .find_map(|(index, (given, taken))| lost(given, taken, &format!("{place}/{index}"))),
-        (Value::Number(given), Value::Number(taken)) if given.as_f64() == taken.as_f64() => None,
-        _ if given == taken => None,
+        (Value::Array(given), Value::Array(kept)) if given.len() == kept.len() => {
+            given.iter().zip(kept).enumerate().find_map(|(index, (given, kept))| {
+                first_difference(given, kept, &format!("{pointer}/{index}"))
+            })
+        }
+        (Value::Number(given), Value::Number(kept)) if given.as_f64() == kept.as_f64() => None,
+        _ if given == kept => None,
         _ => here(),
     }
 }
@@ -67,7 +67,7 @@ mod tests {
     use crate::CallError;
 
     #[test]
-    fn the_json_is_sent_as_it_was_given() {
+    fn prepare_keeps_the_json_as_given() {
         let request = json!({
             "seed": 9_007_199_254_740_993_i64, "prompt": "x", "duration": 5, "ref_images": [],
             "model": "modela-video-2-0-260128", "metadata": { "mine": { "deep": [1, null] }, "content": [] },
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_types_would_drop_is_refused_by_name() {
+    fn prepare_member_without_field_is_refused_by_pointer() {
         for (request, named) in [
             (json!({ "model": "modelb-video-480p", "prompt": "x", "resolution": "720p" }), "`/resolution`"),
             (
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_explained_by_the_contract() {
+    fn prepare_misfit_is_explained_by_the_contract() {
         let request = json!({ "model": "modelb-video-480p", "prompt": "x", "seconds": 5 });
         let Err(CallError::NotSent { reason }) = prepare(&request) else { panic!("taken") };
         assert!(reason.contains("`seconds` has to be a string"), "{reason}");

@@ -1,6 +1,6 @@
-//! Answers, mangled in every way: nothing panics, and no task id is lost.
+//! Decoding of arbitrary and damaged responses: no panic, and no task id is missed.
 
-use client::{ApiError, Status, TaskAnswer, find_task_id};
+use client::{ApiError, Status, TaskResponse, find_task_id};
 use proptest::{collection, prelude::*};
 use serde_json::{Map, Value, json};
 
@@ -58,36 +58,36 @@ fn tasks() -> impl Strategy<Value = (String, Value)> {
 
 proptest! {
     #[test]
-    fn no_text_panics(bytes in collection::vec(any::<u8>(), 0..200)) {
+    fn decode_arbitrary_text_does_not_panic(bytes in collection::vec(any::<u8>(), 0..200)) {
         let text = String::from_utf8_lossy(&bytes);
-        let _ = (TaskAnswer::decode(&text, None), find_task_id(&text), ApiError::decode(&text));
-        if let Ok(task) = TaskAnswer::decode(&text, Some("asked")) {
+        let _ = (TaskResponse::decode(&text, None), find_task_id(&text), ApiError::decode(&text));
+        if let Ok(task) = TaskResponse::decode(&text, Some("asked")) {
             prop_assert_eq!(task.id, "asked");
         }
     }
 
     #[test]
-    fn no_json_panics(value in values()) {
+    fn decode_arbitrary_json_does_not_panic(value in values()) {
         let text = value.to_string();
-        let _ = (TaskAnswer::decode(&text, None), TaskAnswer::decode(&text, Some("asked")), ApiError::decode(&text));
+        let _ = (TaskResponse::decode(&text, None), TaskResponse::decode(&text, Some("asked")), ApiError::decode(&text));
     }
 
     #[test]
-    fn an_id_among_arbitrary_fields_is_kept((id, task) in tasks()) {
+    fn find_task_id_among_arbitrary_fields((id, task) in tasks()) {
         let text = task.to_string();
-        let answer = TaskAnswer::decode(&text, None).expect("there is an id");
+        let answer = TaskResponse::decode(&text, None).expect("there is an id");
         prop_assert_eq!(&answer.id, &id);
         prop_assert_eq!(answer.raw, text);
     }
 
     #[test]
-    fn an_id_outlives_what_surrounds_the_body((id, task) in tasks(), before in "[\u{feff} \r\n]{0,3}", after in "[^0-9]{0,20}") {
+    fn find_task_id_with_text_around_the_body((id, task) in tasks(), before in "[\u{feff} \r\n]{0,3}", after in "[^0-9]{0,20}") {
         let text = format!("{before}{task}{after}");
         prop_assert_eq!(find_task_id(&text), Some(id));
     }
 
     #[test]
-    fn an_id_outlives_a_cut_anywhere_after_it((id, task) in tasks(), part in 0.0..1.0_f64) {
+    fn find_task_id_in_truncated_body((id, task) in tasks(), part in 0.0..1.0_f64) {
         let text = task.to_string();
         let needle = format!("\"id\":{}", json!(id));
         let first = text.find(&needle).expect("the id is written") + needle.len();
@@ -97,20 +97,20 @@ proptest! {
         }
         let text = &text[..cut];
         prop_assert_eq!(find_task_id(text), Some(id.clone()));
-        prop_assert_eq!(TaskAnswer::decode(text, None).expect("there is an id").id, id);
+        prop_assert_eq!(TaskResponse::decode(text, None).expect("there is an id").id, id);
     }
 
     #[test]
-    fn an_id_in_an_envelope_is_found(id in "[a-z0-9_]{1,20}", name in "id|task_id", wrapper in "data|task|video|result") {
+    fn find_task_id_in_envelope(id in "[a-z0-9_]{1,20}", name in "id|task_id", wrapper in "data|task|video|result") {
         let text = json!({ "code": 200, "status": "success", wrapper: { name: id, "status": "queued" } }).to_string();
-        let answer = TaskAnswer::decode(&text, None).expect("there is an id");
+        let answer = TaskResponse::decode(&text, None).expect("there is an id");
         prop_assert_eq!(answer.id, id);
         prop_assert_eq!(answer.status, Status::Queued);
     }
 }
 
 #[test]
-fn the_documents_own_task_is_read_whole() {
+fn decode_task_in_the_contracts_form_reads_all_fields() {
     let body = json!({
         "id": "task_1", "object": "video", "model": "modelb-video-480p", "status": "completed", "progress": 100,
         "created_at": 1_795_225_551_000_i64, "completed_at": 1_795_225_559_000_i64, "expires_at": 1_795_311_959_000_i64,
@@ -118,10 +118,10 @@ fn the_documents_own_task_is_read_whole() {
         "metadata": { "url": "https://example.com/a.mp4", "last_frame_url": "https://example.com/a.png", "other": 1 },
     });
     let text = body.to_string();
-    let answer = TaskAnswer::decode(&text, Some("task_1")).expect("a task");
+    let answer = TaskResponse::decode(&text, Some("task_1")).expect("a task");
     assert_eq!(
         answer,
-        TaskAnswer {
+        TaskResponse {
             id: "task_1".into(),
             status: Status::Completed,
             progress: Some(100),
@@ -140,8 +140,8 @@ fn the_documents_own_task_is_read_whole() {
 }
 
 #[test]
-fn what_gateways_make_of_a_task_is_brought_into_one_form() {
-    let read = |body: Value| TaskAnswer::decode(&body.to_string(), Some("t")).expect("a task");
+fn decode_task_as_gateways_send_it_is_normalized() {
+    let read = |body: Value| TaskResponse::decode(&body.to_string(), Some("t")).expect("a task");
     assert_eq!(read(json!({ "status": "IN-PROGRESS" })).status, Status::InProgress);
     assert_eq!(read(json!({ "status": "uploading" })).status, Status::Unknown("uploading".into()));
     assert_eq!(read(json!({ "id": "t" })).status, Status::Unknown(String::new()));
@@ -162,9 +162,9 @@ fn what_gateways_make_of_a_task_is_brought_into_one_form() {
 }
 
 #[test]
-fn failures_are_found_wherever_they_are() {
+fn decode_task_failure_in_any_known_form() {
     let failure = |body: Value| {
-        let task = TaskAnswer::decode(&body.to_string(), Some("t")).expect("a task");
+        let task = TaskResponse::decode(&body.to_string(), Some("t")).expect("a task");
         task.error.map(|error| (error.message, error.code))
     };
     let expected = Some(("no".to_owned(), Some("moderated".to_owned())));
@@ -190,13 +190,13 @@ fn failures_are_found_wherever_they_are() {
 }
 
 #[test]
-fn what_is_no_task_says_so() {
+fn decode_body_without_task_is_an_error() {
     for (body, said) in [
-        ("<html><title>502 Bad Gateway</title></html>", "the answer holds no task: 502 Bad Gateway"),
-        (r#"{"error":{"message":"try later"}}"#, "the answer holds no task: try later"),
-        ("", "the answer holds no task: "),
+        ("<html><title>502 Bad Gateway</title></html>", "the response contains no task: 502 Bad Gateway"),
+        (r#"{"error":{"message":"try later"}}"#, "the response contains no task: try later"),
+        ("", "the response contains no task: "),
     ] {
-        assert_eq!(TaskAnswer::decode(body, Some("t")).expect_err("no task"), said);
+        assert_eq!(TaskResponse::decode(body, Some("t")).expect_err("no task"), said);
     }
-    assert!(TaskAnswer::decode(r#"{"status":"queued"}"#, None).is_err(), "a created task has an id");
+    assert!(TaskResponse::decode(r#"{"status":"queued"}"#, None).is_err(), "a created task has an id");
 }

@@ -18,23 +18,23 @@ fn generate(view: Value) -> syn::File {
 }
 
 #[test]
-fn the_contract_passes() {
+fn guard_accepts_the_contract() {
     let contract = Contract::embedded();
-    guard::check(contract.document(), &generate(contract.codegen_view())).expect("nothing is lost");
+    guard::check(contract.document(), &generate(contract.codegen_view())).expect("no property is dropped");
 }
 
 #[test]
-fn a_field_that_the_generator_drops_is_named() {
+fn guard_dropped_field_is_named() {
     let contract = Contract::embedded();
     let mut view = contract.codegen_view();
     // What the view takes out, put back: the generator then drops the fields that the `not` names.
     view["components"]["schemas"]["VideoRequestB"]["not"] = json!({ "required": ["seconds", "duration"] });
-    let lost = guard::check(contract.document(), &generate(view)).expect_err("fields are lost");
-    assert!(lost.contains("/components/schemas/VideoRequestB"), "{lost}");
+    let error = guard::check(contract.document(), &generate(view)).expect_err("fields are dropped");
+    assert!(error.contains("/components/schemas/VideoRequestB"), "{error}");
 }
 
 #[test]
-fn a_struct_without_a_property_is_noticed() {
+fn guard_struct_without_a_property_is_named() {
     let document = json!({ "components": { "schemas": {
         "Task": { "properties": { "id": { "type": "string" }, "type": {}, "status": {} } }
     } } });
@@ -44,12 +44,12 @@ fn a_struct_without_a_property_is_noticed() {
     let whole = r#"id: String, #[serde(default, rename = "type")] type_: String, status: String"#;
     guard::check(&document, &file(whole)).expect("all are there");
     let renamed_away = r#"id: String, #[serde(rename = "kind")] r#type: String, status: String"#;
-    let lost = guard::check(&document, &file(renamed_away)).expect_err("`type` is not there");
-    assert!(lost.contains("/components/schemas/Task/properties/type"), "{lost}");
+    let error = guard::check(&document, &file(renamed_away)).expect_err("`type` is not there");
+    assert!(error.contains("/components/schemas/Task/properties/type"), "{error}");
 }
 
 #[test]
-fn an_object_written_in_place_is_refused() {
+fn guard_inline_object_is_refused() {
     let document = json!({ "components": { "schemas": {
         "Task": { "properties": { "list": { "items": { "properties": { "a": {} } } } } }
     } } });

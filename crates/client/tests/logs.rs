@@ -38,7 +38,7 @@ impl<'a> MakeWriter<'a> for Log {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn logs_tell_the_task_and_neither_the_key_nor_pictures_nor_signatures() {
+async fn logs_name_the_task_and_no_key_image_or_signature() {
     let log = Log::default();
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(LevelFilter::TRACE)

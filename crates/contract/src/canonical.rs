@@ -1,4 +1,4 @@
-//! One text for equal values: what requests are recognised and keyed by.
+//! Canonical JSON: one text for equal values, from which request digests and node keys are computed.
 
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub fn canonical_object<'a>(members: impl IntoIterator<Item = (&'a str, &'a Valu
 }
 
 fn into_string(text: Vec<u8>) -> String {
-    // JSON that was written from text is text.
+    // Cannot fail: only UTF-8 was written.
     String::from_utf8(text).unwrap_or_default()
 }
 
@@ -31,8 +31,8 @@ fn write(value: &Value, text: &mut Vec<u8>) {
         }
         Value::Array(items) => {
             text.push(b'[');
-            for (at, item) in items.iter().enumerate() {
-                if at > 0 {
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
                     text.push(b',');
                 }
                 write(item, text);
@@ -46,11 +46,11 @@ fn write(value: &Value, text: &mut Vec<u8>) {
 fn write_object(mut members: Vec<(&str, &Value)>, text: &mut Vec<u8>) {
     members.sort_unstable_by_key(|(name, _)| *name);
     text.push(b'{');
-    for (at, (name, value)) in members.into_iter().enumerate() {
-        if at > 0 {
+    for (index, (name, value)) in members.into_iter().enumerate() {
+        if index > 0 {
             text.push(b',');
         }
-        write_text(name, text);
+        write_string(name, text);
         text.push(b':');
         write(value, text);
     }
@@ -59,23 +59,23 @@ fn write_object(mut members: Vec<(&str, &Value)>, text: &mut Vec<u8>) {
 
 fn write_scalar(scalar: &Value, text: &mut Vec<u8>) {
     match scalar {
-        Value::String(words) => write_text(words, text),
+        Value::String(string) => write_string(string, text),
         other => {
-            // Neither scalars nor memory can refuse.
+            // Cannot fail: scalars always serialize, and a Vec accepts every write.
             let _: Result<(), serde_json::Error> = serde_json::to_writer(text, other);
         }
     }
 }
 
-fn write_text(words: &str, text: &mut Vec<u8>) {
-    // Most text has nothing in it to escape, and to see that much is quick.
-    if words.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
-        text.reserve(words.len() + 2);
+fn write_string(string: &str, text: &mut Vec<u8>) {
+    // Fast path: most strings need no escapes.
+    if string.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+        text.reserve(string.len() + 2);
         text.push(b'"');
-        text.extend_from_slice(words.as_bytes());
+        text.extend_from_slice(string.as_bytes());
         text.push(b'"');
     } else {
-        let _: Result<(), serde_json::Error> = serde_json::to_writer(text, words);
+        let _: Result<(), serde_json::Error> = serde_json::to_writer(text, string);
     }
 }
 
@@ -86,7 +86,7 @@ mod tests {
     use super::{canonical_json, canonical_object};
 
     #[test]
-    fn the_order_of_members_does_not_matter_and_everything_else_does() {
+    fn canonical_json_ignores_member_order_only() {
         let one = canonical_json(&json!({"a": [1, {"c": 2, "b": "x"}], "d": null}));
         assert_eq!(one, canonical_json(&json!({"d": null, "a": [1, {"b": "x", "c": 2}]})));
         assert_eq!(one, r#"{"a":[1,{"b":"x","c":2}],"d":null}"#);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn members_make_the_text_of_their_object() {
+    fn canonical_object_equals_canonical_json() {
         let sorted = json!({"a": {"x": [true], "y": 1e300}, "b": -0.5, "c\\": "/\u{7f}é", "z": "a \"quote\", a \u{1}\n and a 🎬"});
         let members = sorted.as_object().into_iter().flatten().rev();
         let text = canonical_object(members.map(|(name, value)| (name.as_str(), value)));

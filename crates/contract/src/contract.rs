@@ -1,4 +1,4 @@
-//! The one type through which the contract is read.
+//! [`Contract`]: the entry point of this crate.
 
 #[cfg(feature = "validate")]
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ use crate::{
 /// openapi.yaml as JSON, which the build script has checked.
 const EMBEDDED: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
 
-/// A contract: a document that holds together, and what is read from it.
+/// A consistent `OpenAPI` document and the data derived from it.
 #[derive(Debug)]
 pub struct Contract {
     document: Value,
@@ -43,8 +43,8 @@ impl Contract {
         &EMBEDDED_CONTRACT
     }
 
-    /// The contract that is built in, read anew; for build scripts, which read it once. Its checks are compiled when the
-    /// first request or answer of their kind comes: a program that checks one family does not wait for the others.
+    /// A new instance of the embedded contract, for build scripts. Schemas are compiled on first use, so that a program that
+    /// checks one family does not wait for the others.
     ///
     /// # Errors
     /// None in practice: the document was checked when this crate was built.
@@ -57,7 +57,7 @@ impl Contract {
     /// Reads a contract from an `OpenAPI` document, for example an older or an edited one.
     ///
     /// # Errors
-    /// The document does not hold together: the error says where in it, and what to do.
+    /// The document is inconsistent; the error has the pointer and a remedy.
     pub fn from_document(document: Value) -> Result<Self, SpecError> {
         let contract = Self::read(document)?;
         #[cfg(feature = "validate")]
@@ -179,9 +179,9 @@ impl Contract {
 impl Contract {
     /// Checks a create request (spec 2.2 to 2.4): every field, then every cross-field rule. Empty when it is acceptable.
     ///
-    /// The first violation is the one to report when only one can be. An absent or unknown `model` is the only
-    /// violation reported, as nothing else can be judged; its message lists the ids, the nearest first. Keys that the
-    /// document does not know are accepted, as it does not refuse them. At most 100 violations are given.
+    /// The first violation is the one to report when only one can be. An absent or unknown `model` is reported alone, because
+    /// nothing else can be checked; its message lists the ids, the closest first. Unknown members are accepted, as the document
+    /// allows them. At most 100 violations are returned.
     #[must_use]
     pub fn check_request(&self, request: &Value) -> Vec<Violation> {
         self.checks.request(&self.spec, request)
@@ -190,16 +190,16 @@ impl Contract {
     /// Accepts requests of one family that come one after another, looking only at what is new in each.
     #[must_use]
     pub fn series(&self, family: &Family) -> Series<'_> {
-        Series::new(&self.spec, family, self.checks.of_family(&self.spec, family))
+        Series::new(&self.spec, family, self.checks.for_family(&self.spec, family))
     }
 
-    /// Checks a task object (spec 2.5 and 3), as a service has to send it.
+    /// Checks a task object (spec 2.5 and 3).
     #[must_use]
     pub fn check_task(&self, task: &Value) -> Vec<Violation> {
         self.checks.task(&self.spec, task)
     }
 
-    /// Checks the body of a refusal (spec 7), as a service has to send it.
+    /// Checks the body of an error response (spec 7).
     #[must_use]
     pub fn check_error(&self, body: &Value) -> Vec<Violation> {
         self.checks.error(&self.spec, body)

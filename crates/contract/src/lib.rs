@@ -1,25 +1,25 @@
-//! The contract: what openapi.yaml says, in the forms that the rest of the project needs.
+//! The contract: openapi.yaml as JSON Schema, model catalogue, cross-field rules and validation.
 //!
 //! | Need | Where |
 //! |---|---|
 //! | generate the client | [`Contract::codegen_view`] |
 //! | validate, complete and explain in an editor | [`Contract::request_schema`], [`Contract::definitions`] |
-//! | drive a service from an outside test tool | [`Contract::test_view`] |
-//! | which models there are, and what they take | [`Contract::models`], [`Contract::inputs`] |
-//! | which fields a request has | [`Contract::fields`] |
-//! | whether a request or an answer is acceptable | [`Contract::check_request`], [`Contract::check_task`] |
+//! | test a service with an outside HTTP test tool | [`Contract::test_view`] |
+//! | the model catalogue, and the inputs of each model | [`Contract::models`], [`Contract::inputs`] |
+//! | the fields of a request | [`Contract::fields`] |
+//! | validate a request or a response | [`Contract::check_request`], [`Contract::check_task`] |
 //! | whether each of many like requests is | [`Contract::series`] |
-//! | what a new document means to callers of the old one | [`diff::diff`] |
+//! | differences between two contracts | [`diff::diff`] |
 //!
-//! Everything is data of the document: a new optional field, a new enum value and a new model id need no change here.
-//! There is no network in this crate, and no file is read at run time.
+//! All of it is data of the document: a new optional field, enum value or model id needs no change here. This crate has no network
+//! access and reads no file at run time.
 
 mod canonical;
 #[cfg(feature = "validate")]
 mod check;
 mod contract;
 pub mod diff;
-mod digits;
+mod digit_pattern;
 mod spec;
 mod view;
 mod violation;
@@ -29,6 +29,6 @@ pub use canonical::{canonical_json, canonical_object};
 pub use check::Series;
 pub use contract::Contract;
 pub use spec::{
-    Family, Field, FieldKind, InputForm, InputForms, Model, ResolutionSource, Rule, RulePlace, SpecError,
+    Family, Field, FieldKind, InputForm, InputForms, Model, ResolutionSource, Rule, RuleLocation, SpecError,
 };
 pub use violation::Violation;

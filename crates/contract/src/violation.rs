@@ -1,13 +1,13 @@
-//! One way in which a request or an answer breaks the contract.
+//! A violation of the contract by a request or a response.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Something in a request that the service refuses.
+/// A value that the contract rejects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
-    /// JSON pointer of the value to change, such as `/seconds`. When something is missing, the place where it should be.
+    /// JSON pointer of the value to change, such as `/seconds`. For a missing member, the pointer where it should be.
     pub pointer: String,
     /// The parameter, as an error body names it (spec 7), such as `seconds` or `metadata.content[0].role`.
     pub param: Option<String>,
@@ -15,16 +15,16 @@ pub struct Violation {
     pub code: String,
     /// What is wrong and what would be right: a lower-case fragment with the names of fields in backquotes.
     pub message: String,
-    /// The section of the service's document, such as `2.2 rule 1`.
-    pub section: String,
+    /// The section of docs/spec.md, such as `2.2 rule 1`.
+    pub spec_section: String,
     /// The cross-field rule that is broken, as `component/rule`; absent when a single field is wrong.
     pub rule: Option<String>,
     /// JSON pointers of the other values involved.
-    pub others: Vec<String>,
+    pub related: Vec<String>,
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({}, section {})", self.message, self.code, self.section)
+        write!(f, "{} ({}, section {})", self.message, self.code, self.spec_section)
     }
 }

@@ -163,7 +163,7 @@ fn compared(old: &Contract, new: &Contract) -> Diff {
 }
 
 #[test]
-fn each_edit_gets_its_verdicts() {
+fn diff_edit_gets_its_verdicts() {
     let told = edited().into_iter().map(|(name, new)| {
         let diff = compared(Contract::embedded(), &new);
         let ends = if diff.breaks() { "callers break" } else { "callers go on" };
@@ -173,7 +173,7 @@ fn each_edit_gets_its_verdicts() {
 }
 
 #[test]
-fn there_and_back_swaps_what_was_added_and_what_was_removed() {
+fn diff_reversed_swaps_added_and_removed() {
     use contract::diff::Verdict::{Added, Changed, Narrowed, Removed, Widened};
     for (name, new) in edited() {
         let there = compared(Contract::embedded(), &new).changes;
@@ -189,14 +189,14 @@ fn there_and_back_swaps_what_was_added_and_what_was_removed() {
 }
 
 #[test]
-fn nothing_changes_from_a_contract_to_itself() {
+fn diff_of_equal_contracts_is_empty() {
     let same = compared(Contract::embedded(), &after(|_| {}));
     assert_eq!((same.changes.len(), same.breaks()), (0, false));
     assert_eq!(same.to_text(), "version 1.0.0 as before: nothing changed for callers\n");
 }
 
 #[test]
-fn reviews_and_machines_see_the_same() {
+fn diff_text_markdown_and_json_agree() {
     let new = after(|d| {
         d["components"]["schemas"]["Resolution"]["enum"] = json!(["480p", "720p"]);
         d["components"]["schemas"]["VideoRequestA"]["properties"]["size"]["pattern"] =
@@ -209,7 +209,7 @@ fn reviews_and_machines_see_the_same() {
 }
 
 #[test]
-fn a_schema_that_refers_to_itself_is_compared_to_an_end() {
+fn diff_recursive_schema_terminates() {
     let tree = |name: &'static str| {
         move |document: &mut Value| {
             let schemas = &mut document["components"]["schemas"];

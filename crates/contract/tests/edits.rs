@@ -17,12 +17,12 @@ fn push(list: &mut Value, item: Value) {
 
 /// The one that is built in compiles its schemas only when they are asked; here all of them have to.
 #[test]
-fn the_document_as_it_stands_is_usable_whole() {
+fn embedded_document_compiles() {
     edited(|_| {}).expect("openapi.yaml is sound");
 }
 
 #[test]
-fn a_new_optional_field_needs_no_code() {
+fn edit_new_optional_field_needs_no_code() {
     let contract = edited(|schemas| {
         schemas["VideoRequestA"]["properties"]["negative_prompt"] =
             json!({ "type": "string", "description": "what not to show" });
@@ -35,7 +35,7 @@ fn a_new_optional_field_needs_no_code() {
     let request = |guidance: f64| json!({ "model": "modela-video-2-0-260128", "prompt": "x", "negative_prompt": "rain", "guidance": guidance });
     assert_eq!(contract.check_request(&request(0.5)), []);
     let found = contract.check_request(&request(2.0));
-    assert_eq!((found[0].pointer.as_str(), found[0].section.as_str()), ("/guidance", "2.2"));
+    assert_eq!((found[0].pointer.as_str(), found[0].spec_section.as_str()), ("/guidance", "2.2"));
     for (view, place) in [
         (contract.codegen_view(), "/components/schemas/VideoRequestA/properties/negative_prompt"),
         (contract.test_view(), "/components/schemas/VideoRequestA/properties/negative_prompt"),
@@ -46,7 +46,7 @@ fn a_new_optional_field_needs_no_code() {
 }
 
 #[test]
-fn a_new_model_needs_no_code() {
+fn edit_new_model_needs_no_code() {
     let id = "modelb-video-2.0-preview-1080p";
     let contract = edited(|schemas| {
         let request = &mut schemas["CreateVideoRequest"];
@@ -76,7 +76,7 @@ fn a_new_model_needs_no_code() {
 }
 
 #[test]
-fn a_new_enum_value_needs_no_code() {
+fn edit_new_enum_value_needs_no_code() {
     let contract =
         edited(|schemas| push(&mut schemas["Resolution"]["enum"], json!("1440p"))).expect("a sound document");
     let model = contract.model("modela-video-2-0-260128").expect("known");
@@ -94,7 +94,7 @@ fn a_new_enum_value_needs_no_code() {
 }
 
 #[test]
-fn what_does_not_hold_together_is_refused_with_its_place() {
+fn edit_inconsistent_document_is_refused_with_its_pointer() {
     type Edit = fn(&mut Value);
     let edits: [(&str, Edit); 23] = [
         ("OpenAPI 3.1", |d| d["openapi"] = json!("3.1.0")),

@@ -47,7 +47,7 @@ fn values() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn anything_is_judged(value in values(), model in proptest::sample::select(vec![
+    fn check_arbitrary_request_does_not_panic(value in values(), model in proptest::sample::select(vec![
         "modela-video-2-0-260128", "modelb-video-480p", "modelb-video-1.5-preview-720p",
     ])) {
         let contract = Contract::embedded();
@@ -57,7 +57,7 @@ proptest! {
             object.insert("model".into(), json!(model));
             for violation in contract.check_request(&request) {
                 prop_assert!(violation.message.len() < 600, "{}", violation.message);
-                prop_assert!(!violation.section.is_empty());
+                prop_assert!(!violation.spec_section.is_empty());
                 prop_assert!(!violation.message.chars().any(char::is_control), "{:?}", violation.message);
             }
         }
@@ -65,7 +65,7 @@ proptest! {
 }
 
 #[test]
-fn a_flood_of_mistakes_is_cut() {
+fn check_many_mistakes_are_bounded() {
     let item = json!({ "type": "image_url", "role": "first_frame" });
     let request = json!({
         "model": "modela-video-2-0-260128", "prompt": "x", "ref_images": vec![7; 50_000],
@@ -73,11 +73,11 @@ fn a_flood_of_mistakes_is_cut() {
     });
     let found = Contract::embedded().check_request(&request);
     assert!((1..=100).contains(&found.len()), "{}", found.len());
-    assert!(found.iter().all(|violation| violation.others.len() <= 200));
+    assert!(found.iter().all(|violation| violation.related.len() <= 200));
 }
 
 #[test]
-fn long_values_are_not_repeated() {
+fn check_long_values_are_truncated_in_messages() {
     let long = "x".repeat(5_000_000);
     for request in [
         json!({ "model": long, "prompt": "x" }),

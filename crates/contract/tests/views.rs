@@ -38,7 +38,7 @@ fn visit(value: &Value, at: &str, see: &mut dyn FnMut(&str, &str)) {
 }
 
 #[test]
-fn no_view_loses_a_property() {
+fn views_keep_every_property() {
     let contract = Contract::embedded();
     let document = properties(components(contract.document()));
     assert!(document.len() > 50, "{}", document.len());
@@ -48,7 +48,7 @@ fn no_view_loses_a_property() {
 }
 
 #[test]
-fn the_request_schema_stands_alone_and_holds_both_families() {
+fn request_schema_is_self_contained_with_both_families() {
     let contract = Contract::embedded();
     let schema = contract.request_schema();
     let held = properties(schema["$defs"].as_object().expect("it has definitions"));
@@ -62,7 +62,7 @@ fn the_request_schema_stands_alone_and_holds_both_families() {
 }
 
 #[test]
-fn the_codegen_view_holds_nothing_that_the_generator_misreads() {
+fn codegen_view_has_no_keyword_that_the_generator_misreads() {
     let view = Contract::embedded().codegen_view();
     let schemas = view.pointer("/components/schemas").expect("schemas");
     let forbidden = [
@@ -91,7 +91,7 @@ fn the_codegen_view_holds_nothing_that_the_generator_misreads() {
 }
 
 #[test]
-fn the_test_view_is_the_document_without_discriminator_and_extensions() {
+fn test_view_is_the_document_without_discriminator_and_extensions() {
     fn strip(value: &Value, named: bool) -> Value {
         match value {
             Value::Object(object) => object
@@ -108,7 +108,7 @@ fn the_test_view_is_the_document_without_discriminator_and_extensions() {
 }
 
 #[test]
-fn the_definitions_speak_2020_12_only() {
+fn definitions_use_json_schema_2020_12_only() {
     let all = Value::Object(Contract::embedded().definitions());
     visit(&all, "/schemas", &mut |key, place| {
         assert!(
@@ -122,7 +122,7 @@ fn the_definitions_speak_2020_12_only() {
 }
 
 #[test]
-fn every_field_explains_itself() {
+fn fields_all_have_descriptions() {
     let contract = Contract::embedded();
     for family in contract.families() {
         assert!(!contract.fields(family).is_empty());
@@ -134,7 +134,7 @@ fn every_field_explains_itself() {
 
 /// The model of a family that is named in the test, and its seconds.
 #[test]
-fn the_range_of_the_seconds_is_the_range_of_the_duration() {
+fn seconds_range_equals_duration_range() {
     let contract = Contract::embedded();
     for model in contract.models() {
         let field = contract.field(&model.family, "seconds").expect("both families have it");
@@ -152,12 +152,12 @@ fn the_range_of_the_seconds_is_the_range_of_the_duration() {
 }
 
 #[test]
-fn the_catalogue() {
+fn models_catalogue() {
     insta::assert_json_snapshot!(Contract::embedded().models());
 }
 
 #[test]
-fn the_fields() {
+fn fields_by_family() {
     let contract = Contract::embedded();
     let line = |field: &contract::Field| {
         let note = |flag: bool, word: &str| if flag { format!(" {word}") } else { String::new() };

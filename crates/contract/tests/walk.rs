@@ -17,7 +17,7 @@ struct Case {
 
 struct Rejection {
     at: String,
-    others: Vec<String>,
+    related: Vec<String>,
     code: String,
     param: Option<String>,
     /// Other violations come with it.
@@ -88,7 +88,7 @@ fn cases(yaml: &str) -> Vec<Case> {
         for rejected in row["reject"].as_array().into_iter().flatten() {
             let rejection = Rejection {
                 at: text(rejected, "at").expect("a rejection says where"),
-                others: serde_json::from_value(rejected["others"].clone()).unwrap_or_default(),
+                related: serde_json::from_value(rejected["others"].clone()).unwrap_or_default(),
                 code: text(rejected, "code").expect("a rejection has a code"),
                 param: text(rejected, "param"),
                 more: rejected["more"] == true,
@@ -118,7 +118,7 @@ fn judge(case: &Case) -> Vec<Violation> {
 }
 
 #[test]
-fn every_case_is_judged_as_the_document_says() {
+fn check_request_cases_match_the_specification() {
     let mut listing = String::new();
     for case in requests().into_iter().chain(answers()) {
         let found = judge(&case);
@@ -133,8 +133,8 @@ fn every_case_is_judged_as_the_document_says() {
                 let context = format!("{}: {body}: {found:#?}", case.row);
                 assert_eq!(first.pointer, expected.at, "{context}");
                 assert_eq!(first.code, expected.code, "{context}");
-                assert_eq!(first.others, expected.others, "{context}");
-                assert!(!first.section.is_empty(), "{context}");
+                assert_eq!(first.related, expected.related, "{context}");
+                assert!(!first.spec_section.is_empty(), "{context}");
                 if let Some(param) = &expected.param {
                     assert_eq!(first.param.as_ref(), Some(param), "{context}");
                 }
@@ -146,7 +146,7 @@ fn every_case_is_judged_as_the_document_says() {
                     first.message,
                     first.code,
                     first.param.as_deref().unwrap_or("-"),
-                    first.section,
+                    first.spec_section,
                 )
                 .unwrap();
             }
@@ -156,7 +156,7 @@ fn every_case_is_judged_as_the_document_says() {
 }
 
 #[test]
-fn the_published_schema_judges_as_the_checks_do() {
+fn request_schema_agrees_with_check_request() {
     let schema = Contract::embedded().request_schema();
     let validator = jsonschema::options()
         .should_validate_formats(true)
@@ -175,7 +175,7 @@ fn the_published_schema_judges_as_the_checks_do() {
 }
 
 #[test]
-fn an_error_of_the_published_schema_names_the_field() {
+fn request_schema_error_names_the_field() {
     let schema = Contract::embedded().request_schema();
     let validator = jsonschema::validator_for(&schema).expect("the published schema is a schema");
     let request = body("A", &json!({ "seconds": "16" }));
@@ -185,7 +185,7 @@ fn an_error_of_the_published_schema_names_the_field() {
 }
 
 #[test]
-fn the_walk_leaves_no_row_and_no_rule_out() {
+fn cases_cover_every_table_row_and_rule() {
     let contract = Contract::embedded();
     let mut verdicts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     let mut rules = BTreeSet::new();

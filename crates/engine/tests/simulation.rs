@@ -132,7 +132,7 @@ impl Project {
             clock: self.clock.clone(),
             output_dir,
             workflow_dir: self.folder.path().to_owned(),
-            tools: media::Tools::default(),
+            ffmpeg: media::Ffmpeg::default(),
             budget: scheduler::Budget::new(caps, Arc::new(FixedPrice)),
             keys: scheduler::KeyResolver::new("simulated"),
             scope,

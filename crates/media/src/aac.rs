@@ -3,7 +3,7 @@
 use rusty_aac::{AacDecoder, AacEncoder, AacEncoderConfig};
 
 use crate::MediaError;
-use crate::guard::guard;
+use crate::catch_panic::catch_panic;
 
 /// Samples per channel in one AAC frame.
 pub(crate) const FRAME: u32 = 1024;
@@ -46,7 +46,7 @@ fn bits_per_second(sample_rate: u32, channels: u16) -> u32 {
 }
 
 /// A decoder for access units as MP4 stores them.
-pub(crate) struct SoundDecoder {
+pub(crate) struct AudioDecoder {
     decoder: AacDecoder,
 }
 
@@ -58,15 +58,16 @@ pub(crate) struct Pcm {
     pub(crate) samples: Vec<f32>,
 }
 
-impl SoundDecoder {
+impl AudioDecoder {
     /// `config` is the `AudioSpecificConfig` from the sample entry.
     pub(crate) fn new(config: &[u8]) -> Result<Self, MediaError> {
-        let decoder = guard(|| AacDecoder::with_config_bytes(config))?.map_err(|error| refuse(&error))?;
+        let decoder =
+            catch_panic(|| AacDecoder::with_config_bytes(config))?.map_err(|error| refuse(&error))?;
         Ok(Self { decoder })
     }
 
     pub(crate) fn decode(&mut self, packet: &[u8]) -> Result<Pcm, MediaError> {
-        let pcm = guard(|| self.decoder.decode(packet, None))?.map_err(|error| refuse(&error))?;
+        let pcm = catch_panic(|| self.decoder.decode(packet, None))?.map_err(|error| refuse(&error))?;
         Ok(Pcm { sample_rate: pcm.sample_rate, channels: pcm.channels, samples: pcm.samples })
     }
 }

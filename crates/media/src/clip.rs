@@ -1,9 +1,9 @@
-//! Making a clip: pictures and sound go in, a whole MP4 file comes out.
+//! Encoding of a clip: frames and audio in, an MP4 file out.
 
 use rusty_h264::YuvFrame;
 
 use crate::aac;
-use crate::colour::rgb_to_i420;
+use crate::color::rgb_to_i420;
 use crate::h264::{StreamSpec, VideoEncoder};
 use crate::mp4::{OutputKind, OutputSample, OutputTrack, avc1, mp4a, write_movie};
 use crate::rate::rescale;
@@ -139,7 +139,7 @@ impl ClipWriter {
         self.keep(&picture.bytes, picture.sync)
     }
 
-    /// Adds a picture that is already 4:2:0 in this crate's colour, and has the clip's size.
+    /// Adds a picture that is already 4:2:0 in this crate's color, and has the clip's size.
     pub(crate) fn push_yuv(&mut self, frame: &YuvFrame) -> Result<(), MediaError> {
         let picture = self.encoder.encode(frame)?;
         self.keep(&picture.bytes, picture.sync)
@@ -197,7 +197,7 @@ impl ClipWriter {
         let presented = self.samples.len() as u64 * u64::from(self.ticks_per_picture);
         let starts = starts(&self.samples);
         let mut tracks = vec![OutputTrack {
-            kind: OutputKind::Picture { width: self.spec.width, height: self.spec.height },
+            kind: OutputKind::Video { width: self.spec.width, height: self.spec.height },
             entry: avc1(self.spec.width, self.spec.height, self.encoder.parameter_sets()),
             timescale: self.timescale,
             samples: std::mem::take(&mut self.samples),
@@ -208,7 +208,7 @@ impl ClipWriter {
         if let Some(audio) = self.spec.audio {
             let wanted = rescale(i128::from(presented), self.timescale, audio.sample_rate) as usize;
             self.sound.resize(wanted.max(1) * usize::from(audio.channels), 0.0);
-            let (track, sound) = sound_track(&self.sound, audio)?;
+            let (track, sound) = audio_track(&self.sound, audio)?;
             tracks.push(track);
             packets = sound;
         }
@@ -245,7 +245,7 @@ impl std::fmt::Debug for ClipWriter {
 }
 
 /// A sound track of exactly these samples, and its packets.
-pub(crate) fn sound_track(
+pub(crate) fn audio_track(
     interleaved: &[f32],
     audio: AudioSpec,
 ) -> Result<(OutputTrack, Vec<Vec<u8>>), MediaError> {
@@ -256,7 +256,7 @@ pub(crate) fn sound_track(
         .map(|packet| OutputSample { size: packet.len() as u32, duration: aac::FRAME, offset: 0, sync: true })
         .collect();
     let track = OutputTrack {
-        kind: OutputKind::Sound,
+        kind: OutputKind::Audio,
         entry: mp4a(audio.sample_rate, audio.channels, &sound.config),
         timescale: audio.sample_rate,
         samples,

@@ -1,4 +1,4 @@
-//! What can go wrong with a file, a frame or a tool, said so that a person knows what to do next.
+//! [`MediaError`]: failures of files, frames and external programs, with a remedy where there is one.
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +15,13 @@ pub enum MediaError {
         #[source]
         source: std::io::Error,
     },
-    /// The bytes are no media that this crate knows: another container, a web page, an empty file.
+    /// Not a supported media file: another container, an HTML page, an empty file.
     #[error("not a playable file: {0}")]
     NotMedia(String),
     /// The file claims to be media but contradicts itself, or ends too early.
     #[error("the file is damaged: {0}")]
     Damaged(String),
-    /// Sound media in a coding that is not handled natively; ffmpeg handles it when it is at hand.
+    /// Valid media in a codec that is not handled natively; ffmpeg, if available, handles it.
     #[error(
         "{coding} is not decoded natively: install ffmpeg, which handles it, or convert the file to H.264 (8-bit 4:2:0, progressive) with AAC in MP4"
     )]
@@ -37,7 +37,7 @@ pub enum MediaError {
         /// The limit, with its unit.
         limit: String,
     },
-    /// The caller asked for something that cannot be: an odd size, a frame of the wrong size, no clips.
+    /// An invalid argument: an odd size, a frame of the wrong size, no clips.
     #[error("{0}")]
     Request(String),
     /// An encoder refused its input. Not expected for a [`crate::ClipSpec`] that was accepted.

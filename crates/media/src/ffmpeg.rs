@@ -1,7 +1,8 @@
-//! ffmpeg, for everything that is not handled natively. The caller finds it and passes it in.
+//! The external programs ffmpeg and ffprobe, for codecs that are not handled natively. Located by the caller.
 //!
-//! It is run on untrusted files, hence: no standard input, no environment, local files only, known containers only, a time limit. Results come through
-//! a pipe as raw pictures or sound, so no encoder of its own is needed and no file is left over; an exit code of 0 is not believed without them.
+//! They run on untrusted files, hence: no standard input, no environment, local files only, a whitelist of containers, a time limit.
+//! Results arrive through a pipe as raw frames or samples, so ffmpeg needs no encoders and leaves no files; an exit code of 0 without
+//! output is an error.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -13,33 +14,33 @@ use std::time::Duration;
 
 use rusty_h264::YuvFrame;
 
+use crate::audio::AudioBuffer;
 use crate::probe::{coding_name, nearest_rate};
-use crate::sound::Sound;
 use crate::{AudioTrack, FrameRate, MAX_SIDE, MediaError, Probe, RgbImage, VideoTrack};
 
-/// Containers that video comes in. Playlists and scripts, which would make ffmpeg open other files, are none.
+/// Containers that ffmpeg may open. Playlists and scripts, which would make it open other files, are excluded.
 const FORMATS: &str = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,mpegvideo,flv,ogg,asf,ivf,h264,hevc,obu,gif,mp3,aac,flac,wav";
-/// The most sound taken from one file, in bytes of `f32`.
-const MOST_SOUND: u64 = 1 << 30;
+/// Bound on the audio read from one file, in bytes of `f32` samples.
+const MAX_AUDIO_BYTES: u64 = 1 << 30;
 
-/// Outside programs that may be used. Without them only what is handled natively works.
+/// The programs to use. Without them only what is handled natively works.
 #[derive(Clone, Debug)]
-pub struct Tools {
+pub struct Ffmpeg {
     /// The ffmpeg program.
     pub ffmpeg: Option<PathBuf>,
     /// The ffprobe program, which comes with it.
     pub ffprobe: Option<PathBuf>,
-    /// How long one run may take before it is ended.
+    /// A process that runs longer is killed.
     pub time_limit: Duration,
 }
 
-impl Default for Tools {
+impl Default for Ffmpeg {
     fn default() -> Self {
         Self { ffmpeg: None, ffprobe: None, time_limit: Duration::from_mins(5) }
     }
 }
 
-impl Tools {
+impl Ffmpeg {
     /// This ffmpeg, and the ffprobe beside it.
     #[must_use]
     pub fn with_ffmpeg(ffmpeg: PathBuf) -> Self {
@@ -58,8 +59,8 @@ impl Tools {
     /// As [`crate::probe`], and [`MediaError::Tool`].
     pub fn probe(&self, path: &Path) -> Result<Probe, MediaError> {
         match (crate::probe(path), &self.ffprobe) {
-            (Err(error), Some(ffprobe)) if is_foreign(&error) => {
-                self.foreign_probe(ffprobe, path).map_err(|error| error.at(path))
+            (Err(error), Some(ffprobe)) if is_unsupported(&error) => {
+                self.ffprobe(ffprobe, path).map_err(|error| error.at(path))
             }
             (outcome, _) => outcome,
         }
@@ -71,7 +72,7 @@ impl Tools {
     /// As [`crate::first_frame`], and [`MediaError::Tool`].
     pub fn first_frame(&self, path: &Path) -> Result<RgbImage, MediaError> {
         match crate::first_frame(path) {
-            Err(error) if is_foreign(&error) && self.ffmpeg.is_some() => {
+            Err(error) if is_unsupported(&error) && self.ffmpeg.is_some() => {
                 self.still(path, &[], &["-frames:v", "1"]).map_err(|error| error.at(path))
             }
             outcome => outcome,
@@ -84,7 +85,7 @@ impl Tools {
     /// As [`crate::last_frame`], and [`MediaError::Tool`].
     pub fn last_frame(&self, path: &Path) -> Result<RgbImage, MediaError> {
         match crate::last_frame(path) {
-            Err(error) if is_foreign(&error) && self.ffmpeg.is_some() => self
+            Err(error) if is_unsupported(&error) && self.ffmpeg.is_some() => self
                 // Seeking to just before the end may land behind the last picture; three seconds do not. Where even that
                 // finds nothing, everything is decoded.
                 .still(path, &["-sseof", "-3"], &[])
@@ -111,7 +112,7 @@ impl Tools {
         last.ok_or_else(|| tool("ffmpeg", "found no picture in the file"))
     }
 
-    /// Every picture at this rate, inside this size with black bars, in this crate's colour.
+    /// Every picture at this rate, inside this size with black bars, in this crate's color.
     pub(crate) fn pictures(
         &self,
         path: &Path,
@@ -147,18 +148,23 @@ impl Tools {
     }
 
     /// The first sound track, at this rate and with so many channels.
-    pub(crate) fn sound(&self, path: &Path, sample_rate: u32, channels: u16) -> Result<Sound, MediaError> {
-        self.sound_until(path, sample_rate, channels, None)
+    pub(crate) fn sound(
+        &self,
+        path: &Path,
+        sample_rate: u32,
+        channels: u16,
+    ) -> Result<AudioBuffer, MediaError> {
+        self.audio_until(path, sample_rate, channels, None)
     }
 
     /// The same, and no more than the beginning of it.
-    pub(crate) fn sound_until(
+    pub(crate) fn audio_until(
         &self,
         path: &Path,
         sample_rate: u32,
         channels: u16,
         end: Option<Duration>,
-    ) -> Result<Sound, MediaError> {
+    ) -> Result<AudioBuffer, MediaError> {
         let mut arguments = input(&[], path);
         if let Some(end) = end {
             arguments.extend(["-t".into(), end.as_secs_f64().to_string().into()]);
@@ -170,7 +176,7 @@ impl Tools {
         arguments.extend(["-ar", &rate, "-ac", &count, "-f", "f32le", "pipe:1"].map(OsString::from));
         let mut bytes = Vec::new();
         self.run("ffmpeg", self.ffmpeg.as_deref(), &arguments, &mut |pipe| {
-            pipe.take(MOST_SOUND)
+            pipe.take(MAX_AUDIO_BYTES)
                 .read_to_end(&mut bytes)
                 .map_err(MediaError::io("cannot read what ffmpeg writes"))?;
             Ok(())
@@ -180,10 +186,10 @@ impl Tools {
         if samples.is_empty() {
             return Err(tool("ffmpeg", "found no sound in the file"));
         }
-        Ok(Sound { sample_rate, channels, samples })
+        Ok(AudioBuffer { sample_rate, channels, samples })
     }
 
-    fn foreign_probe(&self, ffprobe: &Path, path: &Path) -> Result<Probe, MediaError> {
+    fn ffprobe(&self, ffprobe: &Path, path: &Path) -> Result<Probe, MediaError> {
         let mut arguments: Vec<OsString> = Vec::new();
         arguments.extend(["-v", "error", "-show_streams", "-show_format", "-of", "flat"].map(OsString::from));
         arguments.extend(restrictions());
@@ -257,7 +263,7 @@ impl Tools {
 }
 
 /// Whether a failure means that the file is of another kind, rather than broken.
-pub(crate) fn is_foreign(error: &MediaError) -> bool {
+pub(crate) fn is_unsupported(error: &MediaError) -> bool {
     matches!(error.root(), MediaError::NeedsFfmpeg { .. } | MediaError::NotMedia(_))
 }
 

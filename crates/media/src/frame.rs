@@ -1,28 +1,28 @@
-//! Single pictures out of a video: the first, for posters, and the last, from which the next shot goes on.
+//! Extraction of single frames: the first, and the last, which the next shot of a chain starts from.
 
 use std::path::Path;
 
 use rusty_h264::YuvFrame;
 
-use crate::colour::i420_to_rgb;
+use crate::color::i420_to_rgb;
+use crate::frames::FrameReader;
 use crate::mp4::Movie;
-use crate::pictures::Pictures;
 use crate::{MediaError, RgbImage};
 
-/// The picture that is shown first, decoded exactly.
+/// The frame that is presented first, decoded exactly.
 ///
 /// # Errors
 /// [`MediaError::NeedsFfmpeg`] for another coding than H.264 (8-bit 4:2:0, progressive); otherwise as [`crate::probe`].
 pub fn first_frame(path: &Path) -> Result<RgbImage, MediaError> {
-    Movie::open(path).and_then(|movie| picture(movie, Pictures::first)).map_err(|error| error.at(path))
+    Movie::open(path).and_then(|movie| extract(movie, FrameReader::first)).map_err(|error| error.at(path))
 }
 
-/// The picture that is shown last, decoded exactly: the one with the largest composition time that the edit list lets through.
+/// The frame that is presented last, decoded exactly: the one with the greatest composition time within the edit list.
 ///
 /// # Errors
 /// As [`first_frame`].
 pub fn last_frame(path: &Path) -> Result<RgbImage, MediaError> {
-    Movie::open(path).and_then(|movie| picture(movie, Pictures::last)).map_err(|error| error.at(path))
+    Movie::open(path).and_then(|movie| extract(movie, FrameReader::last)).map_err(|error| error.at(path))
 }
 
 /// As [`first_frame`], for a file in memory.
@@ -30,7 +30,7 @@ pub fn last_frame(path: &Path) -> Result<RgbImage, MediaError> {
 /// # Errors
 /// As [`first_frame`], without a file to name.
 pub fn first_frame_bytes(bytes: &[u8]) -> Result<RgbImage, MediaError> {
-    picture(Movie::from_bytes(bytes.to_vec())?, Pictures::first)
+    extract(Movie::from_bytes(bytes.to_vec())?, FrameReader::first)
 }
 
 /// As [`last_frame`], for a file in memory.
@@ -38,14 +38,14 @@ pub fn first_frame_bytes(bytes: &[u8]) -> Result<RgbImage, MediaError> {
 /// # Errors
 /// As [`first_frame`], without a file to name.
 pub fn last_frame_bytes(bytes: &[u8]) -> Result<RgbImage, MediaError> {
-    picture(Movie::from_bytes(bytes.to_vec())?, Pictures::last)
+    extract(Movie::from_bytes(bytes.to_vec())?, FrameReader::last)
 }
 
-fn picture(
+fn extract(
     movie: Movie,
-    choose: impl FnOnce(&mut Pictures) -> Result<YuvFrame, MediaError>,
+    choose: impl FnOnce(&mut FrameReader) -> Result<YuvFrame, MediaError>,
 ) -> Result<RgbImage, MediaError> {
-    let mut pictures = Pictures::of(movie)?;
-    let frame = choose(&mut pictures)?;
-    Ok(i420_to_rgb(&frame, pictures.colour))
+    let mut frames = FrameReader::new(movie)?;
+    let frame = choose(&mut frames)?;
+    Ok(i420_to_rgb(&frame, frames.color))
 }

@@ -1,4 +1,4 @@
-//! Still pictures: the one picture type of this crate, and PNG, JPEG and WebP in and out of it.
+//! Still images: [`RgbImage`], and decoding and encoding of PNG, JPEG and WebP.
 
 use std::io::Cursor;
 
@@ -6,12 +6,12 @@ use image::{ImageDecoder, ImageEncoder, ImageFormat, ImageReader};
 
 use crate::MediaError;
 
-/// The largest encoded picture that [`decode_image`] accepts, in bytes (64 MiB).
+/// The largest encoded image that [`decode_image`] accepts, in bytes (64 MiB).
 pub const MAX_IMAGE_BYTES: usize = 64 << 20;
-/// The largest picture that [`decode_image`] accepts, in pixels (64 Mpx).
+/// The largest image that [`decode_image`] accepts, in pixels (64 Mpx).
 pub const MAX_IMAGE_PIXELS: u64 = 64 << 20;
 
-/// A picture: 8-bit RGB, rows from the top, no padding.
+/// An image: 8-bit RGB, rows from the top, no padding.
 ///
 /// Invariant: there are exactly `width * height * 3` bytes, and neither side is zero.
 #[derive(Clone, PartialEq, Eq)]
@@ -22,14 +22,14 @@ pub struct RgbImage {
 }
 
 impl RgbImage {
-    /// A black picture. A side of 0 is taken as 1.
+    /// A black image. A side of 0 is taken as 1.
     #[must_use]
     pub fn new(width: u32, height: u32) -> Self {
         let (width, height) = (width.max(1), height.max(1));
         Self { width, height, pixels: vec![0; width as usize * height as usize * 3] }
     }
 
-    /// A picture from its bytes; `None` unless there are exactly `width * height * 3` of them and no side is zero.
+    /// An image from its bytes; `None` unless there are exactly `width * height * 3` of them and no side is zero.
     #[must_use]
     pub fn from_pixels(width: u32, height: u32, pixels: Vec<u8>) -> Option<Self> {
         let expected = u64::from(width) * u64::from(height) * 3;
@@ -66,21 +66,15 @@ impl RgbImage {
         &self.pixels[y as usize * stride..][..stride]
     }
 
-    /// The pixel at `(x, y)`. Panics outside the picture, as indexing does.
+    /// The pixel at `(x, y)`. Panics outside the image, as indexing does.
     #[must_use]
     pub fn pixel(&self, x: u32, y: u32) -> [u8; 3] {
         let row = self.row(y);
-        let at = x as usize * 3;
-        [row[at], row[at + 1], row[at + 2]]
+        let index = x as usize * 3;
+        [row[index], row[index + 1], row[index + 2]]
     }
 
-    /// The bytes themselves.
-    #[must_use]
-    pub fn into_pixels(self) -> Vec<u8> {
-        self.pixels
-    }
-
-    /// The whole picture in another size, filtered (Catmull-Rom). The aspect ratio is the caller's business.
+    /// The image scaled to another size, filtered (Catmull-Rom). The aspect ratio is the caller's business.
     #[must_use]
     pub fn resized(&self, width: u32, height: u32) -> Self {
         let (width, height) = (width.max(1), height.max(1));
@@ -98,7 +92,7 @@ impl RgbImage {
         Self { width, height, pixels: resized.into_raw() }
     }
 
-    /// The whole picture inside another size, its aspect ratio kept, black bars around it.
+    /// The image scaled to fit another size with its aspect ratio kept, on black bars.
     #[must_use]
     pub fn letterboxed(&self, width: u32, height: u32) -> Self {
         let (inner_width, inner_height) = fit_inside((self.width, self.height), (width, height));
@@ -130,12 +124,12 @@ fn fit_inside(inner: (u32, u32), outer: (u32, u32)) -> (u32, u32) {
     let (ow, oh) = (u64::from(outer.0.max(1)), u64::from(outer.1.max(1)));
     let (width, height) =
         if iw * oh >= ih * ow { (ow, (ow * ih + iw / 2) / iw) } else { ((oh * iw + ih / 2) / ih, oh) };
-    // Within one line of the frame there is nothing to be seen in a bar.
+    // A bar of one line on each side would not be visible.
     let snap = |side: u64, full: u64| if full - side.min(full) <= 2 { full } else { side.max(1) };
     (snap(width, ow) as u32, snap(height, oh) as u32)
 }
 
-/// Decodes a PNG, JPEG or WebP picture; transparent parts are laid over black.
+/// Decodes a PNG, JPEG or WebP image, composited over black; applies the EXIF orientation.
 ///
 /// # Errors
 /// [`MediaError::TooLarge`] above [`MAX_IMAGE_BYTES`] or [`MAX_IMAGE_PIXELS`], [`MediaError::NotMedia`] for any other
@@ -181,7 +175,7 @@ pub fn decode_image(bytes: &[u8]) -> Result<RgbImage, MediaError> {
         .ok_or_else(|| MediaError::damaged("the picture has no pixels"))
 }
 
-/// The picture as a PNG file. The same picture always gives the same bytes.
+/// Encodes an image as PNG. Deterministic.
 ///
 /// # Panics
 /// Never: an [`RgbImage`] holds exactly the bytes that its size asks for.
@@ -199,7 +193,7 @@ pub fn encode_png(image: &RgbImage) -> Vec<u8> {
     bytes
 }
 
-/// The media type of a picture that [`decode_image`] knows, told from its first bytes.
+/// The media type of an image that [`decode_image`] supports, from its magic bytes.
 #[must_use]
 pub fn image_media_type(bytes: &[u8]) -> Option<&'static str> {
     match image_format(bytes)? {
@@ -232,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn png_keeps_every_pixel() {
+    fn png_round_trip_is_lossless() {
         let image = gradient(37, 21);
         let bytes = encode_png(&image);
         assert_eq!(image_media_type(&bytes), Some("image/png"));
@@ -240,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_and_broken_pictures_are_told_apart() {
+    fn decode_image_unknown_format_and_damaged_differ() {
         assert!(matches!(decode_image(b"GIF89a..."), Err(MediaError::NotMedia(_))));
         assert!(matches!(decode_image(b""), Err(MediaError::NotMedia(_))));
         let mut bytes = encode_png(&gradient(16, 16));
@@ -249,14 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn a_small_file_that_claims_a_huge_picture_is_refused() {
+    fn decode_image_header_with_huge_dimensions_is_refused() {
         let mut bytes = encode_png(&gradient(16, 16));
         bytes[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
         assert!(decode_image(&bytes).is_err());
     }
 
     #[test]
-    fn letterboxing_keeps_the_aspect_ratio() {
+    fn letterbox_keeps_the_aspect_ratio() {
         let boxed = gradient(40, 40).letterboxed(80, 40);
         assert_eq!((boxed.width(), boxed.height()), (80, 40));
         assert_eq!(boxed.pixel(0, 20), [0, 0, 0], "a bar on the left");

@@ -1,28 +1,28 @@
-//! What a file is: length, tracks, codings. Reads the index only.
+//! Probing: duration, tracks and codecs of a file. Reads the index only, decodes nothing.
 
 use std::path::Path;
 use std::time::Duration;
 
 use crate::h264::DecoderConfig;
-use crate::mp4::{Movie, SoundConfig, Track, sound_config};
+use crate::mp4::{AudioConfig, Movie, Track, audio_config};
 use crate::rate::duration;
 use crate::{FrameRate, MediaError};
 
-/// What a file is.
+/// Duration and tracks of a file.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Probe {
-    /// How long it plays: the longest track, edit lists applied.
+    /// Presentation duration: that of the longest track, edit lists applied.
     pub duration: Duration,
-    /// The first track of pictures.
+    /// The first video track.
     pub video: Option<VideoTrack>,
-    /// The first track of sound.
+    /// The first audio track.
     pub audio: Option<AudioTrack>,
-    /// Players can begin before the whole file has arrived.
+    /// The index precedes the samples, so that playback can start before the whole file has arrived.
     pub faststart: bool,
 }
 
-/// A track of pictures.
+/// A video track.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct VideoTrack {
@@ -30,19 +30,19 @@ pub struct VideoTrack {
     pub codec: String,
     /// The profile where it is known, e.g. `High`.
     pub profile: Option<String>,
-    /// Columns as shown.
+    /// Presented width in pixels.
     pub width: u32,
-    /// Rows as shown.
+    /// Presented height in pixels.
     pub height: u32,
-    /// The mean rate.
+    /// The mean frame rate.
     pub frame_rate: FrameRate,
-    /// Pictures in the file.
+    /// Frames in the file.
     pub frames: u64,
     /// How long the track plays.
     pub duration: Duration,
 }
 
-/// A track of sound.
+/// An audio track.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct AudioTrack {
@@ -56,7 +56,7 @@ pub struct AudioTrack {
     pub duration: Duration,
 }
 
-/// Says what a file is, for MP4 files of any coding.
+/// Probes an MP4 file with any codecs.
 ///
 /// # Errors
 /// [`MediaError::NotMedia`] for anything but MP4, [`MediaError::Damaged`] for an index that contradicts itself or the file's length,
@@ -114,7 +114,7 @@ fn audio_track(track: &Track) -> AudioTrack {
         channels: number(24),
         duration: length(track),
     };
-    if let Some(SoundConfig { object_type, specific }) = aac_config(track) {
+    if let Some(AudioConfig { object_type, specific }) = aac_config(track) {
         match object_type {
             0x69 | 0x6b => "MP3".clone_into(&mut described.codec),
             0x40 | 0x66..=0x68 => {}
@@ -130,8 +130,8 @@ fn audio_track(track: &Track) -> AudioTrack {
 }
 
 /// The decoder set-up of an `mp4a` track.
-pub(crate) fn aac_config(track: &Track) -> Option<SoundConfig> {
-    (track.coding() == *b"mp4a").then(|| track.configuration(*b"esds").and_then(sound_config)).flatten()
+pub(crate) fn aac_config(track: &Track) -> Option<AudioConfig> {
+    (track.coding() == *b"mp4a").then(|| track.configuration(*b"esds").and_then(audio_config)).flatten()
 }
 
 /// A name for people.

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_reduced_and_exact() {
+    fn frame_rate_is_reduced_and_exact() {
         assert_eq!(FrameRate::new(48, 2), Some(FrameRate::CINEMA));
         assert_eq!(FrameRate::new(0, 1), None);
         assert_eq!(FrameRate::new(1, 0), None);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn rescaling_rounds_to_nearest_also_below_zero() {
+    fn rescale_rounds_to_nearest_also_below_zero() {
         assert_eq!(rescale(1, 3, 48_000), 16_000);
         assert_eq!(rescale(-1, 2, 3), -1);
         assert_eq!(least_common_multiple(24, 48_000), Some(48_000));

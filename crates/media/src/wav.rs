@@ -1,7 +1,7 @@
-//! WAV: uncompressed sound, read whole.
+//! Decoding of WAV files.
 
 use crate::MediaError;
-use crate::sound::Sound;
+use crate::audio::AudioBuffer;
 
 /// How a sample is stored.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ pub(crate) fn is_wav(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// [`MediaError::NeedsFfmpeg`] for other codings, [`MediaError::Damaged`] for a header that makes no sense.
-pub(crate) fn decode(bytes: &[u8]) -> Result<Sound, MediaError> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<AudioBuffer, MediaError> {
     let mut format = None;
     let mut rest = bytes.get(12..).unwrap_or_default();
     while let Some((header, after)) = rest.split_at_checked(8) {
@@ -73,7 +73,7 @@ fn read_format(body: &[u8]) -> Result<Format, MediaError> {
     Ok(Format { coding, channels, sample_rate })
 }
 
-fn samples(format: &Format, bytes: &[u8]) -> Sound {
+fn samples(format: &Format, bytes: &[u8]) -> AudioBuffer {
     let finite = |value: f32| if value.is_finite() { value.clamp(-1.0, 1.0) } else { 0.0 };
     let mut samples: Vec<f32> = match format.coding {
         Coding::Unsigned8 => bytes.iter().map(|byte| (f32::from(*byte) - 128.0) / 128.0).collect(),
@@ -94,7 +94,7 @@ fn samples(format: &Format, bytes: &[u8]) -> Sound {
     };
     let whole = samples.len() - samples.len() % usize::from(format.channels);
     samples.truncate(whole);
-    Sound { sample_rate: format.sample_rate, channels: format.channels, samples }
+    AudioBuffer { sample_rate: format.sample_rate, channels: format.channels, samples }
 }
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn each_coding_is_read_at_its_scale() {
+    fn decode_wav_of_every_sample_format() {
         let one = |tag, bits, data: &[u8]| decode(&file(tag, bits, 1, data)).unwrap().samples;
         assert_eq!(one(1, 8, &[0, 128, 192]), [-1.0, 0.0, 0.5]);
         assert_eq!(one(1, 16, &[0, 0x80, 0, 0x40]), [-1.0, 0.5]);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_ends_are_dropped_and_odd_files_refused() {
+    fn decode_wav_partial_frame_is_dropped_and_bad_header_refused() {
         let stereo = decode(&file(1, 16, 2, &[0; 7])).unwrap();
         assert_eq!((stereo.channels, stereo.sample_rate, stereo.samples.len()), (2, 8_000, 2));
         assert!(matches!(decode(&file(2, 4, 1, &[0])), Err(MediaError::NeedsFfmpeg { .. })));

@@ -14,7 +14,7 @@ use std::{
 };
 
 use fs_err as fs;
-use media::{RgbImage, Sound, encode_png};
+use media::{AudioBuffer, RgbImage, encode_png};
 use serde::Serialize;
 use tempfile::TempDir;
 
@@ -323,7 +323,7 @@ fn lay_out(job: &Job, folder: &Path) -> io::Result<String> {
 }
 
 /// 16-bit WAV.
-fn wav(sound: &Sound) -> Vec<u8> {
+fn wav(sound: &AudioBuffer) -> Vec<u8> {
     let bytes = u32::try_from(sound.samples.len() * 2).unwrap_or(u32::MAX);
     let frame = sound.channels * 2;
     let mut file = Vec::with_capacity(bytes as usize + 44);

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use media::{ClipSpec, ClipWriter, FrameRate, RgbImage, Sound, probe_bytes};
+use media::{AudioBuffer, ClipSpec, ClipWriter, FrameRate, RgbImage, probe_bytes};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -38,7 +38,7 @@ fn job() -> Job {
         last_frame: None,
         references: vec![RgbImage::new(4, 4), RgbImage::new(5, 5)],
         reference_videos: Vec::new(),
-        reference_audio: Some(Sound { sample_rate: 48_000, channels: 2, samples: vec![0.5; 8] }),
+        reference_audio: Some(AudioBuffer { sample_rate: 48_000, channels: 2, samples: vec![0.5; 8] }),
         generate_audio: true,
         camera_fixed: false,
         watermark: false,
@@ -98,8 +98,9 @@ fn the_program_gets_the_task_and_its_inputs_and_its_video_is_the_result() {
     let png = std::fs::read(folder.path().join("reference-2.png")).unwrap();
     assert_eq!(media::decode_image(&png).unwrap().width(), 5);
     let wav = std::fs::read(folder.path().join("reference.wav")).unwrap();
-    let spec = media::SoundSpec { sample_rate: 48_000, channels: 2, longest: Duration::from_secs(1) };
-    let sound = media::decode_sound(&wav, &media::Tools::default(), spec).unwrap();
+    let spec =
+        media::AudioDecodeSpec { sample_rate: 48_000, channels: 2, max_duration: Duration::from_secs(1) };
+    let sound = media::decode_audio(&wav, &media::Ffmpeg::default(), spec).unwrap();
     assert!(sound.samples.len() == 8 && sound.samples.iter().all(|sample| (sample - 0.5).abs() < 1e-3));
     // PATH, and what the shell sets by itself.
     let names: Vec<String> =

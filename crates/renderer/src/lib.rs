@@ -5,7 +5,7 @@
 
 use std::{ops::ControlFlow, path::PathBuf};
 
-use media::{RgbImage, Sound};
+use media::{AudioBuffer, RgbImage};
 
 mod command;
 mod procedural;
@@ -39,7 +39,7 @@ pub struct Job {
     /// The files of reference videos (spec 2.3 `reference_video`); their first and last pictures are among `references`.
     pub reference_videos: Vec<PathBuf>,
     /// Sound to be heard in the video's own (spec 2.3 `reference_audio`): 48 kHz, stereo.
-    pub reference_audio: Option<Sound>,
+    pub reference_audio: Option<AudioBuffer>,
     /// Whether the file gets a sound track (spec 2.2 `generate_audio`).
     pub generate_audio: bool,
     /// Whether the camera stands still; the world goes on moving (spec 2.2 `camera_fixed`).

@@ -90,7 +90,7 @@ impl Backend {
     pub(crate) async fn connect(
         self,
         paths: &ProjectPaths,
-        tools: media::Tools,
+        ffmpeg: media::Ffmpeg,
     ) -> Result<Connection, String> {
         match self {
             Self::Remote { url, key } => {
@@ -103,7 +103,7 @@ impl Backend {
                     "embedded service: renders on this machine and costs nothing; for a real one set {BASE_URL} and {API_KEY}"
                 );
                 let key = SecretString::from("embedded");
-                let service = start_embedded(paths, &key, &tools).await?;
+                let service = start_embedded(paths, &key, &ffmpeg).await?;
                 let service = Arc::new(service);
                 let client = Client::new(ClientConfig::new(service.base_url(), key))
                     .map_err(|error| error.to_string())?;
@@ -123,12 +123,12 @@ impl Backend {
 async fn start_embedded(
     paths: &ProjectPaths,
     key: &SecretString,
-    tools: &media::Tools,
+    ffmpeg: &media::Ffmpeg,
 ) -> Result<Service, String> {
     let mut said = false;
     loop {
         let mut config = service::Config::embedded(paths.service(), key.clone());
-        config.tools = tools.clone();
+        config.ffmpeg = ffmpeg.clone();
         let renderer = Arc::new(renderer::Procedural);
         match Service::start(config, renderer, service::Sources::system()).await {
             Ok(service) => return Ok(service),

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use media::Tools;
+use media::Ffmpeg;
 use secrecy::SecretString;
 use url::Url;
 
@@ -33,7 +33,7 @@ pub struct Config {
     /// Whether media URLs may point to this machine or to a private network (spec 2.3: ordinarily not).
     pub allow_private_media: bool,
     /// Outside programs for reference sound that is neither WAV nor AAC in MP4; without ffmpeg it is refused.
-    pub tools: Tools,
+    pub ffmpeg: Ffmpeg,
     /// Misbehaviour on purpose, for tests of clients.
     pub faults: Option<FaultProfile>,
 }
@@ -51,7 +51,7 @@ impl Config {
             limits: Limits::default(),
             retention: Retention::default(),
             allow_private_media: false,
-            tools: Tools::default(),
+            ffmpeg: Ffmpeg::default(),
             faults: None,
         }
     }

@@ -115,7 +115,7 @@ impl Service {
         let intake = Intake::new(
             Arc::clone(&store),
             config.limits.media.clone(),
-            config.tools.clone(),
+            config.ffmpeg.clone(),
             config.allow_private_media,
             base.clone(),
         )?;
@@ -132,7 +132,7 @@ impl Service {
                 faults: Arc::clone(&faults),
                 lifetime_ms: i64::try_from(config.retention.files.as_millis()).unwrap_or(i64::MAX),
                 starts: config.limits.starts,
-                tools: config.tools.clone(),
+                ffmpeg: config.ffmpeg.clone(),
             },
         )?;
         let reception = Reception {

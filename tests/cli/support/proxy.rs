@@ -95,7 +95,7 @@ impl RecordingProxy {
             let service =
                 Service::start(config, Arc::new(Stub), Sources::system()).await.expect("the service starts");
             let behind = format!("http://{}/", service.local_addr()).parse().expect("a URL");
-            let http = client::plain_http().expect("an HTTP client");
+            let http = client::http_client().expect("an HTTP client");
             let app = Router::new().fallback(pass_whole).with_state(Passing {
                 behind,
                 http,

@@ -77,7 +77,7 @@ fn describe(
             "\nCross-field rules:\n\n| rule | section | error code | message |\n|---|---|---|---|\n",
         );
         for rule in *rules {
-            let (id, section, code) = (&rule.id, &rule.section, &rule.code);
+            let (id, section, code) = (&rule.id, &rule.spec_section, &rule.code);
             let _ = writeln!(out, "| {id} | {section} | `{code}` | {} |", cell(&rule.message));
         }
     }

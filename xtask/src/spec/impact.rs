@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use contract::diff::{Change, Diff, Side, Subject};
+use contract::diff::{Change, Diff, Direction, Subject};
 use contract::{Contract, Family};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -140,7 +140,7 @@ fn differences(pointer: &str, before: Option<&Value>, after: Option<&Value>, out
 /// The changes that are relevant to the plan's requests.
 fn relevant_changes(plan: &Plan, old: &Contract, new: &Contract, diff: &Diff) -> Vec<RelevantChange> {
     let mut relevant = Vec::new();
-    for change in diff.changes.iter().filter(|change| change.side == Side::Request) {
+    for change in diff.changes.iter().filter(|change| change.direction == Direction::Request) {
         let is_default = change.subject == Subject::Default;
         let concerned = plan.nodes().filter(|(_, node)| {
             let contract = if old.model(&node.model).is_some() { old } else { new };
@@ -148,12 +148,16 @@ fn relevant_changes(plan: &Plan, old: &Contract, new: &Contract, diff: &Diff) ->
         });
         let shots = concerned.count();
         if shots > 0 {
-            let usage = match (is_default, change.at.starts_with("model ")) {
+            let usage = match (is_default, change.location.starts_with("model ")) {
                 (true, _) => "omitted",
                 (false, true) => "used",
                 (false, false) => "sent",
             };
-            relevant.push(RelevantChange { change: format!("{}: {}", change.at, change.what), shots, usage });
+            relevant.push(RelevantChange {
+                change: format!("{}: {}", change.location, change.summary),
+                shots,
+                usage,
+            });
         }
     }
     relevant
@@ -167,11 +171,11 @@ fn concerns(
     request: &Map<String, Value>,
     is_default: bool,
 ) -> bool {
-    if change.at == format!("model {model}") {
+    if change.location == format!("model {model}") {
         return true;
     }
     let Some(component) = contract.request_component(family) else { return false };
-    let locations = change.used_by.iter().chain([&change.at]);
+    let locations = change.used_by.iter().chain([&change.location]);
     let mut paths = Vec::new();
     for location in locations {
         let location = location.split(", ").next().unwrap_or_default();

@@ -14,7 +14,7 @@ fn bearer() -> String {
 }
 
 #[tokio::test]
-async fn the_key_stays_with_the_apis_origin() {
+async fn redirect_to_other_origin_does_not_send_the_key() {
     let elsewhere = Server::answering(|_| answer(200, &[], "elsewhere")).await;
     let there = elsewhere.url.join("/a.mp4?signature=1").expect("a URL").to_string();
     let location = there.clone();
@@ -39,7 +39,7 @@ async fn the_key_stays_with_the_apis_origin() {
 }
 
 #[tokio::test]
-async fn a_ring_of_redirects_ends() {
+async fn redirect_loop_ends_with_an_error() {
     let server = Server::answering(|_| answer(302, &[("location", "/again")], "")).await;
     let error = server.client().fetch("/again").await.expect_err("a ring");
     assert!(error.to_string().contains("redirects"), "{error}");
@@ -47,7 +47,7 @@ async fn a_ring_of_redirects_ends() {
 }
 
 #[tokio::test]
-async fn only_the_web_is_fetched_from() {
+async fn fetch_scheme_other_than_http_is_refused() {
     let server = Server::answering(|_| answer(200, &[], "")).await;
     for address in ["file:///etc/passwd", "data:text/plain,x", "ftp://127.0.0.1/a", "javascript:alert(1)"] {
         let error = server.client().fetch(address).await.expect_err("refused");
@@ -58,7 +58,7 @@ async fn only_the_web_is_fetched_from() {
 }
 
 #[tokio::test]
-async fn a_range_is_asked_for_and_told() {
+async fn download_resumed_sends_range_and_reports_offset() {
     let server = Server::answering(|seen| match seen.header("range") {
         Some("bytes=4-") if seen.header("if-range") == Some("\"a\"") => answer(
             206,
@@ -74,14 +74,14 @@ async fn a_range_is_asked_for_and_told() {
     .await;
     let client = server.client();
     let rest = client
-        .content_from("task_1", &Resume { first: 4, validator: Some("\"a\"".to_owned()) })
+        .content_from("task_1", &Resume { offset: 4, validator: Some("\"a\"".to_owned()) })
         .await
         .expect("the rest");
     assert_eq!((rest.offset, rest.length, rest.content_type.as_deref()), (4, Some(6), Some("video/mp4")));
     assert_eq!((rest.total, rest.validator.as_deref()), (Some(10), Some("\"a\"")));
     assert_eq!(rest.collect(100).await.expect("read"), b"456789");
     // A service without ranges starts over, and the download says so.
-    let all = client.content_from("task_1", &Resume { first: 7, validator: None }).await.expect("all of it");
+    let all = client.content_from("task_1", &Resume { offset: 7, validator: None }).await.expect("all of it");
     assert_eq!((all.offset, all.length, all.total), (0, Some(10), Some(10)));
     // A weak tag is no promise about bytes.
     assert_eq!(all.validator.as_deref(), Some("Sat, 21 Nov 2026 10:00:00 GMT"));
@@ -90,14 +90,14 @@ async fn a_range_is_asked_for_and_told() {
 }
 
 #[tokio::test]
-async fn a_refused_download_is_an_error() {
+async fn download_error_status_is_an_error() {
     let server = Server::answering(|_| answer(404, &[], r#"{"error":{"message":"gone"}}"#)).await;
     let error = server.client().content("task_1").await.expect_err("refused");
     assert_eq!(error.to_string(), "the service answered 404: gone");
 }
 
 #[tokio::test]
-async fn a_slow_download_outlives_the_time_of_a_poll_but_not_a_standstill() {
+async fn download_slow_outlasts_poll_timeout_but_stalled_ends() {
     let server = Server::handling(|mut stream, _| async move {
         let mut buffer = [0; 4096];
         let length = stream.read(&mut buffer).await.unwrap_or_default();
@@ -117,11 +117,11 @@ async fn a_slow_download_outlives_the_time_of_a_poll_but_not_a_standstill() {
     assert_eq!(slow.collect(100).await.expect("whole"), b"xxxxxx");
     let still = client.content("still").await.expect("begun");
     let error = still.collect(100).await.expect_err("it stands still");
-    assert!(matches!(&error, CallError::Lost { .. }), "{error}");
+    assert!(matches!(&error, CallError::Indeterminate { .. }), "{error}");
 }
 
 #[tokio::test]
-async fn a_download_that_ends_early_is_an_error_at_its_end() {
+async fn download_truncated_ends_with_an_error() {
     let server = Server::handling(|mut stream, _| async move {
         let mut buffer = [0; 4096];
         let _ = stream.read(&mut buffer).await;
@@ -130,7 +130,7 @@ async fn a_download_that_ends_early_is_an_error_at_its_end() {
     .await;
     let chunks: Vec<Result<Bytes, CallError>> =
         server.client().content("task_1").await.expect("begun").collect_chunks().await;
-    assert!(matches!(chunks.last(), Some(Err(CallError::Lost { .. }))), "{chunks:?}");
+    assert!(matches!(chunks.last(), Some(Err(CallError::Indeterminate { .. }))), "{chunks:?}");
 }
 
 /// All chunks, errors included.

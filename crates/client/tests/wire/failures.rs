@@ -11,10 +11,10 @@ use tokio::{
 
 use crate::server::{Server, answer, config, json_answer, request, task};
 
-fn lost(error: &CallError) -> &str {
+fn indeterminate_reason(error: &CallError) -> &str {
     match error {
-        CallError::Lost { reason } => reason,
-        other => panic!("not lost: {other}"),
+        CallError::Indeterminate { reason } => reason,
+        other => panic!("not indeterminate: {other}"),
     }
 }
 
@@ -24,7 +24,7 @@ async fn read_request(stream: &mut TcpStream) {
 }
 
 #[tokio::test]
-async fn no_listener_means_not_sent() {
+async fn create_without_listener_is_not_sent() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let port = listener.local_addr().expect("an address").port();
     drop(listener);
@@ -38,7 +38,7 @@ async fn no_listener_means_not_sent() {
 }
 
 #[tokio::test]
-async fn refusals_keep_what_the_service_says() {
+async fn create_error_response_keeps_status_error_and_wait() {
     let server = Server::answering(|_| {
         let body = json!({ "error": {
             "message": "too many", "type": "rate_limit_error", "param": null, "code": "rate_limited",
@@ -48,65 +48,61 @@ async fn refusals_keep_what_the_service_says() {
     .await;
     let error = server.client().create(&request()).await.expect_err("refused");
     assert_eq!(error.status(), Some(429));
-    let CallError::Refused(refusal) = error else { panic!("not refused") };
-    assert_eq!(refusal.retry_after, Some(Duration::from_secs(7)));
-    let said = refusal.error.as_ref().expect("it says why");
+    let CallError::Http(error) = error else { panic!("not refused") };
+    assert_eq!(error.retry_after, Some(Duration::from_secs(7)));
+    let said = error.error.as_ref().expect("it says why");
     assert_eq!(
         (said.message.as_str(), said.code.as_deref(), said.param.as_deref()),
         ("too many", Some("rate_limited"), None)
     );
-    assert_eq!(refusal.to_string(), "the service answered 429: too many (rate_limited); it asks to wait 7 s");
+    assert_eq!(error.to_string(), "the service answered 429: too many (rate_limited); it asks to wait 7 s");
 }
 
 #[tokio::test]
-async fn a_gateways_page_is_no_word_of_the_service() {
+async fn create_gateway_page_is_not_an_api_error() {
     let server =
         Server::answering(|_| answer(502, &[("content-type", "text/html")], "<h1>Bad Gateway</h1>")).await;
-    let CallError::Refused(refusal) = server.client().get("task_1").await.expect_err("refused") else {
-        panic!()
-    };
-    assert_eq!(refusal.error, None);
-    assert_eq!(refusal.body, "<h1>Bad Gateway</h1>");
+    let CallError::Http(error) = server.client().get("task_1").await.expect_err("refused") else { panic!() };
+    assert_eq!(error.error, None);
+    assert_eq!(error.body, "<h1>Bad Gateway</h1>");
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_after_the_request_is_lost() {
+async fn create_connection_broken_after_request_is_indeterminate() {
     let server = Server::handling(|mut stream, _| async move { read_request(&mut stream).await }).await;
-    lost(&server.client().create(&request()).await.expect_err("no answer"));
+    indeterminate_reason(&server.client().create(&request()).await.expect_err("no answer"));
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_is_lost() {
+async fn create_truncated_response_is_indeterminate() {
     let server = Server::handling(|mut stream, _| async move {
         read_request(&mut stream).await;
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{\"obj").await;
     })
     .await;
     let error = server.client().create(&request()).await.expect_err("half an answer");
-    assert!(lost(&error).contains("broke off"), "{error}");
+    assert!(indeterminate_reason(&error).contains("broke off"), "{error}");
 }
 
 #[tokio::test]
-async fn an_answer_without_an_id_is_lost() {
+async fn create_response_without_id_is_indeterminate() {
     let server = Server::answering(|_| json_answer(200, &json!({ "status": "queued" }))).await;
     let error = server.client().create(&request()).await.expect_err("no id");
-    assert!(lost(&error).contains("holds no task"), "{error}");
+    assert!(indeterminate_reason(&error).contains("contains no task"), "{error}");
 }
 
 #[tokio::test]
-async fn an_endless_answer_is_cut() {
-    let server = Server::answering(|_| answer(200, &[], vec![b' '; 3 * client::MAX_ANSWER])).await;
+async fn create_endless_response_is_bounded() {
+    let server = Server::answering(|_| answer(200, &[], vec![b' '; 3 * client::MAX_RESPONSE_BYTES])).await;
     let error = server.client().create(&request()).await.expect_err("too long");
-    assert!(lost(&error).contains("longer than"), "{error}");
-    let server = Server::answering(|_| answer(500, &[], vec![b'x'; 3 * client::MAX_ANSWER])).await;
-    let CallError::Refused(refusal) = server.client().get("task_1").await.expect_err("refused") else {
-        panic!()
-    };
-    assert!(refusal.body.len() <= 4096);
+    assert!(indeterminate_reason(&error).contains("longer than"), "{error}");
+    let server = Server::answering(|_| answer(500, &[], vec![b'x'; 3 * client::MAX_RESPONSE_BYTES])).await;
+    let CallError::Http(error) = server.client().get("task_1").await.expect_err("refused") else { panic!() };
+    assert!(error.body.len() <= 4096);
 }
 
 #[tokio::test]
-async fn each_operation_has_its_own_time() {
+async fn timeouts_are_per_operation() {
     async fn silent(mut stream: TcpStream) {
         read_request(&mut stream).await;
         tokio::time::sleep(Duration::from_secs(30)).await;
@@ -116,14 +112,14 @@ async fn each_operation_has_its_own_time() {
     config.submit_timeout = Duration::from_millis(150);
     let client = Client::new(config.clone()).expect("a client");
     let error = client.create(&request()).await.expect_err("no answer");
-    assert!(lost(&error).contains("within the time allowed"), "{error}");
+    assert!(indeterminate_reason(&error).contains("within the time allowed"), "{error}");
     (config.submit_timeout, config.poll_timeout) = (Duration::from_secs(5), Duration::from_millis(150));
     let client = Client::new(config).expect("a client");
-    lost(&client.get("task_1").await.expect_err("no answer"));
+    indeterminate_reason(&client.get("task_1").await.expect_err("no answer"));
 }
 
 #[tokio::test]
-async fn a_redirected_submission_is_refused_and_goes_nowhere() {
+async fn create_redirect_is_not_followed() {
     let elsewhere = Server::answering(|_| json_answer(200, &task("queued"))).await;
     let target = elsewhere.url.join("/v1/videos").expect("a URL").to_string();
     let server = Server::answering(move |_| answer(307, &[("location", &target)], "")).await;
@@ -134,7 +130,7 @@ async fn a_redirected_submission_is_refused_and_goes_nowhere() {
 }
 
 #[tokio::test]
-async fn a_poll_is_read_leniently_and_keeps_its_id() {
+async fn get_lenient_response_keeps_the_polled_id() {
     let server = Server::answering(|_| answer(200, &[], r#"{"status":"Rendering","progress":"40%"}"#)).await;
     let task = server.client().get("task_9").await.expect("a task");
     assert_eq!((task.id.as_str(), task.progress), ("task_9", Some(40)));

@@ -17,7 +17,7 @@ fn shown(seen: &[Seen]) -> String {
 }
 
 #[tokio::test]
-async fn exactly_these_headers_go_out() {
+async fn requests_send_exactly_these_headers() {
     let server = Server::answering(|seen| match seen.path.as_str() {
         path if path.ends_with("/content") => answer(200, &[], "bytes"),
         path if path.starts_with("/files") => answer(200, &[], "bytes"),
@@ -28,13 +28,13 @@ async fn exactly_these_headers_go_out() {
     client.create(&request()).await.expect("accepted");
     client.get("task_1").await.expect("answered");
     client.content("task_1").await.expect("streamed");
-    client.content_from("task_1", &Resume { first: 100, validator: None }).await.expect("streamed");
+    client.content_from("task_1", &Resume { offset: 100, validator: None }).await.expect("streamed");
     client.fetch("/files/a.mp4").await.expect("streamed");
     insta::assert_snapshot!(shown(&server.seen()));
 }
 
 #[tokio::test]
-async fn a_captured_request_is_the_one_that_is_sent() {
+async fn captured_request_equals_the_one_sent() {
     let server = Server::answering(|_| json_answer(200, &task("queued"))).await;
     let client = server.client();
     let request = json!({
@@ -60,13 +60,13 @@ async fn a_captured_request_is_the_one_that_is_sent() {
 }
 
 #[test]
-fn a_capture_needs_no_runtime_and_reads_well() {
+fn capture_needs_no_runtime() {
     let client = client(&"https://api.example.com/gateway/v1".parse().expect("a URL"));
     insta::assert_snapshot!(client.capture_create(&request()).expect("captured"));
 }
 
 #[tokio::test]
-async fn ids_that_would_leave_the_path_are_not_sent() {
+async fn task_id_that_would_change_the_path_is_not_sent() {
     let server = Server::answering(|_| json_answer(200, &task("queued"))).await;
     let client = server.client();
     for id in ["..", ".", "", "a/b", "a?b=c", "a#b", "%2e%2e", "a\nb"] {
@@ -79,7 +79,7 @@ async fn ids_that_would_leave_the_path_are_not_sent() {
 }
 
 #[tokio::test]
-async fn submissions_never_share_a_connection() {
+async fn submissions_never_reuse_a_connection() {
     // A server that closes each connection right after its first answer, without saying so beforehand.
     let server = Server::handling(|stream, _| async move {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::server::{KEY, Server, answer, config, json_answer, request};
 
 #[tokio::test]
-async fn an_echoed_key_is_blotted_out() {
+async fn echoed_key_is_redacted() {
     let server = Server::answering(|seen| {
         let key = seen.header("authorization").unwrap_or_default().to_owned();
         match seen.method.as_str() {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{
     MAX_VIOLATIONS,
     lazy_validator::LazyValidator,
-    message::{describe, is_about_the_value, param_of},
+    message::{constrains_value, describe, param_of},
     rules::{self, RuleCheck},
 };
 use crate::{Rule, SpecError, Violation, spec::escape};
@@ -41,7 +41,7 @@ impl ComponentCheck {
             name: name.to_owned(),
             schema: json!({ "$ref": format!("#/$defs/{name}"), "$defs": definitions }),
             validator: LazyValidator::with_definitions(reference, definitions, location.clone()),
-            rules: rules::of(definitions, name, all_rules),
+            rules: rules::compile(definitions, name, all_rules),
             fields: definitions.get(name).and_then(|schema| fields_alone(schema, definitions, &location)),
         }
     }
@@ -114,16 +114,17 @@ impl ComponentCheck {
         let param = param_of(&pointer);
         let name = param.as_ref().map_or_else(|| "the body".to_owned(), |param| format!("`{param}`"));
         let (code, message) = describe(error, &name, context.field);
-        let own = context.own_error.filter(|_| is_about_the_value(error.kind()));
+        let own = context.own_error.filter(|_| constrains_value(error.kind()));
         let of_own = |key: &str| own.and_then(|own| own.get(key)?.as_str()).map(str::to_owned);
         Violation {
             param: of_own("param").or(param),
             code: of_own("code").unwrap_or_else(|| code.to_owned()),
-            message: of_own("message")
-                .map_or(message, |text| format!("{text}, not {}", super::message::echo(error.instance()))),
-            section: context.section.unwrap_or_default().to_owned(),
+            message: of_own("message").map_or(message, |text| {
+                format!("{text}, not {}", super::message::truncate_for_display(error.instance()))
+            }),
+            spec_section: context.section.unwrap_or_default().to_owned(),
             rule: None,
-            others: Vec::new(),
+            related: Vec::new(),
             pointer,
         }
     }

@@ -1,4 +1,4 @@
-//! What a violation says: for people first, with a code for programs.
+//! Messages and codes of violations.
 
 use jsonschema::{
     ValidationError,
@@ -8,24 +8,25 @@ use serde_json::Value;
 
 use crate::spec::matches_digits_only;
 
-/// Longer values are cut when they are repeated in a message: a field may hold an image.
-const ECHO: usize = 48;
+/// Characters of a value that a message repeats: a field may hold an image.
+const MAX_VALUE_CHARS: usize = 48;
 
 /// Names in backquotes, separated by commas.
 pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A value as it is repeated in a message: short, in backquotes, strings without their quotes.
-pub(crate) fn echo(value: &Value) -> String {
+/// A value as a message repeats it: truncated, in backquotes, strings without quotes.
+pub(crate) fn truncate_for_display(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Array(_) => return "a list".to_owned(),
         Value::Object(_) => return "an object".to_owned(),
         other => other.to_string(),
     };
-    let mut short: String = text.chars().take(ECHO).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(ECHO).is_some() {
+    let mut short: String =
+        text.chars().take(MAX_VALUE_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().nth(MAX_VALUE_CHARS).is_some() {
         short.push('…');
     }
     if short.is_empty() { "an empty string".to_owned() } else { format!("`{short}`") }
@@ -53,7 +54,7 @@ pub(crate) fn describe(
     name: &str,
     schema: Option<&Value>,
 ) -> (&'static str, String) {
-    let found = echo(error.instance());
+    let found = truncate_for_display(error.instance());
     match error.kind() {
         ValidationErrorKind::Type { kind } => {
             let pattern = schema.and_then(|schema| schema.get("pattern")?.as_str());
@@ -65,7 +66,8 @@ pub(crate) fn describe(
             )
         }
         ValidationErrorKind::Enum { options } => {
-            let values: Vec<String> = options.as_array().into_iter().flatten().map(echo).collect();
+            let values: Vec<String> =
+                options.as_array().into_iter().flatten().map(truncate_for_display).collect();
             let hint = nearest(error.instance(), options)
                 .map(|value| format!("; did you mean `{value}`?"))
                 .unwrap_or_default();
@@ -75,11 +77,12 @@ pub(crate) fn describe(
             };
             ("invalid_value", format!("{name} has to be {expected}, not {found}{hint}"))
         }
-        ValidationErrorKind::Constant { expected_value } => {
-            ("invalid_value", format!("{name} has to be {}, not {found}", echo(expected_value)))
-        }
+        ValidationErrorKind::Constant { expected_value } => (
+            "invalid_value",
+            format!("{name} has to be {}, not {found}", truncate_for_display(expected_value)),
+        ),
         ValidationErrorKind::Pattern { pattern } => {
-            let example = schema.and_then(|schema| schema.pointer("/examples/0")).map(echo);
+            let example = schema.and_then(|schema| schema.pointer("/examples/0")).map(truncate_for_display);
             let form = example.map_or_else(
                 || format!("has to match `{pattern}`"),
                 |example| format!("has to be of the form {example}"),
@@ -111,8 +114,8 @@ pub(crate) fn describe(
     }
 }
 
-/// Whether an error is about the value rather than about its type or its absence: only then a field's own error applies.
-pub(crate) fn is_about_the_value(kind: &ValidationErrorKind) -> bool {
+/// Whether an error concerns the value, rather than its type or absence: only then the field's `x-error` applies.
+pub(crate) fn constrains_value(kind: &ValidationErrorKind) -> bool {
     matches!(
         kind,
         ValidationErrorKind::Pattern { .. }
@@ -146,16 +149,16 @@ fn kinds(kind: &TypeKind) -> String {
 fn kind_of(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
-        Value::Bool(_) | Value::Number(_) => echo(value),
-        Value::String(_) => format!("the string {}", echo(value)),
+        Value::Bool(_) | Value::Number(_) => truncate_for_display(value),
+        Value::String(_) => format!("the string {}", truncate_for_display(value)),
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),
     }
 }
 
-/// The option that was surely meant, if any.
+/// The option closest to a misspelled value, if any is close.
 fn nearest<'a>(found: &Value, options: &'a Value) -> Option<&'a str> {
-    let found = found.as_str().filter(|text| text.len() <= ECHO)?;
+    let found = found.as_str().filter(|text| text.len() <= MAX_VALUE_CHARS)?;
     options
         .as_array()?
         .iter()
@@ -170,10 +173,10 @@ fn nearest<'a>(found: &Value, options: &'a Value) -> Option<&'a str> {
 mod tests {
     use serde_json::json;
 
-    use super::{echo, param_of};
+    use super::{param_of, truncate_for_display};
 
     #[test]
-    fn parameters_are_named_as_in_the_document() {
+    fn param_of_pointer_is_named_as_in_the_contract() {
         assert_eq!(param_of(""), None);
         assert_eq!(param_of("/seconds").as_deref(), Some("seconds"));
         assert_eq!(param_of("/metadata/duration").as_deref(), Some("metadata.duration"));
@@ -182,10 +185,10 @@ mod tests {
     }
 
     #[test]
-    fn long_and_odd_values_are_not_repeated_whole() {
-        assert!(echo(&json!("x".repeat(1_000_000))).chars().count() < 60);
-        assert_eq!(echo(&json!("a\u{1b}[2J")), "`a [2J`");
-        assert_eq!(echo(&json!("")), "an empty string");
-        assert_eq!(echo(&json!(5)), "`5`");
+    fn truncate_for_display_bounds_length_and_control_characters() {
+        assert!(truncate_for_display(&json!("x".repeat(1_000_000))).chars().count() < 60);
+        assert_eq!(truncate_for_display(&json!("a\u{1b}[2J")), "`a [2J`");
+        assert_eq!(truncate_for_display(&json!("")), "an empty string");
+        assert_eq!(truncate_for_display(&json!(5)), "`5`");
     }
 }

@@ -1,4 +1,4 @@
-//! Judging requests and answers: each field against its schema, then the objects against the cross-field rules.
+//! Validation of requests and responses: each field against its schema, then objects against the cross-field rules.
 
 mod component;
 mod lazy_validator;
@@ -19,28 +19,28 @@ use crate::{
 use component::ComponentCheck;
 pub use series::Series;
 
-/// More violations than this are not listed: they are the same mistake again.
+/// Violations reported at most: more are repetitions of one mistake.
 const MAX_VIOLATIONS: usize = 100;
 
-/// The checks of a contract, each made when it is first used.
+/// The compiled checks of a contract, each built on first use.
 #[derive(Debug)]
 pub(crate) struct Checks {
     definitions: Map<String, Value>,
-    requests: BTreeMap<Family, Lazy>,
-    task: Lazy,
-    error: Lazy,
+    requests: BTreeMap<Family, LazyCheck>,
+    task: LazyCheck,
+    error: LazyCheck,
 }
 
-/// The check of one component.
+/// The check of one component, built on first use.
 #[derive(Debug)]
-struct Lazy {
+struct LazyCheck {
     component: String,
     check: OnceLock<ComponentCheck>,
 }
 
 impl Checks {
     pub(crate) fn new(document: &Value, spec: &Spec) -> Self {
-        let lazy = |component: &str| Lazy { component: component.to_owned(), check: OnceLock::new() };
+        let lazy = |component: &str| LazyCheck { component: component.to_owned(), check: OnceLock::new() };
         let requests =
             spec.families.iter().map(|family| (family.name.clone(), lazy(&family.component))).collect();
         Self {
@@ -51,34 +51,34 @@ impl Checks {
         }
     }
 
-    /// Compiles all of them, to find out whether the document allows it.
+    /// Compiles all of them, to report what cannot be compiled.
     pub(crate) fn compile_all(&self, spec: &Spec) -> Result<(), SpecError> {
         let mut all = self.requests.values().chain([&self.task, &self.error]);
-        all.try_for_each(|lazy| self.of(lazy, spec).force())
+        all.try_for_each(|lazy| self.get(lazy, spec).force())
     }
 
-    fn of<'c>(&self, lazy: &'c Lazy, spec: &Spec) -> &'c ComponentCheck {
+    fn get<'c>(&self, lazy: &'c LazyCheck, spec: &Spec) -> &'c ComponentCheck {
         lazy.check.get_or_init(|| ComponentCheck::new(&self.definitions, &lazy.component, &spec.rules))
     }
 
     pub(crate) fn request(&self, spec: &Spec, request: &Value) -> Vec<Violation> {
         let id = request.get("model").and_then(Value::as_str);
         let model = id.and_then(|id| spec.models.iter().find(|model| model.id == id));
-        match model.and_then(|model| self.of_family(spec, &model.family)) {
+        match model.and_then(|model| self.for_family(spec, &model.family)) {
             Some(check) => check.violations(request),
             None => vec![unknown_model::violation(request, &spec.models)],
         }
     }
 
-    pub(crate) fn of_family(&self, spec: &Spec, family: &Family) -> Option<&ComponentCheck> {
-        self.requests.get(family).map(|lazy| self.of(lazy, spec))
+    pub(crate) fn for_family(&self, spec: &Spec, family: &Family) -> Option<&ComponentCheck> {
+        self.requests.get(family).map(|lazy| self.get(lazy, spec))
     }
 
     pub(crate) fn task(&self, spec: &Spec, task: &Value) -> Vec<Violation> {
-        self.of(&self.task, spec).violations(task)
+        self.get(&self.task, spec).violations(task)
     }
 
     pub(crate) fn error(&self, spec: &Spec, body: &Value) -> Vec<Violation> {
-        self.of(&self.error, spec).violations(body)
+        self.get(&self.error, spec).violations(body)
     }
 }

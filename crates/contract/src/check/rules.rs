@@ -1,13 +1,13 @@
-//! Cross-field rules at work: each is tried on every object of its component that an instance holds.
+//! Evaluation of cross-field rules: each is applied to every object of its component in an instance.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use super::{MAX_VIOLATIONS, lazy_validator::LazyValidator, message::param_of};
-use crate::{Rule, RulePlace, SpecError, Violation, spec::escape};
+use crate::{Rule, RuleLocation, SpecError, Violation, spec::escape};
 
-/// Objects nested deeper than this carry no rules: no document needs it, and a recursive one must end.
+/// Rules are looked for down to this depth, so that a recursive document terminates.
 const MAX_DEPTH: usize = 12;
 
 /// From an instance to the objects of a component inside it.
@@ -24,16 +24,16 @@ pub(crate) struct RuleCheck {
     path: Vec<Step>,
     rule: Rule,
     rejects: LazyValidator,
-    /// Fields without which an object is not refused.
-    needs: Vec<String>,
-    /// For each place of the rule that is a choice of items, which items.
+    /// Members without which an object is never rejected.
+    required: Vec<String>,
+    /// For each location of the rule that selects items, the schema that selects them.
     choices: Vec<Option<LazyValidator>>,
-    /// The fields of the whole instance whose values, and not only their presence, decide; `None` where all may.
+    /// The top-level fields whose values (not only their presence) the rule depends on; `None` when it may depend on any.
     reads: Option<BTreeSet<String>>,
 }
 
 /// The rules of a component and of all that it holds.
-pub(crate) fn of(
+pub(crate) fn compile(
     definitions: &Map<String, Value>,
     component: &str,
     all: &BTreeMap<String, Vec<Rule>>,
@@ -45,21 +45,21 @@ pub(crate) fn of(
     let mut found = Vec::new();
     for (component, path) in scopes {
         for rule in all.get(&component).into_iter().flatten() {
-            let place = format!("/components/schemas/{}/x-rules/{}", escape(&component), rule.id);
-            let choices = rule.at.iter().map(|at| match at {
-                RulePlace::Pointer(_) => None,
-                RulePlace::Items { matching, .. } => {
-                    Some(LazyValidator::new(matching.clone(), format!("{place}/at")))
+            let pointer = format!("/components/schemas/{}/x-rules/{}", escape(&component), rule.id);
+            let choices = rule.locations.iter().map(|location| match location {
+                RuleLocation::Pointer(_) => None,
+                RuleLocation::Items { matching, .. } => {
+                    Some(LazyValidator::new(matching.clone(), format!("{pointer}/at")))
                 }
             });
-            let needs = rule.reject.get("required").and_then(Value::as_array).into_iter().flatten();
+            let required = rule.reject.get("required").and_then(Value::as_array).into_iter().flatten();
             found.push(RuleCheck {
                 name: format!("{component}/{}", rule.id),
                 reads: read_fields(&path, &rule.reject),
                 path: path.clone(),
                 rule: rule.clone(),
-                rejects: LazyValidator::new(rule.reject.clone(), format!("{place}/reject")),
-                needs: needs.filter_map(Value::as_str).map(str::to_owned).collect(),
+                rejects: LazyValidator::new(rule.reject.clone(), format!("{pointer}/reject")),
+                required: required.filter_map(Value::as_str).map(str::to_owned).collect(),
                 choices: choices.collect(),
             });
         }
@@ -67,23 +67,23 @@ pub(crate) fn of(
     found
 }
 
-/// The fields of the instance whose values a rule reads.
+/// The top-level fields whose values a rule depends on.
 fn read_fields(path: &[Step], reject: &Value) -> Option<BTreeSet<String>> {
     match path.first() {
         Some(Step::Key(field)) => Some(BTreeSet::from([field.clone()])),
         Some(Step::EachItem) => None,
         None => {
             let mut found = BTreeSet::new();
-            note_read(reject, &mut found).then_some(found)
+            collect_read(reject, &mut found).then_some(found)
         }
     }
 }
 
-/// Notes which members of an object a schema looks into. `false` where a keyword may look into any.
-fn note_read(schema: &Value, found: &mut BTreeSet<String>) -> bool {
+/// Collects the members whose values a schema depends on. `false` when a keyword may depend on any.
+fn collect_read(schema: &Value, found: &mut BTreeSet<String>) -> bool {
     let Some(schema) = schema.as_object() else { return schema.is_boolean() };
     let all = |schemas: &Value, found: &mut BTreeSet<String>| {
-        schemas.as_array().is_some_and(|list| list.iter().all(|schema| note_read(schema, found)))
+        schemas.as_array().is_some_and(|list| list.iter().all(|schema| collect_read(schema, found)))
     };
     schema.iter().all(|(keyword, value)| match keyword.as_str() {
         "type" | "required" | "dependentRequired" | "description" | "title" | "$comment" => true,
@@ -91,7 +91,7 @@ fn note_read(schema: &Value, found: &mut BTreeSet<String>) -> bool {
             found.extend(value.as_object().into_iter().flat_map(Map::keys).cloned());
             value.is_object()
         }
-        "not" | "if" | "then" | "else" => note_read(value, found),
+        "not" | "if" | "then" | "else" => collect_read(value, found),
         "allOf" | "anyOf" | "oneOf" => all(value, found),
         _ => false,
     })
@@ -127,7 +127,7 @@ fn collect(
 }
 
 impl RuleCheck {
-    /// Whether the value of a field, and not only its presence, has a say.
+    /// Whether the rule depends on the value of a field, not only on its presence.
     pub(crate) fn reads(&self, field: &str) -> bool {
         self.reads.as_ref().is_none_or(|fields| fields.contains(field))
     }
@@ -136,19 +136,19 @@ impl RuleCheck {
     pub(crate) fn is_broken_by(&self, instance: &Value) -> bool {
         let mut objects = Vec::new();
         reach(instance, &self.path, String::new(), &mut objects);
-        objects.iter().any(|(_, object)| self.refuses(object))
+        objects.iter().any(|(_, object)| self.rejects_object(object))
     }
 
-    /// Compiles all schemas, to find out whether that can be done.
+    /// Compiles all schemas, to report those that cannot be.
     pub(crate) fn force(&self) -> Result<(), SpecError> {
         self.rejects.force()?;
         self.choices.iter().flatten().try_for_each(LazyValidator::force)
     }
 
-    fn refuses(&self, object: &Value) -> bool {
+    fn rejects_object(&self, object: &Value) -> bool {
         let Some(members) = object.as_object() else { return false };
-        // To see that a field is missing is quick, and that is how most objects are in order.
-        self.needs.iter().all(|name| members.contains_key(name)) && self.rejects.is_valid(object)
+        // Fast path: most objects lack a required member.
+        self.required.iter().all(|name| members.contains_key(name)) && self.rejects.is_valid(object)
     }
 
     pub(crate) fn violations(&self, instance: &Value) -> Vec<Violation> {
@@ -156,7 +156,7 @@ impl RuleCheck {
         reach(instance, &self.path, String::new(), &mut objects);
         objects
             .into_iter()
-            .filter(|(_, object)| self.refuses(object))
+            .filter(|(_, object)| self.rejects_object(object))
             .take(MAX_VIOLATIONS)
             .map(|(pointer, object)| self.violation(&pointer, object))
             .collect()
@@ -164,10 +164,10 @@ impl RuleCheck {
 
     fn violation(&self, base: &str, object: &Value) -> Violation {
         let mut groups: Vec<Vec<String>> = Vec::new();
-        for (place, choice) in self.rule.at.iter().zip(&self.choices) {
-            groups.push(match place {
-                RulePlace::Pointer(pointer) => vec![format!("{base}{pointer}")],
-                RulePlace::Items { list, .. } => {
+        for (location, choice) in self.rule.locations.iter().zip(&self.choices) {
+            groups.push(match location {
+                RuleLocation::Pointer(pointer) => vec![format!("{base}{pointer}")],
+                RuleLocation::Items { list, .. } => {
                     let items = object.pointer(list).and_then(Value::as_array).into_iter().flatten();
                     items
                         .enumerate()
@@ -178,15 +178,15 @@ impl RuleCheck {
                 }
             });
         }
-        // Of several items that clash, the last came in addition.
+        // Of several conflicting items, report the last.
         let pointer = groups.first_mut().and_then(Vec::pop).unwrap_or_else(|| base.to_owned());
         Violation {
             param: self.rule.param.clone().or_else(|| param_of(&pointer)),
             code: self.rule.code.clone(),
             message: self.rule.message.clone(),
-            section: self.rule.section.clone(),
+            spec_section: self.rule.spec_section.clone(),
             rule: Some(self.name.clone()),
-            others: groups.into_iter().flatten().collect(),
+            related: groups.into_iter().flatten().collect(),
             pointer,
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::message::{echo, list};
+use super::message::{list, truncate_for_display};
 use crate::{Model, Violation};
 
 pub(crate) fn violation(request: &Value, models: &[Model]) -> Violation {
@@ -17,7 +17,7 @@ pub(crate) fn violation(request: &Value, models: &[Model]) -> Violation {
             (
                 "/model",
                 "unknown_model",
-                format!("`model` cannot be {}: give one of {ids}", echo(&id.as_str().into())),
+                format!("`model` cannot be {}: give one of {ids}", truncate_for_display(&id.as_str().into())),
             )
         }
         (true, Some(other)) => {
@@ -25,7 +25,7 @@ pub(crate) fn violation(request: &Value, models: &[Model]) -> Violation {
             (
                 "/model",
                 "invalid_type",
-                format!("`model` has to be a string, not {}: give one of {ids}", echo(other)),
+                format!("`model` has to be a string, not {}: give one of {ids}", truncate_for_display(other)),
             )
         }
     };
@@ -34,14 +34,14 @@ pub(crate) fn violation(request: &Value, models: &[Model]) -> Violation {
         param: (!pointer.is_empty()).then(|| "model".to_owned()),
         code: code.to_owned(),
         message,
-        section: "2.1".to_owned(),
+        spec_section: "2.1".to_owned(),
         rule: None,
-        others: Vec::new(),
+        related: Vec::new(),
     }
 }
 
 fn nearest_first(id: &str, models: &[Model]) -> String {
-    // The comparison is quadratic in the length, and what comes over the network can be long.
+    // The comparison is quadratic in the length, and the input is untrusted.
     let head: String = id.chars().take(64).collect();
     let mut ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
     ids.sort_by(|a, b| strsim::jaro_winkler(&head, b).total_cmp(&strsim::jaro_winkler(&head, a)));

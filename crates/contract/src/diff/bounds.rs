@@ -1,10 +1,10 @@
-//! Bounds of numbers, lengths and counts: moved inwards or outwards.
+//! Comparison of the bounds of numbers, lengths and counts.
 
 use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::found::{Finding, Found, Spot};
+use super::context::{ChangeSet, Finding, Location};
 use super::{Subject, Verdict};
 
 /// A keyword, the one that makes it exclusive, and whether a greater value allows more.
@@ -19,19 +19,19 @@ const BOUNDS: [(&str, Option<&str>, bool); 8] = [
     ("maxProperties", None, true),
 ];
 
-pub(super) fn compare(spot: &Spot, old: &Value, new: &Value, found: &mut Found) {
+pub(super) fn compare(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) {
     for (keyword, exclusive, greater_is_wider) in BOUNDS {
         let is_exclusive =
-            |schema: &Value| exclusive.is_some_and(|word| schema.get(word) == Some(&Value::Bool(true)));
+            |schema: &Value| exclusive.is_some_and(|keyword| schema.get(keyword) == Some(&Value::Bool(true)));
         let before = old.get(keyword).filter(|value| value.is_number());
         let after = new.get(keyword).filter(|value| value.is_number());
-        let words = |value: &Value, schema: &Value| {
+        let shown = |value: &Value, schema: &Value| {
             format!("{value}{}", if is_exclusive(schema) { " (exclusive)" } else { "" })
         };
-        let (verdict, what) = match (before, after) {
+        let (verdict, summary) = match (before, after) {
             (None, None) => continue,
-            (None, Some(bound)) => (Verdict::Narrowed, format!("`{keyword}` {} is new", words(bound, new))),
-            (Some(bound), None) => (Verdict::Widened, format!("`{keyword}` {} is gone", words(bound, old))),
+            (None, Some(bound)) => (Verdict::Narrowed, format!("`{keyword}` {} is new", shown(bound, new))),
+            (Some(bound), None) => (Verdict::Widened, format!("`{keyword}` {} is gone", shown(bound, old))),
             (Some(before), Some(after)) => {
                 let moved = before.as_f64().partial_cmp(&after.as_f64()).unwrap_or(Ordering::Equal);
                 // At the same number, the inclusive bound allows more.
@@ -41,10 +41,11 @@ pub(super) fn compare(spot: &Spot, old: &Value, new: &Value, found: &mut Found) 
                     Ordering::Equal if is_exclusive(old) == is_exclusive(new) => continue,
                     Ordering::Equal => is_exclusive(old),
                 };
-                let what = format!("`{keyword}` {} becomes {}", words(before, old), words(after, new));
-                (if wider { Verdict::Widened } else { Verdict::Narrowed }, what)
+                let summary = format!("`{keyword}` {} becomes {}", shown(before, old), shown(after, new));
+                (if wider { Verdict::Widened } else { Verdict::Narrowed }, summary)
             }
         };
-        found.note(spot, Finding { subject: Subject::Bound, verdict, what, old: before, new: after });
+        changes
+            .record(location, Finding { subject: Subject::Bound, verdict, summary, old: before, new: after });
     }
 }

@@ -1,51 +1,51 @@
-//! What the contract says beyond `OpenAPI`: the catalogue of models, cross-field rules, and where frames go.
+//! Comparison of the extensions: the catalogue of models, cross-field rules, and input forms.
 
 use serde_json::{Value, json};
 
-use super::found::{Finding, Found, Spot};
-use super::{Effect, Side, Subject, Verdict};
+use super::context::{ChangeSet, Finding, Location};
+use super::{Direction, Effect, Subject, Verdict};
 use crate::{Contract, Model, Rule, canonical_json};
 
 /// Compares the catalogues. What a model takes from its family is compared there.
-pub(super) fn models(old: &Contract, new: &Contract, found: &mut Found) {
-    let spot = |model: &Model| Spot::new(Side::Request, format!("model {}", model.id));
+pub(super) fn models(old: &Contract, new: &Contract, changes: &mut ChangeSet) {
+    let location = |model: &Model| Location::new(Direction::Request, format!("model {}", model.id));
     for model in old.models().iter().filter(|model| new.model(&model.id).is_none()) {
-        let what = format!("the model is gone from family {}", model.family);
+        let summary = format!("the model is gone from family {}", model.family);
         let finding =
-            Finding { subject: Subject::Model, verdict: Verdict::Removed, what, old: None, new: None };
-        found.note(&spot(model), finding);
+            Finding { subject: Subject::Model, verdict: Verdict::Removed, summary, old: None, new: None };
+        changes.record(&location(model), finding);
     }
     for model in new.models() {
         let Some(before) = old.model(&model.id) else {
-            let what = format!("the model is new in family {}", model.family);
+            let summary = format!("the model is new in family {}", model.family);
             let finding =
-                Finding { subject: Subject::Model, verdict: Verdict::Added, what, old: None, new: None };
-            found.note(&spot(model), finding);
+                Finding { subject: Subject::Model, verdict: Verdict::Added, summary, old: None, new: None };
+            changes.record(&location(model), finding);
             continue;
         };
-        compare_model(&spot(model), before, model, found);
+        compare_model(&location(model), before, model, changes);
     }
 }
 
-fn compare_model(spot: &Spot, old: &Model, new: &Model, found: &mut Found) {
-    let mut note = |subject, verdict, what: String| {
-        found.note(spot, Finding { subject, verdict, what, old: None, new: None });
+fn compare_model(location: &Location, old: &Model, new: &Model, changes: &mut ChangeSet) {
+    let mut record = |subject, verdict, summary: String| {
+        changes.record(location, Finding { subject, verdict, summary, old: None, new: None });
     };
     if old.family != new.family {
-        note(Subject::Model, Verdict::Changed, format!("family {} becomes {}", old.family, new.family));
+        record(Subject::Model, Verdict::Changed, format!("family {} becomes {}", old.family, new.family));
     }
     for capability in old.capabilities.iter().filter(|capability| !new.can(capability)) {
-        note(Subject::Capability, Verdict::Removed, format!("`{capability}` is gone"));
+        record(Subject::Capability, Verdict::Removed, format!("`{capability}` is gone"));
     }
     for capability in new.capabilities.iter().filter(|capability| !old.can(capability)) {
-        note(Subject::Capability, Verdict::Added, format!("`{capability}` is new"));
+        record(Subject::Capability, Verdict::Added, format!("`{capability}` is new"));
     }
     match (old.needs_image, new.needs_image) {
         (false, true) => {
-            note(Subject::Capability, Verdict::Narrowed, "an input image is required now".to_owned());
+            record(Subject::Capability, Verdict::Narrowed, "an input image is required now".to_owned());
         }
         (true, false) => {
-            note(Subject::Capability, Verdict::Widened, "an input image is optional now".to_owned());
+            record(Subject::Capability, Verdict::Widened, "an input image is optional now".to_owned());
         }
         _ => {}
     }
@@ -54,13 +54,19 @@ fn compare_model(spot: &Spot, old: &Model, new: &Model, found: &mut Found) {
         crate::ResolutionSource::Fixed(resolution) => format!("fixed at {resolution}"),
     };
     if source(old) != source(new) {
-        let what = format!("resolution {} becomes {}", source(old), source(new));
-        note(Subject::Capability, Verdict::Changed, what);
+        let summary = format!("resolution {} becomes {}", source(old), source(new));
+        record(Subject::Capability, Verdict::Changed, summary);
     }
 }
 
 /// Compares the cross-field rules of a component that both contracts have.
-pub(super) fn rules(old: &Contract, new: &Contract, side: Side, component: &str, found: &mut Found) {
+pub(super) fn rules(
+    old: &Contract,
+    new: &Contract,
+    direction: Direction,
+    component: &str,
+    changes: &mut ChangeSet,
+) {
     let of = |contract: &Contract| -> Vec<Rule> {
         contract
             .rules()
@@ -69,39 +75,40 @@ pub(super) fn rules(old: &Contract, new: &Contract, side: Side, component: &str,
             .unwrap_or_default()
     };
     let (before, after) = (of(old), of(new));
-    let spot = |rule: &Rule| Spot::new(side, format!("{component}, rule {}", rule.id));
+    let location = |rule: &Rule| Location::new(direction, format!("{component}, rule {}", rule.id));
     let known = |rules: &[Rule], id: &str| rules.iter().find(|rule| rule.id == id).cloned();
     for rule in before.iter().filter(|rule| known(&after, &rule.id).is_none()) {
-        let what = format!("gone: {}", rule.message);
+        let summary = format!("gone: {}", rule.message);
         let old = Some(&rule.reject);
-        let finding = Finding { subject: Subject::Rule, verdict: Verdict::Removed, what, old, new: None };
-        found.note(&spot(rule), finding);
+        let finding = Finding { subject: Subject::Rule, verdict: Verdict::Removed, summary, old, new: None };
+        changes.record(&location(rule), finding);
     }
     for rule in &after {
         let new = Some(&rule.reject);
         let Some(was) = known(&before, &rule.id) else {
-            let what = format!("new: {}", rule.message);
-            let finding = Finding { subject: Subject::Rule, verdict: Verdict::Added, what, old: None, new };
-            found.note(&spot(rule), finding);
+            let summary = format!("new: {}", rule.message);
+            let finding =
+                Finding { subject: Subject::Rule, verdict: Verdict::Added, summary, old: None, new };
+            changes.record(&location(rule), finding);
             continue;
         };
         if canonical_json(&was.reject) != canonical_json(&rule.reject) {
-            let what = format!("refuses something else: {}", rule.message);
+            let summary = format!("refuses something else: {}", rule.message);
             let (subject, verdict, old) = (Subject::Rule, Verdict::Changed, Some(&was.reject));
-            found.note(&spot(rule), Finding { subject, verdict, what, old, new });
+            changes.record(&location(rule), Finding { subject, verdict, summary, old, new });
         }
         if (&was.param, &was.code) != (&rule.param, &rule.code) {
             let shown = |rule: &Rule| json!({ "param": rule.param, "code": rule.code });
-            let what = format!("the error {} becomes {}", shown(&was), shown(rule));
+            let summary = format!("the error {} becomes {}", shown(&was), shown(rule));
             let finding =
-                Finding { subject: Subject::Error, verdict: Verdict::Changed, what, old: None, new: None };
-            found.note_as(Effect::Notice, &spot(rule), finding);
+                Finding { subject: Subject::Error, verdict: Verdict::Changed, summary, old: None, new: None };
+            changes.record_with_effect(Effect::Notice, &location(rule), finding);
         }
     }
 }
 
 /// Compares where a family takes frames and references.
-pub(super) fn inputs(spot: &Spot, old: &Value, new: &Value, found: &mut Found) {
+pub(super) fn inputs(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) {
     let of = |schema: &Value| schema.get("x-inputs").and_then(Value::as_object).cloned().unwrap_or_default();
     let (before, after) = (of(old), of(new));
     let kinds = before.keys().chain(after.keys().filter(|kind| !before.contains_key(*kind)));
@@ -114,7 +121,7 @@ pub(super) fn inputs(spot: &Spot, old: &Value, new: &Value, found: &mut Found) {
             _ => Verdict::Changed,
         };
         let shown = |form: Option<&Value>| form.map_or_else(|| "nowhere".to_owned(), Value::to_string);
-        let what = format!("`{kind}` goes to {} instead of {}", shown(is), shown(was));
-        found.note(spot, Finding { subject: Subject::Inputs, verdict, what, old: was, new: is });
+        let summary = format!("`{kind}` goes to {} instead of {}", shown(is), shown(was));
+        changes.record(location, Finding { subject: Subject::Inputs, verdict, summary, old: was, new: is });
     }
 }

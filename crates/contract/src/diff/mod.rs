@@ -1,8 +1,8 @@
-//! What changed between two contracts, as those who call the service see it.
+//! Differences between two contracts, judged by their effect on callers.
 //!
 //! Two questions are kept apart. The [`Verdict`] says what became of the set of allowed values: a bound that moves
-//! inwards is *narrowed*, on whichever side it stands. The [`Effect`] says what that does to a caller written against the
-//! older contract, and there the sides differ:
+//! inwards is *narrowed*, in requests and responses alike. The [`Effect`] says what that does to a caller written against the
+//! older contract, which depends on the direction:
 //!
 //! | | in a request | in an answer |
 //! |---|---|---|
@@ -18,9 +18,9 @@
 
 mod bounds;
 mod catalogue;
-mod found;
+mod context;
 mod operations;
-mod reach;
+mod reachability;
 mod render;
 mod schema;
 
@@ -28,7 +28,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{Contract, SpecError};
-use found::{Documents, Found, Spot};
+use context::{ChangeSet, Documents, Location};
 
 /// Everything that changed from one contract to another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -50,19 +50,19 @@ pub struct Change {
     pub effect: Effect,
     /// What became of the set of allowed values.
     pub verdict: Verdict,
-    /// The side of the exchange.
-    pub side: Side,
+    /// Whether requests or responses change.
+    pub direction: Direction,
     /// What kind of thing changed.
     pub subject: Subject,
-    /// Where: an operation such as `POST /v1/videos`, a model, or component and path such as `VideoMetadataA.content[]`.
-    pub at: String,
+    /// An operation such as `POST /v1/videos`, a model, or component and path such as `VideoMetadataA.content[]`.
+    pub location: String,
     /// The fields that refer to the component, where the component is not an object itself.
     pub used_by: Vec<String>,
-    /// What changed: a lower-case fragment.
-    pub what: String,
-    /// As it was, where that can be shown.
+    /// What changed, as a lower-case fragment.
+    pub summary: String,
+    /// The old value, where there is one.
     pub old: Option<Value>,
-    /// As it is.
+    /// The new value, where there is one.
     pub new: Option<Value>,
 }
 
@@ -72,9 +72,9 @@ pub struct Change {
 pub enum Effect {
     /// A request that was accepted is refused, or an answer lacks what was promised.
     Breaks,
-    /// Nothing is refused, but the same request may come to something else, or readers meet what they have not seen.
+    /// Nothing is refused, but the same request may have another result, or responses may hold new values.
     Notice,
-    /// Nobody notices who does not want to.
+    /// Callers of the older contract are not affected.
     Harmless,
 }
 
@@ -82,25 +82,25 @@ pub enum Effect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It was not there.
+    /// Present in the newer contract only.
     Added,
-    /// It is not there any more.
+    /// Present in the older contract only.
     Removed,
-    /// Less is allowed than before.
+    /// The new set is a subset of the old one.
     Narrowed,
-    /// More is allowed than before.
+    /// The new set is a superset of the old one.
     Widened,
-    /// Neither is part of the other, it cannot be told, or there is nothing to be wider or narrower.
+    /// Neither contains the other, containment cannot be decided, or it does not apply.
     Changed,
 }
 
-/// The side of the exchange on which something stands.
+/// The direction of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Side {
-    /// What callers send.
+pub enum Direction {
+    /// Sent by the caller.
     Request,
-    /// What they are answered.
+    /// Sent by the service.
     Response,
 }
 
@@ -132,7 +132,7 @@ pub enum Subject {
     Requiredness,
     /// What the service assumes where a field is left out.
     Default,
-    /// Whether another way is to be preferred.
+    /// Whether it is deprecated.
     Deprecation,
     /// The error that a field is reported with.
     Error,
@@ -155,13 +155,13 @@ impl Diff {
         self.changes.iter().any(|change| change.effect == Effect::Breaks)
     }
 
-    /// For a terminal, each line ended.
+    /// Plain text for a terminal.
     #[must_use]
     pub fn to_text(&self) -> String {
         render::text(self)
     }
 
-    /// For a review, each line ended.
+    /// Markdown for a review.
     #[must_use]
     pub fn to_markdown(&self) -> String {
         render::markdown(self)
@@ -171,23 +171,27 @@ impl Diff {
 /// Compares two contracts for their callers.
 ///
 /// # Errors
-/// A schema refers to itself without end: the place is in the error.
+/// A schema refers to itself without end; the error names its pointer.
 pub fn diff(old: &Contract, new: &Contract) -> Result<Diff, SpecError> {
     let documents = Documents { old: old.document(), new: new.document() };
-    let mut found = Found::default();
-    operations::compare(&documents, &mut found)?;
-    catalogue::models(old, new, &mut found);
-    for side in [Side::Request, Side::Response] {
-        for name in reach::components(&documents, side) {
-            let at = |document: &Value| document.pointer(&format!("/components/schemas/{name}")).cloned();
-            let (Some(before), Some(after)) = (at(documents.old), at(documents.new)) else { continue };
-            let spot = Spot::component(side, &name, reach::users(documents.new, &name, &after));
-            schema::compare(&documents, &spot, &before, &after, &mut found)?;
-            catalogue::rules(old, new, side, &name, &mut found);
-            catalogue::inputs(&spot, &before, &after, &mut found);
+    let mut changes = ChangeSet::default();
+    operations::compare(&documents, &mut changes)?;
+    catalogue::models(old, new, &mut changes);
+    for direction in [Direction::Request, Direction::Response] {
+        for name in reachability::components(&documents, direction) {
+            let component =
+                |document: &Value| document.pointer(&format!("/components/schemas/{name}")).cloned();
+            let (Some(before), Some(after)) = (component(documents.old), component(documents.new)) else {
+                continue;
+            };
+            let location =
+                Location::component(direction, &name, reachability::users(documents.new, &name, &after));
+            schema::compare(&documents, &location, &before, &after, &mut changes)?;
+            catalogue::rules(old, new, direction, &name, &mut changes);
+            catalogue::inputs(&location, &before, &after, &mut changes);
         }
     }
-    let mut changes = found.changes;
+    let mut changes = changes.changes;
     changes.sort_by_key(|change| change.effect);
     Ok(Diff { old_version: old.version().to_owned(), new_version: new.version().to_owned(), changes })
 }

@@ -1,18 +1,18 @@
-//! Changes as people read them.
+//! Rendering of a diff as text and Markdown.
 
 use std::fmt::Write as _;
 
-use super::{Change, Diff, Effect, Side, Verdict};
+use super::{Change, Diff, Direction, Effect, Verdict};
 
-/// Each effect as a heading, and as it is counted.
+/// Each effect with its heading and its name in the totals.
 const EFFECTS: [(Effect, &str, &str); 3] = [
     (Effect::Breaks, "breaks callers", "breaking"),
     (Effect::Notice, "to be noticed", "to be noticed"),
     (Effect::Harmless, "harmless", "harmless"),
 ];
 
-impl Side {
-    fn word(self) -> &'static str {
+impl Direction {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Request => "request",
             Self::Response => "response",
@@ -21,7 +21,7 @@ impl Side {
 }
 
 impl Verdict {
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Added => "added",
             Self::Removed => "removed",
@@ -32,7 +32,7 @@ impl Verdict {
     }
 }
 
-/// The head of either form: the versions, and how many changes there are of which effect.
+/// The first line of both forms: the versions, and the number of changes by effect.
 fn head(diff: &Diff) -> String {
     let versions = if diff.old_version == diff.new_version {
         format!("{} as before", diff.new_version)
@@ -44,7 +44,7 @@ fn head(diff: &Diff) -> String {
     }
     let counts: Vec<String> = EFFECTS
         .iter()
-        .map(|(effect, _, words)| (of(diff, *effect).count(), words))
+        .map(|(effect, _, words)| (with_effect(diff, *effect).count(), words))
         .filter(|(count, _)| *count > 0)
         .map(|(count, words)| format!("{count} {words}"))
         .collect();
@@ -56,14 +56,14 @@ fn head(diff: &Diff) -> String {
     )
 }
 
-fn of(diff: &Diff, effect: Effect) -> impl Iterator<Item = &Change> {
+fn with_effect(diff: &Diff, effect: Effect) -> impl Iterator<Item = &Change> {
     diff.changes.iter().filter(move |change| change.effect == effect)
 }
 
-fn place(change: &Change) -> String {
+fn location(change: &Change) -> String {
     match change.used_by.as_slice() {
-        [] => change.at.clone(),
-        users => format!("{} ({})", change.at, users.join(", ")),
+        [] => change.location.clone(),
+        users => format!("{} ({})", change.location, users.join(", ")),
     }
 }
 
@@ -71,12 +71,12 @@ pub(super) fn text(diff: &Diff) -> String {
     let mut out = head(diff);
     out.push('\n');
     for (effect, words, _) in EFFECTS {
-        for (nth, change) in of(diff, effect).enumerate() {
+        for (nth, change) in with_effect(diff, effect).enumerate() {
             if nth == 0 {
                 let _ = writeln!(out, "\n{words}");
             }
-            let (verdict, side) = (change.verdict.word(), change.side.word());
-            let _ = writeln!(out, "  {verdict:<8}  {side:<8}  {}: {}", place(change), change.what);
+            let (verdict, direction) = (change.verdict.as_str(), change.direction.as_str());
+            let _ = writeln!(out, "  {verdict:<8}  {direction:<8}  {}: {}", location(change), change.summary);
         }
     }
     out
@@ -85,20 +85,26 @@ pub(super) fn text(diff: &Diff) -> String {
 pub(super) fn markdown(diff: &Diff) -> String {
     let mut out = format!("## The contract: {}\n", head(diff));
     for (effect, words, _) in EFFECTS {
-        for (nth, change) in of(diff, effect).enumerate() {
+        for (nth, change) in with_effect(diff, effect).enumerate() {
             if nth == 0 {
-                let _ =
-                    write!(out, "\n### {words}\n\n| verdict | side | where | what |\n|---|---|---|---|\n");
+                let _ = write!(
+                    out,
+                    "\n### {words}\n\n| verdict | direction | where | what |\n|---|---|---|---|\n"
+                );
             }
-            let (verdict, side) = (change.verdict.word(), change.side.word());
-            let _ =
-                writeln!(out, "| {verdict} | {side} | {} | {} |", cell(&place(change)), cell(&change.what));
+            let (verdict, direction) = (change.verdict.as_str(), change.direction.as_str());
+            let _ = writeln!(
+                out,
+                "| {verdict} | {direction} | {} | {} |",
+                cell(&location(change)),
+                cell(&change.summary)
+            );
         }
     }
     out
 }
 
-/// Text as it may stand in a cell of a table.
+/// Escapes text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace(['\n', '\r'], " ")
 }

@@ -1,99 +1,101 @@
-//! Schemas: fields, types, values, patterns, defaults.
+//! Comparison of schemas: fields, types, values, patterns, defaults.
 
 use serde_json::{Map, Value};
 
-use super::found::{Documents, Finding, Found, Spot, component_of, effective};
+use super::context::{ChangeSet, Documents, Finding, Location, component_of, effective};
 use super::operations::deprecation;
 use super::{Subject, Verdict, bounds};
-use crate::{SpecError, canonical_json, digits};
+use crate::{SpecError, canonical_json, digit_pattern};
 
-/// Compares two schemas. Where both refer to the same component only what stands beside the reference is compared: the
-/// component has a comparison of its own.
+/// Compares two schemas. When both refer to the same component, only the keywords beside the reference are compared: the
+/// component is compared by itself.
 pub(super) fn compare(
     documents: &Documents<'_>,
-    spot: &Spot,
+    location: &Location,
     old: &Value,
     new: &Value,
-    found: &mut Found,
+    changes: &mut ChangeSet,
 ) -> Result<(), SpecError> {
     match (component_of(old), component_of(new)) {
         (Some(before), Some(after)) if before == after => {
-            remarks(spot, old, new, found);
+            annotations(location, old, new, changes);
             Ok(())
         }
-        (None, None) => compare_written_out(documents, spot, old, new, found),
+        (None, None) => compare_inline(documents, location, old, new, changes),
         (before, after) => {
             let pair = (before.unwrap_or_default().to_owned(), after.unwrap_or_default().to_owned());
-            if spot.within.contains(&pair) {
+            if location.in_progress.contains(&pair) {
                 return Ok(());
             }
-            let mut inner = spot.clone();
-            inner.within.push(pair);
+            let mut inner = location.clone();
+            inner.in_progress.push(pair);
             let (old, new) = (effective(documents.old, old)?, effective(documents.new, new)?);
-            compare_written_out(documents, &inner, &old, &new, found)
+            compare_inline(documents, &inner, &old, &new, changes)
         }
     }
 }
 
-fn compare_written_out(
+fn compare_inline(
     documents: &Documents<'_>,
-    spot: &Spot,
+    location: &Location,
     old: &Value,
     new: &Value,
-    found: &mut Found,
+    changes: &mut ChangeSet,
 ) -> Result<(), SpecError> {
-    if !kind(spot, old, new, found) {
+    if !kind(location, old, new, changes) {
         return Ok(());
     }
-    remarks(spot, old, new, found);
-    values(spot, old, new, found);
-    bounds::compare(spot, old, new, found);
-    pattern(spot, old, new, found);
-    undecidable(spot, old, new, found);
-    alternatives(spot, old, new, found);
-    fields(documents, spot, old, new, found)?;
+    annotations(location, old, new, changes);
+    values(location, old, new, changes);
+    bounds::compare(location, old, new, changes);
+    pattern(location, old, new, changes);
+    opaque_keywords(location, old, new, changes);
+    alternatives(location, old, new, changes);
+    fields(documents, location, old, new, changes)?;
     if let (Some(old), Some(new)) = (old.get("items"), new.get("items")) {
-        compare(documents, &spot.items(), old, new, found)?;
+        compare(documents, &location.items(), old, new, changes)?;
     }
     Ok(())
 }
 
-/// What may stand beside a reference and changes nothing about which values are allowed.
-fn remarks(spot: &Spot, old: &Value, new: &Value, found: &mut Found) {
-    deprecation(spot, old, new, found);
+/// Compares the keywords that may stand beside a reference and do not constrain values.
+fn annotations(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) {
+    deprecation(location, old, new, changes);
     let (before, after) = (old.get("default"), new.get("default"));
-    let (verdict, what) = match (before, after) {
+    let (verdict, summary) = match (before, after) {
         (Some(before), Some(after)) if before != after => {
             (Verdict::Changed, format!("default {before} becomes {after}"))
         }
         (None, Some(after)) => (Verdict::Added, format!("default {after} is new")),
         (Some(before), None) => (Verdict::Removed, format!("default {before} is gone")),
-        _ => return errors(spot, old, new, found),
+        _ => return errors(location, old, new, changes),
     };
-    found.note(spot, Finding { subject: Subject::Default, verdict, what, old: before, new: after });
-    errors(spot, old, new, found);
+    changes
+        .record(location, Finding { subject: Subject::Default, verdict, summary, old: before, new: after });
+    errors(location, old, new, changes);
 }
 
-/// The error that the field is reported with; its words may change.
-fn errors(spot: &Spot, old: &Value, new: &Value, found: &mut Found) {
+/// Compares `x-error`, the error that a field is reported with.
+fn errors(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) {
     for key in ["param", "code"] {
         let of = |schema: &'_ Value| schema.pointer(&format!("/x-error/{key}")).cloned();
         let (before, after) = (of(old), of(new));
         if before == after {
             continue;
         }
-        let word = |value: &Option<Value>| value.as_ref().map_or_else(|| "none".to_owned(), Value::to_string);
-        let what = format!("the error's `{key}` {} becomes {}", word(&before), word(&after));
+        let shown =
+            |value: &Option<Value>| value.as_ref().map_or_else(|| "none".to_owned(), Value::to_string);
+        let summary = format!("the error's `{key}` {} becomes {}", shown(&before), shown(&after));
         let verdict = Verdict::Changed;
-        found.note(
-            spot,
-            Finding { subject: Subject::Error, verdict, what, old: before.as_ref(), new: after.as_ref() },
+        changes.record(
+            location,
+            Finding { subject: Subject::Error, verdict, summary, old: before.as_ref(), new: after.as_ref() },
         );
     }
 }
 
-/// The type, null and the format; answers whether the types have anything in common.
-fn kind(spot: &Spot, old: &Value, new: &Value, found: &mut Found) -> bool {
+/// Compares type, nullability and format; returns whether the types overlap.
+fn kind(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) -> bool {
     let text =
         |schema: &Value, key: &str| schema.get(key).and_then(Value::as_str).unwrap_or("any").to_owned();
     let (before, after) = (text(old, "type"), text(new, "type"));
@@ -103,9 +105,9 @@ fn kind(spot: &Spot, old: &Value, new: &Value, found: &mut Found) -> bool {
             ("number", "integer") | ("any", _) => Verdict::Narrowed,
             _ => Verdict::Changed,
         };
-        let what = format!("type {before} becomes {after}");
+        let summary = format!("type {before} becomes {after}");
         let (old, new) = (old.get("type"), new.get("type"));
-        found.note(spot, Finding { subject: Subject::Type, verdict, what, old, new });
+        changes.record(location, Finding { subject: Subject::Type, verdict, summary, old, new });
         if verdict == Verdict::Changed {
             return false;
         }
@@ -116,100 +118,110 @@ fn kind(spot: &Spot, old: &Value, new: &Value, found: &mut Found) -> bool {
         (true, false) => Some((Verdict::Narrowed, "may not be null any more")),
         _ => None,
     };
-    if let Some((verdict, what)) = change {
-        let what = what.to_owned();
-        found.note(spot, Finding { subject: Subject::Type, verdict, what, old: None, new: None });
+    if let Some((verdict, summary)) = change {
+        let summary = summary.to_owned();
+        changes.record(location, Finding { subject: Subject::Type, verdict, summary, old: None, new: None });
     }
-    format(spot, &text(old, "format"), &text(new, "format"), found);
+    format(location, &text(old, "format"), &text(new, "format"), changes);
     true
 }
 
-fn format(spot: &Spot, before: &str, after: &str, found: &mut Found) {
+fn format(location: &Location, before: &str, after: &str, changes: &mut ChangeSet) {
     let verdict = match (before, after) {
         _ if before == after => return,
         ("int32", "int64") | ("float", "double") | (_, "any") => Verdict::Widened,
         ("int64", "int32") | ("double", "float") | ("any", _) => Verdict::Narrowed,
         _ => Verdict::Changed,
     };
-    let what = format!("format {before} becomes {after}");
-    // A width or a format bounds what the type allows, and is as harmless in an answer as a bound is.
-    found.note(spot, Finding { subject: Subject::Bound, verdict, what, old: None, new: None });
+    let summary = format!("format {before} becomes {after}");
+    // Reported as a bound: it restricts the type, with the same effect on callers as a bound.
+    changes.record(location, Finding { subject: Subject::Bound, verdict, summary, old: None, new: None });
 }
 
-fn values(spot: &Spot, old: &Value, new: &Value, found: &mut Found) {
+fn values(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) {
     let list = |schema: &'_ Value| schema.get("enum").and_then(Value::as_array).cloned();
     let shown = |values: &[Value]| values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
     match (list(old), list(new)) {
         (None, None) => {}
         (None, Some(values)) => {
-            let what = format!("only {} from now on", shown(&values));
+            let summary = format!("only {} from now on", shown(&values));
             let new = new.get("enum");
-            found.note(
-                spot,
-                Finding { subject: Subject::Value, verdict: Verdict::Narrowed, what, old: None, new },
+            changes.record(
+                location,
+                Finding { subject: Subject::Value, verdict: Verdict::Narrowed, summary, old: None, new },
             );
         }
         (Some(values), None) => {
-            let what = format!("not only {} any more", shown(&values));
+            let summary = format!("not only {} any more", shown(&values));
             let old = old.get("enum");
-            found.note(
-                spot,
-                Finding { subject: Subject::Value, verdict: Verdict::Widened, what, old, new: None },
+            changes.record(
+                location,
+                Finding { subject: Subject::Value, verdict: Verdict::Widened, summary, old, new: None },
             );
         }
         (Some(before), Some(after)) => {
             for value in before.iter().filter(|value| !after.contains(value)) {
-                let what = format!("the value {value} is gone");
+                let summary = format!("the value {value} is gone");
                 let verdict = Verdict::Removed;
-                found.note(
-                    spot,
-                    Finding { subject: Subject::Value, verdict, what, old: Some(value), new: None },
+                changes.record(
+                    location,
+                    Finding { subject: Subject::Value, verdict, summary, old: Some(value), new: None },
                 );
             }
             for value in after.iter().filter(|value| !before.contains(value)) {
-                let what = format!("the value {value} is new");
+                let summary = format!("the value {value} is new");
                 let verdict = Verdict::Added;
-                found.note(
-                    spot,
-                    Finding { subject: Subject::Value, verdict, what, old: None, new: Some(value) },
+                changes.record(
+                    location,
+                    Finding { subject: Subject::Value, verdict, summary, old: None, new: Some(value) },
                 );
             }
         }
     }
 }
 
-fn pattern(spot: &Spot, old: &Value, new: &Value, found: &mut Found) {
+fn pattern(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) {
     let (before, after) = (old.get("pattern"), new.get("pattern"));
-    let (verdict, what) = match (before.and_then(Value::as_str), after.and_then(Value::as_str)) {
+    let (verdict, summary) = match (before.and_then(Value::as_str), after.and_then(Value::as_str)) {
         (None, None) => return,
         (None, Some(pattern)) => (Verdict::Narrowed, format!("the pattern `{pattern}` is new")),
         (Some(pattern), None) => (Verdict::Widened, format!("the pattern `{pattern}` is gone")),
         (Some(before), Some(after)) if before == after => return,
-        (Some(before), Some(after)) => match (digits::numbers(before), digits::numbers(after)) {
-            (Some(was), Some(is)) if was == is => return,
-            (Some(was), Some(is)) => {
-                let verdict = if was.is_subset(&is) {
-                    Verdict::Widened
-                } else if is.is_subset(&was) {
-                    Verdict::Narrowed
-                } else {
-                    Verdict::Changed
-                };
-                (verdict, format!("{} becomes {}", digits::shown(&was), digits::shown(&is)))
+        (Some(before), Some(after)) => {
+            match (digit_pattern::numbers(before), digit_pattern::numbers(after)) {
+                (Some(was), Some(is)) if was == is => return,
+                (Some(was), Some(is)) => {
+                    let verdict = if was.is_subset(&is) {
+                        Verdict::Widened
+                    } else if is.is_subset(&was) {
+                        Verdict::Narrowed
+                    } else {
+                        Verdict::Changed
+                    };
+                    (
+                        verdict,
+                        format!(
+                            "{} becomes {}",
+                            digit_pattern::format_ranges(&was),
+                            digit_pattern::format_ranges(&is)
+                        ),
+                    )
+                }
+                _ => (Verdict::Changed, format!("the pattern `{before}` becomes `{after}`")),
             }
-            _ => (Verdict::Changed, format!("the pattern `{before}` becomes `{after}`")),
-        },
+        }
     };
-    found.note(spot, Finding { subject: Subject::Pattern, verdict, what, old: before, new: after });
+    changes
+        .record(location, Finding { subject: Subject::Pattern, verdict, summary, old: before, new: after });
 }
 
-/// Keywords of which only coming and going can be judged.
-fn undecidable(spot: &Spot, old: &Value, new: &Value, found: &mut Found) {
+/// Keywords whose addition and removal can be judged, but not their change.
+fn opaque_keywords(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) {
     for keyword in ["multipleOf", "uniqueItems", "not"] {
         let says =
             |schema: &'_ Value| schema.get(keyword).filter(|value| **value != Value::Bool(false)).cloned();
         let (before, after) = (says(old), says(new));
-        let (verdict, what) = match (&before, &after) {
+        let (verdict, summary) = match (&before, &after) {
             (None, Some(_)) => (Verdict::Narrowed, format!("`{keyword}` is new")),
             (Some(_), None) => (Verdict::Widened, format!("`{keyword}` is gone")),
             (Some(before), Some(after)) if canonical_json(before) != canonical_json(after) => {
@@ -218,11 +230,11 @@ fn undecidable(spot: &Spot, old: &Value, new: &Value, found: &mut Found) {
             _ => continue,
         };
         let (old, new) = (before.as_ref(), after.as_ref());
-        found.note(spot, Finding { subject: Subject::Bound, verdict, what, old, new });
+        changes.record(location, Finding { subject: Subject::Bound, verdict, summary, old, new });
     }
 }
 
-fn alternatives(spot: &Spot, old: &Value, new: &Value, found: &mut Found) {
+fn alternatives(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) {
     for keyword in ["oneOf", "anyOf", "allOf"] {
         let list = |schema: &Value| -> Vec<String> {
             let parts = schema.get(keyword).and_then(Value::as_array).cloned().unwrap_or_default();
@@ -232,29 +244,29 @@ fn alternatives(spot: &Spot, old: &Value, new: &Value, found: &mut Found) {
                 .collect()
         };
         // One more part of an `allOf` is one more condition.
-        let (gone, come) = match keyword {
+        let (removed, added) = match keyword {
             "allOf" => (Verdict::Widened, Verdict::Narrowed),
             _ => (Verdict::Removed, Verdict::Added),
         };
         let (before, after) = (list(old), list(new));
         let subject = Subject::Alternative;
         for part in before.iter().filter(|part| !after.contains(part)) {
-            let what = format!("`{keyword}` has `{part}` no more");
-            found.note(spot, Finding { subject, verdict: gone, what, old: None, new: None });
+            let summary = format!("`{keyword}` has `{part}` no more");
+            changes.record(location, Finding { subject, verdict: removed, summary, old: None, new: None });
         }
         for part in after.iter().filter(|part| !before.contains(part)) {
-            let what = format!("`{keyword}` has `{part}` too");
-            found.note(spot, Finding { subject, verdict: come, what, old: None, new: None });
+            let summary = format!("`{keyword}` has `{part}` too");
+            changes.record(location, Finding { subject, verdict: added, summary, old: None, new: None });
         }
     }
 }
 
 fn fields(
     documents: &Documents<'_>,
-    spot: &Spot,
+    location: &Location,
     old: &Value,
     new: &Value,
-    found: &mut Found,
+    changes: &mut ChangeSet,
 ) -> Result<(), SpecError> {
     let closed = |schema: &Value| schema.get("additionalProperties") == Some(&Value::Bool(false));
     let change = match (closed(old), closed(new)) {
@@ -262,9 +274,9 @@ fn fields(
         (true, false) => Some((Verdict::Widened, "keys that are not listed are allowed now")),
         _ => None,
     };
-    if let Some((verdict, what)) = change {
-        let what = what.to_owned();
-        found.note(spot, Finding { subject: Subject::Bound, verdict, what, old: None, new: None });
+    if let Some((verdict, summary)) = change {
+        let summary = summary.to_owned();
+        changes.record(location, Finding { subject: Subject::Bound, verdict, summary, old: None, new: None });
     }
     let empty = Map::new();
     let of = |schema: &'_ Value| schema.get("properties").and_then(Value::as_object).cloned();
@@ -274,15 +286,15 @@ fn fields(
         names.is_some_and(|names| names.iter().any(|one| one.as_str() == Some(name)))
     };
     for name in before.keys().filter(|name| !after.contains_key(*name)) {
-        let what = "the field is gone".to_owned();
+        let summary = "the field is gone".to_owned();
         let finding =
-            Finding { subject: Subject::Field, verdict: Verdict::Removed, what, old: None, new: None };
-        found.note(&spot.field(name), finding);
+            Finding { subject: Subject::Field, verdict: Verdict::Removed, summary, old: None, new: None };
+        changes.record(&location.field(name), finding);
     }
     for (name, schema) in &after {
-        let inner = spot.field(name);
+        let inner = location.field(name);
         let Some(known) = before.get(name) else {
-            added(&inner, schema, needs(new, name), found);
+            added(&inner, schema, needs(new, name), changes);
             continue;
         };
         let change = match (needs(old, name), needs(new, name)) {
@@ -290,25 +302,28 @@ fn fields(
             (true, false) => Some((Verdict::Widened, "is optional now")),
             _ => None,
         };
-        if let Some((verdict, what)) = change {
-            let what = what.to_owned();
-            found.note(
+        if let Some((verdict, summary)) = change {
+            let summary = summary.to_owned();
+            changes.record(
                 &inner,
-                Finding { subject: Subject::Requiredness, verdict, what, old: None, new: None },
+                Finding { subject: Subject::Requiredness, verdict, summary, old: None, new: None },
             );
         }
-        compare(documents, &inner, known, schema, found)?;
+        compare(documents, &inner, known, schema, changes)?;
     }
     Ok(())
 }
 
 /// A new field narrows what may be sent when it is required: a request without it is refused.
-fn added(spot: &Spot, schema: &Value, is_required: bool, found: &mut Found) {
-    let (verdict, what) = match (is_required, spot.side) {
-        (true, super::Side::Request) => (Verdict::Narrowed, "the field is new, and required"),
-        (true, super::Side::Response) => (Verdict::Added, "the field is new, and always there"),
+fn added(location: &Location, schema: &Value, is_required: bool, changes: &mut ChangeSet) {
+    let (verdict, summary) = match (is_required, location.direction) {
+        (true, super::Direction::Request) => (Verdict::Narrowed, "the field is new, and required"),
+        (true, super::Direction::Response) => (Verdict::Added, "the field is new, and always there"),
         (false, _) => (Verdict::Added, "the field is new"),
     };
-    let what = what.to_owned();
-    found.note(spot, Finding { subject: Subject::Field, verdict, what, old: None, new: Some(schema) });
+    let summary = summary.to_owned();
+    changes.record(
+        location,
+        Finding { subject: Subject::Field, verdict, summary, old: None, new: Some(schema) },
+    );
 }

@@ -1,13 +1,13 @@
-//! Walking the document with the place at hand, and the checks that need no knowledge of what it describes.
+//! Navigation of the document with JSON pointers for errors, and the checks of its general structure.
 
 use serde_json::{Map, Value};
 
 use super::SpecError;
 
-/// References that lead through more than this many others are taken for a ring.
+/// References are followed this far; a longer chain is taken for a cycle.
 const MAX_HOPS: usize = 32;
 
-/// A value in the document and where it stands.
+/// A value in the document with its JSON pointer.
 #[derive(Debug, Clone)]
 pub(crate) struct Node<'a> {
     pub(crate) value: &'a Value,
@@ -76,7 +76,7 @@ pub(crate) fn resolve<'a>(root: &Node<'a>, node: &Node<'a>) -> Result<Node<'a>, 
             return Ok(here);
         }
     }
-    Err(node.fail("the reference leads round in a ring", "point it at a schema that is written out"))
+    Err(node.fail("the reference is part of a cycle", "point it at a schema that is written out"))
 }
 
 fn sole_part<'a>(node: &Node<'a>) -> Option<Node<'a>> {
@@ -144,7 +144,7 @@ fn check_discriminator<'a>(root: &Node<'a>, node: &Node<'a>, found: &Node<'a>) -
     let mut used = vec![false; alternatives.len()];
     for (value, reference) in mapping.entries()? {
         let schema = target(root, &reference)?;
-        let place = alternatives
+        let index = alternatives
             .iter()
             .position(|one| one.get("$ref").is_some_and(|other| other.value == reference.value))
             .ok_or_else(|| {
@@ -153,7 +153,7 @@ fn check_discriminator<'a>(root: &Node<'a>, node: &Node<'a>, found: &Node<'a>) -
                     "list the schema under `oneOf`, or map the value to one that is listed",
                 )
             })?;
-        used[place] = true;
+        used[index] = true;
         let tag = resolve(root, &schema.need("properties")?.need(property)?)?;
         let known = tag.get("enum").map(|values| values.texts()).transpose()?;
         if known.is_some_and(|known| !known.iter().any(|one| one == value)) {

@@ -1,14 +1,14 @@
-//! What is wrong with a document: the place in it, the problem, and the remedy.
+//! Errors of a document: pointer, problem and remedy.
 
 use std::fmt;
 
-/// A document that does not hold together.
+/// An inconsistency in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpecError {
-    /// JSON pointer of the place in the document, such as `/components/schemas/Task`; empty for the whole. A compiled rule
-    /// goes by its id instead of its position.
-    pub place: String,
-    /// What is wrong there.
+    /// JSON pointer into the document, such as `/components/schemas/Task`; empty for the whole. For a compiled rule the last
+    /// segment is its id instead of its index.
+    pub pointer: String,
+    /// What is wrong.
     pub problem: String,
     /// What to do about it.
     pub remedy: String,
@@ -16,18 +16,18 @@ pub struct SpecError {
 
 impl SpecError {
     pub(crate) fn new(
-        place: impl Into<String>,
+        pointer: impl Into<String>,
         problem: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        Self { place: place.into(), problem: problem.into(), remedy: remedy.into() }
+        Self { pointer: pointer.into(), problem: problem.into(), remedy: remedy.into() }
     }
 }
 
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.place.is_empty() { "its top level" } else { &self.place };
-        write!(f, "openapi.yaml, at {place}: {}; {}", self.problem, self.remedy)
+        let pointer = if self.pointer.is_empty() { "its top level" } else { &self.pointer };
+        write!(f, "openapi.yaml, at {pointer}: {}; {}", self.problem, self.remedy)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The families of models: which request schema each has, its fields, and how it takes frames.
+//! Model families: request schema, fields and input forms.
 
 use std::{fmt, sync::Arc};
 

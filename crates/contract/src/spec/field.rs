@@ -1,4 +1,4 @@
-//! The fields of an object: what a reader of a workflow file, a table of documentation or an editor needs to know.
+//! Fields of an object: name, type, allowed values, default, description.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -85,7 +85,7 @@ fn read_one(root: &Node<'_>, name: &str, node: &Node<'_>, required: &[String]) -
             ));
         }
     };
-    // What stands at the property itself goes before what it refers to.
+    // Keywords at the property override those of the referenced schema.
     let either = |key: &str| node.get(key).or_else(|| schema.get(key)).map(|found| found.value);
     let pattern = either("pattern").and_then(Value::as_str).map(str::to_owned);
     let values = either("enum").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -129,7 +129,7 @@ mod tests {
     use super::matches_digits_only;
 
     #[test]
-    fn digit_patterns_are_told_from_others() {
+    fn matches_digits_only_detects_digit_patterns() {
         for yes in ["^([4-9]|1[0-5])$", "^[0-9]+$", "^(?:1|2){2,3}$"] {
             assert!(matches_digits_only(yes), "{yes}");
         }

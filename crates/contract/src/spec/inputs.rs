@@ -1,4 +1,4 @@
-//! How a family takes frames and references, as data of the document (`x-inputs`), for the compiler of workflows.
+//! Input forms (`x-inputs`): where a request of a family carries frames and references.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -26,9 +26,8 @@ pub enum InputForm {
 }
 
 impl InputForm {
-    /// Puts a medium into a request, making the lists and objects around it, and gives the JSON pointer to it. `None`, and
-    /// an unchanged request, when something else stands where a list or an object has to be, or when a field that
-    /// takes one medium has one already.
+    /// Puts a medium into a request, creating the lists and objects around it, and returns its JSON pointer. Returns `None` and
+    /// leaves the request unchanged when a value of another type is in the way, or a field for one medium has one already.
     pub fn put(&self, request: &mut Map<String, Value>, medium: Value) -> Option<String> {
         match self {
             Self::Field(name) => {
@@ -160,7 +159,7 @@ mod tests {
     use super::InputForm;
 
     #[test]
-    fn a_medium_is_put_where_the_pointer_says() {
+    fn put_medium_returns_its_pointer() {
         let mut request = Map::new();
         let frame = InputForm::ContentItem { item_type: "image_url".into(), role: "first_frame".into() };
         let references = InputForm::ListField("images".into());
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_the_way_is_left_alone() {
+    fn put_medium_over_other_value_changes_nothing() {
         let mut request =
             Map::from_iter([("metadata".to_owned(), json!("x")), ("image".to_owned(), json!("y"))]);
         let before = request.clone();

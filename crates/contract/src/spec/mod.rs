@@ -1,7 +1,6 @@
-//! What openapi.yaml says, read into types and checked for holding together.
+//! openapi.yaml read into types and checked for consistency.
 //!
-//! The build script compiles this folder too, so that a document that does not load stops the build, with the place in
-//! the document and what to do about it.
+//! The build script compiles this module too, so that an inconsistent document fails the build with a pointer and a remedy.
 
 mod document;
 mod error;
@@ -23,7 +22,7 @@ pub(crate) use field::read as read_fields;
 pub use field::{Field, FieldKind};
 pub use inputs::{InputForm, InputForms};
 pub use model::{Model, ResolutionSource};
-pub use rule::{Rule, RulePlace};
+pub use rule::{Rule, RuleLocation};
 
 use std::collections::BTreeMap;
 
@@ -33,10 +32,10 @@ use serde_json::Value;
 pub(crate) const REQUEST: &str = "CreateVideoRequest";
 /// The component of the task object.
 pub(crate) const TASK: &str = "Task";
-/// The component of the body of a refusal.
+/// The component of the body of an error response.
 pub(crate) const ERROR: &str = "ErrorBody";
 
-/// A document that holds together.
+/// A consistent document.
 #[derive(Debug)]
 pub(crate) struct Spec {
     pub(crate) version: String,
@@ -47,7 +46,7 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
-    /// Reads a document. The error says where in it something is wrong, and what to do.
+    /// Reads a document. An error has the pointer and a remedy.
     pub(crate) fn read(document: &Value) -> Result<Self, SpecError> {
         let root = Node::root(document);
         let version = document::check(&root)?;

@@ -1,4 +1,4 @@
-//! The catalogue of models (`x-models`, spec 2.1).
+//! The model catalogue (`x-models`, spec 2.1).
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! Cross-field rules (`x-rules`): what is refused although each single field is well-formed.
+//! Cross-field rules (`x-rules`): requests that are rejected although every single field is valid.
 
 use std::collections::BTreeMap;
 
@@ -13,24 +13,24 @@ use super::{FamilySpec, Model, Node, SpecError};
 pub struct Rule {
     /// Names the rule among its component's.
     pub id: String,
-    /// The section of the document that it comes from, such as `2.2 rule 1`.
-    pub section: String,
-    /// The parameter that is reported; where absent, the one at the first place.
+    /// The section of docs/spec.md that it comes from, such as `2.2 rule 1`.
+    pub spec_section: String,
+    /// The parameter that is reported; where absent, the one at the first location.
     pub param: Option<String>,
     /// The error code.
     pub code: String,
     /// What is wrong and what to do, for people.
     pub message: String,
-    /// The places involved, the one to change first.
-    pub at: Vec<RulePlace>,
+    /// The values involved, the one to change first.
+    pub locations: Vec<RuleLocation>,
     /// A JSON Schema (2020-12) that matches the objects that are refused.
     pub reject: Value,
 }
 
-/// A place that a rule is about, relative to the object that the rule belongs to.
+/// A location of a rule, relative to the object that the rule applies to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RulePlace {
+pub enum RuleLocation {
     /// The value at a JSON pointer, also when it is missing.
     Pointer(String),
     /// The items of a list that match a JSON Schema.
@@ -123,30 +123,30 @@ fn read_one(
             "allOf": [{ "properties": { "model": { "enum": ids } }, "required": ["model"] }, reject]
         });
     }
-    let at = entry
+    let locations = entry
         .need("at")?
         .items()?
         .iter()
-        .map(|place| match place.value {
-            Value::String(pointer) => Ok(RulePlace::Pointer(fill(pointer, filling))),
-            _ => Ok(RulePlace::Items {
-                list: fill(place.need("in")?.text()?, filling),
-                matching: fill_value(place.need("match")?.value, filling),
+        .map(|location| match location.value {
+            Value::String(pointer) => Ok(RuleLocation::Pointer(fill(pointer, filling))),
+            _ => Ok(RuleLocation::Items {
+                list: fill(location.need("in")?.text()?, filling),
+                matching: fill_value(location.need("match")?.value, filling),
             }),
         })
         .collect::<Result<Vec<_>, SpecError>>()?;
-    if at.is_empty() {
+    if locations.is_empty() {
         return Err(entry
             .need("at")?
-            .fail("the rule names no place", "name the place to change, then the others"));
+            .fail("the rule names no location", "name the location to change, then the others"));
     }
     Ok(Rule {
         id: text("id")?,
-        section: text("section")?,
+        spec_section: text("section")?,
         param: entry.get("param").map(|_| text("param")).transpose()?,
         code: text("code")?,
         message: text("message")?,
-        at,
+        locations,
         reject,
     })
 }

@@ -33,7 +33,7 @@ pub(crate) fn definitions(document: &Value, spec: &Spec) -> Map<String, Value> {
 
 fn refusal(rule: &Rule) -> Value {
     json!({
-        "$comment": format!("{}, section {}", rule.id, rule.section),
+        "$comment": format!("{}, section {}", rule.id, rule.spec_section),
         "errorMessage": rule.message,
         "not": rule.reject,
     })
@@ -55,7 +55,7 @@ pub(crate) fn request_schema(document: &Value, spec: &Spec) -> Value {
     let ids: Vec<&str> = spec.models.iter().map(|model| model.id.as_str()).collect();
     let mut used = Map::new();
     for family in &spec.families {
-        reach(&all, &family.component, &mut used);
+        collect_reachable(&all, &family.component, &mut used);
     }
     json!({
         "$schema": DIALECT,
@@ -72,7 +72,7 @@ pub(crate) fn request_schema(document: &Value, spec: &Spec) -> Value {
 }
 
 /// Collects a component and what it refers to.
-fn reach(all: &Map<String, Value>, component: &str, used: &mut Map<String, Value>) {
+fn collect_reachable(all: &Map<String, Value>, component: &str, used: &mut Map<String, Value>) {
     let Some(schema) = all.get(component).filter(|_| !used.contains_key(component)) else { return };
     used.insert(component.to_owned(), schema.clone());
     let mut open = vec![schema];
@@ -82,7 +82,7 @@ fn reach(all: &Map<String, Value>, component: &str, used: &mut Map<String, Value
                 if let Some(next) =
                     object.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix("#/$defs/"))
                 {
-                    reach(all, next, used);
+                    collect_reachable(all, next, used);
                 }
                 open.extend(object.values());
             }
@@ -100,7 +100,7 @@ fn convert(document: &Value, rewrite: &dyn Fn(&mut Map<String, Value>)) -> Map<S
     }
 }
 
-/// One schema from the words of `OpenAPI` 3.0 to those of 2020-12.
+/// Converts one schema from `OpenAPI` 3.0 to JSON Schema 2020-12.
 fn translate(schema: &mut Map<String, Value>) {
     for keyword in ["discriminator", "externalDocs", "xml"] {
         schema.remove(keyword);

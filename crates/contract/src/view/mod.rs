@@ -1,4 +1,4 @@
-//! Views: the one document, rewritten for a reader that would misunderstand it as it is.
+//! Views: the document rewritten for tools that would misread the original.
 
 mod codegen;
 mod json_schema;
@@ -12,7 +12,7 @@ pub(crate) use test_tools::test_tools;
 
 use serde_json::{Map, Value};
 
-/// What can stand at a place of a document, as far as rewriting has to tell.
+/// The kind of a value in the document, as far as rewriting depends on it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Meaning {
     /// A schema, whose keys are keywords.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use media::Tools;
+use media::Ffmpeg;
 
 use crate::artifact::sha256;
 use crate::artifact_store::{ArtifactStore, Origin, PartialDownload};
@@ -32,7 +32,7 @@ pub(super) async fn fetch(
     download: &Download,
     target: &Path,
     store: &ArtifactStore,
-    tools: &Tools,
+    ffmpeg: &Ffmpeg,
 ) -> Result<Artifact, DownloadError> {
     let part = store
         .partial_download(&download.attempt)
@@ -65,9 +65,9 @@ pub(super) async fn fetch(
             kept: part.keep_for_resume(),
         });
     }
-    let (download, target, tools, store) =
-        (download.clone(), target.to_owned(), tools.clone(), store.clone());
-    let stored = run_blocking(move || store_video(part, &download, &target, &store, &tools));
+    let (download, target, ffmpeg, store) =
+        (download.clone(), target.to_owned(), ffmpeg.clone(), store.clone());
+    let stored = run_blocking(move || store_video(part, &download, &target, &store, &ffmpeg));
     let stored =
         stored.await.unwrap_or_else(|error| Err(Failure::new(FailureKind::Corrupt, error.to_string())));
     Ok(stored?)
@@ -78,7 +78,7 @@ fn store_video(
     download: &Download,
     target: &Path,
     store: &ArtifactStore,
-    tools: &Tools,
+    ffmpeg: &Ffmpeg,
 ) -> Result<Artifact, Failure> {
     let corrupt = |reason: &str, part: PartialDownload| {
         let path = part.quarantine().map(|path| format!("; it is kept as {}", path.display()));
@@ -91,7 +91,7 @@ fn store_video(
             return Err(local("the video cannot be written", &error));
         }
     };
-    let (seconds, width, height) = match tools.probe(part.path()) {
+    let (seconds, width, height) = match ffmpeg.probe(part.path()) {
         Ok(probed) => {
             let Some(video) = probed.video else {
                 return Err(corrupt("what was downloaded holds no pictures", part));

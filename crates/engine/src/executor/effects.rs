@@ -38,7 +38,7 @@ pub(super) struct EffectRunner {
     pub(super) clock: Clock,
     pub(super) output_dir: PathBuf,
     pub(super) workflow_dir: PathBuf,
-    pub(super) tools: Arc<media::Tools>,
+    pub(super) ffmpeg: Arc<media::Ffmpeg>,
     pub(super) attempts: AttemptIds,
     pub(super) sender: mpsc::UnboundedSender<Event>,
     pub(super) prepared: PreparedRequests,
@@ -76,8 +76,8 @@ impl EffectRunner {
             }
             Action::Forget { attempt } => self.ledger.forget(&attempt, now)?,
             Action::Download(download) => {
-                let (provider, clock, tools) =
-                    (Arc::clone(&self.provider), self.clock.clone(), Arc::clone(&self.tools));
+                let (provider, clock, ffmpeg) =
+                    (Arc::clone(&self.provider), self.clock.clone(), Arc::clone(&self.ffmpeg));
                 let (plan, store, budget) =
                     (Arc::clone(&self.plan), self.ledger.store(), state.budget().clone());
                 let target = self.output_dir.join(file_name(self.plan.node(download.node), &download.key));
@@ -86,7 +86,7 @@ impl EffectRunner {
                     clock.sleep_until(download.not_before).await;
                     let (node, attempt) = (download.node, download.attempt.clone());
                     let span = trace::download(&run, &plan, node, &attempt, &download.task);
-                    match download::fetch(&*provider, &download, &target, &store, &tools)
+                    match download::fetch(&*provider, &download, &target, &store, &ffmpeg)
                         .instrument(span)
                         .await
                     {
@@ -116,7 +116,7 @@ impl EffectRunner {
         let sources = inputs::input_sources(node, state, &*self.provider, &self.workflow_dir, inline, now);
         let (plan, provider, prepared) =
             (Arc::clone(&self.plan), Arc::clone(&self.provider), Arc::clone(&self.prepared));
-        let (attempt, tools) = (self.attempts.next(), Arc::clone(&self.tools));
+        let (attempt, ffmpeg) = (self.attempts.next(), Arc::clone(&self.ffmpeg));
         let parts = key_parts(&self.plan, node, self.provider.identity(), |parent| state.artifact(parent));
         let service_independent_key = if provider.is_paid() {
             state.service_independent_key(node).map(|key| key.to_string())
@@ -127,7 +127,7 @@ impl EffectRunner {
         self.spawn(async move {
             let prepare = async {
                 let by_url = sources.iter().any(inputs::InputSource::is_by_url);
-                let values = inputs::load_inputs(sources, tools).await?;
+                let values = inputs::load_inputs(sources, ffmpeg).await?;
                 let request = plan.node(node).complete(&values);
                 let body = provider.body(&request)?;
                 let digest = digest(&body);
@@ -202,10 +202,10 @@ impl EffectRunner {
             .filter_map(|clip| state.artifact(*clip).cloned())
             .collect();
         let target = self.output_dir.join(&film.output);
-        let (ledger, tools) = (Arc::clone(&self.ledger), Arc::clone(&self.tools));
+        let (ledger, ffmpeg) = (Arc::clone(&self.ledger), Arc::clone(&self.ffmpeg));
         let span = trace::join(&self.span, &film.output);
         self.spawn(async move {
-            match join::join(clips, target, ledger, tools).instrument(span).await {
+            match join::join(clips, target, ledger, ffmpeg).instrument(span).await {
                 Ok(film) => Event::FilmJoined { index, film },
                 Err(failure) => Event::JoinFailed { index, failure },
             }

@@ -76,21 +76,21 @@ fn frame(video: Option<PathBuf>, last: bool) -> InputSource {
 /// Reads all inputs and returns their values in order.
 pub(super) async fn load_inputs(
     inputs: Vec<InputSource>,
-    tools: Arc<media::Tools>,
+    ffmpeg: Arc<media::Ffmpeg>,
 ) -> Result<Vec<String>, Failure> {
     // Nothing to read: most shots have no inputs.
     if inputs.iter().all(InputSource::is_by_url) {
-        return inputs.into_iter().map(|input| value(input, &tools)).collect();
+        return inputs.into_iter().map(|input| value(input, &ffmpeg)).collect();
     }
-    let filled = run_blocking(move || inputs.into_iter().map(|input| value(input, &tools)).collect());
+    let filled = run_blocking(move || inputs.into_iter().map(|input| value(input, &ffmpeg)).collect());
     filled.await.unwrap_or_else(|error| Err(local(error.to_string())))
 }
 
-fn value(inputs: InputSource, tools: &media::Tools) -> Result<String, Failure> {
+fn value(inputs: InputSource, ffmpeg: &media::Ffmpeg) -> Result<String, Failure> {
     match inputs {
         InputSource::Address(url) => Ok(url),
         InputSource::Frame { video, last } => {
-            let taken = if last { tools.last_frame(&video) } else { tools.first_frame(&video) };
+            let taken = if last { ffmpeg.last_frame(&video) } else { ffmpeg.first_frame(&video) };
             let which = if last { "last" } else { "first" };
             let image = taken.map_err(|error| {
                 local(format!("the {which} frame of {} cannot be taken: {error}", video.display()))

@@ -13,7 +13,7 @@ pub(super) async fn join(
     clips: Vec<Artifact>,
     target: PathBuf,
     ledger: Arc<Ledger>,
-    tools: Arc<media::Tools>,
+    ffmpeg: Arc<media::Ffmpeg>,
 ) -> Result<Film, Failure> {
     let joined = run_blocking(move || {
         let made_of = made_of(&clips);
@@ -23,7 +23,7 @@ pub(super) async fn join(
             Err(error) => return Err(local(error.to_string())),
         }
         let paths: Vec<PathBuf> = clips.iter().map(|clip| clip.path.clone()).collect();
-        let options = media::JoinOptions { tools: (*tools).clone(), ..media::JoinOptions::default() };
+        let options = media::JoinOptions { ffmpeg: (*ffmpeg).clone(), ..media::JoinOptions::default() };
         let joined = media::join(&paths, &target, &options)
             .map_err(|error| local(format!("the clips cannot be joined: {error}")))?;
         Ok(Film {

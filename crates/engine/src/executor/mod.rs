@@ -50,7 +50,7 @@ pub struct RunConfig {
     /// The folder that file names in the workflow are relative to.
     pub workflow_dir: PathBuf,
     /// External programs for formats that this crate does not read itself.
-    pub tools: media::Tools,
+    pub ffmpeg: media::Ffmpeg,
     /// Spending limits and prices.
     pub budget: Budget,
     /// Resolves the key of each node: service identity, recorded salts and forced reruns.
@@ -107,7 +107,7 @@ pub async fn run(
     config: RunConfig,
     reporter: &mut dyn Reporter,
 ) -> Result<RunSummary, RunError> {
-    let RunConfig { run, ledger, provider, policy, clock, output_dir, workflow_dir, tools, .. } = config;
+    let RunConfig { run, ledger, provider, policy, clock, output_dir, workflow_dir, ffmpeg, .. } = config;
     let (budget, mut interrupt) = (config.budget, config.interrupt);
     fs_err::create_dir_all(&output_dir)?;
     let run_lock =
@@ -130,7 +130,7 @@ pub async fn run(
         clock: clock.clone(),
         output_dir,
         workflow_dir,
-        tools: Arc::new(tools),
+        ffmpeg: Arc::new(ffmpeg),
         attempts: AttemptIds { run: run.clone(), next: Arc::new(AtomicU64::new(1)) },
         sender,
         prepared: effects::PreparedRequests::default(),

@@ -3,7 +3,7 @@
 //! Invariant: a submission is `Refused` only where the service definitely did not accept it: the request never left, or the service itself
 //! answered 4xx, 503, or 500 with the contract's error body. Every other failure is `Indeterminate`, since the task may exist and cost money.
 
-use client::{CallError, Status, TaskAnswer};
+use client::{CallError, Status, TaskResponse};
 
 use super::Submission;
 use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, TaskId, Timestamp};
@@ -48,14 +48,14 @@ fn contains_any(text: &str, terms: &[&str]) -> bool {
 }
 
 /// The result of a POST.
-pub(super) fn submission(called: Result<TaskAnswer, CallError>) -> Submission {
+pub(super) fn submission(called: Result<TaskResponse, CallError>) -> Submission {
     match called {
         Ok(answer) => Submission::Accepted(TaskId(answer.id)),
         Err(CallError::NotSent { reason }) => {
             refused(RefusalKind::Retryable, Failure::new(FailureKind::Transient, reason), None)
         }
-        Err(CallError::Lost { reason }) => Submission::Indeterminate(reason),
-        Err(CallError::Refused(refusal)) => {
+        Err(CallError::Indeterminate { reason }) => Submission::Indeterminate(reason),
+        Err(CallError::Http(refusal)) => {
             let failure = failure(&refusal);
             let kind = match refusal.status {
                 400..=499 if failure.kind == FailureKind::Quota => RefusalKind::ServiceUnusable,
@@ -82,13 +82,13 @@ fn refused(kind: RefusalKind, failure: Failure, retry_after: Option<std::time::D
 }
 
 /// The result of a poll.
-pub(super) fn poll_result(called: Result<TaskAnswer, CallError>) -> PollResult {
+pub(super) fn poll_result(called: Result<TaskResponse, CallError>) -> PollResult {
     let task = match called {
         Ok(task) => task,
-        Err(CallError::NotSent { reason } | CallError::Lost { reason }) => {
+        Err(CallError::NotSent { reason } | CallError::Indeterminate { reason }) => {
             return PollResult::Unreachable { reason };
         }
-        Err(CallError::Refused(refusal)) => {
+        Err(CallError::Http(refusal)) => {
             let failure = failure(&refusal);
             return match refusal.status {
                 401..=403 => PollResult::Unauthorized { failure },
@@ -129,14 +129,14 @@ pub(super) fn poll_result(called: Result<TaskAnswer, CallError>) -> PollResult {
 /// A failed download.
 pub(super) fn download(error: CallError) -> Failure {
     match error {
-        CallError::NotSent { reason } | CallError::Lost { reason } => {
+        CallError::NotSent { reason } | CallError::Indeterminate { reason } => {
             Failure::new(FailureKind::Transient, reason)
         }
-        CallError::Refused(refusal) => Failure { retry_after: refusal.retry_after, ..failure(&refusal) },
+        CallError::Http(refusal) => Failure { retry_after: refusal.retry_after, ..failure(&refusal) },
     }
 }
 
-fn failure(refusal: &client::Refusal) -> Failure {
+fn failure(refusal: &client::HttpError) -> Failure {
     let status = refusal.status;
     let code = refusal.error.as_ref().and_then(|error| error.code.clone());
     let own_words =
@@ -189,12 +189,12 @@ fn task_failure(code: Option<&str>, message: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use client::{ApiError, Refusal as HttpRefusal};
+    use client::{ApiError, HttpError};
 
     use super::*;
 
     fn refused_with(status: u16, body: &str) -> Submission {
-        submission(Err(CallError::Refused(Box::new(HttpRefusal {
+        submission(Err(CallError::Http(Box::new(HttpError {
             status,
             error: ApiError::decode(body),
             retry_after: None,
@@ -315,7 +315,7 @@ mod tests {
             (r#""progress":40"#, Task),
         ] {
             let body = format!(r#"{{"id":"task_1","object":"video","status":"failed",{error}}}"#);
-            let read = TaskAnswer::decode(&body, Some("task_1")).expect("a task");
+            let read = TaskResponse::decode(&body, Some("task_1")).expect("a task");
             let PollResult::Failed { failure } = poll_result(Ok(read)) else { panic!("{body} failed") };
             assert_eq!(failure.kind, kind, "{body}");
         }

@@ -61,7 +61,7 @@ impl Provider for Remote {
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
             let from = resume.map_or_else(client::Resume::default, |resume| client::Resume {
-                first: resume.offset,
+                offset: resume.offset,
                 validator: Some(resume.validator.clone()),
             });
             let started = match url {

@@ -1,4 +1,4 @@
-//! Reading and writing single bits of an H.264 header, and the byte stuffing that keeps start codes out of payloads.
+//! Bit-level reading and writing of H.264 headers, emulation prevention, and splitting into NAL units.
 
 /// Reads bits from the left. Every read past the end is `None`.
 pub(crate) struct BitReader<'a> {
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_back_as_written() {
+    fn bits_numbers_round_trip() {
         let mut writer = BitWriter::default();
         let unsigned = [0, 1, 2, 7, 255, 65_534, u32::MAX - 1];
         let signed = [0, 1, -1, 26, -26, 40_000, -40_000];
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn stuffing_goes_in_and_out() {
+    fn emulation_prevention_round_trip() {
         for payload in [&[0, 0, 1, 5, 0, 0, 0, 0, 3, 0, 0, 2][..], &[0, 0, 3], &[0; 9], &[]] {
             let mut escaped = Vec::new();
             escape_into(payload, &mut escaped);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_split_at_short_and_long_start_codes() {
+    fn nal_units_split_at_short_and_long_start_codes() {
         let stream = [0, 0, 0, 1, 0x67, 1, 2, 0, 0, 1, 0x68, 3, 0, 0, 0, 1, 0x65, 4, 5];
         let units: Vec<&[u8]> = nal_units(&stream).collect();
         assert_eq!(units, [&[0x67, 1, 2][..], &[0x68, 3], &[0x65, 4, 5]]);

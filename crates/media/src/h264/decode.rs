@@ -3,8 +3,8 @@
 use rusty_h264::{Decoder, YuvFrame};
 
 use super::parameters::Sps;
-use crate::colour::Colour;
-use crate::guard::guard;
+use crate::catch_panic::catch_panic;
+use crate::color::ColorSpace;
 use crate::{MAX_SIDE, MediaError};
 
 /// The decoder configuration of an `avc1` or `avc3` sample entry.
@@ -61,13 +61,13 @@ impl DecoderConfig {
         Err(MediaError::needs(unusual))
     }
 
-    /// The colour of the stream; the file's own `colr` box, where there is one, is the caller's to prefer.
-    pub(crate) fn colour(&self, container: Option<(u16, bool)>) -> Colour {
+    /// The color of the stream; the file's own `colr` box, where there is one, is the caller's to prefer.
+    pub(crate) fn color(&self, container: Option<(u16, bool)>) -> ColorSpace {
         let (matrix, full_range) = match container {
             Some((matrix, full_range)) => (Some(matrix), full_range),
             None => (self.sps.matrix, self.sps.full_range.unwrap_or(false)),
         };
-        Colour::from_code_points(matrix, full_range, self.sps.height)
+        ColorSpace::from_code_points(matrix, full_range, self.sps.height)
     }
 }
 
@@ -82,7 +82,7 @@ impl VideoDecoder {
     pub(crate) fn new(config: &DecoderConfig) -> Result<Self, MediaError> {
         config.check()?;
         let mut decoder = Decoder::new();
-        guard(|| decoder.decode(&config.parameter_sets))?.map_err(|error| refuse(&error))?;
+        catch_panic(|| decoder.decode(&config.parameter_sets))?.map_err(|error| refuse(&error))?;
         Ok(Self { decoder, config: config.clone(), stream: Vec::new() })
     }
 
@@ -107,7 +107,7 @@ impl VideoDecoder {
             self.stream.extend_from_slice(unit);
             rest = tail;
         }
-        let frame = guard(|| self.decoder.decode(&self.stream))?
+        let frame = catch_panic(|| self.decoder.decode(&self.stream))?
             .map_err(|error| refuse(&error))?
             .ok_or_else(|| MediaError::damaged("a sample holds no picture"))?;
         let chroma = frame.width.div_ceil(2) * frame.height.div_ceil(2);

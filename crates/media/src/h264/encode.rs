@@ -17,7 +17,7 @@ const BASE_QP: u8 = 23;
 const WORST_QP: u8 = 38;
 const REFERENCE_FRAMES: u32 = 1;
 /// A group shorter than this many pictures says too little about the rate.
-const SHORTEST_GROUP: u64 = 6;
+const MIN_GROUP: u64 = 6;
 
 /// What a stream is made for.
 #[derive(Clone, Copy)]
@@ -103,7 +103,7 @@ impl VideoEncoder {
         let spent = self.group.bits as f64;
         let allowed = self.budget_per_picture() * self.group.pictures as f64 * 1.2;
         self.qp < WORST_QP
-            && self.group.pictures >= SHORTEST_GROUP
+            && self.group.pictures >= MIN_GROUP
             && spent > f64::from(self.spec.bits_per_second) * 0.6
             && spent > allowed
     }

@@ -1,8 +1,8 @@
-//! Rewriting of the headers that the encoder makes, so that one parameter set serves a whole film.
+//! Rewriting of the encoder's headers, so that all clips of one spec share their parameter sets.
 //!
-//! The encoder writes its quantiser into the picture parameter set, and no colour at all into the sequence parameter set. Both
+//! The encoder writes its quantiser into the picture parameter set, and no color at all into the sequence parameter set. Both
 //! are put right here: the quantiser moves into each slice header, where it may differ from group to group while
-//! the parameter sets of a [`crate::ClipSpec`] stay the same bytes; colour, rate and reorder depth go into the VUI.
+//! the parameter sets of a [`crate::ClipSpec`] stay the same bytes; color, rate and reorder depth go into the VUI.
 //! Only what this crate's own encoder writes is understood (one slice a picture, CABAC, progressive, no reordering).
 
 use super::bits::{BitReader, BitWriter, escape_into, unescape};
@@ -36,7 +36,7 @@ pub(super) fn with_vui(sps: &[u8], rate: FrameRate, reference_frames: u32) -> Op
     out.bit(true); // video_signal_type_present_flag
     out.bits(5, 3); // video_format: unspecified
     out.bit(false); // video_full_range_flag
-    out.bit(true); // colour_description_present_flag
+    out.bit(true); // color_description_present_flag
     for _primaries_transfer_matrix in 0..3 {
         out.bits(1, 8); // BT.709
     }

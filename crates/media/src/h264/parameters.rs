@@ -78,9 +78,9 @@ impl Sps {
         let coded_height = rows * 16 * if progressive { 1 } else { 2 };
         let width = (columns * 16).checked_sub((crop[0] + crop[1]) * unit_x)?;
         let height = coded_height.checked_sub((crop[2] + crop[3]) * unit_y)?;
-        // Colour is a courtesy: a set that ends within it is still a set.
+        // ColorSpace is a courtesy: a set that ends within it is still a set.
         let (matrix, full_range) =
-            if r.bit() == Some(true) { colour(&mut r).unwrap_or_default() } else { (None, None) };
+            if r.bit() == Some(true) { color(&mut r).unwrap_or_default() } else { (None, None) };
         Some(Self {
             profile,
             width: u32::try_from(width).ok().filter(|&w| w > 0)?,
@@ -109,7 +109,7 @@ impl Sps {
 }
 
 /// The matrix and the range from the front of a VUI.
-fn colour(r: &mut BitReader<'_>) -> Option<(Option<u16>, Option<bool>)> {
+fn color(r: &mut BitReader<'_>) -> Option<(Option<u16>, Option<bool>)> {
     if r.bit()? && r.bits(8)? == 255 {
         r.bits(32)?; // aspect ratio in full
     }

@@ -1,11 +1,11 @@
-//! The sound of a film: every clip's own, cut or filled up to exactly the length of its pictures.
+//! The audio track of a film: that of each clip, truncated or padded to exactly the duration of its video.
 
-use super::{Clip, SoundTrack, most_common};
-use crate::clip::sound_track;
+use super::{Clip, EncodedAudio, most_common};
+use crate::audio::AudioBuffer;
+use crate::clip::audio_track;
 use crate::mp4::Movie;
 use crate::rate::rescale;
-use crate::sound::Sound;
-use crate::{AudioSpec, MediaError, Tools, aac};
+use crate::{AudioSpec, Ffmpeg, MediaError, aac};
 
 /// Long enough that nothing clicks at a cut, short enough not to be heard as a fade.
 const FADE_SECONDS: f64 = 0.010;
@@ -28,9 +28,9 @@ pub(super) fn track(
     ends: &[u64],
     timescale: u32,
     spec: AudioSpec,
-    tools: &Tools,
-) -> Result<SoundTrack, MediaError> {
-    sound_track(&lay(clips, ends, timescale, spec, tools)?, spec)
+    ffmpeg: &Ffmpeg,
+) -> Result<EncodedAudio, MediaError> {
+    audio_track(&lay(clips, ends, timescale, spec, ffmpeg)?, spec)
 }
 
 /// The interleaved samples of the whole film.
@@ -39,27 +39,28 @@ pub(super) fn lay(
     ends: &[u64],
     timescale: u32,
     spec: AudioSpec,
-    tools: &Tools,
+    ffmpeg: &Ffmpeg,
 ) -> Result<Vec<f32>, MediaError> {
     let fade = (f64::from(spec.sample_rate) * FADE_SECONDS) as usize;
     let mut film = Vec::new();
     for (clip, &end) in clips.iter().zip(ends) {
         let until = rescale(i128::from(end), timescale, spec.sample_rate) as usize;
         let frames = until.saturating_sub(film.len() / usize::from(spec.channels));
-        let sound = of_clip(clip, spec, tools).map_err(|error| error.at(&clip.path))?;
-        let silence = Sound { sample_rate: spec.sample_rate, channels: spec.channels, samples: Vec::new() };
-        film.extend(sound.unwrap_or(silence).fitted(frames, fade));
+        let sound = of_clip(clip, spec, ffmpeg).map_err(|error| error.at(&clip.path))?;
+        let silence =
+            AudioBuffer { sample_rate: spec.sample_rate, channels: spec.channels, samples: Vec::new() };
+        film.extend(sound.unwrap_or(silence).fit(frames, fade));
     }
     Ok(film)
 }
 
-fn of_clip(clip: &Clip, spec: AudioSpec, tools: &Tools) -> Result<Option<Sound>, MediaError> {
+fn of_clip(clip: &Clip, spec: AudioSpec, ffmpeg: &Ffmpeg) -> Result<Option<AudioBuffer>, MediaError> {
     if clip.probe.audio.is_none() {
         return Ok(None);
     }
     if clip.foreign {
-        return tools.sound(&clip.path, spec.sample_rate, spec.channels).map(Some);
+        return ffmpeg.sound(&clip.path, spec.sample_rate, spec.channels).map(Some);
     }
-    let sound = Sound::of(&mut Movie::open(&clip.path)?)?;
+    let sound = AudioBuffer::from_movie(&mut Movie::open(&clip.path)?)?;
     Ok(sound.map(|sound| sound.converted(spec.sample_rate, spec.channels)))
 }

@@ -1,11 +1,11 @@
-//! Joining without touching the pictures: their samples one after the other, under the one sample entry that all clips share.
+//! Joining without re-encoding: the clips' video samples in sequence, under the sample entry that they share.
 
 use std::io::Write;
 
-use super::{Clip, JoinOptions, Joined, audio};
+use super::{Clip, JoinOptions, JoinReport, audio};
 use crate::mp4::{Movie, OutputKind, OutputSample, OutputTrack, Sample, Track, write_movie};
 use crate::rate::{duration, least_common_multiple};
-use crate::{MediaError, Tools};
+use crate::{Ffmpeg, MediaError};
 
 /// The finest clock that the film's pictures may need.
 const FINEST_CLOCK: u32 = 10_000_000;
@@ -95,13 +95,13 @@ impl CopyPlan {
         self,
         clips: &[Clip],
         out: &mut dyn Write,
-        tools: &Tools,
-    ) -> Result<Joined, MediaError> {
+        ffmpeg: &Ffmpeg,
+    ) -> Result<JoinReport, MediaError> {
         let size = clips[0].size();
         let presented = self.ends.last().copied().unwrap_or(0);
         let spec = audio::form(clips);
         let mut tracks = vec![OutputTrack {
-            kind: OutputKind::Picture { width: size.0, height: size.1 },
+            kind: OutputKind::Video { width: size.0, height: size.1 },
             entry: self.entry,
             timescale: self.timescale,
             samples: self.samples,
@@ -110,7 +110,7 @@ impl CopyPlan {
         }];
         let mut packets = Vec::new();
         if let Some(spec) = spec {
-            let (track, sound) = audio::track(clips, &self.ends, self.timescale, spec, tools)?;
+            let (track, sound) = audio::track(clips, &self.ends, self.timescale, spec, ffmpeg)?;
             tracks.push(track);
             packets = sound;
         }
@@ -123,7 +123,7 @@ impl CopyPlan {
             bytes.extend_from_slice(&packets[sample]);
             Ok(())
         })?;
-        Ok(Joined {
+        Ok(JoinReport {
             duration: duration(u128::from(presented), self.timescale),
             copied_video: true,
             size,

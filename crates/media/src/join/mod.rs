@@ -1,7 +1,7 @@
-//! Joining clips into a film.
+//! Concatenation of clips into a film.
 //!
-//! Pictures are copied bit for bit when every clip was made with the same parameter sets; otherwise all of them are brought to one size and
-//! rate. Sound is always decoded, laid against the pictures and encoded once: that way it neither drifts nor clicks.
+//! Video is copied bit for bit when all clips have the same parameter sets; otherwise all of it is re-encoded to one size and frame rate.
+//! Audio is always decoded, aligned to the video and encoded once, which avoids drift and clicks at cuts.
 
 mod audio;
 mod copy;
@@ -12,13 +12,13 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::ffmpeg::is_foreign;
+use crate::ffmpeg::is_unsupported;
+use crate::frames::decoder_config;
 use crate::mp4::{Movie, OutputTrack};
-use crate::pictures::decoder_config;
 use crate::probe::describe;
-use crate::{FrameRate, MediaError, Probe, Tools, sound};
+use crate::{Ffmpeg, FrameRate, MediaError, Probe, audio as pcm};
 
-/// How a film is to be made.
+/// Options of [`join`].
 #[derive(Clone, Debug, Default)]
 pub struct JoinOptions {
     /// Columns and rows, both even; `None` for the size that most clips have.
@@ -26,13 +26,13 @@ pub struct JoinOptions {
     /// Pictures per second; `None` for the rate that most clips have.
     pub frame_rate: Option<FrameRate>,
     /// For clips that are not handled natively.
-    pub tools: Tools,
+    pub ffmpeg: Ffmpeg,
 }
 
-/// A film that was made.
+/// Properties of the joined film.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
-pub struct Joined {
+pub struct JoinReport {
     /// How long it plays.
     pub duration: Duration,
     /// The pictures are the clips' own, bit for bit.
@@ -54,20 +54,22 @@ struct Clip {
 }
 
 impl Clip {
-    fn open(path: &Path, tools: &Tools) -> Result<Self, MediaError> {
+    fn open(path: &Path, ffmpeg: &Ffmpeg) -> Result<Self, MediaError> {
         let native = Movie::open(path).and_then(|movie| {
             let probe = describe(&movie)?;
             let track =
                 movie.video.as_ref().ok_or_else(|| MediaError::NotMedia("it has no pictures".to_owned()))?;
-            let capable = decoder_config(track).map(|_| ()).and_then(|()| sound::decoder(&movie).map(|_| ()));
+            let capable = decoder_config(track).map(|_| ()).and_then(|()| pcm::decoder(&movie).map(|_| ()));
             Ok((probe, capable))
         });
         let clip = |probe, foreign| Self { path: path.to_owned(), probe, foreign };
         match native {
             Ok((probe, Ok(()))) => Ok(clip(probe, false)),
-            Ok((probe, Err(error))) if is_foreign(&error) && tools.ffmpeg.is_some() => Ok(clip(probe, true)),
-            Err(error) if is_foreign(&error) && tools.ffmpeg.is_some() => {
-                let probe = tools.probe(path)?;
+            Ok((probe, Err(error))) if is_unsupported(&error) && ffmpeg.ffmpeg.is_some() => {
+                Ok(clip(probe, true))
+            }
+            Err(error) if is_unsupported(&error) && ffmpeg.ffmpeg.is_some() => {
+                let probe = ffmpeg.probe(path)?;
                 if probe.video.is_none() {
                     return Err(error.at(path));
                 }
@@ -98,18 +100,18 @@ impl Clip {
 /// # Errors
 /// [`MediaError::Request`] for no clips; for a clip that cannot be read, what [`crate::probe`] and [`crate::first_frame`] say, naming the
 /// clip; [`MediaError::Io`] when the film cannot be written. Then there is no new file, and an old one of the name is untouched.
-pub fn join(clips: &[PathBuf], output: &Path, options: &JoinOptions) -> Result<Joined, MediaError> {
+pub fn join(clips: &[PathBuf], output: &Path, options: &JoinOptions) -> Result<JoinReport, MediaError> {
     if clips.is_empty() {
         return Err(MediaError::Request("a film needs at least one clip".to_owned()));
     }
     let mut clips: Vec<Clip> =
-        clips.iter().map(|path| Clip::open(path, &options.tools)).collect::<Result<_, _>>()?;
+        clips.iter().map(|path| Clip::open(path, &options.ffmpeg)).collect::<Result<_, _>>()?;
     loop {
         let outcome = replace(output, &mut |out| film(&clips, out, options));
         // Some codings show what they are only when they are decoded. Then ffmpeg gets its turn, once for each clip.
         let retry = match &outcome {
             Err(MediaError::At { path, source })
-                if source.needs_ffmpeg() && options.tools.ffmpeg.is_some() =>
+                if source.needs_ffmpeg() && options.ffmpeg.ffmpeg.is_some() =>
             {
                 clips.iter_mut().find(|clip| !clip.foreign && clip.path == *path)
             }
@@ -122,9 +124,9 @@ pub fn join(clips: &[PathBuf], output: &Path, options: &JoinOptions) -> Result<J
     }
 }
 
-fn film(clips: &[Clip], out: &mut dyn Write, options: &JoinOptions) -> Result<Joined, MediaError> {
+fn film(clips: &[Clip], out: &mut dyn Write, options: &JoinOptions) -> Result<JoinReport, MediaError> {
     match copy::plan(clips, options)? {
-        Some(plan) => plan.write(clips, out, &options.tools),
+        Some(plan) => plan.write(clips, out, &options.ffmpeg),
         None => reencode::write(clips, out, options),
     }
 }
@@ -132,8 +134,8 @@ fn film(clips: &[Clip], out: &mut dyn Write, options: &JoinOptions) -> Result<Jo
 /// Writes beside the file, then puts the whole in its place.
 fn replace(
     output: &Path,
-    write: &mut dyn FnMut(&mut dyn Write) -> Result<Joined, MediaError>,
-) -> Result<Joined, MediaError> {
+    write: &mut dyn FnMut(&mut dyn Write) -> Result<JoinReport, MediaError>,
+) -> Result<JoinReport, MediaError> {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let failed = |action: &'static str| move |source| MediaError::Io { action, source }.at(output);
     let mut builder = tempfile::Builder::new();
@@ -166,4 +168,4 @@ fn most_common<T: PartialEq + Copy>(values: &(impl Iterator<Item = T> + Clone)) 
 }
 
 /// A sound track with its packets.
-type SoundTrack = (OutputTrack, Vec<Vec<u8>>);
+type EncodedAudio = (OutputTrack, Vec<Vec<u8>>);

@@ -1,21 +1,21 @@
-//! Joining clips that differ: every picture is decoded, fitted to one size, shown at its own time on one clock, and encoded again.
+//! Joining with re-encoding: every frame is decoded, scaled to one size, resampled to one frame rate and encoded.
 
 use std::io::Write;
 use std::time::Duration;
 
 use rusty_h264::YuvFrame;
 
-use super::{Clip, JoinOptions, Joined, audio, most_common};
-use crate::colour::{Colour, i420_to_rgb, rgb_to_i420};
+use super::{Clip, JoinOptions, JoinReport, audio, most_common};
+use crate::color::{ColorSpace, i420_to_rgb, rgb_to_i420};
+use crate::frames::FrameReader;
 use crate::mp4::Movie;
-use crate::pictures::Pictures;
-use crate::{ClipSpec, ClipWriter, FrameRate, MediaError, Tools};
+use crate::{ClipSpec, ClipWriter, Ffmpeg, FrameRate, MediaError};
 
 pub(super) fn write(
     clips: &[Clip],
     out: &mut dyn Write,
     options: &JoinOptions,
-) -> Result<Joined, MediaError> {
+) -> Result<JoinReport, MediaError> {
     let even = |(width, height): (u32, u32)| (width.next_multiple_of(2), height.next_multiple_of(2));
     let size =
         options.size.or_else(|| most_common(&clips.iter().map(Clip::size)).map(even)).unwrap_or((2, 2));
@@ -32,15 +32,15 @@ pub(super) fn write(
         let until = (end.as_secs_f64() * frame_rate.as_f64()).round() as u64;
         let wanted = until.saturating_sub(writer.frames()).max(1);
         let mut timeline = Timeline { writer: &mut writer, frame_rate, wanted, shown: 0, held: None };
-        timeline.play(clip, size, &options.tools).map_err(|error| error.at(&clip.path))?;
+        timeline.play(clip, size, &options.ffmpeg).map_err(|error| error.at(&clip.path))?;
         ends.push(writer.frames() * u64::from(frame_rate.denominator()));
     }
     if let Some(spec) = audio {
-        writer.push_audio(&audio::lay(clips, &ends, frame_rate.numerator(), spec, &options.tools)?)?;
+        writer.push_audio(&audio::lay(clips, &ends, frame_rate.numerator(), spec, &options.ffmpeg)?)?;
     }
     let duration = frame_rate.duration_of(writer.frames());
     writer.finish_into(out)?;
-    Ok(Joined { duration, copied_video: false, size, frame_rate, audio: audio.is_some() })
+    Ok(JoinReport { duration, copied_video: false, size, frame_rate, audio: audio.is_some() })
 }
 
 /// The pictures of one clip on the film's clock: each stays until the next one is due.
@@ -53,16 +53,16 @@ struct Timeline<'a> {
 }
 
 impl Timeline<'_> {
-    fn play(&mut self, clip: &Clip, size: (u32, u32), tools: &Tools) -> Result<(), MediaError> {
+    fn play(&mut self, clip: &Clip, size: (u32, u32), ffmpeg: &Ffmpeg) -> Result<(), MediaError> {
         if clip.foreign {
             // ffmpeg has brought them to this size and rate already.
-            tools.pictures(&clip.path, size, self.frame_rate, &mut |frame| self.next(frame))?;
+            ffmpeg.pictures(&clip.path, size, self.frame_rate, &mut |frame| self.next(frame))?;
         } else {
-            let mut pictures = Pictures::of(Movie::open(&clip.path)?)?;
-            let colour = pictures.colour;
-            pictures.each(&mut |time, frame| {
+            let mut pictures = FrameReader::new(Movie::open(&clip.path)?)?;
+            let color = pictures.color;
+            pictures.for_each(&mut |time, frame| {
                 self.hold_until(time)?;
-                self.held = Some(fit(frame, colour, size));
+                self.held = Some(fit(frame, color, size));
                 Ok(())
             })?;
         }
@@ -94,12 +94,12 @@ impl Timeline<'_> {
     }
 }
 
-/// The picture in the film's size and colour; as it is where it has them.
-fn fit(frame: YuvFrame, colour: Colour, (width, height): (u32, u32)) -> YuvFrame {
-    if colour == Colour::WRITTEN && (frame.width, frame.height) == (width as usize, height as usize) {
+/// The picture in the film's size and color; as it is where it has them.
+fn fit(frame: YuvFrame, color: ColorSpace, (width, height): (u32, u32)) -> YuvFrame {
+    if color == ColorSpace::WRITTEN && (frame.width, frame.height) == (width as usize, height as usize) {
         return frame;
     }
-    let fitted = i420_to_rgb(&frame, colour).letterboxed(width, height);
+    let fitted = i420_to_rgb(&frame, color).letterboxed(width, height);
     let mut converted = YuvFrame::black(width as usize, height as usize);
     rgb_to_i420(&fitted, &mut converted);
     converted

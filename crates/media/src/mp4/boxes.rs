@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nested_boxes_come_back() {
+    fn boxes_nested_round_trip() {
         let mut out = BoxWriter::default();
         out.child(*b"aaaa", |out| {
             out.child(*b"bbbb", |out| out.u16(7));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_that_claim_too_much_end_the_walk() {
+    fn boxes_oversized_end_the_iteration() {
         for bytes in
             [&[0, 0, 0, 9, 1, 2, 3, 4][..], &[0, 0, 0, 1, 1, 2, 3, 4], &[0, 0, 0, 4, 1, 2, 3, 4], &[0; 7]]
         {

@@ -3,7 +3,7 @@
 use super::boxes::BoxWriter;
 use crate::h264::ParameterSets;
 
-/// `avc1` with decoder configuration, BT.709 colour in broadcast range, square pixels. The same parameter sets give the same bytes.
+/// `avc1` with decoder configuration, BT.709 color in broadcast range, square pixels. The same parameter sets give the same bytes.
 pub(crate) fn avc1(width: u32, height: u32, sets: &ParameterSets) -> Vec<u8> {
     let mut out = BoxWriter::default();
     out.child(*b"avc1", |out| {

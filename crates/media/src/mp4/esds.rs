@@ -2,7 +2,7 @@
 
 /// What the descriptor says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SoundConfig {
+pub(crate) struct AudioConfig {
     /// `objectTypeIndication`: 0x40 is AAC, 0x69 and 0x6b are MP3.
     pub(crate) object_type: u8,
     /// For AAC the `AudioSpecificConfig`; may be empty.
@@ -10,7 +10,7 @@ pub(crate) struct SoundConfig {
 }
 
 /// Reads the payload of an `esds` box.
-pub(crate) fn sound_config(esds: &[u8]) -> Option<SoundConfig> {
+pub(crate) fn audio_config(esds: &[u8]) -> Option<AudioConfig> {
     let stream = descriptor(esds.get(4..)?, 0x03)?;
     let flags = *stream.get(2)?;
     let mut skip = 3;
@@ -25,7 +25,7 @@ pub(crate) fn sound_config(esds: &[u8]) -> Option<SoundConfig> {
     }
     let decoder = descriptor(stream.get(skip..)?, 0x04)?;
     let specific = decoder.get(13..).and_then(|rest| descriptor(rest, 0x05)).unwrap_or_default();
-    Some(SoundConfig { object_type: *decoder.first()?, specific: specific.to_vec() })
+    Some(AudioConfig { object_type: *decoder.first()?, specific: specific.to_vec() })
 }
 
 /// The first descriptor with this tag among those that lie one after the other.

@@ -1,4 +1,4 @@
-//! MP4 (ISO/IEC 14496-12 and -14): reading what others wrote, writing what players like.
+//! MP4 (ISO/IEC 14496-12 and -14): reading and writing.
 
 mod boxes;
 mod entry;
@@ -7,6 +7,6 @@ mod read;
 mod write;
 
 pub(crate) use entry::{avc1, mp4a};
-pub(crate) use esds::{SoundConfig, sound_config};
+pub(crate) use esds::{AudioConfig, audio_config};
 pub(crate) use read::{Movie, Sample, Track};
 pub(crate) use write::{OutputKind, OutputSample, OutputTrack, write_movie};

@@ -14,7 +14,7 @@ use shiguredo_mp4::{Decode, TrackKind};
 
 use super::boxes::{children, find};
 use crate::MediaError;
-use crate::guard::guard;
+use crate::catch_panic::catch_panic;
 use crate::rate::rescale;
 
 /// The largest index (`moov`) that is loaded.
@@ -141,7 +141,7 @@ impl Movie {
         };
         let faststart = position(b"mdat").is_none_or(|mdat| moov_at < mdat);
         let moov_bytes = load(&mut *source, top[moov_at].start, top[moov_at].end, MAX_INDEX_BYTES)?;
-        let decoded = guard(|| MoovBox::decode(&moov_bytes))?.map_err(|error| malformed(&error))?;
+        let decoded = catch_panic(|| MoovBox::decode(&moov_bytes))?.map_err(|error| malformed(&error))?;
         let moov = decoded.0;
         let movie_timescale = moov.mvhd_box.timescale.get();
 
@@ -204,14 +204,14 @@ impl Movie {
         tracks: &mut [(u32, TrackKind, Track)],
     ) -> Result<(), MediaError> {
         let mut demuxer = Fmp4SegmentDemuxer::new();
-        guard(|| demuxer.handle_init_segment(moov))?.map_err(|error| malformed(&error))?;
+        catch_panic(|| demuxer.handle_init_segment(moov))?.map_err(|error| malformed(&error))?;
         for (i, moof) in top.iter().enumerate().filter(|(_, found)| found.name == *b"moof") {
             let Some(mdat) = top.get(i + 1).filter(|next| next.name == *b"mdat") else {
                 return Err(MediaError::needs("an MP4 file with unusual fragments"));
             };
             let segment = load(&mut *self.source, moof.start, mdat.end, MAX_FRAGMENT_BYTES)?;
             let found =
-                guard(|| demuxer.handle_media_segment(&segment))?.map_err(|error| malformed(&error))?;
+                catch_panic(|| demuxer.handle_media_segment(&segment))?.map_err(|error| malformed(&error))?;
             for sample in found {
                 let Some((_, _, track)) = tracks.iter_mut().find(|(id, _, _)| *id == sample.track.track_id)
                 else {
@@ -334,9 +334,9 @@ fn samples(trak: &TrakBox, length: u64) -> Result<Vec<Sample>, MediaError> {
         StszBox::Variable { entry_sizes } => entry_sizes.len() as u64,
     };
     check_count(count, length)?;
-    let table = guard(|| SampleTableAccessor::new(stbl))?
+    let table = catch_panic(|| SampleTableAccessor::new(stbl))?
         .map_err(|error| MediaError::Damaged(format!("the sample table contradicts itself: {error}")))?;
-    guard(|| {
+    catch_panic(|| {
         let mut samples = Vec::with_capacity(count as usize);
         for sample in table.samples() {
             let (offset, size) = (sample.data_offset(), sample.data_size());

@@ -28,11 +28,11 @@ pub(crate) struct OutputTrack {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputKind {
     /// Sides in pixels.
-    Picture {
+    Video {
         width: u32,
         height: u32,
     },
-    Sound,
+    Audio,
 }
 
 /// One sample, all times in the track's ticks.
@@ -208,7 +208,7 @@ fn track_boxes(
     chunks: &[(u64, u32)],
     wide: bool,
 ) {
-    let sound = track.kind == OutputKind::Sound;
+    let is_audio = track.kind == OutputKind::Audio;
     out.timed(*b"tkhd", 3, movie_duration, |out, v1| {
         out.time(v1, 0);
         out.time(v1, 0);
@@ -218,12 +218,12 @@ fn track_boxes(
         out.zeros(8);
         out.u16(0); // layer
         out.u16(0); // alternate_group
-        out.u16(if sound { 0x0100 } else { 0 }); // volume
+        out.u16(if is_audio { 0x0100 } else { 0 }); // volume
         out.u16(0);
         out.identity_matrix();
         let (width, height) = match track.kind {
-            OutputKind::Picture { width, height } => (width, height),
-            OutputKind::Sound => (0, 0),
+            OutputKind::Video { width, height } => (width, height),
+            OutputKind::Audio => (0, 0),
         };
         out.u32(width << 16);
         out.u32(height << 16);
@@ -249,12 +249,12 @@ fn track_boxes(
         });
         out.full(*b"hdlr", 0, 0, |out| {
             out.u32(0);
-            out.bytes(if sound { b"soun" } else { b"vide" });
+            out.bytes(if is_audio { b"soun" } else { b"vide" });
             out.zeros(12);
-            out.bytes(if sound { b"SoundHandler\0" } else { b"VideoHandler\0" });
+            out.bytes(if is_audio { b"SoundHandler\0" } else { b"VideoHandler\0" });
         });
         out.child(*b"minf", |out| {
-            if sound {
+            if is_audio {
                 out.full(*b"smhd", 0, 0, |out| out.zeros(4));
             } else {
                 out.full(*b"vmhd", 0, 1, |out| out.zeros(8));

@@ -15,7 +15,7 @@ fn entry(file: &[u8]) -> &[u8] {
 }
 
 #[test]
-fn a_clip_probes_as_what_was_asked_for() {
+fn probe_of_a_clip_matches_its_spec() {
     let clip = Recipe { frames: 36, sound: Some((48_000, 2)), ..PLAIN }.make();
     let probe = probe_bytes(&clip).unwrap();
     let video = probe.video.unwrap();
@@ -31,7 +31,7 @@ fn a_clip_probes_as_what_was_asked_for() {
 }
 
 #[test]
-fn the_ends_of_a_clip_are_the_pictures_that_went_in() {
+fn first_and_last_frame_match_the_input() {
     let recipe = Recipe { frames: 30, seed: 4, ..PLAIN };
     let clip = recipe.make();
     let first = media::first_frame_bytes(&clip).unwrap();
@@ -42,13 +42,13 @@ fn the_ends_of_a_clip_are_the_pictures_that_went_in() {
 }
 
 #[test]
-fn the_same_calls_give_the_same_bytes() {
+fn clip_writer_is_deterministic() {
     let recipe = Recipe { sound: Some((44_100, 1)), ..PLAIN };
     assert_eq!(recipe.make(), recipe.make());
 }
 
 #[test]
-fn the_sample_entry_depends_on_the_spec_alone() {
+fn sample_entry_depends_on_the_spec_only() {
     let calm = Recipe { frames: 5, ..PLAIN }.make();
     // Noise under a tight cap drives the quantiser up, through several groups.
     let mut spec = ClipSpec::new(160, 96, FrameRate::CINEMA);
@@ -71,7 +71,7 @@ fn the_sample_entry_depends_on_the_spec_alone() {
 }
 
 #[test]
-fn the_rate_stays_near_its_cap() {
+fn bit_rate_stays_near_its_cap() {
     let megabits = |cap: u32| {
         let mut spec = ClipSpec::new(320, 192, FrameRate::CINEMA);
         spec.bits_per_second = Some(cap);
@@ -93,7 +93,7 @@ fn the_rate_stays_near_its_cap() {
 }
 
 #[test]
-fn short_sound_is_filled_up_and_long_sound_is_cut() {
+fn audio_is_padded_or_cut_to_the_video() {
     for seconds in [0.1, 2.0] {
         let mut writer =
             ClipWriter::new(ClipSpec::new(64, 64, FrameRate::CINEMA).with_audio(48_000, 1)).unwrap();
@@ -107,7 +107,7 @@ fn short_sound_is_filled_up_and_long_sound_is_cut() {
 }
 
 #[test]
-fn what_cannot_be_made_is_refused_in_words() {
+fn clip_spec_impossible_is_refused() {
     let refused = |spec: ClipSpec| match ClipWriter::new(spec) {
         Err(MediaError::Request(why)) => why,
         other => panic!("expected a refusal, got {other:?}"),

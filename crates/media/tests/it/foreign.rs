@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use media::{JoinOptions, MediaError, Tools, join, probe};
+use media::{Ffmpeg, JoinOptions, MediaError, join, probe};
 
 use crate::making::{PLAIN, Recipe, psnr};
 
@@ -56,7 +56,7 @@ fn make(ffmpeg: &Path, path: &Path, options: &[&str]) -> bool {
 }
 
 #[test]
-fn ffmpeg_decodes_clips_and_films_without_a_word() {
+fn ffmpeg_decodes_clips_and_films_without_warnings() {
     let Some(ffmpeg) = ffmpeg() else { return };
     let folder = tempfile::tempdir().unwrap();
     let sound = Some((48_000, 2));
@@ -73,7 +73,7 @@ fn ffmpeg_decodes_clips_and_films_without_a_word() {
 }
 
 #[test]
-fn both_decoders_see_the_same_last_picture() {
+fn last_frame_equals_ffmpegs() {
     let Some(ffmpeg) = ffmpeg() else { return };
     let folder = tempfile::tempdir().unwrap();
     let own = Recipe { frames: 30, ..PLAIN }.write(folder.path(), "own.mp4");
@@ -94,7 +94,7 @@ fn both_decoders_see_the_same_last_picture() {
 }
 
 #[test]
-fn sound_begins_exactly_where_it_was_put() {
+fn joined_audio_starts_at_the_exact_sample() {
     let Some(ffmpeg) = ffmpeg() else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut writer =
@@ -122,7 +122,7 @@ fn sound_begins_exactly_where_it_was_put() {
 }
 
 #[test]
-fn clips_that_ffmpeg_made_join_with_ours() {
+fn join_mixes_ffmpeg_clips_with_ours() {
     let Some(ffmpeg) = ffmpeg() else { return };
     let folder = tempfile::tempdir().unwrap();
     let x264 = folder.path().join("x264.mp4");
@@ -144,7 +144,7 @@ fn clips_that_ffmpeg_made_join_with_ours() {
 }
 
 #[test]
-fn other_codings_need_ffmpeg_and_get_it() {
+fn other_codecs_need_ffmpeg() {
     let Some(ffmpeg) = ffmpeg() else { return };
     let folder = tempfile::tempdir().unwrap();
     let foreign = [
@@ -156,10 +156,11 @@ fn other_codings_need_ffmpeg_and_get_it() {
         ("ten.mp4", &["-c:v", "libx264", "-pix_fmt", "yuv420p10le", "-c:a", "aac"]),
         ("-dash.mkv", &["-c:v", "mpeg4", "-c:a", "aac"]),
     ];
-    let tools = Tools::with_ffmpeg(ffmpeg.clone());
+    let program = ffmpeg;
+    let ffmpeg = Ffmpeg::with_ffmpeg(program.clone());
     for (name, options) in foreign {
         let path = folder.path().join(name);
-        if !make(&ffmpeg, &path, options) {
+        if !make(&program, &path, options) {
             continue;
         }
         let error = media::last_frame(&path).unwrap_err();
@@ -167,24 +168,24 @@ fn other_codings_need_ffmpeg_and_get_it() {
             matches!(error.root(), MediaError::NeedsFfmpeg { .. } | MediaError::NotMedia(_)),
             "{name} is refused natively: {error}"
         );
-        let probed = tools.probe(&path).unwrap();
+        let probed = ffmpeg.probe(&path).unwrap();
         assert_eq!(probed.video.as_ref().unwrap().width, 192, "{name}");
-        let (first, last) = (tools.first_frame(&path).unwrap(), tools.last_frame(&path).unwrap());
+        let (first, last) = (ffmpeg.first_frame(&path).unwrap(), ffmpeg.last_frame(&path).unwrap());
         assert_eq!((last.width(), last.height()), (192, 108), "{name}");
         assert!(psnr(&first, &last) < 40.0, "{name} moves");
         let own = Recipe { frames: 24, sound: Some((48_000, 2)), ..PLAIN }.write(folder.path(), "own.mp4");
         let film = folder.path().join("film.mp4");
         let clips = [own, path];
         assert!(join(&clips, &film, &JoinOptions::default()).is_err(), "{name} without ffmpeg");
-        let options = JoinOptions { tools: tools.clone(), ..JoinOptions::default() };
+        let options = JoinOptions { ffmpeg: ffmpeg.clone(), ..JoinOptions::default() };
         let joined = join(&clips, &film, &options).unwrap();
         assert!(joined.audio && joined.duration > Duration::from_secs(2), "{name}: {joined:?}");
-        assert!(run(&ffmpeg, &["-i", text(&film), "-f", "null", "-"]), "{name}");
+        assert!(run(&program, &["-i", text(&film), "-f", "null", "-"]), "{name}");
     }
 }
 
 #[test]
-fn a_program_that_hangs_is_ended() {
+fn ffmpeg_that_hangs_is_killed_after_the_time_limit() {
     let sleeper = Path::new("/bin/sleep");
     if !sleeper.is_file() {
         note("there is no /bin/sleep to stand in for a hanging program");
@@ -197,10 +198,10 @@ fn a_program_that_hangs_is_ended() {
     std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let foreign = folder.path().join("clip.webm");
     std::fs::write(&foreign, b"\x1a\x45\xdf\xa3 and so on, for a while").unwrap();
-    let mut tools = Tools::with_ffmpeg(script);
-    tools.time_limit = Duration::from_millis(200);
+    let mut ffmpeg = Ffmpeg::with_ffmpeg(script);
+    ffmpeg.time_limit = Duration::from_millis(200);
     let start = std::time::Instant::now();
-    let error = tools.last_frame(&foreign).unwrap_err().to_string();
+    let error = ffmpeg.last_frame(&foreign).unwrap_err().to_string();
     assert!(error.contains("took longer"), "{error}");
     assert!(start.elapsed() < Duration::from_secs(30));
 }

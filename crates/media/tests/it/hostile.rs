@@ -37,14 +37,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn cut_off_files(length in 0..clip().len()) {
+    fn truncated_file_does_not_panic(length in 0..clip().len()) {
         let cut = &clip()[..length];
         look_into(cut);
         prop_assert!(last_frame_bytes(cut).is_err(), "a file without its end has no last frame");
     }
 
     #[test]
-    fn flipped_bits(flips in prop::collection::vec((0..clip().len(), 0..8u8), 1..12)) {
+    fn flipped_bits_do_not_panic(flips in prop::collection::vec((0..clip().len(), 0..8u8), 1..12)) {
         let mut bytes = clip().to_vec();
         for (at, bit) in flips {
             bytes[at] ^= 1 << bit;
@@ -53,7 +53,7 @@ proptest! {
     }
 
     #[test]
-    fn flipped_bits_in_the_index(flips in prop::collection::vec((0..1500usize, any::<u8>()), 1..6)) {
+    fn flipped_index_bits_do_not_panic(flips in prop::collection::vec((0..1500usize, any::<u8>()), 1..6)) {
         let mut bytes = clip().to_vec();
         for (at, value) in flips {
             let at = at % bytes.len();
@@ -63,7 +63,7 @@ proptest! {
     }
 
     #[test]
-    fn boxes_of_another_size(which in any::<prop::sample::Index>(), size in prop_oneof![0..64u32, any::<u32>()]) {
+    fn wrong_box_size_does_not_panic(which in any::<prop::sample::Index>(), size in prop_oneof![0..64u32, any::<u32>()]) {
         let starts = box_starts(clip());
         let at = starts[which.index(starts.len())];
         let mut bytes = clip().to_vec();
@@ -72,7 +72,7 @@ proptest! {
     }
 
     #[test]
-    fn numbers_at_the_edge_of_their_range(at in 0..1500usize, value in prop::sample::select(vec![0u32, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff])) {
+    fn extreme_numbers_do_not_panic(at in 0..1500usize, value in prop::sample::select(vec![0u32, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff])) {
         let mut bytes = clip().to_vec();
         let at = at.min(bytes.len() - 4);
         bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
@@ -80,7 +80,7 @@ proptest! {
     }
 
     #[test]
-    fn pictures_of_random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400), head in 0..3usize) {
+    fn decode_image_random_bytes_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..400), head in 0..3usize) {
         let heads: [&[u8]; 3] = [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\xff\xd8\xff\xe0", b"RIFF\0\0\0\0WEBPVP8 "];
         let file = [heads[head], &bytes].concat();
         prop_assert!(decode_image(&file).is_err());
@@ -88,7 +88,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_no_video_is_said_to_be_what_it_is() {
+fn probe_other_content_is_named() {
     let said = |bytes: &[u8]| match probe_bytes(bytes) {
         Err(MediaError::NotMedia(what)) => what,
         other => panic!("expected a refusal, got {other:?}"),
@@ -100,7 +100,7 @@ fn what_is_no_video_is_said_to_be_what_it_is() {
 }
 
 #[test]
-fn a_missing_end_is_called_an_incomplete_download() {
+fn probe_truncated_file_is_called_incomplete() {
     let clip = clip();
     let error = probe_bytes(&clip[..clip.len() - 10]).unwrap_err().to_string();
     assert!(error.contains("incomplete"), "{error}");

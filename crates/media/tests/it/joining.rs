@@ -7,14 +7,14 @@ use media::{FrameRate, JoinOptions, first_frame, join, last_frame, probe};
 
 use crate::making::{PLAIN, Recipe, picture, psnr};
 
-fn join_all(clips: &[PathBuf], folder: &std::path::Path) -> (media::Joined, PathBuf) {
+fn join_all(clips: &[PathBuf], folder: &std::path::Path) -> (media::JoinReport, PathBuf) {
     let film = folder.join("film.mp4");
     let joined = join(clips, &film, &JoinOptions::default()).unwrap();
     (joined, film)
 }
 
 #[test]
-fn clips_of_one_spec_are_copied_and_silence_is_put_beside_sound() {
+fn join_clips_of_one_spec_copies_video_and_pads_audio() {
     let folder = tempfile::tempdir().unwrap();
     let clips = [
         Recipe { sound: Some((48_000, 2)), ..PLAIN }.write(folder.path(), "a.mp4"),
@@ -36,7 +36,7 @@ fn clips_of_one_spec_are_copied_and_silence_is_put_beside_sound() {
 }
 
 #[test]
-fn a_film_of_silent_clips_is_silent() {
+fn join_silent_clips_has_no_audio_track() {
     let folder = tempfile::tempdir().unwrap();
     let clips = [PLAIN.write(folder.path(), "a.mp4"), PLAIN.write(folder.path(), "b.mp4")];
     let (joined, film) = join_all(&clips, folder.path());
@@ -45,7 +45,7 @@ fn a_film_of_silent_clips_is_silent() {
 }
 
 #[test]
-fn clips_that_differ_are_brought_to_the_size_and_rate_of_most() {
+fn join_different_clips_use_the_most_common_size_and_rate() {
     let folder = tempfile::tempdir().unwrap();
     let clips = [
         Recipe { size: (128, 128), rate: 30, frames: 30, seed: 2, ..PLAIN }.write(folder.path(), "a.mp4"),
@@ -63,7 +63,7 @@ fn clips_that_differ_are_brought_to_the_size_and_rate_of_most() {
 }
 
 #[test]
-fn a_size_that_is_asked_for_is_given() {
+fn join_to_a_given_size() {
     let folder = tempfile::tempdir().unwrap();
     let clips = [PLAIN.write(folder.path(), "a.mp4")];
     let film = folder.path().join("film.mp4");
@@ -76,7 +76,7 @@ fn a_size_that_is_asked_for_is_given() {
 }
 
 #[test]
-fn a_clip_that_cannot_be_read_is_named_and_nothing_is_left() {
+fn join_unreadable_clip_is_named_and_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let good = PLAIN.write(folder.path(), "good.mp4");
     let bad = folder.path().join("bad.mp4");

@@ -242,7 +242,7 @@ async fn execute<'t>(
         clock: Clock::starting_at(now()),
         output_dir: folder,
         workflow_dir: paths.folder.clone(),
-        tools: ffmpeg::find(),
+        ffmpeg: ffmpeg::find(),
         budget: Budget::new(budget::caps(&args.budget), prices),
         keys,
         verify: if args.verify { Verify::Content } else { Verify::Metadata },

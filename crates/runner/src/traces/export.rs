@@ -49,7 +49,7 @@ pub(super) fn begin(runtime: &Handle) -> Traces {
 
 fn provider(runtime: &Handle) -> Result<SdkTracerProvider, ExporterBuildError> {
     let client =
-        client::plain_http().map_err(|error| ExporterBuildError::InternalFailure(error.to_string()))?;
+        client::http_client().map_err(|error| ExporterBuildError::InternalFailure(error.to_string()))?;
     let http = Http { client, runtime: runtime.clone() };
     let exporter = SpanExporter::builder().with_http().with_http_client(http).build()?;
     let named = std::env::var("OTEL_SERVICE_NAME").is_ok_and(|name| !name.is_empty());

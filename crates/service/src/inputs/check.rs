@@ -1,6 +1,6 @@
 //! Whether an asset is what its place asks for: looked at, not believed.
 
-use media::{Tools, decode_image, decode_sound, image_media_type};
+use media::{Ffmpeg, decode_audio, decode_image, image_media_type};
 
 use super::REFERENCE_SOUND;
 use crate::{limits::MediaLimits, order::Part, refusal::Refusal, size::Size};
@@ -10,12 +10,12 @@ pub(super) fn check(
     part: Part,
     bytes: &[u8],
     limits: &MediaLimits,
-    tools: &Tools,
+    ffmpeg: &Ffmpeg,
 ) -> Result<Option<Size>, Refusal> {
     match part {
         Part::FirstFrame | Part::LastFrame | Part::ReferenceImage => picture(bytes, limits).map(Some),
         Part::ReferenceVideo => video(bytes, limits).map(Some),
-        Part::ReferenceAudio => audio(bytes, tools).map(|()| None),
+        Part::ReferenceAudio => audio(bytes, ffmpeg).map(|()| None),
     }
 }
 
@@ -49,7 +49,7 @@ fn video(bytes: &[u8], limits: &MediaLimits) -> Result<Size, Refusal> {
 }
 
 /// Sound is of use when it can be decoded, here and now: what is accepted is heard.
-fn audio(bytes: &[u8], tools: &Tools) -> Result<(), Refusal> {
+fn audio(bytes: &[u8], ffmpeg: &Ffmpeg) -> Result<(), Refusal> {
     let unusable = |message| Refusal::invalid("invalid_audio", message);
     match description(bytes) {
         "WAV sound" | "MP3 sound" | "Ogg sound" | "FLAC sound" | "an MP4 file" | "AAC sound" => {}
@@ -59,7 +59,7 @@ fn audio(bytes: &[u8], tools: &Tools) -> Result<(), Refusal> {
             )));
         }
     }
-    match decode_sound(bytes, tools, REFERENCE_SOUND) {
+    match decode_audio(bytes, ffmpeg, REFERENCE_SOUND) {
         Ok(_) => Ok(()),
         Err(error) if error.needs_ffmpeg() => Err(unusable(format!(
             "this service decodes WAV (PCM) and AAC in MP4 (M4A); found {}",
@@ -102,7 +102,7 @@ mod tests {
         let limits = MediaLimits { longest_side: 64, ..MediaLimits::default() };
         let look = |width, height| {
             let png = encode_png(&RgbImage::new(width, height));
-            check(Part::FirstFrame, &png, &limits, &Tools::default()).map_err(|refusal| refusal.code)
+            check(Part::FirstFrame, &png, &limits, &Ffmpeg::default()).map_err(|refusal| refusal.code)
         };
         assert_eq!(look(40, 30), Ok(Some(Size { width: 40, height: 30 })));
         assert_eq!(look(15, 30), Err("invalid_image_size".into()));
@@ -110,7 +110,7 @@ mod tests {
         let mut half = encode_png(&RgbImage::new(40, 30));
         half.truncate(half.len() / 2);
         assert_eq!(
-            check(Part::FirstFrame, &half, &limits, &Tools::default()).unwrap_err().code,
+            check(Part::FirstFrame, &half, &limits, &Ffmpeg::default()).unwrap_err().code,
             "invalid_image"
         );
     }
@@ -119,7 +119,7 @@ mod tests {
     fn other_things_are_named() {
         let limits = MediaLimits::default();
         let message =
-            |part, bytes: &[u8]| check(part, bytes, &limits, &Tools::default()).unwrap_err().message;
+            |part, bytes: &[u8]| check(part, bytes, &limits, &Ffmpeg::default()).unwrap_err().message;
         assert_eq!(
             message(Part::ReferenceImage, b" <!doctype html>"),
             "expected a PNG, JPEG or WebP picture, found a web page or XML"
@@ -136,6 +136,6 @@ mod tests {
             message(Part::ReferenceAudio, b"RIFF\0\0\0\0WAVE"),
             "the file is damaged: the WAV file holds no samples"
         );
-        assert!(check(Part::ReferenceVideo, b"OggS", &limits, &Tools::default()).is_err());
+        assert!(check(Part::ReferenceVideo, b"OggS", &limits, &Ffmpeg::default()).is_err());
     }
 }

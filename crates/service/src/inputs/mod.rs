@@ -9,7 +9,7 @@ mod fetch;
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use media::{SoundSpec, Tools};
+use media::{AudioDecodeSpec, Ffmpeg};
 use renderer::AUDIO_SAMPLE_RATE;
 use tokio::{sync::Semaphore, time::Instant};
 use url::Url;
@@ -29,8 +29,8 @@ use crate::{
 const EXAMINED_AT_ONCE: usize = 4;
 
 /// What reference sound is decoded to: what the procedural renderer mixes, and no more of it than makes sense.
-pub(crate) const REFERENCE_SOUND: SoundSpec =
-    SoundSpec { sample_rate: AUDIO_SAMPLE_RATE, channels: 2, longest: Duration::from_mins(5) };
+pub(crate) const REFERENCE_SOUND: AudioDecodeSpec =
+    AudioDecodeSpec { sample_rate: AUDIO_SAMPLE_RATE, channels: 2, max_duration: Duration::from_mins(5) };
 
 /// Brings assets in.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(crate) struct Intake {
     store: Arc<Store>,
     fetcher: Fetcher,
     limits: MediaLimits,
-    tools: Tools,
+    ffmpeg: Ffmpeg,
     own: OwnUrls,
     examining: Semaphore,
 }
@@ -47,13 +47,13 @@ impl Intake {
     pub(crate) fn new(
         store: Arc<Store>,
         limits: MediaLimits,
-        tools: Tools,
+        ffmpeg: Ffmpeg,
         allow_private: bool,
         base: Url,
     ) -> Result<Self, ServiceError> {
         let fetcher = Fetcher::new(allow_private)?;
         let examining = Semaphore::new(EXAMINED_AT_ONCE);
-        Ok(Self { store, fetcher, limits, tools, own: OwnUrls { base }, examining })
+        Ok(Self { store, fetcher, limits, ffmpeg, own: OwnUrls { base }, examining })
     }
 
     /// Brings all assets of a request in, or says which one is at fault.
@@ -92,13 +92,13 @@ impl Intake {
             }),
         };
         let permit = self.examining.acquire().await;
-        let (limits, tools, store) = (self.limits.clone(), self.tools.clone(), Arc::clone(&self.store));
+        let (limits, ffmpeg, store) = (self.limits.clone(), self.ffmpeg.clone(), Arc::clone(&self.store));
         let input = blocking("an asset could not be examined", move || {
             let bytes = match brought {
                 Brought::Bytes(bytes) => bytes,
                 Brought::Encoded(encoded) => encoded.decode(limit)?,
             };
-            let picture = check::check(part, &bytes, &limits, &tools)?;
+            let picture = check::check(part, &bytes, &limits, &ffmpeg)?;
             let digest = store
                 .files
                 .keep_input(&bytes)

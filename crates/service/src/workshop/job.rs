@@ -1,6 +1,6 @@
 //! From an order to what the renderer takes: assets read and decoded.
 
-use media::{RgbImage, Sound, Tools, decode_image, decode_sound};
+use media::{AudioBuffer, Ffmpeg, RgbImage, decode_audio, decode_image};
 use renderer::{Job, Quality};
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 /// Frames a second of every video (the document names none).
 pub(crate) const FRAME_RATE: u32 = 24;
 
-pub(super) fn job(order: &Order, files: &Files, tools: &Tools) -> Result<Job, Failure> {
+pub(super) fn job(order: &Order, files: &Files, ffmpeg: &Ffmpeg) -> Result<Job, Failure> {
     let pictures = |part: Part| -> Result<Vec<RgbImage>, Failure> {
         order.inputs.iter().filter(|input| input.part == part).map(|input| picture(input, files)).collect()
     };
@@ -24,7 +24,8 @@ pub(super) fn job(order: &Order, files: &Files, tools: &Tools) -> Result<Job, Fa
         reference_videos.push(files.input(&input.digest));
     }
     let sounds = order.inputs.iter().filter(|input| input.part == Part::ReferenceAudio);
-    let sounds: Vec<Sound> = sounds.map(|input| sound(input, files, tools)).collect::<Result<_, _>>()?;
+    let sounds: Vec<AudioBuffer> =
+        sounds.map(|input| sound(input, files, ffmpeg)).collect::<Result<_, _>>()?;
     Ok(Job {
         prompt: order.prompt.clone(),
         width: order.size.width,
@@ -50,13 +51,13 @@ fn picture(input: &Input, files: &Files) -> Result<RgbImage, Failure> {
     decode_image(&bytes).map_err(|error| lost(input, &error))
 }
 
-fn sound(input: &Input, files: &Files, tools: &Tools) -> Result<Sound, Failure> {
+fn sound(input: &Input, files: &Files, ffmpeg: &Ffmpeg) -> Result<AudioBuffer, Failure> {
     let bytes = fs_err::read(files.input(&input.digest)).map_err(|error| lost(input, &error))?;
-    decode_sound(&bytes, tools, REFERENCE_SOUND).map_err(|error| lost(input, &error))
+    decode_audio(&bytes, ffmpeg, REFERENCE_SOUND).map_err(|error| lost(input, &error))
 }
 
 /// Several pieces of sound are one, in the order of the request.
-fn one_after_another(sounds: Vec<Sound>) -> Option<Sound> {
+fn one_after_another(sounds: Vec<AudioBuffer>) -> Option<AudioBuffer> {
     sounds.into_iter().reduce(|mut one, next| {
         one.samples.extend(next.samples);
         one

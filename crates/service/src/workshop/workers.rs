@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use media::{Tools, encode_png};
+use media::{Ffmpeg, encode_png};
 use renderer::{RenderError, Renderer, Rendering};
 
 use super::{
@@ -51,7 +51,7 @@ pub(crate) struct Workshop {
     /// Starts after which a task is taken for the cause of the crashes.
     pub(crate) starts: u32,
     /// For inputs in codings that are not handled natively.
-    pub(crate) tools: Tools,
+    pub(crate) ffmpeg: Ffmpeg,
 }
 
 /// The running threads. Dropping them stops them, without waiting.
@@ -149,7 +149,7 @@ impl Workshop {
     }
 
     fn render(&self, live: &Live, stop: &AtomicBool) -> Result<Rendering, Unmade> {
-        let job = job(&live.task().order, &self.store.files, &self.tools).map_err(Unmade::Failed)?;
+        let job = job(&live.task().order, &self.store.files, &self.ffmpeg).map_err(Unmade::Failed)?;
         let mut counted = 0;
         let mut progress = |progress: renderer::Progress| {
             let percent = u64::from(progress.frames_done) * 100 / u64::from(progress.frames_total.max(1));

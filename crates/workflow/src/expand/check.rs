@@ -31,7 +31,7 @@ pub(super) fn whole(builder: &RequestBuilder<'_, '_>) -> Value {
 pub(super) fn check(builder: &RequestBuilder<'_, '_>, cx: &ExpandCx<'_>, dedup: &mut DiagnosticDedup) {
     for violation in cx.contract.check_request(&whole(builder)) {
         let concerns_failed = std::iter::once(&violation.pointer)
-            .chain(&violation.others)
+            .chain(&violation.related)
             .any(|pointer| pointer.split('/').nth(1).is_some_and(|name| builder.failed.contains(name)));
         if !concerns_failed {
             let alike = format!("{} {} {:?}", violation.pointer, violation.code, violation.rule);
@@ -41,8 +41,11 @@ pub(super) fn check(builder: &RequestBuilder<'_, '_>, cx: &ExpandCx<'_>, dedup: 
 }
 
 fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &ExpandCx<'_>) -> Diagnostic {
-    let section =
-        if violation.section.is_empty() { String::new() } else { format!(" (spec {})", violation.section) };
+    let section = if violation.spec_section.is_empty() {
+        String::new()
+    } else {
+        format!(" (spec {})", violation.spec_section)
+    };
     let message = format!("{}{section}", violation.message);
     let (icx, provenance) = (builder.icx, &builder.provenance);
     let main = provenance.find(&violation.pointer);
@@ -62,7 +65,7 @@ fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &Expa
         }
     }
     let others: Vec<Origin<'_>> =
-        violation.others.iter().filter_map(|pointer| provenance.find(pointer)).collect();
+        violation.related.iter().filter_map(|pointer| provenance.find(pointer)).collect();
     for found in &others {
         let span = origin_span(found.span, found.written, icx);
         if !spans.contains(&span) {
@@ -119,7 +122,7 @@ fn remedy(
         && all().any(|found| !found.from_defaults && found.key.is_none());
     if mixed {
         let named = violation
-            .others
+            .related
             .iter()
             .chain([&violation.pointer])
             .zip(others.iter().chain(main))

@@ -35,13 +35,13 @@ pub(super) fn check(workflow: &Workflow, shot: &Shot, cx: &ExpandCx<'_>, problem
             let name = pointer.split('/').nth(1)?;
             written.iter().find(|entry| entry.key.value == name)
         };
-        let others: Option<Vec<_>> = violation.others.iter().map(|pointer| of(pointer)).collect();
+        let others: Option<Vec<_>> = violation.related.iter().map(|pointer| of(pointer)).collect();
         // Missing fields are not reported: defaults and templates are not considered here.
         let (Some(entry), Some(others)) = (of(&violation.pointer), others) else { continue };
-        let section = if violation.section.is_empty() {
+        let section = if violation.spec_section.is_empty() {
             String::new()
         } else {
-            format!(" (spec {})", violation.section)
+            format!(" (spec {})", violation.spec_section)
         };
         let message = format!("{}{section}", violation.message);
         let mut diagnostic =

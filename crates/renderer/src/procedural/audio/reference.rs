@@ -1,6 +1,6 @@
 //! Sound that was given (spec 2.3 `reference_audio`), laid over the scene's own: in front, with the scene behind it.
 
-use media::Sound;
+use media::AudioBuffer;
 
 use super::RATE;
 
@@ -16,7 +16,7 @@ const PEAK: f32 = 0.95;
 const FADE: usize = RATE as usize * 3 / 100;
 
 /// Mixes `reference` (at [`RATE`], stereo) into `scene` (interleaved stereo): cut where it is longer, repeated where it is shorter.
-pub(crate) fn lay(scene: &mut [f32], reference: &Sound) {
+pub(crate) fn lay(scene: &mut [f32], reference: &AudioBuffer) {
     let given = &reference.samples;
     let (length, wanted) = (given.len() / 2, scene.len() / 2);
     if length == 0 || wanted == 0 || (reference.sample_rate, reference.channels) != (RATE, 2) {
@@ -49,12 +49,12 @@ fn gain(samples: &[f32]) -> f32 {
 mod tests {
     use super::*;
 
-    fn tone(seconds: f32, amplitude: f32) -> Sound {
+    fn tone(seconds: f32, amplitude: f32) -> AudioBuffer {
         let frames = (RATE as f32 * seconds) as usize;
         let samples = (0..frames)
             .flat_map(|i| [(i as f32 * 440.0 * std::f32::consts::TAU / RATE as f32).sin() * amplitude; 2])
             .collect();
-        Sound { sample_rate: RATE, channels: 2, samples }
+        AudioBuffer { sample_rate: RATE, channels: 2, samples }
     }
 
     /// How much of 440 Hz is in the left channel.
@@ -85,7 +85,7 @@ mod tests {
         lay(&mut scene, &tone(1.0, 1.0));
         assert!(scene.iter().all(|sample| sample.abs() <= PEAK + 1e-6));
         let mut scene = vec![0.0; 20_000];
-        lay(&mut scene, &Sound { sample_rate: RATE, channels: 2, samples: vec![0.0; 5_000] });
+        lay(&mut scene, &AudioBuffer { sample_rate: RATE, channels: 2, samples: vec![0.0; 5_000] });
         assert!(scene.iter().all(|sample| *sample == 0.0));
         lay(&mut [], &tone(1.0, 1.0));
     }

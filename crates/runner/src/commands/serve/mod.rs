@@ -59,7 +59,7 @@ fn config(args: &ServeArgs) -> Result<Config, Refused> {
     let mut config = Config::standalone(args.listen, args.data.clone());
     config.public_url.clone_from(&args.public_url);
     config.allow_private_media = args.allow_private_media;
-    config.tools = ffmpeg::find();
+    config.ffmpeg = ffmpeg::find();
     if let Some(workers) = args.workers {
         config.workers = usize::from(workers);
     }

@@ -1,22 +1,22 @@
-//! Times as services send them.
+//! Times in responses: timestamps in several units, and `Retry-After`.
 
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-/// Waits longer than this are cut: a service that asks for more is asking to be given up.
-const LONGEST_WAIT: Duration = Duration::from_hours(24);
+/// Upper bound on `Retry-After`.
+const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 
-/// Milliseconds since the epoch, from seconds, milliseconds, microseconds or nanoseconds, as numbers or digits. `None` for
-/// what is no time; 0 is what services send for "not yet".
+/// Milliseconds since the Unix epoch, from seconds, milliseconds, microseconds or nanoseconds, as a number or a string. `None`
+/// for other values, and for 0, which services send for "not yet".
 pub(super) fn milliseconds(value: &Value) -> Option<i64> {
     let number = match value {
         Value::Number(number) => number.as_f64()?,
         Value::String(text) => text.trim().parse::<f64>().ok()?,
         _ => return None,
     };
-    // The units are three orders of magnitude apart, and so are the years they make of one number: seconds below 1e11
-    // reach the year 5138, milliseconds from 1e11 on begin in 1973.
+    // The units are three orders of magnitude apart, so the magnitude identifies the unit: seconds below 1e11 reach the year
+    // 5138, milliseconds from 1e11 on begin in 1973.
     let milliseconds = match number {
         n if !n.is_finite() || n <= 0.0 => return None,
         n if n < 1e11 => n * 1e3,
@@ -28,16 +28,16 @@ pub(super) fn milliseconds(value: &Value) -> Option<i64> {
     Some(milliseconds.round() as i64)
 }
 
-/// `Retry-After`, in seconds or as a date; a date counts from the service's own clock where it sent one.
+/// `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3). A date is relative to the response's `Date`, if present.
 pub(crate) fn retry_after(header: Option<&str>, date: Option<&str>, now: SystemTime) -> Option<Duration> {
     let header = header?.trim();
     if let Ok(seconds) = header.parse::<f64>() {
-        let wait = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(LONGEST_WAIT);
-        return (!seconds.is_nan()).then_some(wait.min(LONGEST_WAIT));
+        let wait = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(MAX_RETRY_AFTER);
+        return (!seconds.is_nan()).then_some(wait.min(MAX_RETRY_AFTER));
     }
     let until = httpdate::parse_http_date(header).ok()?;
     let now = date.and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or(now);
-    Some(until.duration_since(now).unwrap_or_default().min(LONGEST_WAIT))
+    Some(until.duration_since(now).unwrap_or_default().min(MAX_RETRY_AFTER))
 }
 
 #[cfg(test)]
@@ -49,7 +49,7 @@ mod tests {
     use super::{milliseconds, retry_after};
 
     #[test]
-    fn every_unit_gives_the_same_time() {
+    fn milliseconds_from_every_unit_are_equal() {
         for sent in [
             json!(1_795_225_551),
             json!(1_795_225_551.0),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_are_read_from_seconds_and_dates() {
+    fn retry_after_reads_seconds_and_dates() {
         let now = SystemTime::UNIX_EPOCH;
         let wait = |header, date| retry_after(Some(header), date, now);
         assert_eq!(wait("30", None), Some(Duration::from_secs(30)));

@@ -1,34 +1,34 @@
-//! Decoded pictures of a movie: one of them, or all in the order in which they are shown.
+//! Decoding of a movie's frames: a single one, or all in presentation order.
 
 use std::collections::BTreeMap;
 
 use rusty_h264::YuvFrame;
 
 use crate::MediaError;
-use crate::colour::Colour;
+use crate::color::ColorSpace;
 use crate::h264::{DecoderConfig, VideoDecoder};
 use crate::mp4::{Movie, Track};
 use crate::probe::coding_name;
 
-/// How far pictures may be out of order: what the standard's decoders can hold, and more.
-const MOST_REORDERED: usize = 64;
-/// The most decoding that one request may cause, in pixels: an hour of 1080p. A small file can ask for far more.
-const MOST_PIXELS: u64 = 1 << 38;
-/// How many points to seek to are tried for one picture.
-const MOST_ATTEMPTS: usize = 4;
+/// How many frames may be held for reordering: more than the decoded picture buffer of H.264 can hold.
+const MAX_REORDERED: usize = 64;
+/// Bound on the pixels decoded for one request: an hour of 1080p. A small file can ask for far more.
+const MAX_PIXELS: u64 = 1 << 38;
+/// How many sync samples are tried for one frame.
+const MAX_ATTEMPTS: usize = 4;
 
-/// A decoder for a movie's pictures.
-pub(crate) struct Pictures {
+/// Decoder of a movie's frames.
+pub(crate) struct FrameReader {
     movie: Movie,
     track: Track,
     config: DecoderConfig,
-    pub(crate) colour: Colour,
+    pub(crate) color: ColorSpace,
 }
 
-impl Pictures {
+impl FrameReader {
     /// # Errors
     /// [`MediaError::NeedsFfmpeg`] unless the pictures are H.264 of the usual kind.
-    pub(crate) fn of(mut movie: Movie) -> Result<Self, MediaError> {
+    pub(crate) fn new(mut movie: Movie) -> Result<Self, MediaError> {
         let track =
             movie.video.take().ok_or_else(|| MediaError::NotMedia("it has no pictures".to_owned()))?;
         let config = decoder_config(&track)?;
@@ -38,17 +38,17 @@ impl Pictures {
             }
             _ => None,
         });
-        let colour = config.colour(container);
-        Ok(Self { movie, track, config, colour })
+        let color = config.color(container);
+        Ok(Self { movie, track, config, color })
     }
 
-    /// When the presentation begins on the media's clock, and for how long it lasts, in seconds: the first stretch that shows anything.
+    /// Start and length of the presentation in ticks of the media timeline: the first edit that is not empty.
     fn presented(&self) -> (i64, i64) {
         let shown = self.track.edits.iter().find_map(|edit| edit.media.map(|media| (media, edit.length)));
         shown.unwrap_or((0, i64::MAX))
     }
 
-    /// The picture that is shown first.
+    /// The frame that is presented first.
     pub(crate) fn first(&mut self) -> Result<YuvFrame, MediaError> {
         let (start, _) = self.presented();
         let order = self.track.presentation_order();
@@ -56,7 +56,7 @@ impl Pictures {
         self.decode(order[from.saturating_sub(1)])
     }
 
-    /// The picture that is shown last.
+    /// The frame that is presented last.
     pub(crate) fn last(&mut self) -> Result<YuvFrame, MediaError> {
         let end =
             self.track.edits.iter().filter_map(|edit| Some(edit.media?.saturating_add(edit.length))).max();
@@ -65,13 +65,10 @@ impl Pictures {
         self.decode(order[until.saturating_sub(1)])
     }
 
-    /// Decodes one sample exactly, from the nearest point to seek to; on error from the one before.
+    /// Decodes one sample exactly, starting at the nearest sync sample; on error, at the one before.
     fn decode(&mut self, target: usize) -> Result<YuvFrame, MediaError> {
-        let seek_points: Vec<usize> = (0..=target)
-            .rev()
-            .filter(|&i| self.track.samples[i].sync || i == 0)
-            .take(MOST_ATTEMPTS)
-            .collect();
+        let seek_points: Vec<usize> =
+            (0..=target).rev().filter(|&i| self.track.samples[i].sync || i == 0).take(MAX_ATTEMPTS).collect();
         let mut outcome = Err(MediaError::damaged("it has no picture to begin with"));
         for from in seek_points {
             outcome = self.decode_from(from, target);
@@ -95,9 +92,9 @@ impl Pictures {
         picture.ok_or_else(|| MediaError::damaged("it has no picture"))
     }
 
-    /// Decodes all that is presented and hands it over in order: when it is shown in seconds from the beginning, and the picture.
-    /// Holds no more pictures than are out of order.
-    pub(crate) fn each(
+    /// Decodes all presented frames and passes them to `show` in order, each with its time in seconds from the beginning. Holds no
+    /// more frames than are out of order.
+    pub(crate) fn for_each(
         &mut self,
         show: &mut dyn FnMut(f64, YuvFrame) -> Result<(), MediaError>,
     ) -> Result<(), MediaError> {
@@ -106,7 +103,7 @@ impl Pictures {
         let end = start.saturating_add(length);
         let order = self.track.presentation_order();
         let mut position = vec![0usize; order.len()];
-        order.iter().enumerate().for_each(|(place, &i)| position[i] = place);
+        order.iter().enumerate().for_each(|(index, &i)| position[i] = index);
         let mut decoder = VideoDecoder::new(&self.config)?;
         let mut waiting: BTreeMap<usize, YuvFrame> = BTreeMap::new();
         let mut next = 0;
@@ -122,7 +119,7 @@ impl Pictures {
                     show((shown.composition - start) as f64 / f64::from(self.track.timescale), picture)?;
                 }
             }
-            if waiting.len() > MOST_REORDERED {
+            if waiting.len() > MAX_REORDERED {
                 return Err(MediaError::damaged("its pictures are out of order beyond all measure"));
             }
         }
@@ -131,7 +128,7 @@ impl Pictures {
 
     fn check_effort(&self, pictures: usize) -> Result<(), MediaError> {
         let pixels = u64::from(self.config.sps.width) * u64::from(self.config.sps.height);
-        if pixels.saturating_mul(pictures as u64) > MOST_PIXELS {
+        if pixels.saturating_mul(pictures as u64) > MAX_PIXELS {
             return Err(MediaError::TooLarge {
                 what: format!(
                     "a run of {pictures} pictures of {}x{}",
@@ -144,7 +141,7 @@ impl Pictures {
     }
 }
 
-/// The decoder set-up of a track that can be decoded here.
+/// The decoder configuration of a track that can be decoded natively.
 pub(crate) fn decoder_config(track: &Track) -> Result<DecoderConfig, MediaError> {
     if !matches!(&track.coding(), b"avc1" | b"avc3") {
         return Err(MediaError::needs(format!("{} video", coding_name(track.coding()))));

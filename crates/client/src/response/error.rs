@@ -1,4 +1,4 @@
-//! What a refusal says (spec 7), also where it is flat, nested otherwise, or no JSON at all.
+//! API errors (spec 7) in error responses, also when flat, nested differently, or not JSON.
 
 use std::fmt;
 
@@ -7,20 +7,20 @@ use serde_json::Value;
 
 use super::{first_json, text_of};
 
-/// Of a body that is no JSON, this many characters make the message.
-const EXCERPT: usize = 200;
+/// Characters of a body without JSON that become the message.
+const MAX_TEXT_CHARS: usize = 200;
 
-/// The error of a refusal.
+/// The error object of an error response.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiError {
-    /// For people.
+    /// The message for people.
     pub message: String,
     /// The kind, such as `invalid_request_error`.
     #[serde(rename = "type")]
     pub kind: Option<String>,
     /// The parameter concerned, such as `seconds`.
     pub param: Option<String>,
-    /// For programs, such as `invalid_duration`.
+    /// The machine-plain_text code, such as `invalid_duration`.
     pub code: Option<String>,
 }
 
@@ -29,22 +29,22 @@ impl fmt::Display for ApiError {
         f.write_str(if self.message.is_empty() { "no reason given" } else { &self.message })?;
         match (&self.code, &self.param) {
             (Some(code), Some(param)) => write!(f, " ({code}, {param})"),
-            (Some(word), None) | (None, Some(word)) => write!(f, " ({word})"),
+            (Some(name), None) | (None, Some(name)) => write!(f, " ({name})"),
             (None, None) => Ok(()),
         }
     }
 }
 
 impl ApiError {
-    /// Reads a body. `None` when it holds no error that a service would write: no JSON, or nothing of the kind in it.
+    /// Decodes a body. `None` when it is not JSON or contains no error.
     #[must_use]
     pub fn decode(body: &str) -> Option<Self> {
         let value = first_json(body.trim_start_matches('\u{feff}').trim_start())?;
-        Some(Self::of_value(&value, 0)).filter(|error| *error != Self::default())
+        Some(Self::from_value(&value, 0)).filter(|error| *error != Self::default())
     }
 
     /// The error in a JSON value: its own fields, or those of what it wraps.
-    pub(super) fn of_value(value: &Value, depth: usize) -> Self {
+    pub(super) fn from_value(value: &Value, depth: usize) -> Self {
         const WRAPPERS: [&str; 4] = ["error", "errors", "detail", "data"];
         if depth > 4 {
             return Self::default();
@@ -52,7 +52,7 @@ impl ApiError {
         match value {
             Value::String(text) => Self { message: text.trim().to_owned(), ..Self::default() },
             Value::Array(items) => {
-                items.first().map(|item| Self::of_value(item, depth + 1)).unwrap_or_default()
+                items.first().map(|item| Self::from_value(item, depth + 1)).unwrap_or_default()
             }
             Value::Object(object) => {
                 let first = |names: &[&str]| names.iter().find_map(|name| text_of(object.get(*name)?));
@@ -66,7 +66,7 @@ impl ApiError {
                 let wrapped = WRAPPERS
                     .iter()
                     .filter_map(|name| object.get(*name))
-                    .map(|inner| Self::of_value(inner, depth + 1))
+                    .map(|inner| Self::from_value(inner, depth + 1))
                     .find(|inner| *inner != Self::default());
                 match wrapped {
                     Some(inner) => Self {
@@ -83,39 +83,39 @@ impl ApiError {
     }
 }
 
-/// The words of a page or another text: no tags, no runs of space, not long.
-pub(crate) fn readable(body: &str) -> String {
-    let mut words = String::new();
+/// The text of an HTML page or plain text: without tags, white space collapsed, truncated.
+pub(crate) fn plain_text(body: &str) -> String {
+    let mut text = String::new();
     let mut in_tag = false;
-    for c in body.chars().take(16 * EXCERPT) {
+    for c in body.chars().take(16 * MAX_TEXT_CHARS) {
         match c {
             '<' => in_tag = true,
             '>' if in_tag => {
                 in_tag = false;
-                words.push(' ');
+                text.push(' ');
             }
             _ if in_tag => {}
-            c if c.is_whitespace() || c.is_control() => words.push(' '),
-            c => words.push(c),
+            c if c.is_whitespace() || c.is_control() => text.push(' '),
+            c => text.push(c),
         }
     }
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    if words.chars().nth(EXCERPT).is_none() {
-        return words;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().nth(MAX_TEXT_CHARS).is_none() {
+        return text;
     }
-    words.chars().take(EXCERPT).chain(['…']).collect()
+    text.chars().take(MAX_TEXT_CHARS).chain(['…']).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ApiError, readable};
+    use super::{ApiError, plain_text};
 
     fn error(message: &str, code: Option<&str>) -> ApiError {
         ApiError { message: message.into(), code: code.map(Into::into), ..ApiError::default() }
     }
 
     #[test]
-    fn errors_are_found_wherever_services_put_them() {
+    fn decode_error_in_any_known_form_is_found() {
         for (body, expected) in [
             (r#"{"message":"flat","code":"c"}"#, error("flat", Some("c"))),
             (r#"{"error":"text"}"#, error("text", None)),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_service_wrote_is_no_error() {
+    fn decode_body_without_error_is_none() {
         for body in
             ["", "{}", "[]", "null", "17", r#"{"errors":[]}"#, "<html>502</html>", r#"{"error":{"message":"#]
         {
@@ -139,19 +139,19 @@ mod tests {
     }
 
     #[test]
-    fn pages_become_a_line() {
+    fn plain_text_of_html_is_one_line() {
         for (body, line) in [
             ("<html><head><title>502 Bad Gateway</title></head>\n<body></body></html>", "502 Bad Gateway"),
             ("upstream\u{1b}[31m  failed", "upstream [31m failed"),
             ("", ""),
         ] {
-            assert_eq!(readable(body), line);
+            assert_eq!(plain_text(body), line);
         }
-        assert_eq!(readable(&"é".repeat(10_000)).chars().count(), 201);
+        assert_eq!(plain_text(&"é".repeat(10_000)).chars().count(), 201);
     }
 
     #[test]
-    fn the_documents_own_form_is_read_whole() {
+    fn decode_error_in_the_contracts_form_reads_all_fields() {
         let body = r#"{"error":{"message":"m","type":"invalid_request_error","param":"seconds","code":"invalid_duration"}}"#;
         let read = ApiError::decode(body).expect("an error");
         assert_eq!(read.kind.as_deref(), Some("invalid_request_error"));

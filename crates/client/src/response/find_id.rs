@@ -1,22 +1,22 @@
-//! Finding a task's id in a body, whatever became of the rest.
+//! Search for a task id in a body, also in malformed or truncated JSON.
 
 use serde_json::Value;
 
 use super::{first_json, text_of};
 
-/// The names under which an id comes, the surest first.
+/// The members that hold a task id, the most reliable first.
 const NAMES: [&str; 4] = ["id", "task_id", "taskId", "video_id"];
-/// What a task is wrapped in by gateways.
+/// The members that gateways wrap a task in.
 const WRAPPERS: [&str; 6] = ["data", "task", "video", "result", "response", "output"];
 
-/// The task id in a body: of the object itself, of what it wraps, or, where the body is cut or otherwise no JSON any more,
-/// of what still reads like one.
+/// The task id in a body: of the object itself, of an object that it wraps, or, in truncated or malformed JSON, of the first
+/// member with a fitting name.
 #[must_use]
 pub fn find_task_id(body: &str) -> Option<String> {
     let body = body.trim_start_matches('\u{feff}').trim_start();
     match first_json(body) {
         Some(value) => in_value(&value, 0),
-        None => in_ruins(body),
+        None => scan_truncated_json(body),
     }
 }
 
@@ -34,16 +34,16 @@ pub(super) fn in_value(value: &Value, depth: usize) -> Option<String> {
     }
 }
 
-/// Reads names and values in a text that is no JSON any more, such as the beginning of an answer that broke off. An outer
-/// object's id goes before an inner one's.
-fn in_ruins(body: &str) -> Option<String> {
+/// Scans names and values in malformed JSON, such as the beginning of a truncated response. An outer object's id takes
+/// precedence over an inner one's.
+fn scan_truncated_json(body: &str) -> Option<String> {
     let mut best: Option<(usize, usize, String)> = None;
     let mut depth = 0_usize;
     let mut rest = body;
-    while let Some(at) = rest.find(['{', '}', '[', ']', '"']) {
-        let (sign, after) = (rest.as_bytes()[at], &rest[at + 1..]);
+    while let Some(index) = rest.find(['{', '}', '[', ']', '"']) {
+        let (token, after) = (rest.as_bytes()[index], &rest[index + 1..]);
         rest = after;
-        match sign {
+        match token {
             b'{' | b'[' => depth += 1,
             b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {
@@ -64,7 +64,7 @@ fn in_ruins(body: &str) -> Option<String> {
     best.map(|(_, _, id)| id)
 }
 
-/// Where a JSON string ends, given what follows its opening quote.
+/// The index of a JSON string's closing quote, given the text after its opening quote.
 fn end_of_string(text: &str) -> Option<usize> {
     let mut escaped = false;
     text.bytes().position(|byte| {
@@ -79,7 +79,7 @@ mod tests {
     use super::find_task_id;
 
     #[test]
-    fn ids_are_found_where_gateways_put_them() {
+    fn find_task_id_in_known_wrappers_and_truncated_json() {
         for body in [
             r#"{"id":"t1"}"#,
             r#"{"task_id":"t1","id":""}"#,
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_no_id_gives_none() {
+    fn find_task_id_without_id_is_none() {
         for body in
             ["", "null", "[]", r#"{"id":""}"#, r#"{"id":{}}"#, r#"{"id":"t"#, "<html>id</html>", r#""id":"#]
         {

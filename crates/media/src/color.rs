@@ -1,12 +1,12 @@
-//! From RGB to what the codec stores, and back: 8-bit 4:2:0 with one of the two usual matrices.
+//! Color conversion between RGB and 8-bit YCbCr 4:2:0 with the BT.601 or BT.709 matrix.
 
 use rusty_h264::YuvFrame;
 
 use crate::RgbImage;
 
-/// How luma and chroma are made from red, green and blue.
+/// Matrix and range of YCbCr samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Colour {
+pub(crate) struct ColorSpace {
     pub(crate) matrix: Matrix,
     /// 0..=255 for every component instead of the broadcast range 16..=235.
     pub(crate) full_range: bool,
@@ -19,8 +19,8 @@ pub(crate) enum Matrix {
     Bt709,
 }
 
-impl Colour {
-    /// What this crate writes.
+impl ColorSpace {
+    /// What this crate encodes.
     pub(crate) const WRITTEN: Self = Self { matrix: Matrix::Bt709, full_range: false };
 
     /// From the code points that streams and files carry (ISO/IEC 23001-8), where 2 says "unspecified". What is not said
@@ -75,10 +75,10 @@ pub(crate) fn rgb_to_i420(image: &RgbImage, frame: &mut YuvFrame) {
 
 /// Converts a decoded frame. Each chroma sample serves its 2x2 block as it is: that way a frame that is taken from a
 /// clip and encoded again as the first frame of the next one keeps its chroma exactly, however long the chain.
-pub(crate) fn i420_to_rgb(frame: &YuvFrame, colour: Colour) -> RgbImage {
+pub(crate) fn i420_to_rgb(frame: &YuvFrame, color: ColorSpace) -> RgbImage {
     let (width, height) = (frame.width, frame.height);
     let mut image = RgbImage::new(width as u32, height as u32);
-    let inverse = Inverse::of(colour);
+    let inverse = Inverse::new(color);
     let chroma_width = width.div_ceil(2);
     let rows = image.pixels_mut().chunks_exact_mut(width * 3).zip(frame.y.chunks_exact(width));
     for (row, (rgb, luma)) in rows.enumerate() {
@@ -112,14 +112,14 @@ struct Inverse {
 }
 
 impl Inverse {
-    fn of(colour: Colour) -> Self {
-        let (kr, kb) = match colour.matrix {
+    fn new(color: ColorSpace) -> Self {
+        let (kr, kb) = match color.matrix {
             Matrix::Bt601 => (0.299, 0.114),
             Matrix::Bt709 => (0.2126, 0.0722),
         };
         let kg = 1.0 - kr - kb;
         let (luma, chroma, black) =
-            if colour.full_range { (1.0, 1.0, 0) } else { (255.0 / 219.0, 255.0 / 224.0, 16) };
+            if color.full_range { (1.0, 1.0, 0) } else { (255.0 / 219.0, 255.0 / 224.0, 16) };
         let fixed = |value: f64| (value * f64::from(1 << SHIFT)).round() as i32;
         Self {
             gain: fixed(luma),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_primaries_land_on_their_bt709_code_values() {
+    fn rgb_primaries_have_bt709_code_values() {
         assert_eq!(convert([0, 0, 0]), (16, 128, 128));
         assert_eq!(convert([255, 255, 255]), (235, 128, 128));
         assert_eq!(convert([255, 0, 0]), (63, 102, 240));
@@ -153,15 +153,15 @@ mod tests {
     }
 
     #[test]
-    fn every_grey_and_many_colours_survive_there_and_back() {
+    fn rgb_round_trip_error_is_bounded() {
         for step in 0..=255u32 {
             let grey = [step as u8; 3];
-            let colour = [step as u8, (step * 7 % 256) as u8, (step * 31 % 256) as u8];
-            for rgb in [grey, colour] {
+            let color = [step as u8, (step * 7 % 256) as u8, (step * 31 % 256) as u8];
+            for rgb in [grey, color] {
                 let image = RgbImage::from_pixels(2, 2, rgb.repeat(4)).unwrap();
                 let mut frame = YuvFrame::black(2, 2);
                 rgb_to_i420(&image, &mut frame);
-                let back = i420_to_rgb(&frame, Colour::WRITTEN).pixel(1, 1);
+                let back = i420_to_rgb(&frame, ColorSpace::WRITTEN).pixel(1, 1);
                 for c in 0..3 {
                     assert!(rgb[c].abs_diff(back[c]) <= 3, "{rgb:?} came back as {back:?}");
                 }
@@ -170,13 +170,13 @@ mod tests {
     }
 
     #[test]
-    fn a_second_generation_keeps_the_chroma() {
+    fn second_generation_keeps_chroma() {
         let mut frame = YuvFrame::black(16, 16);
         frame.y.iter_mut().enumerate().for_each(|(i, y)| *y = 90 + (i % 40) as u8);
         frame.u.iter_mut().enumerate().for_each(|(i, u)| *u = 110 + (i % 30) as u8);
         frame.v.iter_mut().enumerate().for_each(|(i, v)| *v = 140 - (i % 25) as u8);
         let mut again = YuvFrame::black(16, 16);
-        rgb_to_i420(&i420_to_rgb(&frame, Colour::WRITTEN), &mut again);
+        rgb_to_i420(&i420_to_rgb(&frame, ColorSpace::WRITTEN), &mut again);
         for (a, b) in frame.u.iter().zip(&again.u).chain(frame.v.iter().zip(&again.v)) {
             assert!(a.abs_diff(*b) <= 1);
         }

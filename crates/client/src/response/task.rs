@@ -1,45 +1,39 @@
-//! A task object (spec 2.5), as it is answered.
+//! Task objects (spec 2.5).
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ApiError, error::readable, find_id, find_task_id, first_json, text_of, time::milliseconds};
+use super::{ApiError, error::plain_text, find_id, find_task_id, first_json, text_of, time::milliseconds};
 
-/// Where a task stands (spec 3).
+/// A task's status (spec 3).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Accepted, not begun.
+    /// Accepted, not started.
     Queued,
-    /// At work.
+    /// Running.
     InProgress,
-    /// The video is there.
+    /// Finished with a video.
     Completed,
-    /// There will be no video.
+    /// Finished without a video.
     Failed,
-    /// A word that the contract does not know, as it came; empty when there was none.
+    /// A value that the contract does not define, as received; empty when there was none.
     Unknown(String),
 }
 
 impl Status {
-    fn of(value: Option<&Value>) -> Self {
-        let word = value.and_then(text_of).unwrap_or_default();
-        let plain = word.to_ascii_lowercase().replace(['-', ' '], "_");
-        match plain.as_str() {
+    fn parse(value: Option<&Value>) -> Self {
+        let text = value.and_then(text_of).unwrap_or_default();
+        let normalized = text.to_ascii_lowercase().replace(['-', ' '], "_");
+        match normalized.as_str() {
             "queued" => Self::Queued,
             "in_progress" => Self::InProgress,
             "completed" => Self::Completed,
             "failed" => Self::Failed,
-            _ => Self::Unknown(word),
+            _ => Self::Unknown(text),
         }
-    }
-
-    /// Whether no further poll will change it.
-    #[must_use]
-    pub fn has_ended(&self) -> bool {
-        matches!(self, Self::Completed | Self::Failed)
     }
 }
 
@@ -50,8 +44,8 @@ impl fmt::Display for Status {
             Self::InProgress => "in_progress",
             Self::Completed => "completed",
             Self::Failed => "failed",
-            Self::Unknown(word) if word.is_empty() => "unknown",
-            Self::Unknown(word) => word,
+            Self::Unknown(text) if text.is_empty() => "unknown",
+            Self::Unknown(text) => text,
         })
     }
 }
@@ -59,52 +53,51 @@ impl fmt::Display for Status {
 /// Why a task failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskFailure {
-    /// For people; may be empty.
+    /// The message for people; may be empty.
     pub message: String,
-    /// For programs, where the service gave one.
+    /// The machine-readable code.
     pub code: Option<String>,
 }
 
-/// A task as the service answered it, brought into one form.
+/// A task object, normalized.
 ///
-/// A service may contradict itself, say complete without an address or with an error: nothing is smoothed over here, and
-/// the reader decides what counts as done.
+/// Contradictions, such as `completed` without a URL or with an error, are kept: the caller decides what they mean.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TaskAnswer {
-    /// The task's id: that of the answer, or, where a poll's answer holds none, the one that was asked for.
+pub struct TaskResponse {
+    /// The task's id: the one in the response, or the polled one when the response has none.
     pub id: String,
-    /// Where it stands.
+    /// The status.
     pub status: Status,
     /// Percent, 0 to 100.
     pub progress: Option<u8>,
     /// The model that runs it.
     pub model: Option<String>,
-    /// When it was accepted, in milliseconds since the epoch, whatever unit came.
+    /// When it was accepted, in milliseconds since the Unix epoch, whatever unit was received.
     pub created_at_ms: Option<i64>,
-    /// When it was finished.
+    /// When it finished, in the same unit.
     pub completed_at_ms: Option<i64>,
-    /// When the task and its file go away.
+    /// When the task and its file are deleted, in the same unit.
     pub expires_at_ms: Option<i64>,
-    /// Where the video is: `metadata.url`, or `url` as gateways send it. As it came; it may be relative.
+    /// URL of the video: `metadata.url`, or `url` as gateways send it. As received; may be relative.
     pub url: Option<String>,
-    /// Where the last frame is: `metadata.last_frame_url`.
+    /// URL of the last frame: `metadata.last_frame_url`.
     pub last_frame_url: Option<String>,
     /// Dimensions, `<width>x<height>`.
     pub size: Option<String>,
     /// Length in seconds, as text.
     pub seconds: Option<String>,
-    /// Why it failed; may come with any status.
+    /// Why it failed; may be present with any status.
     pub error: Option<TaskFailure>,
-    /// The body as it came, for the ledger; the key is blotted out.
+    /// The body as received, for the ledger; the key is redacted.
     pub raw: String,
 }
 
-impl TaskAnswer {
-    /// Reads a body. `asked` is the id that was polled for.
+impl TaskResponse {
+    /// Decodes a body. `polled_id` is the id of the poll that it answers.
     ///
     /// # Errors
-    /// Why the body is no task: it holds no id and none was asked for, or it is not about a task at all.
-    pub fn decode(body: &str, asked: Option<&str>) -> Result<Self, String> {
+    /// The body is not a task: it contains no id and none was polled, or nothing that belongs to a task.
+    pub fn decode(body: &str, polled_id: Option<&str>) -> Result<Self, String> {
         let value = first_json(body.trim_start_matches('\u{feff}').trim_start());
         let task = value.as_ref().and_then(|value| task_object(value, 0));
         let found = task
@@ -112,29 +105,29 @@ impl TaskAnswer {
             .and_then(|task| find_id::in_value(&task, 0))
             .or_else(|| find_task_id(body));
         let empty = Map::new();
-        let (id, task) = match (asked, found, task) {
-            // A poll knows what it asked for; a body that says nothing of a task is no news of it.
-            (Some(asked), found, Some(task)) if found.is_some() || task.contains_key("status") => {
-                (asked.to_owned(), task)
+        let (id, task) = match (polled_id, found, task) {
+            // A poll knows the id; a body without any member of a task is not a response to it.
+            (Some(polled_id), found, Some(task)) if found.is_some() || task.contains_key("status") => {
+                (polled_id.to_owned(), task)
             }
             (None, Some(found), task) => (found, task.unwrap_or(&empty)),
             _ => {
-                let said = ApiError::decode(body).map_or_else(|| readable(body), |error| error.to_string());
-                return Err(format!("the answer holds no task: {said}"));
+                let text = ApiError::decode(body).map_or_else(|| plain_text(body), |error| error.to_string());
+                return Err(format!("the response contains no task: {text}"));
             }
         };
-        Ok(Self::of(id, task, body))
+        Ok(Self::from_object(id, task, body))
     }
 
-    fn of(id: String, task: &Map<String, Value>, body: &str) -> Self {
+    fn from_object(id: String, task: &Map<String, Value>, body: &str) -> Self {
         let metadata = task.get("metadata").and_then(Value::as_object);
         let in_metadata = |name: &str| metadata.and_then(|metadata| metadata.get(name));
         let text = |name: &str| task.get(name).and_then(text_of);
         let time = |name: &str| task.get(name).and_then(milliseconds);
-        let address = |value: Option<&Value>| {
+        let url = |value: Option<&Value>| {
             value.and_then(Value::as_str).map(str::trim).filter(|url| !url.is_empty()).map(str::to_owned)
         };
-        let status = Status::of(task.get("status"));
+        let status = Status::parse(task.get("status"));
         let error = failure(task, &status);
         Self {
             id,
@@ -143,9 +136,8 @@ impl TaskAnswer {
             created_at_ms: time("created_at"),
             completed_at_ms: time("completed_at"),
             expires_at_ms: time("expires_at"),
-            url: address(in_metadata("url")).or_else(|| address(task.get("url"))),
-            last_frame_url: address(in_metadata("last_frame_url"))
-                .or_else(|| address(task.get("last_frame_url"))),
+            url: url(in_metadata("url")).or_else(|| url(task.get("url"))),
+            last_frame_url: url(in_metadata("last_frame_url")).or_else(|| url(task.get("last_frame_url"))),
             size: text("size"),
             seconds: text("seconds"),
             status,
@@ -155,10 +147,10 @@ impl TaskAnswer {
     }
 }
 
-/// What a task comes wrapped in.
+/// The members that gateways wrap a task in.
 const WRAPPERS: [&str; 4] = ["data", "task", "video", "result"];
 
-/// The object that is the task: the value itself, or what it wraps.
+/// The task object: the value itself, or an object that it wraps.
 fn task_object(value: &Value, depth: usize) -> Option<&Map<String, Value>> {
     if depth > 4 {
         return None;
@@ -186,8 +178,8 @@ fn wraps_a_task(object: &Map<String, Value>) -> bool {
 }
 
 fn failure(task: &Map<String, Value>, status: &Status) -> Option<TaskFailure> {
-    let said = task.get("error").map(|error| ApiError::of_value(error, 0)).unwrap_or_default();
-    let mut failure = TaskFailure { message: said.message, code: said.code };
+    let error = task.get("error").map(|error| ApiError::from_value(error, 0)).unwrap_or_default();
+    let mut failure = TaskFailure { message: error.message, code: error.code };
     if failure.message.is_empty() && failure.code.is_none() {
         if *status != Status::Failed {
             return None;

@@ -1,52 +1,52 @@
-//! Sound as plain samples: decoded from a movie, brought to another rate or channel count, trimmed and faded.
+//! PCM audio: decoding, resampling, channel conversion, trimming and fades.
 
 use std::io::Write as _;
 use std::time::Duration;
 
-use crate::aac::{self, SoundDecoder};
+use crate::aac::{self, AudioDecoder};
 use crate::mp4::Movie;
 use crate::probe::{aac_config, coding_name, describe};
 use crate::rate::{greatest_common_divisor, rescale};
-use crate::{MediaError, Tools, wav};
+use crate::{Ffmpeg, MediaError, wav};
 
-/// The most sound that is held at once, in samples of all channels together: 46 minutes of 48 kHz stereo.
-const MOST_SAMPLES: usize = 1 << 28;
+/// Bound on a buffer, in samples of all channels together: 46 minutes of 48 kHz stereo.
+const MAX_SAMPLES: usize = 1 << 28;
 
-/// The highest rate that sound here comes at, for bounds.
-const HIGHEST_RATE: u64 = 96_000;
+/// The highest sample rate, for bounds (Hz).
+const MAX_SAMPLE_RATE: u64 = 96_000;
 
-/// Decoded sound.
+/// Decoded audio.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sound {
-    /// Samples a second and channel.
+pub struct AudioBuffer {
+    /// Samples per second and channel.
     pub sample_rate: u32,
     /// Channels.
     pub channels: u16,
-    /// Interleaved, in -1..=1.
+    /// Interleaved samples in -1..=1.
     pub samples: Vec<f32>,
 }
 
-/// What sound is wanted as.
+/// Output format and bound of [`decode_audio`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SoundSpec {
-    /// Samples a second and channel.
+pub struct AudioDecodeSpec {
+    /// Samples per second and channel.
     pub sample_rate: u32,
     /// 1 or 2.
     pub channels: u16,
-    /// The longest sound that is taken.
-    pub longest: Duration,
+    /// Longer audio is refused.
+    pub max_duration: Duration,
 }
 
-/// Decodes the sound of a file in memory: WAV and AAC in MP4 natively, all else with ffmpeg where `tools` has it. A movie's
-/// pictures are ignored.
+/// Decodes the audio of a file in memory: WAV and AAC in MP4 natively, other formats with ffmpeg if it is available. Video tracks
+/// are ignored.
 ///
 /// # Errors
 /// [`MediaError::NeedsFfmpeg`] for other codings without ffmpeg, [`MediaError::NotMedia`] for what has no sound,
-/// [`MediaError::TooLarge`] for more than `spec.longest`, [`MediaError::Damaged`] for what cannot be decoded.
-pub fn decode_sound(bytes: &[u8], tools: &Tools, spec: SoundSpec) -> Result<Sound, MediaError> {
+/// [`MediaError::TooLarge`] for more than `spec.max_duration`, [`MediaError::Damaged`] for what cannot be decoded.
+pub fn decode_audio(bytes: &[u8], ffmpeg: &Ffmpeg, spec: AudioDecodeSpec) -> Result<AudioBuffer, MediaError> {
     let longer = || MediaError::TooLarge {
         what: "the sound".to_owned(),
-        limit: format!("{} s", spec.longest.as_secs()),
+        limit: format!("{} s", spec.max_duration.as_secs()),
     };
     let native = if wav::is_wav(bytes) {
         wav::decode(bytes)
@@ -55,28 +55,29 @@ pub fn decode_sound(bytes: &[u8], tools: &Tools, spec: SoundSpec) -> Result<Soun
             // The index is checked before anything is decoded: a small file may claim hours.
             let duration = describe(&movie)?.audio.map_or(Duration::ZERO, |audio| audio.duration);
             let packets = movie.audio.as_ref().map_or(0, |track| track.samples.len() as u64);
-            let most_packets = spec.longest.as_secs() * HIGHEST_RATE / u64::from(aac::FRAME) + 8;
-            if duration > spec.longest || packets > most_packets {
+            let most_packets = spec.max_duration.as_secs() * MAX_SAMPLE_RATE / u64::from(aac::FRAME) + 8;
+            if duration > spec.max_duration || packets > most_packets {
                 return Err(longer());
             }
-            Sound::of(&mut movie)?.ok_or_else(|| MediaError::NotMedia("it has no sound".to_owned()))
+            AudioBuffer::from_movie(&mut movie)?
+                .ok_or_else(|| MediaError::NotMedia("it has no sound".to_owned()))
         })
     } else {
         Err(MediaError::needs("this kind of sound"))
     };
     let sound = match native {
-        Err(MediaError::NeedsFfmpeg { .. }) if tools.ffmpeg.is_some() => {
+        Err(MediaError::NeedsFfmpeg { .. }) if ffmpeg.ffmpeg.is_some() => {
             let mut file =
                 tempfile::NamedTempFile::new().map_err(MediaError::io("cannot make a temporary file"))?;
             file.write_all(bytes).map_err(MediaError::io("cannot write a temporary file"))?;
             // A little more than is taken, so that too long is seen to be too long.
-            let end = spec.longest + Duration::from_secs(1);
-            tools.sound_until(file.path(), spec.sample_rate, spec.channels, Some(end))?
+            let end = spec.max_duration + Duration::from_secs(1);
+            ffmpeg.audio_until(file.path(), spec.sample_rate, spec.channels, Some(end))?
         }
         native => native?,
     };
     let frames = sound.samples.len() as u64 / u64::from(sound.channels.max(1));
-    if frames > spec.longest.as_secs().saturating_mul(u64::from(sound.sample_rate)) {
+    if frames > spec.max_duration.as_secs().saturating_mul(u64::from(sound.sample_rate)) {
         return Err(longer());
     }
     if frames == 0 {
@@ -85,23 +86,23 @@ pub fn decode_sound(bytes: &[u8], tools: &Tools, spec: SoundSpec) -> Result<Soun
     Ok(sound.converted(spec.sample_rate, spec.channels))
 }
 
-/// The set-up of a sound track that can be decoded here.
-pub(crate) fn decoder(movie: &Movie) -> Result<Option<SoundDecoder>, MediaError> {
+/// The decoder of an audio track that can be decoded natively.
+pub(crate) fn decoder(movie: &Movie) -> Result<Option<AudioDecoder>, MediaError> {
     let Some(track) = &movie.audio else { return Ok(None) };
     match aac_config(track) {
         Some(config) if config.object_type == 0x40 && track.one_entry => {
-            SoundDecoder::new(&config.specific).map(Some)
+            AudioDecoder::new(&config.specific).map(Some)
         }
         _ => Err(MediaError::needs(format!("{} sound", coding_name(track.coding())))),
     }
 }
 
-impl Sound {
-    /// What is presented of a movie's sound; `None` when it has none.
+impl AudioBuffer {
+    /// The presented part of a movie's audio track; `None` when there is no track.
     ///
     /// # Errors
     /// [`MediaError::NeedsFfmpeg`] for anything but AAC.
-    pub(crate) fn of(movie: &mut Movie) -> Result<Option<Self>, MediaError> {
+    pub(crate) fn from_movie(movie: &mut Movie) -> Result<Option<Self>, MediaError> {
         let Some(mut decoder) = decoder(movie)? else { return Ok(None) };
         let Some(track) = movie.audio.take() else { return Ok(None) };
         let mut media = Self::default();
@@ -120,7 +121,7 @@ impl Sound {
             if (pcm.sample_rate, pcm.channels) != (media.sample_rate, media.channels) {
                 return Err(MediaError::needs("sound that changes its rate or its channels on the way"));
             }
-            if media.samples.len() + pcm.samples.len() > MOST_SAMPLES {
+            if media.samples.len() + pcm.samples.len() > MAX_SAMPLES {
                 return Err(too_long());
             }
             media.samples.extend_from_slice(&pcm.samples);
@@ -135,7 +136,7 @@ impl Sound {
             let length = usize::try_from(ticks(edit.length)).map_err(|_| too_long())?;
             let length = length.saturating_mul(usize::from(media.channels));
             let end = presented.samples.len().saturating_add(length);
-            if end > MOST_SAMPLES {
+            if end > MAX_SAMPLES {
                 return Err(too_long());
             }
             if let Some(start) = edit.media {
@@ -149,7 +150,7 @@ impl Sound {
         Ok(Some(presented))
     }
 
-    /// The same sound at another rate and with one or two channels.
+    /// Converts the sample rate, and to one or two channels.
     pub(crate) fn converted(self, sample_rate: u32, channels: u16) -> Self {
         self.with_channels(channels).resampled(sample_rate)
     }
@@ -175,7 +176,7 @@ impl Sound {
         Self { channels, samples, ..self }
     }
 
-    /// Band-limited resampling: a windowed sinc, one table of weights for each position between two samples.
+    /// Band-limited resampling: a windowed-sinc polyphase filter.
     fn resampled(self, sample_rate: u32) -> Self {
         if self.sample_rate == sample_rate || self.samples.is_empty() {
             return Self { sample_rate, ..self };
@@ -201,9 +202,9 @@ impl Sound {
         }
         let channels = usize::from(self.channels);
         let frames = self.samples.len() / channels;
-        let wanted = (frames as u64 * up).div_ceil(down);
-        let mut samples = Vec::with_capacity(wanted as usize * channels);
-        for n in 0..wanted {
+        let output_frames = (frames as u64 * up).div_ceil(down);
+        let mut samples = Vec::with_capacity(output_frames as usize * channels);
+        for n in 0..output_frames {
             let position = n * down;
             let base = (position / up) as i64;
             let phase = ((position % up) * phases as u64 / up) as usize;
@@ -211,8 +212,8 @@ impl Sound {
             for channel in 0..channels {
                 let mut sum = 0.0;
                 for (tap, weight) in row.iter().enumerate() {
-                    let at = (base + tap as i64 - (reach - 1)).clamp(0, frames as i64 - 1) as usize;
-                    sum += self.samples[at * channels + channel] * weight;
+                    let index = (base + tap as i64 - (reach - 1)).clamp(0, frames as i64 - 1) as usize;
+                    sum += self.samples[index * channels + channel] * weight;
                 }
                 samples.push(sum);
             }
@@ -220,8 +221,8 @@ impl Sound {
         Self { sample_rate, samples, ..self }
     }
 
-    /// Cuts or fills up with silence to so many sample frames, and fades both ends of what was there.
-    pub(crate) fn fitted(mut self, frames: usize, fade: usize) -> Vec<f32> {
+    /// Truncates or pads with silence to `frames` sample frames, and fades both ends of the original.
+    pub(crate) fn fit(mut self, frames: usize, fade: usize) -> Vec<f32> {
         let channels = usize::from(self.channels.max(1));
         self.samples.truncate(frames * channels);
         let there = self.samples.len() / channels;
@@ -255,7 +256,7 @@ fn too_long() -> MediaError {
 mod tests {
     use super::*;
 
-    fn sine(sample_rate: u32, channels: u16, seconds: f32) -> Sound {
+    fn sine(sample_rate: u32, channels: u16, seconds: f32) -> AudioBuffer {
         let frames = (sample_rate as f32 * seconds) as usize;
         let samples = (0..frames)
             .flat_map(|i| {
@@ -263,11 +264,11 @@ mod tests {
                 std::iter::repeat_n(value, usize::from(channels))
             })
             .collect();
-        Sound { sample_rate, channels, samples }
+        AudioBuffer { sample_rate, channels, samples }
     }
 
     #[test]
-    fn resampling_keeps_pitch_and_level() {
+    fn resample_keeps_pitch_and_level() {
         for (from, to) in [(44_100, 48_000), (48_000, 44_100), (22_050, 48_000), (48_000, 16_000)] {
             let resampled = sine(from, 1, 0.5).converted(to, 1);
             let wanted = sine(to, 1, 0.5);
@@ -283,19 +284,19 @@ mod tests {
     }
 
     #[test]
-    fn channels_are_folded_and_spread() {
+    fn convert_channels_mixes_down_and_duplicates() {
         let stereo = sine(8000, 1, 0.1).converted(8000, 2);
         assert_eq!(stereo.samples[200].to_bits(), stereo.samples[201].to_bits());
-        let six = Sound { sample_rate: 8000, channels: 6, samples: vec![0.5; 60] };
+        let six = AudioBuffer { sample_rate: 8000, channels: 6, samples: vec![0.5; 60] };
         let folded = six.converted(8000, 2);
         assert_eq!(folded.samples.len(), 20);
         assert!(folded.samples.iter().all(|s| (s - 0.5).abs() < 1e-6));
     }
 
     #[test]
-    fn fitting_pads_and_fades() {
-        let sound = Sound { sample_rate: 8000, channels: 1, samples: vec![1.0; 100] };
-        let fitted = sound.fitted(150, 10);
+    fn fit_pads_and_fades() {
+        let sound = AudioBuffer { sample_rate: 8000, channels: 1, samples: vec![1.0; 100] };
+        let fitted = sound.fit(150, 10);
         assert_eq!(fitted.len(), 150);
         assert!(fitted[0] < 0.1 && fitted[99] < 0.1);
         assert_eq!((fitted[50], fitted[120]), (1.0, 0.0));

@@ -1,0 +1,39 @@
+//! Lenient decoding of responses: unknown status values, seconds or milliseconds, missing, nested and premature fields, HTML.
+//!
+//! Every accepted form is normalized to one type, and the body is kept as received. Nothing here panics. Invariant: a task id
+//! that is in a body is found, because an id that is missed is a task that is paid for and unknown.
+
+mod error;
+mod find_id;
+mod task;
+mod time;
+
+pub use error::ApiError;
+pub(crate) use error::plain_text;
+pub use find_id::find_task_id;
+pub use task::{Status, TaskFailure, TaskResponse};
+pub(crate) use time::retry_after;
+
+use serde_json::Value;
+
+/// JSON responses are read up to this many bytes.
+pub const MAX_RESPONSE_BYTES: usize = 1024 * 1024;
+
+/// The first JSON value in a text, ignoring what follows it.
+fn first_json(text: &str) -> Option<Value> {
+    serde_json::Deserializer::from_str(text).into_iter::<Value>().next()?.ok()
+}
+
+/// Whether a text begins with a JSON value.
+pub(crate) fn is_json(text: &str) -> bool {
+    first_json(text.trim_start()).is_some()
+}
+
+/// A string or a number as text; `None` for an empty string and other types.
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
