@@ -1,5 +1,5 @@
-//! From any bytes to a plan or a report. Parts after zero bytes are the files that the workflow may name and what the caller gives:
-//! an included file, a table, a file of parameters, a parameter, an axis.
+//! Fuzz target: compiles arbitrary bytes to a plan or a report. The input is split at zero bytes: the workflow, an included file, a CSV table,
+//! a parameter file, a parameter, an axis.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ static CONTRACT: LazyLock<&'static Contract> = LazyLock::new(Contract::embedded)
 
 fuzz_target!(|bytes: &[u8]| {
     let mut parts = bytes.split(|byte| *byte == 0);
-    // The first part as it came: what is no UTF-8 is to be refused, not mended.
+    // Not converted: invalid UTF-8 has to be rejected.
     let file = parts.next().unwrap_or_default();
     let mut text = || parts.next().map(|part| String::from_utf8_lossy(part).into_owned());
     let (included, table, values, param, axis) = (text(), text(), text(), text(), text());
@@ -29,21 +29,21 @@ fuzz_target!(|bytes: &[u8]| {
         picks: [("lamp".to_owned(), 2)].into(),
         allow_outside: false,
     };
-    let checked = check(file, "any.yaml", &files, &options, &CONTRACT);
-    let shown = checked.report.render(true);
-    for record in checked.report.to_json() {
+    let outcome = check(file, "any.yaml", &files, &options, &CONTRACT);
+    let rendered = outcome.report.render(true);
+    for record in outcome.report.to_json() {
         assert!(record.line > 0 && record.column > 0 && !record.message.is_empty());
     }
-    match &checked.plan {
-        None => assert!(checked.report.errors() > 0 && !shown.is_empty()),
-        Some(plan) => holds_together(plan),
+    match &outcome.plan {
+        None => assert!(outcome.report.errors() > 0 && !rendered.is_empty()),
+        Some(plan) => assert_consistent(plan),
     }
 });
 
-/// Each node is found under its name, and what comes before it has the longer way to go.
-fn holds_together(plan: &Plan) {
+/// Nodes are found by their names, and a predecessor's rank is not less than the node's.
+fn assert_consistent(plan: &Plan) {
     for (ix, node) in plan.nodes().take(1_000) {
         assert_eq!(plan.find(&node.name), Some(ix));
-        assert!(plan.predecessors(ix).iter().all(|before| plan.rank(*before) >= plan.rank(ix)));
+        assert!(plan.predecessors(ix).iter().all(|predecessor| plan.rank(*predecessor) >= plan.rank(ix)));
     }
 }
