@@ -28,7 +28,7 @@ const TASK: &str = "task.json";
 const OUTPUT: &str = "output.mp4";
 
 /// How often the caller is asked whether to go on.
-const ASK_EVERY: Duration = Duration::from_millis(100);
+const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// How long the last lines are waited for when the program has ended.
 const LAST_LINES: Duration = Duration::from_millis(500);
 /// Longer lines are cut.
@@ -102,10 +102,10 @@ impl Command {
             spawn("renderer-stdin", move || drop(stdin.write_all(task.as_bytes())))?;
         }
         if let Some(stdout) = child.stdout.take() {
-            listen("renderer-stdout", stdout, sender.clone(), |line| Said::parse(&line))?;
+            spawn_reader("renderer-stdout", stdout, sender.clone(), |line| ProgramOutput::parse(&line))?;
         }
         if let Some(stderr) = child.stderr.take() {
-            listen("renderer-stderr", stderr, sender, |line| Some(Said::Log(line)))?;
+            spawn_reader("renderer-stderr", stderr, sender, |line| Some(ProgramOutput::Log(line)))?;
         }
         Ok(Running { child, lines })
     }
@@ -119,7 +119,7 @@ impl Renderer for Command {
     ) -> Result<Rendering, RenderError> {
         let folder = private_folder(&self.working).map_err(|error| broken("a folder to work in", &error))?;
         let task =
-            lay_out(job, folder.path()).map_err(|error| broken("the files for the program", &error))?;
+            write_inputs(job, folder.path()).map_err(|error| broken("the files for the program", &error))?;
         let mut running =
             self.start(folder.path(), &task).map_err(|error| broken("the program's start", &error))?;
         let end = Instant::now() + self.time_limit;
@@ -128,13 +128,13 @@ impl Renderer for Command {
         let mut message = None;
         let mut log = String::new();
         let status = loop {
-            let said = running.lines.recv_timeout(ASK_EVERY);
+            let said = running.lines.recv_timeout(CANCEL_CHECK_INTERVAL);
             match said {
-                Ok(Said::Percent(percent)) => {
+                Ok(ProgramOutput::Percent(percent)) => {
                     done = done.max((u64::from(frames_total) * u64::from(percent) / 100) as u32);
                 }
-                Ok(Said::Message(text)) => message = Some(text),
-                Ok(Said::Log(line)) => log = line,
+                Ok(ProgramOutput::Message(text)) => message = Some(text),
+                Ok(ProgramOutput::Log(line)) => log = line,
                 Err(RecvTimeoutError::Timeout) => {}
                 // Both pipes are closed; only the end is left to wait for.
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(Duration::from_millis(5)),
@@ -155,9 +155,9 @@ impl Renderer for Command {
         let last = Instant::now() + LAST_LINES;
         while let Ok(said) = running.lines.recv_timeout(last.saturating_duration_since(Instant::now())) {
             match said {
-                Said::Message(text) => message = Some(text),
-                Said::Log(line) => log = line,
-                Said::Percent(_) => {}
+                ProgramOutput::Message(text) => message = Some(text),
+                ProgramOutput::Log(line) => log = line,
+                ProgramOutput::Percent(_) => {}
             }
         }
         drop(running);
@@ -172,7 +172,7 @@ impl Renderer for Command {
 /// A program at work. Dropping it ends it, with everything that it has started.
 struct Running {
     child: Child,
-    lines: Receiver<Said>,
+    lines: Receiver<ProgramOutput>,
 }
 
 impl Drop for Running {
@@ -190,7 +190,7 @@ impl Drop for Running {
 
 /// A line of a program.
 #[derive(Debug, PartialEq)]
-enum Said {
+enum ProgramOutput {
     /// `progress 37`, `progress 37%` or `37%`.
     Percent(u8),
     /// `message TEXT`: what to tell whoever submitted the task if it fails.
@@ -199,7 +199,7 @@ enum Said {
     Log(String),
 }
 
-impl Said {
+impl ProgramOutput {
     /// Reads a line of standard output; whatever it does not know is no concern of ours.
     fn parse(line: &str) -> Option<Self> {
         let line = line.trim();
@@ -215,11 +215,11 @@ impl Said {
     }
 }
 
-fn listen(
+fn spawn_reader(
     name: &str,
     pipe: impl Read + Send + 'static,
-    sender: SyncSender<Said>,
-    read: impl Fn(String) -> Option<Said> + Send + 'static,
+    sender: SyncSender<ProgramOutput>,
+    read: impl Fn(String) -> Option<ProgramOutput> + Send + 'static,
 ) -> io::Result<()> {
     spawn(name, move || {
         let mut pipe = BufReader::new(pipe);
@@ -241,7 +241,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
 /// What the program is told, in `task.json` and on its standard input.
 #[expect(clippy::struct_excessive_bools, reason = "the wire has that many switches")]
 #[derive(Serialize)]
-struct Told<'a> {
+struct TaskInput<'a> {
     prompt: &'a str,
     width: u32,
     height: u32,
@@ -272,7 +272,7 @@ fn private_folder(working: &Path) -> io::Result<TempDir> {
 }
 
 /// Writes the inputs and the task, and returns the task's text: one line.
-fn lay_out(job: &Job, folder: &Path) -> io::Result<String> {
+fn write_inputs(job: &Job, folder: &Path) -> io::Result<String> {
     let picture = |name: &str, image: &RgbImage| -> io::Result<PathBuf> {
         let path = folder.join(name);
         fs::write(&path, encode_png(image))?;
@@ -302,7 +302,7 @@ fn lay_out(job: &Job, folder: &Path) -> io::Result<String> {
             }
         },
     };
-    let told = Told {
+    let told = TaskInput {
         prompt: &job.prompt,
         width: job.width,
         height: job.height,

@@ -193,14 +193,17 @@ fn floods_and_nonsense_on_the_pipes_do_no_harm() {
 
 #[test]
 fn lines_are_read_as_documented() {
-    assert_eq!(Said::parse("progress 37"), Some(Said::Percent(37)));
-    assert_eq!(Said::parse(" progress 37.9% "), Some(Said::Percent(37)));
-    assert_eq!(Said::parse("37%"), Some(Said::Percent(37)));
-    assert_eq!(Said::parse("-3%"), Some(Said::Percent(0)));
-    assert_eq!(Said::parse("1000%"), Some(Said::Percent(100)));
-    assert_eq!(Said::parse("message  too dark "), Some(Said::Message("too dark".to_owned())));
+    assert_eq!(ProgramOutput::parse("progress 37"), Some(ProgramOutput::Percent(37)));
+    assert_eq!(ProgramOutput::parse(" progress 37.9% "), Some(ProgramOutput::Percent(37)));
+    assert_eq!(ProgramOutput::parse("37%"), Some(ProgramOutput::Percent(37)));
+    assert_eq!(ProgramOutput::parse("-3%"), Some(ProgramOutput::Percent(0)));
+    assert_eq!(ProgramOutput::parse("1000%"), Some(ProgramOutput::Percent(100)));
+    assert_eq!(
+        ProgramOutput::parse("message  too dark "),
+        Some(ProgramOutput::Message("too dark".to_owned()))
+    );
     for other in ["", "37", "progress", "progress soon", "NaN%", "loading model: 37 of 90"] {
-        assert_eq!(Said::parse(other), None, "{other}");
+        assert_eq!(ProgramOutput::parse(other), None, "{other}");
     }
 }
 

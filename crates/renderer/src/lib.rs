@@ -34,7 +34,7 @@ pub struct Job {
     pub first_frame: Option<RgbImage>,
     /// The picture the video lands on (spec 2.3 `last_frame`).
     pub last_frame: Option<RgbImage>,
-    /// Pictures whose colours set palette and light (spec 2.3 `reference_image`).
+    /// Pictures whose colors set palette and light (spec 2.3 `reference_image`).
     pub references: Vec<RgbImage>,
     /// The files of reference videos (spec 2.3 `reference_video`); their first and last pictures are among `references`.
     pub reference_videos: Vec<PathBuf>,

@@ -21,11 +21,13 @@ pub(super) fn problems(root: &Path) -> Result<Vec<String>, String> {
     }
     let rules = Contract::embedded().rules().flat_map(|(_, rules)| rules);
     let unknown = rules.filter(|rule| {
-        let number = rule.section.split(' ').next().unwrap_or_default();
+        let number = rule.spec_section.split(' ').next().unwrap_or_default();
         !sections.contains(number)
     });
     problems.extend(
-        unknown.map(|rule| format!("openapi.yaml: rule {}: {PAGE} has no section {}", rule.id, rule.section)),
+        unknown.map(|rule| {
+            format!("openapi.yaml: rule {}: {PAGE} has no section {}", rule.id, rule.spec_section)
+        }),
     );
     Ok(problems)
 }

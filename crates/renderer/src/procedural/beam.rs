@@ -1,22 +1,27 @@
 //! The beam of the lamp in the air: two narrow cones of light, summed along every line of sight.
 
 use super::canvas::Canvas;
+use super::frame_context::FrameContext;
 use super::lighthouse::{LAMP, Lighthouse};
-use super::maths::{Colour, decay, lerp, mix, smooth};
-use super::moment::Moment;
+use super::math::{Color, decay, lerp, mix, smooth};
 
 /// Pixels between points where the air's light is summed.
 const STEP: usize = 4;
 
 /// Adds the beams of `lighthouse` to the picture.
-pub(crate) fn draw(lighthouse: &Lighthouse, moment: &Moment<'_>, canvas: &mut Canvas, cells: &mut Vec<f32>) {
-    let strength = lighthouse.lamp(moment.progress) * lighthouse.power;
+pub(crate) fn draw(
+    lighthouse: &Lighthouse,
+    context: &FrameContext<'_>,
+    canvas: &mut Canvas,
+    cells: &mut Vec<f32>,
+) {
+    let strength = lighthouse.lamp(context.progress) * lighthouse.power;
     if strength < 0.03 {
         return;
     }
-    let view = moment.view;
+    let view = context.view;
     let lamp = [lighthouse.foot[0], lighthouse.foot[1], lighthouse.foot[2] + LAMP];
-    let bearing = lighthouse.bearing(moment.time);
+    let bearing = lighthouse.bearing(context.time);
     let axis = [bearing.sin(), bearing.cos(), -0.012];
     let (columns, rows) = (canvas.width / STEP + 2, canvas.height / STEP + 2);
     cells.clear();
@@ -31,8 +36,8 @@ pub(crate) fn draw(lighthouse: &Lighthouse, moment: &Moment<'_>, canvas: &mut Ca
         }
     }
     // Thicker air shows more of it.
-    let air = (0.5 + moment.light.air.haze * 1500.0 + moment.light.air.mist * 300.0).min(1.5);
-    let tint = mix(Colour::new(1.0, 0.9, 0.66), Colour::grey(1.0), 0.1) * (strength * air * 0.85);
+    let air = (0.5 + context.light.air.haze * 1500.0 + context.light.air.mist * 300.0).min(1.5);
+    let tint = mix(Color::new(1.0, 0.9, 0.66), Color::grey(1.0), 0.1) * (strength * air * 0.85);
     let inverse = 1.0 / STEP as f32;
     for x in 0..canvas.width {
         let left = x / STEP;

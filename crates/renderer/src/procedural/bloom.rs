@@ -1,7 +1,7 @@
 //! Light that spills around bright things, as it does in a lens: sun, windows, lamps.
 
 use super::canvas::Canvas;
-use super::maths::{Colour, mix};
+use super::math::{Color, mix};
 
 /// Pixels per cell of the coarse picture that is blurred.
 const CELL: usize = 6;
@@ -9,8 +9,8 @@ const CELL: usize = 6;
 /// Buffers kept between frames.
 #[derive(Default)]
 pub(crate) struct Bloom {
-    cells: Vec<Colour>,
-    spare: Vec<Colour>,
+    cells: Vec<Color>,
+    spare: Vec<Color>,
     rows: usize,
 }
 
@@ -20,7 +20,7 @@ impl Bloom {
         let (columns, rows) = (canvas.width.div_ceil(CELL), canvas.height.div_ceil(CELL));
         self.rows = rows;
         self.cells.clear();
-        self.cells.resize(columns * rows, Colour::BLACK);
+        self.cells.resize(columns * rows, Color::BLACK);
         // Every other column tells as much as all of them.
         let weight = 2.0 / (CELL * CELL) as f32;
         for x in (0..canvas.width).step_by(2) {
@@ -35,7 +35,7 @@ impl Bloom {
                 }
             }
         }
-        if self.cells.iter().all(|cell| *cell == Colour::BLACK) {
+        if self.cells.iter().all(|cell| *cell == Color::BLACK) {
             self.cells.clear();
             return;
         }
@@ -46,22 +46,22 @@ impl Bloom {
 
     /// What is gathered around picture column `x`, cell by cell, times `strength`; empty when there is nothing. One entry
     /// more than there are cells, so that the last has a neighbour.
-    pub(crate) fn column(&self, x: usize, strength: f32, into: &mut Vec<Colour>) {
+    pub(crate) fn column(&self, x: usize, strength: f32, into: &mut Vec<Color>) {
         into.clear();
         if self.cells.is_empty() {
             return;
         }
         let columns = self.cells.len() / self.rows;
-        let (left, share) = Self::place(x, columns);
+        let (left, share) = Self::cell_at(x, columns);
         let right = (left + 1).min(columns - 1);
         let pair = |r: usize| (self.cells[left * self.rows + r], self.cells[right * self.rows + r]);
         into.extend((0..self.rows).map(pair).map(|(left, right)| mix(left, right, share) * strength));
-        into.push(into.last().copied().unwrap_or(Colour::BLACK));
+        into.push(into.last().copied().unwrap_or(Color::BLACK));
     }
 
     /// The cell before a picture position, of `count`, and how far it is on the way to the next.
-    pub(crate) fn place(at: usize, count: usize) -> (usize, f32) {
-        let v = ((at as f32 + 0.5) / CELL as f32 - 0.5).clamp(0.0, (count as f32 - 1.001).max(0.0));
+    pub(crate) fn cell_at(position: usize, count: usize) -> (usize, f32) {
+        let v = ((position as f32 + 0.5) / CELL as f32 - 0.5).clamp(0.0, (count as f32 - 1.001).max(0.0));
         (v as usize, v - v.floor())
     }
 
@@ -78,10 +78,10 @@ impl Bloom {
             [(1, rows, rows, columns), (rows, columns, 1, rows)]
         {
             self.spare.clear();
-            self.spare.resize(self.cells.len(), Colour::BLACK);
+            self.spare.resize(self.cells.len(), Color::BLACK);
             for line in 0..across {
                 let at = |i: usize| line * across_stride + i.min(along - 1) * from_stride;
-                let mut sum = Colour::BLACK;
+                let mut sum = Color::BLACK;
                 for i in 0..=2 * REACH {
                     sum += self.cells[at(i.saturating_sub(REACH))];
                 }

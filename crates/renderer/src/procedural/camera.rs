@@ -2,7 +2,7 @@
 
 use std::f32::consts::TAU;
 
-use super::maths::lerp;
+use super::math::lerp;
 
 /// A place to look from.
 #[derive(Clone, Copy, Debug)]

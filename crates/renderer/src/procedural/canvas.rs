@@ -1,6 +1,6 @@
 //! The picture being drawn: linear light and distance, stored column by column, as the scene is marched.
 
-use super::maths::{Colour, mix};
+use super::math::{Color, mix};
 
 /// One frame in the making.
 ///
@@ -9,25 +9,20 @@ pub(crate) struct Canvas {
     pub(crate) width: usize,
     pub(crate) height: usize,
     /// Light per pixel.
-    pub(crate) light: Vec<Colour>,
+    pub(crate) light: Vec<Color>,
     /// Inverse forward distance per pixel in 1/m; 0 is the sky.
     pub(crate) nearness: Vec<f32>,
 }
 
 impl Canvas {
     pub(crate) fn new(width: usize, height: usize) -> Self {
-        Self {
-            width,
-            height,
-            light: vec![Colour::BLACK; width * height],
-            nearness: vec![0.0; width * height],
-        }
+        Self { width, height, light: vec![Color::BLACK; width * height], nearness: vec![0.0; width * height] }
     }
 
     /// Another size; the pixels are those of no picture in particular.
     pub(crate) fn resize(&mut self, width: usize, height: usize) {
         (self.width, self.height) = (width, height);
-        self.light.resize(width * height, Colour::BLACK);
+        self.light.resize(width * height, Color::BLACK);
         self.nearness.resize(width * height, 0.0);
     }
 
@@ -36,14 +31,14 @@ impl Canvas {
         x * self.height + y
     }
 
-    /// Blends `colour` over a pixel.
+    /// Blends `color` over a pixel.
     #[inline]
-    pub(crate) fn over(&mut self, index: usize, colour: Colour, opacity: f32) {
-        self.light[index] = mix(self.light[index], colour, opacity);
+    pub(crate) fn over(&mut self, index: usize, color: Color, opacity: f32) {
+        self.light[index] = mix(self.light[index], color, opacity);
     }
 
     /// Draws a soft round dot of light, added to what is there, hidden by anything nearer.
-    pub(crate) fn glow(&mut self, cx: f32, cy: f32, radius: f32, nearness: f32, light: Colour) {
+    pub(crate) fn glow(&mut self, cx: f32, cy: f32, radius: f32, nearness: f32, light: Color) {
         let radius = radius.clamp(0.6, 400.0);
         let Some((x0, x1)) = clip(cx - radius, cx + radius, self.width) else { return };
         let Some((y0, y1)) = clip(cy - radius, cy + radius, self.height) else { return };
@@ -89,8 +84,8 @@ mod tests {
     fn a_glow_is_hidden_by_what_is_nearer() {
         let mut canvas = Canvas::new(8, 8);
         canvas.nearness[..32].fill(0.5);
-        canvas.glow(4.0, 4.0, 3.0, 0.1, Colour::grey(1.0));
-        assert_eq!(canvas.light[canvas.at(3, 4)], Colour::BLACK);
+        canvas.glow(4.0, 4.0, 3.0, 0.1, Color::grey(1.0));
+        assert_eq!(canvas.light[canvas.at(3, 4)], Color::BLACK);
         assert!(canvas.light[canvas.at(4, 4)].luma() > 0.5);
     }
 }

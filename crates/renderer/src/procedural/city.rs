@@ -1,11 +1,11 @@
 //! The city: streets in a grid, towers with lit windows, traffic. Walls are found exactly, column by column.
 
 use super::canvas::Canvas;
+use super::frame_context::FrameContext;
 use super::light::Light;
-use super::maths::{Colour, floor, fract, lerp, mix, smooth};
-use super::moment::Moment;
-use super::noise::{Dice, hash2, unit2};
-use super::prompt::Look;
+use super::math::{Color, floor, fract, lerp, mix, smooth};
+use super::noise::{Rng, hash2, unit2};
+use super::prompt::Style;
 use super::setting::Setting;
 
 /// Metres from street to street.
@@ -26,15 +26,15 @@ pub(crate) struct City {
     centre: [f32; 2],
     /// The blocks around the camera's way, row by row.
     blocks: Vec<[Body; 2]>,
-    walls: [Colour; 6],
-    glassy: Colour,
-    roof: Colour,
+    walls: [Color; 6],
+    glassy: Color,
+    roof: Color,
     /// What windows without light mirror, by the wall they are in: east, west, north, south.
-    mirrored: [Colour; 4],
+    mirrored: [Color; 4],
 }
 
 /// Blocks kept on each side of the middle.
-const KEPT: i32 = 96;
+const CACHED_BLOCKS: i32 = 96;
 
 /// One body of a building: a box from the ground to `top`.
 #[derive(Clone, Copy, Debug)]
@@ -55,22 +55,22 @@ struct Hit {
 
 impl City {
     pub(crate) fn new(setting: &Setting, light: &Light, seed: u64) -> Self {
-        let mut dice = Dice::new(seed, "city");
+        let mut rng = Rng::new(seed, "city");
         let daylight = light.skylight.luma() + light.sunlight.luma() * 0.4;
         let mirrored = |x: f32, y: f32| light.distance(x, y) * 0.24 + light.zenith * 0.10;
         let mut city = Self {
-            salt: dice.next() as u32,
+            salt: rng.next() as u32,
             lit: lerp(0.02, 0.36, smooth(0.9, 0.12, daylight)),
-            neon: setting.look == Look::Neon,
-            centre: [dice.range(-260.0, 260.0), dice.range(420.0, 800.0)],
+            neon: setting.style == Style::Neon,
+            centre: [rng.range(-260.0, 260.0), rng.range(420.0, 800.0)],
             blocks: Vec::new(),
-            walls: [0x6a_645e, 0x56_5a62, 0x7a_6c5c, 0x4a_4e56, 0x8a_847a, 0x5c_4840].map(Colour::surface),
-            glassy: Colour::surface(0x34_404c),
-            roof: Colour::surface(0x3a_3a3e) * light.on([0.0, 0.0, 1.0], 0.8, 0.9),
+            walls: [0x6a_645e, 0x56_5a62, 0x7a_6c5c, 0x4a_4e56, 0x8a_847a, 0x5c_4840].map(Color::surface),
+            glassy: Color::surface(0x34_404c),
+            roof: Color::surface(0x3a_3a3e) * light.on([0.0, 0.0, 1.0], 0.8, 0.9),
             mirrored: [mirrored(1.0, 0.0), mirrored(-1.0, 0.0), mirrored(0.0, 1.0), mirrored(0.0, -1.0)],
         };
-        city.blocks = (-KEPT..KEPT)
-            .flat_map(|iy| (-KEPT..KEPT).map(move |ix| (ix, iy)))
+        city.blocks = (-CACHED_BLOCKS..CACHED_BLOCKS)
+            .flat_map(|iy| (-CACHED_BLOCKS..CACHED_BLOCKS).map(move |ix| (ix, iy)))
             .map(|(ix, iy)| city.build(ix, iy))
             .collect();
         city
@@ -78,9 +78,9 @@ impl City {
 
     #[inline]
     fn bodies(&self, ix: i32, iy: i32) -> [Body; 2] {
-        let kept = -KEPT..KEPT;
+        let kept = -CACHED_BLOCKS..CACHED_BLOCKS;
         if kept.contains(&ix) && kept.contains(&iy) {
-            self.blocks[((iy + KEPT) * 2 * KEPT + ix + KEPT) as usize]
+            self.blocks[((iy + CACHED_BLOCKS) * 2 * CACHED_BLOCKS + ix + CACHED_BLOCKS) as usize]
         } else {
             self.build(ix, iy)
         }
@@ -112,11 +112,11 @@ impl City {
     }
 
     /// Draws every building that the ground does not hide.
-    pub(crate) fn draw(&self, moment: &Moment<'_>, canvas: &mut Canvas) {
-        let view = moment.view;
+    pub(crate) fn draw(&self, context: &FrameContext<'_>, canvas: &mut Canvas) {
+        let view = context.view;
         for x in 0..canvas.width {
             let d = view.ray(x as f32 + 0.5);
-            let distance = moment.light.distance(d[0], d[1]);
+            let distance = context.light.distance(d[0], d[1]);
             let mut settled = canvas.height;
             self.walk(view.eye, d, |near, far, bodies, ix, iy| {
                 // The highest row that any of the block can reach.
@@ -125,7 +125,7 @@ impl City {
                 if highest < settled as f32 {
                     for (hit, body) in meetings(view.eye, d, bodies).into_iter().flatten() {
                         settled =
-                            self.draw_body(moment, canvas, x, d, distance, settled, (hit, body, ix, iy));
+                            self.draw_body(context, canvas, x, d, distance, settled, (hit, body, ix, iy));
                     }
                 }
                 settled > 0
@@ -161,15 +161,15 @@ impl City {
     #[expect(clippy::too_many_arguments, reason = "one column's state, handed from body to body")]
     fn draw_body(
         &self,
-        moment: &Moment<'_>,
+        context: &FrameContext<'_>,
         canvas: &mut Canvas,
         x: usize,
         d: [f32; 2],
-        distance: Colour,
+        distance: Color,
         settled: usize,
         (hit, body, ix, iy): (Hit, Body, i32, i32),
     ) -> usize {
-        let view = moment.view;
+        let view = context.view;
         let top = view.row(body.top, hit.enter);
         let foot = view.row(0.0, hit.enter);
         let back = view.row(body.top, hit.leave);
@@ -186,12 +186,12 @@ impl City {
                 (at[0] - body.low[0], [0.0, -d[1].signum(), 0.0])
             };
             let width = if hit.meridian { body.high[1] - body.low[1] } else { body.high[0] - body.low[0] };
-            let facade = self.facade(moment.light, ix, iy, outward, hit.enter / view.focal);
+            let facade = self.facade(context.light, ix, iy, outward, hit.enter / view.focal);
             for y in wall_from..wall_to {
                 let z = view.eye[2] + view.rise(y as f32 + 0.5) * hit.enter;
-                let colour = facade.colour(along, width, z, body.top);
-                let veil = moment.light.air.veil(hit.enter, view.eye[2], z);
-                canvas.light[start + y] = mix(colour, distance, veil).with(0.0);
+                let color = facade.color(along, width, z, body.top);
+                let veil = context.light.air.veil(hit.enter, view.eye[2], z);
+                canvas.light[start + y] = mix(color, distance, veil).with(0.0);
                 canvas.nearness[start + y] = near;
             }
             // The roof line, softened.
@@ -210,7 +210,7 @@ impl City {
             let from = to_row(back);
             for y in from..wall_from.min(settled) {
                 let t = (view.eye[2] - body.top) * view.focal / (y as f32 + 0.5 - view.horizon).max(1e-3);
-                let veil = moment.light.air.veil(t, view.eye[2], body.top);
+                let veil = context.light.air.veil(t, view.eye[2], body.top);
                 canvas.light[start + y] = mix(roof, distance, veil).with(0.0);
                 canvas.nearness[start + y] = 1.0 / t.clamp(hit.enter, hit.leave);
             }
@@ -228,10 +228,10 @@ impl City {
             [x, _, _] if x < 0.0 => 1,
             [_, y, _] => 2 + usize::from(y < 0.0),
         };
-        let warm = Colour::new(1.5, 0.98, 0.48);
-        let cool = Colour::new(0.95, 1.12, 1.25);
+        let warm = Color::new(1.5, 0.98, 0.48);
+        let cool = Color::new(0.95, 1.12, 1.25);
         let hue = if self.neon {
-            mix(Colour::new(1.5, 0.25, 1.1), Colour::new(0.2, 1.1, 1.5), own(13).round())
+            mix(Color::new(1.5, 0.25, 1.1), Color::new(0.2, 1.1, 1.5), own(13).round())
         } else {
             mix(warm, cool, smooth(0.62, 0.95, own(13)))
         };
@@ -245,12 +245,12 @@ impl City {
             share: if glassy { [0.90, 0.80] } else { [lerp(0.45, 0.7, own(17)), lerp(0.45, 0.62, own(18))] },
             fine: metres_a_pixel,
             sign: self.neon && own(19) < 0.4,
-            wall_glow: mix(Colour::new(0.13, 0.085, 0.045), hue * 0.08, 0.4) * smooth(0.1, 0.34, self.lit),
+            wall_glow: mix(Color::new(0.13, 0.085, 0.045), hue * 0.08, 0.4) * smooth(0.1, 0.34, self.lit),
         }
     }
 
     /// Street, pavement, lane marks and moving headlights at a ground point.
-    pub(crate) fn street(&self, light: &Light, x: f32, y: f32, t: f32, time: f32) -> Colour {
+    pub(crate) fn street(&self, light: &Light, x: f32, y: f32, t: f32, time: f32) -> Color {
         let (u, v) =
             (fract(x / BLOCK + 0.5) * BLOCK - BLOCK * 0.5, fract(y / BLOCK + 0.5) * BLOCK - BLOCK * 0.5);
         let day = light.on([0.0, 0.0, 1.0], 0.35, 0.55);
@@ -258,9 +258,9 @@ impl City {
         let on_cross = v.abs() < STREET;
         let lane = if on_avenue { u } else { v };
         let pavement = lane.abs() > STREET - 2.2;
-        let mut colour = day * if pavement { Colour::surface(0x4e_4c4a) } else { Colour::surface(0x26_262a) };
+        let mut color = day * if pavement { Color::surface(0x4e_4c4a) } else { Color::surface(0x26_262a) };
         if !pavement && lane.abs() < 0.12 && fract((x + y) / 5.0) < 0.55 && t < 240.0 {
-            colour = day * Colour::surface(0xa8_a498);
+            color = day * Color::surface(0xa8_a498);
         }
         // Pools of lamp light.
         let night = smooth(0.1, 0.4, self.lit);
@@ -269,48 +269,45 @@ impl City {
             0.5,
             (fract((if on_avenue { y } else { x }) / 21.0) * 21.0 - 10.5).hypot(lane.abs() - 5.5),
         );
-        colour += Colour::new(0.26, 0.17, 0.075) * (pool * night * 0.55);
+        color += Color::new(0.26, 0.17, 0.075) * (pool * night * 0.55);
         if on_avenue != on_cross || on_avenue {
-            colour += self.traffic(u, v, x, y, time, on_avenue) * night;
+            color += self.traffic(u, v, x, y, time, on_avenue) * night;
         }
-        colour
+        color
     }
 
-    fn traffic(&self, u: f32, v: f32, x: f32, y: f32, time: f32, on_avenue: bool) -> Colour {
+    fn traffic(&self, u: f32, v: f32, x: f32, y: f32, time: f32, on_avenue: bool) -> Color {
         let (lane, along, street) =
             if on_avenue { (u, y, floor(x / BLOCK + 0.5)) } else { (v, x, floor(y / BLOCK + 0.5) + 991) };
         let side = if lane > 0.0 { 1.0 } else { -1.0 };
         let number = floor(lane.abs() / 2.6);
         if number > 1 {
-            return Colour::BLACK;
+            return Color::BLACK;
         }
         let speed = lerp(8.0, 14.0, unit2(street, number, self.salt ^ 0x4d)) * side;
         let moving = (along - speed * time) / 23.0;
         let cell = floor(moving);
         if unit2(cell, street * 4 + number * 2 + i32::from(side > 0.0), self.salt ^ 0x05) > 0.55 {
-            return Colour::BLACK;
+            return Color::BLACK;
         }
         let place = (moving - cell as f32) * 23.0 - 11.0;
         let across = (lane.abs() - (number as f32 + 0.5) * 2.6).abs();
         let body = smooth(2.6, 1.9, place.abs()) * smooth(1.15, 0.85, across);
         // Towards the camera the lamps are white, away from it red.
-        let (front, hue) = if side > 0.0 {
-            (-2.2, Colour::new(2.4, 0.22, 0.10))
-        } else {
-            (-2.2, Colour::new(2.6, 2.3, 1.8))
-        };
+        let (front, hue) =
+            if side > 0.0 { (-2.2, Color::new(2.4, 0.22, 0.10)) } else { (-2.2, Color::new(2.6, 2.3, 1.8)) };
         let lamp = smooth(0.8, 0.2, ((place - front).powi(2) + (across - 0.7).powi(2) * 2.0).sqrt());
         let spill = smooth(7.0, 0.0, (place - front * 2.0).abs()) * smooth(1.6, 0.2, across) * 0.12;
-        hue * (lamp + spill) - Colour::grey(0.02) * body
+        hue * (lamp + spill) - Color::grey(0.02) * body
     }
 }
 
 /// The pattern of one wall.
 struct Facade {
     salt: u32,
-    wall: Colour,
-    glass: Colour,
-    lamp: Colour,
+    wall: Color,
+    glass: Color,
+    lamp: Color,
     lit: f32,
     /// Metres from window to window, and from floor to floor.
     pitch: [f32; 2],
@@ -319,12 +316,12 @@ struct Facade {
     /// Metres a pixel covers.
     fine: f32,
     sign: bool,
-    wall_glow: Colour,
+    wall_glow: Color,
 }
 
 impl Facade {
     #[inline]
-    fn colour(&self, along: f32, width: f32, z: f32, top: f32) -> Colour {
+    fn color(&self, along: f32, width: f32, z: f32, top: f32) -> Color {
         let columns = floor(width / self.pitch[0]).max(1) as f32;
         let (u, v) = (along / width * columns, z / self.pitch[1]);
         let (iu, iv) = (floor(u), floor(v));
@@ -341,26 +338,25 @@ impl Facade {
         let draw = unit2(gu, gv, self.salt);
         let lit = smooth(self.lit + 0.02, self.lit - 0.02, draw);
         let level = lerp(0.35, 1.15, unit2(gu, gv, self.salt ^ 0x77));
-        let hue =
-            if unit2(gu, gv, self.salt ^ 0x99) < 0.16 { Colour::new(0.9, 1.1, 1.25) } else { self.lamp };
+        let hue = if unit2(gu, gv, self.salt ^ 0x99) < 0.16 { Color::new(0.9, 1.1, 1.25) } else { self.lamp };
         // A room is brighter below its ceiling lamp, and has curtains.
         let room = 0.75 + 0.5 * (fv + 0.3) * detail;
         let shine = mix(self.glass, hue * (level * room * 0.9), lit);
-        let mut colour = mix(self.wall, shine, window);
+        let mut color = mix(self.wall, shine, window);
         if z < 4.2 && self.lit > 0.15 {
             let shop = smooth(0.15, 0.4, self.lit) * unit2(iu / 2, 3, self.salt ^ 0x31);
-            colour += self.lamp * (0.26 * shop * smooth(4.2, 3.0, z));
+            color += self.lamp * (0.26 * shop * smooth(4.2, 3.0, z));
         }
         // Streets throw their light up the walls.
-        colour += self.wall_glow * (1.0 / (1.0 + (z / 7.0) * (z / 7.0)));
+        color += self.wall_glow * (1.0 / (1.0 + (z / 7.0) * (z / 7.0)));
         if self.sign {
             let (sx, sz) = ((along - width * 0.18).abs(), z - top * 0.45);
             if sx < 1.1 && sz.abs() < top * 0.22 {
                 let glyph = unit2(floor(sx * 2.6), floor(z * 1.4), self.salt ^ 0xbeef);
-                colour = mix(colour, self.lamp * 1.6, if glyph > 0.42 { 0.95 } else { 0.35 });
+                color = mix(color, self.lamp * 1.6, if glyph > 0.42 { 0.95 } else { 0.35 });
             }
         }
-        colour
+        color
     }
 }
 

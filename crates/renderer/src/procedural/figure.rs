@@ -3,8 +3,8 @@
 use std::f32::consts::TAU;
 
 use super::canvas::Canvas;
-use super::maths::{Colour, lerp, mix, smooth};
-use super::moment::{Moment, stroke};
+use super::frame_context::{FrameContext, stroke};
+use super::math::{Color, lerp, mix, smooth};
 
 /// Someone walking a straight line through the shot.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct Walker {
     pub(crate) heading: [f32; 2],
     /// Metres a second; 0 stands and looks.
     pub(crate) pace: f32,
-    pub(crate) coat: Colour,
+    pub(crate) coat: Color,
     /// Carries a light.
     pub(crate) lantern: bool,
     /// 0 calm, 1 a storm tearing at the coat.
@@ -33,27 +33,32 @@ impl Walker {
         [self.from[0] + self.heading[0] * self.pace * time, self.from[1] + self.heading[1] * self.pace * time]
     }
 
-    pub(crate) fn draw(&self, moment: &Moment<'_>, footing: impl Fn(f32, f32) -> f32, canvas: &mut Canvas) {
-        let [x, y] = self.position(moment.time);
+    pub(crate) fn draw(
+        &self,
+        context: &FrameContext<'_>,
+        footing: impl Fn(f32, f32) -> f32,
+        canvas: &mut Canvas,
+    ) {
+        let [x, y] = self.position(context.time);
         let foot = [x, y, footing(x, y)];
         // Nobody walks on water; a wet street is not water.
         if foot[2] < -0.4 {
             return;
         }
-        let Some(placed) = moment.place(foot) else { return };
-        let phase = TAU * self.pace * moment.time / STRIDE;
-        let [right, away] = moment.view.turned(self.heading[0], self.heading[1]);
+        let Some(placed) = context.project(foot) else { return };
+        let phase = TAU * self.pace * context.time / STRIDE;
+        let [right, away] = context.view.turned(self.heading[0], self.heading[1]);
         let walking = if self.pace > 0.0 { 1.0 } else { 0.0 };
         let bob = 0.025 * (2.0 * phase).cos() * walking;
         let lean = right * 0.05 * walking;
         let swing = phase.sin() * walking;
-        let flutter = self.wind * (0.5 + 0.5 * (moment.time * 9.0).sin()) * 0.16;
+        let flutter = self.wind * (0.5 + 0.5 * (context.time * 9.0).sin()) * 0.16;
 
-        cast_shadow(moment, &placed, canvas);
-        let lit = moment.terrain.sunlit(x, y, foot[2] + 1.0);
+        cast_shadow(context, &placed, canvas);
+        let lit = context.terrain.sunlit(x, y, foot[2] + 1.0);
         let Some([x0, x1, y0, y1]) = placed.bounds(-0.85, 0.85, -0.05, 2.0, canvas) else { return };
-        let dark = Colour::surface(0x20_2226);
-        let skin = Colour::surface(0xa8_7c60);
+        let dark = Color::surface(0x20_2226);
+        let skin = Color::surface(0xa8_7c60);
         let step = |side: f32| {
             let s = swing * side;
             let forward = 0.36 * s * right;
@@ -88,7 +93,7 @@ impl Walker {
                 let index = canvas.at(px, py);
                 let shade = |u: f32| {
                     let toward = (1.0 - u * u).max(0.0).sqrt();
-                    moment.light.on(moment.facing(u * 0.9, toward * 0.9, 0.3), lit, 0.95)
+                    context.light.on(context.facing(u * 0.9, toward * 0.9, 0.3), lit, 0.95)
                 };
                 if trousers > 0.0 {
                     placed.paint(canvas, index, dark * shade((p.0 * 5.0).clamp(-1.0, 1.0)), trousers);
@@ -96,17 +101,17 @@ impl Walker {
                 if cloth > 0.0 {
                     let folds = 0.88 + 0.12 * (across * 9.0 + p.1 * 2.0).sin();
                     let arm_edge = 1.0 - 0.25 * smooth(0.03, 0.0, sleeves.abs());
-                    let mut colour = self.coat * shade(across.clamp(-1.0, 1.0)) * (folds * arm_edge);
+                    let mut color = self.coat * shade(across.clamp(-1.0, 1.0)) * (folds * arm_edge);
                     let toward_us = -away;
                     if face < 0.0 && (toward_us > 0.2 || right.abs() > 0.5) {
-                        colour = mix(colour, skin * shade(0.0), smooth(0.0, -0.02, face));
+                        color = mix(color, skin * shade(0.0), smooth(0.0, -0.02, face));
                     }
-                    placed.paint(canvas, index, colour, cloth);
+                    placed.paint(canvas, index, color, cloth);
                 }
             }
         }
         if self.lantern {
-            draw_lantern(moment, foot, arm(1.0), canvas);
+            draw_lantern(context, foot, arm(1.0), canvas);
         }
     }
 
@@ -124,8 +129,8 @@ impl Walker {
     }
 }
 
-fn cast_shadow(moment: &Moment<'_>, placed: &super::moment::Placed, canvas: &mut Canvas) {
-    let strength = (moment.light.sunlight.luma() * 0.4).min(0.45) + 0.18;
+fn cast_shadow(context: &FrameContext<'_>, placed: &super::frame_context::Projected, canvas: &mut Canvas) {
+    let strength = (context.light.sunlight.luma() * 0.4).min(0.45) + 0.18;
     let Some([x0, x1, y0, y1]) = placed.bounds(-0.6, 0.6, -0.16, 0.16, canvas) else { return };
     for x in x0..x1 {
         for y in y0..y1 {
@@ -140,14 +145,14 @@ fn cast_shadow(moment: &Moment<'_>, placed: &super::moment::Placed, canvas: &mut
     }
 }
 
-fn draw_lantern(moment: &Moment<'_>, foot: [f32; 3], hand: (f32, f32), canvas: &mut Canvas) {
-    let [rx, ry] = moment.view.side_by_side(hand.0, 0.0);
-    let Some(spot) = moment.view.project([foot[0] + rx, foot[1] + ry, foot[2] + hand.1 - 0.16]) else {
+fn draw_lantern(context: &FrameContext<'_>, foot: [f32; 3], hand: (f32, f32), canvas: &mut Canvas) {
+    let [rx, ry] = context.view.side_by_side(hand.0, 0.0);
+    let Some(spot) = context.view.project([foot[0] + rx, foot[1] + ry, foot[2] + hand.1 - 0.16]) else {
         return;
     };
-    let scale = moment.view.focal / spot.distance;
-    let waver = 0.9 + 0.1 * (moment.time * 11.0).sin() * (moment.time * 7.3).cos();
-    let warm = Colour::new(1.0, 0.58, 0.22) * waver;
+    let scale = context.view.focal / spot.distance;
+    let waver = 0.9 + 0.1 * (context.time * 11.0).sin() * (context.time * 7.3).cos();
+    let warm = Color::new(1.0, 0.58, 0.22) * waver;
     // The ground around the feet is nearer than the hand, and is lit too.
     let near = 1.6 / spot.distance;
     canvas.glow(spot.x, spot.y, scale * 0.10, near, warm * 3.5);

@@ -1,10 +1,10 @@
 //! Trees: conifers and broad crowns as small drawn cards, thousands of them, far ones first.
 
 use super::canvas::Canvas;
+use super::frame_context::FrameContext;
 use super::light::Light;
-use super::maths::{Colour, fract, lerp, mix, smooth};
-use super::moment::Moment;
-use super::noise::{Dice, gradient, unit2};
+use super::math::{Color, fract, lerp, mix, smooth};
+use super::noise::{Rng, gradient, unit2};
 use super::relief::Relief;
 use super::terrain::Terrain;
 
@@ -18,7 +18,7 @@ struct Card {
 struct Drawing {
     width: usize,
     height: usize,
-    texels: Vec<Colour>,
+    texels: Vec<Color>,
 }
 
 const CARD_WIDTH: usize = 64;
@@ -28,7 +28,7 @@ struct Tree {
     foot: [f32; 3],
     height: f32,
     card: usize,
-    tint: Colour,
+    tint: Color,
     lit: f32,
 }
 
@@ -59,8 +59,8 @@ impl Flora {
         centre: [f32; 2],
         seed: u64,
     ) -> Self {
-        let mut dice = Dice::new(seed, "flora");
-        let salt = dice.next() as u32;
+        let mut rng = Rng::new(seed, "flora");
+        let salt = rng.next() as u32;
         let cards = (0..3).map(|i| conifer(salt ^ i)).chain((0..2).map(|i| crown(salt ^ (i + 40)))).collect();
         let mut flora = Self { cards, trees: Vec::new(), snowed: season.snowed, side_light: light.sun[0] };
         // Denser near the camera, where single trees are seen.
@@ -90,13 +90,13 @@ impl Flora {
         flora
     }
 
-    pub(crate) fn draw(&self, moment: &Moment<'_>, order: &mut Vec<(f32, u32)>, canvas: &mut Canvas) {
+    pub(crate) fn draw(&self, context: &FrameContext<'_>, order: &mut Vec<(f32, u32)>, canvas: &mut Canvas) {
         order.clear();
         for (index, tree) in self.trees.iter().enumerate() {
-            if let Some(spot) = moment.view.project(tree.foot) {
-                let reach = tree.height * moment.view.focal / spot.distance;
+            if let Some(spot) = context.view.project(tree.foot) {
+                let reach = tree.height * context.view.focal / spot.distance;
                 let visible =
-                    spot.x > -reach && spot.x < moment.view.width + reach && spot.y > 0.0 && reach > 1.2;
+                    spot.x > -reach && spot.x < context.view.width + reach && spot.y > 0.0 && reach > 1.2;
                 if visible && spot.distance > 5.0 {
                     order.push((spot.distance, index as u32));
                 }
@@ -104,24 +104,24 @@ impl Flora {
         }
         order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         for (_, index) in order.iter() {
-            self.draw_tree(&self.trees[*index as usize], moment, canvas);
+            self.draw_tree(&self.trees[*index as usize], context, canvas);
         }
     }
 
-    fn draw_tree(&self, tree: &Tree, moment: &Moment<'_>, canvas: &mut Canvas) {
-        let Some(placed) = moment.place(tree.foot) else { return };
+    fn draw_tree(&self, tree: &Tree, context: &FrameContext<'_>, canvas: &mut Canvas) {
+        let Some(placed) = context.project(tree.foot) else { return };
         let half = tree.height * 0.25;
         let Some([x0, x1, y0, y1]) = placed.bounds(-half, half, -0.2, tree.height, canvas) else { return };
         let card = &self.cards[tree.card];
         let pixels = tree.height * placed.scale;
-        let sky = moment.light.skylight;
-        let sun = moment.light.sunlight * (tree.lit * 0.75);
+        let sky = context.light.skylight;
+        let sun = context.light.sunlight * (tree.lit * 0.75);
         let (base, lift) = (placed.through_air(tree.tint * sky), placed.through_air(tree.tint * (sky + sun)));
         let white = placed.through_air((sky + sun * 0.6) * 0.9);
         let texel_step = CARD_HEIGHT as f32 / pixels;
         let drawing = card.size_for(texel_step);
         let (across_texels, up_texels) = (drawing.width as f32, drawing.height as f32);
-        let sway = 0.012 * (moment.time * 1.3 + tree.foot[0]).sin();
+        let sway = 0.012 * (context.time * 1.3 + tree.foot[0]).sin();
         for x in x0..x1 {
             let across = (x as f32 + 0.5 - placed.spot.x) / placed.scale;
             for y in y0..y1 {
@@ -137,10 +137,10 @@ impl Flora {
                     continue;
                 }
                 let sunny = bright * (0.55 + 0.45 * edge * self.side_light.signum()).clamp(0.15, 1.0);
-                let mut colour = mix(base * (0.35 + 0.65 * bright), lift * (0.4 + 0.6 * bright), sunny * 0.8);
-                colour = mix(colour, white, snow * self.snowed * 0.6);
+                let mut color = mix(base * (0.35 + 0.65 * bright), lift * (0.4 + 0.6 * bright), sunny * 0.8);
+                color = mix(color, white, snow * self.snowed * 0.6);
                 let kept = if opacity > 0.5 { 0.0 } else { canvas.light[index].fourth() };
-                canvas.light[index] = mix(canvas.light[index], colour, opacity).with(kept);
+                canvas.light[index] = mix(canvas.light[index], color, opacity).with(kept);
                 if opacity > 0.5 {
                     canvas.nearness[index] = placed.nearness;
                 }
@@ -155,10 +155,10 @@ fn tree(foot: [f32; 3], spacing: f32, season: Season, terrain: &Terrain, own: im
         if broad { lerp(7.0, 13.0, own(5)) } else { lerp(8.0, 19.0, own(5) * own(6) + 0.25 * own(5)) };
     let hue = own(7);
     let tint = match (season.autumn, broad) {
-        (true, true) => mix(Colour::surface(0xb0_541a), Colour::surface(0xd0_9a2a), hue),
-        (true, false) => mix(Colour::surface(0x4a_4420), Colour::surface(0x8a_5a1e), hue * hue),
-        (false, true) => mix(Colour::surface(0x3c_5622), Colour::surface(0x60_742c), hue),
-        (false, false) => mix(Colour::surface(0x1c_3426), Colour::surface(0x38_4e2a), hue),
+        (true, true) => mix(Color::surface(0xb0_541a), Color::surface(0xd0_9a2a), hue),
+        (true, false) => mix(Color::surface(0x4a_4420), Color::surface(0x8a_5a1e), hue * hue),
+        (false, true) => mix(Color::surface(0x3c_5622), Color::surface(0x60_742c), hue),
+        (false, false) => mix(Color::surface(0x1c_3426), Color::surface(0x38_4e2a), hue),
     };
     Tree {
         foot,
@@ -172,7 +172,7 @@ fn tree(foot: [f32; 3], spacing: f32, season: Season, terrain: &Terrain, own: im
 
 impl Card {
     /// A card from the texels of its largest size.
-    fn new(texels: impl Iterator<Item = Colour>) -> Self {
+    fn new(texels: impl Iterator<Item = Color>) -> Self {
         let mut sizes = vec![Drawing::new(CARD_WIDTH, CARD_HEIGHT, &texels.collect::<Vec<_>>())];
         while let Some(larger) = sizes.last()
             && larger.width > 2
@@ -191,8 +191,8 @@ impl Card {
 }
 
 impl Drawing {
-    fn new(width: usize, height: usize, inside: &[Colour]) -> Self {
-        let mut texels = vec![Colour::BLACK; (width + 2) * (height + 2)];
+    fn new(width: usize, height: usize, inside: &[Color]) -> Self {
+        let mut texels = vec![Color::BLACK; (width + 2) * (height + 2)];
         for (y, row) in inside.chunks_exact(width).enumerate() {
             texels[(y + 1) * (width + 2) + 1..][..width].copy_from_slice(row);
         }
@@ -211,7 +211,7 @@ impl Drawing {
 
     /// Bilinear, in texels; transparent outside.
     #[inline]
-    fn sample(&self, u: f32, v: f32) -> Colour {
+    fn sample(&self, u: f32, v: f32) -> Color {
         // Shifted by the rim and by half a texel: whole numbers are then texel centres.
         let u = (u + 0.5).clamp(0.0, self.width as f32 + 0.999);
         let v = (v + 0.5).clamp(0.0, self.height as f32 + 0.999);
@@ -242,19 +242,19 @@ fn conifer(salt: u32) -> Card {
         let bright =
             (0.42 + 0.46 * (1.0 - layer) + 0.30 * ragged - 0.25 * trunk * (1.0 - body)).clamp(0.05, 1.0);
         let snow = smooth(0.45, 0.1, layer) * smooth(-0.3, 0.4, ragged + 0.25) * body;
-        Colour([opacity, bright, u / width.max(0.1), snow])
+        Color([opacity, bright, u / width.max(0.1), snow])
     });
     Card::new(texels)
 }
 
 /// A trunk under a cluster of leaf masses.
 fn crown(salt: u32) -> Card {
-    let mut dice = Dice::new(u64::from(salt), "crown");
+    let mut rng = Rng::new(u64::from(salt), "crown");
     let masses: Vec<[f32; 3]> = (0..17)
         .map(|_| {
-            let angle = dice.range(0.0, std::f32::consts::TAU);
-            let out = dice.unit().sqrt() * 0.52;
-            [angle.cos() * out * 1.08, 0.34 + angle.sin() * out * 0.52, dice.range(0.17, 0.30)]
+            let angle = rng.range(0.0, std::f32::consts::TAU);
+            let out = rng.unit().sqrt() * 0.52;
+            [angle.cos() * out * 1.08, 0.34 + angle.sin() * out * 0.52, rng.range(0.17, 0.30)]
         })
         .collect();
     let texels = (0..CARD_WIDTH * CARD_HEIGHT).map(|i| {
@@ -277,7 +277,7 @@ fn crown(salt: u32) -> Card {
             * smooth(0.5, 0.6, v)
             * smooth(0.995, 0.98, v);
         let shade = if leaves > trunk { bright } else { 0.22 };
-        Colour([leaves.max(trunk), shade.clamp(0.05, 1.0), u * 1.2, smooth(0.5, 0.9, bright) * leaves])
+        Color([leaves.max(trunk), shade.clamp(0.05, 1.0), u * 1.2, smooth(0.5, 0.9, bright) * leaves])
     });
     Card::new(texels)
 }
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn around_a_card_there_is_nothing() {
-        let drawing = Drawing::new(2, 2, &[Colour::grey(1.0).with(1.0); 4]);
+        let drawing = Drawing::new(2, 2, &[Color::grey(1.0).with(1.0); 4]);
         for (u, v) in [(-3.0, 1.0), (1.0, -0.5), (9.0, 9.0), (2.5, 1.0)] {
             assert!(drawing.sample(u, v).0[0].abs() < 1e-2, "at {u}, {v}: {:?}", drawing.sample(u, v));
         }

@@ -1,16 +1,16 @@
 //! Shading of the land: baked light, near texture, wet shores, and the air in front of it. Pixels where the sea covers the
 //! land are only marked here; the water is drawn once everything it mirrors is there.
 
+use super::adaptive_shading::{self, Shader};
+use super::breakwater::Breakwater;
 use super::camera::View;
 use super::canvas::Canvas;
 use super::city::City;
 use super::light::Light;
-use super::maths::{Colour, mix, smooth};
-use super::mole::Mole;
-use super::noise::{Dice, Tile};
+use super::math::{Color, mix, smooth};
+use super::noise::{Rng, Tile};
 use super::relief::Relief;
-use super::sparse::{self, Shader};
-use super::surface::WAVES_SEEN;
+use super::surface::MAX_WAVE_DISTANCE;
 use super::terrain::Terrain;
 use super::water::{Sea, Swell};
 
@@ -34,9 +34,9 @@ pub(crate) struct Ground {
 
 impl Ground {
     pub(crate) fn new(relief: Relief, terrain: Terrain, seed: u64) -> Self {
-        let mut dice = Dice::new(seed, "ground");
+        let mut rng = Rng::new(seed, "ground");
         let (texture, stretch) = relief.texture();
-        Self { grain: Tile::rolling(8, 8, 5, 0.75, dice.next() as u32), relief, terrain, texture, stretch }
+        Self { grain: Tile::rolling(8, 8, 5, 0.75, rng.next() as u32), relief, terrain, texture, stretch }
     }
 
     /// Height of land and, if `mole`, stone at a point, with the roughness that only shows near the camera. No grid of
@@ -60,7 +60,7 @@ impl Ground {
     }
 
     /// The breakwater, if some of it may stand in the box `from..=to` (east, north) and is seen from `distance`.
-    pub(crate) fn mole_near(&self, from: [f32; 2], to: [f32; 2], distance: f32) -> Option<&Mole> {
+    pub(crate) fn mole_near(&self, from: [f32; 2], to: [f32; 2], distance: f32) -> Option<&Breakwater> {
         self.relief.mole.as_ref().filter(|mole| distance < STONE_WITHIN && mole.touches(from, to))
     }
 
@@ -96,9 +96,9 @@ impl Ground {
             stone_light: light.on([0.0, 0.0, 1.0], 1.0, 0.9),
             reaches: self.terrain.reaches([ex, ey]),
             ray: [0.0; 2],
-            distance: Colour::BLACK,
+            distance: Color::BLACK,
         };
-        sparse::shade(canvas, &mut shader);
+        adaptive_shading::shade(canvas, &mut shader);
     }
 
     /// Brightness of fine texture around 1, fading out before it would shimmer.
@@ -126,12 +126,12 @@ struct Land<'a> {
     city: Option<&'a City>,
     view: &'a View,
     time: f32,
-    stone_light: Colour,
+    stone_light: Color,
     /// Beyond these distances the grids of the land need not be asked.
     reaches: [f32; 4],
     ray: [f32; 2],
     /// What the column fades to.
-    distance: Colour,
+    distance: Color,
 }
 
 impl Shader for Land<'_> {
@@ -153,7 +153,7 @@ impl Shader for Land<'_> {
     }
 
     #[inline]
-    fn pixel(&self, canvas: &Canvas, start: usize, y: usize) -> Colour {
+    fn pixel(&self, canvas: &Canvas, start: usize, y: usize) -> Color {
         let Self { ground, light, view, time, .. } = *self;
         let t = 1.0 / canvas.nearness[start + y];
         let (px, py) = (view.eye[0] + self.ray[0] * t, view.eye[1] + self.ray[1] * t);
@@ -173,15 +173,15 @@ impl Shader for Land<'_> {
         }
         let level = match &self.sea {
             // Where the land is deeper than any trough, the exact level does not matter.
-            Some((sea, swell)) if t < WAVES_SEEN && land > -sea.reach() => swell.level(px, py),
+            Some((sea, swell)) if t < MAX_WAVE_DISTANCE && land > -sea.reach() => swell.level(px, py),
             Some(_) => 0.0,
             None => -100.0,
         };
         if land < level && z < level + 0.6 + t * 0.004 + self.sea.as_ref().map_or(0.0, |(sea, _)| sea.reach())
         {
-            return Colour::BLACK.with(WATER);
+            return Color::BLACK.with(WATER);
         }
-        let mut colour = match stone {
+        let mut color = match stone {
             Some(mole) => {
                 let lit = ground.terrain.sunlit(px, py, z);
                 let shade = mix(light.skylight * 0.5, self.stone_light, lit * 0.85 + 0.15);
@@ -190,15 +190,15 @@ impl Shader for Land<'_> {
             None => texel,
         };
         if let Some(city) = self.city {
-            colour = city.street(light, px, py, t, time);
+            color = city.street(light, px, py, t, time);
         } else if t < 900.0 {
-            colour = colour * ground.pattern(px, py, t);
+            color = color * ground.pattern(px, py, t);
         }
         // Stones darken where waves reach.
         if self.sea.is_some() && land < 1.6 {
-            colour = colour * (0.5 + 0.5 * smooth(0.1, 1.5, land - level));
+            color = color * (0.5 + 0.5 * smooth(0.1, 1.5, land - level));
         }
         let veil = light.air.veil(t, view.eye[2], z);
-        mix(colour, self.distance, veil).with(0.0)
+        mix(color, self.distance, veil).with(0.0)
     }
 }

@@ -1,13 +1,13 @@
 //! The light of an hour: sun or moon, the sky's gradient, the air between. Everything is lit from this one value.
 
-use super::maths::{Colour, decay, lerp, mix, smooth};
-use super::noise::Dice;
+use super::math::{Color, decay, lerp, mix, smooth};
+use super::noise::Rng;
 use super::prompt::{Cover, Hour};
 
 /// A direction in the world: x east, y north (where the first frame looks), z up; unit length.
 pub(crate) type Direction = [f32; 3];
 
-/// What the sky and the sun do at one hour, in colours as seen on screen.
+/// What the sky and the sun do at one hour, in colors as seen on screen.
 struct HourRow {
     zenith: u32,
     middle: u32,
@@ -111,18 +111,18 @@ pub(crate) struct Light {
     /// Towards the sun, or at night the moon.
     pub(crate) sun: Direction,
     /// What it puts on a surface that faces it.
-    pub(crate) sunlight: Colour,
+    pub(crate) sunlight: Color,
     /// What the whole sky puts on a level surface.
-    pub(crate) skylight: Colour,
-    pub(crate) zenith: Colour,
-    pub(crate) middle: Colour,
-    pub(crate) horizon: Colour,
-    pub(crate) away: Colour,
-    pub(crate) glow: Colour,
+    pub(crate) skylight: Color,
+    pub(crate) zenith: Color,
+    pub(crate) middle: Color,
+    pub(crate) horizon: Color,
+    pub(crate) away: Color,
+    pub(crate) glow: Color,
     /// The disc itself.
-    pub(crate) disc: Colour,
-    pub(crate) cloud_lit: Colour,
-    pub(crate) cloud_dark: Colour,
+    pub(crate) disc: Color,
+    pub(crate) cloud_lit: Color,
+    pub(crate) cloud_dark: Color,
     /// Share of the sky under cloud, 0..1.
     pub(crate) cover: f32,
     pub(crate) stars: f32,
@@ -161,15 +161,15 @@ pub(crate) struct Murk {
 }
 
 impl Light {
-    pub(crate) fn new(hour: Hour, murk: Murk, sun_azimuth: f32, dice: &mut Dice) -> Self {
+    pub(crate) fn new(hour: Hour, murk: Murk, sun_azimuth: f32, rng: &mut Rng) -> Self {
         let row = row(hour);
-        let elevation = (row.elevation_degrees * dice.range(0.85, 1.15)).to_radians();
+        let elevation = (row.elevation_degrees * rng.range(0.85, 1.15)).to_radians();
         let sun = [sun_azimuth.sin() * elevation.cos(), sun_azimuth.cos() * elevation.cos(), elevation.sin()];
-        let warmth = dice.range(-0.05, 0.05);
-        let hue = Colour::new(1.0 + warmth, 1.0, 1.0 - warmth);
+        let warmth = rng.range(-0.05, 0.05);
+        let hue = Color::new(1.0 + warmth, 1.0, 1.0 - warmth);
         let [zenith, middle, horizon, away, glow] =
-            [row.zenith, row.middle, row.horizon, row.away, row.glow].map(|hex| Colour::seen(hex) * hue);
-        let colour = Colour::surface(row.sun);
+            [row.zenith, row.middle, row.horizon, row.away, row.glow].map(|hex| Color::displayed(hex) * hue);
+        let color = Color::surface(row.sun);
         let clouded = match murk.cover {
             Cover::Clear => 0.0,
             Cover::Broken => 0.12,
@@ -177,24 +177,23 @@ impl Light {
         };
         let night = matches!(hour, Hour::Night);
         let skylight = (zenith * 0.45 + middle * 0.35 + horizon * 0.2) * if night { 0.75 } else { 0.85 };
-        let cloud_lit =
-            mix(colour * (row.sun_strength * 0.36), horizon, 0.35) * if night { 0.8 } else { 1.0 };
+        let cloud_lit = mix(color * (row.sun_strength * 0.36), horizon, 0.35) * if night { 0.8 } else { 1.0 };
         let mut light = Self {
             sun,
-            sunlight: colour * row.sun_strength,
+            sunlight: color * row.sun_strength,
             skylight,
             zenith,
             middle,
             horizon,
             away,
             glow,
-            disc: mix(colour, Colour::grey(1.0), 0.35) * if night { 2.4 } else { 9.0 },
+            disc: mix(color, Color::grey(1.0), 0.35) * if night { 2.4 } else { 9.0 },
             cloud_lit,
             cloud_dark: mix(middle, away, 0.5) * 0.62,
             cover: match murk.cover {
-                Cover::Clear => dice.range(0.12, 0.24),
-                Cover::Broken => dice.range(0.38, 0.52),
-                Cover::Overcast => dice.range(0.82, 0.92),
+                Cover::Clear => rng.range(0.12, 0.24),
+                Cover::Broken => rng.range(0.38, 0.52),
+                Cover::Overcast => rng.range(0.82, 0.92),
             },
             stars: row.stars,
             air: Air { haze: 1.0 / 21_000.0, mist: 1.0 / 90_000.0, mist_height: 120.0 },
@@ -207,8 +206,8 @@ impl Light {
     /// Spreads the sun into the clouds: greyer, flatter, darker with gloom.
     fn cloud_over(&mut self, amount: f32, gloom: f32) {
         let dim = lerp(1.0, 0.55, gloom);
-        let tint = Colour::new(0.93, 0.99, 1.07);
-        let flat = Colour::grey(mix(self.horizon, self.middle, 0.5).luma()) * tint;
+        let tint = Color::new(0.93, 0.99, 1.07);
+        let flat = Color::grey(mix(self.horizon, self.middle, 0.5).luma()) * tint;
         for (slot, level) in [
             (&mut self.zenith, 0.78),
             (&mut self.middle, 0.92),
@@ -216,7 +215,7 @@ impl Light {
             (&mut self.away, 0.98),
             (&mut self.glow, 1.05),
         ] {
-            // Some of the hour's own colour stays: an overcast sunset is still a sunset.
+            // Some of the hour's own color stays: an overcast sunset is still a sunset.
             let grey = mix(flat * level, *slot, lerp(0.26, 0.1, gloom)) * dim;
             *slot = mix(*slot, grey, amount);
         }
@@ -247,7 +246,7 @@ impl Light {
     }
 
     /// The sky without clouds in a direction of unit length; below the horizon it is the horizon's.
-    pub(crate) fn sky(&self, direction: Direction) -> Colour {
+    pub(crate) fn sky(&self, direction: Direction) -> Color {
         let [x, y, z] = direction;
         let up = z.max(0.0);
         let flat = (x * x + y * y).sqrt().max(1e-4);
@@ -266,7 +265,7 @@ impl Light {
     }
 
     /// What distance fades to, looking along a level direction.
-    pub(crate) fn distance(&self, x: f32, y: f32) -> Colour {
+    pub(crate) fn distance(&self, x: f32, y: f32) -> Color {
         let flat = (x * x + y * y).sqrt().max(1e-4);
         // Seen against land the air is cooler than the bare horizon: half of it is lit by the blue above.
         mix(self.sky([x / flat, y / flat, 0.03]), self.middle, 0.38)
@@ -274,7 +273,7 @@ impl Light {
 
     /// Light on a surface with normal `n`, of which the sun sees the share `lit` and the sky the share `open`.
     #[inline]
-    pub(crate) fn on(&self, n: Direction, lit: f32, open: f32) -> Colour {
+    pub(crate) fn on(&self, n: Direction, lit: f32, open: f32) -> Color {
         let facing = (n[0] * self.sun[0] + n[1] * self.sun[1] + n[2] * self.sun[2]).max(0.0);
         let dome = 0.55 + 0.45 * n[2];
         self.sunlight * (facing * lit) + self.skylight * (dome * open)

@@ -3,10 +3,10 @@
 use std::f32::consts::TAU;
 
 use super::canvas::Canvas;
+use super::frame_context::FrameContext;
 use super::light::Light;
-use super::maths::{Colour, fract, lerp, mix, smooth};
-use super::moment::Moment;
-use super::noise::{Dice, unit2};
+use super::math::{Color, fract, lerp, mix, smooth};
+use super::noise::{Rng, unit2};
 use super::prompt::{Hour, Subject};
 use super::setting::Setting;
 
@@ -46,19 +46,19 @@ const WINDOWS: [f32; 4] = [5.2, 9.0, 12.8, 16.4];
 
 impl Lighthouse {
     pub(crate) fn new(foot: [f32; 3], setting: &Setting, light: &Light, seed: u64) -> Self {
-        let mut dice = Dice::new(seed, "lighthouse");
+        let mut rng = Rng::new(seed, "lighthouse");
         let daylight = light.skylight.luma() + light.sunlight.luma() * 0.4;
         let dark = smooth(1.1, 0.12, daylight);
         let wanted = setting.has(Subject::Lamp) || setting.weather.fog > 0.4 || setting.has(Subject::Storm);
         let dark_hour = matches!(setting.hour, Hour::Dusk | Hour::Night | Hour::Dawn);
         Self {
             foot,
-            paint: dice.pick(&[Paint::Bands, Paint::White, Paint::RedTop, Paint::Stone, Paint::Bands]),
+            paint: rng.pick(&[Paint::Bands, Paint::White, Paint::RedTop, Paint::Stone, Paint::Bands]),
             lights_up: setting.has(Subject::Lamp),
             door_opens: setting.has(Subject::Door),
             climbed: setting.has(Subject::Stairs),
-            speed: dice.range(0.10, 0.14),
-            phase: dice.unit(),
+            speed: rng.range(0.10, 0.14),
+            phase: rng.unit(),
             power: dark.max(if wanted {
                 0.75
             } else if dark_hour {
@@ -85,11 +85,11 @@ impl Lighthouse {
         TAU * (self.phase + self.speed * time)
     }
 
-    pub(crate) fn draw(&self, moment: &Moment<'_>, canvas: &mut Canvas) {
-        let Some(placed) = moment.place(self.foot) else { return };
+    pub(crate) fn draw(&self, context: &FrameContext<'_>, canvas: &mut Canvas) {
+        let Some(placed) = context.project(self.foot) else { return };
         let Some([x0, x1, y0, y1]) = placed.bounds(-3.9, 3.9, -1.5, TOP, canvas) else { return };
-        let lit = moment.terrain.sunlit(self.foot[0], self.foot[1], self.foot[2] + 9.0);
-        let lamp = self.lamp(moment.progress);
+        let lit = context.terrain.sunlit(self.foot[0], self.foot[1], self.foot[2] + 9.0);
+        let lamp = self.lamp(context.progress);
         for x in x0..x1 {
             for y in y0..y1 {
                 let (across, up) = placed.local(x, y);
@@ -100,10 +100,10 @@ impl Lighthouse {
                 }
                 let u = (across / radius).clamp(-1.0, 1.0);
                 let toward = (1.0 - u * u).sqrt();
-                let normal = moment.facing(u * 0.98, toward * 0.98, 0.12);
-                let shade = moment.light.on(normal, lit, 0.9);
-                let colour = match material {
-                    Material::Shaft => self.shaft(moment, u, across, up, shade),
+                let normal = context.facing(u * 0.98, toward * 0.98, 0.12);
+                let shade = context.light.on(normal, lit, 0.9);
+                let color = match material {
+                    Material::Shaft => self.shaft(context, u, across, up, shade),
                     Material::Gallery => railing(across, up) * shade,
                     Material::Glass => glass(u, up, lamp, shade),
                     Material::Dome => self.dome() * shade,
@@ -112,24 +112,24 @@ impl Lighthouse {
                 if matches!(material, Material::Gallery) && !solid_gallery(across, up) {
                     continue;
                 }
-                placed.paint(canvas, canvas.at(x, y), colour, cover);
+                placed.paint(canvas, canvas.at(x, y), color, cover);
             }
         }
     }
 
     /// The lamp's own glare, added once everything is drawn.
-    pub(crate) fn glare(&self, moment: &Moment<'_>, canvas: &mut Canvas) {
+    pub(crate) fn glare(&self, context: &FrameContext<'_>, canvas: &mut Canvas) {
         let centre = [self.foot[0], self.foot[1], self.foot[2] + LAMP];
-        let Some(placed) = moment.place(centre) else { return };
-        let lamp = self.lamp(moment.progress);
-        let view = moment.view;
+        let Some(placed) = context.project(centre) else { return };
+        let lamp = self.lamp(context.progress);
+        let view = context.view;
         let away = [view.eye[0] - centre[0], view.eye[1] - centre[1]];
-        let bearing = self.bearing(moment.time);
+        let bearing = self.bearing(context.time);
         let aim = (away[0] * bearing.sin() + away[1] * bearing.cos()) / away[0].hypot(away[1]).max(1e-3);
         // Two beams, fore and aft.
         let flash = smooth(0.90, 0.997, aim.abs());
         let near = placed.nearness * 1.2;
-        let warm = Colour::new(1.0, 0.86, 0.58);
+        let warm = Color::new(1.0, 0.86, 0.58);
         let size = placed.scale;
         canvas.glow(placed.spot.x, placed.spot.y, size * 4.5, near, warm * (lamp * (0.35 + 0.8 * flash)));
         canvas.glow(
@@ -143,30 +143,32 @@ impl Lighthouse {
             canvas.glow(placed.spot.x, placed.spot.y, view.height * 0.34, near, warm * (lamp * flash * 0.35));
         }
         if self.door_opens {
-            let open = door_open(moment.progress);
-            let Some(door) = moment.place([self.foot[0], self.foot[1], self.foot[2] + 1.3]) else { return };
+            let open = door_open(context.progress);
+            let Some(door) = context.project([self.foot[0], self.foot[1], self.foot[2] + 1.3]) else {
+                return;
+            };
             let near = door.nearness * 1.3;
             canvas.glow(
                 door.spot.x,
                 door.spot.y,
                 door.scale * 3.4,
                 near,
-                Colour::new(1.0, 0.62, 0.26) * (open * 0.32),
+                Color::new(1.0, 0.62, 0.26) * (open * 0.32),
             );
             canvas.glow(
                 door.spot.x,
                 door.spot.y + door.scale * 2.4,
                 door.scale * 6.0,
                 near,
-                Colour::new(1.0, 0.6, 0.25) * (open * 0.12),
+                Color::new(1.0, 0.6, 0.25) * (open * 0.12),
             );
         }
     }
 
-    fn shaft(&self, moment: &Moment<'_>, u: f32, across: f32, up: f32, shade: Colour) -> Colour {
-        let white = Colour::surface(0xe8_e2d6);
-        let red = Colour::surface(0xa8_3026);
-        let stone = Colour::surface(0x9a_9286);
+    fn shaft(&self, context: &FrameContext<'_>, u: f32, across: f32, up: f32, shade: Color) -> Color {
+        let white = Color::surface(0xe8_e2d6);
+        let red = Color::surface(0xa8_3026);
+        let stone = Color::surface(0x9a_9286);
         let course = up / 0.55;
         let around = u.asin() * 5.0;
         let block = unit2(
@@ -195,7 +197,7 @@ impl Lighthouse {
         // Salt and rain run down the wall; the foot is wet.
         let run = 0.92 + 0.12 * unit2((around * 3.0).floor() as i32, 5, 31) + 0.05 * (block - 0.5);
         let grime = lerp(0.74, 1.0, smooth(0.0, 2.4, up));
-        let mut colour = base * shade * (run * grime);
+        let mut color = base * shade * (run * grime);
         for (index, at) in WINDOWS.into_iter().enumerate() {
             let centre = if index % 2 == 0 { -0.34 } else { 0.26 };
             let (wx, wy) = ((u.asin() - centre) * 2.9, up - at);
@@ -204,11 +206,11 @@ impl Lighthouse {
             if arch < 0.12 && wy > -0.75 && wy < 0.95 {
                 let inside = smooth(0.04, -0.04, arch) * smooth(-0.7, -0.62, wy);
                 let pane = mix(
-                    Colour::surface(0x1c_222a) * shade,
-                    Colour::new(2.0, 1.18, 0.46),
-                    self.window(index, moment.progress),
+                    Color::surface(0x1c_222a) * shade,
+                    Color::new(2.0, 1.18, 0.46),
+                    self.window(index, context.progress),
                 );
-                colour = mix(white * shade * 0.8, pane, inside);
+                color = mix(white * shade * 0.8, pane, inside);
             }
         }
         if up < 3.0 {
@@ -217,17 +219,17 @@ impl Lighthouse {
             if arch < 0.22 {
                 let frame = stone * shade * 0.9;
                 let wood =
-                    mix(Colour::surface(0x24_4a44), Colour::surface(0x1a_3634), fract(across * 4.0).round())
+                    mix(Color::surface(0x24_4a44), Color::surface(0x1a_3634), fract(across * 4.0).round())
                         * shade;
-                let open = if self.door_opens { door_open(moment.progress) } else { 0.0 };
+                let open = if self.door_opens { door_open(context.progress) } else { 0.0 };
                 // The leaf swings inwards: the lit gap grows from one side.
                 let gap = smooth(-0.06, 0.06, across + 0.78 - open * 1.56 + 0.02);
-                let room = Colour::new(2.3, 1.3, 0.5) * (0.75 + 0.3 * smooth(0.0, 1.6, up));
+                let room = Color::new(2.3, 1.3, 0.5) * (0.75 + 0.3 * smooth(0.0, 1.6, up));
                 let leaf = mix(room, wood, gap);
-                colour = mix(frame, leaf, smooth(0.03, -0.03, arch));
+                color = mix(frame, leaf, smooth(0.03, -0.03, arch));
             }
         }
-        colour
+        color
     }
 
     /// How brightly one of the windows is lit.
@@ -239,10 +241,10 @@ impl Lighthouse {
         if index == 1 { self.power * 0.8 } else { 0.0 }
     }
 
-    fn dome(&self) -> Colour {
+    fn dome(&self) -> Color {
         match self.paint {
-            Paint::White | Paint::Stone => Colour::surface(0x2a_3338),
-            Paint::Bands | Paint::RedTop => Colour::surface(0x8c_2620),
+            Paint::White | Paint::Stone => Color::surface(0x2a_3338),
+            Paint::Bands | Paint::RedTop => Color::surface(0x8c_2620),
         }
     }
 }
@@ -284,23 +286,23 @@ fn solid_gallery(across: f32, up: f32) -> bool {
     rail || post || floor || inner
 }
 
-fn railing(across: f32, up: f32) -> Colour {
+fn railing(across: f32, up: f32) -> Color {
     if across.abs() < 1.62 && up > 19.55 && (up - 20.45).abs() > 0.07 {
-        Colour::surface(0xc8_c2b6)
+        Color::surface(0xc8_c2b6)
     } else {
-        Colour::surface(0x30_3438)
+        Color::surface(0x30_3438)
     }
 }
 
-fn glass(u: f32, up: f32, lamp: f32, shade: Colour) -> Colour {
+fn glass(u: f32, up: f32, lamp: f32, shade: Color) -> Color {
     let bars = fract(u.asin() * 2.6 + 0.5);
     let bar = bars < 0.09 || (up - 21.5).abs() < 0.05;
     if bar {
-        return Colour::surface(0x2a_2e32) * shade;
+        return Color::surface(0x2a_2e32) * shade;
     }
     let lens = smooth(0.75, 0.15, u.abs()) * smooth(1.5, 0.4, (up - LAMP).abs());
-    let dark = Colour::surface(0x4a_5a62) * shade + shade * 0.10;
-    let burning = Colour::new(4.2, 3.3, 1.9) * (0.35 + 1.1 * lens);
+    let dark = Color::surface(0x4a_5a62) * shade + shade * 0.10;
+    let burning = Color::new(4.2, 3.3, 1.9) * (0.35 + 1.1 * lens);
     mix(dark, burning, lamp)
 }
 

@@ -1,29 +1,29 @@
 //! [`Procedural`]: drives a rendering from the job's words to the file.
 
+mod adaptive_shading;
 mod audio;
 mod beam;
 mod bloom;
+mod boats_and_birds;
+mod breakwater;
 mod camera;
 mod canvas;
 mod city;
-mod craft;
+mod color_grading;
 mod figure;
 mod flora;
-mod grade;
+mod frame_context;
 mod ground;
 mod light;
 mod lighthouse;
-mod march;
-mod maths;
-mod mole;
-mod moment;
+mod math;
 mod noise;
 mod prompt;
+mod raymarch;
 mod relief;
 mod scene;
 mod setting;
 mod sky;
-mod sparse;
 mod staging;
 mod surface;
 mod terrain;
@@ -38,7 +38,7 @@ use std::ops::ControlFlow;
 use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
 
 use self::audio::{RATE, Soundscape};
-use self::grade::{Grade, Tones};
+use self::color_grading::{Grade, Tones};
 use self::prompt::SceneBrief;
 use self::scene::{Scene, Workspace};
 use self::setting::Setting;
@@ -58,7 +58,7 @@ mod tests;
 pub struct Procedural;
 
 /// More pixels than this are drawn smaller and enlarged.
-const DRAWN_AT_MOST: f64 = 1_000_000.0;
+const MAX_DRAWN_PIXELS: f64 = 1_000_000.0;
 /// The share of a shot that the way out of a first frame, or into a last frame, takes.
 const DISSOLVE: f32 = 0.45;
 
@@ -146,7 +146,7 @@ impl<'a> Film<'a> {
         let still =
             |image: &RgbImage, stream| Still::new(image, job.width, job.height, movement, job.seed ^ stream);
         let (width, height) = drawn_size(job);
-        let grade = Grade::new(setting.look, 1.0, Tones::of(&job.references));
+        let grade = Grade::new(setting.style, 1.0, Tones::from_references(&job.references));
         Self {
             scene: Scene::build(setting, job.seed),
             grade,
@@ -165,7 +165,7 @@ impl<'a> Film<'a> {
         let samples = u64::from(frames_total) * u64::from(RATE) / u64::from(self.job.frame_rate);
         let scene = &self.scene;
         let scape =
-            Soundscape::of(&scene.setting, scene.walker.as_ref(), scene.lighthouse.is_some(), self.job.seed);
+            Soundscape::new(&scene.setting, scene.walker.as_ref(), scene.lighthouse.is_some(), self.job.seed);
         let mut sound = scape.render(samples as usize, self.job.seed);
         if let Some(reference) = &self.job.reference_audio {
             audio::reference::lay(&mut sound, reference);
@@ -216,8 +216,8 @@ impl<'a> Film<'a> {
 fn drawn_size(job: &Job) -> (u32, u32) {
     let pixels = f64::from(job.width) * f64::from(job.height);
     let limit = match job.quality {
-        Quality::Standard => DRAWN_AT_MOST,
-        Quality::Fast => (pixels * 0.5).clamp(20_000.0, DRAWN_AT_MOST * 0.5),
+        Quality::Standard => MAX_DRAWN_PIXELS,
+        Quality::Fast => (pixels * 0.5).clamp(20_000.0, MAX_DRAWN_PIXELS * 0.5),
     };
     if pixels <= limit {
         return (job.width, job.height);

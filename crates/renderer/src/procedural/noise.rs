@@ -1,12 +1,12 @@
 //! Randomness that is the same everywhere: a seeded generator, lattice noise, and tileable textures made from it.
 
-use super::maths::{Colour, cell, floor, lerp, mix};
+use super::math::{Color, cell, floor, lerp, mix};
 
 /// A small generator (`SplitMix64`): the only source of chance in a rendering.
 #[derive(Clone, Debug)]
-pub(crate) struct Dice(u64);
+pub(crate) struct Rng(u64);
 
-impl Dice {
+impl Rng {
     /// A stream of its own for each use, so that adding a consumer never moves another's numbers.
     pub(crate) fn new(seed: u64, stream: &str) -> Self {
         Self(seed ^ hash_words(stream))
@@ -209,10 +209,10 @@ impl Tile<f32> {
     }
 }
 
-impl Tile<Colour> {
+impl Tile<Color> {
     /// Bilinear, in texels.
     #[inline]
-    pub(crate) fn sample(&self, u: f32, v: f32) -> Colour {
+    pub(crate) fn sample(&self, u: f32, v: f32) -> Color {
         let ((x, fx), (y, fy)) = (cell(u), cell(v));
         mix(mix(self.at(x, y), self.at(x + 1, y), fx), mix(self.at(x, y + 1), self.at(x + 1, y + 1), fx), fy)
     }
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn streams_are_independent_and_repeatable() {
-        let take = |seed, stream| Dice::new(seed, stream).next();
+        let take = |seed, stream| Rng::new(seed, stream).next();
         assert_eq!(take(1, "sky"), take(1, "sky"));
         assert_ne!(take(1, "sky"), take(1, "sea"));
         assert_ne!(take(1, "sky"), take(2, "sky"));

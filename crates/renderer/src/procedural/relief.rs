@@ -1,14 +1,14 @@
-//! The shape and the surface of the land: one function of the place for height, one for colour.
+//! The shape and the surface of the land: one function of the place for height, one for color.
 
-use super::maths::{Colour, mix, smooth};
-use super::mole::Mole;
-use super::noise::{Dice, Octaves};
-use super::prompt::Place;
+use super::breakwater::Breakwater;
+use super::math::{Color, mix, smooth};
+use super::noise::{Octaves, Rng};
+use super::prompt::Landscape;
 
 /// The land of one scene. Sea level is height 0; north is where the first frame looks.
 #[derive(Clone, Debug)]
 pub(crate) struct Relief {
-    place: Place,
+    landscape: Landscape,
     broad: Octaves,
     /// The great heights, near or on the horizon.
     crests: Octaves,
@@ -18,7 +18,7 @@ pub(crate) struct Relief {
     pub(crate) side: f32,
     /// A place for a building by the sea: east, north, radius, height.
     pub(crate) headland: Option<[f32; 4]>,
-    pub(crate) mole: Option<Mole>,
+    pub(crate) mole: Option<Breakwater>,
     /// Metres; what the place's main features reach.
     scale: f32,
     autumn: bool,
@@ -31,31 +31,31 @@ pub(crate) struct Relief {
 }
 
 impl Relief {
-    pub(crate) fn new(place: Place, side: f32, autumn: bool, seed: u64) -> Self {
-        let mut dice = Dice::new(seed, "relief");
-        let (broad, fine) = match place {
-            Place::Mountains | Place::Lake => (1600.0, 260.0),
-            Place::Desert => (420.0, 90.0),
-            Place::Canyon => (900.0, 120.0),
-            Place::Snowfield => (700.0, 120.0),
-            Place::Forest => (900.0, 140.0),
-            Place::Sea | Place::Coast | Place::Harbour => (1400.0, 90.0),
-            Place::Meadow | Place::City => (620.0, 110.0),
+    pub(crate) fn new(landscape: Landscape, side: f32, autumn: bool, seed: u64) -> Self {
+        let mut rng = Rng::new(seed, "relief");
+        let (broad, fine) = match landscape {
+            Landscape::Mountains | Landscape::Lake => (1600.0, 260.0),
+            Landscape::Desert => (420.0, 90.0),
+            Landscape::Canyon => (900.0, 120.0),
+            Landscape::Snowfield => (700.0, 120.0),
+            Landscape::Forest => (900.0, 140.0),
+            Landscape::Sea | Landscape::Coast | Landscape::Harbour => (1400.0, 90.0),
+            Landscape::Meadow | Landscape::City => (620.0, 110.0),
         };
         Self {
-            place,
-            broad: Octaves::new(dice.next() as u32, broad * dice.range(0.85, 1.2), 9),
-            crests: Octaves { gain: 0.5, ..Octaves::new(dice.next() as u32, dice.range(2900.0, 3900.0), 8) },
-            fine: Octaves::new(dice.next() as u32, fine, 5),
-            patch: Octaves::new(dice.next() as u32, 60.0, 3),
+            landscape,
+            broad: Octaves::new(rng.next() as u32, broad * rng.range(0.85, 1.2), 9),
+            crests: Octaves { gain: 0.5, ..Octaves::new(rng.next() as u32, rng.range(2900.0, 3900.0), 8) },
+            fine: Octaves::new(rng.next() as u32, fine, 5),
+            patch: Octaves::new(rng.next() as u32, 60.0, 3),
             side,
             headland: None,
             mole: None,
-            scale: dice.range(0.85, 1.2),
+            scale: rng.range(0.85, 1.2),
             autumn,
             snowed: false,
-            snowline: dice.range(520.0, 800.0),
-            grain: dice.range(0.0, 50.0),
+            snowline: rng.range(520.0, 800.0),
+            grain: rng.range(0.0, 50.0),
             street: 0.0,
         }
     }
@@ -63,9 +63,9 @@ impl Relief {
     /// Metres above the sea; features finer than `finest` metres are left out.
     pub(crate) fn height(&self, x: f32, y: f32, finest: f32) -> f32 {
         let far = (x * x * 1.4 + y * y).sqrt();
-        match self.place {
-            Place::Mountains => self.range(x, y, far, finest) + 24.0,
-            Place::Lake => {
+        match self.landscape {
+            Landscape::Mountains => self.range(x, y, far, finest) + 24.0,
+            Landscape::Lake => {
                 let shore = self.fine.rolling(x * 0.35, y * 0.35, finest) * 60.0;
                 let across = x * self.side;
                 // Water ahead, land around it and close on one side.
@@ -77,13 +77,13 @@ impl Relief {
                     + near_bank * 10.0
                     + smooth(-60.0, 60.0, basin) * 13.0
             }
-            Place::Sea => {
+            Landscape::Sea => {
                 let islands = self.broad.ridged(x * 0.6, y * 0.6, finest);
                 smooth(5200.0, 8000.0, far) * (islands * 520.0 * self.scale - 150.0) - 30.0
             }
-            Place::Coast | Place::Harbour => self.seaside(x, y, far, finest),
-            Place::Desert => self.dunes(x, y, far, finest),
-            Place::Snowfield => {
+            Landscape::Coast | Landscape::Harbour => self.seaside(x, y, far, finest),
+            Landscape::Desert => self.dunes(x, y, far, finest),
+            Landscape::Snowfield => {
                 let roll = self.broad.rolling(x, y, finest);
                 let drift = 1.0 - self.fine.rolling(x * 0.7 + roll * 40.0, y * 1.8, finest).abs();
                 roll * 46.0
@@ -91,21 +91,21 @@ impl Relief {
                     + smooth(1400.0, 4200.0, far) * self.range(x, y, far, finest) * 0.75
                     + 40.0
             }
-            Place::Forest => {
+            Landscape::Forest => {
                 self.broad.rolling(x, y, finest) * 95.0 * smooth(-50.0, 500.0, far)
                     + self.fine.rolling(x, y, finest) * 7.0
                     + smooth(900.0, 3800.0, far) * self.range(x, y, far, finest) * 0.55
                     + 60.0
             }
-            Place::Meadow => {
+            Landscape::Meadow => {
                 let roll = self.broad.rolling(x, y, finest);
                 roll * 34.0 * smooth(0.0, 420.0, far)
                     + self.fine.rolling(x, y, finest) * 2.2
                     + smooth(1500.0, 6000.0, far) * self.range(x, y, far, finest) * 0.42
                     + 30.0
             }
-            Place::City => self.street,
-            Place::Canyon => {
+            Landscape::City => self.street,
+            Landscape::Canyon => {
                 let wall = self.broad.rolling(x, y * 0.55, finest)
                     + smooth(60.0, 700.0, x.abs() * 0.9 + y.abs() * 0.08) * 1.1
                     - 0.5;
@@ -172,12 +172,12 @@ impl Relief {
     }
 
     /// What the ground is made of at a point of height `h` whose slope (rise over run) is `slope`.
-    pub(crate) fn surface(&self, x: f32, y: f32, h: f32, slope: f32, finest: f32) -> Colour {
+    pub(crate) fn surface(&self, x: f32, y: f32, h: f32, slope: f32, finest: f32) -> Color {
         let blotch = self.patch.rolling(x, y, finest).clamp(-1.0, 1.0);
         let wide = self.fine.rolling(x * 0.3 + 70.0, y * 0.3, finest).clamp(-1.0, 1.0);
-        let hex = Colour::surface;
-        match self.place {
-            Place::Mountains | Place::Lake | Place::Forest | Place::Meadow => {
+        let hex = Color::surface;
+        match self.landscape {
+            Landscape::Mountains | Landscape::Lake | Landscape::Forest | Landscape::Meadow => {
                 let (lush, dry) = if self.autumn { (0x6e_5a24, 0x9a_6a2c) } else { (0x41_562a, 0x7a_7440) };
                 let grass = mix(hex(lush), hex(dry), smooth(-0.6, 0.7, blotch * 0.5 + wide * 0.6));
                 let heath = mix(grass, hex(0x4c_4634), smooth(120.0, 420.0, h + wide * 90.0) * 0.8);
@@ -203,7 +203,7 @@ impl Relief {
                 };
                 mix(shore, hex(0xe9_eef5), snow.max(fresh))
             }
-            Place::Sea | Place::Coast | Place::Harbour => {
+            Landscape::Sea | Landscape::Coast | Landscape::Harbour => {
                 let grass = mix(hex(0x4a_5630), hex(0x7c_7648), smooth(-0.5, 0.6, blotch * 0.6 + wide * 0.5));
                 let rock = mix(hex(0x46_423e), hex(0x6f_675c), 0.5 + 0.5 * blotch);
                 let weed = mix(hex(0x24_241c), rock, smooth(0.2, 2.2, h + blotch * 0.5));
@@ -213,12 +213,12 @@ impl Relief {
                     smooth(0.5, 0.95, slope + blotch * 0.2),
                 )
             }
-            Place::Desert => mix(
+            Landscape::Desert => mix(
                 mix(hex(0xc0_8a50), hex(0xd8_a868), 0.5 + 0.5 * wide),
                 hex(0xa8_7040),
                 smooth(0.3, 0.6, slope) * 0.5,
             ),
-            Place::Snowfield => {
+            Landscape::Snowfield => {
                 let snow = mix(hex(0xe4_ebf4), hex(0xf4_f7fb), 0.5 + 0.5 * blotch);
                 mix(
                     snow,
@@ -226,8 +226,8 @@ impl Relief {
                     smooth(0.75, 1.15, slope + blotch * 0.15),
                 )
             }
-            Place::City => hex(0x2c_2c2e),
-            Place::Canyon => {
+            Landscape::City => hex(0x2c_2c2e),
+            Landscape::Canyon => {
                 let band = ((h + wide * 9.0) / 13.0).sin() * 0.5 + 0.5;
                 let rock = mix(hex(0x9a_4a2a), hex(0xc8_814e), band);
                 mix(rock, mix(hex(0xb8_865a), hex(0x8a_7a4a), 0.5 + 0.5 * blotch), smooth(0.5, 0.15, slope))
@@ -238,12 +238,12 @@ impl Relief {
     /// How densely trees stand at a point: 0 none, 1 closed forest.
     pub(crate) fn wood(&self, x: f32, y: f32, h: f32, slope: f32) -> f32 {
         let stand = self.patch.rolling(x * 0.22 + 300.0, y * 0.22, 20.0);
-        let (density, line) = match self.place {
-            Place::Forest => (0.55 + stand * 0.9, 900.0),
-            Place::Mountains => (0.25 + stand * 1.2, self.snowline - 140.0),
-            Place::Lake => (0.4 + stand * 1.1, self.snowline - 120.0),
-            Place::Meadow => (stand * 1.6 - 0.55, 240.0),
-            Place::Snowfield => (stand * 1.6 - 0.62, 200.0),
+        let (density, line) = match self.landscape {
+            Landscape::Forest => (0.55 + stand * 0.9, 900.0),
+            Landscape::Mountains => (0.25 + stand * 1.2, self.snowline - 140.0),
+            Landscape::Lake => (0.4 + stand * 1.1, self.snowline - 120.0),
+            Landscape::Meadow => (stand * 1.6 - 0.55, 240.0),
+            Landscape::Snowfield => (stand * 1.6 - 0.62, 200.0),
             _ => return 0.0,
         };
         density.clamp(0.0, 1.0)
@@ -254,18 +254,18 @@ impl Relief {
 
     /// The ground's fine pattern: how strongly near texture shows, and how far it is stretched across the view.
     pub(crate) const fn texture(&self) -> (f32, f32) {
-        match self.place {
-            Place::Desert => (0.16, 3.0),
-            Place::Snowfield => (0.10, 2.0),
-            Place::Forest | Place::Meadow => (0.5, 1.0),
+        match self.landscape {
+            Landscape::Desert => (0.16, 3.0),
+            Landscape::Snowfield => (0.10, 2.0),
+            Landscape::Forest | Landscape::Meadow => (0.5, 1.0),
             _ => (0.4, 1.0),
         }
     }
 
     /// Ground below this height lies under water too deep to see through.
     pub(crate) const fn sea_bed(&self) -> f32 {
-        match self.place {
-            Place::Sea | Place::Coast | Place::Harbour | Place::Lake => -5.0,
+        match self.landscape {
+            Landscape::Sea | Landscape::Coast | Landscape::Harbour | Landscape::Lake => -5.0,
             _ => f32::NEG_INFINITY,
         }
     }

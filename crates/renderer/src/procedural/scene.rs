@@ -2,20 +2,20 @@
 
 use super::beam;
 use super::bloom::Bloom;
+use super::boats_and_birds::{Boat, Flock};
 use super::camera::{Rig, View};
 use super::canvas::Canvas;
 use super::city::City;
-use super::craft::{Boat, Flock};
 use super::figure::Walker;
 use super::flora::{Flora, Season};
+use super::frame_context::FrameContext;
 use super::ground::{Ground, WATER};
 use super::light::Light;
 use super::lighthouse::Lighthouse;
-use super::march::{Edge, march, soften, steps};
-use super::maths::{Colour, mix};
-use super::moment::Moment;
-use super::noise::Dice;
-use super::prompt::{Hour, Place, Subject};
+use super::math::{Color, mix};
+use super::noise::Rng;
+use super::prompt::{Hour, Landscape, Subject};
+use super::raymarch::{Edge, march, soften, steps};
 use super::relief::Relief;
 use super::setting::Setting;
 use super::sky::{Sky, SkyGrid};
@@ -67,18 +67,18 @@ impl Workspace {
 
 impl Scene {
     pub(crate) fn build(setting: Setting, seed: u64) -> Self {
-        let mut dice = Dice::new(seed, "scene");
+        let mut rng = Rng::new(seed, "scene");
         let staging = Staging::new(&setting, seed);
-        let mut light = Light::new(setting.hour, setting.murk, staging.sun_azimuth, &mut dice);
-        let is_city = setting.place == Place::City;
+        let mut light = Light::new(setting.hour, setting.murk, staging.sun_azimuth, &mut rng);
+        let is_city = setting.landscape == Landscape::City;
         if is_city && matches!(setting.hour, Hour::Night | Hour::Dusk) {
             // Streets light the haze above them.
-            light.horizon = mix(light.horizon, Colour::seen(0x7a_5a72), 0.55);
-            light.away = mix(light.away, Colour::seen(0x5c_4664), 0.5);
+            light.horizon = mix(light.horizon, Color::displayed(0x7a_5a72), 0.55);
+            light.away = mix(light.away, Color::displayed(0x5c_4664), 0.5);
             light.air.haze *= 2.6;
         }
         let wet_street = is_city && setting.weather.rain > 0.0;
-        let mut relief = Relief::new(setting.place, setting.side, setting.has(Subject::Autumn), seed);
+        let mut relief = Relief::new(setting.landscape, setting.side, setting.has(Subject::Autumn), seed);
         relief.headland = staging.headland;
         relief.mole = staging.mole;
         relief.snowed = setting.has(Subject::Snow);
@@ -86,22 +86,30 @@ impl Scene {
         let centre = staging.centre(&setting);
         let terrain = Terrain::bake(&relief, &light, centre);
         let wooded = matches!(
-            setting.place,
-            Place::Forest | Place::Mountains | Place::Lake | Place::Meadow | Place::Snowfield
+            setting.landscape,
+            Landscape::Forest
+                | Landscape::Mountains
+                | Landscape::Lake
+                | Landscape::Meadow
+                | Landscape::Snowfield
         );
         let season = Season {
             autumn: setting.has(Subject::Autumn),
-            snowed: if setting.place == Place::Snowfield || setting.has(Subject::Snow) { 1.0 } else { 0.0 },
-            broad_share: match setting.place {
-                Place::Meadow => 0.85,
-                Place::Forest | Place::Lake if setting.has(Subject::Autumn) => 0.6,
-                Place::Lake | Place::Forest => 0.12,
+            snowed: if setting.landscape == Landscape::Snowfield || setting.has(Subject::Snow) {
+                1.0
+            } else {
+                0.0
+            },
+            broad_share: match setting.landscape {
+                Landscape::Meadow => 0.85,
+                Landscape::Forest | Landscape::Lake if setting.has(Subject::Autumn) => 0.6,
+                Landscape::Lake | Landscape::Forest => 0.12,
                 _ => 0.0,
             },
         };
         let flora = wooded.then(|| Flora::plant(&relief, &terrain, &light, season, centre, seed));
         let ground = Ground::new(relief, terrain, seed);
-        let rig = staging.rig(&setting, &mut dice, |x, y| ground.footing(x, y));
+        let rig = staging.rig(&setting, &mut rng, |x, y| ground.footing(x, y));
         let wind = setting.weather.wind;
         let sea = if wet_street {
             Some(Sea::new(&light, 0.0, false, seed))
@@ -113,14 +121,15 @@ impl Scene {
             let foot = ground.footing(x, y).max(2.0);
             Lighthouse::new([x, y, foot], &setting, &light, seed)
         });
-        let walker = setting.has(Subject::Walker).then(|| place_walker(&setting, &staging, dark, &mut dice));
+        let walker =
+            setting.has(Subject::Walker).then(|| position_walker(&setting, &staging, dark, &mut rng));
         let boats = if setting.is_watery() {
-            let count = match (setting.has(Subject::Boat), setting.place) {
-                (true, _) => 1 + (dice.next() % 2) as u32,
-                (false, Place::Harbour) => 3,
+            let count = match (setting.has(Subject::Boat), setting.landscape) {
+                (true, _) => 1 + (rng.next() % 2) as u32,
+                (false, Landscape::Harbour) => 3,
                 _ => 0,
             };
-            Boat::fleet(count, setting.side, if dark { 1.0 } else { 0.0 }, &mut dice)
+            Boat::fleet(count, setting.side, if dark { 1.0 } else { 0.0 }, &mut rng)
         } else {
             Vec::new()
         };
@@ -128,17 +137,17 @@ impl Scene {
             || (setting.is_watery()
                 && !setting.has(Subject::Storm)
                 && setting.hour != Hour::Night
-                && dice.chance(0.5));
+                && rng.chance(0.5));
         let flock = some_birds.then(|| {
             let ahead = staging.pivot;
             let count = if setting.has(Subject::Birds) { 15 } else { 6 };
             let base = rig_height(&rig) + 9.0;
-            Flock::new(count, [ahead[0] * 0.4, ahead[1] * 0.7, base], setting.is_watery() && !dark, &mut dice)
+            Flock::new(count, [ahead[0] * 0.4, ahead[1] * 0.7, base], setting.is_watery() && !dark, &mut rng)
         });
         let sky = Sky::new(&light, wind, setting.has(Subject::Aurora), setting.has(Subject::Stars), seed);
         let city = is_city.then(|| City::new(&setting, &light, seed));
         let steps = steps(1.2);
-        let salt = dice.next() as u32;
+        let salt = rng.next() as u32;
         Self {
             setting,
             light,
@@ -162,27 +171,27 @@ impl Scene {
         let pose = self.rig.pose(progress, time);
         let view = View::new(pose, self.rig.focal, work.canvas.width, work.canvas.height);
         let light = &self.light;
-        let moment = Moment { view: &view, light, terrain: &self.ground.terrain, time, progress };
+        let context = FrameContext { view: &view, light, terrain: &self.ground.terrain, time, progress };
         self.find_surfaces(&view, time, work);
         self.sky.grid(light, &view, time, self.sea.is_some(), &mut work.grid);
         self.sky.paint(light, &view, time, &work.grid, &mut work.canvas);
         self.ground.shade(light, self.sea.as_ref(), self.city.as_ref(), &view, time, &mut work.canvas);
         soften(&mut work.canvas, &work.edges, |light| light.fourth() == WATER);
         if let Some(city) = &self.city {
-            city.draw(&moment, &mut work.canvas);
+            city.draw(&context, &mut work.canvas);
         }
         // Once to be mirrored, and again over the water that lies behind them.
-        self.draw_things(&moment, work);
+        self.draw_things(&context, work);
         if let Some(sea) = &self.sea {
             sea.shade(light, &self.ground, &view, time, &work.grid, &mut work.canvas);
-            self.draw_things(&moment, work);
+            self.draw_things(&context, work);
         }
         if let Some(flock) = &self.flock {
-            flock.draw(&moment, &mut work.canvas);
+            flock.draw(&context, &mut work.canvas);
         }
         if let Some(lighthouse) = &self.lighthouse {
-            beam::draw(lighthouse, &moment, &mut work.canvas, &mut work.cells);
-            lighthouse.glare(&moment, &mut work.canvas);
+            beam::draw(lighthouse, &context, &mut work.canvas, &mut work.cells);
+            lighthouse.glare(&context, &mut work.canvas);
         }
         self.flash(time, &mut work.canvas);
         self.setting.weather.draw(light, &view, time, self.salt, &mut work.canvas);
@@ -195,28 +204,28 @@ impl Scene {
     }
 
     /// Everything that stands on the ground or floats, far to near.
-    fn draw_things(&self, moment: &Moment<'_>, work: &mut Workspace) {
+    fn draw_things(&self, context: &FrameContext<'_>, work: &mut Workspace) {
         let canvas = &mut work.canvas;
         if let Some(flora) = &self.flora {
-            flora.draw(moment, &mut work.order, canvas);
+            flora.draw(context, &mut work.order, canvas);
         }
         if let Some(sea) = &self.sea {
             for boat in self.boats.iter().rev() {
-                boat.draw(moment, sea, canvas);
+                boat.draw(context, sea, canvas);
             }
         }
         if let Some(lighthouse) = &self.lighthouse {
-            lighthouse.draw(moment, canvas);
+            lighthouse.draw(context, canvas);
         }
         if let Some(walker) = &self.walker {
-            walker.draw(moment, |x, y| self.ground.footing(x, y), canvas);
+            walker.draw(context, |x, y| self.ground.footing(x, y), canvas);
         }
     }
 
     fn flash(&self, time: f32, canvas: &mut Canvas) {
         let strength = self.setting.weather.flash(time);
         if strength > 0.004 {
-            let lift = Colour::new(0.62, 0.68, 0.85) * strength;
+            let lift = Color::new(0.62, 0.68, 0.85) * strength;
             for (light, near) in canvas.light.iter_mut().zip(&canvas.nearness) {
                 let share = if *near == 0.0 { 0.9 } else { 0.28 };
                 *light = *light * (1.0 + strength * 1.4) + lift * share * (0.25 + light.luma());
@@ -230,12 +239,12 @@ fn rig_height(rig: &Rig) -> f32 {
 }
 
 /// Puts the walker where the shot wants one: on the breakwater, before the door, or on open ground ahead.
-fn place_walker(setting: &Setting, staging: &Staging, dark: bool, dice: &mut Dice) -> Walker {
+fn position_walker(setting: &Setting, staging: &Staging, dark: bool, rng: &mut Rng) -> Walker {
     let wind = setting.weather.wind;
     let coat = setting.coat;
     let lantern = dark && !matches!(setting.hour, Hour::Dawn);
     if let Some(mole) = staging.mole {
-        let along = dice.range(30.0, 34.0);
+        let along = rng.range(30.0, 34.0);
         return Walker { from: mole.point(along), heading: mole.heading, pace: 1.35, coat, lantern, wind };
     }
     if let (Some([lx, ly]), true) = (staging.lighthouse, setting.has(Subject::Door)) {
@@ -252,8 +261,8 @@ fn place_walker(setting: &Setting, staging: &Staging, dark: bool, dice: &mut Dic
             wind,
         };
     }
-    let ahead = dice.range(15.0, 19.0);
-    let turn = dice.range(-0.5, 0.5);
+    let ahead = rng.range(15.0, 19.0);
+    let turn = rng.range(-0.5, 0.5);
     Walker {
         from: [-setting.side * ahead * 0.2, ahead],
         heading: [turn.sin(), turn.cos()],

@@ -1,25 +1,25 @@
 //! A brief with nothing left open: what the words did not say, the seed decides, in good taste.
 
 use super::light::Murk;
-use super::maths::Colour;
-use super::noise::Dice;
-use super::prompt::{Cover, Framing, Hour, Look, Move, Place, SceneBrief, Subject, Subjects};
+use super::math::Color;
+use super::noise::Rng;
+use super::prompt::{Cover, Framing, Hour, Landscape, Move, SceneBrief, Style, Subject, Subjects};
 use super::weather::{Motes, Weather, strikes};
 
 /// Everything a scene is staged from.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
-    pub(crate) place: Place,
+    pub(crate) landscape: Landscape,
     pub(crate) hour: Hour,
     pub(crate) murk: Murk,
     pub(crate) weather: Weather,
-    pub(crate) look: Look,
+    pub(crate) style: Style,
     pub(crate) movement: Move,
     /// A move that was asked for is made in full; one that the seed chose is gentle.
     pub(crate) eagerness: f32,
     pub(crate) framing: Framing,
     pub(crate) subjects: Subjects,
-    pub(crate) coat: Colour,
+    pub(crate) coat: Color,
     /// The side the land and the subject lean to: -1 left, 1 right.
     pub(crate) side: f32,
     /// 0 a tripod, 1 a shoulder.
@@ -29,56 +29,53 @@ pub(crate) struct Setting {
 
 impl Setting {
     pub(crate) fn resolve(brief: &SceneBrief, camera_fixed: bool, seconds: f32, seed: u64) -> Self {
-        let mut dice = Dice::new(seed, "setting");
+        let mut rng = Rng::new(seed, "setting");
         let subjects = brief.subjects;
         let has = |subject| subjects.has(subject);
-        let place = brief.place.unwrap_or_else(|| {
-            dice.pick(&[
-                Place::Mountains,
-                Place::Lake,
-                Place::Coast,
-                Place::Meadow,
-                Place::Sea,
-                Place::Desert,
+        let landscape = brief.landscape.unwrap_or_else(|| {
+            rng.pick(&[
+                Landscape::Mountains,
+                Landscape::Lake,
+                Landscape::Coast,
+                Landscape::Meadow,
+                Landscape::Sea,
+                Landscape::Desert,
             ])
         });
         let storm = has(Subject::Storm);
         let cover = brief.cover.unwrap_or_else(|| {
-            if place == Place::City {
+            if landscape == Landscape::City {
                 Cover::Clear
             } else {
-                dice.pick(&[Cover::Clear, Cover::Broken, Cover::Broken])
+                rng.pick(&[Cover::Clear, Cover::Broken, Cover::Broken])
             }
         });
-        let hour = brief.hour.unwrap_or_else(|| match (cover, place) {
-            _ if storm => dice.pick(&[Hour::Dusk, Hour::Day, Hour::Day]),
+        let hour = brief.hour.unwrap_or_else(|| match (cover, landscape) {
+            _ if storm => rng.pick(&[Hour::Dusk, Hour::Day, Hour::Day]),
             (Cover::Overcast, _) => Hour::Day,
-            (_, Place::City) => dice.pick(&[Hour::Dusk, Hour::Night, Hour::Sunset]),
-            (_, Place::Canyon) => dice.pick(&[Hour::Golden, Hour::Sunrise, Hour::Day]),
-            _ => dice.pick(&[Hour::Golden, Hour::Sunset, Hour::Sunrise, Hour::Golden, Hour::Dawn]),
+            (_, Landscape::City) => rng.pick(&[Hour::Dusk, Hour::Night, Hour::Sunset]),
+            (_, Landscape::Canyon) => rng.pick(&[Hour::Golden, Hour::Sunrise, Hour::Day]),
+            _ => rng.pick(&[Hour::Golden, Hour::Sunset, Hour::Sunrise, Hour::Golden, Hour::Dawn]),
         });
-        let look = brief.look.unwrap_or(Look::Natural);
-        let fog: f32 = if has(Subject::Fog) { dice.range(0.55, 0.8) } else { 0.0 };
+        let style = brief.style.unwrap_or(Style::Natural);
+        let fog: f32 = if has(Subject::Fog) { rng.range(0.55, 0.8) } else { 0.0 };
         let rain = match (has(Subject::Rain), storm) {
             (true, true) => 1.0,
-            (true, false) => dice.range(0.5, 0.75),
+            (true, false) => rng.range(0.5, 0.75),
             // A storm brings rain, except where it is cold.
             (false, true) if !has(Subject::Snow) => 0.6,
             _ => 0.0,
         };
-        let snow = if has(Subject::Snow) {
-            if has(Subject::Wind) { 0.9 } else { dice.range(0.4, 0.6) }
-        } else {
-            0.0
-        };
+        let snow =
+            if has(Subject::Snow) { if has(Subject::Wind) { 0.9 } else { rng.range(0.4, 0.6) } } else { 0.0 };
         let wind = if storm {
-            dice.range(0.88, 1.0)
+            rng.range(0.88, 1.0)
         } else if has(Subject::Wind) {
-            dice.range(0.6, 0.72)
+            rng.range(0.6, 0.72)
         } else if has(Subject::Calm) {
-            dice.range(0.02, 0.08)
+            rng.range(0.02, 0.08)
         } else {
-            dice.range(0.22, 0.42)
+            rng.range(0.22, 0.42)
         };
         let motes = [
             (Subject::Embers, Motes::Embers),
@@ -87,13 +84,13 @@ impl Setting {
         ]
         .into_iter()
         .find_map(|(subject, motes)| has(subject).then_some(motes));
-        let lightning = has(Subject::Thunder) || (storm && dice.chance(0.6));
+        let lightning = has(Subject::Thunder) || (storm && rng.chance(0.6));
         let weather = Weather {
             rain,
             snow,
             fog: fog.max(rain * 0.26).max(snow * 0.25).max(if storm { 0.3 } else { 0.0 }),
             wind,
-            strikes: if lightning { strikes(seconds, &mut dice) } else { Vec::new() },
+            strikes: if lightning { strikes(seconds, &mut rng) } else { Vec::new() },
             motes,
         };
         let framing = brief.framing.unwrap_or(if has(Subject::Lamp) || has(Subject::Door) {
@@ -103,8 +100,7 @@ impl Setting {
         } else {
             Framing::Wide
         });
-        let gentle =
-            dice.pick(&[Move::DollyIn, Move::DollyIn, Move::TrackRight, Move::TrackLeft, Move::Rise]);
+        let gentle = rng.pick(&[Move::DollyIn, Move::DollyIn, Move::TrackRight, Move::TrackLeft, Move::Rise]);
         let movement = match (camera_fixed, brief.movement) {
             (true, _) => Move::Static,
             (false, Some(movement)) => movement,
@@ -119,19 +115,19 @@ impl Setting {
             _ if storm => 0.45,
             _ => 0.12,
         };
-        let cloth = [0x2c_3440, 0x3a_2c28, 0x28_322c, 0x4a_3a30, 0x6c_2a24].map(Colour::surface);
+        let cloth = [0x2c_3440, 0x3a_2c28, 0x28_322c, 0x4a_3a30, 0x6c_2a24].map(Color::surface);
         Self {
-            place,
+            landscape,
             hour,
             murk: Murk { cover, fog: weather.fog, gloom: if storm { 1.0 } else { rain * 0.6 } },
             weather,
-            look,
+            style,
             movement,
             eagerness: if brief.movement.is_some() { 1.0 } else { 0.55 },
             framing,
             subjects,
-            coat: brief.coat.unwrap_or_else(|| dice.pick(&cloth)),
-            side: dice.sign(),
+            coat: brief.coat.unwrap_or_else(|| rng.pick(&cloth)),
+            side: rng.sign(),
             unrest,
             calm: has(Subject::Calm),
         }
@@ -143,11 +139,11 @@ impl Setting {
 
     /// Whether the scene has water at sea level.
     pub(crate) const fn is_watery(&self) -> bool {
-        matches!(self.place, Place::Sea | Place::Coast | Place::Harbour | Place::Lake)
+        matches!(self.landscape, Landscape::Sea | Landscape::Coast | Landscape::Harbour | Landscape::Lake)
     }
 
     /// Whether that water is the open sea, with swell.
     pub(crate) const fn is_open_water(&self) -> bool {
-        matches!(self.place, Place::Sea | Place::Coast)
+        matches!(self.landscape, Landscape::Sea | Landscape::Coast)
     }
 }

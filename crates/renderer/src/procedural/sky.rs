@@ -3,12 +3,12 @@
 //! Air and clouds are soft, so they are computed on a coarse grid and enlarged; what is sharp (stars, the disc) is drawn
 //! at full size afterwards.
 
+use super::adaptive_shading::{self, Shader};
 use super::camera::View;
 use super::canvas::Canvas;
 use super::light::{Direction, Light};
-use super::maths::{Colour, decay, lerp, mix, smooth};
-use super::noise::{Dice, Tile};
-use super::sparse::{self, Shader};
+use super::math::{Color, decay, lerp, mix, smooth};
+use super::noise::{Rng, Tile};
 
 /// Pixels between grid points.
 const STEP: usize = 4;
@@ -31,7 +31,7 @@ pub(crate) struct Sky {
 
 struct Star {
     direction: Direction,
-    light: Colour,
+    light: Color,
     twinkle: f32,
 }
 
@@ -43,16 +43,16 @@ pub(crate) struct SkyGrid {
 
 impl Sky {
     pub(crate) fn new(light: &Light, wind: f32, aurora: bool, clear_stars: bool, seed: u64) -> Self {
-        let mut dice = Dice::new(seed, "sky");
-        let clouds = Tile::rolling(9, 5, 7, 0.56, dice.next() as u32);
-        let heading = dice.range(-0.7, 0.7) + if dice.chance(0.5) { 0.0 } else { std::f32::consts::PI };
+        let mut rng = Rng::new(seed, "sky");
+        let clouds = Tile::rolling(9, 5, 7, 0.56, rng.next() as u32);
+        let heading = rng.range(-0.7, 0.7) + if rng.chance(0.5) { 0.0 } else { std::f32::consts::PI };
         let speed = lerp(2.2, 13.0, wind);
-        let stars = if light.stars > 0.01 { scatter_stars(&mut dice, light.stars) } else { Vec::new() };
+        let stars = if light.stars > 0.01 { scatter_stars(&mut rng, light.stars) } else { Vec::new() };
         Self {
             clouds,
             wind: [heading.cos() * speed, heading.sin() * speed * 0.6 - speed * 0.35],
-            offset: [dice.range(0.0, 512.0), dice.range(0.0, 512.0)],
-            scale: dice.range(62.0, 92.0),
+            offset: [rng.range(0.0, 512.0), rng.range(0.0, 512.0)],
+            scale: rng.range(62.0, 92.0),
             stars,
             moon: light.stars > 0.6,
             aurora: if aurora { 1.0 } else { 0.0 },
@@ -70,15 +70,15 @@ impl Sky {
         let rows = ((bottom + margin) / STEP as f32) as usize + 3;
         grid.cells.resize(columns, rows);
         let mut shader = Air { sky: self, light, view, time, top: grid.top, ray: [0.0; 2] };
-        sparse::shade(&mut grid.cells, &mut shader);
+        adaptive_shading::shade(&mut grid.cells, &mut shader);
     }
 
-    fn radiance(&self, light: &Light, d: Direction, time: f32) -> Colour {
+    fn radiance(&self, light: &Light, d: Direction, time: f32) -> Color {
         let clear = light.sky(d);
-        let mut colour = clear.with(0.0);
+        let mut color = clear.with(0.0);
         let up = d[2];
         if light.stars > 0.3 {
-            colour += self.deep_sky(light, d, time);
+            color += self.deep_sky(light, d, time);
         }
         let toward = (d[0] * light.sun[0] + d[1] * light.sun[1] + d[2] * light.sun[2]).max(0.0);
         let near_sun = toward * toward * toward * toward;
@@ -91,7 +91,7 @@ impl Sky {
         let streak = self.clouds.sample(u, v) * 0.65 + self.clouds.sample(v * 2.3, u * 2.3) * 0.35;
         let veil = smooth(0.46, 0.95, streak) * 0.55 * smooth(0.02, 0.16, up) * (1.0 - light.cover * 0.6);
         let lit = mix(light.cloud_lit, light.glow, near_sun * 0.5) * (0.9 + 0.5 * near_sun);
-        colour = mix(colour, lit.with(1.0), veil);
+        color = mix(color, lit.with(1.0), veil);
 
         // Low deck: heaps, lit through their own depth.
         let (lx, ly) = (d[0] * reach * self.scale, d[1] * reach * self.scale);
@@ -115,19 +115,19 @@ impl Sky {
             // Far clouds sink into the air of the horizon.
             let far = smooth(0.0, 0.2, up);
             let sunk = mix(clear, body, 0.25 + 0.75 * far);
-            colour = mix(colour, sunk.with(1.0), density * (0.12 + 0.88 * smooth(0.0, 0.09, up)) * 0.96);
+            color = mix(color, sunk.with(1.0), density * (0.12 + 0.88 * smooth(0.0, 0.09, up)) * 0.96);
         }
-        colour
+        color
     }
 
     /// Milky way and aurora, behind the clouds.
-    fn deep_sky(&self, light: &Light, d: Direction, time: f32) -> Colour {
-        let mut glow = Colour::BLACK;
+    fn deep_sky(&self, light: &Light, d: Direction, time: f32) -> Color {
+        let mut glow = Color::BLACK;
         let band = d[0] * 0.62 + d[1] * 0.18 - d[2] * 0.55 + 0.24;
         let lane = decay(band * band * 22.0);
         if lane > 0.01 {
             let dust = self.clouds.sample(d[0] * 210.0, d[2] * 210.0 + d[1] * 90.0);
-            glow += Colour::new(0.055, 0.06, 0.085)
+            glow += Color::new(0.055, 0.06, 0.085)
                 * (lane * dust * dust * self.milky * light.stars * smooth(0.02, 0.3, d[2]));
         }
         if self.aurora > 0.0 {
@@ -138,7 +138,7 @@ impl Sky {
             let above = d[2] - foot;
             let curtain = smooth(0.0, 0.02, above) * decay(above.max(0.0) * 5.2) * smooth(0.3, 0.62, fold);
             let hue =
-                mix(Colour::new(0.05, 0.55, 0.22), Colour::new(0.28, 0.10, 0.42), smooth(0.03, 0.32, above));
+                mix(Color::new(0.05, 0.55, 0.22), Color::new(0.28, 0.10, 0.42), smooth(0.03, 0.32, above));
             glow += hue * (curtain * (0.35 + 1.1 * ray) * self.aurora * 0.9);
         }
         glow
@@ -242,12 +242,12 @@ impl Shader for Air<'_> {
         true
     }
 
-    fn alike(&self, a: Colour, b: Colour) -> bool {
+    fn alike(&self, a: Color, b: Color) -> bool {
         // The fourth lane is how much of the sky is cloud.
         (a.fourth() - b.fourth()).abs() < 0.05
     }
 
-    fn pixel(&self, _: &Canvas, _: usize, y: usize) -> Colour {
+    fn pixel(&self, _: &Canvas, _: usize, y: usize) -> Color {
         let [dx, dy] = self.ray;
         let rise = self.view.rise(self.top + (y * STEP) as f32).max(0.0015);
         let inverse = 1.0 / (dx * dx + dy * dy + rise * rise).sqrt();
@@ -255,20 +255,20 @@ impl Shader for Air<'_> {
     }
 }
 
-fn scatter_stars(dice: &mut Dice, strength: f32) -> Vec<Star> {
+fn scatter_stars(rng: &mut Rng, strength: f32) -> Vec<Star> {
     let count = 500 + (strength * 1700.0) as usize;
     (0..count)
         .map(|_| {
-            let azimuth = dice.range(-1.5, 1.5);
-            let up = dice.range(0.01, 0.95);
+            let azimuth = rng.range(-1.5, 1.5);
+            let up = rng.range(0.01, 0.95);
             let flat = (1.0 - up * up).sqrt();
             // Few bright ones, many faint ones.
-            let magnitude = dice.unit().powi(5);
-            let warm = dice.range(-0.2, 0.2);
+            let magnitude = rng.unit().powi(5);
+            let warm = rng.range(-0.2, 0.2);
             Star {
                 direction: [azimuth.sin() * flat, azimuth.cos() * flat, up],
-                light: Colour::new(1.0 + warm, 1.0, 1.0 - warm) * (0.06 + 1.5 * magnitude),
-                twinkle: dice.range(1.5, 5.0),
+                light: Color::new(1.0 + warm, 1.0, 1.0 - warm) * (0.06 + 1.5 * magnitude),
+                twinkle: rng.range(1.5, 5.0),
             }
         })
         .collect()
@@ -280,7 +280,7 @@ impl SkyGrid {
     }
 
     /// One column of the grid, interpolated at picture column `x`.
-    pub(crate) fn column(&self, x: f32, into: &mut Vec<Colour>) {
+    pub(crate) fn column(&self, x: f32, into: &mut Vec<Color>) {
         let Canvas { width, height, light, .. } = &self.cells;
         let u = (x / STEP as f32).clamp(0.0, *width as f32 - 1.001);
         let left = u as usize;
@@ -299,7 +299,7 @@ impl SkyGrid {
 
 /// A column of the grid at a fractional row, clamped to its ends.
 #[inline]
-pub(crate) fn sample_column(column: &[Colour], row: f32) -> Colour {
+pub(crate) fn sample_column(column: &[Color], row: f32) -> Color {
     let row = row.clamp(0.0, column.len() as f32 - 1.001);
     let index = row as usize;
     mix(column[index], column[index + 1], row - index as f32)

@@ -1,10 +1,10 @@
 //! Where things stand and where the camera goes: the composition of a shot.
 
+use super::breakwater::Breakwater;
 use super::camera::{Pose, Rig};
-use super::maths::lerp;
-use super::mole::Mole;
-use super::noise::Dice;
-use super::prompt::{Framing, Hour, Move, Place, Subject};
+use super::math::lerp;
+use super::noise::Rng;
+use super::prompt::{Framing, Hour, Landscape, Move, Subject};
 use super::setting::Setting;
 
 /// The ground plan of a shot, before there is any ground.
@@ -13,7 +13,7 @@ pub(crate) struct Staging {
     /// East, north of the lighthouse, if there is one.
     pub(crate) lighthouse: Option<[f32; 2]>,
     pub(crate) headland: Option<[f32; 4]>,
-    pub(crate) mole: Option<Mole>,
+    pub(crate) mole: Option<Breakwater>,
     /// Metres above the ground (or the sea) the camera is at least.
     pub(crate) clearance: f32,
     pub(crate) eye: [f32; 2],
@@ -31,36 +31,36 @@ pub(crate) struct Staging {
 
 impl Staging {
     pub(crate) fn new(setting: &Setting, seed: u64) -> Self {
-        let mut dice = Dice::new(seed, "staging");
+        let mut rng = Rng::new(seed, "staging");
         let side = setting.side;
         let aerial = setting.framing == Framing::Aerial;
-        let (clearance, horizon, travel): (f32, f32, f32) = match setting.place {
-            Place::Mountains => (if aerial { 190.0 } else { 42.0 }, 0.60, 60.0),
-            Place::Sea => (if aerial { 46.0 } else { 4.6 }, if aerial { 0.46 } else { 0.56 }, 16.0),
-            Place::Coast | Place::Harbour => (if aerial { 42.0 } else { 7.0 }, 0.58, 16.0),
-            Place::Lake => (if aerial { 60.0 } else { 6.0 }, 0.55, 16.0),
-            Place::Desert => (if aerial { 60.0 } else { 9.0 }, 0.50, 26.0),
-            Place::Snowfield => (if aerial { 70.0 } else { 7.0 }, 0.53, 22.0),
-            Place::Forest => (if aerial { 62.0 } else { 24.0 }, 0.44, 28.0),
-            Place::Meadow => (if aerial { 60.0 } else { 6.5 }, 0.56, 18.0),
-            Place::City => {
-                (if aerial { 105.0 } else { dice.range(34.0, 52.0) }, if aerial { 0.40 } else { 0.52 }, 34.0)
+        let (clearance, horizon, travel): (f32, f32, f32) = match setting.landscape {
+            Landscape::Mountains => (if aerial { 190.0 } else { 42.0 }, 0.60, 60.0),
+            Landscape::Sea => (if aerial { 46.0 } else { 4.6 }, if aerial { 0.46 } else { 0.56 }, 16.0),
+            Landscape::Coast | Landscape::Harbour => (if aerial { 42.0 } else { 7.0 }, 0.58, 16.0),
+            Landscape::Lake => (if aerial { 60.0 } else { 6.0 }, 0.55, 16.0),
+            Landscape::Desert => (if aerial { 60.0 } else { 9.0 }, 0.50, 26.0),
+            Landscape::Snowfield => (if aerial { 70.0 } else { 7.0 }, 0.53, 22.0),
+            Landscape::Forest => (if aerial { 62.0 } else { 24.0 }, 0.44, 28.0),
+            Landscape::Meadow => (if aerial { 60.0 } else { 6.5 }, 0.56, 18.0),
+            Landscape::City => {
+                (if aerial { 105.0 } else { rng.range(34.0, 52.0) }, if aerial { 0.40 } else { 0.52 }, 34.0)
             }
-            Place::Canyon => (if aerial { 130.0 } else { 22.0 }, 0.56, 30.0),
+            Landscape::Canyon => (if aerial { 130.0 } else { 22.0 }, 0.56, 30.0),
         };
         // Someone on foot is met near the ground.
         let on_foot = setting.has(Subject::Walker) && !aerial;
-        let (clearance, horizon) = match setting.place {
-            Place::City if on_foot => (2.6, 0.60),
-            Place::Coast | Place::Harbour | Place::Sea => (clearance, horizon),
+        let (clearance, horizon) = match setting.landscape {
+            Landscape::City if on_foot => (2.6, 0.60),
+            Landscape::Coast | Landscape::Harbour | Landscape::Sea => (clearance, horizon),
             _ if on_foot => (clearance.min(4.6), 0.52),
             _ => (clearance, horizon),
         };
         let low_sun = !matches!(setting.hour, Hour::Day);
         let sun_azimuth = match setting.hour {
-            Hour::Day => side * dice.range(1.0, 2.1),
-            Hour::Golden if dice.chance(0.4) => -side * dice.range(0.7, 1.2),
-            _ => -side * dice.range(0.06, 0.30),
+            Hour::Day => side * rng.range(1.0, 2.1),
+            Hour::Golden if rng.chance(0.4) => -side * rng.range(0.7, 1.2),
+            _ => -side * rng.range(0.06, 0.30),
         };
         let mut staging = Self {
             lighthouse: None,
@@ -69,20 +69,20 @@ impl Staging {
             clearance,
             eye: [0.0, 0.0],
             eye_height: None,
-            yaw: dice.range(-0.06, 0.06),
-            horizon: horizon + dice.range(-0.02, 0.02),
+            yaw: rng.range(-0.06, 0.06),
+            horizon: horizon + rng.range(-0.02, 0.02),
             sun_azimuth: if low_sun { sun_azimuth } else { sun_azimuth * side * side },
             travel: if on_foot { travel.min(6.5) } else { travel },
             pivot: [0.0, if aerial { 260.0 } else { 120.0 }],
             focal: 1.1,
         };
-        if matches!(setting.place, Place::Coast | Place::Harbour) {
-            staging.stage_seaside(setting, &mut dice);
+        if matches!(setting.landscape, Landscape::Coast | Landscape::Harbour) {
+            staging.stage_seaside(setting, &mut rng);
         }
         staging
     }
 
-    fn stage_seaside(&mut self, setting: &Setting, dice: &mut Dice) {
+    fn stage_seaside(&mut self, setting: &Setting, rng: &mut Rng) {
         let side = setting.side;
         let lighthouse =
             setting.has(Subject::Lighthouse) || setting.has(Subject::Lamp) || setting.has(Subject::Stairs);
@@ -100,7 +100,7 @@ impl Staging {
                 62.0
             };
             let foot = [side * distance * 0.17, distance];
-            let top = dice.range(10.0, 13.0);
+            let top = rng.range(10.0, 13.0);
             self.lighthouse = Some(foot);
             self.headland = Some([foot[0] + side * 14.0, foot[1] + 4.0, 88.0, top]);
             self.eye_height = Some(
@@ -123,14 +123,14 @@ impl Staging {
             self.pivot = foot;
             return;
         }
-        if on_foot || (lighthouse && setting.place == Place::Harbour) {
+        if on_foot || (lighthouse && setting.landscape == Landscape::Harbour) {
             // A breakwater leads the eye out to the light.
-            let length = dice.range(120.0, 150.0);
+            let length = rng.range(120.0, 150.0);
             let from = [side * 0.6, -14.0];
             let to = [side * length * 0.17, length];
-            self.mole = Some(Mole::new(from, to, 3.4, 3.4, 9.5));
+            self.mole = Some(Breakwater::new(from, to, 3.4, 3.4, 9.5));
             self.lighthouse = Some(to);
-            self.eye_height = Some(if aerial { 34.0 } else { dice.range(6.2, 7.4) });
+            self.eye_height = Some(if aerial { 34.0 } else { rng.range(6.2, 7.4) });
             self.eye = [-side * 0.6, 0.0];
             self.yaw = side * 0.03;
             self.horizon = 0.5;
@@ -138,21 +138,21 @@ impl Staging {
             self.pivot = to;
             return;
         }
-        let distance = dice.range(125.0, 165.0);
-        let foot = [side * distance * dice.range(0.22, 0.30), distance];
-        let top = dice.range(11.0, 17.0);
-        self.headland = Some([foot[0] + side * 16.0, foot[1] + 10.0, dice.range(46.0, 60.0), top]);
+        let distance = rng.range(125.0, 165.0);
+        let foot = [side * distance * rng.range(0.22, 0.30), distance];
+        let top = rng.range(11.0, 17.0);
+        self.headland = Some([foot[0] + side * 16.0, foot[1] + 10.0, rng.range(46.0, 60.0), top]);
         self.pivot = foot;
         if lighthouse {
             self.lighthouse = Some(foot);
         }
         self.eye = [-side * 14.0, 0.0];
         self.yaw = side * 0.07;
-        self.eye_height = Some(if aerial { 44.0 } else { dice.range(5.5, 8.5) });
+        self.eye_height = Some(if aerial { 44.0 } else { rng.range(5.5, 8.5) });
     }
 
     /// The camera's way, given the height of the ground to stay above.
-    pub(crate) fn rig(&self, setting: &Setting, dice: &mut Dice, ground: impl Fn(f32, f32) -> f32) -> Rig {
+    pub(crate) fn rig(&self, setting: &Setting, rng: &mut Rng, ground: impl Fn(f32, f32) -> f32) -> Rig {
         let eager = setting.eagerness;
         let base = Pose { eye: [self.eye[0], self.eye[1], 0.0], yaw: self.yaw, horizon: self.horizon };
         let travel = self.travel * eager;
@@ -193,7 +193,7 @@ impl Staging {
                 (still, moved(setting.side * -travel * 0.3, travel * 2.1, travel * 0.16, 0.05, -0.015))
             }
         };
-        let mut rig = Rig { from, to, orbit, unrest: setting.unrest, focal: self.focal, phase: dice.unit() };
+        let mut rig = Rig { from, to, orbit, unrest: setting.unrest, focal: self.focal, phase: rng.unit() };
         // High enough for the whole way, and smoothly so: one lift for all of it.
         let mut lift = self.eye_height.unwrap_or(f32::NEG_INFINITY);
         let slack = if self.eye_height.is_some() { self.clearance.min(1.9) } else { self.clearance };

@@ -1,11 +1,11 @@
 //! What is seen from above at any point: the land or, where it is higher, the sea. This is what rays are marched over.
 
 use super::ground::Ground;
-use super::march::{Kind, Stretch, Surface};
+use super::raymarch::{Kind, Stretch, Surface};
 use super::water::{Sea, Swell};
 
 /// Beyond this many metres waves no longer show in the outline of the sea.
-pub(crate) const WAVES_SEEN: f32 = 260.0;
+pub(crate) const MAX_WAVE_DISTANCE: f32 = 260.0;
 
 /// Land and sea at one moment.
 pub(crate) struct Surfaces<'a> {
@@ -23,7 +23,7 @@ impl<'a> Surfaces<'a> {
 
 /// What is to be looked at in an area.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Known {
+pub(crate) struct HeightHint {
     /// The finest grid of the land that has a part in it; `None` where all land lies under water.
     land: Option<usize>,
     mole: bool,
@@ -31,9 +31,9 @@ pub(crate) struct Known {
 }
 
 impl Surface for Surfaces<'_> {
-    type Known = Known;
+    type Hint = HeightHint;
 
-    fn stretch(&self, from: [f32; 2], to: [f32; 2], distance: f32) -> Stretch<Known> {
+    fn stretch(&self, from: [f32; 2], to: [f32; 2], distance: f32) -> Stretch<HeightHint> {
         let bounds = self.ground.terrain.extremes(from, to);
         let rough = self.ground.roughness(distance);
         let (low, mut high) = (bounds.low - rough, bounds.high + rough);
@@ -41,13 +41,13 @@ impl Surface for Surfaces<'_> {
         if let Some(mole) = mole {
             high = high.max(mole.highest());
         }
-        let waves = self.sea.filter(|_| distance < WAVES_SEEN).map_or(0.0, Sea::reach);
+        let waves = self.sea.filter(|_| distance < MAX_WAVE_DISTANCE).map_or(0.0, Sea::reach);
         let water = self.sea.is_some() && low < waves;
         let drowned = water && high < -waves;
         if water {
             high = high.max(waves);
         }
-        let known = Known { land: (!drowned).then_some(bounds.finest), mole: mole.is_some(), water };
+        let known = HeightHint { land: (!drowned).then_some(bounds.finest), mole: mole.is_some(), water };
         let kind = if drowned && waves > 0.0 {
             Kind::Swell(known)
         } else if drowned {
@@ -61,9 +61,9 @@ impl Surface for Surfaces<'_> {
     }
 
     #[inline]
-    fn height(&self, known: Known, x: f32, y: f32, distance: f32) -> f32 {
+    fn height(&self, known: HeightHint, x: f32, y: f32, distance: f32) -> f32 {
         let level = match &self.swell {
-            Some(swell) if known.water && distance < WAVES_SEEN => swell.level(x, y),
+            Some(swell) if known.water && distance < MAX_WAVE_DISTANCE => swell.level(x, y),
             Some(_) if known.water => 0.0,
             _ => f32::NEG_INFINITY,
         };

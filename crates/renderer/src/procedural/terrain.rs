@@ -1,7 +1,7 @@
-//! The land as baked maps: four nested grids of height and lit colour, fine around the camera, coarse to the horizon.
+//! The land as baked maps: four nested grids of height and lit color, fine around the camera, coarse to the horizon.
 
 use super::light::Light;
-use super::maths::{Colour, floor, lerp, mix, smooth};
+use super::math::{Color, floor, lerp, mix, smooth};
 use super::relief::Relief;
 
 /// Cells along a side of each grid.
@@ -18,14 +18,14 @@ const BLOCKS: usize = SIDE / BLOCK;
 /// The height of the land where no grid reaches: deep sea.
 const BEYOND: f32 = -40.0;
 
-/// One grid: colour as lit by sun and sky, height as the fourth lane.
+/// One grid: color as lit by sun and sky, height as the fourth lane.
 struct Level {
     cell: f32,
     /// Cells a metre.
     density: f32,
     west: f32,
     south: f32,
-    texels: Vec<Colour>,
+    texels: Vec<Color>,
     /// The heights once more, by themselves: marching reads nothing else.
     heights: Vec<f32>,
     /// Height up to which the sun is hidden.
@@ -65,7 +65,7 @@ impl Level {
     }
 
     #[inline]
-    fn place(&self, x: f32, y: f32) -> Option<(usize, f32, f32)> {
+    fn cell_at(&self, x: f32, y: f32) -> Option<(usize, f32, f32)> {
         let (u, v) = ((x - self.west) * self.density, (y - self.south) * self.density);
         let inside = u >= 0.0 && v >= 0.0 && u < SIDE as f32 - 1.0 && v < SIDE as f32 - 1.0;
         if !inside {
@@ -76,15 +76,15 @@ impl Level {
     }
 
     #[inline]
-    fn texel(&self, x: f32, y: f32) -> Option<Colour> {
-        let (index, fx, fy) = self.place(x, y)?;
+    fn texel(&self, x: f32, y: f32) -> Option<Color> {
+        let (index, fx, fy) = self.cell_at(x, y)?;
         let (low, high) = (&self.texels[index..index + 2], &self.texels[index + SIDE..index + SIDE + 2]);
         Some(mix(mix(low[0], low[1], fx), mix(high[0], high[1], fx), fy))
     }
 
     #[inline]
     fn height(&self, x: f32, y: f32) -> Option<f32> {
-        let (index, fx, fy) = self.place(x, y)?;
+        let (index, fx, fy) = self.cell_at(x, y)?;
         let (low, high) = (&self.heights[index..index + 2], &self.heights[index + SIDE..index + SIDE + 2]);
         Some(lerp(lerp(low[0], low[1], fx), lerp(high[0], high[1], fx), fy))
     }
@@ -113,7 +113,7 @@ impl Level {
     }
 
     fn shadow_at(&self, x: f32, y: f32) -> Option<f32> {
-        let (index, fx, fy) = self.place(x, y)?;
+        let (index, fx, fy) = self.cell_at(x, y)?;
         let s = &self.shadow;
         Some(lerp(lerp(s[index], s[index + 1], fx), lerp(s[index + SIDE], s[index + SIDE + 1], fx), fy))
     }
@@ -144,10 +144,10 @@ impl Terrain {
         self.levels[finest..].iter().find_map(|level| level.height(x, y)).unwrap_or(BEYOND)
     }
 
-    /// Lit colour, with the height as fourth lane, where no grid before `finest` reaches.
+    /// Lit color, with the height as fourth lane, where no grid before `finest` reaches.
     #[inline]
-    pub(crate) fn texel_from(&self, finest: usize, x: f32, y: f32) -> Colour {
-        self.levels[finest..].iter().find_map(|level| level.texel(x, y)).unwrap_or(Colour::BLACK.with(BEYOND))
+    pub(crate) fn texel_from(&self, finest: usize, x: f32, y: f32) -> Color {
+        self.levels[finest..].iter().find_map(|level| level.texel(x, y)).unwrap_or(Color::BLACK.with(BEYOND))
     }
 
     /// Bounds of the height within the box `from..=to` (east, north).
@@ -226,12 +226,12 @@ fn bake_level(mut level: Level, relief: &Relief, light: &Light, coarser: Option<
             let lit = smooth(-0.6 * level.cell - 0.4, 0.3, h - level.shadow[iv * SIDE + iu]);
             // Nobody sees the bottom of the sea.
             let albedo =
-                if h < relief.sea_bed() { Colour::BLACK } else { relief.surface(x, y, h, slope, finest) };
-            let mut colour = albedo * floor_light([-gx * scale, -gy * scale, scale], lit, open);
+                if h < relief.sea_bed() { Color::BLACK } else { relief.surface(x, y, h, slope, finest) };
+            let mut color = albedo * floor_light([-gx * scale, -gy * scale, scale], lit, open);
             if let Some(outer) = coarser.and_then(|c| c.texel(x, y)) {
-                colour = mix(outer, colour, rim(iu, iv));
+                color = mix(outer, color, rim(iu, iv));
             }
-            texels.push(colour.with(h));
+            texels.push(color.with(h));
         }
     }
     level.texels = texels;

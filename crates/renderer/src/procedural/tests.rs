@@ -32,7 +32,7 @@ fn render(job: &Job) -> Rendering {
 }
 
 /// A picture with soft shapes, of the kind people give.
-fn given(width: u32, height: u32) -> RgbImage {
+fn sample_image(width: u32, height: u32) -> RgbImage {
     let mut image = RgbImage::new(width, height);
     for (i, p) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
         let (x, y) = ((i as u32 % width) as f32 / width as f32, (i as u32 / width) as f32 / height as f32);
@@ -94,7 +94,7 @@ fn the_last_frame_is_the_files_own() {
 
 #[test]
 fn a_first_frame_is_where_the_video_starts_and_not_where_it_ends() {
-    let image = given(160, 96);
+    let image = sample_image(160, 96);
     let rendering = render(&Job { first_frame: Some(image.clone()), ..job("a snowfield at noon") });
     let start = likeness(&first_frame(&rendering), &image);
     assert!(start > 30.0, "frame 0 is only {start:.1} dB like the given picture");
@@ -104,14 +104,14 @@ fn a_first_frame_is_where_the_video_starts_and_not_where_it_ends() {
 
 #[test]
 fn a_first_frame_of_another_size_fills_the_picture() {
-    let rendering = render(&Job { first_frame: Some(given(300, 100)), ..job("a meadow") });
-    let fitted = super::transition::cover(&given(300, 100), 160, 96);
+    let rendering = render(&Job { first_frame: Some(sample_image(300, 100)), ..job("a meadow") });
+    let fitted = super::transition::cover(&sample_image(300, 100), 160, 96);
     assert!(likeness(&first_frame(&rendering), &fitted) > 30.0);
 }
 
 #[test]
 fn a_last_frame_is_where_the_video_lands() {
-    let image = given(160, 96);
+    let image = sample_image(160, 96);
     let rendering = render(&Job {
         first_frame: Some(RgbImage::new(160, 96)),
         last_frame: Some(image.clone()),
@@ -150,7 +150,7 @@ fn a_fixed_camera_moves_less_but_the_world_goes_on() {
 }
 
 #[test]
-fn references_change_the_colours() {
+fn references_change_the_colors() {
     let mut red = RgbImage::new(32, 32);
     red.pixels_mut().chunks_exact_mut(3).for_each(|p| p.copy_from_slice(&[190, 50, 40]));
     let plain = render(&job("a meadow at noon"));
@@ -196,7 +196,7 @@ fn impossible_jobs_are_refused() {
 }
 
 #[test]
-fn every_place_hour_and_shape_renders() {
+fn every_landscape_hour_and_aspect_renders() {
     let prompts = [
         "mountains at dawn, crane up",
         "snowy pine forest at night, aurora, tilt up",

@@ -2,7 +2,7 @@
 
 use media::RgbImage;
 
-use super::maths::{Colour, lerp, smooth};
+use super::math::{Color, lerp, smooth};
 use super::noise::Octaves;
 use super::prompt::Move;
 
@@ -109,7 +109,7 @@ impl Still {
 
 /// Bilinear, clamped to the picture's rim.
 #[inline]
-fn sample(picture: &RgbImage, x: f32, y: f32) -> Colour {
+fn sample(picture: &RgbImage, x: f32, y: f32) -> Color {
     let (width, height) = (picture.width() as usize, picture.height() as usize);
     let x = x.clamp(0.0, width as f32 - 1.0);
     let y = y.clamp(0.0, height as f32 - 1.0);
@@ -119,7 +119,7 @@ fn sample(picture: &RgbImage, x: f32, y: f32) -> Colour {
     let pixels = picture.pixels();
     let at = |x: usize, y: usize| {
         let p = &pixels[(y * width + x) * 3..][..3];
-        Colour::new(f32::from(p[0]), f32::from(p[1]), f32::from(p[2]))
+        Color::new(f32::from(p[0]), f32::from(p[1]), f32::from(p[2]))
     };
     let top = at(x0, y0) + (at(x1, y0) - at(x0, y0)) * fx;
     let bottom = at(x0, y1) + (at(x1, y1) - at(x0, y1)) * fx;
@@ -141,7 +141,7 @@ pub(crate) fn cover(image: &RgbImage, width: u32, height: u32) -> RgbImage {
     let mut fitted = RgbImage::new(width, height);
     for (index, slot) in fitted.pixels_mut().chunks_exact_mut(3).enumerate() {
         let (x, y) = (index % width as usize, index / width as usize);
-        let mut sum = Colour::BLACK;
+        let mut sum = Color::BLACK;
         for ty in 0..taps {
             for tx in 0..taps {
                 let sub = |i: usize, t: usize| (i as f32 + (t as f32 + 0.5) / taps as f32) * scale - 0.5;

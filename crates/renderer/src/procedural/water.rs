@@ -2,14 +2,14 @@
 
 use std::f32::consts::TAU;
 
+use super::adaptive_shading::{self, Shader};
 use super::camera::View;
 use super::canvas::Canvas;
 use super::ground::{Ground, WATER};
 use super::light::Light;
-use super::maths::{Colour, decay, lerp, mix, smooth};
-use super::noise::{Dice, Tile};
+use super::math::{Color, decay, lerp, mix, smooth};
+use super::noise::{Rng, Tile};
 use super::sky::{SkyGrid, sample_column};
-use super::sparse::{self, Shader};
 
 /// The patch is this many doublings of a texel wide: small enough to stay in the nearest cache.
 const PATCH: u32 = 6;
@@ -30,11 +30,11 @@ struct Layer {
 }
 
 impl Layer {
-    fn at(&self, time: f32) -> Placed {
+    fn at(&self, time: f32) -> Projected {
         let scale = (1 << PATCH) as f32 / self.length;
         let [cos, sin] = self.turn;
         let (x, y) = (self.drift[0] * time, self.drift[1] * time);
-        Placed {
+        Projected {
             turn: [cos * scale, sin * scale],
             // Within the patch: small numbers are exact ones.
             offset: [-(x * cos + y * sin) * scale, -(y * cos - x * sin) * scale]
@@ -45,12 +45,12 @@ impl Layer {
 
 /// Where in the patch a layer is at a moment: a turn and a shift, in texels.
 #[derive(Clone, Copy)]
-struct Placed {
+struct Projected {
     turn: [f32; 2],
     offset: [f32; 2],
 }
 
-impl Placed {
+impl Projected {
     #[inline]
     fn texel(&self, x: f32, y: f32) -> (f32, f32) {
         let [cos, sin] = self.turn;
@@ -62,7 +62,7 @@ impl Placed {
 #[derive(Clone, Copy)]
 pub(crate) struct Swell<'a> {
     sea: &'a Sea,
-    layers: [Placed; 3],
+    layers: [Projected; 3],
 }
 
 impl Swell<'_> {
@@ -78,21 +78,21 @@ impl Swell<'_> {
 
     /// Slope east, slope north and height of one layer.
     #[inline]
-    fn layer(&self, index: usize, x: f32, y: f32) -> Colour {
+    fn layer(&self, index: usize, x: f32, y: f32) -> Color {
         let (u, v) = self.layers[index].texel(x, y);
         let layer = &self.sea.layers[index];
         let [su, sv, h, _] = self.sea.patch.sample(u, v).0;
         let k = layer.height / layer.length;
         let (su, sv) = (su * k, sv * k);
         let [cos, sin] = layer.turn;
-        Colour([su * cos - sv * sin, su * sin + sv * cos, h * layer.height, 0.0])
+        Color([su * cos - sv * sin, su * sin + sv * cos, h * layer.height, 0.0])
     }
 }
 
 /// The water of a scene.
 pub(crate) struct Sea {
     /// Slope east, slope north, height of a patch of unit size and unit height.
-    patch: Tile<Colour>,
+    patch: Tile<Color>,
     /// The heights once more, by themselves.
     heights: Tile<f32>,
     layers: [Layer; 3],
@@ -100,29 +100,29 @@ pub(crate) struct Sea {
     steepness: f32,
     /// 0 none, 1 white crests everywhere.
     foam: f32,
-    body: Colour,
-    shallow: Colour,
+    body: Color,
+    shallow: Color,
 }
 
 impl Sea {
     /// `wind` 0 is a mirror, 1 a storm; `open` is false for lakes, whose waves stay small.
     pub(crate) fn new(light: &Light, wind: f32, open: bool, seed: u64) -> Self {
-        let mut dice = Dice::new(seed, "sea");
-        let patch = bake_patch(&mut dice);
+        let mut rng = Rng::new(seed, "sea");
+        let patch = bake_patch(&mut rng);
         let side = 1 << (2 * PATCH);
         let mut steepness = 0.0;
         for i in 0..side {
             let texel = patch.at(i, i >> PATCH).0;
             steepness += texel[0] * texel[0] + texel[1] * texel[1];
         }
-        let heading = dice.range(-0.8, 0.8) + std::f32::consts::PI;
+        let heading = rng.range(-0.8, 0.8) + std::f32::consts::PI;
         let swell = if open { lerp(0.16, 1.25, wind * wind) } else { lerp(0.02, 0.18, wind) };
         let chop = lerp(0.3, 1.35, wind) * if open { 1.0 } else { 0.65 };
         let layer = |length: f32, height: f32, speed: f32, angle: f32| {
             let (sin, cos) = angle.sin_cos();
             Layer { length, height, drift: [cos * speed, sin * speed], turn: [cos, sin] }
         };
-        let spread = dice.range(0.3, 0.6);
+        let spread = rng.range(0.3, 0.6);
         Self {
             heights: Tile::new(PATCH, |x, y| patch.at(x, y).0[2]),
             patch,
@@ -134,9 +134,9 @@ impl Sea {
             steepness: steepness / side as f32,
             foam: smooth(0.45, 1.0, wind) * if open { 1.0 } else { 0.3 },
             body: (light.skylight * 0.8 + light.sunlight * (light.sun[2].max(0.0) * 0.5))
-                * Colour::new(0.05, 0.15, 0.19),
+                * Color::new(0.05, 0.15, 0.19),
             shallow: (light.skylight + light.sunlight * (light.sun[2].max(0.0) * 0.8))
-                * Colour::new(0.10, 0.26, 0.24),
+                * Color::new(0.10, 0.26, 0.24),
         }
     }
 
@@ -173,10 +173,10 @@ impl Sea {
             },
             foam_light: light.on([0.0, 0.0, 1.0], 0.9, 1.0) * 0.85,
             ray: [0.0; 2],
-            distance: Colour::BLACK,
+            distance: Color::BLACK,
             sky: Vec::new(),
         };
-        sparse::shade(canvas, &mut shader);
+        adaptive_shading::shade(canvas, &mut shader);
     }
 
     #[inline]
@@ -184,11 +184,11 @@ impl Sea {
         &self,
         scene: &Mirrored<'_>,
         canvas: &Canvas,
-        sky: &[Colour],
+        sky: &[Color],
         [dx, dy]: [f32; 2],
         (start, y): (usize, usize),
-        foam_light: Colour,
-    ) -> Colour {
+        foam_light: Color,
+    ) -> Color {
         let (view, light, ground, time) = (scene.view, scene.light, scene.ground, scene.time);
         let t = 1.0 / canvas.nearness[start + y];
         let (px, py) = (view.eye[0] + dx * t, view.eye[1] + dy * t);
@@ -213,16 +213,16 @@ impl Sea {
         if depth < 14.0 {
             body = mix(body, self.shallow, decay(depth.max(0.0) * 0.32) * 0.85);
         }
-        let mut colour = mix(body, mirrored, fresnel);
-        colour += light.sunlight * glitter(light, [dx, dy, rise], length, facing, &waves);
+        let mut color = mix(body, mirrored, fresnel);
+        color += light.sunlight * glitter(light, [dx, dy, rise], length, facing, &waves);
         let foam = self.foam_at(ground, [px, py], t, time, depth, &waves);
-        mix(colour, foam_light, foam)
+        mix(color, foam_light, foam)
     }
 
     #[inline]
     fn waves(&self, swell: &Swell<'_>, view: &View, x: f32, y: f32, t: f32) -> Waves {
         let footprint = (t * t / (view.focal * view.eye[2].max(1.5))).max(t / view.focal);
-        let mut sum = Colour::BLACK;
+        let mut sum = Color::BLACK;
         let mut lost = 0.0;
         for (index, layer) in self.layers.iter().enumerate() {
             let ratio = footprint * 9.0 / layer.length;
@@ -267,12 +267,12 @@ impl Sea {
 struct Surface<'a> {
     sea: &'a Sea,
     scene: Mirrored<'a>,
-    foam_light: Colour,
+    foam_light: Color,
     ray: [f32; 2],
     /// What the column fades to.
-    distance: Colour,
+    distance: Color,
     /// The sky above the column.
-    sky: Vec<Colour>,
+    sky: Vec<Color>,
 }
 
 impl Shader for Surface<'_> {
@@ -297,12 +297,12 @@ impl Shader for Surface<'_> {
     }
 
     #[inline]
-    fn pixel(&self, canvas: &Canvas, start: usize, y: usize) -> Colour {
+    fn pixel(&self, canvas: &Canvas, start: usize, y: usize) -> Color {
         // Water is never mirrored in water, so the order in which pixels are shaded does not matter.
-        let colour = self.sea.pixel(&self.scene, canvas, &self.sky, self.ray, (start, y), self.foam_light);
+        let color = self.sea.pixel(&self.scene, canvas, &self.sky, self.ray, (start, y), self.foam_light);
         let t = 1.0 / canvas.nearness[start + y];
         let veil = self.scene.light.air.veil(t, self.scene.view.eye[2], 0.0);
-        mix(colour, self.distance, veil).with(SHADED)
+        mix(color, self.distance, veil).with(SHADED)
     }
 }
 
@@ -325,11 +325,11 @@ impl Mirrored<'_> {
     fn mirror(
         &self,
         canvas: &Canvas,
-        sky: &[Colour],
+        sky: &[Color],
         (start, y): (usize, usize),
         rise: f32,
         waves: &Waves,
-    ) -> Colour {
+    ) -> Color {
         let view = self.view;
         let [_, ahead] = view.turned(waves.sx, waves.sy);
         let up = (2.0 * ahead - rise + 0.25 * waves.lost.sqrt()).max(0.004);
@@ -380,16 +380,16 @@ struct Waves {
 }
 
 /// A patch of sea from a few dozen sine waves that fit it exactly.
-fn bake_patch(dice: &mut Dice) -> Tile<Colour> {
+fn bake_patch(rng: &mut Rng) -> Tile<Color> {
     let mut waves = Vec::new();
     for _ in 0..34 {
-        let size = 1.0 + 10.0 * dice.unit().powf(1.6);
-        let angle = dice.range(-1.0, 1.0) * dice.range(0.5, 1.25);
+        let size = 1.0 + 10.0 * rng.unit().powf(1.6);
+        let angle = rng.range(-1.0, 1.0) * rng.range(0.5, 1.25);
         let (kx, ky) = ((size * angle.cos()).round(), (size * angle.sin()).round());
         if kx == 0.0 && ky == 0.0 {
             continue;
         }
-        waves.push((kx, ky, (kx * kx + ky * ky).powf(-0.62), dice.range(0.0, TAU)));
+        waves.push((kx, ky, (kx * kx + ky * ky).powf(-0.62), rng.range(0.0, TAU)));
     }
     let power: f32 = waves.iter().map(|w| 0.5 * w.2 * w.2).sum();
     let scale = 1.0 / power.sqrt().max(1e-6);
@@ -403,6 +403,6 @@ fn bake_patch(dice: &mut Dice) -> Tile<Colour> {
             sum[1] += amplitude * ky * TAU * cos;
             sum[2] += amplitude * sin;
         }
-        Colour::new(sum[0] * scale, sum[1] * scale, sum[2] * scale)
+        Color::new(sum[0] * scale, sum[1] * scale, sum[2] * scale)
     })
 }

@@ -5,8 +5,8 @@ use std::f32::consts::TAU;
 use super::camera::View;
 use super::canvas::Canvas;
 use super::light::Light;
-use super::maths::{Colour, fract, lerp, mix, smooth};
-use super::noise::{Dice, unit2};
+use super::math::{Color, fract, lerp, mix, smooth};
+use super::noise::{Rng, unit2};
 
 /// The weather of a scene, resolved.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +64,7 @@ impl Weather {
     /// Streaks in four depths, bright against dark and dark against bright, as water is.
     fn draw_rain(&self, light: &Light, view: &View, time: f32, seed: u32, canvas: &mut Canvas) {
         let unit = view.width.hypot(view.height) / 980.0;
-        let tint = mix(light.middle, light.horizon, 0.5) * 1.15 + Colour::grey(0.05);
+        let tint = mix(light.middle, light.horizon, 0.5) * 1.15 + Color::grey(0.05);
         for depth in 0..4_i32 {
             let near = 1.0 / (1.0 + depth as f32 * 0.75);
             let length = 46.0 * near * unit * lerp(0.7, 1.25, self.rain);
@@ -95,7 +95,7 @@ impl Weather {
     }
 
     fn draw_snow(&self, light: &Light, view: &View, time: f32, seed: u32, canvas: &mut Canvas) {
-        let flake_light = (light.skylight * 0.9 + light.sunlight * 0.35) * 1.1 + Colour::grey(0.04);
+        let flake_light = (light.skylight * 0.9 + light.sunlight * 0.35) * 1.1 + Color::grey(0.04);
         let count = lerp(500.0, 2600.0, self.snow) as i32;
         // Flakes live in a box that travels with the camera and wraps around it.
         let side = [26.0, 26.0, 15.0];
@@ -140,15 +140,15 @@ fn draw_motes(motes: Motes, view: &View, time: f32, seed: u32, canvas: &mut Canv
             Motes::Embers => {
                 let life = fract(own(3) + time * lerp(0.12, 0.3, own(6)));
                 let heat = (1.0 - life) * smooth(0.0, 0.1, life);
-                (life * 9.0 - 2.5, Colour::new(3.2, 1.05, 0.22) * heat, 0.022)
+                (life * 9.0 - 2.5, Color::new(3.2, 1.05, 0.22) * heat, 0.022)
             }
             Motes::Fireflies => {
                 let pulse = smooth(0.2, 1.0, (time * lerp(0.8, 2.0, own(6)) + own(7) * TAU).sin());
-                (own(3) * 4.5 - 2.6 + drift * 0.3, Colour::new(1.5, 1.9, 0.45) * pulse, 0.03)
+                (own(3) * 4.5 - 2.6 + drift * 0.3, Color::new(1.5, 1.9, 0.45) * pulse, 0.03)
             }
             Motes::Lanterns => {
                 let climb = own(3) * 46.0 + time * lerp(0.4, 1.1, own(6)) - 6.0;
-                (climb, Colour::new(2.6, 1.15, 0.34) * (0.75 + 0.25 * drift), 0.42)
+                (climb, Color::new(2.6, 1.15, 0.34) * (0.75 + 0.25 * drift), 0.42)
             }
         };
         let turn = view.side_by_side(across + drift * 0.5, ahead);
@@ -160,7 +160,7 @@ fn draw_motes(motes: Motes, view: &View, time: f32, seed: u32, canvas: &mut Canv
     }
 }
 
-fn streak(canvas: &mut Canvas, x: f32, y: f32, length: f32, slant: f32, tint: Colour, strength: f32) {
+fn streak(canvas: &mut Canvas, x: f32, y: f32, length: f32, slant: f32, tint: Color, strength: f32) {
     let Some((y0, y1)) = super::canvas::clip(y, y + length, canvas.height) else { return };
     for row in y0..y1 {
         let share = (row as f32 + 0.5 - y) / length;
@@ -178,7 +178,7 @@ fn streak(canvas: &mut Canvas, x: f32, y: f32, length: f32, slant: f32, tint: Co
     }
 }
 
-fn disc(canvas: &mut Canvas, cx: f32, cy: f32, radius: f32, nearness: f32, colour: Colour, alpha: f32) {
+fn disc(canvas: &mut Canvas, cx: f32, cy: f32, radius: f32, nearness: f32, color: Color, alpha: f32) {
     let reach = radius.max(0.75);
     // A dot smaller than a pixel is a fainter pixel.
     let alpha = alpha * (radius / reach).powi(2);
@@ -189,19 +189,19 @@ fn disc(canvas: &mut Canvas, cx: f32, cy: f32, radius: f32, nearness: f32, colou
             let (dx, dy) = ((x as f32 + 0.5 - cx) / reach, (y as f32 + 0.5 - cy) / reach);
             let index = canvas.at(x, y);
             if canvas.nearness[index] <= nearness {
-                canvas.over(index, colour, alpha * smooth(1.0, 0.2, (dx * dx + dy * dy).sqrt()));
+                canvas.over(index, color, alpha * smooth(1.0, 0.2, (dx * dx + dy * dy).sqrt()));
             }
         }
     }
 }
 
 /// The moments of lightning in a shot of `seconds`: irregular, never in the first half second.
-pub(crate) fn strikes(seconds: f32, dice: &mut Dice) -> Vec<f32> {
-    let mut at = dice.range(0.5, 1.4);
+pub(crate) fn strikes(seconds: f32, rng: &mut Rng) -> Vec<f32> {
+    let mut at = rng.range(0.5, 1.4);
     let mut strikes = Vec::new();
     while at < seconds - 0.3 {
         strikes.push(at);
-        at += dice.range(1.6, 4.2);
+        at += rng.range(1.6, 4.2);
     }
     strikes
 }

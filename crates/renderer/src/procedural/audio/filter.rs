@@ -3,14 +3,14 @@
 use std::f32::consts::TAU;
 
 use super::RATE;
-use crate::procedural::noise::Dice;
+use crate::procedural::noise::Rng;
 
 /// Cheap white noise, -1..1.
 pub(super) struct White(u32);
 
 impl White {
-    pub(super) fn new(dice: &mut Dice) -> Self {
-        Self(dice.next() as u32 | 1)
+    pub(super) fn new(rng: &mut Rng) -> Self {
+        Self(rng.next() as u32 | 1)
     }
 
     #[inline]
@@ -65,7 +65,7 @@ impl Band {
 
 /// A slow smooth random value, 0..1, with about `hertz` turns a second.
 pub(super) struct Wander {
-    dice: Dice,
+    rng: Rng,
     from: f32,
     to: f32,
     at: f32,
@@ -73,10 +73,10 @@ pub(super) struct Wander {
 }
 
 impl Wander {
-    pub(super) fn new(hertz: f32, dice: &mut Dice) -> Self {
-        let mut dice = Dice::new(dice.next(), "wander");
-        let (from, to) = (dice.unit(), dice.unit());
-        Self { at: dice.unit(), dice, from, to, step: hertz / RATE as f32 }
+    pub(super) fn new(hertz: f32, rng: &mut Rng) -> Self {
+        let mut rng = Rng::new(rng.next(), "wander");
+        let (from, to) = (rng.unit(), rng.unit());
+        Self { at: rng.unit(), rng, from, to, step: hertz / RATE as f32 }
     }
 
     #[inline]
@@ -85,7 +85,7 @@ impl Wander {
         if self.at >= 1.0 {
             self.at -= 1.0;
             self.from = self.to;
-            self.to = self.dice.unit();
+            self.to = self.rng.unit();
         }
         let s = self.at * self.at * (3.0 - 2.0 * self.at);
         self.from + (self.to - self.from) * s

@@ -4,20 +4,20 @@ use std::f32::consts::{PI, TAU};
 
 use super::filter::{Band, Low, Turn, Wander, White, samples};
 use super::{Mix, RATE};
-use crate::procedural::noise::Dice;
+use crate::procedural::noise::Rng;
 
 fn seconds(mix: &Mix) -> f32 {
     mix.samples.len() as f32 / RATE as f32
 }
 
 /// A few crickets, each with its own pitch, beat and place.
-pub(super) fn crickets(mix: &mut Mix, level: f32, dice: &mut Dice) {
+pub(super) fn crickets(mix: &mut Mix, level: f32, rng: &mut Rng) {
     if level <= 0.0 {
         return;
     }
     for _ in 0..5 {
-        let (pan, pitch) = (dice.range(-0.9, 0.9), dice.range(3900.0, 4900.0));
-        let (every, offset, strength) = (dice.range(0.42, 0.75), dice.unit(), dice.range(0.3, 1.0));
+        let (pan, pitch) = (rng.range(-0.9, 0.9), rng.range(3900.0, 4900.0));
+        let (every, offset, strength) = (rng.range(0.42, 0.75), rng.unit(), rng.range(0.3, 1.0));
         let mut tone = Turn::new(pitch, 0.0);
         for index in 0..mix.samples.len() {
             let time = index as f32 / RATE as f32;
@@ -32,22 +32,21 @@ pub(super) fn crickets(mix: &mut Mix, level: f32, dice: &mut Dice) {
 }
 
 /// Songbirds: short phrases of gliding whistles.
-pub(super) fn songbirds(mix: &mut Mix, level: f32, dice: &mut Dice) {
+pub(super) fn songbirds(mix: &mut Mix, level: f32, rng: &mut Rng) {
     if level <= 0.0 {
         return;
     }
-    let mut at = dice.range(0.2, 0.9);
+    let mut at = rng.range(0.2, 0.9);
     while at < seconds(mix) {
-        let (pan, base, strength) =
-            (dice.range(-0.9, 0.9), dice.range(2300.0, 4300.0), dice.range(0.25, 1.0));
-        let notes = 2 + (dice.next() % 5) as usize;
+        let (pan, base, strength) = (rng.range(-0.9, 0.9), rng.range(2300.0, 4300.0), rng.range(0.25, 1.0));
+        let notes = 2 + (rng.next() % 5) as usize;
         let mut start = at;
         for _ in 0..notes {
-            let (length, from, to) = (dice.range(0.05, 0.13), dice.range(0.85, 1.2), dice.range(0.8, 1.3));
+            let (length, from, to) = (rng.range(0.05, 0.13), rng.range(0.85, 1.2), rng.range(0.8, 1.3));
             glide(mix, start, length, (base * from, base * to), strength * level * 0.06, pan);
-            start += length + dice.range(0.015, 0.07);
+            start += length + rng.range(0.015, 0.07);
         }
-        at = start + dice.range(0.3, 1.5) / level.max(0.2) * 0.5;
+        at = start + rng.range(0.3, 1.5) / level.max(0.2) * 0.5;
     }
 }
 
@@ -63,16 +62,16 @@ fn glide(mix: &mut Mix, at: f32, length: f32, (from, to): (f32, f32), level: f32
 }
 
 /// Gulls, near and far.
-pub(super) fn gulls(mix: &mut Mix, level: f32, dice: &mut Dice) {
+pub(super) fn gulls(mix: &mut Mix, level: f32, rng: &mut Rng) {
     if level <= 0.0 {
         return;
     }
-    let mut at = dice.range(0.4, 1.6);
+    let mut at = rng.range(0.4, 1.6);
     while at < seconds(mix) {
-        let (pan, base, strength) = (dice.range(-0.8, 0.8), dice.range(820.0, 1080.0), dice.range(0.3, 1.0));
-        let calls = 1 + (dice.next() % 4) as usize;
+        let (pan, base, strength) = (rng.range(-0.8, 0.8), rng.range(820.0, 1080.0), rng.range(0.3, 1.0));
+        let calls = 1 + (rng.next() % 4) as usize;
         for call in 0..calls {
-            let (start, count) = (samples(at), samples(dice.range(0.22, 0.36)));
+            let (start, count) = (samples(at), samples(rng.range(0.22, 0.36)));
             let mut phase = 0.0_f32;
             for i in 0..count {
                 let share = i as f32 / count as f32;
@@ -85,19 +84,19 @@ pub(super) fn gulls(mix: &mut Mix, level: f32, dice: &mut Dice) {
             }
             at += 0.34 + 0.03 * call as f32;
         }
-        at += dice.range(1.2, 3.6);
+        at += rng.range(1.2, 3.6);
     }
 }
 
 /// Footsteps at a walker's cadence; `hardness` 0 is snow, 1 is stone.
-pub(super) fn steps(mix: &mut Mix, cadence: f32, hardness: f32, dice: &mut Dice) {
+pub(super) fn steps(mix: &mut Mix, cadence: f32, hardness: f32, rng: &mut Rng) {
     let every = 1.0 / cadence.max(0.5);
     let mut at = every * 0.5;
     let mut side = 1.0_f32;
     while at < seconds(mix) {
-        let mut white = White::new(dice);
-        let start = samples(at + dice.range(-0.012, 0.012));
-        let strength = dice.range(0.75, 1.05);
+        let mut white = White::new(rng);
+        let start = samples(at + rng.range(-0.012, 0.012));
+        let strength = rng.range(0.75, 1.05);
         let mut heel = Low::new(160.0 + 420.0 * hardness);
         let mut grit = Band::default();
         let tuning = Band::tuning(1500.0 + 1300.0 * hardness);
@@ -117,23 +116,23 @@ pub(super) fn steps(mix: &mut Mix, cadence: f32, hardness: f32, dice: &mut Dice)
 }
 
 /// A city: a low hum, and now and then a car that passes.
-pub(super) fn traffic(mix: &mut Mix, level: f32, dice: &mut Dice) {
+pub(super) fn traffic(mix: &mut Mix, level: f32, rng: &mut Rng) {
     if level <= 0.0 {
         return;
     }
     for pan in [-0.6_f32, 0.6] {
-        let mut white = White::new(dice);
+        let mut white = White::new(rng);
         let (mut low, mut lower) = (Low::new(260.0), Low::new(120.0));
-        let mut unrest = Wander::new(0.5, dice);
+        let mut unrest = Wander::new(0.5, rng);
         for index in 0..mix.samples.len() {
             let value = lower.next(low.next(white.next()));
             mix.add(index, value * level * 1.9 * (0.7 + 0.6 * unrest.next()), pan);
         }
     }
-    let mut at = dice.range(-0.5, 1.0);
+    let mut at = rng.range(-0.5, 1.0);
     while at < seconds(mix) {
-        let (length, strength, way) = (dice.range(1.8, 3.2), dice.range(0.3, 1.0), dice.sign());
-        let mut white = White::new(dice);
+        let (length, strength, way) = (rng.range(1.8, 3.2), rng.range(0.3, 1.0), rng.sign());
+        let mut white = White::new(rng);
         let (mut body, mut tyres) = (Low::new(420.0), Low::new(2400.0));
         let start = (at * RATE as f32) as i64;
         let count = samples(length);
@@ -146,7 +145,7 @@ pub(super) fn traffic(mix: &mut Mix, level: f32, dice: &mut Dice) {
                 mix.add(index, value * envelope * strength * level * 0.5, way * (share * 2.0 - 1.0) * 0.9);
             }
         }
-        at += dice.range(0.8, 2.6);
+        at += rng.range(0.8, 2.6);
     }
 }
 

@@ -9,8 +9,8 @@ pub(crate) mod reference;
 mod reverb;
 
 use super::figure::Walker;
-use super::noise::Dice;
-use super::prompt::{Hour, Place, Subject};
+use super::noise::Rng;
+use super::prompt::{Hour, Landscape, Subject};
 use super::setting::Setting;
 
 /// Samples per second and channel.
@@ -68,19 +68,19 @@ impl Mix {
 }
 
 impl Soundscape {
-    pub(crate) fn of(setting: &Setting, walker: Option<&Walker>, lighthouse: bool, seed: u64) -> Self {
-        let mut dice = Dice::new(seed, "soundscape");
+    pub(crate) fn new(setting: &Setting, walker: Option<&Walker>, lighthouse: bool, seed: u64) -> Self {
+        let mut rng = Rng::new(seed, "soundscape");
         let has = |subject| setting.has(subject);
         let weather = &setting.weather;
         let storm = has(Subject::Storm);
         let night = matches!(setting.hour, Hour::Night | Hour::Dusk);
         let morning = matches!(setting.hour, Hour::Dawn | Hour::Sunrise);
-        let land = matches!(setting.place, Place::Forest | Place::Meadow | Place::Lake);
+        let land = matches!(setting.landscape, Landscape::Forest | Landscape::Meadow | Landscape::Lake);
         Self {
-            surf: match setting.place {
-                Place::Coast => 0.75,
-                Place::Sea => 0.62,
-                Place::Harbour => 0.28,
+            surf: match setting.landscape {
+                Landscape::Coast => 0.75,
+                Landscape::Sea => 0.62,
+                Landscape::Harbour => 0.28,
                 _ => 0.0,
             } * if storm {
                 1.3
@@ -89,17 +89,21 @@ impl Soundscape {
             } else {
                 1.0
             },
-            lapping: if matches!(setting.place, Place::Lake | Place::Harbour) { 0.5 } else { 0.0 },
-            wind: match setting.place {
-                Place::Mountains | Place::Snowfield | Place::Desert | Place::Canyon => {
+            lapping: if matches!(setting.landscape, Landscape::Lake | Landscape::Harbour) {
+                0.5
+            } else {
+                0.0
+            },
+            wind: match setting.landscape {
+                Landscape::Mountains | Landscape::Snowfield | Landscape::Desert | Landscape::Canyon => {
                     0.34 + weather.wind * 0.5
                 }
-                Place::City => 0.05,
+                Landscape::City => 0.05,
                 _ => 0.08 + weather.wind * 0.42,
             },
             rain: weather.rain * 0.7,
-            thunder: weather.strikes.iter().map(|strike| strike + dice.range(0.35, 1.3)).collect(),
-            traffic: if setting.place == Place::City { 0.6 } else { 0.0 },
+            thunder: weather.strikes.iter().map(|strike| strike + rng.range(0.35, 1.3)).collect(),
+            traffic: if setting.landscape == Landscape::City { 0.6 } else { 0.0 },
             crickets: if night && land && weather.rain == 0.0 && weather.snow == 0.0 { 0.4 } else { 0.0 },
             songbirds: if !night && land && weather.rain == 0.0 {
                 if morning { 0.6 } else { 0.34 }
@@ -108,15 +112,15 @@ impl Soundscape {
             },
             gulls: if setting.is_watery() && !land && !storm && !night { 0.4 } else { 0.0 },
             fire: if has(Subject::Embers) { 0.5 } else { 0.0 },
-            horn: if lighthouse && (weather.fog > 0.4 || (night && dice.chance(0.5))) {
-                vec![dice.range(0.7, 1.2), dice.range(8.0, 9.0)]
+            horn: if lighthouse && (weather.fog > 0.4 || (night && rng.chance(0.5))) {
+                vec![rng.range(0.7, 1.2), rng.range(8.0, 9.0)]
             } else {
                 Vec::new()
             },
             steps: walker.filter(|walker| walker.pace > 0.0).map(|walker| {
-                let hardness = match setting.place {
-                    Place::Snowfield | Place::Desert => 0.1,
-                    Place::Meadow | Place::Forest => 0.3,
+                let hardness = match setting.landscape {
+                    Landscape::Snowfield | Landscape::Desert => 0.1,
+                    Landscape::Meadow | Landscape::Forest => 0.3,
                     _ => 0.9,
                 };
                 (walker.cadence(), hardness)
@@ -124,7 +128,7 @@ impl Soundscape {
             mood: match setting.hour {
                 _ if storm => Mood::Tense,
                 Hour::Night => Mood::Grave,
-                Hour::Dusk if dice.chance(0.5) => Mood::Grave,
+                Hour::Dusk if rng.chance(0.5) => Mood::Grave,
                 Hour::Dawn | Hour::Sunrise | Hour::Day => Mood::Bright,
                 _ => Mood::Warm,
             },
@@ -134,7 +138,7 @@ impl Soundscape {
     /// Synthesises `frames` stereo samples at [`RATE`], interleaved, with soft ends and even loudness.
     pub(crate) fn render(&self, frames: usize, seed: u64) -> Vec<f32> {
         let mut mix = Mix::new(frames);
-        let stream = |name: &str| Dice::new(seed, name);
+        let stream = |name: &str| Rng::new(seed, name);
         nature::surf(&mut mix, self.surf, &mut stream("surf"));
         nature::lapping(&mut mix, self.lapping, &mut stream("lapping"));
         nature::wind(&mut mix, self.wind, &mut stream("wind"));

@@ -2,7 +2,7 @@
 
 use super::filter::{Low, Turn, samples};
 use super::{Mix, Mood, RATE};
-use crate::procedural::noise::Dice;
+use crate::procedural::noise::Rng;
 
 /// Semitones above the root for each chord of a mood.
 const fn progressions(mood: Mood) -> [[[i32; 4]; 3]; 2] {
@@ -38,35 +38,35 @@ fn pitch(root: f32, semitones: i32) -> f32 {
 }
 
 /// Adds chords under the whole sound, and sparse notes over them.
-pub(super) fn chords(mix: &mut Mix, mood: Mood, dice: &mut Dice) {
-    let root = 98.0 * ((dice.next() % 9) as f32 / 12.0).exp2();
-    let progression = dice.pick(&progressions(mood));
+pub(super) fn chords(mix: &mut Mix, mood: Mood, rng: &mut Rng) {
+    let root = 98.0 * ((rng.next() % 9) as f32 / 12.0).exp2();
+    let progression = rng.pick(&progressions(mood));
     let seconds = mix.samples.len() as f32 / RATE as f32;
     // Whole chords only: a short shot hears one or two.
     let count = (seconds / 4.0).ceil().max(1.0);
     let length = seconds / count;
     for index in 0..count as usize {
         let chord = progression[index % progression.len()];
-        pad(mix, index as f32 * length, length, chord.map(|s| pitch(root, s)), dice);
+        pad(mix, index as f32 * length, length, chord.map(|s| pitch(root, s)), rng);
     }
     let notes = scale(mood);
-    let mut at = dice.range(0.5, 1.2);
-    let mut degree = dice.next() as usize % 5;
+    let mut at = rng.range(0.5, 1.2);
+    let mut degree = rng.next() as usize % 5;
     while at < seconds - 0.6 {
-        let octave = if dice.chance(0.3) { 24 } else { 12 };
-        note(mix, at, pitch(root, notes[degree] + octave), dice.range(0.4, 1.0), dice.range(-0.4, 0.4));
-        degree = (degree + dice.pick(&[1, 1, 2, 3, 4])) % 5;
-        at += dice.pick(&[0.6_f32, 0.9, 1.2, 1.2, 1.8]);
+        let octave = if rng.chance(0.3) { 24 } else { 12 };
+        note(mix, at, pitch(root, notes[degree] + octave), rng.range(0.4, 1.0), rng.range(-0.4, 0.4));
+        degree = (degree + rng.pick(&[1, 1, 2, 3, 4])) % 5;
+        at += rng.pick(&[0.6_f32, 0.9, 1.2, 1.2, 1.8]);
     }
 }
 
 /// A chord of soft strings, overlapping its neighbours.
-fn pad(mix: &mut Mix, at: f32, length: f32, pitches: [f32; 4], dice: &mut Dice) {
+fn pad(mix: &mut Mix, at: f32, length: f32, pitches: [f32; 4], rng: &mut Rng) {
     let (attack, release) = (1.1_f32.min(length * 0.4), 1.3);
     let start = samples(at);
     for (voice, hertz) in pitches.into_iter().enumerate() {
         for (detune, pan) in [(0.9985, -0.5), (1.0017, 0.5)] {
-            let mut tones = [1.0, 2.0, 3.0].map(|k| Turn::new(hertz * detune * k, dice.unit()));
+            let mut tones = [1.0, 2.0, 3.0].map(|k| Turn::new(hertz * detune * k, rng.unit()));
             let mut soft = Low::new(900.0);
             for i in 0..samples(length + release) {
                 let time = i as f32 / RATE as f32;

@@ -4,19 +4,19 @@ use std::f32::consts::TAU;
 
 use super::filter::{Band, Low, Wander, White, samples};
 use super::{Mix, RATE};
-use crate::procedural::noise::Dice;
+use crate::procedural::noise::Rng;
 
 /// Waves running up a shore, one after the other.
-pub(super) fn surf(mix: &mut Mix, level: f32, dice: &mut Dice) {
+pub(super) fn surf(mix: &mut Mix, level: f32, rng: &mut Rng) {
     if level <= 0.0 {
         return;
     }
     for pan in [-0.55_f32, 0.5] {
-        let mut white = White::new(dice);
+        let mut white = White::new(rng);
         let (mut deep, mut body, mut hiss) = (Low::new(170.0), Low::new(680.0), Low::new(5200.0));
-        let period = dice.range(4.6, 7.2);
-        let phase = dice.unit();
-        let mut unrest = Wander::new(0.5, dice);
+        let period = rng.range(4.6, 7.2);
+        let phase = rng.unit();
+        let mut unrest = Wander::new(0.5, rng);
         for index in 0..mix.samples.len() {
             let time = index as f32 / RATE as f32;
             let swell = 0.5 + 0.5 * (TAU * (time / period + phase)).sin();
@@ -33,15 +33,15 @@ pub(super) fn surf(mix: &mut Mix, level: f32, dice: &mut Dice) {
 }
 
 /// Small waves against stone and wood.
-pub(super) fn lapping(mix: &mut Mix, level: f32, dice: &mut Dice) {
+pub(super) fn lapping(mix: &mut Mix, level: f32, rng: &mut Rng) {
     if level <= 0.0 {
         return;
     }
-    let mut at = dice.range(0.0, 0.4);
+    let mut at = rng.range(0.0, 0.4);
     let seconds = mix.samples.len() as f32 / RATE as f32;
     while at < seconds {
-        let (pan, pitch, length) = (dice.range(-0.8, 0.8), dice.range(260.0, 620.0), dice.range(0.12, 0.35));
-        let mut white = White::new(dice);
+        let (pan, pitch, length) = (rng.range(-0.8, 0.8), rng.range(260.0, 620.0), rng.range(0.12, 0.35));
+        let mut white = White::new(rng);
         let mut band = Band::default();
         let (start, count) = (samples(at), samples(length));
         for i in 0..count {
@@ -50,22 +50,22 @@ pub(super) fn lapping(mix: &mut Mix, level: f32, dice: &mut Dice) {
             let value = band.next(white.next(), Band::tuning(pitch * (1.0 + 0.9 * share)), 0.35);
             mix.add(start + i, value * envelope * level * 0.16, pan);
         }
-        at += dice.range(0.12, 0.55);
+        at += rng.range(0.12, 0.55);
     }
 }
 
 /// Wind that rises and falls, and whistles a little when it is strong.
-pub(super) fn wind(mix: &mut Mix, level: f32, dice: &mut Dice) {
+pub(super) fn wind(mix: &mut Mix, level: f32, rng: &mut Rng) {
     if level <= 0.01 {
         return;
     }
     for pan in [-0.6_f32, 0.6] {
-        let mut white = White::new(dice);
-        let mut gust = Wander::new(0.42, dice);
-        let mut flutter = Wander::new(2.3, dice);
+        let mut white = White::new(rng);
+        let mut gust = Wander::new(0.42, rng);
+        let mut flutter = Wander::new(2.3, rng);
         let mut low = Low::new(320.0);
         let (mut band, mut whistle) = (Band::default(), Band::default());
-        let pitch = dice.range(420.0, 560.0);
+        let pitch = rng.range(420.0, 560.0);
         let (mut centre, mut high) = (Band::tuning(pitch), Band::tuning(pitch * 2.1));
         let mut strength = 0.0;
         for index in 0..mix.samples.len() {
@@ -85,14 +85,14 @@ pub(super) fn wind(mix: &mut Mix, level: f32, dice: &mut Dice) {
 }
 
 /// A bed of rain with single drops in front.
-pub(super) fn rain(mix: &mut Mix, level: f32, dice: &mut Dice) {
+pub(super) fn rain(mix: &mut Mix, level: f32, rng: &mut Rng) {
     if level <= 0.0 {
         return;
     }
     for pan in [-0.7_f32, 0.7] {
-        let mut white = White::new(dice);
+        let mut white = White::new(rng);
         let (mut low, mut top) = (Low::new(900.0), Low::new(7800.0));
-        let mut unrest = Wander::new(0.7, dice);
+        let mut unrest = Wander::new(0.7, rng);
         for index in 0..mix.samples.len() {
             let noise = white.next();
             let value = top.next(noise) - low.next(noise) * 0.8;
@@ -101,8 +101,8 @@ pub(super) fn rain(mix: &mut Mix, level: f32, dice: &mut Dice) {
     }
     let drops = (mix.samples.len() as f32 / RATE as f32 * 90.0 * level) as usize;
     for _ in 0..drops {
-        let start = samples(dice.unit() * mix.samples.len() as f32 / RATE as f32);
-        let (pan, pitch, strength) = (dice.range(-0.9, 0.9), dice.range(1400.0, 4800.0), dice.unit().powi(3));
+        let start = samples(rng.unit() * mix.samples.len() as f32 / RATE as f32);
+        let (pan, pitch, strength) = (rng.range(-0.9, 0.9), rng.range(1400.0, 4800.0), rng.unit().powi(3));
         let mut tone = super::filter::Turn::new(pitch, 0.0);
         for i in 0..260 {
             let envelope = (-(i as f32) / 55.0).exp() * (i as f32 / 8.0).min(1.0);
@@ -112,11 +112,11 @@ pub(super) fn rain(mix: &mut Mix, level: f32, dice: &mut Dice) {
 }
 
 /// One roll of thunder.
-pub(super) fn thunder(mix: &mut Mix, at: f32, dice: &mut Dice) {
+pub(super) fn thunder(mix: &mut Mix, at: f32, rng: &mut Rng) {
     let start = samples(at);
-    let mut white = White::new(dice);
-    let mut roll = Wander::new(7.0, dice);
-    let pan = dice.range(-0.5, 0.5);
+    let mut white = White::new(rng);
+    let mut roll = Wander::new(7.0, rng);
+    let pan = rng.range(-0.5, 0.5);
     let (mut deep, mut deeper, mut crack) = (Low::new(130.0), Low::new(75.0), Low::new(1600.0));
     for i in 0..samples(4.2) {
         let time = i as f32 / RATE as f32;
@@ -131,20 +131,20 @@ pub(super) fn thunder(mix: &mut Mix, at: f32, dice: &mut Dice) {
 }
 
 /// A crackling fire.
-pub(super) fn fire(mix: &mut Mix, level: f32, dice: &mut Dice) {
+pub(super) fn fire(mix: &mut Mix, level: f32, rng: &mut Rng) {
     if level <= 0.0 {
         return;
     }
-    let mut white = White::new(dice);
+    let mut white = White::new(rng);
     let mut low = Low::new(240.0);
-    let mut breath = Wander::new(2.0, dice);
+    let mut breath = Wander::new(2.0, rng);
     for index in 0..mix.samples.len() {
         mix.add(index, low.next(white.next()) * level * 0.5 * (0.5 + breath.next()), 0.0);
     }
     let seconds = mix.samples.len() as f32 / RATE as f32;
     for _ in 0..(seconds * 22.0) as usize {
-        let start = samples(dice.unit() * seconds);
-        let (pan, strength, length) = (dice.range(-0.5, 0.5), dice.unit().powi(4), dice.range(20.0, 90.0));
+        let start = samples(rng.unit() * seconds);
+        let (pan, strength, length) = (rng.range(-0.5, 0.5), rng.unit().powi(4), rng.range(20.0, 90.0));
         for i in 0..400 {
             let envelope = (i as f32 / 4.0).min(1.0) * (-(i as f32) / length).exp();
             mix.add(start + i, white.next() * envelope * strength * level * 0.7, pan);

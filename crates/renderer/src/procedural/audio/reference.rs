@@ -7,7 +7,7 @@ use super::RATE;
 /// How loud the given sound is made, as the root of its mean square.
 const LEVEL: f32 = 0.12;
 /// The most that quiet sound is raised: what is nearly silence stays it.
-const MOST_GAIN: f32 = 8.0;
+const MAX_GAIN: f32 = 8.0;
 /// What is left of the scene behind the given sound.
 const SCENE: f32 = 0.4;
 /// The highest peak of the mix.
@@ -42,7 +42,7 @@ pub(crate) fn lay(scene: &mut [f32], reference: &AudioBuffer) {
 
 fn gain(samples: &[f32]) -> f32 {
     let square = samples.iter().map(|sample| sample * sample).sum::<f32>() / samples.len().max(1) as f32;
-    (LEVEL / square.sqrt().max(1e-6)).min(MOST_GAIN)
+    (LEVEL / square.sqrt().max(1e-6)).min(MAX_GAIN)
 }
 
 #[cfg(test)]
@@ -58,7 +58,7 @@ mod tests {
     }
 
     /// How much of 440 Hz is in the left channel.
-    fn heard(samples: &[f32]) -> f32 {
+    fn amplitude_at_440_hz(samples: &[f32]) -> f32 {
         let (mut sine, mut cosine) = (0.0, 0.0);
         for (i, frame) in samples.chunks_exact(2).enumerate() {
             let angle = i as f32 * 440.0 * std::f32::consts::TAU / RATE as f32;
@@ -69,12 +69,17 @@ mod tests {
     }
 
     #[test]
-    fn a_tone_is_heard_to_the_end_however_short_or_quiet_it_is() {
+    fn reference_tone_lasts_to_the_end_at_audible_level() {
         for reference in [tone(0.25, 0.9), tone(0.5, 0.05), tone(5.0, 0.5)] {
             let mut scene = vec![0.0; RATE as usize * 2];
             lay(&mut scene, &reference);
             let (begin, end) = scene.split_at(RATE as usize);
-            assert!(heard(begin) > 0.1 && heard(end) > 0.1, "{} {}", heard(begin), heard(end));
+            assert!(
+                amplitude_at_440_hz(begin) > 0.1 && amplitude_at_440_hz(end) > 0.1,
+                "{} {}",
+                amplitude_at_440_hz(begin),
+                amplitude_at_440_hz(end)
+            );
             assert!(scene[0].abs() < 0.01 && scene[scene.len() - 1].abs() < 0.01);
         }
     }

@@ -1,15 +1,15 @@
 //! From the words of a prompt to a [`SceneBrief`]: what stands where, when, in which weather, seen how.
 //!
-//! The vocabulary is a table ([`words`]); this file matches it. Whatever the words leave open is left open here too:
+//! The vocabulary is a table ([`vocabulary`]); this file matches it. Whatever the words leave open is left open here too:
 //! the scene decides it from the seed.
 
-mod words;
+mod vocabulary;
 
-use super::maths::Colour;
+use super::math::Color;
 
 /// The land the camera stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Landscape {
     Mountains,
     Sea,
     Coast,
@@ -64,7 +64,7 @@ pub(crate) enum Framing {
 
 /// The print the film is finished on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum Style {
     Natural,
     Cinematic,
     Noir,
@@ -129,33 +129,33 @@ impl Subjects {
 
 impl std::fmt::Debug for Subjects {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_set().entries(words::SUBJECTS.iter().filter(|s| self.has(**s))).finish()
+        f.debug_set().entries(vocabulary::SUBJECTS.iter().filter(|s| self.has(**s))).finish()
     }
 }
 
 /// What a prompt asks for; `None` is "not said".
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SceneBrief {
-    pub(crate) place: Option<Place>,
+    pub(crate) landscape: Option<Landscape>,
     pub(crate) hour: Option<Hour>,
     pub(crate) cover: Option<Cover>,
     pub(crate) movement: Option<Move>,
     pub(crate) framing: Option<Framing>,
-    pub(crate) look: Option<Look>,
+    pub(crate) style: Option<Style>,
     pub(crate) subjects: Subjects,
-    /// The colour named for what the walker wears.
-    pub(crate) coat: Option<Colour>,
+    /// The color named for what the walker wears.
+    pub(crate) coat: Option<Color>,
 }
 
 /// What a phrase of the table stands for.
 #[derive(Clone, Copy, Debug)]
 enum Meaning {
-    Place(Place),
+    Landscape(Landscape),
     Hour(Hour),
     Cover(Cover),
     Move(Move),
     Framing(Framing),
-    Look(Look),
+    Style(Style),
     Subject(Subject),
 }
 
@@ -178,18 +178,18 @@ impl SceneBrief {
             }
             index += length;
         }
-        brief.coat = coat_colour(&words);
+        brief.coat = coat_color(&words);
         brief.complete()
     }
 
     fn take(&mut self, meaning: Meaning) {
         match meaning {
-            Meaning::Place(it) => drop(self.place.get_or_insert(it)),
+            Meaning::Landscape(it) => drop(self.landscape.get_or_insert(it)),
             Meaning::Hour(it) => drop(self.hour.get_or_insert(it)),
             Meaning::Cover(it) => drop(self.cover.get_or_insert(it)),
             Meaning::Move(it) => drop(self.movement.get_or_insert(it)),
             Meaning::Framing(it) => drop(self.framing.get_or_insert(it)),
-            Meaning::Look(it) => drop(self.look.get_or_insert(it)),
+            Meaning::Style(it) => drop(self.style.get_or_insert(it)),
             Meaning::Subject(it) => self.subjects.insert(it),
         }
     }
@@ -199,22 +199,22 @@ impl SceneBrief {
         use Subject as S;
         let subjects = self.subjects;
         let has = |subject| subjects.has(subject);
-        if (has(S::Lamp) || has(S::Stairs)) && self.place.is_none() {
+        if (has(S::Lamp) || has(S::Stairs)) && self.landscape.is_none() {
             self.subjects.insert(S::Lighthouse);
         }
         if self.subjects.has(S::Lighthouse) || has(S::Breakwater) {
-            self.place = Some(match self.place {
-                Some(Place::Harbour) => Place::Harbour,
-                _ => Place::Coast,
+            self.landscape = Some(match self.landscape {
+                Some(Landscape::Harbour) => Landscape::Harbour,
+                _ => Landscape::Coast,
             });
         }
-        if has(S::Boat) && self.place.is_none() {
-            self.place = Some(Place::Sea);
+        if has(S::Boat) && self.landscape.is_none() {
+            self.landscape = Some(Landscape::Sea);
         }
         if has(S::Storm) {
             self.subjects.insert(S::Wind);
             self.cover.get_or_insert(Cover::Overcast);
-            self.place.get_or_insert(Place::Sea);
+            self.landscape.get_or_insert(Landscape::Sea);
         }
         if (has(S::Rain) || has(S::Snow)) && self.cover.is_none() {
             self.cover = Some(Cover::Overcast);
@@ -225,8 +225,8 @@ impl SceneBrief {
         if (has(S::Lamp) || has(S::Lanterns)) && self.hour.is_none() {
             self.hour = Some(Hour::Dusk);
         }
-        if has(S::Snow) && self.place.is_none() {
-            self.place = Some(Place::Snowfield);
+        if has(S::Snow) && self.landscape.is_none() {
+            self.landscape = Some(Landscape::Snowfield);
         }
         self
     }
@@ -258,7 +258,7 @@ fn split(prompt: &str) -> Vec<String> {
 
 /// The longest phrase of the table that `words` begin with, and what it means.
 fn longest_phrase(words: &[String]) -> Option<(usize, &'static [Meaning])> {
-    words::PHRASES
+    vocabulary::PHRASES
         .iter()
         .flat_map(|(phrases, meanings)| phrases.iter().map(move |phrase| (*phrase, *meanings)))
         .filter_map(|(phrase, meanings)| Some((match_length(phrase, words)?, meanings)))
@@ -294,12 +294,12 @@ fn denied(before: &[String]) -> bool {
             && matches!(second, Some("no" | "without" | "not")))
 }
 
-/// The colour word standing at most two words before a garment.
-fn coat_colour(words: &[String]) -> Option<Colour> {
-    let garment = words.iter().position(|w| words::GARMENTS.contains(&w.as_str()))?;
+/// The color word standing at most two words before a garment.
+fn coat_color(words: &[String]) -> Option<Color> {
+    let garment = words.iter().position(|w| vocabulary::GARMENTS.contains(&w.as_str()))?;
     let near = &words[garment.saturating_sub(2)..garment];
-    let (_, hex) = near.iter().rev().find_map(|w| words::COLOURS.iter().find(|(name, _)| name == w))?;
-    Some(Colour::surface(*hex))
+    let (_, hex) = near.iter().rev().find_map(|w| vocabulary::COLOURS.iter().find(|(name, _)| name == w))?;
+    Some(Color::surface(*hex))
 }
 
 #[cfg(test)]
@@ -310,12 +310,12 @@ mod tests {
     fn brief(prompt: &str) -> String {
         let b = SceneBrief::read(prompt);
         let mut said = Vec::new();
-        said.extend(b.place.map(|it| format!("{it:?}")));
+        said.extend(b.landscape.map(|it| format!("{it:?}")));
         said.extend(b.hour.map(|it| format!("{it:?}")));
         said.extend(b.cover.map(|it| format!("{it:?}")));
         said.extend(b.movement.map(|it| format!("{it:?}")));
         said.extend(b.framing.map(|it| format!("{it:?}")));
-        said.extend(b.look.map(|it| format!("{it:?}")));
+        said.extend(b.style.map(|it| format!("{it:?}")));
         said.push(format!("{:?}", b.subjects));
         said.join(" ")
     }
@@ -354,8 +354,8 @@ mod tests {
     }
 
     #[test]
-    fn the_coat_takes_the_colour_named_before_it() {
-        assert_eq!(SceneBrief::read("a keeper in a yellow raincoat").coat, Some(Colour::surface(0xe8_b41c)));
+    fn the_coat_takes_the_color_named_before_it() {
+        assert_eq!(SceneBrief::read("a keeper in a yellow raincoat").coat, Some(Color::surface(0xe8_b41c)));
         assert_eq!(SceneBrief::read("a keeper in a raincoat by a red door").coat, None);
     }
 }

@@ -3,7 +3,7 @@
 
 use super::camera::View;
 use super::canvas::Canvas;
-use super::maths::{Colour, floor, mix};
+use super::math::{Color, floor, mix};
 
 /// The farthest that anything is looked for, in metres.
 const HORIZON: f32 = 21_000.0;
@@ -47,13 +47,13 @@ pub(crate) enum Kind<K> {
 /// What is marched over.
 pub(crate) trait Surface {
     /// What makes it cheaper to find a height, once the area is known.
-    type Known: Copy + PartialEq;
+    type Hint: Copy + PartialEq;
 
     /// What is known of the box `from..=to` (east, north), of which no part is nearer than `distance`.
-    fn stretch(&self, from: [f32; 2], to: [f32; 2], distance: f32) -> Stretch<Self::Known>;
+    fn stretch(&self, from: [f32; 2], to: [f32; 2], distance: f32) -> Stretch<Self::Hint>;
 
     /// The height at a point of a stretch, seen from `distance`.
-    fn height(&self, known: Self::Known, x: f32, y: f32, distance: f32) -> f32;
+    fn height(&self, known: Self::Hint, x: f32, y: f32, distance: f32) -> f32;
 }
 
 /// Columns that share what is known of the ground ahead.
@@ -96,7 +96,7 @@ pub(crate) fn march<S: Surface>(
             let start = canvas.at(x, 0);
             let ray = view.ray(x as f32 + 0.5);
             let mut column = Column::new(&mut canvas.nearness[start..start + rows], 1.0 / steps[0]);
-            let mut look = |known: S::Known, step: usize| {
+            let mut look = |known: S::Hint, step: usize| {
                 let t = steps[step];
                 heights.at(step, view.focal / t, || {
                     surface.height(known, view.eye[0] + ray[0] * t, view.eye[1] + ray[1] * t, t)
@@ -125,7 +125,7 @@ fn survey<S: Surface>(
     steps: &[f32],
     (from, to): (usize, usize),
     surface: &S,
-    segments: &mut Vec<Segment<S::Known>>,
+    segments: &mut Vec<Segment<S::Hint>>,
 ) {
     segments.clear();
     let rays = [view.ray(from as f32), view.ray(to as f32)];
@@ -260,7 +260,7 @@ impl<'a> Column<'a> {
                     if self.row_before > self.edge + 0.75 && self.edge < rows && self.edge > 0.0 {
                         silhouette(self.edge);
                     }
-                    self.settle(row, near);
+                    self.fill_rows(row, near);
                 }
                 (self.row_before, self.near_before) = (row, near);
                 if step == last || self.top == 0 {
@@ -275,7 +275,7 @@ impl<'a> Column<'a> {
     }
 
     /// Settles the rows down from `row`, the highest so far.
-    fn settle(&mut self, row: f32, near: f32) {
+    fn fill_rows(&mut self, row: f32, near: f32) {
         // The first row whose centre lies below `row`.
         let reach = (-floor(0.5 - row.max(0.0))).clamp(0, self.top as i32) as usize;
         if reach < self.top {
@@ -310,7 +310,7 @@ fn push_edge(edges: &mut Vec<Edge>, start: usize, edge: f32, rows: usize) {
 
 /// Blends silhouettes between what lies above and below them, once both are shaded. Where one of the two is `unshaded` yet, the
 /// silhouette stays as it is.
-pub(crate) fn soften(canvas: &mut Canvas, edges: &[Edge], unshaded: impl Fn(Colour) -> bool) {
+pub(crate) fn soften(canvas: &mut Canvas, edges: &[Edge], unshaded: impl Fn(Color) -> bool) {
     for edge in edges {
         let index = edge.index as usize;
         let (above, below) = (canvas.light[index - 1], canvas.light[index + 1]);
@@ -331,7 +331,7 @@ mod tests {
     struct Land<F>(f32, F);
 
     impl<F: Fn(f32) -> f32> Surface for Land<F> {
-        type Known = ();
+        type Hint = ();
 
         fn stretch(&self, _: [f32; 2], _: [f32; 2], _: f32) -> Stretch<()> {
             Stretch { high: self.0, kind: Kind::Rough(()) }
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_is_seen_at_its_true_distance() {
+    fn march_finds_distance_of_plain() {
         let mut canvas = Canvas::new(32, 32);
         let steps = steps(2.0);
         march(&mut canvas, &view(), &steps, &mut Vec::new(), &Land(0.5, |_| 0.0));
@@ -363,7 +363,7 @@ mod tests {
     struct Judged<F>(Land<F>);
 
     impl<F: Fn(f32) -> f32> Surface for Judged<F> {
-        type Known = ();
+        type Hint = ();
 
         fn stretch(&self, from: [f32; 2], to: [f32; 2], _: f32) -> Stretch<()> {
             let plain = to[1] < 49.0 || from[1] > 61.0;
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_beforehand_changes_nothing() {
+    fn march_with_hints_equals_march_without() {
         let steps = steps(2.0);
         let wall = |y: f32| if (50.0..60.0).contains(&y) { 8.0 } else { 0.0 };
         let (mut plain, mut judged) = (Canvas::new(32, 32), Canvas::new(32, 32));

@@ -2,9 +2,9 @@
 //! what is not is still computed pixel by pixel.
 
 use super::canvas::Canvas;
-use super::maths::{Colour, mix};
+use super::math::{Color, mix};
 
-/// Computes the colours of some pixels of a picture.
+/// Computes the colors of some pixels of a picture.
 pub(crate) trait Shader {
     /// Neighbours further apart than this share of their brightness are not interpolated: up and down, and side by side.
     const TOLERANCE: [f32; 2];
@@ -18,14 +18,14 @@ pub(crate) trait Shader {
     /// Whether a pixel was shaded by this shader.
     fn has(&self, canvas: &Canvas, index: usize) -> bool;
 
-    /// Whether what is between two pixels can be taken for the same as they are, apart from its colour.
-    fn alike(&self, a: Colour, b: Colour) -> bool {
+    /// Whether what is between two pixels can be taken for the same as they are, apart from its color.
+    fn alike(&self, a: Color, b: Color) -> bool {
         // The lane holds whole numbers: marks of what a pixel is.
         (a.fourth() - b.fourth()).abs() < 0.5
     }
 
-    /// The colour of the pixel at row `y` of the current column, which begins at `start`.
-    fn pixel(&self, canvas: &Canvas, start: usize, y: usize) -> Colour;
+    /// The color of the pixel at row `y` of the current column, which begins at `start`.
+    fn pixel(&self, canvas: &Canvas, start: usize, y: usize) -> Color;
 }
 
 /// Shades all pixels that `shader` wants.
@@ -91,8 +91,8 @@ fn fill<S: Shader>(canvas: &mut Canvas, shader: &S, index: usize, stride: usize,
 const DARK: f32 = 0.002;
 
 #[inline]
-fn apart(a: Colour, b: Colour) -> f32 {
-    let Colour([r, g, b, _]) = a - b;
+fn apart(a: Color, b: Color) -> f32 {
+    let Color([r, g, b, _]) = a - b;
     r.abs().max(g.abs()).max(b.abs())
 }
 
@@ -121,9 +121,9 @@ mod tests {
             canvas.nearness[index] > 0.0
         }
 
-        fn pixel(&self, _: &Canvas, _: usize, _: usize) -> Colour {
+        fn pixel(&self, _: &Canvas, _: usize, _: usize) -> Color {
             self.calls.set(self.calls.get() + 1);
-            Colour::grey(if self.x < 21 { 0.2 } else { 0.7 })
+            Color::grey(if self.x < 21 { 0.2 } else { 0.7 })
         }
     }
 
@@ -150,6 +150,6 @@ mod tests {
         canvas.nearness[..40].fill(0.1);
         shade(&mut canvas, &mut Step { x: 0, calls: std::cell::Cell::new(0) });
         assert!(canvas.light[..40].iter().all(|light| light.luma() > 0.1));
-        assert!(canvas.light[40..].iter().all(|light| *light == Colour::BLACK));
+        assert!(canvas.light[40..].iter().all(|light| *light == Color::BLACK));
     }
 }

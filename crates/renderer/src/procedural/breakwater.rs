@@ -1,11 +1,11 @@
 //! A breakwater: a stone causeway running out into the sea, sharp enough to walk on.
 
-use super::maths::{Colour, floor, fract, mix, smooth};
+use super::math::{Color, floor, fract, mix, smooth};
 use super::noise::unit2;
 
 /// A straight causeway from one point to another.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mole {
+pub(crate) struct Breakwater {
     pub(crate) from: [f32; 2],
     pub(crate) to: [f32; 2],
     /// From one to the other: how far, and in which direction.
@@ -18,11 +18,11 @@ pub(crate) struct Mole {
     paint: Paint,
 }
 
-/// Its colours, wet and dry.
+/// Its colors, wet and dry.
 #[derive(Clone, Copy, Debug)]
 struct Paint {
-    wet: Colour,
-    dry: Colour,
+    wet: Color,
+    dry: Color,
 }
 
 /// The height of the parapet, and the most that a boulder adds to the slope at the foot.
@@ -30,11 +30,11 @@ const PARAPET: f32 = 0.75;
 /// Metres from the wall that boulders reach.
 const FOOT: f32 = 9.0;
 
-impl Mole {
+impl Breakwater {
     pub(crate) fn new(from: [f32; 2], to: [f32; 2], half_width: f32, top: f32, head: f32) -> Self {
         let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
         let length = dx.hypot(dy).max(1e-3);
-        let paint = Paint { wet: Colour::surface(0x3a_3836), dry: Colour::surface(0x8d_857a) };
+        let paint = Paint { wet: Color::surface(0x3a_3836), dry: Color::surface(0x8d_857a) };
         Self { from, to, length, heading: [dx / length, dy / length], half_width, top, head, paint }
     }
 
@@ -83,7 +83,7 @@ impl Mole {
     }
 
     /// What the stone looks like at a point.
-    pub(crate) fn surface(&self, x: f32, y: f32, z: f32) -> Colour {
+    pub(crate) fn surface(&self, x: f32, y: f32, z: f32) -> Color {
         let (along, across) = self.local(x, y);
         let dry = mix(self.paint.wet, self.paint.dry, smooth(0.2, self.top - 0.8, z));
         let (u, v) = (along / 2.4, across / 1.7 + 0.5 * fract(floor(along / 2.4) as f32 * 0.5) * 2.0);

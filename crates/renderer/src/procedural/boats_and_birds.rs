@@ -3,9 +3,9 @@
 use std::f32::consts::TAU;
 
 use super::canvas::Canvas;
-use super::maths::{Colour, fract, mix, smooth};
-use super::moment::{Moment, stroke};
-use super::noise::Dice;
+use super::frame_context::{FrameContext, stroke};
+use super::math::{Color, fract, mix, smooth};
+use super::noise::Rng;
 use super::water::Sea;
 
 /// A boat seen from the side.
@@ -16,54 +16,54 @@ pub(crate) struct Boat {
     sail: bool,
     /// Points left or right.
     bow: f32,
-    hull: Colour,
+    hull: Color,
     scale: f32,
     lamp: f32,
 }
 
 impl Boat {
     /// A fleet of `count`, nearest first choice ahead and aside of the subject.
-    pub(crate) fn fleet(count: u32, side: f32, dark: f32, dice: &mut Dice) -> Vec<Self> {
+    pub(crate) fn fleet(count: u32, side: f32, dark: f32, rng: &mut Rng) -> Vec<Self> {
         (0..count)
             .map(|i| {
-                let ahead = dice.range(42.0, 80.0) + i as f32 * dice.range(25.0, 70.0);
+                let ahead = rng.range(42.0, 80.0) + i as f32 * rng.range(25.0, 70.0);
                 Self {
-                    at: [-side * ahead * dice.range(-0.02, 0.34), ahead],
-                    drift: dice.range(0.4, 1.3),
-                    sail: dice.chance(0.55),
-                    bow: dice.sign(),
-                    hull: Colour::surface(dice.pick(&[0x7a_2822, 0x24_3c58, 0xd8_d4c8, 0x2c_4a3c])),
-                    scale: dice.range(0.9, 1.25),
+                    at: [-side * ahead * rng.range(-0.02, 0.34), ahead],
+                    drift: rng.range(0.4, 1.3),
+                    sail: rng.chance(0.55),
+                    bow: rng.sign(),
+                    hull: Color::surface(rng.pick(&[0x7a_2822, 0x24_3c58, 0xd8_d4c8, 0x2c_4a3c])),
+                    scale: rng.range(0.9, 1.25),
                     lamp: dark,
                 }
             })
             .collect()
     }
 
-    pub(crate) fn draw(&self, moment: &Moment<'_>, sea: &Sea, canvas: &mut Canvas) {
-        let x = self.at[0] + self.bow * self.drift * moment.time;
+    pub(crate) fn draw(&self, context: &FrameContext<'_>, sea: &Sea, canvas: &mut Canvas) {
+        let x = self.at[0] + self.bow * self.drift * context.time;
         let y = self.at[1];
-        let swell = sea.at(moment.time);
+        let swell = sea.at(context.time);
         let afloat = swell.level(x, y);
         let roll = (swell.level(x + 3.0, y) - swell.level(x - 3.0, y)) / 6.0 * 0.8
-            + 0.02 * (moment.time * 1.1 + x).sin();
-        let Some(mut placed) = moment.place([x, y, afloat * 0.8 - 0.1]) else { return };
+            + 0.02 * (context.time * 1.1 + x).sin();
+        let Some(mut placed) = context.project([x, y, afloat * 0.8 - 0.1]) else { return };
         placed.scale *= self.scale;
         let Some([x0, x1, y0, y1]) = placed.bounds(-5.4, 5.4, -1.0, 11.0, canvas) else { return };
         let (sin, cos) = roll.sin_cos();
-        let side_light = moment.light.on(moment.facing(0.0, 0.95, 0.3), 1.0, 0.9);
-        let sail_light =
-            moment.light.on(moment.facing(0.3 * self.bow, 0.8, 0.2), 1.0, 0.9) + moment.light.sunlight * 0.12;
+        let side_light = context.light.on(context.facing(0.0, 0.95, 0.3), 1.0, 0.9);
+        let sail_light = context.light.on(context.facing(0.3 * self.bow, 0.8, 0.2), 1.0, 0.9)
+            + context.light.sunlight * 0.12;
         for px in x0..x1 {
             for py in y0..y1 {
                 let (lx, ly) = placed.local(px, py);
                 let p = ((lx * cos + ly * sin) * self.bow, ly * cos - lx * sin);
                 let index = canvas.at(px, py);
-                for (outside, colour) in self.parts(p) {
+                for (outside, color) in self.parts(p) {
                     let cover = placed.coverage(outside);
                     if cover > 0.0 {
-                        let light = if colour.fourth() > 0.5 { sail_light } else { side_light };
-                        placed.paint(canvas, index, colour.with(0.0) * light, cover);
+                        let light = if color.fourth() > 0.5 { sail_light } else { side_light };
+                        placed.paint(canvas, index, color.with(0.0) * light, cover);
                     }
                 }
             }
@@ -72,19 +72,19 @@ impl Boat {
             let near = placed.nearness * 1.1;
             let (lx, ly) =
                 (placed.spot.x + 0.4 * self.bow * placed.scale, placed.spot.y - 2.6 * placed.scale);
-            let warm = Colour::new(1.0, 0.66, 0.3) * self.lamp;
+            let warm = Color::new(1.0, 0.66, 0.3) * self.lamp;
             canvas.glow(lx, ly, placed.scale * 0.22, near, warm * 3.0);
             canvas.glow(lx, ly, placed.scale * 2.2, near, warm * 0.35);
         }
     }
 
-    /// Outlines (signed distance in metres) and colours, back to front; `fourth` marks cloth.
-    fn parts(&self, (x, y): (f32, f32)) -> [(f32, Colour); 5] {
+    /// Outlines (signed distance in metres) and colors, back to front; `fourth` marks cloth.
+    fn parts(&self, (x, y): (f32, f32)) -> [(f32, Color); 5] {
         let sheer = 0.75 + 0.045 * (x + 0.6) * (x + 0.6);
         let stem = x.abs() - (4.1 + 0.45 * y.clamp(-0.5, 1.4) * if x > 0.0 { 1.0 } else { 0.35 });
         let hull = (y - sheer).max(-0.6 - y).max(stem);
         let line = (hull + 0.0).max((y - sheer + 0.16).abs() - 0.06);
-        let white = Colour::surface(0xe4_ded0);
+        let white = Color::surface(0xe4_ded0);
         let mast = stroke((x, y), (0.5, 0.7), (0.5, if self.sail { 9.6 } else { 5.2 }), 0.06);
         if self.sail {
             // Main and jib, bellied by the wind.
@@ -96,7 +96,7 @@ impl Boat {
             let main = main.max(x - 0.42);
             let jib = (0.66 - x).max(1.35 - y).max(y - 8.2 + (x - 0.66) * 2.0 - belly * 0.4);
             [
-                (mast, Colour::surface(0x4a_3a2c)),
+                (mast, Color::surface(0x4a_3a2c)),
                 (main.max(x - 0.42).max(-3.6 - x), white.with(1.0)),
                 (jib, (white * 0.94).with(1.0)),
                 (hull, self.hull),
@@ -106,9 +106,9 @@ impl Boat {
             let house = ((x + 1.3).abs() - 1.25).max((y - 1.75).abs() - 0.95);
             let window = ((x + 1.0).abs() - 0.7).max((y - 2.15).abs() - 0.24);
             [
-                (mast, Colour::surface(0x4a_3a2c)),
+                (mast, Color::surface(0x4a_3a2c)),
                 (house, white),
-                (window, Colour::surface(0x2a_343c)),
+                (window, Color::surface(0x2a_343c)),
                 (hull, self.hull),
                 (line, white),
             ]
@@ -135,40 +135,37 @@ struct Bird {
 
 impl Flock {
     /// `count` birds circling around a point.
-    pub(crate) fn new(count: u32, around: [f32; 3], pale: bool, dice: &mut Dice) -> Self {
+    pub(crate) fn new(count: u32, around: [f32; 3], pale: bool, rng: &mut Rng) -> Self {
         let birds = (0..count).map(|_| Bird {
             centre: [
-                around[0] + dice.range(-38.0, 38.0),
-                around[1] + dice.range(-25.0, 40.0),
-                around[2] + dice.range(-6.0, 17.0),
+                around[0] + rng.range(-38.0, 38.0),
+                around[1] + rng.range(-25.0, 40.0),
+                around[2] + rng.range(-6.0, 17.0),
             ],
-            radius: dice.range(9.0, 34.0),
-            turn: dice.range(0.16, 0.42) * dice.sign(),
-            phase: dice.range(0.0, TAU),
-            beat: dice.range(1.9, 3.0),
+            radius: rng.range(9.0, 34.0),
+            turn: rng.range(0.16, 0.42) * rng.sign(),
+            phase: rng.range(0.0, TAU),
+            beat: rng.range(1.9, 3.0),
         });
         Self { birds: birds.collect(), pale }
     }
 
-    pub(crate) fn draw(&self, moment: &Moment<'_>, canvas: &mut Canvas) {
-        let back = moment.light.on([0.0, 0.0, 1.0], 0.8, 0.8);
-        let colour = if self.pale {
-            Colour::surface(0xd8_d8d6) * back * 0.8
-        } else {
-            Colour::surface(0x24_2428) * back
-        };
+    pub(crate) fn draw(&self, context: &FrameContext<'_>, canvas: &mut Canvas) {
+        let back = context.light.on([0.0, 0.0, 1.0], 0.8, 0.8);
+        let color =
+            if self.pale { Color::surface(0xd8_d8d6) * back * 0.8 } else { Color::surface(0x24_2428) * back };
         for bird in &self.birds {
-            let angle = bird.phase + bird.turn * moment.time;
+            let angle = bird.phase + bird.turn * context.time;
             let at = [
                 bird.centre[0] + bird.radius * angle.cos(),
                 bird.centre[1] + bird.radius * angle.sin() * 0.7,
                 bird.centre[2] + 1.6 * (angle * 1.7).sin(),
             ];
-            let Some(placed) = moment.place(at) else { continue };
+            let Some(placed) = context.project(at) else { continue };
             let span = (placed.scale * 0.62).max(1.3);
             // Beats, then glides.
-            let cycle = fract(moment.time * 0.23 + bird.phase);
-            let flap = (TAU * bird.beat * moment.time + bird.phase * 7.0).sin() * smooth(0.62, 0.5, cycle);
+            let cycle = fract(context.time * 0.23 + bird.phase);
+            let flap = (TAU * bird.beat * context.time + bird.phase * 7.0).sin() * smooth(0.62, 0.5, cycle);
             let bank = bird.turn.signum() * 0.3 * angle.sin();
             let (tip_up, elbow_up) = (0.5 * flap + 0.12, 0.34 + 0.22 * flap);
             let width = (0.055 * span).max(0.35);
@@ -191,7 +188,7 @@ impl Flock {
                         let index = canvas.at(x, y);
                         if canvas.nearness[index] <= placed.nearness {
                             canvas.light[index] =
-                                mix(canvas.light[index], placed.through_air(colour), cover * 0.92);
+                                mix(canvas.light[index], placed.through_air(color), cover * 0.92);
                         }
                     }
                 }

@@ -1,12 +1,12 @@
-//! From light to picture: exposure, film curve, the look's colours, vignette, grain and dither, to 8-bit RGB.
+//! From light to picture: exposure, film curve, the look's colors, vignette, grain and dither, to 8-bit RGB.
 
 use media::RgbImage;
 
 use super::bloom::Bloom;
 use super::canvas::Canvas;
-use super::maths::{Colour, curve, lerp, linear_to_display, mix, smooth};
+use super::math::{Color, curve, lerp, linear_to_display, mix, smooth};
 use super::noise::Tile;
-use super::prompt::Look;
+use super::prompt::Style;
 
 /// A table's axis is the upper bits of the light's own float: `OCTAVES` doublings from `DARKEST`, `1 << FINE` steps each.
 const OCTAVES: usize = 13;
@@ -69,10 +69,10 @@ const NATURAL: Recipe = Recipe {
     grain: 0.5,
 };
 
-const fn recipe(look: Look) -> Recipe {
-    match look {
-        Look::Natural => NATURAL,
-        Look::Cinematic => Recipe {
+const fn recipe(style: Style) -> Recipe {
+    match style {
+        Style::Natural => NATURAL,
+        Style::Cinematic => Recipe {
             saturation: 0.98,
             contrast: 1.12,
             shadows: [-0.022, 0.006, 0.024],
@@ -80,7 +80,7 @@ const fn recipe(look: Look) -> Recipe {
             vignette: 0.30,
             ..NATURAL
         },
-        Look::Noir => Recipe {
+        Style::Noir => Recipe {
             saturation: 0.0,
             contrast: 1.42,
             lift: 0.006,
@@ -91,7 +91,7 @@ const fn recipe(look: Look) -> Recipe {
             highlights: [0.0; 3],
             ..NATURAL
         },
-        Look::Monochrome => Recipe {
+        Style::Monochrome => Recipe {
             saturation: 0.0,
             contrast: 1.10,
             lift: 0.02,
@@ -101,7 +101,7 @@ const fn recipe(look: Look) -> Recipe {
             highlights: [0.004, 0.002, -0.004],
             ..NATURAL
         },
-        Look::Pastel => Recipe {
+        Style::Pastel => Recipe {
             saturation: 0.74,
             contrast: 0.78,
             lift: 0.12,
@@ -112,7 +112,7 @@ const fn recipe(look: Look) -> Recipe {
             highlights: [0.012, 0.0, 0.004],
             ..NATURAL
         },
-        Look::Film => Recipe {
+        Style::Film => Recipe {
             saturation: 0.92,
             contrast: 1.02,
             lift: 0.035,
@@ -123,7 +123,7 @@ const fn recipe(look: Look) -> Recipe {
             highlights: [0.018, 0.006, -0.026],
             ..NATURAL
         },
-        Look::Neon => Recipe {
+        Style::Neon => Recipe {
             saturation: 1.35,
             contrast: 1.12,
             shadows: [0.02, -0.012, 0.045],
@@ -131,7 +131,7 @@ const fn recipe(look: Look) -> Recipe {
             vignette: 0.34,
             ..NATURAL
         },
-        Look::Sepia => Recipe {
+        Style::Sepia => Recipe {
             saturation: 0.10,
             contrast: 0.98,
             lift: 0.04,
@@ -142,7 +142,7 @@ const fn recipe(look: Look) -> Recipe {
             grain: 1.5,
             ..NATURAL
         },
-        Look::Dream => Recipe {
+        Style::Dream => Recipe {
             saturation: 1.02,
             contrast: 0.88,
             lift: 0.05,
@@ -160,8 +160,8 @@ const fn recipe(look: Look) -> Recipe {
 pub(crate) struct Tones(pub(crate) [[f32; 3]; 3]);
 
 impl Tones {
-    /// The mean colour of the darkest, middle and brightest third of reference pictures.
-    pub(crate) fn of(references: &[RgbImage]) -> Option<Self> {
+    /// The mean color of the darkest, middle and brightest third of reference pictures.
+    pub(crate) fn from_references(references: &[RgbImage]) -> Option<Self> {
         let mut pixels: Vec<[u8; 3]> = Vec::new();
         for image in references.iter().take(16) {
             let count = image.pixels().len() / 3;
@@ -197,8 +197,8 @@ impl Tones {
 }
 
 impl Grade {
-    pub(crate) fn new(look: Look, exposure: f32, tones: Option<Tones>) -> Self {
-        let recipe = recipe(look);
+    pub(crate) fn new(style: Style, exposure: f32, tones: Option<Tones>) -> Self {
+        let recipe = recipe(style);
         let table = |channel: usize| {
             (0..ENTRIES)
                 .map(|i| {
@@ -206,7 +206,7 @@ impl Grade {
                     let to = f32::from_bits((i as u32 + FIRST + 1) << SHIFT);
                     let light = 0.5 * (from + to);
                     let seen = linear_to_display(curve(light));
-                    // An S around the middle grey, then the print's black, white and colour.
+                    // An S around the middle grey, then the print's black, white and color.
                     let bent = 0.46
                         + (seen - 0.46) * lerp(recipe.contrast, 1.0, smooth(0.2, 0.52, (seen - 0.46).abs()));
                     let toned = bent
@@ -243,7 +243,7 @@ impl Grade {
         };
         let down: Vec<(f32, usize, f32)> = (0..height)
             .map(|y| {
-                let (cell, share) = Bloom::place(y, bloom.rows());
+                let (cell, share) = Bloom::cell_at(y, bloom.rows());
                 (falloff(y, height), cell, share)
             })
             .collect();
@@ -266,11 +266,11 @@ impl Grade {
                     let shade = self.exposure * (1.0 - self.vignette * 0.25 * corner * corner);
                     let spilled = match spill.get(*cell..cell + 2) {
                         Some(pair) => mix(pair[0], pair[1], *share),
-                        None => Colour::BLACK,
+                        None => Color::BLACK,
                     };
                     let light = (*light + spilled) * shade;
-                    let grey = Colour::grey(light.luma());
-                    let Colour([r, g, b, _]) = mix(grey, light, self.saturation);
+                    let grey = Color::grey(light.luma());
+                    let Color([r, g, b, _]) = mix(grey, light, self.saturation);
                     // The tile turned on its side: its rows run down the columns of the canvas.
                     let lift = self.noise.at(y as i32 + jy, x as i32 + jx) + DITHER[x & 3][y & 3];
                     let entry = |value: f32| {
@@ -300,11 +300,11 @@ const DITHER: [[i32; 4]; 4] =
 mod tests {
     use super::*;
 
-    fn develop(look: Look, light: Colour, tones: Option<Tones>) -> [u8; 3] {
+    fn develop(style: Style, light: Color, tones: Option<Tones>) -> [u8; 3] {
         let mut canvas = Canvas::new(16, 16);
         canvas.light.fill(light);
         let mut picture = RgbImage::new(16, 16);
-        Grade::new(look, 1.0, tones).develop(&canvas, &Bloom::default(), 0, &mut picture);
+        Grade::new(style, 1.0, tones).develop(&canvas, &Bloom::default(), 0, &mut picture);
         let at = (8 * 16 + 8) * 3;
         [0, 1, 2].map(|c| picture.pixels()[at + c])
     }
@@ -313,7 +313,7 @@ mod tests {
     fn brighter_light_is_never_darker() {
         let mut before = 0;
         for i in 0..40 {
-            let [_, g, _] = develop(Look::Natural, Colour::grey(i as f32 * 0.08), None);
+            let [_, g, _] = develop(Style::Natural, Color::grey(i as f32 * 0.08), None);
             assert!(i32::from(g) + 3 >= i32::from(before), "at step {i}: {g} after {before}");
             before = before.max(g);
         }
@@ -321,17 +321,17 @@ mod tests {
     }
 
     #[test]
-    fn monochrome_is_without_colour() {
-        let [r, g, b] = develop(Look::Monochrome, Colour::new(0.6, 0.2, 0.1), None);
+    fn monochrome_is_without_color() {
+        let [r, g, b] = develop(Style::Monochrome, Color::new(0.6, 0.2, 0.1), None);
         assert!(r.abs_diff(g) < 5 && g.abs_diff(b) < 5, "{r} {g} {b}");
     }
 
     #[test]
-    fn references_pull_the_colour() {
+    fn references_pull_the_color() {
         let mut red = RgbImage::new(8, 8);
         red.pixels_mut().chunks_exact_mut(3).for_each(|p| p.copy_from_slice(&[200, 60, 40]));
-        let plain = develop(Look::Natural, Colour::grey(0.2), None);
-        let tinted = develop(Look::Natural, Colour::grey(0.2), Tones::of(&[red]));
+        let plain = develop(Style::Natural, Color::grey(0.2), None);
+        let tinted = develop(Style::Natural, Color::grey(0.2), Tones::from_references(&[red]));
         assert!(tinted[0] > plain[0] + 8 && tinted[2] < plain[2], "{plain:?} {tinted:?}");
     }
 }

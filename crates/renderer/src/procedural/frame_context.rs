@@ -3,12 +3,12 @@
 use super::camera::{Spot, View};
 use super::canvas::Canvas;
 use super::light::Light;
-use super::maths::{Colour, mix};
+use super::math::{Color, mix};
 use super::terrain::Terrain;
 
 /// One frame's circumstances.
 #[derive(Clone, Copy)]
-pub(crate) struct Moment<'a> {
+pub(crate) struct FrameContext<'a> {
     pub(crate) view: &'a View,
     pub(crate) light: &'a Light,
     pub(crate) terrain: &'a Terrain,
@@ -19,21 +19,21 @@ pub(crate) struct Moment<'a> {
 }
 
 /// An upright thing placed in the picture: from pixels to its own metres, and the air before it.
-pub(crate) struct Placed {
+pub(crate) struct Projected {
     pub(crate) spot: Spot,
     /// Pixels a metre.
     pub(crate) scale: f32,
     pub(crate) nearness: f32,
     veil: f32,
-    distance: Colour,
+    distance: Color,
 }
 
-impl Moment<'_> {
+impl FrameContext<'_> {
     /// Places something that stands at `foot`; `None` behind the camera.
-    pub(crate) fn place(&self, foot: [f32; 3]) -> Option<Placed> {
+    pub(crate) fn project(&self, foot: [f32; 3]) -> Option<Projected> {
         let spot = self.view.project(foot)?;
         let [dx, dy] = self.view.ray(spot.x);
-        Some(Placed {
+        Some(Projected {
             spot,
             scale: self.view.focal / spot.distance,
             nearness: 1.0 / spot.distance,
@@ -49,16 +49,16 @@ impl Moment<'_> {
     }
 }
 
-impl Placed {
-    /// A colour as seen through the air.
+impl Projected {
+    /// A color as seen through the air.
     #[inline]
-    pub(crate) fn through_air(&self, colour: Colour) -> Colour {
-        mix(colour, self.distance, self.veil)
+    pub(crate) fn through_air(&self, color: Color) -> Color {
+        mix(color, self.distance, self.veil)
     }
 
     /// Draws one pixel of it, unless something nearer is there.
     #[inline]
-    pub(crate) fn paint(&self, canvas: &mut Canvas, index: usize, colour: Colour, opacity: f32) {
+    pub(crate) fn paint(&self, canvas: &mut Canvas, index: usize, color: Color, opacity: f32) {
         // A little tolerance: a thing stands in the ground it stands on.
         if canvas.nearness[index] > self.nearness * 1.02 {
             return;
@@ -66,7 +66,7 @@ impl Placed {
         let flag = canvas.light[index].fourth();
         // An edge leaves the pixel to what is behind it, which may be water yet to be drawn.
         let kept = if opacity > 0.5 { 0.0 } else { flag };
-        canvas.light[index] = mix(canvas.light[index], self.through_air(colour), opacity).with(kept);
+        canvas.light[index] = mix(canvas.light[index], self.through_air(color), opacity).with(kept);
         if opacity > 0.5 {
             canvas.nearness[index] = self.nearness;
         }

@@ -1,16 +1,16 @@
-//! Small numeric tools every other file leans on: linear-light colours, easing curves, cheap exponentials.
+//! Small numeric tools every other file leans on: linear-light colors, easing curves, cheap exponentials.
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-/// A colour in linear light (Rec. 709 primaries), scene-referred: 1.0 is bright but not clipped.
+/// A color in linear light (Rec. 709 primaries), scene-referred: 1.0 is bright but not clipped.
 ///
-/// Four lanes rather than three so that the compiler keeps one colour in one vector register; the fourth is free for
-/// whatever travels with the colour (a height, an opacity).
+/// Four lanes rather than three so that the compiler keeps one color in one vector register; the fourth is free for
+/// whatever travels with the color (a height, an opacity).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(align(16))]
-pub(crate) struct Colour(pub(crate) [f32; 4]);
+pub(crate) struct Color(pub(crate) [f32; 4]);
 
-impl Colour {
+impl Color {
     pub(crate) const BLACK: Self = Self([0.0; 4]);
 
     pub(crate) const fn new(r: f32, g: f32, b: f32) -> Self {
@@ -30,15 +30,15 @@ impl Colour {
         self.0[3]
     }
 
-    /// The linear-light value of a display colour `0xRRGGBB`: surface colours are chosen this way.
+    /// The linear-light value of a display color `0xRRGGBB`: surface colors are chosen this way.
     pub(crate) fn surface(hex: u32) -> Self {
         let channel = |shift: u32| display_to_linear(((hex >> shift) & 0xff) as f32 / 255.0);
         Self::new(channel(16), channel(8), channel(0))
     }
 
-    /// The scene-referred value that the film curve shows as display colour `0xRRGGBB`: skies and lights are chosen
+    /// The scene-referred value that the film curve shows as display color `0xRRGGBB`: skies and lights are chosen
     /// this way, so that what is written in a table is what is seen.
-    pub(crate) fn seen(hex: u32) -> Self {
+    pub(crate) fn displayed(hex: u32) -> Self {
         let Self([r, g, b, _]) = Self::surface(hex);
         Self::new(uncurve(r), uncurve(g), uncurve(b))
     }
@@ -49,7 +49,7 @@ impl Colour {
     }
 }
 
-impl Add for Colour {
+impl Add for Color {
     type Output = Self;
     #[inline]
     fn add(self, o: Self) -> Self {
@@ -58,14 +58,14 @@ impl Add for Colour {
     }
 }
 
-impl AddAssign for Colour {
+impl AddAssign for Color {
     #[inline]
     fn add_assign(&mut self, o: Self) {
         *self = *self + o;
     }
 }
 
-impl Sub for Colour {
+impl Sub for Color {
     type Output = Self;
     #[inline]
     fn sub(self, o: Self) -> Self {
@@ -74,7 +74,7 @@ impl Sub for Colour {
     }
 }
 
-impl Mul<f32> for Colour {
+impl Mul<f32> for Color {
     type Output = Self;
     #[inline]
     fn mul(self, k: f32) -> Self {
@@ -83,7 +83,7 @@ impl Mul<f32> for Colour {
     }
 }
 
-impl Mul for Colour {
+impl Mul for Color {
     type Output = Self;
     #[inline]
     fn mul(self, o: Self) -> Self {
@@ -98,9 +98,9 @@ pub(crate) fn lerp(a: f32, b: f32, t: f32) -> f32 {
     a + (b - a) * t
 }
 
-/// Linear interpolation of colours.
+/// Linear interpolation of colors.
 #[inline]
-pub(crate) fn mix(a: Colour, b: Colour, t: f32) -> Colour {
+pub(crate) fn mix(a: Color, b: Color, t: f32) -> Color {
     a + (b - a) * t
 }
 

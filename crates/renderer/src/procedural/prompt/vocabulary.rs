@@ -1,32 +1,32 @@
-//! The vocabulary: which phrases mean what. Longer phrases win over shorter ones at the same place.
+//! The vocabulary: which phrases mean what. At the same position a longer phrase wins over a shorter one.
 
 use super::Meaning::{
-    self, Cover as C, Framing as F, Hour as H, Look as L, Move as M, Place as P, Subject as S,
+    self, Cover as C, Framing as F, Hour as H, Landscape as P, Move as M, Style as L, Subject as S,
 };
-use super::{Cover, Framing, Hour, Look, Move, Place, Subject};
+use super::{Cover, Framing, Hour, Landscape, Move, Style, Subject};
 
 /// Phrases (lower case, single spaces) and what they stand for.
 pub(super) const PHRASES: &[(&[&str], &[Meaning])] = &[
     // Places.
     (
         &["mountain", "peak", "alp", "summit", "ridge", "himalaya", "highland", "volcano"],
-        &[P(Place::Mountains)],
+        &[P(Landscape::Mountains)],
     ),
-    (&["sea", "ocean", "open water", "wave", "horizon", "whale", "underwater"], &[P(Place::Sea)]),
+    (&["sea", "ocean", "open water", "wave", "horizon", "whale", "underwater"], &[P(Landscape::Sea)]),
     (
         &["coast", "coastline", "shore", "beach", "cliff", "island", "bay", "cove", "seaside", "headland"],
-        &[P(Place::Coast)],
+        &[P(Landscape::Coast)],
     ),
-    (&["harbour", "harbor", "port", "marina", "fishing village", "quay", "dock"], &[P(Place::Harbour)]),
-    (&["lake", "fjord", "river", "loch", "lagoon", "pond", "reservoir"], &[P(Place::Lake)]),
-    (&["desert", "dune", "sahara", "sand", "oasis", "camel", "mars"], &[P(Place::Desert)]),
+    (&["harbour", "harbor", "port", "marina", "fishing village", "quay", "dock"], &[P(Landscape::Harbour)]),
+    (&["lake", "fjord", "river", "loch", "lagoon", "pond", "reservoir"], &[P(Landscape::Lake)]),
+    (&["desert", "dune", "sahara", "sand", "oasis", "camel", "mars"], &[P(Landscape::Desert)]),
     (
         &["snowfield", "arctic", "tundra", "glacier", "antarctica", "polar", "ice", "winter landscape"],
-        &[P(Place::Snowfield)],
+        &[P(Landscape::Snowfield)],
     ),
     (
         &["forest", "wood", "woodland", "pine", "conifer", "taiga", "jungle", "tree", "grove", "clearing"],
-        &[P(Place::Forest)],
+        &[P(Landscape::Forest)],
     ),
     (
         &[
@@ -47,7 +47,7 @@ pub(super) const PHRASES: &[(&[&str], &[Meaning])] = &[
             "garden",
             "park",
         ],
-        &[P(Place::Meadow)],
+        &[P(Landscape::Meadow)],
     ),
     (
         &[
@@ -71,10 +71,10 @@ pub(super) const PHRASES: &[(&[&str], &[Meaning])] = &[
             "taxi",
             "subway",
         ],
-        &[P(Place::City)],
+        &[P(Landscape::City)],
     ),
-    (&["canyon", "mesa", "badland", "gorge", "butte", "red rock"], &[P(Place::Canyon)]),
-    (&["village", "cottage", "hamlet", "cabin"], &[P(Place::Meadow)]),
+    (&["canyon", "mesa", "badland", "gorge", "butte", "red rock"], &[P(Landscape::Canyon)]),
+    (&["village", "cottage", "hamlet", "cabin"], &[P(Landscape::Meadow)]),
     // Hours.
     (&["dawn", "daybreak", "first light", "early morning", "early light"], &[H(Hour::Dawn)]),
     (&["sunrise", "sun rises", "sun comes up", "rising sun", "morning"], &[H(Hour::Sunrise)]),
@@ -104,7 +104,10 @@ pub(super) const PHRASES: &[(&[&str], &[Meaning])] = &[
     ),
     (&["rain", "rainy", "raining", "drizzle", "downpour", "shower", "wet"], &[S(Subject::Rain)]),
     (&["snow", "snowy", "snowfall", "snowflake", "snowing", "flurry"], &[S(Subject::Snow)]),
-    (&["blizzard", "snowstorm"], &[S(Subject::Snow), S(Subject::Wind), S(Subject::Fog), P(Place::Snowfield)]),
+    (
+        &["blizzard", "snowstorm"],
+        &[S(Subject::Snow), S(Subject::Wind), S(Subject::Fog), P(Landscape::Snowfield)],
+    ),
     (&["fog", "foggy", "mist", "misty", "haze", "hazy"], &[S(Subject::Fog)]),
     (&["wind", "windy", "gale", "gust"], &[S(Subject::Wind)]),
     (&["storm", "stormy", "tempest", "hurricane", "rough sea", "squall"], &[S(Subject::Storm)]),
@@ -244,15 +247,15 @@ pub(super) const PHRASES: &[(&[&str], &[Meaning])] = &[
         &[F(Framing::Aerial)],
     ),
     // Looks.
-    (&["cinematic", "blockbuster", "teal and orange", "anamorphic", "imax"], &[L(Look::Cinematic)]),
-    (&["noir", "film noir", "high contrast"], &[L(Look::Noir)]),
+    (&["cinematic", "blockbuster", "teal and orange", "anamorphic", "imax"], &[L(Style::Cinematic)]),
+    (&["noir", "film noir", "high contrast"], &[L(Style::Noir)]),
     (
         &["black and white", "monochrome", "b w", "greyscale", "grayscale", "silver gelatin"],
-        &[L(Look::Monochrome)],
+        &[L(Style::Monochrome)],
     ),
     (
         &["pastel", "soft colours", "soft colors", "watercolour", "watercolor", "wes anderson"],
-        &[L(Look::Pastel)],
+        &[L(Style::Pastel)],
     ),
     (
         &[
@@ -268,23 +271,23 @@ pub(super) const PHRASES: &[(&[&str], &[Meaning])] = &[
             "analog",
             "celluloid",
         ],
-        &[L(Look::Film)],
+        &[L(Style::Film)],
     ),
-    (&["neon", "cyberpunk", "synthwave", "vaporwave", "blade runner", "futuristic"], &[L(Look::Neon)]),
-    (&["sepia", "vintage", "old photograph", "daguerreotype", "nostalgic"], &[L(Look::Sepia)]),
+    (&["neon", "cyberpunk", "synthwave", "vaporwave", "blade runner", "futuristic"], &[L(Style::Neon)]),
+    (&["sepia", "vintage", "old photograph", "daguerreotype", "nostalgic"], &[L(Style::Sepia)]),
     (
         &["dream", "dreamy", "ethereal", "surreal", "fairy tale", "magical", "fantasy", "ghibli"],
-        &[L(Look::Dream)],
+        &[L(Style::Dream)],
     ),
 ];
 
-/// What a person may wear; a colour word just before one of these is the coat's.
+/// What a person may wear; a color word just before one of these is the coat's.
 pub(super) const GARMENTS: &[&str] = &[
     "raincoat", "coat", "jacket", "cloak", "cape", "dress", "robe", "parka", "sweater", "scarf", "hood",
     "anorak", "oilskin", "oilskins", "suit", "poncho", "shirt", "gown", "uniform", "kimono",
 ];
 
-/// Colour words as cloth.
+/// Color words as cloth.
 pub(super) const COLOURS: &[(&str, u32)] = &[
     ("yellow", 0xe8_b41c),
     ("red", 0xb8_2a22),
