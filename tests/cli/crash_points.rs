@@ -254,7 +254,7 @@ fn unprepared() {
 }
 
 fn not_downloaded() {
-    let fault = r#"{"fault": {"kind": "answer", "on": "file", "status": 503}, "times": 2}"#;
+    let fault = r#"{"fault": {"kind": "error_response", "on": "file", "status": 503}, "times": 2}"#;
     let (_folder, proxy, project) = setting(1, fault);
     killed_on_both_sides(&proxy, &project, CommitPoint::Event(EventKind::DownloadFailed), 1);
 }
@@ -276,7 +276,7 @@ fn not_joined() {
 
 /// The first poll of a task says that it is gone.
 fn forget() {
-    let fault = r#"{"fault": {"kind": "answer", "on": "poll", "status": 410}, "times": 1}"#;
+    let fault = r#"{"fault": {"kind": "error_response", "on": "poll", "status": 410}, "times": 1}"#;
     let (_folder, proxy, project) = setting(1, fault);
     let before = project.runner_killed_at("before forget", RUN);
     assert_eq!(before.code, None, "{}", before.transcript());

@@ -31,57 +31,57 @@ const AMBIGUOUS: &[(i32, &str)] = &[(3, "runner resolve"), (3, "runner resolve")
 const CASES: &[Case] = &[
     // POSTs that are refused: nothing was accepted, so they are repeated where that may help.
     Case {
-        fault: r#"{"kind": "answer", "on": "create", "status": 429, "retry_after": 0}, "times": 1"#,
+        fault: r#"{"kind": "error_response", "on": "create", "status": 429, "retry_after": 0}, "times": 1"#,
         shot: "",
         runs: &[(0, "slow down")],
         posts: 2,
     },
     Case {
-        fault: r#"{"kind": "answer", "on": "create", "status": 429, "body": "html"}, "times": 2"#,
+        fault: r#"{"kind": "error_response", "on": "create", "status": 429, "body": "html"}, "times": 2"#,
         shot: "",
         runs: &[(0, "slow down")],
         posts: 3,
     },
     Case {
-        fault: r#"{"kind": "answer", "on": "create", "status": 503, "body": "empty"}, "times": 1"#,
+        fault: r#"{"kind": "error_response", "on": "create", "status": 503, "body": "empty"}, "times": 1"#,
         shot: "",
         runs: &[(0, "not submitted yet")],
         posts: 2,
     },
     Case {
-        fault: r#"{"kind": "answer", "on": "create", "status": 500}, "times": 1"#,
+        fault: r#"{"kind": "error_response", "on": "create", "status": 500}, "times": 1"#,
         shot: "",
         runs: &[(0, "not submitted yet")],
         posts: 2,
     },
     Case {
-        fault: r#"{"kind": "answer", "on": "create", "status": 400}"#,
+        fault: r#"{"kind": "error_response", "on": "create", "status": 400}"#,
         shot: THRICE,
         runs: &[(1, "failed")],
         posts: 1,
     },
     Case {
-        fault: r#"{"kind": "answer", "on": "create", "status": 401}"#,
+        fault: r#"{"kind": "error_response", "on": "create", "status": 401}"#,
         shot: THRICE,
         runs: &[(5, "failed")],
         posts: 1,
     },
     // POSTs of which nobody knows: held, whatever the file says of retries.
     Case {
-        fault: r#"{"kind": "answer", "on": "create", "status": 502, "body": "html"}"#,
+        fault: r#"{"kind": "error_response", "on": "create", "status": 502, "body": "html"}"#,
         shot: THRICE,
         runs: AMBIGUOUS,
         posts: 1,
     },
-    Case { fault: r#"{"kind": "lose_answer"}"#, shot: THRICE, runs: AMBIGUOUS, posts: 1 },
+    Case { fault: r#"{"kind": "lose_response"}"#, shot: THRICE, runs: AMBIGUOUS, posts: 1 },
     // Polls.
-    harmless(r#"{"kind": "answer", "on": "poll", "status": 502, "body": "html"}, "times": 3"#),
-    harmless(r#"{"kind": "answer", "on": "poll", "status": 429, "retry_after": 0}, "times": 2"#),
+    harmless(r#"{"kind": "error_response", "on": "poll", "status": 502, "body": "html"}, "times": 3"#),
+    harmless(r#"{"kind": "error_response", "on": "poll", "status": 429, "retry_after": 0}, "times": 2"#),
     harmless(r#"{"kind": "not_found_after_create"}, "times": 3"#),
     harmless(r#"{"kind": "timestamps_in_seconds"}"#),
     harmless(r#"{"kind": "unknown_status", "status": "pondering"}"#),
     Case {
-        fault: r#"{"kind": "answer", "on": "poll", "status": 401}, "times": 1"#,
+        fault: r#"{"kind": "error_response", "on": "poll", "status": 401}, "times": 1"#,
         shot: "",
         runs: &[(5, "adopts task"), (0, "adopted task")],
         posts: 1,
@@ -99,9 +99,9 @@ const CASES: &[Case] = &[
     harmless(r#"{"kind": "expired_url"}"#),
     harmless(r#"{"kind": "cut_body", "after": 700}"#),
     harmless(r#"{"kind": "slow_body", "bytes_per_second": 20000}"#),
-    harmless(r#"{"kind": "answer", "on": "file", "status": 503}, "times": 1"#),
+    harmless(r#"{"kind": "error_response", "on": "file", "status": 503}, "times": 1"#),
     Case {
-        fault: r#"{"kind": "completed_without_url"}}, {"fault": {"kind": "answer", "on": "content", "status": 502, "body": "html"}, "times": 1"#,
+        fault: r#"{"kind": "completed_without_url"}}, {"fault": {"kind": "error_response", "on": "content", "status": 502, "body": "html"}, "times": 1"#,
         shot: "",
         runs: &[(0, "again")],
         posts: 1,
@@ -134,8 +134,8 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// `never_answer` has a test of its own, because it takes an interrupt: `signals.rs`.
-const ELSEWHERE: &[&str] = &["never_answer"];
+/// `never_respond` has a test of its own, because it takes an interrupt: `signals.rs`.
+const ELSEWHERE: &[&str] = &["never_respond"];
 
 /// What is wrong with cases whose runs end alike, if anything is: each is a shot of one workflow.
 fn scenario(cases: &[&Case]) -> Vec<String> {

@@ -57,7 +57,7 @@ fn second_interrupt_exits_at_once_and_reports_tasks_in_flight() {
 #[test]
 fn second_interrupt_during_submission_leaves_it_indeterminate() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = proxy(&folder, r#"{"fault": {"kind": "never_answer"}}"#);
+    let proxy = proxy(&folder, r#"{"fault": {"kind": "never_respond"}}"#);
     let text = THREE.replace("  - {id: two, prompt: a dune}\n  - {id: three, prompt: a plain}\n", "");
     let project = Project::new("three.yaml", &text).against(&proxy.url, KEY);
     let mut command = project.command(&["run", "three.yaml"]);

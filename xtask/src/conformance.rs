@@ -13,7 +13,7 @@ use renderer::{Job, Progress, RenderError, Renderer, Rendering};
 use reqwest::Client;
 use secrecy::SecretString;
 use serde_json::{Value, json};
-use service::{Config, Service, Sources};
+use service::{Config, Deps, Service};
 use tokio::runtime::Runtime;
 
 const TOOL: &str = "schemathesis==4.32.5";
@@ -76,7 +76,7 @@ async fn drive(tool: &Path, folder: &Path) -> Result<Output, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let data = tempfile::tempdir().map_err(|error| text(&error))?;
     let config = Config::embedded(data.path().join("service"), SecretString::from(KEY));
-    let service = Service::start(config, Arc::new(BlankRenderer), Sources::system())
+    let service = Service::start(config, Arc::new(BlankRenderer), Deps::system())
         .await
         .map_err(|error| text(&error))?;
     let base = service.base_url();

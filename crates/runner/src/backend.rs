@@ -130,7 +130,7 @@ async fn start_embedded(
         let mut config = service::Config::embedded(paths.service(), key.clone());
         config.ffmpeg = ffmpeg.clone();
         let renderer = Arc::new(renderer::Procedural);
-        match Service::start(config, renderer, service::Sources::system()).await {
+        match Service::start(config, renderer, service::Deps::system()).await {
             Ok(service) => return Ok(service),
             Err(service::ServiceError::InUse { .. }) => {
                 if !said {

@@ -1,11 +1,11 @@
-//! Work that reads, writes or computes for long, off the threads that answer requests.
+//! Blocking work (disk, long computations) off the async worker threads.
 
-use crate::refusal::Refusal;
+use crate::api_error::ApiError;
 
-/// Runs such work. If it panics, `what` is the refusal's message.
+/// Runs `work` on the blocking thread pool. If it panics, `what` becomes the error message.
 pub(crate) async fn blocking<T: Send + 'static>(
     what: &'static str,
-    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
-) -> Result<T, Refusal> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(Refusal::internal(what, &error)))
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(ApiError::internal(what, &error)))
 }

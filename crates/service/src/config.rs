@@ -1,4 +1,4 @@
-//! What the service is told when it starts. It looks nothing up by itself: no environment, no home directory.
+//! Configuration. The service reads neither the environment nor the home directory.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -13,40 +13,40 @@ use url::Url;
 
 use crate::{faults::FaultProfile, keys::Keys, limits::Limits};
 
-/// Everything that can be chosen.
+/// The configuration of a service.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where to listen; port 0 takes a free one.
+    /// The address to listen on; port 0 picks a free port.
     pub listen: SocketAddr,
-    /// How clients reach the service, when that is not the address it listens on: `metadata.url` begins with it.
+    /// The base URL of generated links (`metadata.url`); by default the listening address.
     pub public_url: Option<Url>,
-    /// The directory for tasks and files. One service at a time; it is made if it is not there.
+    /// The data directory for tasks and files; created if missing, used by one service at a time.
     pub data: PathBuf,
-    /// The keys that are good.
+    /// The accepted API keys.
     pub keys: Keys,
-    /// Tasks rendered at once, each on a thread of its own; at least 1.
+    /// Render threads, one task each; at least 1.
     pub workers: usize,
-    /// What is taken on.
+    /// Limits of requests, tasks and media.
     pub limits: Limits,
-    /// How long results live.
+    /// How long results are retained.
     pub retention: Retention,
-    /// Whether media URLs may point to this machine or to a private network (spec 2.3: ordinarily not).
+    /// Whether media URLs may point to this machine or to a private network (spec 2.3: by default not).
     pub allow_private_media: bool,
-    /// Outside programs for reference sound that is neither WAV nor AAC in MP4; without ffmpeg it is refused.
+    /// External programs. Without ffmpeg, reference audio other than WAV and AAC in MP4 is rejected.
     pub ffmpeg: Ffmpeg,
-    /// Misbehaviour on purpose, for tests of clients.
+    /// Fault injection, for tests of clients.
     pub faults: Option<FaultProfile>,
 }
 
 impl Config {
-    /// The embedded service: a free port on loopback, one key, as many workers as there are cores.
+    /// The embedded service: a free loopback port, one key, as many workers as cores.
     #[must_use]
     pub fn embedded(data: PathBuf, key: SecretString) -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             public_url: None,
             data,
-            keys: Keys::Given(key),
+            keys: Keys::Single(key),
             workers: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
             limits: Limits::default(),
             retention: Retention::default(),
@@ -56,20 +56,20 @@ impl Config {
         }
     }
 
-    /// The service on its own: a given address, and the keys of the data directory. All else as embedded.
+    /// The standalone service: the given address and the keys of the data directory; otherwise as embedded.
     #[must_use]
     pub fn standalone(listen: SocketAddr, data: PathBuf) -> Self {
-        // The key is replaced at once; nothing can be asked with it.
+        // `keys` replaces the empty key.
         Self { listen, keys: Keys::Stored, ..Self::embedded(data, SecretString::default()) }
     }
 }
 
-/// How long an ended task lives (spec 2.5 `expires_at`, spec 8: the numbers are ours).
+/// Retention of ended tasks (spec 2.5 `expires_at`; the spec gives no numbers).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
-    /// From the end of a task to `expires_at`, when its files go: from then on they are answered with 410.
+    /// From the end of a task to `expires_at`. Afterwards its files are deleted and their URLs return 410.
     pub files: Duration,
-    /// From `expires_at` until the task itself is forgotten: from then on it is answered with 404.
+    /// From `expires_at` until the task record is purged. Afterwards the task returns 404.
     pub record: Duration,
 }
 

@@ -1,11 +1,11 @@
-//! SHA-256: names for media inputs, entity tags of finished files, and the identity of a request.
+//! SHA-256 digests: names of media inputs, entity tags of rendered files, and the identity of a request.
 
 use std::fmt;
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// A SHA-256 digest; shown and stored as 64 hexadecimal digits.
+/// A SHA-256 digest; displayed and serialized as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Digest([u8; 32]);
 
@@ -14,7 +14,7 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// The digest of a request body, whatever the order and spacing of its keys.
+    /// The digest of a request body in canonical form: independent of key order and white space.
     pub(crate) fn of_request(request: &Value) -> Self {
         Self::of(contract::canonical_json(request).as_bytes())
     }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hexadecimal_there_and_back() {
+    fn hex_round_trips() {
         let digest = Digest::of(b"abc");
         assert_eq!(digest.to_string(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_eq!(Digest::from_hex(&digest.to_string()), Some(digest));

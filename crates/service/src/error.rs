@@ -1,60 +1,60 @@
-//! Why the service cannot start or go on. What single requests are refused for is `refusal`.
+//! Errors that keep the service from starting or running. Errors of single requests are [`crate::api_error::ApiError`].
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
-/// The service itself cannot do its work.
+/// Why the service cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// The data directory cannot be made or used.
+    /// The data directory cannot be created or used.
     #[error("cannot use the data directory {path}: {source}", path = path.display())]
     DataDirectory {
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The cause.
         source: io::Error,
     },
-    /// Another process works on the same directory.
+    /// Another process holds the lock of the data directory.
     #[error(
-        "the data directory {path} belongs to a service that is running: stop that one, or give this one a directory of its own",
+        "the data directory {path} is in use by a running service: stop it or choose another directory",
         path = path.display()
     )]
     InUse {
         /// The directory.
         path: PathBuf,
     },
-    /// A later version of this program has written the database.
-    #[error("the database in {path} has format {found}, newer than {known}, the newest this version knows: use the newer version", path = path.display())]
-    Newer {
+    /// The database was written by a later version of this program.
+    #[error("the database in {path} has format {found}, newer than {supported}, the newest that this version supports: use a newer version", path = path.display())]
+    NewerFormat {
         /// The directory.
         path: PathBuf,
         /// The database's format.
         found: i64,
-        /// The newest format known here.
-        known: i64,
+        /// The newest format that this version supports.
+        supported: i64,
     },
-    /// The database refuses.
+    /// A database operation failed.
     #[error("the task store fails: {0}")]
     Store(String),
-    /// The address cannot be listened on.
+    /// Binding the listening address failed.
     #[error("cannot listen on {address}: {source}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The cause.
         source: io::Error,
     },
-    /// A thread cannot be started, or the HTTP client for media cannot be made.
+    /// Spawning a thread or building the HTTP client failed.
     #[error("cannot start: {0}")]
     Start(String),
-    /// A key cannot be made under that name.
+    /// The name of a new key is invalid or taken.
     #[error("{0}")]
     KeyName(String),
-    /// A fault profile does not say what it should.
-    #[error("the fault profile is wrong at {place}: {reason}")]
+    /// The fault profile is invalid.
+    #[error("the fault profile is invalid at {location}: {reason}")]
     Faults {
-        /// Where in the profile, as a path of names and indices.
-        place: String,
-        /// What is wrong there.
+        /// The member at fault, as a path of names and indices.
+        location: String,
+        /// What is wrong with it.
         reason: String,
     },
 }

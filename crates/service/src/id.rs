@@ -1,25 +1,24 @@
-//! Names that cannot be guessed: task ids, file tokens, API keys. All of them come from one source of
-//! randomness, which is an input.
+//! Unguessable identifiers (task ids, file tokens, API keys), drawn from an injected source of randomness.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Where the service gets its randomness from.
+/// The source of randomness.
 pub trait Randomness: Send + Sync {
     /// Fills the whole slice.
     ///
     /// # Errors
-    /// When the source cannot deliver; whatever needed the randomness is then refused.
+    /// When the source fails; the request that needed randomness is then rejected.
     fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomnessError>;
 }
 
-/// The source of randomness did not deliver.
+/// The source of randomness failed.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("no randomness to be had: {0}")]
+#[error("no randomness is available: {0}")]
 pub struct RandomnessError(pub String);
 
-/// The operating system's generator.
+/// The operating system's random number generator.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct OsRandomness;
 
@@ -29,7 +28,7 @@ impl Randomness for OsRandomness {
     }
 }
 
-/// A task's id (spec 2.5): `task_` and 26 characters that hold 128 random bits.
+/// A task id (spec 2.5): `task_` and 26 characters that encode 128 random bits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TaskId(String);
@@ -39,13 +38,13 @@ impl TaskId {
         Ok(Self(format!("task_{}", token(source)?)))
     }
 
-    /// Takes a string as an id, whether or not a task has it.
+    /// Wraps a string as an id, without checking that such a task exists.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
         Self(text.to_owned())
     }
 
-    /// The id as it goes over the wire.
+    /// The id as in the API.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -58,7 +57,7 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// Crockford's base 32, in lower case: no letter that reads as a digit, nothing that a URL must escape.
+/// Crockford's base 32 in lower case: no letters that look like digits, no characters that a URL must escape.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// 128 random bits as 26 characters.
@@ -67,8 +66,8 @@ pub(crate) fn token(source: &dyn Randomness) -> Result<String, RandomnessError> 
     source.fill(&mut bytes)?;
     let mut bits = u128::from_be_bytes(bytes);
     let mut text = [0; 26];
-    for place in text.iter_mut().rev() {
-        *place = ALPHABET[(bits & 31) as usize];
+    for digit in text.iter_mut().rev() {
+        *digit = ALPHABET[(bits & 31) as usize];
         bits >>= 5;
     }
     Ok(text.iter().map(|&byte| char::from(byte)).collect())
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_holds_all_the_bits_in_26_characters() {
+    fn token_encodes_128_bits_in_26_characters() {
         assert_eq!(token(&Fixed(0)).unwrap(), "0".repeat(26));
         assert_eq!(token(&Fixed(0xff)).unwrap(), format!("7{}", "z".repeat(25)));
         let id = TaskId::random(&Fixed(1)).unwrap();
@@ -96,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn two_ids_of_the_machine_differ() {
+    fn os_random_task_ids_differ() {
         assert_ne!(TaskId::random(&OsRandomness).unwrap(), TaskId::random(&OsRandomness).unwrap());
     }
 }

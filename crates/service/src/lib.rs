@@ -1,15 +1,17 @@
-//! The video service itself: what the document describes, durable, with real video.
+//! The video service: the API of docs/spec.md with a durable task store and real video.
 //!
-//! [`Service::start`] runs it from a [`Config`], on whatever [`renderer::Renderer`] it is given. The runner embeds it
-//! when no account is configured; standalone it is the same code with [`Keys::Stored`].
+//! [`Service::start`] runs it from a [`Config`] and a [`renderer::Renderer`]. The runner embeds it when no account is
+//! configured; standalone (`runner serve`) it is the same code with [`Keys::Stored`].
 //!
-//! - `http`: paths, answers, refusals; `reception`: from a request to an accepted task
-//! - `wish`, `inputs`, `size`, `order`: what is asked for, brought in, measured, settled
-//! - `store`: tasks in `SQLite`, files beside it; `work`: the queue and the threads that render
-//! - `keys`, `limits`: who may do how much; `faults`: misbehaviour on purpose
+//! - `http`: routes, responses, error bodies; `submit`: from a JSON request to an accepted task
+//! - `request`: the parsed request; `inputs`: its media, fetched and validated; `render_spec`: what is stored and rendered
+//! - `store`: tasks in `SQLite`, files beside it; `jobs`: the queue, tasks in progress, render threads
+//! - `keys`, `limits`, `admission`: API keys, configured limits, their enforcement; `faults`: fault injection
 //!
-//! The library prints nothing, never exits and reads no environment; time and randomness are [`Sources`].
+//! The library prints nothing, never exits and reads no environment; time and randomness are injected ([`Deps`]).
 
+mod admission;
+mod api_error;
 mod blocking;
 mod clock;
 mod config;
@@ -19,26 +21,26 @@ mod faults;
 mod http;
 mod id;
 mod inputs;
+mod jobs;
 mod keys;
 mod limits;
+mod maintenance;
 mod metrics;
-mod order;
-mod reception;
-mod refusal;
+mod render_spec;
+mod request;
 mod service;
 mod size;
 mod store;
+mod submit;
 mod task;
-mod wish;
-mod workshop;
 
 pub use self::{
     clock::{Clock, SystemClock},
     config::{Config, Retention},
     error::ServiceError,
-    faults::{AnswerBody, Fault, FaultProfile, FaultRule, Moderated, Operation},
+    faults::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, Moderated, Operation},
     id::{OsRandomness, Randomness, RandomnessError, TaskId},
-    keys::{KeyBook, KeyEntry, KeyId, Keys, NewKey, Permissions},
+    keys::{ApiKeyStore, KeyEntry, KeyId, Keys, NewKey, Permissions},
     limits::{KeyLimits, Limits, MediaLimits},
-    service::{Service, Sources},
+    service::{Deps, Service},
 };

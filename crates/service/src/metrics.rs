@@ -1,34 +1,34 @@
-//! Counters for operators, in the Prometheus text format.
+//! Metrics in the Prometheus text format.
 
 use std::{
     fmt::Write as _,
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use crate::refusal::RefusalKind;
+use crate::api_error::ApiErrorKind;
 
-/// What has happened since the start.
+/// Counters since the start.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
     accepted: AtomicU64,
     completed: AtomicU64,
     failed: AtomicU64,
     frames: AtomicU64,
-    refusals: [AtomicU64; 8],
+    rejections: [AtomicU64; 8],
 }
 
-const REFUSALS: [(RefusalKind, &str); 8] = [
-    (RefusalKind::Invalid, "invalid"),
-    (RefusalKind::Unauthenticated, "unauthenticated"),
-    (RefusalKind::NotFound, "not_found"),
-    (RefusalKind::MethodNotAllowed, "method_not_allowed"),
-    (RefusalKind::Gone, "gone"),
-    (RefusalKind::TooLarge, "too_large"),
-    (RefusalKind::Limited, "limited"),
-    (RefusalKind::Internal, "internal"),
+const REJECTIONS: [(ApiErrorKind, &str); 8] = [
+    (ApiErrorKind::Invalid, "invalid"),
+    (ApiErrorKind::Unauthenticated, "unauthenticated"),
+    (ApiErrorKind::NotFound, "not_found"),
+    (ApiErrorKind::MethodNotAllowed, "method_not_allowed"),
+    (ApiErrorKind::Gone, "gone"),
+    (ApiErrorKind::TooLarge, "too_large"),
+    (ApiErrorKind::Limited, "limited"),
+    (ApiErrorKind::Internal, "internal"),
 ];
 
-/// How things stand at the moment of asking.
+/// Current values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gauges {
     pub(crate) unfinished: usize,
@@ -36,14 +36,14 @@ pub(crate) struct Gauges {
     pub(crate) workers: usize,
 }
 
-/// What has happened since the start, summed up.
+/// The counters, summed over their labels.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Totals {
     pub(crate) accepted: u64,
     pub(crate) completed: u64,
     pub(crate) failed: u64,
     pub(crate) frames: u64,
-    pub(crate) refused: u64,
+    pub(crate) rejected: u64,
 }
 
 impl Metrics {
@@ -54,7 +54,7 @@ impl Metrics {
             completed: read(&self.completed),
             failed: read(&self.failed),
             frames: read(&self.frames),
-            refused: self.refusals.iter().map(read).sum(),
+            rejected: self.rejections.iter().map(read).sum(),
         }
     }
 
@@ -74,9 +74,9 @@ impl Metrics {
         self.frames.fetch_add(u64::from(rendered), Ordering::Relaxed);
     }
 
-    pub(crate) fn refused(&self, kind: RefusalKind) {
-        if let Some(place) = REFUSALS.iter().position(|(known, _)| *known == kind) {
-            self.refusals[place].fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn rejected(&self, kind: ApiErrorKind) {
+        if let Some(index) = REJECTIONS.iter().position(|(known, _)| *known == kind) {
+            self.rejections[index].fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -98,12 +98,12 @@ impl Metrics {
         ];
         family("video_tasks_ended_total", "counter", "Tasks that have ended.", &ended);
         family("video_frames_rendered_total", "counter", "Frames rendered.", &plain(read(&self.frames)));
-        let refusals: Vec<(String, u64)> = REFUSALS
+        let rejections: Vec<(String, u64)> = REJECTIONS
             .iter()
-            .zip(&self.refusals)
+            .zip(&self.rejections)
             .map(|((_, name), count)| (format!(r#"{{kind="{name}"}}"#), read(count)))
             .collect();
-        family("video_requests_refused_total", "counter", "Requests refused.", &refusals);
+        family("video_requests_rejected_total", "counter", "Requests rejected.", &rejections);
         family(
             "video_tasks_unfinished",
             "gauge",

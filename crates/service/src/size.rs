@@ -1,9 +1,8 @@
-//! From a resolution and an aspect ratio to pixels.
+//! Picture sizes in pixels from resolution and aspect ratio.
 //!
-//! The document names resolutions and ratios but no sizes (spec 2.2, 2.4). Here a resolution stands for an
-//! *area*, that of its 16:9 picture (480p: 854x480), and every ratio gets about that many pixels. So a tier costs
-//! the same to render whatever its shape, and a square 720p is 960x960 rather than 720x720. Sides are even, as
-//! 4:2:0 video wants them.
+//! The spec names resolutions and ratios but no sizes (spec 2.2, 2.4). Here a resolution stands for an *area*, that of
+//! its 16:9 picture (480p: 854x480), and every ratio gets about as many pixels: a tier costs the same to render at any
+//! aspect ratio, and a square 720p is 960x960, not 720x720. Sides are even, as 4:2:0 subsampling requires.
 
 use std::fmt;
 
@@ -17,11 +16,11 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// Reads `<width>x<height>`; `None` when it is something else, or when a side is 0 or absurd.
+    /// Parses `<width>x<height>`; `None` for other text and for sides outside 1 to 16384.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        const LONGEST: u32 = 16_384;
+        const MAX_SIDE: u32 = 16_384;
         let (width, height) = text.split_once('x')?;
-        let side = |text: &str| text.parse().ok().filter(|side| (1..=LONGEST).contains(side));
+        let side = |text: &str| text.parse().ok().filter(|side| (1..=MAX_SIDE).contains(side));
         Some(Self { width: side(width)?, height: side(height)? })
     }
 
@@ -36,7 +35,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// An output resolution by the lines of its 16:9 picture: `720p` is 720.
+/// An output resolution: the number of lines of its 16:9 picture (`720p` is 720).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Resolution(u32);
 
@@ -45,13 +44,13 @@ impl Resolution {
     pub(crate) const P720: Self = Self(720);
     pub(crate) const P1080: Self = Self(1080);
 
-    /// Reads `480p` and the like. Lines beyond 4320 are no resolution.
+    /// Parses text such as `480p`, with 2 to 4320 lines.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let lines = text.strip_suffix('p')?.parse().ok()?;
         (2..=4320).contains(&lines).then_some(Self(lines))
     }
 
-    /// The tier whose number of pixels is nearest to a size's, for requests that give only `size`.
+    /// The tier with the number of pixels nearest to that of a size, for requests that give only `size`.
     pub(crate) fn nearest(size: Size) -> Self {
         let distance = |tier: &Self| {
             let tier = tier.area().ln();
@@ -68,7 +67,7 @@ impl Resolution {
         f64::from(even(lines * 16.0 / 9.0)) * lines
     }
 
-    /// The size of a picture of this resolution and the given shape.
+    /// The size of a picture of this resolution and aspect ratio.
     pub(crate) fn size(self, ratio: Ratio) -> Size {
         let height = (self.area() / ratio.0).sqrt();
         Size { width: even(height * ratio.0), height: even(height) }
@@ -85,24 +84,24 @@ impl fmt::Display for Resolution {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ratio(f64);
 
-/// The shapes that have a name in the document, and the upright twin of the widest.
+/// The ratios that the spec names, and 9:21.
 const NAMED: [(f64, f64); 7] =
     [(21.0, 9.0), (16.0, 9.0), (4.0, 3.0), (1.0, 1.0), (3.0, 4.0), (9.0, 16.0), (9.0, 21.0)];
 
 impl Ratio {
     pub(crate) const WIDE: Self = Self(16.0 / 9.0);
 
-    /// Reads `16:9` and the like.
+    /// Parses text such as `16:9`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (width, height) = text.split_once(':')?;
         let (width, height): (u32, u32) = (width.parse().ok()?, height.parse().ok()?);
         (width > 0 && height > 0).then(|| Self::bounded(f64::from(width) / f64::from(height)))
     }
 
-    /// The named shape nearest to a size.
+    /// The named ratio nearest to a size.
     pub(crate) fn nearest_named(size: Size) -> Self {
-        let wanted = Self::exact(size).ln();
-        let distance = |ratio: &f64| (ratio.ln() - wanted).abs();
+        let exact = Self::exact(size).ln();
+        let distance = |ratio: &f64| (ratio.ln() - exact).abs();
         let nearest = NAMED
             .iter()
             .map(|(width, height)| width / height)
@@ -110,9 +109,9 @@ impl Ratio {
         nearest.map_or(Self::WIDE, Self)
     }
 
-    /// The shape of an input picture: a named shape when it is within two percent of one (so that a frame of an
-    /// 854x480 video leads to 854x480 again), its own otherwise.
-    pub(crate) fn of_picture(size: Size) -> Self {
+    /// The ratio of an input picture: the nearest named ratio if within 2 % (so that a frame of an 854x480 video gives
+    /// 854x480 again), else its own.
+    pub(crate) fn from_picture(size: Size) -> Self {
         let named = Self::nearest_named(size);
         let own = Self::exact(size);
         if (own / named.0 - 1.0).abs() < 0.02 { named } else { Self::bounded(own) }
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_sizes() {
+    fn sizes_by_resolution_and_ratio() {
         let row = |ratio: &str| {
             let sizes = ["480p", "720p", "1080p"].map(|tier| sized(tier, ratio));
             format!("{ratio:>5} {}", sizes.join(" "))
@@ -158,20 +157,20 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_leads_to_its_own_shape() {
+    fn ratio_from_picture_snaps_to_named_and_is_bounded() {
         let follow =
-            |width, height| Resolution::P480.size(Ratio::of_picture(Size { width, height })).to_string();
+            |width, height| Resolution::P480.size(Ratio::from_picture(Size { width, height })).to_string();
         assert_eq!(follow(854, 480), "854x480");
         assert_eq!(follow(1280, 720), "854x480");
         assert_eq!(follow(1000, 1000), "640x640");
         assert_eq!(follow(3000, 2000), "784x522");
-        // Beyond 21:9 a film would be a slit.
+        // Ratios are bounded by 21:9.
         assert_eq!(follow(5000, 10), "978x420");
         assert_eq!(follow(1, 8000), "420x978");
     }
 
     #[test]
-    fn a_size_says_its_shape_and_its_tier() {
+    fn nearest_resolution_and_ratio_of_size() {
         let size = |text| Size::parse(text).unwrap();
         assert_eq!(Resolution::nearest(size("1280x720")), Resolution::P720);
         assert_eq!(Resolution::nearest(size("640x480")), Resolution::P480);
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_size_is_none() {
+    fn parse_rejects_malformed_text() {
         for text in ["", "x", "10", "0x10", "10x0", "-1x5", "1x99999999999", "a1x2", "16385x2"] {
             assert_eq!(Size::parse(text), None, "{text}");
         }

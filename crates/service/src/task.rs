@@ -1,25 +1,25 @@
-//! A task: what was ordered, where it stands, and what came of it (spec 2.5, 3).
+//! A task: its render spec, status and result (spec 2.5, 3).
 
 use serde::{Deserialize, Serialize};
 
-use crate::{digest::Digest, id::TaskId, keys::KeyId, order::Order};
+use crate::{digest::Digest, id::TaskId, keys::KeyId, render_spec::RenderSpec};
 
-/// Where a task stands. It only ever moves forward.
+/// The status of a task (spec 3). It only moves forward.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Status {
-    /// Accepted, waiting for a worker.
+    /// Accepted, waiting for a render thread.
     Queued,
-    /// Being rendered, or to be rendered again because the service stopped in between.
+    /// Being rendered, or queued again because the service stopped meanwhile.
     InProgress,
-    /// The video is there.
+    /// The video is available.
     Completed,
-    /// There will be no video; the task's failure says why.
+    /// There is no video; [`Task::failure`] has the reason.
     Failed,
 }
 
 impl Status {
-    /// The word on the wire and in the store.
+    /// The value in the API and in the database.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -39,19 +39,19 @@ impl Status {
 /// A task as the store keeps it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Task {
-    /// Its place in the order of acceptance.
+    /// Sequence number in order of acceptance.
     pub(crate) number: i64,
     pub(crate) id: TaskId,
     pub(crate) key: KeyId,
-    pub(crate) order: Order,
+    pub(crate) spec: RenderSpec,
     pub(crate) status: Status,
-    /// How far it came, in percent; while it is being rendered, `workshop::Live` knows better.
+    /// Percent, as of the end of the task; while it is active, [`crate::jobs::ActiveTask`] holds the current value.
     pub(crate) progress: u8,
-    /// How often a worker has begun it, over all lives of the service.
+    /// Render attempts, across restarts of the service.
     pub(crate) starts: u32,
     pub(crate) created_at: i64,
     pub(crate) completed_at: Option<i64>,
-    /// When its files go; set once it has ended.
+    /// When its files expire; set when it ends.
     pub(crate) expires_at: Option<i64>,
     pub(crate) failure: Option<Failure>,
     pub(crate) video: Option<StoredFile>,
@@ -60,7 +60,7 @@ pub(crate) struct Task {
 
 impl Task {
     pub(crate) fn expired(&self, now: i64) -> bool {
-        self.expires_at.is_some_and(|at| at <= now)
+        self.expires_at.is_some_and(|expiry| expiry <= now)
     }
 }
 
@@ -77,18 +77,18 @@ impl Failure {
     }
 }
 
-/// A finished file of a task.
+/// A rendered file of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredFile {
-    /// What its URL is made of; whoever knows it may read the file.
+    /// The unguessable part of its URL; grants read access.
     pub(crate) token: String,
     pub(crate) bytes: u64,
     pub(crate) digest: Digest,
 }
 
-/// What a worker made of a task.
+/// The rendered files of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Product {
+pub(crate) struct RenderedFiles {
     pub(crate) video: StoredFile,
     pub(crate) last_frame: Option<StoredFile>,
 }

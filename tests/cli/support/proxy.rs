@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
 use secrecy::SecretString;
-use service::{Config, FaultProfile, Service, Sources};
+use service::{Config, Deps, FaultProfile, Service};
 use tokio::runtime::Runtime;
 use url::Url;
 
@@ -93,7 +93,7 @@ impl RecordingProxy {
                 ..Config::embedded(data, SecretString::from(KEY))
             };
             let service =
-                Service::start(config, Arc::new(Stub), Sources::system()).await.expect("the service starts");
+                Service::start(config, Arc::new(Stub), Deps::system()).await.expect("the service starts");
             let behind = format!("http://{}/", service.local_addr()).parse().expect("a URL");
             let http = client::http_client().expect("an HTTP client");
             let app = Router::new().fallback(pass_whole).with_state(Passing {

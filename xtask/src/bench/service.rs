@@ -9,7 +9,7 @@ use renderer::Procedural;
 use reqwest::Client;
 use secrecy::SecretString;
 use serde_json::{Value, json};
-use service::{Config, Service, Sources};
+use service::{Config, Deps, Service};
 use tokio::runtime::Runtime;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
@@ -35,9 +35,8 @@ async fn under_load() -> Result<String, String> {
     let folder = tempfile::tempdir().map_err(|error| text(&error))?;
     let config = Config::embedded(folder.path().join("service"), SecretString::from(KEY));
     let workers = config.workers;
-    let service = Service::start(config, Arc::new(Procedural), Sources::system())
-        .await
-        .map_err(|error| text(&error))?;
+    let service =
+        Service::start(config, Arc::new(Procedural), Deps::system()).await.map_err(|error| text(&error))?;
     let videos = format!("{}v1/videos", service.base_url());
     let http = Client::builder().no_proxy().build().map_err(|error| text(&error))?;
     let started = Instant::now();

@@ -1,8 +1,7 @@
-//! Misbehaviour on purpose: what gateways and services get wrong, reproduced for tests of clients. Without a
-//! profile nothing here does anything.
+//! Fault injection: reproduces errors of gateways and services, for tests of clients. Inactive without a profile.
 
-mod answer;
 mod profile;
+mod response;
 
 use std::{
     collections::HashMap,
@@ -11,32 +10,32 @@ use std::{
 
 use serde_json::{Value, json};
 
-pub(crate) use self::answer::FaultAnswer;
-pub use self::profile::{AnswerBody, Fault, FaultProfile, FaultRule, Moderated, Operation};
+pub use self::profile::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, Moderated, Operation};
+pub(crate) use self::response::FaultResponse;
 use crate::{
-    digest::Digest, error::ServiceError, http::TaskBody, id::TaskId, refusal::Refusal, task::Failure,
+    api_error::ApiError, digest::Digest, error::ServiceError, http::TaskBody, id::TaskId, task::Failure,
 };
 
-/// A file name that no task has.
-const NOWHERE: &str = "00000000000000000000000000.mp4";
+/// The name of a file that does not exist.
+const NONEXISTENT_FILE: &str = "00000000000000000000000000.mp4";
 
-/// The profile in force and what it has done so far.
+/// The active profile and its state.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     profile: Option<FaultProfile>,
-    memory: Mutex<Memory>,
+    state: Mutex<FaultState>,
 }
 
 #[derive(Debug, Default)]
-struct Memory {
-    /// How often each model and prompt was submitted, and accepted.
+struct FaultState {
+    /// Submissions and acceptances so far, by model and prompt.
     submissions: HashMap<Digest, u32>,
     accepted: HashMap<Digest, u32>,
-    /// The rules that hold for a task, each with how often it may still strike.
+    /// The rules bound to each task, with the number of times that each still applies.
     tasks: HashMap<TaskId, Vec<(usize, u32)>>,
 }
 
-/// What befalls a submission.
+/// The faults of a submission.
 #[derive(Debug, Default)]
 pub(crate) struct CreateFault {
     pub(crate) before: Option<BeforeAcceptance>,
@@ -45,17 +44,17 @@ pub(crate) struct CreateFault {
 
 #[derive(Debug)]
 pub(crate) enum BeforeAcceptance {
-    Answer(FaultAnswer),
-    Refuse(Refusal),
+    Respond(FaultResponse),
+    Reject(ApiError),
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum AfterAcceptance {
     CutConnection,
-    NeverAnswer,
+    NeverRespond,
 }
 
-/// What befalls the body of a file.
+/// The fault of a file response.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum BodyFault {
     CutAfter(u64),
@@ -67,7 +66,7 @@ impl Faults {
         if let Some(profile) = &profile {
             profile.check()?;
         }
-        Ok(Self { profile, memory: Mutex::default() })
+        Ok(Self { profile, state: Mutex::default() })
     }
 
     pub(crate) fn on_create(&self, request: &Value) -> CreateFault {
@@ -76,26 +75,26 @@ impl Faults {
         let text = |name: &str| request.get(name).and_then(Value::as_str).unwrap_or_default();
         let (model, prompt) = (text("model"), text("prompt"));
         let fingerprint = fingerprint(model, prompt);
-        let occurrence = next(&mut self.memory().submissions, fingerprint);
-        for (place, rule) in profile.faults.iter().enumerate() {
-            let often = rule.times.is_some_and(|times| occurrence >= times);
-            if often || !rule.strikes(profile.seed, place, model, prompt, occurrence) {
+        let occurrence = fetch_increment(&mut self.state().submissions, fingerprint);
+        for (index, rule) in profile.faults.iter().enumerate() {
+            let exhausted = rule.times.is_some_and(|times| occurrence >= times);
+            if exhausted || !rule.matches(profile.seed, index, model, prompt, occurrence) {
                 continue;
             }
             match &rule.fault {
-                Fault::Answer { on: Operation::Create, status, body, retry_after } => {
-                    let answer = FaultAnswer::error(*status, *body, *retry_after);
-                    fault.before.get_or_insert(BeforeAcceptance::Answer(answer));
+                Fault::ErrorResponse { on: Operation::Create, status, body, retry_after } => {
+                    let response = FaultResponse::error(*status, *body, *retry_after);
+                    fault.before.get_or_insert(BeforeAcceptance::Respond(response));
                 }
                 Fault::Moderation { of: Moderated::Prompt } => {
-                    let refusal = Refusal::invalid("input_moderated", "the prompt was refused by moderation");
-                    fault.before.get_or_insert(BeforeAcceptance::Refuse(refusal.about("prompt")));
+                    let error = ApiError::invalid("input_moderated", "the prompt was rejected by moderation");
+                    fault.before.get_or_insert(BeforeAcceptance::Reject(error.with_param("prompt")));
                 }
-                Fault::LoseAnswer {} => {
+                Fault::LoseResponse {} => {
                     fault.after.get_or_insert(AfterAcceptance::CutConnection);
                 }
-                Fault::NeverAnswer {} => {
-                    fault.after.get_or_insert(AfterAcceptance::NeverAnswer);
+                Fault::NeverRespond {} => {
+                    fault.after.get_or_insert(AfterAcceptance::NeverRespond);
                 }
                 _ => {}
             }
@@ -103,77 +102,78 @@ impl Faults {
         fault
     }
 
-    /// Decides which faults will befall a task, as it is accepted.
+    /// Binds the matching rules to a task at its acceptance.
     pub(crate) fn bind(&self, id: &TaskId, model: &str, prompt: &str) {
         let Some(profile) = &self.profile else { return };
-        let mut memory = self.memory();
-        let occurrence = next(&mut memory.accepted, fingerprint(model, prompt));
+        let mut state = self.state();
+        let occurrence = fetch_increment(&mut state.accepted, fingerprint(model, prompt));
         let rules = profile.faults.iter().enumerate();
         let bound = rules
-            .filter(|(place, rule)| rule.strikes(profile.seed, *place, model, prompt, occurrence))
-            .map(|(place, rule)| (place, rule.times.unwrap_or(u32::MAX)))
+            .filter(|(index, rule)| rule.matches(profile.seed, *index, model, prompt, occurrence))
+            .map(|(index, rule)| (index, rule.times.unwrap_or(u32::MAX)))
             .collect();
-        memory.tasks.insert(id.clone(), bound);
+        state.tasks.insert(id.clone(), bound);
     }
 
-    /// What a poll is answered with instead of the plain truth.
-    pub(crate) fn on_poll(&self, id: &TaskId, body: &TaskBody<'_>) -> Option<FaultAnswer> {
-        let faults = self.strike(id, |fault| {
+    /// The response to a poll instead of the real one.
+    pub(crate) fn on_poll(&self, id: &TaskId, body: &TaskBody<'_>) -> Option<FaultResponse> {
+        let faults = self.take_matching(id, |fault| {
             use crate::task::Status::{Completed, InProgress, Queued};
             match fault {
-                Fault::Answer { on, .. } => *on == Operation::Poll,
+                Fault::ErrorResponse { on, .. } => *on == Operation::Poll,
                 Fault::NotFoundAfterCreate {} | Fault::TimestampsInSeconds {} => true,
                 Fault::UnknownStatus { .. } => matches!(body.status, Queued | InProgress),
                 Fault::StuckAt { percent } => body.status != Queued && body.progress >= *percent,
                 Fault::CompletedWithoutUrl {} | Fault::CompletedWithError {} | Fault::DeadUrl {} => {
                     body.status == Completed
                 }
-                Fault::LoseAnswer {}
-                | Fault::NeverAnswer {}
+                Fault::LoseResponse {}
+                | Fault::NeverRespond {}
                 | Fault::ExpiredUrl {}
                 | Fault::CutBody { .. }
                 | Fault::SlowBody { .. }
                 | Fault::Moderation { .. } => false,
             }
         });
-        let mut answer: Option<Value> = None;
+        let mut mutated: Option<Value> = None;
         for fault in faults {
-            if let Fault::Answer { status, body, retry_after, .. } = fault {
-                return Some(FaultAnswer::error(*status, *body, *retry_after));
+            if let Fault::ErrorResponse { status, body, retry_after, .. } = fault {
+                return Some(FaultResponse::error(*status, *body, *retry_after));
             }
             if let Fault::NotFoundAfterCreate {} = fault {
-                return Some(FaultAnswer::error(404, AnswerBody::Json, None));
+                return Some(FaultResponse::error(404, ErrorBodyFormat::Json, None));
             }
-            let task = match &mut answer {
+            let task = match &mut mutated {
                 Some(task) => task,
-                None => answer.insert(serde_json::to_value(body).unwrap_or_default()),
+                None => mutated.insert(serde_json::to_value(body).unwrap_or_default()),
             };
-            distort(task, fault);
+            mutate(task, fault);
         }
-        answer.map(FaultAnswer::json)
+        mutated.map(FaultResponse::json)
     }
 
-    pub(crate) fn on_content(&self, id: &TaskId) -> Option<FaultAnswer> {
-        self.answer(id, |fault| matches!(fault, Fault::Answer { on: Operation::Content, .. }))
+    pub(crate) fn on_content(&self, id: &TaskId) -> Option<FaultResponse> {
+        self.error_response(id, |fault| matches!(fault, Fault::ErrorResponse { on: Operation::Content, .. }))
     }
 
-    pub(crate) fn on_file(&self, id: &TaskId) -> Option<FaultAnswer> {
-        self.answer(id, |fault| {
-            matches!(fault, Fault::Answer { on: Operation::File, .. } | Fault::ExpiredUrl {})
+    pub(crate) fn on_file(&self, id: &TaskId) -> Option<FaultResponse> {
+        self.error_response(id, |fault| {
+            matches!(fault, Fault::ErrorResponse { on: Operation::File, .. } | Fault::ExpiredUrl {})
         })
     }
 
-    fn answer(&self, id: &TaskId, applies: impl Fn(&Fault) -> bool) -> Option<FaultAnswer> {
-        match self.strike(id, applies).first()? {
-            Fault::Answer { status, body, retry_after, .. } => {
-                Some(FaultAnswer::error(*status, *body, *retry_after))
+    fn error_response(&self, id: &TaskId, applies: impl Fn(&Fault) -> bool) -> Option<FaultResponse> {
+        match self.take_matching(id, applies).first()? {
+            Fault::ErrorResponse { status, body, retry_after, .. } => {
+                Some(FaultResponse::error(*status, *body, *retry_after))
             }
-            _ => Some(FaultAnswer::error(410, AnswerBody::Json, None)),
+            _ => Some(FaultResponse::error(410, ErrorBodyFormat::Json, None)),
         }
     }
 
     pub(crate) fn on_body(&self, id: &TaskId) -> Option<BodyFault> {
-        let faults = self.strike(id, |fault| matches!(fault, Fault::CutBody { .. } | Fault::SlowBody { .. }));
+        let faults =
+            self.take_matching(id, |fault| matches!(fault, Fault::CutBody { .. } | Fault::SlowBody { .. }));
         match faults.first()? {
             Fault::CutBody { after } => Some(BodyFault::CutAfter(*after)),
             Fault::SlowBody { bytes_per_second } => {
@@ -184,25 +184,25 @@ impl Faults {
     }
 
     pub(crate) fn render_failure(&self, id: &TaskId) -> Option<Failure> {
-        let faults = self.strike(id, |fault| {
+        let faults = self.take_matching(id, |fault| {
             matches!(fault, Fault::Moderation { of: Moderated::Input | Moderated::Output })
         });
         match faults.first()? {
             Fault::Moderation { of: Moderated::Input } => {
-                Some(Failure::new("input_moderated", "an input was refused by moderation"))
+                Some(Failure::new("input_moderated", "an input was rejected by moderation"))
             }
             _ => Some(Failure::new("output_moderated", "the video was withheld by moderation")),
         }
     }
 
-    /// The faults of a task that apply now; each counts as having struck.
-    fn strike(&self, id: &TaskId, applies: impl Fn(&Fault) -> bool) -> Vec<&Fault> {
+    /// The faults bound to a task that apply now; uses each of them up once.
+    fn take_matching(&self, id: &TaskId, applies: impl Fn(&Fault) -> bool) -> Vec<&Fault> {
         let Some(profile) = &self.profile else { return Vec::new() };
-        let mut memory = self.memory();
-        let Some(bound) = memory.tasks.get_mut(id) else { return Vec::new() };
+        let mut state = self.state();
+        let Some(bound) = state.tasks.get_mut(id) else { return Vec::new() };
         let mut faults = Vec::new();
-        for (place, left) in bound {
-            let fault = &profile.faults[*place].fault;
+        for (index, left) in bound {
+            let fault = &profile.faults[*index].fault;
             if *left > 0 && applies(fault) {
                 *left -= 1;
                 faults.push(fault);
@@ -211,30 +211,30 @@ impl Faults {
         faults
     }
 
-    fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, FaultState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl FaultRule {
-    fn strikes(&self, seed: u64, place: usize, model: &str, prompt: &str, occurrence: u32) -> bool {
+    fn matches(&self, seed: u64, index: usize, model: &str, prompt: &str, occurrence: u32) -> bool {
         if self.model.as_deref().is_some_and(|only| only != model)
             || self.prompt.as_deref().is_some_and(|part| !prompt.contains(part))
         {
             return false;
         }
-        let die = Digest::of(format!("{seed} {place} {occurrence} {model} {prompt}").as_bytes());
-        let [a, b, c, d, ..] = *die.as_bytes();
+        let hash = Digest::of(format!("{seed} {index} {occurrence} {model} {prompt}").as_bytes());
+        let [a, b, c, d, ..] = *hash.as_bytes();
         f64::from(u32::from_be_bytes([a, b, c, d])) / 4_294_967_296.0 < self.chance
     }
 }
 
-fn distort(task: &mut Value, fault: &Fault) {
+fn mutate(task: &mut Value, fault: &Fault) {
     match fault {
         Fault::TimestampsInSeconds {} => {
             for name in ["created_at", "completed_at", "expires_at"] {
-                if let Some(at) = task.get(name).and_then(Value::as_i64) {
-                    task[name] = json!(at / 1000);
+                if let Some(millis) = task.get(name).and_then(Value::as_i64) {
+                    task[name] = json!(millis / 1000);
                 }
             }
         }
@@ -258,14 +258,14 @@ fn distort(task: &mut Value, fault: &Fault) {
         }
         Fault::DeadUrl {} => {
             let dead = task["metadata"]["url"].as_str().and_then(|url| url.rsplit_once('/'));
-            if let Some(dead) = dead.map(|(folder, _)| format!("{folder}/{NOWHERE}")) {
+            if let Some(dead) = dead.map(|(folder, _)| format!("{folder}/{NONEXISTENT_FILE}")) {
                 task["metadata"]["url"] = json!(dead);
             }
         }
-        // Not about what a poll says.
-        Fault::Answer { .. }
-        | Fault::LoseAnswer {}
-        | Fault::NeverAnswer {}
+        // Do not change the task object.
+        Fault::ErrorResponse { .. }
+        | Fault::LoseResponse {}
+        | Fault::NeverRespond {}
         | Fault::NotFoundAfterCreate {}
         | Fault::ExpiredUrl {}
         | Fault::CutBody { .. }
@@ -278,8 +278,8 @@ fn fingerprint(model: &str, prompt: &str) -> Digest {
     Digest::of(format!("{model}\n{prompt}").as_bytes())
 }
 
-/// How often something happened before, counting this time.
-fn next(counts: &mut HashMap<Digest, u32>, which: Digest) -> u32 {
+/// Increments a counter and returns its previous value.
+fn fetch_increment(counts: &mut HashMap<Digest, u32>, which: Digest) -> u32 {
     let count = counts.entry(which).or_insert(0);
     let before = *count;
     *count = count.saturating_add(1);
@@ -291,25 +291,25 @@ mod tests {
     use super::*;
 
     fn rule(chance: f64) -> FaultRule {
-        FaultRule { fault: Fault::LoseAnswer {}, prompt: None, model: None, chance, times: None }
+        FaultRule { fault: Fault::LoseResponse {}, prompt: None, model: None, chance, times: None }
     }
 
     #[test]
-    fn chances_are_kept_and_do_not_depend_on_the_order() {
-        let struck = |rule: &FaultRule, seed| -> Vec<bool> {
-            (0..2000).map(|number| rule.strikes(seed, 0, "m", &format!("prompt {number}"), 0)).collect()
+    fn matches_with_probability_independent_of_order() {
+        let matches = |rule: &FaultRule, seed| -> Vec<bool> {
+            (0..2000).map(|number| rule.matches(seed, 0, "m", &format!("prompt {number}"), 0)).collect()
         };
-        let quarter = struck(&rule(0.25), 1);
-        let share = quarter.iter().filter(|struck| **struck).count();
+        let quarter = matches(&rule(0.25), 1);
+        let share = quarter.iter().filter(|matched| **matched).count();
         assert!((400..600).contains(&share), "{share}");
-        assert_eq!(quarter, struck(&rule(0.25), 1));
-        assert_ne!(quarter, struck(&rule(0.25), 2));
-        assert!(struck(&rule(1.0), 1).into_iter().all(|struck| struck));
-        assert!(!struck(&rule(0.0), 1).into_iter().any(|struck| struck));
+        assert_eq!(quarter, matches(&rule(0.25), 1));
+        assert_ne!(quarter, matches(&rule(0.25), 2));
+        assert!(matches(&rule(1.0), 1).into_iter().all(|matched| matched));
+        assert!(!matches(&rule(0.0), 1).into_iter().any(|matched| matched));
     }
 
     #[test]
-    fn conditions_and_counts_hold() {
+    fn rules_respect_conditions_and_times() {
         let mut only = rule(1.0);
         only.prompt = Some("storm".to_owned());
         only.times = Some(2);

@@ -1,18 +1,17 @@
-//! A fault profile: which misbehaviour, for which requests, how often.
+//! Fault profiles: which faults, for which requests, how often.
 
 use serde::Deserialize;
 
 use crate::error::ServiceError;
 
-/// Misbehaviour on purpose. The same profile and the same requests give the same faults, in whatever order the
-/// requests come.
+/// A fault profile. Deterministic: the same requests get the same faults, in any order of arrival.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultProfile {
-    /// Decides, with the request, whether a fault of less than certain chance strikes.
+    /// Seeds the random choice of faults with a `chance` below 1.
     #[serde(default)]
     pub seed: u64,
-    /// The faults; all that apply strike, and where two answer the same call the first does.
+    /// The rules. All that match apply; of several that respond to the same call, the first.
     pub faults: Vec<FaultRule>,
 }
 
@@ -20,54 +19,54 @@ pub struct FaultProfile {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultRule {
-    /// What goes wrong.
+    /// The fault.
     pub fault: Fault,
-    /// Only requests whose prompt contains this.
+    /// Applies to prompts that contain this text only.
     #[serde(default)]
     pub prompt: Option<String>,
-    /// Only requests for this model.
+    /// Applies to this model only.
     #[serde(default)]
     pub model: Option<String>,
-    /// How likely, from 0 to 1, decided once a submission.
+    /// Probability from 0 to 1, drawn once per submission.
     #[serde(default = "certain")]
     pub chance: f64,
-    /// How often at most: for faults of creation, the first so many submissions of the same model and prompt; for
-    /// all others, the first so many calls about the task.
+    /// Applies to the first so many: submissions of the same model and prompt for faults of creation, calls about the
+    /// task for all others.
     #[serde(default)]
     pub times: Option<u32>,
 }
 
-/// What gateways and services get wrong.
+/// A fault of a gateway or a service.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fault {
-    /// Answers a call with an error and does nothing.
-    Answer {
-        /// Which call.
+    /// Responds to a call with an error, without any effect.
+    ErrorResponse {
+        /// The call.
         on: Operation,
         /// The HTTP status, 400 to 599.
         status: u16,
-        /// What stands in the body.
+        /// The form of the body.
         #[serde(default)]
-        body: AnswerBody,
-        /// Seconds in a `Retry-After` header.
+        body: ErrorBodyFormat,
+        /// `Retry-After` in seconds.
         #[serde(default)]
         retry_after: Option<u64>,
     },
-    /// Accepts the task and cuts the connection before the answer.
-    LoseAnswer {},
-    /// Accepts the task and never answers.
-    NeverAnswer {},
-    /// The new task is not found for a while (give `times`).
+    /// Accepts the task and cuts the connection before the response.
+    LoseResponse {},
+    /// Accepts the task and never responds.
+    NeverRespond {},
+    /// Polls for a new task get 404 (set `times`).
     NotFoundAfterCreate {},
-    /// Times in seconds instead of milliseconds.
+    /// Timestamps in seconds instead of milliseconds.
     TimestampsInSeconds {},
-    /// A status that the document does not know, until the task has ended.
+    /// An undocumented status until the task ends.
     UnknownStatus {
         /// The status.
         status: String,
     },
-    /// The progress stands still, and the task never ends as far as anyone can see.
+    /// Progress stops at a percentage; the task never appears to end.
     StuckAt {
         /// The percentage.
         percent: u8,
@@ -76,28 +75,28 @@ pub enum Fault {
     CompletedWithoutUrl {},
     /// Completed, with an error beside the URL.
     CompletedWithError {},
-    /// A URL that leads nowhere.
+    /// `metadata.url` returns 404.
     DeadUrl {},
-    /// A URL that is answered with 410.
+    /// `metadata.url` returns 410.
     ExpiredUrl {},
-    /// The connection breaks in the middle of a file.
+    /// The connection is cut in the middle of a file.
     CutBody {
-        /// Bytes that still come.
+        /// Bytes sent before the cut.
         after: u64,
     },
-    /// A file trickles.
+    /// A file is sent slowly.
     SlowBody {
-        /// How fast.
+        /// The rate.
         bytes_per_second: u64,
     },
-    /// Moderation takes offence.
+    /// Rejection by moderation.
     Moderation {
-        /// At what.
+        /// What is rejected.
         of: Moderated,
     },
 }
 
-/// The calls that can be answered with an error.
+/// The calls that can be made to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
@@ -111,26 +110,26 @@ pub enum Operation {
     File,
 }
 
-/// What stands in the body of an error.
+/// The body of an injected error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum AnswerBody {
-    /// The error body of the document.
+pub enum ErrorBodyFormat {
+    /// The error body of the spec.
     #[default]
     Json,
-    /// A gateway's page.
+    /// An HTML page as gateways send it.
     Html,
-    /// Nothing.
+    /// No body.
     Empty,
 }
 
-/// What moderation looks at.
+/// What moderation rejects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Moderated {
-    /// The prompt: the request is refused.
+    /// The prompt: the request is rejected.
     Prompt,
-    /// An asset: the task fails.
+    /// A media input: the task fails.
     Input,
     /// The video: the task fails.
     Output,
@@ -141,20 +140,22 @@ fn certain() -> f64 {
 }
 
 impl FaultProfile {
-    /// Reads a profile from JSON.
+    /// Parses a profile from JSON.
     ///
     /// # Errors
-    /// [`ServiceError::Faults`] with the place of what is wrong.
+    /// [`ServiceError::Faults`] with the location of the first problem.
     pub fn from_json(text: &str) -> Result<Self, ServiceError> {
         let mut reader = serde_json::Deserializer::from_str(text);
-        let profile: Self = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-            ServiceError::Faults { place: error.path().to_string(), reason: error.into_inner().to_string() }
-        })?;
+        let profile: Self =
+            serde_path_to_error::deserialize(&mut reader).map_err(|error| ServiceError::Faults {
+                location: error.path().to_string(),
+                reason: error.into_inner().to_string(),
+            })?;
         profile.check()?;
         Ok(profile)
     }
 
-    /// A profile with one fault that always strikes, for tests.
+    /// A profile with one fault that always applies, for tests.
     #[must_use]
     pub fn always(fault: Fault) -> Self {
         let rule = FaultRule { fault, prompt: None, model: None, chance: 1.0, times: None };
@@ -162,23 +163,27 @@ impl FaultProfile {
     }
 
     pub(super) fn check(&self) -> Result<(), ServiceError> {
-        let wrong = |place: usize, member: &str, reason: &str| ServiceError::Faults {
-            place: format!("faults[{place}].{member}"),
+        let wrong = |index: usize, member: &str, reason: &str| ServiceError::Faults {
+            location: format!("faults[{index}].{member}"),
             reason: reason.to_owned(),
         };
-        for (place, rule) in self.faults.iter().enumerate() {
+        for (index, rule) in self.faults.iter().enumerate() {
             if !(0.0..=1.0).contains(&rule.chance) {
-                return Err(wrong(place, "chance", "a chance is from 0 to 1"));
+                return Err(wrong(index, "chance", "chance must be from 0 to 1"));
             }
             match &rule.fault {
-                Fault::Answer { status, .. } if !(400..=599).contains(status) => {
-                    return Err(wrong(place, "fault.status", "the status of an error is from 400 to 599"));
+                Fault::ErrorResponse { status, .. } if !(400..=599).contains(status) => {
+                    return Err(wrong(
+                        index,
+                        "fault.status",
+                        "the status of an error must be from 400 to 599",
+                    ));
                 }
                 Fault::StuckAt { percent } if *percent > 99 => {
-                    return Err(wrong(place, "fault.percent", "a task is stuck at 0 to 99 percent"));
+                    return Err(wrong(index, "fault.percent", "percent must be from 0 to 99"));
                 }
                 Fault::SlowBody { bytes_per_second: 0 } => {
-                    return Err(wrong(place, "fault.bytes_per_second", "at least 1 byte a second"));
+                    return Err(wrong(index, "fault.bytes_per_second", "must be at least 1"));
                 }
                 _ => {}
             }
@@ -192,25 +197,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_profile_says_where_it_is_wrong() {
-        let place = |text: &str| FaultProfile::from_json(text).unwrap_err().to_string();
-        insta::assert_snapshot!(place(r#"{"faults": [{"fault": {"kind": "lose_anser"}}]}"#));
-        insta::assert_snapshot!(place(r#"{"faults": [{"fault": {"kind": "lose_answer"}, "chance": 2}]}"#));
-        insta::assert_snapshot!(place(
-            r#"{"faults": [{"fault": {"kind": "answer", "on": "poll", "status": 200}}]}"#
+    fn invalid_profile_error_names_location() {
+        let error = |text: &str| FaultProfile::from_json(text).unwrap_err().to_string();
+        insta::assert_snapshot!(error(r#"{"faults": [{"fault": {"kind": "lose_anser"}}]}"#));
+        insta::assert_snapshot!(error(r#"{"faults": [{"fault": {"kind": "lose_response"}, "chance": 2}]}"#));
+        insta::assert_snapshot!(error(
+            r#"{"faults": [{"fault": {"kind": "error_response", "on": "poll", "status": 200}}]}"#
         ));
-        insta::assert_snapshot!(place(
+        insta::assert_snapshot!(error(
             r#"{"faults": [{"fault": {"kind": "stuck_at", "percent": 30, "x": 1}}]}"#
         ));
-        insta::assert_snapshot!(place(r#"{"faults": [], "sed": 1}"#));
+        insta::assert_snapshot!(error(r#"{"faults": [], "sed": 1}"#));
     }
 
     #[test]
-    fn a_profile_in_full() {
+    fn from_json_parses_full_profile() {
         let profile = FaultProfile::from_json(
             r#"{"seed": 7, "faults": [
-                {"fault": {"kind": "answer", "on": "create", "status": 429, "retry_after": 2}, "times": 1},
-                {"fault": {"kind": "answer", "on": "poll", "status": 502, "body": "html"}, "chance": 0.25},
+                {"fault": {"kind": "error_response", "on": "create", "status": 429, "retry_after": 2}, "times": 1},
+                {"fault": {"kind": "error_response", "on": "poll", "status": 502, "body": "html"}, "chance": 0.25},
                 {"fault": {"kind": "moderation", "of": "output"}, "prompt": "storm"}
             ]}"#,
         )

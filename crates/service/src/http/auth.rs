@@ -1,4 +1,4 @@
-//! Who calls (spec 5): the bearer key, checked before anything else is looked at.
+//! Authentication by bearer key (spec 5), before any other check.
 
 use std::sync::Arc;
 
@@ -7,36 +7,36 @@ use axum::{
     http::{HeaderMap, header, request::Parts},
 };
 
-use super::Front;
+use super::AppState;
 use crate::{
-    keys::{Key, KeyRing},
-    refusal::{Refusal, RefusalKind},
+    api_error::{ApiError, ApiErrorKind},
+    keys::{ApiKeyCache, Key},
 };
 
-/// The key that a request came with.
+/// Extractor: the authenticated key of a request.
 pub(super) struct Caller(pub(super) Arc<Key>);
 
-impl FromRequestParts<Arc<Front>> for Caller {
-    type Rejection = Refusal;
+impl FromRequestParts<Arc<AppState>> for Caller {
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, front: &Arc<Front>) -> Result<Self, Refusal> {
-        authenticate(&parts.headers, &front.keys).map(Self)
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<AppState>) -> Result<Self, ApiError> {
+        authenticate(&parts.headers, &state.keys).map(Self)
     }
 }
 
-pub(super) fn authenticate(headers: &HeaderMap, keys: &KeyRing) -> Result<Arc<Key>, Refusal> {
-    let refused = |code, message| Err(Refusal::new(RefusalKind::Unauthenticated, code, message));
-    let mut given = headers.get_all(header::AUTHORIZATION).iter();
-    let (Some(header), None) = (given.next(), given.next()) else {
-        return refused("missing_api_key", "one header `Authorization: Bearer <API_KEY>` is needed");
+pub(super) fn authenticate(headers: &HeaderMap, keys: &ApiKeyCache) -> Result<Arc<Key>, ApiError> {
+    let rejected = |code, message| Err(ApiError::new(ApiErrorKind::Unauthenticated, code, message));
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let (Some(header), None) = (values.next(), values.next()) else {
+        return rejected("missing_api_key", "one header `Authorization: Bearer <API_KEY>` is needed");
     };
     let presented = header.to_str().ok().and_then(|value| value.trim().split_once(' '));
     let Some((_, secret)) = presented.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")) else {
-        return refused("missing_api_key", "the header `Authorization` has the form `Bearer <API_KEY>`");
+        return rejected("missing_api_key", "the header `Authorization` has the form `Bearer <API_KEY>`");
     };
     match keys.find(secret.trim()) {
         Some(key) => Ok(key),
-        None => refused("invalid_api_key", "the API key is not valid"),
+        None => rejected("invalid_api_key", "the API key is not valid"),
     }
 }
 
@@ -48,16 +48,16 @@ mod tests {
     use secrecy::SecretString;
 
     fn code(values: &[&[u8]]) -> Result<(), String> {
-        let ring = KeyRing::given(&SecretString::from("sk-1"), KeyLimits::default());
+        let ring = ApiKeyCache::with_single_key(&SecretString::from("sk-1"), KeyLimits::default());
         let mut headers = HeaderMap::new();
         for value in values {
             headers.append(header::AUTHORIZATION, HeaderValue::from_bytes(value).unwrap());
         }
-        authenticate(&headers, &ring).map(|_| ()).map_err(|refusal| refusal.code.into_owned())
+        authenticate(&headers, &ring).map(|_| ()).map_err(|error| error.code.into_owned())
     }
 
     #[test]
-    fn the_key_comes_in_one_bearer_header() {
+    fn authenticate_accepts_one_bearer_header_only() {
         assert_eq!(code(&[b"Bearer sk-1"]), Ok(()));
         assert_eq!(code(&[b"bearer   sk-1 "]), Ok(()));
         let odd: [&[&[u8]]; 5] = [&[], &[b"sk-1"], &[b"Basic sk-1"], &[b"Bearer"], &[b"\xff\xfe x"]];

@@ -1,4 +1,4 @@
-//! `GET /v1/videos/{task_id}/content` (spec 4.3): the video, for whoever has the key.
+//! `GET /v1/videos/{task_id}/content` (spec 4.3): the video, authenticated by key.
 
 use std::sync::Arc;
 
@@ -9,40 +9,40 @@ use axum::{
 };
 
 use super::{
-    Front,
+    AppState,
     auth::Caller,
-    error::unknown_task,
-    files::{send, video},
-    get::find,
+    error_response::unknown_task,
+    file_response::{serve, video},
+    get_task::find,
 };
-use crate::{refusal::Refusal, task::Status};
+use crate::{api_error::ApiError, task::Status};
 
 pub(super) async fn content(
-    State(front): State<Arc<Front>>,
+    State(state): State<Arc<AppState>>,
     Caller(key): Caller,
     id: Result<Path<String>, PathRejection>,
     method: Method,
     headers: HeaderMap,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ApiError> {
     let Path(id) = id.map_err(|_| unknown_task())?;
-    let found = find(&front, &key, &id).await?;
-    let (task, (status, progress)) = (found.task(), found.standing());
+    let entry = find(&state, &key, &id).await?;
+    let (task, (status, progress)) = (entry.task(), entry.progress());
     match status {
         Status::Queued | Status::InProgress => {
             let message =
-                format!("the task is {} ({progress} %); its video is not there yet", status.as_str());
-            return Err(Refusal::invalid("task_not_completed", message).about("task_id"));
+                format!("the task is {} ({progress} %); its video is not available yet", status.as_str());
+            return Err(ApiError::invalid("task_not_completed", message).with_param("task_id"));
         }
         Status::Failed => {
             let code = task.failure.as_ref().map_or("unknown", |failure| failure.code.as_str());
             let message = format!("the task has failed ({code}) and has no video");
-            return Err(Refusal::invalid("task_failed", message).about("task_id"));
+            return Err(ApiError::invalid("task_failed", message).with_param("task_id"));
         }
         Status::Completed => {}
     }
-    let file = video(&front, task).ok_or_else(unknown_task)?;
-    if let Some(answer) = front.faults.on_content(&task.id) {
-        return Ok(answer.into_response());
+    let file = video(&state, task).ok_or_else(unknown_task)?;
+    if let Some(response) = state.faults.on_content(&task.id) {
+        return Ok(response.into_response());
     }
-    send(&front, task, file, &method, &headers).await
+    serve(&state, task, file, &method, &headers).await
 }

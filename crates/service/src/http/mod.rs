@@ -1,17 +1,17 @@
-//! The service on the wire (spec 4): paths, answers and refusals. What it all means is decided elsewhere.
+//! The HTTP API (spec 4): routes, responses and error bodies.
 
 mod auth;
-mod body;
+mod connection;
 mod content;
-mod create;
-mod error;
-mod files;
-mod get;
+mod create_task;
+mod error_response;
+mod file_response;
+mod get_task;
 mod operations;
 mod range;
+mod request_body;
 mod status_page;
 mod task_body;
-mod wire;
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,48 +23,48 @@ use tokio::sync::Semaphore;
 use url::Url;
 
 pub(crate) use self::{
+    connection::{ConnectionHandle, HttpListener},
     task_body::TaskBody,
-    wire::{Wire, WireListener},
 };
 use crate::{
-    clock::Clock, faults::Faults, keys::KeyRing, limits::Gate, metrics::Metrics, reception::Reception,
-    store::Store, workshop::Board,
+    admission::AdmissionController, clock::Clock, faults::Faults, jobs::ActiveTasks, keys::ApiKeyCache,
+    metrics::Metrics, store::Store, submit::Submitter,
 };
 
-/// What the handlers share.
-pub(crate) struct Front {
-    pub(crate) reception: Reception,
+/// State shared by the handlers.
+pub(crate) struct AppState {
+    pub(crate) submitter: Submitter,
     pub(crate) store: Arc<Store>,
-    pub(crate) board: Arc<Board>,
-    pub(crate) gate: Arc<Gate>,
-    pub(crate) keys: Arc<KeyRing>,
+    pub(crate) active_tasks: Arc<ActiveTasks>,
+    pub(crate) admission: Arc<AdmissionController>,
+    pub(crate) keys: Arc<ApiKeyCache>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) faults: Arc<Faults>,
-    /// What every URL that is given out begins with.
+    /// The base of all generated URLs.
     pub(crate) base: Url,
     pub(crate) workers: usize,
-    /// Bytes of one request body.
+    /// Limit of one request body, in bytes.
     pub(crate) body_bytes: usize,
-    /// Kibibytes of request bodies that may be in memory.
+    /// Permits for request bodies in memory, one per KiB.
     pub(crate) body_memory: Semaphore,
-    /// From the expiry of a task until it is forgotten.
+    /// From the expiry of a task until its record is purged.
     pub(crate) record: Duration,
 }
 
-/// All paths.
-pub(crate) fn router(front: Arc<Front>) -> Router {
+/// The routes.
+pub(crate) fn router(state: Arc<AppState>) -> Router {
     Router::new()
-        .route("/v1/videos", post(create::create))
-        .route("/v1/videos/{task_id}", get(get::task))
+        .route("/v1/videos", post(create_task::create))
+        .route("/v1/videos/{task_id}", get(get_task::task))
         .route("/v1/videos/{task_id}/content", get(content::content))
-        .route("/files/{name}", get(files::file))
+        .route("/files/{name}", get(file_response::file))
         .route("/healthz", get(operations::health))
         .route("/metrics", get(operations::metrics))
         .route("/openapi.json", get(operations::document))
         .route("/", get(status_page::page))
-        .fallback(error::unknown_path)
-        .method_not_allowed_fallback(error::wrong_method)
-        .layer(axum::middleware::from_fn_with_state(Arc::clone(&front), error::count))
-        .with_state(front)
+        .fallback(error_response::unknown_path)
+        .method_not_allowed_fallback(error_response::wrong_method)
+        .layer(axum::middleware::from_fn_with_state(Arc::clone(&state), error_response::count))
+        .with_state(state)
 }

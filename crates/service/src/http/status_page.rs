@@ -1,4 +1,4 @@
-//! The page at `/`: how the service stands, at a glance and without a key. It shows counts only, nothing that a client sent.
+//! The status page at `/`, without a key. It shows counts only, no client data.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -9,7 +9,7 @@ use axum::{
 };
 use contract::Contract;
 
-use super::{Front, operations::gauges};
+use super::{AppState, operations::gauges};
 use crate::metrics::{Gauges, Totals};
 
 const STYLE: &str = "
@@ -28,8 +28,8 @@ const STYLE: &str = "
   code { font-size: .95em } a { color: inherit }
 ";
 
-pub(super) async fn page(State(front): State<Arc<Front>>) -> impl IntoResponse {
-    let page = html(gauges(&front), front.metrics.totals(), Contract::embedded().version());
+pub(super) async fn page(State(state): State<Arc<AppState>>) -> impl IntoResponse {
+    let page = html(gauges(&state), state.metrics.totals(), Contract::embedded().version());
     ([(header::CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'")], Html(page))
 }
 
@@ -66,12 +66,12 @@ fn html(gauges: Gauges, totals: Totals, version: &str) -> String {
     let rows = [
         ("tasks accepted", totals.accepted),
         ("frames rendered", totals.frames),
-        ("requests refused", totals.refused),
+        ("requests rejected", totals.rejected),
     ];
     for (what, count) in rows {
         let _ = writeln!(page, "  <tr><td>{what}<td>{count}");
     }
-    // Relative, because a proxy may serve the whole below a path.
+    // Relative links: a proxy may serve the service below a path.
     page.push_str(
         "</table>\n<h2>For programs</h2>\n<p><a href=\"openapi.json\">openapi.json</a> · <a href=\"healthz\">healthz</a> · \
          <a href=\"metrics\">metrics</a></p>\n</html>\n",
@@ -84,8 +84,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_renders_is_never_more_than_the_workers() {
-        let totals = Totals { accepted: 9, completed: 3, failed: 1, frames: 360, refused: 2 };
+    fn rendering_count_is_capped_at_workers() {
+        let totals = Totals { accepted: 9, completed: 3, failed: 1, frames: 360, rejected: 2 };
         let page = html(Gauges { unfinished: 5, waiting: 2, workers: 2 }, totals, "1.0.0");
         for part in
             ["<b>2 of 2</b><span>rendering", "<b>2</b><span>waiting", "width:33.3%", "width:11.1%", "<td>360"]

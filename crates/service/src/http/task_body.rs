@@ -1,11 +1,14 @@
-//! The task object on the wire (spec 2.5).
+//! The task object of the API (spec 2.5).
 
 use serde::Serialize;
 use url::Url;
 
 use crate::task::{Status, Task};
 
-/// A task as create and get answer with it. Members that are not true yet are left out.
+/// A task in the responses of create and get. Members without a value yet are absent.
+///
+/// Hand-written, not generated from openapi.yaml; `task_responses_match_the_contract` validates every form of it against
+/// the contract.
 #[derive(Debug, Serialize)]
 pub(crate) struct TaskBody<'a> {
     id: &'a str,
@@ -52,14 +55,14 @@ impl<'a> TaskBody<'a> {
         Self {
             id: task.id.as_str(),
             object: "video",
-            model: &task.order.model,
+            model: &task.spec.model,
             status,
             progress,
             created_at: task.created_at,
-            seconds: task.order.seconds_text(),
+            seconds: task.spec.seconds_text(),
             completed_at: task.completed_at,
             expires_at: task.expires_at,
-            size: task.order.size.to_string(),
+            size: task.spec.size.to_string(),
             error: task
                 .failure
                 .as_ref()

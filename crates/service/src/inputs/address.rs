@@ -1,11 +1,10 @@
-//! Which network addresses media may come from: public ones, unless the configuration says otherwise (spec 2.3).
+//! Network addresses that media may be fetched from: public ones only, unless configured otherwise (spec 2.3).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
-/// Whether an address is on the public internet: not this machine, not its network, nothing with a special
-/// meaning.
+/// Whether an address is on the public internet: not loopback, private, link-local, multicast or reserved.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -22,9 +21,9 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || address.is_documentation()
         || first == 0
         || first >= 240 // reserved, and broadcast
-        || (first == 100 && second & 0xc0 == 64) // shared by carriers
-        || (first == 192 && second == 0 && third == 0) // protocol assignments
-        || (first == 198 && second & 0xfe == 18); // benchmarks
+        || (first == 100 && second & 0xc0 == 64) // carrier-grade NAT
+        || (first == 192 && second == 0 && third == 0) // IETF protocol assignments
+        || (first == 198 && second & 0xfe == 18); // benchmarking
     !special
 }
 
@@ -39,12 +38,12 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         [0x2002, high, low, ..] => is_public_v4(v4(high, low)),
         // Teredo, documentation, benchmarks and other assignments below 2001::/23.
         [0x2001, second, ..] if second < 0x200 || second == 0xdb8 => false,
-        // Everything that is global today begins with the bits 001.
+        // Global unicast addresses are 2000::/3.
         [first, ..] => first & 0xe000 == 0x2000,
     }
 }
 
-/// The address that a URL names directly, if it does; names are resolved elsewhere.
+/// The IP address in a URL's host, if it is one; names are checked when they are resolved.
 pub(super) fn literal(url: &Url) -> Option<IpAddr> {
     match url.host()? {
         Host::Ipv4(address) => Some(address.into()),
@@ -53,7 +52,7 @@ pub(super) fn literal(url: &Url) -> Option<IpAddr> {
     }
 }
 
-/// Whether a URL plainly means this machine.
+/// Whether the host of a URL is loopback.
 pub(super) fn is_loopback_host(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -68,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_of_this_machine_and_its_networks_are_not_public() {
+    fn special_addresses_are_not_public() {
         for text in [
             "127.0.0.1",
             "127.9.9.9",
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_addresses_are_public() {
+    fn global_addresses_are_public() {
         for text in [
             "1.1.1.1",
             "93.184.216.34",
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_spellings_of_loopback_are_seen_through() {
+    fn loopback_is_recognized_in_all_notations() {
         for text in [
             "http://127.1/",
             "http://0x7f000001/",

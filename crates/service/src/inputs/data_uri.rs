@@ -1,4 +1,4 @@
-//! Assets inside the request: data URIs (RFC 2397) and bare Base64.
+//! Inline media: data URIs (RFC 2397) and bare Base64.
 
 use base64::{
     Engine as _,
@@ -7,46 +7,46 @@ use base64::{
 };
 use bytes::Bytes;
 
-use crate::refusal::Refusal;
+use crate::api_error::ApiError;
 
-/// Padding is often left out by those who write Base64 by hand.
+/// Accepts Base64 with or without padding.
 const LENIENT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 const STANDARD_ENGINE: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT);
 const URL_ENGINE: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT);
 
-/// Bytes written as text.
+/// Base64-encoded bytes.
 #[derive(Debug)]
-pub(super) struct Encoded {
+pub(super) struct EncodedMedia {
     text: String,
-    /// Where in the text the Base64 begins.
-    begin: usize,
+    /// Byte offset of the Base64 in the text.
+    offset: usize,
 }
 
-impl Encoded {
-    /// Takes a data URI apart. What it says of its media type is not believed: the bytes are looked at.
-    pub(super) fn data_uri(text: String) -> Result<Self, Refusal> {
+impl EncodedMedia {
+    /// Parses a data URI. Its media type is ignored; the bytes are validated later.
+    pub(super) fn data_uri(text: String) -> Result<Self, ApiError> {
         let Some(comma) = text.find(',') else {
             let message = "a data URI has a comma between its description and its data";
-            return Err(Refusal::invalid("invalid_data_uri", message));
+            return Err(ApiError::invalid("invalid_data_uri", message));
         };
         let coding = text[..comma].rsplit(';').next().unwrap_or_default();
         if !coding.trim().eq_ignore_ascii_case("base64") {
             let message = "a data URI of media is written in Base64, as in `data:image/png;base64,…`";
-            return Err(Refusal::invalid("invalid_data_uri", message));
+            return Err(ApiError::invalid("invalid_data_uri", message));
         }
-        Ok(Self { text, begin: comma + 1 })
+        Ok(Self { text, offset: comma + 1 })
     }
 
-    /// Base64 without any wrapping.
+    /// Base64 without a data URI around it.
     pub(super) fn bare(text: String) -> Self {
-        Self { text, begin: 0 }
+        Self { text, offset: 0 }
     }
 
     /// The bytes, at most `limit` of them.
-    pub(super) fn decode(self, limit: usize) -> Result<Bytes, Refusal> {
-        let text = &self.text[self.begin..];
-        // Four letters are three bytes; what is far too long is not even decoded.
+    pub(super) fn decode(self, limit: usize) -> Result<Bytes, ApiError> {
+        let text = &self.text[self.offset..];
+        // Four characters are three bytes. Twice the limit allows for white space.
         if text.len() / 4 * 3 > limit.saturating_mul(2) {
             return Err(too_large(limit));
         }
@@ -59,10 +59,10 @@ impl Encoded {
         };
         let engine = if text.contains(['-', '_']) { URL_ENGINE } else { STANDARD_ENGINE };
         let bytes = engine.decode(text).map_err(|error| {
-            Refusal::invalid("invalid_base64", format!("neither a URL nor readable Base64: {error}"))
+            ApiError::invalid("invalid_base64", format!("neither a URL nor readable Base64: {error}"))
         })?;
         if bytes.is_empty() {
-            return Err(Refusal::invalid("invalid_media", "the asset is empty"));
+            return Err(ApiError::invalid("invalid_media", "the media item is empty"));
         }
         if bytes.len() > limit {
             return Err(too_large(limit));
@@ -71,10 +71,10 @@ impl Encoded {
     }
 }
 
-/// An asset with more bytes than are taken.
-pub(super) fn too_large(limit: usize) -> Refusal {
+/// The error for media larger than the limit.
+pub(super) fn too_large(limit: usize) -> ApiError {
     let limit = if limit >= 1 << 20 { format!("{} MiB", limit >> 20) } else { format!("{limit} bytes") };
-    Refusal::invalid("media_too_large", format!("the asset is larger than {limit}, the most that is taken"))
+    ApiError::invalid("media_too_large", format!("the media item is larger than the limit of {limit}"))
 }
 
 #[cfg(test)]
@@ -82,13 +82,13 @@ mod tests {
     use super::*;
 
     fn uri(text: &str) -> Result<Bytes, String> {
-        Encoded::data_uri(text.to_owned())
+        EncodedMedia::data_uri(text.to_owned())
             .and_then(|encoded| encoded.decode(100))
-            .map_err(|refusal| refusal.code.into())
+            .map_err(|error| error.code.into())
     }
 
     #[test]
-    fn data_uris_in_all_their_dress() {
+    fn data_uri_variants_are_decoded() {
         for good in [
             "data:image/png;base64,aGVsbG8=",
             "data:image/png;base64,aGVsbG8",
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn malformed_data_uris_are_rejected() {
         let code = |text: &str| uri(text).unwrap_err();
         assert_eq!(code("data:image/png;base64"), "invalid_data_uri");
         assert_eq!(code("data:image/png,hello"), "invalid_data_uri");

@@ -1,7 +1,7 @@
-//! Assets from elsewhere: fetched within bounds of time and size, and only from where they may come.
+//! Fetches media URLs, bounded in time and size, from public addresses only.
 //!
-//! The address check sits in the resolver that the connection itself uses, so a name cannot show one address to
-//! the check and another to the connection.
+//! The address check is in the DNS resolver of the connection itself, so that a name cannot resolve to one address for
+//! the check and to another for the connection (DNS rebinding).
 
 use std::{error::Error, io, net::IpAddr, sync::Arc};
 
@@ -15,11 +15,11 @@ use reqwest::{
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use super::{CONNECT_TIME, address, data_uri::too_large};
-use crate::{error::ServiceError, refusal::Refusal};
+use super::{CONNECT_TIMEOUT, address, data_uri::too_large};
+use crate::{api_error::ApiError, error::ServiceError};
 
-/// Redirects followed, each checked like the first URL.
-const REDIRECTS: usize = 4;
+/// Redirects followed; each target is checked like the first URL.
+const MAX_REDIRECTS: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Fetcher {
@@ -29,28 +29,28 @@ pub(super) struct Fetcher {
 
 impl Fetcher {
     pub(super) fn new(allow_private: bool) -> Result<Self, ServiceError> {
-        // Fails only when a provider is installed already, and then that one will do.
+        // Fails only if a provider is installed already, which serves as well.
         drop(rustls::crypto::ring::default_provider().install_default());
         let client = Client::builder()
             .dns_resolver(Arc::new(CheckedResolver { allow_private }))
             .redirect(redirect::Policy::none())
             .no_proxy()
-            .connect_timeout(CONNECT_TIME)
+            .connect_timeout(CONNECT_TIMEOUT)
             .referer(false)
             .build()
             .map_err(|error| ServiceError::Start(format!("no HTTP client for media: {error}")))?;
         Ok(Self { client, allow_private })
     }
 
-    pub(super) async fn fetch(&self, url: Url, limit: usize, deadline: Instant) -> Result<Bytes, Refusal> {
+    pub(super) async fn fetch(&self, url: Url, limit: usize, deadline: Instant) -> Result<Bytes, ApiError> {
         let fetched = timeout_at(deadline, self.follow(url, limit)).await;
         fetched.unwrap_or_else(|_| {
-            Err(Refusal::invalid("media_unreachable", "the asset did not arrive in time"))
+            Err(ApiError::invalid("media_unreachable", "the media URL did not respond in time"))
         })
     }
 
-    async fn follow(&self, mut url: Url, limit: usize) -> Result<Bytes, Refusal> {
-        for _ in 0..=REDIRECTS {
+    async fn follow(&self, mut url: Url, limit: usize) -> Result<Bytes, ApiError> {
+        for _ in 0..=MAX_REDIRECTS {
             if address::literal(&url).is_some_and(|address| !self.allowed(address)) {
                 return Err(not_public());
             }
@@ -61,13 +61,13 @@ impl Fetcher {
                 continue;
             }
             if status != StatusCode::OK {
-                let message = format!("the asset's host answered {status} instead of the asset");
-                return Err(Refusal::invalid("media_unreachable", message));
+                let message = format!("the media host responded with {status}");
+                return Err(ApiError::invalid("media_unreachable", message));
             }
             return body(response, limit).await;
         }
-        let message = format!("the asset's URL redirects more than {REDIRECTS} times");
-        Err(Refusal::invalid("media_unreachable", message))
+        let message = format!("the media URL redirects more than {MAX_REDIRECTS} times");
+        Err(ApiError::invalid("media_unreachable", message))
     }
 
     fn allowed(&self, address: IpAddr) -> bool {
@@ -75,15 +75,18 @@ impl Fetcher {
     }
 }
 
-fn target(from: &Url, response: &reqwest::Response) -> Result<Url, Refusal> {
+fn target(from: &Url, response: &reqwest::Response) -> Result<Url, ApiError> {
     let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
     let target = location.and_then(|location| from.join(location).ok());
     target.filter(|url| matches!(url.scheme(), "http" | "https")).ok_or_else(|| {
-        Refusal::invalid("media_unreachable", "the asset's URL redirects to something that is no web address")
+        ApiError::invalid(
+            "media_unreachable",
+            "the media URL redirects to something that is not an http or https URL",
+        )
     })
 }
 
-async fn body(mut response: reqwest::Response, limit: usize) -> Result<Bytes, Refusal> {
+async fn body(mut response: reqwest::Response, limit: usize) -> Result<Bytes, ApiError> {
     if response.content_length().is_some_and(|length| length > limit as u64) {
         return Err(too_large(limit));
     }
@@ -95,19 +98,19 @@ async fn body(mut response: reqwest::Response, limit: usize) -> Result<Bytes, Re
         bytes.extend_from_slice(&chunk);
     }
     if bytes.is_empty() {
-        return Err(Refusal::invalid("invalid_media", "the asset is empty"));
+        return Err(ApiError::invalid("invalid_media", "the media item is empty"));
     }
     Ok(bytes.freeze())
 }
 
-fn not_public() -> Refusal {
-    Refusal::invalid(
+fn not_public() -> ApiError {
+    ApiError::invalid(
         "media_not_public",
-        "the URL leads to this machine or to a private network; media must be on the public internet",
+        "the URL points to this machine or to a private network; media must be on the public internet",
     )
 }
 
-fn unreachable(error: &reqwest::Error) -> Refusal {
+fn unreachable(error: &reqwest::Error) -> ApiError {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     let mut last = String::new();
     while let Some(one) = cause {
@@ -123,10 +126,10 @@ fn unreachable(error: &reqwest::Error) -> Refusal {
         last = one.to_string();
         cause = one.source();
     }
-    Refusal::invalid("media_unreachable", format!("the asset cannot be fetched: {last}"))
+    ApiError::invalid("media_unreachable", format!("the media URL cannot be fetched: {last}"))
 }
 
-/// Resolves names to addresses that may be connected to.
+/// Resolves names to allowed addresses only.
 #[derive(Debug)]
 struct CheckedResolver {
     allow_private: bool,
@@ -140,10 +143,10 @@ impl Resolve for CheckedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let allow_private = self.allow_private;
         Box::pin(async move {
-            // The port is a placeholder: the connector puts the URL's own in its place.
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let addresses: Vec<_> = found.collect();
-            // One private address among public ones is no honest name: all must be public.
+            // The connector replaces port 0 with that of the URL.
+            let resolved = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let addresses: Vec<_> = resolved.collect();
+            // All addresses must be public: a mixed answer is a sign of an attack.
             if !allow_private && addresses.iter().any(|address| !address::is_public(address.ip())) {
                 return Err(NotPublic.into());
             }

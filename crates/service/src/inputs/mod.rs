@@ -1,10 +1,10 @@
-//! Assets of a request: from a URL, a data URI or Base64 to a checked file in the data directory, before the task
-//! is accepted.
+//! Media inputs of a request: from a URL, a data URI or Base64 to a validated file in the data directory, before the
+//! task is accepted.
 
 mod address;
-mod check;
 mod data_uri;
 mod fetch;
+mod validate;
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,36 +14,36 @@ use renderer::AUDIO_SAMPLE_RATE;
 use tokio::{sync::Semaphore, time::Instant};
 use url::Url;
 
-use self::{data_uri::Encoded, fetch::Fetcher};
+use self::{data_uri::EncodedMedia, fetch::Fetcher};
 use crate::{
+    api_error::ApiError,
     blocking::blocking,
     error::ServiceError,
     limits::MediaLimits,
-    order::{Input, Part},
-    refusal::Refusal,
+    render_spec::{MediaInput, MediaRole},
+    request::MediaRef,
     store::Store,
-    wish::MediaWish,
 };
 
-/// Assets decoded at once: each may take a few hundred megabytes.
-const EXAMINED_AT_ONCE: usize = 4;
+/// Media decoded concurrently; decoding one may take a few hundred megabytes.
+const MAX_CONCURRENT_DECODES: usize = 4;
 
-/// What reference sound is decoded to: what the procedural renderer mixes, and no more of it than makes sense.
-pub(crate) const REFERENCE_SOUND: AudioDecodeSpec =
+/// The format that reference audio is decoded to: that of the procedural renderer's mix, with a bounded length.
+pub(crate) const REFERENCE_AUDIO: AudioDecodeSpec =
     AudioDecodeSpec { sample_rate: AUDIO_SAMPLE_RATE, channels: 2, max_duration: Duration::from_mins(5) };
 
-/// Brings assets in.
+/// Fetches, validates and stores media inputs.
 #[derive(Debug)]
-pub(crate) struct Intake {
+pub(crate) struct MediaFetcher {
     store: Arc<Store>,
     fetcher: Fetcher,
     limits: MediaLimits,
     ffmpeg: Ffmpeg,
     own: OwnUrls,
-    examining: Semaphore,
+    decode_permits: Semaphore,
 }
 
-impl Intake {
+impl MediaFetcher {
     pub(crate) fn new(
         store: Arc<Store>,
         limits: MediaLimits,
@@ -52,133 +52,142 @@ impl Intake {
         base: Url,
     ) -> Result<Self, ServiceError> {
         let fetcher = Fetcher::new(allow_private)?;
-        let examining = Semaphore::new(EXAMINED_AT_ONCE);
-        Ok(Self { store, fetcher, limits, ffmpeg, own: OwnUrls { base }, examining })
+        let decode_permits = Semaphore::new(MAX_CONCURRENT_DECODES);
+        Ok(Self { store, fetcher, limits, ffmpeg, own: OwnUrls { base }, decode_permits })
     }
 
-    /// Brings all assets of a request in, or says which one is at fault.
-    pub(crate) async fn take(&self, wishes: Vec<MediaWish>, now: i64) -> Result<Vec<Input>, Refusal> {
-        if let Some(first_too_many) = wishes.get(self.limits.assets) {
-            let message =
-                format!("{} assets in one request; {} are taken at most", wishes.len(), self.limits.assets);
-            return Err(Refusal::invalid("too_many_assets", message).about(first_too_many.param.clone()));
+    /// Fetches all media of a request; errors name the request field at fault.
+    pub(crate) async fn fetch_all(
+        &self,
+        media: Vec<MediaRef>,
+        now: i64,
+    ) -> Result<Vec<MediaInput>, ApiError> {
+        if let Some(excess) = media.get(self.limits.assets) {
+            let message = format!(
+                "{} media items in one request; at most {} are accepted",
+                media.len(),
+                self.limits.assets
+            );
+            return Err(ApiError::invalid("too_many_assets", message).with_param(excess.param.clone()));
         }
-        // One span of time for all of them: many slow hosts must not add up to a caller that waits for ever.
-        let deadline = Instant::now() + self.limits.fetch_time;
-        let mut inputs = Vec::with_capacity(wishes.len());
-        for MediaWish { param, part, source } in wishes {
-            let input = self.take_one(part, source, now, deadline).await;
-            inputs.push(input.map_err(|refusal| refusal.about(param))?);
+        // One deadline for all of them, so that slow hosts do not add up.
+        let deadline = Instant::now() + self.limits.fetch_timeout;
+        let mut inputs = Vec::with_capacity(media.len());
+        for MediaRef { param, role, source } in media {
+            let input = self.fetch_one(role, source, now, deadline).await;
+            inputs.push(input.map_err(|error| error.with_param(param))?);
         }
         Ok(inputs)
     }
 
-    async fn take_one(
+    async fn fetch_one(
         &self,
-        part: Part,
+        role: MediaRole,
         source: String,
         now: i64,
         deadline: Instant,
-    ) -> Result<Input, Refusal> {
-        let limit = match part {
-            Part::FirstFrame | Part::LastFrame | Part::ReferenceImage => self.limits.image_bytes,
-            Part::ReferenceVideo | Part::ReferenceAudio => self.limits.clip_bytes,
+    ) -> Result<MediaInput, ApiError> {
+        let limit = match role {
+            MediaRole::FirstFrame | MediaRole::LastFrame | MediaRole::ReferenceImage => {
+                self.limits.image_bytes
+            }
+            MediaRole::ReferenceVideo | MediaRole::ReferenceAudio => self.limits.clip_bytes,
         };
-        let brought = match Source::parse(source)? {
-            Source::Inline(encoded) => Brought::Encoded(encoded),
-            Source::Remote(url) => Brought::Bytes(match self.own_file(&url, now).await? {
+        let fetched = match MediaSource::parse(source)? {
+            MediaSource::Inline(encoded) => FetchedMedia::EncodedMedia(encoded),
+            MediaSource::Remote(url) => FetchedMedia::Bytes(match self.own_file(&url, now).await? {
                 Some(bytes) => bytes,
                 None => self.fetcher.fetch(url, limit, deadline).await?,
             }),
         };
-        let permit = self.examining.acquire().await;
+        let permit = self.decode_permits.acquire().await;
         let (limits, ffmpeg, store) = (self.limits.clone(), self.ffmpeg.clone(), Arc::clone(&self.store));
-        let input = blocking("an asset could not be examined", move || {
-            let bytes = match brought {
-                Brought::Bytes(bytes) => bytes,
-                Brought::Encoded(encoded) => encoded.decode(limit)?,
+        let input = blocking("a media input could not be validated", move || {
+            let bytes = match fetched {
+                FetchedMedia::Bytes(bytes) => bytes,
+                FetchedMedia::EncodedMedia(encoded) => encoded.decode(limit)?,
             };
-            let picture = check::check(part, &bytes, &limits, &ffmpeg)?;
+            let picture = validate::validate(role, &bytes, &limits, &ffmpeg)?;
             let digest = store
                 .files
-                .keep_input(&bytes)
-                .map_err(|error| Refusal::internal("an asset could not be stored", &error))?;
-            Ok(Input { part, digest, picture })
+                .store_input(&bytes)
+                .map_err(|error| ApiError::internal("a media input could not be stored", &error))?;
+            Ok(MediaInput { role, digest, picture })
         });
         let input = input.await;
         drop(permit);
         input
     }
 
-    /// The bytes of a file of this service's own, when the URL is of one: no request to ourselves is needed.
-    async fn own_file(&self, url: &Url, now: i64) -> Result<Option<Bytes>, Refusal> {
+    /// The bytes of a file of this service, if the URL refers to one; saves a request to itself.
+    async fn own_file(&self, url: &Url, now: i64) -> Result<Option<Bytes>, ApiError> {
         let Some(token) = self.own.token(url) else { return Ok(None) };
         let (token, store) = (token.to_owned(), Arc::clone(&self.store));
-        blocking("an own file could not be read", move || {
+        blocking("a file of this service could not be read", move || {
             let task = store
                 .task_of_file(&token)
-                .map_err(|error| Refusal::internal("the task store cannot be read", &error))?;
+                .map_err(|error| ApiError::internal("the task store cannot be read", &error))?;
             let Some(task) = task else { return Ok(None) };
             let is_video = task.video.as_ref().is_some_and(|video| video.token == token);
             let path = if is_video { store.files.video(&task.id) } else { store.files.last_frame(&task.id) };
             if task.expired(now) {
-                let message = format!("that file belongs to {} and has expired", task.id);
-                return Err(Refusal::invalid("expired_media", message));
+                let message = format!("the file belongs to {} and has expired", task.id);
+                return Err(ApiError::invalid("expired_media", message));
             }
             let bytes = fs_err::read(path)
-                .map_err(|error| Refusal::internal("an own file cannot be read", &error))?;
+                .map_err(|error| ApiError::internal("a file of this service cannot be read", &error))?;
             Ok(Some(Bytes::from(bytes)))
         })
         .await
     }
 }
 
-/// How an asset is given.
-enum Source {
-    Inline(Encoded),
+/// The form of a media reference.
+enum MediaSource {
+    Inline(EncodedMedia),
     Remote(Url),
 }
 
-/// An asset that is here, decoded or not.
-enum Brought {
-    Encoded(Encoded),
+/// Media bytes, fetched or still encoded as text.
+enum FetchedMedia {
+    EncodedMedia(EncodedMedia),
     Bytes(Bytes),
 }
 
-impl Source {
-    fn parse(text: String) -> Result<Self, Refusal> {
+impl MediaSource {
+    fn parse(text: String) -> Result<Self, ApiError> {
         let scheme = text.trim_start().split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
         match scheme.as_deref() {
-            Some("data") => Ok(Self::Inline(Encoded::data_uri(text)?)),
+            Some("data") => Ok(Self::Inline(EncodedMedia::data_uri(text)?)),
             Some("http" | "https") => {
                 let url = Url::parse(&text).map_err(|error| {
-                    Refusal::invalid("invalid_url", format!("the URL cannot be read: {error}"))
+                    ApiError::invalid("invalid_url", format!("the URL cannot be read: {error}"))
                 })?;
                 if !url.username().is_empty() || url.password().is_some() {
                     let message =
                         "the URL holds a user name or a password; media must be reachable without a login";
-                    return Err(Refusal::invalid("invalid_url", message));
+                    return Err(ApiError::invalid("invalid_url", message));
                 }
                 Ok(Self::Remote(url))
             }
-            Some(_) => Err(Refusal::invalid(
+            Some(_) => Err(ApiError::invalid(
                 "invalid_url",
                 "media are given as an http or https URL, as a data URI, or as Base64",
             )),
-            None => Ok(Self::Inline(Encoded::bare(text))),
+            None => Ok(Self::Inline(EncodedMedia::bare(text))),
         }
     }
 }
 
-/// Recognises the URLs that this service gives out.
+/// Recognizes the file URLs of this service.
 #[derive(Debug)]
 struct OwnUrls {
     base: Url,
 }
 
 impl OwnUrls {
-    /// The token in a URL of ours. An embedded service has another port after each start, so any loopback address
-    /// will do: the token cannot be guessed, and one that is not ours is not found.
+    /// The token in a file URL of this service. An embedded service changes its port at each start, so any loopback
+    /// address is accepted: tokens are unguessable, and unknown ones are not found.
     fn token<'a>(&self, url: &'a Url) -> Option<&'a str> {
         if url.origin() != self.base.origin() && !address::is_loopback_host(url) {
             return None;
@@ -189,5 +198,5 @@ impl OwnUrls {
     }
 }
 
-/// How long it may take to connect to a host of media.
-const CONNECT_TIME: Duration = Duration::from_secs(5);
+/// Timeout for connecting to a media host.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

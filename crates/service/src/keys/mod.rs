@@ -1,34 +1,34 @@
-//! API keys (spec 5): who calls, what they may do, and how much of it.
+//! API keys (spec 5) with their permissions and limits.
 //!
-//! A key is shown once, when it is made; only its SHA-256 is kept. The keys are 128 random bits, so a plain
-//! digest is enough: there is nothing to guess.
+//! A key is shown once, when it is created; only its SHA-256 is stored. Keys are 128 random bits, so a plain digest
+//! suffices: guessing is infeasible.
 
-mod book;
-mod ring;
+mod api_key_cache;
+mod api_key_store;
 
 use std::fmt;
 
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
-pub use self::book::{KeyBook, KeyEntry, NewKey};
+pub use self::api_key_store::{ApiKeyStore, KeyEntry, NewKey};
 pub(crate) use self::{
-    book::{good_keys, used_ms},
-    ring::KeyRing,
+    api_key_cache::ApiKeyCache,
+    api_key_store::{active_keys, used_ms},
 };
 use crate::limits::KeyLimits;
 
-/// Which keys the service knows.
+/// Which API keys the service accepts.
 #[derive(Debug, Clone)]
 pub enum Keys {
-    /// One key, given in memory, with every permission. It is stored nowhere, not even as a digest; tasks belong
-    /// to whoever holds the key of the day. For the embedded service.
-    Given(SecretString),
-    /// Those of the data directory, made and revoked with [`KeyBook`].
+    /// One key in memory, with every permission, for the embedded service. It is not stored, not even as a digest; all
+    /// tasks belong to the holder of the current key.
+    Single(SecretString),
+    /// The keys of the data directory, managed with [`ApiKeyStore`].
     Stored,
 }
 
-/// Names a key in the store and in the log; says nothing about the secret.
+/// Identifies a key in the store and in the log; reveals nothing about the secret.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct KeyId(String);
@@ -49,22 +49,22 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// What a key may use beyond the ordinary.
+/// Optional permissions of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Permissions {
-    /// Output of 1080 lines and more (spec 2.2 rule 3).
+    /// Output of 1080 lines or more (spec 2.2 rule 3).
     pub full_hd: bool,
 }
 
 impl Permissions {
-    /// Everything.
+    /// All permissions.
     #[must_use]
     pub fn all() -> Self {
         Self { full_hd: true }
     }
 }
 
-/// A key that is good.
+/// An active key.
 #[derive(Debug, Clone)]
 pub(crate) struct Key {
     pub(crate) id: KeyId,

@@ -1,8 +1,7 @@
-//! The files of the data directory: inputs under the names of their contents, videos and last frames under
-//! their task's id.
+//! The files of the data directory: inputs named by the digest of their content, videos and last frames named by task id.
 //!
-//! Invariant: a file under its final name is whole. It is written under a temporary name, synced, renamed, and
-//! the directory is synced, before any row speaks of it.
+//! Invariant: a file under its final name is complete. It is written under a temporary name, synced and renamed, and the
+//! directory is synced, before any row refers to it.
 
 use std::{
     io::{self, Write as _},
@@ -18,44 +17,44 @@ use fs_err as fs;
 
 use crate::{digest::Digest, id::TaskId};
 
-/// How a file that is being written ends.
-const PART: &str = "part";
+/// The extension of files being written.
+const PARTIAL_EXTENSION: &str = "part";
 
-/// An input that nothing refers to is kept this long: its request may be about to be accepted.
-const INPUT_GRACE: Duration = Duration::from_hours(1);
+/// Minimum age at which an unreferenced input is deleted: the request that it belongs to may not be accepted yet.
+const MIN_UNREFERENCED_AGE: Duration = Duration::from_hours(1);
 
-/// The folders below the data directory.
+/// The file directories below the data directory.
 #[derive(Debug)]
 pub(crate) struct Files {
     inputs: PathBuf,
     videos: PathBuf,
     frames: PathBuf,
-    /// Sets files being written apart from each other.
+    /// Makes temporary file names unique.
     writes: AtomicU64,
-    /// Held while an input is found or removed, so that one that is being found is not removed.
-    input_care: Mutex<()>,
+    /// Held while an input is reused or deleted, so that these do not race.
+    input_lock: Mutex<()>,
 }
 
 impl Files {
-    /// Makes the folders and clears away what an earlier life left half written.
+    /// Creates the directories and deletes files left partially written by a crash.
     pub(super) fn open(data: &Path) -> io::Result<Self> {
         let files = Self {
             inputs: data.join("inputs"),
             videos: data.join("videos"),
             frames: data.join("frames"),
             writes: AtomicU64::new(0),
-            input_care: Mutex::new(()),
+            input_lock: Mutex::new(()),
         };
         for folder in [&files.inputs, &files.videos, &files.frames] {
             fs::create_dir_all(folder)?;
             for entry in fs::read_dir(folder)? {
                 let path = entry?.path();
-                if path.extension().is_some_and(|extension| extension == PART) {
+                if path.extension().is_some_and(|extension| extension == PARTIAL_EXTENSION) {
                     fs::remove_file(path)?;
                 }
             }
         }
-        // What programs that rendered were working on when the service died.
+        // Working directories of external renderers, left by a crash.
         match fs::remove_dir_all(data.join(renderer::WORKING_FOLDER)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(files),
@@ -74,14 +73,14 @@ impl Files {
         self.frames.join(format!("{id}.png"))
     }
 
-    /// Keeps an input; equal bytes are kept once.
-    pub(crate) fn keep_input(&self, bytes: &[u8]) -> io::Result<Digest> {
+    /// Stores an input; equal content is stored once.
+    pub(crate) fn store_input(&self, bytes: &[u8]) -> io::Result<Digest> {
         let digest = Digest::of(bytes);
         let path = self.input(&digest);
         {
-            let _care = self.input_care.lock().unwrap_or_else(PoisonError::into_inner);
+            let _guard = self.input_lock.lock().unwrap_or_else(PoisonError::into_inner);
             if let Ok(file) = std::fs::File::options().append(true).open(&path) {
-                // Young again, so that the sweeper leaves it to the request that is on its way.
+                // Renews its age, so that a sweep does not delete it before the request is accepted.
                 file.set_modified(SystemTime::now())?;
                 return Ok(digest);
             }
@@ -90,26 +89,26 @@ impl Files {
         Ok(digest)
     }
 
-    /// Puts a whole file in place, durably; an older one of that name is replaced.
+    /// Writes a file atomically and durably, replacing an older one.
     pub(crate) fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let number = self.writes.fetch_add(1, Ordering::Relaxed);
-        let part = path.with_extension(format!("{number}.{PART}"));
+        let partial = path.with_extension(format!("{number}.{PARTIAL_EXTENSION}"));
         let written = (|| {
-            let mut file = fs::File::create(&part)?;
+            let mut file = fs::File::create(&partial)?;
             file.write_all(bytes)?;
             file.sync_all()?;
             drop(file);
-            fs::rename(&part, path)?;
-            sync_folder(path)
+            fs::rename(&partial, path)?;
+            sync_parent_dir(path)
         })();
         if written.is_err() {
-            // The first error is the one to tell; what is left is cleared away at the next start.
-            drop(fs::remove_file(&part));
+            // Report the first error; the next start deletes the leftover.
+            drop(fs::remove_file(&partial));
         }
         written
     }
 
-    /// Removes a task's files, as far as they are there.
+    /// Deletes the files of a task, if present.
     pub(super) fn remove(&self, id: &TaskId) -> io::Result<()> {
         for path in [self.video(id), self.last_frame(id)] {
             match fs::remove_file(path) {
@@ -120,28 +119,28 @@ impl Files {
         Ok(())
     }
 
-    /// Removes inputs that no unfinished task needs; returns how many.
+    /// Deletes inputs that no unfinished task needs; returns how many.
     pub(super) fn sweep_inputs(&self, needed: &dyn Fn(&Digest) -> bool) -> io::Result<usize> {
-        let mut removed = 0;
+        let mut deleted = 0;
         for entry in fs::read_dir(&self.inputs)? {
             let entry = entry?;
             let Some(digest) = entry.file_name().to_str().and_then(Digest::from_hex) else { continue };
             if needed(&digest) {
                 continue;
             }
-            let _care = self.input_care.lock().unwrap_or_else(PoisonError::into_inner);
+            let _guard = self.input_lock.lock().unwrap_or_else(PoisonError::into_inner);
             let age = entry.metadata()?.modified()?.elapsed().unwrap_or_default();
-            if age > INPUT_GRACE {
+            if age > MIN_UNREFERENCED_AGE {
                 fs::remove_file(entry.path())?;
-                removed += 1;
+                deleted += 1;
             }
         }
-        Ok(removed)
+        Ok(deleted)
     }
 }
 
-/// Makes a rename in a folder durable, where the system lets folders be synced.
-fn sync_folder(path: &Path) -> io::Result<()> {
+/// Makes a rename durable by syncing its directory, where the system supports that.
+fn sync_parent_dir(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(folder) if cfg!(unix) => fs::File::open(folder)?.sync_all(),
         _ => Ok(()),
@@ -153,18 +152,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_inputs_are_one_file_and_halves_are_cleared_away() {
+    fn equal_inputs_share_a_file_and_partial_files_are_deleted() {
         let folder = tempfile::tempdir().unwrap();
         let files = Files::open(folder.path()).unwrap();
-        let one = files.keep_input(b"picture").unwrap();
-        assert_eq!(files.keep_input(b"picture").unwrap(), one);
+        let one = files.store_input(b"picture").unwrap();
+        assert_eq!(files.store_input(b"picture").unwrap(), one);
         assert_eq!(fs::read(files.input(&one)).unwrap(), b"picture");
         fs::write(folder.path().join("videos/task_x.7.part"), b"half").unwrap();
         let files = Files::open(folder.path()).unwrap();
         assert_eq!(fs::read_dir(folder.path().join("videos")).unwrap().count(), 0);
-        // Fresh inputs stay even when nothing needs them yet.
+        // New inputs stay even if unreferenced.
         assert_eq!(files.sweep_inputs(&|_| false).unwrap(), 0);
-        let long_ago = SystemTime::now() - 2 * INPUT_GRACE;
+        let long_ago = SystemTime::now() - 2 * MIN_UNREFERENCED_AGE;
         let input = std::fs::File::options().append(true).open(files.input(&one)).unwrap();
         input.set_modified(long_ago).unwrap();
         assert_eq!(files.sweep_inputs(&|_| true).unwrap(), 0);
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_fails_leaves_the_old_file() {
+    fn failed_write_leaves_the_old_file() {
         let folder = tempfile::tempdir().unwrap();
         let files = Files::open(folder.path()).unwrap();
         let path = folder.path().join("videos/taken.mp4");

@@ -1,9 +1,9 @@
-//! What outlives the process: tasks in `SQLite`, media and videos in files, all below one data directory.
+//! The durable store: tasks in `SQLite`, media and videos in files, in one data directory.
 
 mod files;
 mod readers;
 mod schema;
-mod tasks;
+mod task_rows;
 mod writer;
 
 use std::{
@@ -24,19 +24,19 @@ use crate::{
     digest::Digest,
     error::ServiceError,
     id::TaskId,
-    keys::{Key, KeyId, good_keys},
+    keys::{Key, KeyId, active_keys},
     limits::KeyLimits,
-    order::Order,
-    task::{Failure, Product, Task},
+    render_spec::RenderSpec,
+    task::{Failure, RenderedFiles, Task},
 };
 
-/// How long the lock is waited for: a service that was just dropped may still be letting go of it.
-const LOCK_PATIENCE: Duration = Duration::from_secs(3);
+/// Timeout for the lock of the data directory: a service that was just dropped may not have released it yet.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What went wrong with a stored thing.
+/// A failed store operation.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum StoreError {
-    #[error("the database fails: {0}")]
+    #[error("the database failed: {0}")]
     Database(String),
     #[error("the store has stopped")]
     Stopped,
@@ -50,30 +50,30 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
-/// A task about to be accepted.
+/// A task to be accepted.
 #[derive(Debug, Clone)]
-pub(crate) struct Acceptance {
+pub(crate) struct NewTask {
     pub(crate) id: TaskId,
     pub(crate) key: KeyId,
-    /// The canonical request body.
+    /// The digest of the canonical request body.
     pub(crate) request: Digest,
-    pub(crate) order: Order,
+    pub(crate) spec: RenderSpec,
     pub(crate) created_at: i64,
     pub(crate) quota_ms: Option<u64>,
 }
 
-/// The open data directory. No other process has it open, except to manage keys.
+/// An open data directory. Other processes may open it only to manage keys.
 #[derive(Debug)]
 pub(crate) struct Store {
     writer: Writer,
     readers: Readers,
     pub(crate) files: Arc<Files>,
-    /// Held for as long as the store is open; the system lets go of it when the process dies.
+    /// Held while the store is open; the operating system releases it when the process dies.
     _lock: File,
 }
 
 impl Store {
-    /// Opens the directory, making what is missing. Blocks: it reads and writes the disk.
+    /// Opens or creates the directory. Blocking.
     pub(crate) fn open(data: &Path) -> Result<Self, ServiceError> {
         let unusable = |source| ServiceError::DataDirectory { path: data.to_owned(), source };
         fs_err::create_dir_all(data).map_err(unusable)?;
@@ -83,23 +83,23 @@ impl Store {
         Ok(Self { writer: Writer::start(connection)?, readers: Readers::new(data), files, _lock: lock })
     }
 
-    /// Takes a task in; when this returns, it is on disk.
-    pub(crate) async fn accept(&self, new: Acceptance) -> Result<Task, StoreError> {
-        self.writer.write(move |connection| tasks::accept(connection, &new)).committed().await
+    /// Stores a task; when this returns, it is durable.
+    pub(crate) async fn accept(&self, new: NewTask) -> Result<Task, StoreError> {
+        self.writer.write(move |connection| task_rows::accept(connection, &new)).committed().await
     }
 
     pub(crate) fn started(&self, number: i64) -> Result<(), StoreError> {
-        self.writer.write(move |connection| tasks::started(connection, number)).committed_blocking()
+        self.writer.write(move |connection| task_rows::started(connection, number)).committed_blocking()
     }
 
     pub(crate) fn completed(
         &self,
         number: i64,
-        product: Product,
+        files: RenderedFiles,
         now: i64,
         expires_at: i64,
     ) -> Result<(), StoreError> {
-        let work = move |connection: &_| tasks::completed(connection, number, &product, now, expires_at);
+        let work = move |connection: &_| task_rows::completed(connection, number, &files, now, expires_at);
         self.writer.write(work).committed_blocking()
     }
 
@@ -110,56 +110,56 @@ impl Store {
         failure: Failure,
         expires_at: i64,
     ) -> Result<(), StoreError> {
-        let work = move |connection: &_| tasks::failed(connection, &task, progress, &failure, expires_at);
+        let work = move |connection: &_| task_rows::failed(connection, &task, progress, &failure, expires_at);
         self.writer.write(work).committed_blocking()
     }
 
     pub(crate) fn task(&self, id: &str) -> Result<Option<Task>, StoreError> {
-        self.readers.read(|connection| tasks::by_id(connection, id))
+        self.readers.read(|connection| task_rows::by_id(connection, id))
     }
 
     pub(crate) fn task_of_file(&self, token: &str) -> Result<Option<Task>, StoreError> {
-        self.readers.read(|connection| tasks::by_token(connection, token))
+        self.readers.read(|connection| task_rows::by_token(connection, token))
     }
 
     pub(crate) fn unfinished(&self) -> Result<Vec<Task>, StoreError> {
-        self.readers.read(tasks::unfinished)
+        self.readers.read(task_rows::unfinished)
     }
 
     pub(crate) fn by_request(&self, request: &Digest) -> Result<Vec<TaskId>, StoreError> {
-        self.readers.read(|connection| tasks::by_request(connection, request))
+        self.readers.read(|connection| task_rows::by_request(connection, request))
     }
 
-    pub(crate) fn good_keys(&self, default: &KeyLimits) -> Result<Vec<(Digest, Arc<Key>)>, StoreError> {
-        self.readers.read(|connection| Ok(good_keys(connection, default)?))
+    pub(crate) fn active_keys(&self, default: &KeyLimits) -> Result<Vec<(Digest, Arc<Key>)>, StoreError> {
+        self.readers.read(|connection| Ok(active_keys(connection, default)?))
     }
 
-    /// Removes what has had its time: files of expired tasks, then the tasks, and inputs that nothing needs.
-    /// Blocks; a failure is logged and the rest is tried again at the next sweep.
+    /// Deletes files of expired tasks, purges old task records, and deletes inputs without an unfinished task. Blocking.
+    /// Failures to delete are logged and retried at the next sweep.
     pub(crate) fn sweep(&self, now: i64, record: Duration) -> Result<(), StoreError> {
-        let expired = self.readers.read(|connection| tasks::expired(connection, now))?;
-        let mut gone = Vec::new();
+        let expired = self.readers.read(|connection| task_rows::expired(connection, now))?;
+        let mut deleted = Vec::new();
         for task in &expired {
             match self.files.remove(&task.id) {
-                Ok(()) => gone.push(task.number),
-                Err(error) => tracing::warn!(task = %task.id, %error, "an expired file cannot be removed"),
+                Ok(()) => deleted.push(task.number),
+                Err(error) => tracing::warn!(task = %task.id, %error, "an expired file cannot be deleted"),
             }
         }
         let limit = now.saturating_sub(i64::try_from(record.as_millis()).unwrap_or(i64::MAX));
         let work = move |connection: &_| {
-            tasks::files_gone(connection, &gone)?;
-            tasks::forget(connection, limit)
+            task_rows::files_gone(connection, &deleted)?;
+            task_rows::purge(connection, limit)
         };
         self.writer.write(work).committed_blocking()?;
         let needed: HashSet<Digest> = self
             .unfinished()?
             .iter()
-            .flat_map(|task| task.order.inputs.iter().map(|input| input.digest))
+            .flat_map(|task| task.spec.inputs.iter().map(|input| input.digest))
             .collect();
         match self.files.sweep_inputs(&|digest| needed.contains(digest)) {
             Ok(0) => {}
-            Ok(removed) => tracing::debug!(removed, "inputs of ended tasks removed"),
-            Err(error) => tracing::warn!(%error, "inputs of ended tasks cannot be removed"),
+            Ok(deleted) => tracing::debug!(deleted, "inputs of ended tasks deleted"),
+            Err(error) => tracing::warn!(%error, "inputs of ended tasks cannot be deleted"),
         }
         Ok(())
     }
@@ -174,7 +174,7 @@ fn lock(data: &Path) -> Result<File, ServiceError> {
         match file.try_lock() {
             Ok(()) => return Ok(file),
             Err(TryLockError::Error(source)) => return Err(unusable(source)),
-            Err(TryLockError::WouldBlock) if begin.elapsed() > LOCK_PATIENCE => {
+            Err(TryLockError::WouldBlock) if begin.elapsed() > LOCK_TIMEOUT => {
                 return Err(ServiceError::InUse { path: data.to_owned() });
             }
             Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(20)),
@@ -186,16 +186,16 @@ fn lock(data: &Path) -> Result<File, ServiceError> {
 mod tests {
     use super::*;
     use crate::{
-        order::{Input, Part},
+        render_spec::{MediaInput, MediaRole},
         size::Size,
         task::{Status, StoredFile},
     };
 
     const DAY: Duration = Duration::from_hours(24);
 
-    fn order(input: Option<Digest>) -> Order {
-        let input = input.map(|digest| Input { part: Part::FirstFrame, digest, picture: None });
-        Order {
+    fn spec(input: Option<Digest>) -> RenderSpec {
+        let input = input.map(|digest| MediaInput { role: MediaRole::FirstFrame, digest, picture: None });
+        RenderSpec {
             model: "m".to_owned(),
             prompt: "p".to_owned(),
             seconds: 5.0,
@@ -217,49 +217,49 @@ mod tests {
         input: Option<Digest>,
         quota_ms: Option<u64>,
     ) -> Result<Task, StoreError> {
-        let new = Acceptance {
+        let new = NewTask {
             id: TaskId::from_text(name),
             key: KeyId::from_text("key"),
             request: Digest::of(name.as_bytes()),
-            order: order(input),
+            spec: spec(input),
             created_at: 10,
             quota_ms,
         };
-        let receipt = store.writer.write(move |connection| tasks::accept(connection, &new));
+        let receipt = store.writer.write(move |connection| task_rows::accept(connection, &new));
         receipt.committed_blocking()
     }
 
-    fn product(store: &Store, task: &Task) -> Product {
+    fn rendered(store: &Store, task: &Task) -> RenderedFiles {
         store.files.write(&store.files.video(&task.id), b"video").unwrap();
         let video = StoredFile { token: task.id.to_string(), bytes: 5, digest: Digest::of(b"video") };
-        Product { video, last_frame: None }
+        RenderedFiles { video, last_frame: None }
     }
 
     #[test]
-    fn what_was_written_is_read_and_ends_once() {
+    fn task_round_trips_and_ends_once() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
         let task = accept(&store, "one", None, None).unwrap();
         assert_eq!(store.task("one").unwrap().as_ref(), Some(&task));
         store.started(task.number).unwrap();
-        let product = product(&store, &task);
-        store.completed(task.number, product.clone(), 20, 30).unwrap();
+        let files = rendered(&store, &task);
+        store.completed(task.number, files.clone(), 20, 30).unwrap();
         let ended = store.task_of_file("one").unwrap().unwrap();
         assert_eq!((ended.status, ended.progress, ended.starts), (Status::Completed, 100, 1));
-        assert_eq!(ended.video, Some(product.video.clone()));
-        assert!(store.completed(task.number, product, 21, 31).is_err());
+        assert_eq!(ended.video, Some(files.video.clone()));
+        assert!(store.completed(task.number, files, 21, 31).is_err());
         assert!(store.failed(ended, 5, Failure::new("x", "y"), 31).is_err());
         assert!(store.unfinished().unwrap().is_empty());
     }
 
     #[test]
-    fn a_quota_holds_and_a_failure_gives_back() {
+    fn quota_is_enforced_and_refunded_on_failure() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
         let first = accept(&store, "one", None, Some(10_000)).unwrap();
         accept(&store, "two", None, Some(10_000)).unwrap();
-        let refused = accept(&store, "three", None, Some(10_000)).unwrap_err();
-        assert!(matches!(refused, StoreError::Quota { used_ms: 10_000, quota_ms: 10_000 }));
+        let error = accept(&store, "three", None, Some(10_000)).unwrap_err();
+        assert!(matches!(error, StoreError::Quota { used_ms: 10_000, quota_ms: 10_000 }));
         assert_eq!(store.task("three").unwrap(), None);
         store.failed(first, 40, Failure::new("code", "message"), 99).unwrap();
         assert_eq!(store.task("one").unwrap().unwrap().progress, 40);
@@ -267,10 +267,10 @@ mod tests {
     }
 
     #[test]
-    fn the_sweep_takes_files_first_and_rows_later() {
+    fn sweep_deletes_files_first_and_records_later() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
-        let input = store.files.keep_input(b"picture").unwrap();
+        let input = store.files.store_input(b"picture").unwrap();
         let old = std::time::SystemTime::now() - 2 * DAY;
         let file = File::options().append(true).open(store.files.input(&input)).unwrap();
         file.set_modified(old).unwrap();
@@ -279,8 +279,8 @@ mod tests {
         store.sweep(0, DAY).unwrap();
         assert!(store.files.input(&input).exists());
         store.started(task.number).unwrap();
-        let product = product(&store, &task);
-        store.completed(task.number, product, 20, 1_000).unwrap();
+        let files = rendered(&store, &task);
+        store.completed(task.number, files, 20, 1_000).unwrap();
         store.sweep(999, DAY).unwrap();
         assert!(store.files.video(&task.id).exists());
         assert!(!store.files.input(&input).exists());
@@ -293,15 +293,38 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_format_is_left_alone() {
+    fn open_migrates_format_1_and_keeps_its_tasks() {
         let folder = tempfile::tempdir().unwrap();
-        open_database(folder.path()).unwrap().pragma_update(None, "user_version", 99).unwrap();
-        let error = Store::open(folder.path()).unwrap_err();
-        assert!(matches!(error, ServiceError::Newer { found: 99, .. }), "{error}");
+        let connection = rusqlite::Connection::open(folder.path().join("service.db")).unwrap();
+        connection.execute_batch(schema::STEPS[0]).unwrap();
+        connection.pragma_update(None, "user_version", 1).unwrap();
+        let expected = spec(Some(Digest::of(b"picture")));
+        let stored = serde_json::to_string(&expected).unwrap().replace(r#""role":"#, r#""part":"#);
+        assert!(stored.contains(r#""part":"first_frame""#), "{stored}");
+        connection
+            .execute(
+                "INSERT INTO task (id, key, request, order_json, status, created_at)
+                 VALUES ('one', 'key', x'00', ?1, 'in_progress', 10)",
+                [stored],
+            )
+            .unwrap();
+        drop(connection);
+        let store = Store::open(folder.path()).unwrap();
+        let unfinished = store.unfinished().unwrap();
+        assert_eq!(unfinished.len(), 1);
+        assert_eq!((unfinished[0].id.as_str(), &unfinished[0].spec), ("one", &expected));
     }
 
     #[test]
-    fn a_file_in_place_of_the_directory_is_said() {
+    fn open_newer_format_fails_without_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        open_database(folder.path()).unwrap().pragma_update(None, "user_version", 99).unwrap();
+        let error = Store::open(folder.path()).unwrap_err();
+        assert!(matches!(error, ServiceError::NewerFormat { found: 99, .. }), "{error}");
+    }
+
+    #[test]
+    fn open_fails_if_path_is_a_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("taken");
         fs_err::write(&path, b"").unwrap();

@@ -1,4 +1,4 @@
-//! Connections that read, beside the one that writes: polls never wait for a commit.
+//! A pool of read-only connections, so that reads never wait for a commit.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,10 +9,10 @@ use rusqlite::Connection;
 
 use super::{StoreError, schema::open_reader};
 
-/// Idle connections kept for the next reader.
-const KEPT: usize = 8;
+/// Idle connections kept open.
+const MAX_IDLE: usize = 8;
 
-/// A handful of read-only connections; more are opened when all are in use.
+/// The pool; it opens further connections when all are in use.
 #[derive(Debug)]
 pub(super) struct Readers {
     data: PathBuf,
@@ -35,8 +35,8 @@ impl Readers {
         };
         let result = work(&connection);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        // After an error the connection may be the cause: it is not used again.
-        if result.is_ok() && idle.len() < KEPT {
+        // After an error the connection is discarded: it may be the cause.
+        if result.is_ok() && idle.len() < MAX_IDLE {
             idle.push(connection);
         }
         result

@@ -1,4 +1,4 @@
-//! The database: its tables, its format number, and how a connection to it is opened.
+//! The database schema with its format version, and opening of connections.
 
 use std::{path::Path, time::Duration};
 
@@ -6,13 +6,14 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::error::ServiceError;
 
-/// The format that this version reads and writes. A change of tables adds a step to [`STEPS`].
+/// The current format. Changes of the schema append to [`STEPS`].
 const FORMAT: i64 = STEPS.len() as i64;
 
-/// From each format to the next.
-const STEPS: [&str; 1] = ["
+/// Migrations from each format to the next.
+pub(super) const STEPS: [&str; 2] = [
+    "
 CREATE TABLE task (
-    number INTEGER PRIMARY KEY,              -- order of acceptance
+    number INTEGER PRIMARY KEY,              -- spec of acceptance
     id TEXT NOT NULL UNIQUE,
     key TEXT NOT NULL,
     request BLOB NOT NULL,                   -- SHA-256 of the canonical request body
@@ -52,12 +53,14 @@ CREATE TABLE key_usage (
     tasks INTEGER NOT NULL,
     video_ms INTEGER NOT NULL                -- counts against the quota
 ) STRICT;
-"];
+",
+    "ALTER TABLE task RENAME COLUMN order_json TO spec_json;",
+];
 
-/// The name of the database in the data directory.
+/// The file name of the database.
 const FILE: &str = "service.db";
 
-/// Opens the database for writing and brings it to the present format. The directory is made if need be.
+/// Opens the database for writing and migrates it to the current format. Creates the directory if missing.
 pub(crate) fn open_database(data: &Path) -> Result<Connection, ServiceError> {
     fs_err::create_dir_all(data)
         .map_err(|source| ServiceError::DataDirectory { path: data.to_owned(), source })?;
@@ -68,7 +71,7 @@ pub(crate) fn open_database(data: &Path) -> Result<Connection, ServiceError> {
     let found: i64 =
         transaction.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(database)?;
     if found > FORMAT {
-        return Err(ServiceError::Newer { path: data.to_owned(), found, known: FORMAT });
+        return Err(ServiceError::NewerFormat { path: data.to_owned(), found, supported: FORMAT });
     }
     let done = usize::try_from(found).map_err(|_| ServiceError::Store("a negative format".to_owned()))?;
     if done < STEPS.len() {
@@ -81,42 +84,42 @@ pub(crate) fn open_database(data: &Path) -> Result<Connection, ServiceError> {
     Ok(connection)
 }
 
-/// Opens the database for reading only.
+/// Opens the database read-only.
 pub(super) fn open_reader(data: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(data.join(FILE), flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     Ok(connection)
 }
 
-/// How long a connection waits for one of another process.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a connection waits for a lock of another process.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(PATIENCE)?;
-    // FULL: what a commit has acknowledged survives a power cut, not only a killed process.
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    // FULL: an acknowledged commit survives a power failure, not only a killed process.
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")
 }
 
-/// What `SQLite` says, as the service's error.
+/// Converts a database error.
 #[expect(clippy::needless_pass_by_value, reason = "handed to map_err")]
 pub(crate) fn database(error: rusqlite::Error) -> ServiceError {
     ServiceError::Store(error.to_string())
 }
 
-/// A value that cannot be stored or read back.
+/// Converts an error of a stored JSON value.
 #[expect(clippy::needless_pass_by_value, reason = "handed to map_err")]
 pub(crate) fn corrupt(error: serde_json::Error) -> ServiceError {
     ServiceError::Store(error.to_string())
 }
 
-/// A number for `SQLite`, which knows signed ones only.
+/// A number as `SQLite` stores it: signed, saturating.
 pub(crate) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A number that was stored with [`signed`].
+/// The inverse of [`signed`].
 pub(crate) fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }

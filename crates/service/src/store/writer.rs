@@ -1,5 +1,5 @@
-//! The one thread that writes. Whatever waits is committed together, so that many submissions share one sync to
-//! the disk; each is answered only after the commit that holds it.
+//! The write thread. It commits waiting writes as a group, so that many submissions share one sync to disk; each write
+//! is acknowledged after its commit.
 
 use std::{
     sync::mpsc::{self, Receiver, Sender},
@@ -12,19 +12,19 @@ use tokio::sync::oneshot;
 use super::StoreError;
 use crate::error::ServiceError;
 
-/// As many writes as share one commit at most.
-const GROUP: usize = 256;
+/// Maximum number of writes per commit.
+const MAX_GROUP: usize = 256;
 
-/// Hands writes to the thread. The thread ends when the last of its writers is dropped.
+/// Sends writes to the thread, which ends when the writer is dropped.
 #[derive(Debug)]
 pub(super) struct Writer(Sender<Box<dyn Operation>>);
 
-/// A write on its way through the thread.
+/// A queued write.
 trait Operation: Send {
-    /// Does the work inside the open transaction; `false` when it failed and must be undone.
+    /// Runs inside the open transaction; `false` if it failed and must be rolled back.
     fn apply(&mut self, connection: &Connection) -> bool;
-    /// Tells whoever waits how it ended.
-    fn settle(self: Box<Self>, committed: Result<(), StoreError>);
+    /// Sends the result to the waiting caller.
+    fn finish(self: Box<Self>, committed: Result<(), StoreError>);
 }
 
 struct Pending<T, W> {
@@ -41,23 +41,23 @@ where
     fn apply(&mut self, connection: &Connection) -> bool {
         let Some(work) = self.work.take() else { return false };
         let result = work(connection);
-        let good = result.is_ok();
+        let succeeded = result.is_ok();
         self.result = Some(result);
-        good
+        succeeded
     }
 
-    fn settle(self: Box<Self>, committed: Result<(), StoreError>) {
-        let answer = match (self.result, committed) {
+    fn finish(self: Box<Self>, committed: Result<(), StoreError>) {
+        let result = match (self.result, committed) {
             (Some(Ok(value)), Ok(())) => Ok(value),
             (Some(Err(error)), _) | (_, Err(error)) => Err(error),
             (None, Ok(())) => Err(StoreError::Stopped),
         };
-        // Nobody waits any more when the caller has been shut down; the write stands all the same.
-        drop(self.reply.send(answer));
+        // The receiver is gone if its caller was dropped; the write is committed anyway.
+        drop(self.reply.send(result));
     }
 }
 
-/// The answer to a write, when it is there.
+/// The pending result of a write.
 pub(super) struct Receipt<T>(oneshot::Receiver<Result<T, StoreError>>);
 
 impl<T> Receipt<T> {
@@ -65,7 +65,7 @@ impl<T> Receipt<T> {
         self.0.await.unwrap_or(Err(StoreError::Stopped))
     }
 
-    /// For threads of their own; never from asynchronous code.
+    /// Blocking; not for async code.
     pub(super) fn committed_blocking(self) -> Result<T, StoreError> {
         self.0.blocking_recv().unwrap_or(Err(StoreError::Stopped))
     }
@@ -86,27 +86,27 @@ impl Writer {
         T: Send + 'static,
         W: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
-        let (reply, answer) = oneshot::channel();
-        // When the thread is gone, the operation is dropped and with it `reply`: the receipt says so.
+        let (reply, receiver) = oneshot::channel();
+        // If the thread has ended, `reply` is dropped with the operation, and the receipt returns `Stopped`.
         drop(self.0.send(Box::new(Pending { work: Some(work), result: None, reply })));
-        Receipt(answer)
+        Receipt(receiver)
     }
 }
 
 fn run(connection: &Connection, operations: &Receiver<Box<dyn Operation>>) {
     while let Ok(first) = operations.recv() {
         let mut group = vec![first];
-        group.extend(operations.try_iter().take(GROUP - 1));
+        group.extend(operations.try_iter().take(MAX_GROUP - 1));
         let committed = commit(connection, &mut group).map_err(|error| {
             if !connection.is_autocommit()
                 && let Err(error) = connection.execute_batch("ROLLBACK")
             {
-                tracing::error!(%error, "the task store could not undo a failed commit");
+                tracing::error!(%error, "the task store could not roll back a failed commit");
             }
             StoreError::from(error)
         });
         for operation in group {
-            operation.settle(committed.clone());
+            operation.finish(committed.clone());
         }
     }
 }
@@ -114,7 +114,7 @@ fn run(connection: &Connection, operations: &Receiver<Box<dyn Operation>>) {
 fn commit(connection: &Connection, group: &mut [Box<dyn Operation>]) -> rusqlite::Result<()> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     for operation in group {
-        // A failed write must not take its neighbours with it.
+        // A failed write must not roll back the others of its group.
         connection.execute_batch("SAVEPOINT one")?;
         if !operation.apply(connection) {
             connection.execute_batch("ROLLBACK TO one")?;
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_in_a_write_is_an_answer_not_a_hang() {
+    fn panic_in_write_returns_error() {
         let folder = tempfile::tempdir().unwrap();
         let writer = writer(folder.path());
         let lost =

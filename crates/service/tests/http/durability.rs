@@ -11,7 +11,7 @@ use crate::support::{
 };
 
 /// Opens the same directory again, as the next process would.
-async fn again(stage: Stage, renderer: Arc<TestRenderer>) -> Stage {
+async fn restart(stage: Stage, renderer: Arc<TestRenderer>) -> Stage {
     let Stage { service, clock, folder, .. } = stage;
     drop(service);
     let service = start(config(&folder), renderer, Arc::clone(&clock)).await.unwrap();
@@ -19,7 +19,7 @@ async fn again(stage: Stage, renderer: Arc<TestRenderer>) -> Stage {
 }
 
 #[tokio::test]
-async fn unfinished_tasks_go_on_after_the_service_was_dropped() {
+async fn unfinished_tasks_resume_after_restart() {
     let renderer = TestRenderer::held_at(40);
     let stage = Stage::with(renderer.clone(), |config| config.workers = 1).await;
     let mut begun = request("begun");
@@ -29,7 +29,7 @@ async fn unfinished_tasks_go_on_after_the_service_was_dropped() {
     stage.until(&begun["id"], |task| task["progress"] == 40).await;
 
     let renderer = TestRenderer::held_at(0);
-    let stage = again(stage, renderer.clone()).await;
+    let stage = restart(stage, renderer.clone()).await;
     // It was in progress and does not go back.
     assert_eq!(stage.task(&begun["id"]).await["status"], "in_progress");
     renderer.let_frames(u32::MAX);
@@ -45,36 +45,36 @@ async fn unfinished_tasks_go_on_after_the_service_was_dropped() {
 }
 
 #[tokio::test]
-async fn a_task_rendered_again_has_the_same_seed() {
+async fn resumed_task_keeps_its_seed() {
     let renderer = TestRenderer::held_at(40);
     let stage = Stage::open(renderer.clone()).await;
     let task = stage.create(&request("dice")).await;
     stage.until(&task["id"], |task| task["progress"] == 40).await;
     let seed = renderer.last_job().seed;
     let renderer = TestRenderer::free();
-    let stage = again(stage, renderer.clone()).await;
+    let stage = restart(stage, renderer.clone()).await;
     stage.ended(&task["id"]).await;
     assert_eq!(renderer.last_job().seed, seed);
     stage.service.shutdown().await;
 }
 
 #[tokio::test]
-async fn finished_tasks_and_files_are_still_there() {
+async fn completed_tasks_and_files_survive_restart() {
     let stage = Stage::open(TestRenderer::free()).await;
-    let task = stage.make(&request("kept")).await;
+    let task = stage.make(&request("restored")).await;
     let renderer = TestRenderer::free();
-    let stage = again(stage, renderer.clone()).await;
-    let kept = stage.task(&task["id"]).await;
-    assert_eq!(kept["completed_at"], task["completed_at"]);
+    let stage = restart(stage, renderer.clone()).await;
+    let restored = stage.task(&task["id"]).await;
+    assert_eq!(restored["completed_at"], task["completed_at"]);
     let path = format!("/v1/videos/{}/content", task["id"].as_str().unwrap());
     let bytes = stage.ask(Method::GET, &path).send().await.unwrap().bytes().await.unwrap();
-    assert!(bytes.starts_with(b"kept "));
+    assert!(bytes.starts_with(b"restored "));
     assert!(renderer.prompts().is_empty());
     stage.service.shutdown().await;
 }
 
 #[tokio::test]
-async fn a_graceful_end_breaks_off_and_goes_on_later() {
+async fn shutdown_cancels_rendering_and_restart_resumes_it() {
     let renderer = TestRenderer::held_at(40);
     let stage = Stage::open(renderer.clone()).await;
     let task = stage.create(&request("long")).await;
@@ -88,7 +88,7 @@ async fn a_graceful_end_breaks_off_and_goes_on_later() {
 }
 
 #[tokio::test]
-async fn a_directory_has_one_service() {
+async fn second_service_on_same_directory_fails() {
     let stage = Stage::open(TestRenderer::free()).await;
     let second = start(config(&stage.folder), TestRenderer::free(), clock()).await;
     assert!(matches!(second.err(), Some(ServiceError::InUse { .. })));
@@ -96,7 +96,7 @@ async fn a_directory_has_one_service() {
 }
 
 #[tokio::test]
-async fn a_task_is_found_by_its_request() {
+async fn find_by_request_ignores_key_order_and_survives_restart() {
     let stage = Stage::open(TestRenderer::free()).await;
     let one = stage.create(&request("twice")).await;
     let two = stage.create(&request("twice")).await;
@@ -107,14 +107,14 @@ async fn a_task_is_found_by_its_request() {
     .unwrap();
     let ids = [one, two].map(|task| TaskId::from_text(task["id"].as_str().unwrap()));
     assert_eq!(stage.service.find_by_request(&digest(&shuffled)).unwrap(), ids);
-    let stage = again(stage, TestRenderer::free()).await;
+    let stage = restart(stage, TestRenderer::free()).await;
     assert_eq!(stage.service.find_by_request(&digest(&shuffled)).unwrap(), ids);
     assert_eq!(stage.service.find_by_request(&digest(&json!({}))).unwrap(), []);
     stage.service.shutdown().await;
 }
 
 #[tokio::test]
-async fn many_submissions_at_once_are_all_kept_and_rendered_once() {
+async fn concurrent_submissions_survive_restart_and_render_once() {
     let renderer = TestRenderer::held_at(0);
     let stage = Stage::open(renderer.clone()).await;
     let submissions = (0..200).map(|number| {
@@ -129,7 +129,7 @@ async fn many_submissions_at_once_are_all_kept_and_rendered_once() {
         tasks.push(submission.await.unwrap());
     }
     let renderer = TestRenderer::free();
-    let stage = again(stage, renderer.clone()).await;
+    let stage = restart(stage, renderer.clone()).await;
     for task in &tasks {
         assert_eq!(stage.ended(&task["id"]).await["status"], "completed");
     }

@@ -1,10 +1,10 @@
-//! Fault profiles: each misbehaviour, seen from the outside.
+//! Fault profiles: each misbehaviour, statuses from the outside.
 
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
-use service::{AnswerBody, Fault, FaultProfile, FaultRule, Moderated, Operation};
+use service::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, Moderated, Operation};
 
-use crate::support::{START, Stage, TestRenderer, digest, refusal, request};
+use crate::support::{START, Stage, TestRenderer, digest, error_summary, request};
 
 async fn stage(fault: Fault, times: Option<u32>) -> Stage {
     let rule = FaultRule { fault, prompt: None, model: None, chance: 1.0, times };
@@ -20,9 +20,13 @@ async fn content(stage: &Stage, task: &Value) -> reqwest::Response {
 }
 
 #[tokio::test]
-async fn gateways_answer_in_place_of_the_service() {
-    let fault =
-        Fault::Answer { on: Operation::Create, status: 502, body: AnswerBody::Html, retry_after: None };
+async fn error_response_fault_on_create_accepts_nothing() {
+    let fault = Fault::ErrorResponse {
+        on: Operation::Create,
+        status: 502,
+        body: ErrorBodyFormat::Html,
+        retry_after: None,
+    };
     let stage = stage(fault, Some(1)).await;
     let page = stage.post(&request("p")).await;
     assert_eq!(page.status(), StatusCode::BAD_GATEWAY);
@@ -34,25 +38,25 @@ async fn gateways_answer_in_place_of_the_service() {
 }
 
 #[tokio::test]
-async fn too_many_requests_with_and_without_a_hint() {
+async fn error_response_fault_sends_retry_after_if_set() {
     for retry_after in [Some(3), None] {
-        let body = AnswerBody::Json;
-        let fault = Fault::Answer { on: Operation::Poll, status: 429, body, retry_after };
+        let body = ErrorBodyFormat::Json;
+        let fault = Fault::ErrorResponse { on: Operation::Poll, status: 429, body, retry_after };
         let stage = stage(fault, Some(1)).await;
         let task = stage.create(&request("p")).await;
         let path = format!("/v1/videos/{}", task["id"].as_str().unwrap());
         let poll = stage.ask(Method::GET, &path).send().await.unwrap();
         let hint = poll.headers().get(header::RETRY_AFTER).map(|value| value.to_str().unwrap().to_owned());
         assert_eq!(hint, retry_after.map(|seconds| seconds.to_string()));
-        assert_eq!(refusal(poll).await, "429 injected_fault -");
+        assert_eq!(error_summary(poll).await, "429 injected_fault -");
         stage.ended(&task["id"]).await;
         stage.service.shutdown().await;
     }
 }
 
 #[tokio::test]
-async fn an_answer_is_lost_after_the_task_was_accepted() {
-    let stage = stage(Fault::LoseAnswer {}, Some(1)).await;
+async fn lose_response_fault_cuts_connection_after_acceptance() {
+    let stage = stage(Fault::LoseResponse {}, Some(1)).await;
     let post = stage.ask(Method::POST, "/v1/videos").json(&request("p"));
     let error = post.send().await.expect_err("no answer");
     assert!(!error.is_connect() && !error.is_timeout(), "{error:?}");
@@ -63,8 +67,8 @@ async fn an_answer_is_lost_after_the_task_was_accepted() {
 }
 
 #[tokio::test]
-async fn an_answer_never_comes() {
-    let stage = stage(Fault::NeverAnswer {}, None).await;
+async fn never_respond_fault_accepts_and_hangs() {
+    let stage = stage(Fault::NeverRespond {}, None).await;
     let post = stage.ask(Method::POST, "/v1/videos").json(&request("p"));
     let error = post.timeout(std::time::Duration::from_millis(700)).send().await.expect_err("no answer");
     assert!(error.is_timeout(), "{error:?}");
@@ -72,20 +76,20 @@ async fn an_answer_never_comes() {
 }
 
 #[tokio::test]
-async fn a_new_task_is_not_found_at_first() {
+async fn not_found_after_create_fault_ends_after_times() {
     let stage = stage(Fault::NotFoundAfterCreate {}, Some(2)).await;
     let task = stage.create(&request("p")).await;
     let path = format!("/v1/videos/{}", task["id"].as_str().unwrap());
-    let mut seen = Vec::new();
+    let mut statuses = Vec::new();
     for _ in 0..3 {
-        seen.push(stage.ask(Method::GET, &path).send().await.unwrap().status().as_u16());
+        statuses.push(stage.ask(Method::GET, &path).send().await.unwrap().status().as_u16());
     }
-    assert_eq!(seen, [404, 404, 200]);
+    assert_eq!(statuses, [404, 404, 200]);
     stage.service.shutdown().await;
 }
 
 #[tokio::test]
-async fn tasks_that_say_odd_things() {
+async fn task_object_faults_mutate_polls() {
     let seconds = stage(Fault::TimestampsInSeconds {}, None).await;
     let task = seconds.make(&request("p")).await;
     assert_eq!(
@@ -121,7 +125,7 @@ async fn tasks_that_say_odd_things() {
 }
 
 #[tokio::test]
-async fn urls_that_lead_nowhere() {
+async fn dead_and_expired_url_faults_leave_content_available() {
     for (fault, status) in [(Fault::DeadUrl {}, 404), (Fault::ExpiredUrl {}, 410)] {
         let stage = stage(fault, None).await;
         let task = stage.make(&request("p")).await;
@@ -134,7 +138,7 @@ async fn urls_that_lead_nowhere() {
 }
 
 #[tokio::test]
-async fn a_file_breaks_off_once() {
+async fn cut_body_fault_breaks_download_once() {
     let stage = stage(Fault::CutBody { after: 1_000 }, Some(1)).await;
     let task = stage.make(&request("p")).await;
     let broken = content(&stage, &task).await;
@@ -145,7 +149,7 @@ async fn a_file_breaks_off_once() {
 }
 
 #[tokio::test]
-async fn a_file_trickles() {
+async fn slow_body_fault_limits_rate() {
     let stage = stage(Fault::SlowBody { bytes_per_second: 100_000 }, None).await;
     let task = stage.make(&request("p")).await;
     let begin = std::time::Instant::now();
@@ -156,9 +160,9 @@ async fn a_file_trickles() {
 }
 
 #[tokio::test]
-async fn moderation_takes_offence() {
+async fn moderation_faults_reject_prompt_or_fail_task() {
     let prompt = stage(Fault::Moderation { of: Moderated::Prompt }, None).await;
-    assert_eq!(refusal(prompt.post(&request("p")).await).await, "400 input_moderated prompt");
+    assert_eq!(error_summary(prompt.post(&request("p")).await).await, "400 input_moderated prompt");
     prompt.service.shutdown().await;
     for (of, code) in [(Moderated::Input, "input_moderated"), (Moderated::Output, "output_moderated")] {
         let stage = stage(Fault::Moderation { of }, None).await;

@@ -5,9 +5,9 @@ use std::time::Duration;
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
-use crate::support::{Stage, TestRenderer, refusal, request};
+use crate::support::{Stage, TestRenderer, error_summary, request};
 
-async fn made(stage: &Stage) -> (Value, String) {
+async fn rendered(stage: &Stage) -> (Value, String) {
     let mut wanted = request("the sea");
     wanted["return_last_frame"] = json!(true);
     let task = stage.make(&wanted).await;
@@ -16,9 +16,9 @@ async fn made(stage: &Stage) -> (Value, String) {
 }
 
 #[tokio::test]
-async fn the_video_is_there_in_two_places() {
+async fn video_is_served_by_content_and_by_url() {
     let stage = Stage::open(TestRenderer::free()).await;
-    let (task, content) = made(&stage).await;
+    let (task, content) = rendered(&stage).await;
     let by_key = stage.ask(Method::GET, &content).send().await.unwrap();
     assert_eq!(by_key.status(), StatusCode::OK);
     let headers = by_key.headers().clone();
@@ -41,14 +41,14 @@ async fn the_video_is_there_in_two_places() {
     // A token opens its own file only.
     let video = task["metadata"]["url"].as_str().unwrap();
     let crossed = stage.http.get(video.replace(".mp4", ".png")).send().await.unwrap();
-    assert_eq!(refusal(crossed).await, "404 file_not_found -");
+    assert_eq!(error_summary(crossed).await, "404 file_not_found -");
     stage.service.shutdown().await;
 }
 
 #[tokio::test]
-async fn head_tells_without_sending() {
+async fn head_has_length_without_body() {
     let stage = Stage::open(TestRenderer::free()).await;
-    let (_, content) = made(&stage).await;
+    let (_, content) = rendered(&stage).await;
     let head = stage.ask(Method::HEAD, &content).send().await.unwrap();
     assert_eq!(head.status(), StatusCode::OK);
     let length: usize = head.headers()[header::CONTENT_LENGTH].to_str().unwrap().parse().unwrap();
@@ -60,9 +60,9 @@ async fn head_tells_without_sending() {
 }
 
 #[tokio::test]
-async fn a_download_goes_on_where_it_broke_off() {
+async fn range_request_resumes_download() {
     let stage = Stage::open(TestRenderer::free()).await;
-    let (_, content) = made(&stage).await;
+    let (_, content) = rendered(&stage).await;
     let whole = stage.ask(Method::GET, &content).send().await.unwrap();
     let etag = whole.headers()[header::ETAG].clone();
     let whole = whole.bytes().await.unwrap();
@@ -85,7 +85,7 @@ async fn a_download_goes_on_where_it_broke_off() {
     let beyond =
         stage.ask(Method::GET, &content).header(header::RANGE, "bytes=9999999-").send().await.unwrap();
     assert_eq!(beyond.headers()[header::CONTENT_RANGE], format!("bytes */{}", whole.len()));
-    assert_eq!(refusal(beyond).await, "416 invalid_range -");
+    assert_eq!(error_summary(beyond).await, "416 invalid_range -");
     let same = stage.ask(Method::GET, &content).header(header::IF_NONE_MATCH, etag).send().await.unwrap();
     assert_eq!(same.status(), StatusCode::NOT_MODIFIED);
     assert!(same.bytes().await.unwrap().is_empty());
@@ -93,24 +93,24 @@ async fn a_download_goes_on_where_it_broke_off() {
 }
 
 #[tokio::test]
-async fn before_the_end_there_is_no_content() {
+async fn content_of_unfinished_task_is_rejected() {
     let stage = Stage::open(TestRenderer::held_at(5)).await;
     let id = stage.create(&request("not yet")).await["id"].clone();
     let path = format!("/v1/videos/{}/content", id.as_str().unwrap());
     let early = stage.ask(Method::GET, &path).send().await.unwrap();
-    assert_eq!(refusal(early).await, "400 task_not_completed task_id");
+    assert_eq!(error_summary(early).await, "400 task_not_completed task_id");
     stage.service.shutdown().await;
 }
 
 #[tokio::test]
-async fn files_expire_and_then_their_task_is_forgotten() {
+async fn files_expire_then_task_is_purged() {
     let hour = Duration::from_hours(1);
     let stage = Stage::with(TestRenderer::free(), |config| {
         config.retention.files = hour;
         config.retention.record = 2 * hour;
     })
     .await;
-    let (task, content) = made(&stage).await;
+    let (task, content) = rendered(&stage).await;
     let (video, frame) =
         (task["metadata"]["url"].as_str().unwrap(), task["metadata"]["last_frame_url"].as_str().unwrap());
     let status = async |url: &str| stage.http.get(url).send().await.unwrap().status().as_u16();
@@ -119,16 +119,16 @@ async fn files_expire_and_then_their_task_is_forgotten() {
     stage.clock.advance(Duration::from_millis(1));
     assert_eq!([status(video).await, status(frame).await], [410, 410]);
     let gone = stage.ask(Method::GET, &content).send().await.unwrap();
-    assert_eq!(refusal(gone).await, "410 file_expired -");
+    assert_eq!(error_summary(gone).await, "410 file_expired -");
     assert_eq!(stage.task(&task["id"]).await["status"], "completed");
     // An expired frame is no input either.
     let mut next = request("and on");
     next["image"] = json!(frame);
-    assert_eq!(refusal(stage.post(&next).await).await, "400 expired_media image");
+    assert_eq!(error_summary(stage.post(&next).await).await, "400 expired_media image");
 
     stage.clock.advance(2 * hour);
     assert_eq!([status(video).await, status(frame).await], [404, 404]);
     let gone = stage.ask(Method::GET, &content).send().await.unwrap();
-    assert_eq!(refusal(gone).await, "404 task_not_found task_id");
+    assert_eq!(error_summary(gone).await, "404 task_not_found task_id");
     stage.service.shutdown().await;
 }

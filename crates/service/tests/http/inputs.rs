@@ -12,13 +12,13 @@ use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
 use renderer::Quality;
 use serde_json::{Value, json};
 
-use crate::support::{A, B, Stage, TestRenderer, data_uri, png, refusal, request};
+use crate::support::{A, B, Stage, TestRenderer, data_uri, error_summary, png, request};
 
 const RED: [u8; 3] = [200, 10, 20];
 const BLUE: [u8; 3] = [10, 20, 200];
 
 #[tokio::test]
-async fn every_switch_of_family_a_arrives() {
+async fn family_a_fields_reach_the_job() {
     let renderer = TestRenderer::free();
     let stage = Stage::open(renderer.clone()).await;
     let task = stage
@@ -44,7 +44,7 @@ async fn every_switch_of_family_a_arrives() {
 }
 
 #[tokio::test]
-async fn family_b_takes_its_resolution_from_the_model_and_its_shape_from_the_image() {
+async fn family_b_resolution_from_model_and_ratio_from_image() {
     let renderer = TestRenderer::free();
     let stage = Stage::open(renderer.clone()).await;
     let task = stage
@@ -63,7 +63,7 @@ async fn family_b_takes_its_resolution_from_the_model_and_its_shape_from_the_ima
 }
 
 #[tokio::test]
-async fn the_same_request_with_a_seed_is_the_same_video() {
+async fn same_request_and_seed_render_equal_bytes() {
     let stage = Stage::open(TestRenderer::free()).await;
     let bytes = async |body: &Value| {
         let task = stage.make(body).await;
@@ -77,7 +77,7 @@ async fn the_same_request_with_a_seed_is_the_same_video() {
 }
 
 #[tokio::test]
-async fn a_shot_begins_where_another_of_ours_ended() {
+async fn own_last_frame_url_is_accepted_as_first_frame() {
     let renderer = TestRenderer::free();
     let stage = Stage::open(renderer.clone()).await;
     let mut first = request("first");
@@ -122,13 +122,13 @@ async fn host() -> SocketAddr {
 }
 
 #[tokio::test]
-async fn urls_are_fetched_within_bounds() {
+async fn media_urls_are_fetched_within_limits() {
     let host = host().await;
     let renderer = TestRenderer::free();
     let stage = Stage::with(renderer.clone(), |config| {
         config.allow_private_media = true;
         config.limits.media.image_bytes = 200_000;
-        config.limits.media.fetch_time = Duration::from_millis(500);
+        config.limits.media.fetch_timeout = Duration::from_millis(500);
     })
     .await;
     for path in ["red.png", "moved"] {
@@ -142,7 +142,7 @@ async fn urls_are_fetched_within_bounds() {
         .await;
     let answer = async |path: &str| {
         let body = json!({"model": B, "prompt": "p", "image": format!("http://{host}/{path}")});
-        refusal(stage.post(&body).await).await
+        error_summary(stage.post(&body).await).await
     };
     assert_eq!(answer("round").await, "400 media_unreachable image");
     assert_eq!(answer("missing").await, "400 media_unreachable image");
@@ -151,12 +151,12 @@ async fn urls_are_fetched_within_bounds() {
     assert_eq!(answer("endless").await, "400 media_too_large image");
     assert_eq!(answer("never").await, "400 media_unreachable image");
     let closed = json!({"model": B, "prompt": "p", "image": "http://127.0.0.1:1/x.png"});
-    assert_eq!(refusal(stage.post(&closed).await).await, "400 media_unreachable image");
+    assert_eq!(error_summary(stage.post(&closed).await).await, "400 media_unreachable image");
     stage.service.shutdown().await;
 }
 
 #[tokio::test]
-async fn urls_into_private_networks_are_refused() {
+async fn media_urls_in_private_networks_are_rejected() {
     let host = host().await;
     let stage = Stage::open(TestRenderer::free()).await;
     for url in [
@@ -168,26 +168,26 @@ async fn urls_into_private_networks_are_refused() {
         "http://[fd00::1]/".to_owned(),
         format!("http://{host}/files/00000000000000000000000000.png"),
     ] {
-        let answer = refusal(stage.post(&json!({"model": B, "prompt": "p", "image": url})).await).await;
+        let answer = error_summary(stage.post(&json!({"model": B, "prompt": "p", "image": url})).await).await;
         assert_eq!(answer, "400 media_not_public image", "{url}");
     }
     let login = json!({"model": B, "prompt": "p", "image": "https://me:secret@example.com/a.png"});
-    assert_eq!(refusal(stage.post(&login).await).await, "400 invalid_url image");
+    assert_eq!(error_summary(stage.post(&login).await).await, "400 invalid_url image");
     stage.service.shutdown().await;
 }
 
 #[tokio::test]
-async fn assets_are_counted() {
+async fn too_many_media_items_are_rejected() {
     let stage = Stage::open(TestRenderer::free()).await;
     let picture = data_uri(&png(20, 20, RED));
     let many: Vec<&str> = (0..17).map(|_| picture.as_str()).collect();
-    let answer = refusal(stage.post(&json!({"model": B, "prompt": "p", "images": many})).await).await;
+    let answer = error_summary(stage.post(&json!({"model": B, "prompt": "p", "images": many})).await).await;
     assert_eq!(answer, "400 too_many_assets images[16]");
     stage.service.shutdown().await;
 }
 
 #[tokio::test]
-async fn bare_base64_and_equal_pictures() {
+async fn bare_base64_is_accepted_and_equal_inputs_share_a_file() {
     let renderer = TestRenderer::free();
     let stage = Stage::open(renderer.clone()).await;
     let uri = data_uri(&png(20, 20, BLUE));
@@ -205,14 +205,14 @@ async fn bare_base64_and_equal_pictures() {
 fn film() -> Vec<u8> {
     let spec = ClipSpec::new(64, 48, FrameRate::new(4, 1).unwrap());
     let mut clip = ClipWriter::new(spec).unwrap();
-    for colour in [RED, RED, BLUE, BLUE] {
-        clip.push_frame(&RgbImage::from_pixels(64, 48, colour.repeat(64 * 48)).unwrap()).unwrap();
+    for color in [RED, RED, BLUE, BLUE] {
+        clip.push_frame(&RgbImage::from_pixels(64, 48, color.repeat(64 * 48)).unwrap()).unwrap();
     }
     clip.finish().unwrap()
 }
 
 #[tokio::test]
-async fn a_reference_video_lends_its_pictures_and_its_shape() {
+async fn reference_video_gives_frames_and_ratio() {
     let renderer = TestRenderer::free();
     let stage = Stage::open(renderer.clone()).await;
     let request = |url: &str| {
@@ -222,14 +222,14 @@ async fn a_reference_video_lends_its_pictures_and_its_shape() {
     let task = stage.make(&request(&data_uri(&film()))).await;
     assert_eq!((task["status"].as_str(), task["size"].as_str()), (Some("completed"), Some("740x554")));
     let job = renderer.last_job();
-    let colours: Vec<[u8; 3]> = job.references.iter().map(|picture| picture.pixel(30, 20)).collect();
+    let colors: Vec<[u8; 3]> = job.references.iter().map(|picture| picture.pixel(30, 20)).collect();
     let near = |a: [u8; 3], b: [u8; 3]| a.iter().zip(b).all(|(a, b)| a.abs_diff(b) < 12);
-    assert!(near(colours[0], RED) && near(colours[1], BLUE), "{colours:?}");
+    assert!(near(colors[0], RED) && near(colors[1], BLUE), "{colors:?}");
     let mut half = film();
     half.truncate(half.len() / 2);
     let param = "metadata.content[0].video_url.url";
     for bytes in [half, png(64, 48, RED)] {
-        let answer = refusal(stage.post(&request(&data_uri(&bytes))).await).await;
+        let answer = error_summary(stage.post(&request(&data_uri(&bytes))).await).await;
         assert_eq!(answer, format!("400 invalid_video {param}"));
     }
     stage.service.shutdown().await;
@@ -245,7 +245,7 @@ fn wav(samples: &[i16]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn reference_sound_arrives_decoded_and_what_cannot_be_decoded_is_refused() {
+async fn reference_audio_is_decoded_or_rejected() {
     let renderer = TestRenderer::free();
     let stage = Stage::open(renderer.clone()).await;
     let body = |sounds: &[&[u8]]| {
@@ -265,8 +265,8 @@ async fn reference_sound_arrives_decoded_and_what_cannot_be_decoded_is_refused()
     assert!((sound.samples[4_800] - 0.5).abs() < 0.01 && (sound.samples[12_000] + 0.5).abs() < 0.01);
     for broken in [b"ID3\x04 no sound".as_slice(), b"RIFF\0\0\0\0WAVEfmt ", b"\0\0\0\x18ftypM4A ", &wav(&[])]
     {
-        let told = refusal(stage.post(&body(&[broken])).await).await;
-        assert!(told.starts_with("400 invalid_audio metadata.content"), "{told}");
+        let summary = error_summary(stage.post(&body(&[broken])).await).await;
+        assert!(summary.starts_with("400 invalid_audio metadata.content"), "{summary}");
     }
     stage.service.shutdown().await;
 }

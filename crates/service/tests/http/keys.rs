@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use reqwest::{Method, Response, StatusCode};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
-use service::{KeyBook, KeyLimits, Keys, NewKey, OsRandomness, Permissions, SystemClock};
+use service::{ApiKeyStore, KeyLimits, Keys, NewKey, OsRandomness, Permissions, SystemClock};
 
-use crate::support::{Stage, TestRenderer, refusal, request};
+use crate::support::{Stage, TestRenderer, error_summary, request};
 
-fn add(book: &KeyBook, name: &str, permissions: Permissions, limits: Option<KeyLimits>) -> SecretString {
+fn add(store: &ApiKeyStore, name: &str, permissions: Permissions, limits: Option<KeyLimits>) -> SecretString {
     let new = NewKey { name: name.to_owned(), permissions, limits };
-    book.add(&new, &SystemClock, &OsRandomness).unwrap()
+    store.add(&new, &SystemClock, &OsRandomness).unwrap()
 }
 
 async fn post(stage: &Stage, key: &SecretString, body: &Value) -> Response {
@@ -33,23 +33,23 @@ async fn until_status(stage: &Stage, key: &SecretString, status: StatusCode) {
 }
 
 #[tokio::test]
-async fn keys_come_and_go_while_the_service_runs() {
+async fn key_changes_apply_while_service_runs() {
     let stage = Stage::with(TestRenderer::free(), |config| config.keys = Keys::Stored).await;
     let embedded = stage.ask(Method::GET, "/v1/videos/task_0").send().await.unwrap();
-    assert_eq!(refusal(embedded).await, "401 invalid_api_key -");
-    let book = KeyBook::open(&stage.folder.path().join("data")).unwrap();
-    let key = add(&book, "film school", Permissions::all(), None);
+    assert_eq!(error_summary(embedded).await, "401 invalid_api_key -");
+    let store = ApiKeyStore::open(&stage.folder.path().join("data")).unwrap();
+    let key = add(&store, "film school", Permissions::all(), None);
     until_status(&stage, &key, StatusCode::NOT_FOUND).await;
     let task: Value = post(&stage, &key, &request("one")).await.json().await.unwrap();
     let again = NewKey { name: "film school".to_owned(), permissions: Permissions::all(), limits: None };
-    let taken = book.add(&again, &SystemClock, &OsRandomness).unwrap_err();
+    let taken = store.add(&again, &SystemClock, &OsRandomness).unwrap_err();
     assert!(taken.to_string().contains("film school"));
-    assert!(book.revoke("film school", &SystemClock).unwrap());
-    assert!(!book.revoke("film school", &SystemClock).unwrap());
+    assert!(store.revoke("film school", &SystemClock).unwrap());
+    assert!(!store.revoke("film school", &SystemClock).unwrap());
     until_status(&stage, &key, StatusCode::UNAUTHORIZED).await;
     let path = format!("/v1/videos/{}", task["id"].as_str().unwrap());
-    assert_eq!(refusal(get(&stage, &key, &path).await).await, "401 invalid_api_key -");
-    let [entry] = &book.list().unwrap()[..] else { panic!("one key") };
+    assert_eq!(error_summary(get(&stage, &key, &path).await).await, "401 invalid_api_key -");
+    let [entry] = &store.list().unwrap()[..] else { panic!("one key") };
     assert_eq!((entry.tasks, entry.video_ms, entry.revoked_at.is_some()), (1, 5_000, true));
     // The secret itself is nowhere to be found.
     let stored = std::fs::read(stage.folder.path().join("data/service.db")).unwrap();
@@ -59,19 +59,25 @@ async fn keys_come_and_go_while_the_service_runs() {
 }
 
 #[tokio::test]
-async fn permissions_limits_and_quotas_are_each_keys_own() {
+async fn permissions_limits_and_quotas_are_per_key() {
     let stage = Stage::with(TestRenderer::free(), |config| config.keys = Keys::Stored).await;
-    let book = KeyBook::open(&stage.folder.path().join("data")).unwrap();
+    let store = ApiKeyStore::open(&stage.folder.path().join("data")).unwrap();
     let small = KeyLimits { quota_seconds: Some(12), ..KeyLimits::default() };
-    let poor = add(&book, "poor", Permissions { full_hd: false }, Some(small));
-    let rich = add(&book, "rich", Permissions::all(), None);
+    let poor = add(&store, "poor", Permissions { full_hd: false }, Some(small));
+    let rich = add(&store, "rich", Permissions::all(), None);
     until_status(&stage, &rich, StatusCode::NOT_FOUND).await;
 
     let mut large = request("large");
     large["resolution"] = json!("1080p");
-    assert_eq!(refusal(post(&stage, &poor, &large).await).await, "400 resolution_not_permitted resolution");
+    assert_eq!(
+        error_summary(post(&stage, &poor, &large).await).await,
+        "400 resolution_not_permitted resolution"
+    );
     let by_size = json!({"model": large["model"], "prompt": "p", "size": "1920x1080"});
-    assert_eq!(refusal(post(&stage, &poor, &by_size).await).await, "400 resolution_not_permitted resolution");
+    assert_eq!(
+        error_summary(post(&stage, &poor, &by_size).await).await,
+        "400 resolution_not_permitted resolution"
+    );
     let task: Value = post(&stage, &rich, &large).await.json().await.unwrap();
     assert_eq!(task["size"], "1920x1080");
 
@@ -82,7 +88,7 @@ async fn permissions_limits_and_quotas_are_each_keys_own() {
     let unknown = get(&stage, &poor, "/v1/videos/task_00000000000000000000000000").await;
     assert_eq!(other.text().await.unwrap(), unknown.text().await.unwrap());
     let content = get(&stage, &poor, &format!("{path}/content")).await;
-    assert_eq!(refusal(content).await, "404 task_not_found task_id");
+    assert_eq!(error_summary(content).await, "404 task_not_found task_id");
 
     // Twelve seconds are two videos of five; one that fails is given back.
     let first: Value = post(&stage, &poor, &request("this breaks")).await.json().await.unwrap();
@@ -94,6 +100,9 @@ async fn permissions_limits_and_quotas_are_each_keys_own() {
     for _ in 0..2 {
         assert_eq!(post(&stage, &poor, &request("fine")).await.status(), StatusCode::OK);
     }
-    assert_eq!(refusal(post(&stage, &poor, &request("one more")).await).await, "429 insufficient_quota -");
+    assert_eq!(
+        error_summary(post(&stage, &poor, &request("one more")).await).await,
+        "429 insufficient_quota -"
+    );
     stage.service.shutdown().await;
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::{B, Stage, TestRenderer, request};
 
 #[tokio::test]
-async fn a_task_goes_through_its_states_with_real_progress() {
+async fn task_passes_through_states_with_frame_progress() {
     let renderer = TestRenderer::held_at(0);
     let stage = Stage::with(renderer.clone(), |config| config.workers = 1).await;
     let mut wanted = request("the lamp turns on");
@@ -34,7 +34,7 @@ async fn a_task_goes_through_its_states_with_real_progress() {
 }
 
 #[tokio::test]
-async fn progress_never_goes_back_and_is_100_only_when_completed() {
+async fn progress_is_monotonic_and_100_only_when_completed() {
     let renderer = TestRenderer::held_at(0);
     let stage = Stage::open(renderer.clone()).await;
     let id = stage.create(&request("rising tide")).await["id"].clone();
@@ -55,7 +55,7 @@ async fn progress_never_goes_back_and_is_100_only_when_completed() {
 }
 
 #[tokio::test]
-async fn a_rendering_that_fails_fails_its_task_alone() {
+async fn failed_rendering_fails_only_its_task() {
     let stage = Stage::with(TestRenderer::free(), |config| config.workers = 1).await;
     let broken = stage.make(&request("this one breaks")).await;
     insta::assert_json_snapshot!("failed", stage.stable(&broken));
@@ -65,12 +65,12 @@ async fn a_rendering_that_fails_fails_its_task_alone() {
     assert_eq!(stage.make(&request("this one is fine")).await["status"], "completed");
     let path = format!("/v1/videos/{}/content", broken["id"].as_str().unwrap());
     let response = stage.ask(Method::GET, &path).send().await.unwrap();
-    assert_eq!(crate::support::refusal(response).await, "400 task_failed task_id");
+    assert_eq!(crate::support::error_summary(response).await, "400 task_failed task_id");
     stage.service.shutdown().await;
 }
 
 #[tokio::test]
-async fn every_answer_is_what_the_contract_says() {
+async fn task_responses_match_the_contract() {
     let renderer = TestRenderer::held_at(0);
     let stage = Stage::open(renderer.clone()).await;
     let contract = contract::Contract::embedded();
@@ -91,7 +91,7 @@ async fn every_answer_is_what_the_contract_says() {
 }
 
 #[tokio::test]
-async fn odd_paths_lead_nowhere() {
+async fn malformed_paths_are_not_found() {
     let stage = Stage::open(TestRenderer::free()).await;
     for path in
         ["/v1/videos/..%2f..%2fetc", "/v1/videos/%ff", "/v1/videos/%00", "/v1/videos/a/b", "/v1/videos/"]
@@ -103,7 +103,7 @@ async fn odd_paths_lead_nowhere() {
 }
 
 #[tokio::test]
-async fn operators_see_health_numbers_and_the_contract() {
+async fn operator_endpoints_need_no_key() {
     let stage = Stage::open(TestRenderer::free()).await;
     stage.make(&request("one")).await;
     stage.post(&json!({"model": "no such"})).await;

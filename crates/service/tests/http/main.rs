@@ -9,9 +9,9 @@
 mod support;
 
 mod durability;
+mod errors;
 mod faults;
 mod files;
 mod inputs;
 mod keys;
 mod lifecycle;
-mod refusals;

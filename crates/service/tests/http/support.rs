@@ -13,7 +13,7 @@ use media::{RgbImage, encode_png};
 use renderer::{Job, Progress, RenderError, Renderer, Rendering};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
-use service::{Clock, Config, Randomness, RandomnessError, Service, ServiceError, Sources};
+use service::{Clock, Config, Deps, Randomness, RandomnessError, Service, ServiceError};
 use tempfile::TempDir;
 
 pub(crate) const KEY: &str = "sk-test";
@@ -21,7 +21,7 @@ pub(crate) const A: &str = "modela-video-2-0-260128";
 pub(crate) const B: &str = "modelb-video-480p";
 
 /// How long anything may take before a test gives up.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// 2026-01-01T00:00:00Z.
 pub(crate) const START: i64 = 1_767_225_600_000;
@@ -46,8 +46,8 @@ struct Counting(AtomicU64);
 impl Randomness for Counting {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomnessError> {
         let number = self.0.fetch_add(1, Ordering::SeqCst).to_be_bytes();
-        for (place, byte) in bytes.iter_mut().rev().enumerate() {
-            *byte = number.iter().rev().nth(place).copied().unwrap_or(0);
+        for (index, byte) in bytes.iter_mut().rev().enumerate() {
+            *byte = number.iter().rev().nth(index).copied().unwrap_or(0);
         }
         Ok(())
     }
@@ -132,7 +132,7 @@ pub(crate) async fn start(
     clock: Arc<TestClock>,
 ) -> Result<Service, ServiceError> {
     let randomness = Arc::new(Counting(AtomicU64::new(1)));
-    Service::start(config, renderer, Sources { clock, randomness }).await
+    Service::start(config, renderer, Deps { clock, randomness }).await
 }
 
 pub(crate) fn clock() -> Arc<TestClock> {
@@ -190,7 +190,7 @@ impl Stage {
             if wanted(&task) {
                 return task;
             }
-            assert!(begin.elapsed() < PATIENCE, "still waiting: {task}");
+            assert!(begin.elapsed() < TIMEOUT, "still waiting: {task}");
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     }
@@ -215,12 +215,7 @@ impl Stage {
 /// A client that follows nothing and waits for no-one for ever.
 pub(crate) fn client() -> Client {
     drop(rustls::crypto::ring::default_provider().install_default());
-    Client::builder()
-        .no_proxy()
-        .timeout(PATIENCE)
-        .redirect(reqwest::redirect::Policy::none())
-        .build()
-        .unwrap()
+    Client::builder().no_proxy().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none()).build().unwrap()
 }
 
 /// The simplest request of family A.
@@ -234,9 +229,9 @@ pub(crate) fn digest(request: &Value) -> String {
     hex::encode(sha2::Sha256::digest(contract::canonical_json(request)))
 }
 
-/// A PNG in one colour.
-pub(crate) fn png(width: u32, height: u32, colour: [u8; 3]) -> Vec<u8> {
-    let pixels = colour.repeat((width * height) as usize);
+/// A PNG in one color.
+pub(crate) fn png(width: u32, height: u32, color: [u8; 3]) -> Vec<u8> {
+    let pixels = color.repeat((width * height) as usize);
     encode_png(&RgbImage::from_pixels(width, height, pixels).unwrap())
 }
 
@@ -246,7 +241,7 @@ pub(crate) fn data_uri(bytes: &[u8]) -> String {
 }
 
 /// `status code param` of a refusal, for tables; panics when the body is not the document's.
-pub(crate) async fn refusal(response: Response) -> String {
+pub(crate) async fn error_summary(response: Response) -> String {
     let status = response.status().as_u16();
     let text = response.text().await.unwrap();
     let body: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("not an error body: {text}"));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use secrecy::ExposeSecret as _;
-use service::{KeyBook, KeyEntry, KeyLimits, OsRandomness, Permissions, SystemClock};
+use service::{ApiKeyStore, KeyEntry, KeyLimits, OsRandomness, Permissions, SystemClock};
 
 use super::Refused;
 use crate::{
@@ -19,7 +19,7 @@ pub(super) fn keys(data: &Path, command: &KeysCommand) -> Result<(), Refused> {
             let why = format!("{} is no data folder of a service: name it with --data", data.display());
             return Err(Refused(Exit::InvalidInput, why));
         }
-        _ => KeyBook::open(data)?,
+        _ => ApiKeyStore::open(data)?,
     };
     match command {
         KeysCommand::Add(new) => {

@@ -5,7 +5,7 @@ mod keys;
 use std::{io::Write as _, sync::Arc, time::Duration};
 
 use renderer::{Command, Procedural, Renderer};
-use service::{Config, FaultProfile, KeyBook, Service, ServiceError, Sources};
+use service::{ApiKeyStore, Config, Deps, FaultProfile, Service, ServiceError};
 
 use super::print_error;
 use crate::{
@@ -38,7 +38,7 @@ async fn until_told(args: ServeArgs) -> Result<(), Refused> {
     let config = config(&args)?;
     warn_of_open_doors(&args)?;
     let mut interrupt = shutdown_signal();
-    let service = Service::start(config, renderer, Sources::system()).await?;
+    let service = Service::start(config, renderer, Deps::system()).await?;
     {
         // Alone on standard output, so that scripts can wait for it and read a port that was free: where it listens, whatever
         // it is called from outside.
@@ -96,7 +96,7 @@ fn renderer(args: &ServeArgs) -> Result<Arc<dyn Renderer>, Refused> {
 
 /// Without keys nobody can do anything: said at once on this machine, and refused where others could see it.
 fn warn_of_open_doors(args: &ServeArgs) -> Result<(), Refused> {
-    let book = KeyBook::open(&args.data)?;
+    let book = ApiKeyStore::open(&args.data)?;
     let good = book.list()?.iter().filter(|key| key.revoked_at.is_none()).count();
     let remedy = format!("runner serve keys add NAME --data {}", display_path(&args.data));
     let private = args.listen.ip().is_loopback();

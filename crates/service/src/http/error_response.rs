@@ -1,4 +1,4 @@
-//! Refusals on the wire (spec 7): one body for all of them.
+//! [`ApiError`] as an HTTP response (spec 7).
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -11,8 +11,8 @@ use axum::{
 };
 use serde::Serialize;
 
-use super::Front;
-use crate::refusal::{Refusal, RefusalKind};
+use super::AppState;
+use crate::api_error::{ApiError, ApiErrorKind};
 
 #[derive(Serialize)]
 struct ErrorBody<'a> {
@@ -27,7 +27,7 @@ struct ErrorDetail<'a> {
     code: &'a Cow<'static, str>,
 }
 
-impl RefusalKind {
+impl ApiErrorKind {
     fn status(self) -> StatusCode {
         match self {
             Self::Invalid => StatusCode::BAD_REQUEST,
@@ -41,7 +41,7 @@ impl RefusalKind {
         }
     }
 
-    /// `error.type`. The document names `invalid_request_error`; the others are ours.
+    /// `error.type`. The spec names `invalid_request_error` only.
     fn error_type(self) -> &'static str {
         match self {
             Self::Invalid | Self::MethodNotAllowed | Self::TooLarge => "invalid_request_error",
@@ -53,7 +53,7 @@ impl RefusalKind {
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let body = ErrorBody {
             error: ErrorDetail {
@@ -67,12 +67,12 @@ impl IntoResponse for Refusal {
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         if let Some(wait) = self.retry_after {
-            // Whole seconds, rounded up: coming back in time to be refused again helps nobody.
+            // Whole seconds, rounded up: an earlier retry would be rejected again.
             let seconds = wait.as_millis().div_ceil(1000).max(1);
             headers
                 .insert(header::RETRY_AFTER, HeaderValue::from(u64::try_from(seconds).unwrap_or(u64::MAX)));
         }
-        if self.kind == RefusalKind::Unauthenticated {
+        if self.kind == ApiErrorKind::Unauthenticated {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response.extensions_mut().insert(self.kind);
@@ -80,26 +80,27 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Counts refusals, wherever they were made.
-pub(super) async fn count(State(front): State<Arc<Front>>, request: Request, next: Next) -> Response {
+/// Middleware: counts error responses by kind.
+pub(super) async fn count(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let response = next.run(request).await;
-    if let Some(kind) = response.extensions().get::<RefusalKind>() {
-        front.metrics.refused(*kind);
+    if let Some(kind) = response.extensions().get::<ApiErrorKind>() {
+        state.metrics.rejected(*kind);
     }
     response
 }
 
-pub(super) async fn unknown_path(request: Request) -> Refusal {
-    let message = format!("there is nothing at {}", request.uri().path());
-    Refusal::new(RefusalKind::NotFound, "unknown_path", message)
+pub(super) async fn unknown_path(request: Request) -> ApiError {
+    let message = format!("no such path: {}", request.uri().path());
+    ApiError::new(ApiErrorKind::NotFound, "unknown_path", message)
 }
 
-pub(super) async fn wrong_method(request: Request) -> Refusal {
-    let message = format!("{} does not take {}", request.uri().path(), request.method());
-    Refusal::new(RefusalKind::MethodNotAllowed, "method_not_allowed", message)
+pub(super) async fn wrong_method(request: Request) -> ApiError {
+    let message = format!("{} does not support {}", request.uri().path(), request.method());
+    ApiError::new(ApiErrorKind::MethodNotAllowed, "method_not_allowed", message)
 }
 
-/// No task of that id that this key may see; the same words for both, so that ids cannot be tried out.
-pub(super) fn unknown_task() -> Refusal {
-    Refusal::new(RefusalKind::NotFound, "task_not_found", "no task has this id").about("task_id")
+/// No task of that id is visible to this key. Unknown tasks and tasks of other keys get the same error, so that ids cannot
+/// be probed.
+pub(super) fn unknown_task() -> ApiError {
+    ApiError::new(ApiErrorKind::NotFound, "task_not_found", "no task has this id").with_param("task_id")
 }

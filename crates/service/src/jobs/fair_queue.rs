@@ -1,5 +1,5 @@
-//! The order in which tasks are rendered: first come, first served within a key, and the keys take turns, so that
-//! a thousand tasks of one key do not keep another waiting.
+//! [`FairQueue`]: FIFO per API key, round robin over the keys, so that a thousand tasks of one key do not delay those of
+//! another.
 
 use std::{
     collections::VecDeque,
@@ -8,30 +8,30 @@ use std::{
 
 use crate::keys::KeyId;
 
-/// A queue that threads wait at.
+/// A blocking queue.
 #[derive(Debug)]
-pub(super) struct Queue<T> {
+pub(super) struct FairQueue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
 struct State<T> {
-    /// The key whose turn it is stands first. No line is empty.
-    lines: VecDeque<(KeyId, VecDeque<T>)>,
+    /// One queue per key, the next key first. Invariant: no queue is empty.
+    queues: VecDeque<(KeyId, VecDeque<T>)>,
     closed: bool,
 }
 
-impl<T> Queue<T> {
+impl<T> FairQueue<T> {
     pub(super) fn new() -> Self {
-        Self { state: Mutex::new(State { lines: VecDeque::new(), closed: false }), changed: Condvar::new() }
+        Self { state: Mutex::new(State { queues: VecDeque::new(), closed: false }), changed: Condvar::new() }
     }
 
     pub(super) fn push(&self, key: &KeyId, item: T) {
         let mut state = self.state();
-        match state.lines.iter_mut().find(|(owner, _)| owner == key) {
-            Some((_, line)) => line.push_back(item),
-            None => state.lines.push_back((key.clone(), VecDeque::from([item]))),
+        match state.queues.iter_mut().find(|(owner, _)| owner == key) {
+            Some((_, queue)) => queue.push_back(item),
+            None => state.queues.push_back((key.clone(), VecDeque::from([item]))),
         }
         drop(state);
         self.changed.notify_one();
@@ -51,28 +51,28 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Sends everyone home.
+    /// Wakes all waiting threads; they get `None`.
     pub(super) fn close(&self) {
         self.state().closed = true;
         self.changed.notify_all();
     }
 
     pub(super) fn len(&self) -> usize {
-        self.state().lines.iter().map(|(_, line)| line.len()).sum()
+        self.state().queues.iter().map(|(_, queue)| queue.len()).sum()
     }
 
     fn state(&self) -> MutexGuard<'_, State<T>> {
-        // No step above leaves the lines half changed.
+        // No operation leaves the queues inconsistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<T> State<T> {
     fn take(&mut self) -> Option<T> {
-        let (key, mut line) = self.lines.pop_front()?;
-        let item = line.pop_front();
-        if !line.is_empty() {
-            self.lines.push_back((key, line));
+        let (key, mut queue) = self.queues.pop_front()?;
+        let item = queue.pop_front();
+        if !queue.is_empty() {
+            self.queues.push_back((key, queue));
         }
         item
     }
@@ -83,8 +83,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_take_turns_and_each_is_first_come_first_served() {
-        let queue = Queue::new();
+    fn next_round_robins_over_keys_and_is_fifo_per_key() {
+        let queue = FairQueue::new();
         let (many, few) = (KeyId::from_text("many"), KeyId::from_text("few"));
         for number in 0..4 {
             queue.push(&many, format!("many {number}"));
@@ -96,8 +96,8 @@ mod tests {
     }
 
     #[test]
-    fn closing_wakes_whoever_waits() {
-        let queue = Queue::<u8>::new();
+    fn close_wakes_waiting_threads() {
+        let queue = FairQueue::<u8>::new();
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| queue.next());
             queue.close();

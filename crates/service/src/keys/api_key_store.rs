@@ -1,11 +1,11 @@
-//! The keys of a data directory: made, listed and revoked, also while a service runs on it.
+//! [`ApiKeyStore`]: creates, lists and revokes the keys of a data directory, also while a service runs on it.
 
 use std::{path::Path, sync::Arc};
 
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params};
 use secrecy::SecretString;
 
-use super::{Key, KeyId, Permissions, ring::digest_of};
+use super::{Key, KeyId, Permissions, api_key_cache::digest_of};
 use crate::{
     clock::Clock,
     digest::Digest,
@@ -15,35 +15,35 @@ use crate::{
     store,
 };
 
-/// Opens a data directory for the sake of its keys. A running service notices changes within a second or two.
+/// The API keys of a data directory. A running service notices changes within two seconds.
 #[derive(Debug)]
-pub struct KeyBook {
+pub struct ApiKeyStore {
     connection: Connection,
 }
 
-/// A key to be made.
+/// A key to create.
 #[derive(Debug, Clone)]
 pub struct NewKey {
-    /// What people call it; one key of a name.
+    /// Its name, unique among active keys.
     pub name: String,
-    /// What it may use.
+    /// Its permissions.
     pub permissions: Permissions,
-    /// Its own limits; `None` takes the service's.
+    /// Its limits; `None` uses those of the service.
     pub limits: Option<KeyLimits>,
 }
 
-/// A key as it may be shown: everything but the secret, which nobody has.
+/// A key without its secret, which is not stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyEntry {
-    /// Names the key in tasks and logs.
+    /// Identifies the key in tasks and logs.
     pub id: KeyId,
-    /// What people call it.
+    /// Its name.
     pub name: String,
-    /// What it may use.
+    /// Its permissions.
     pub permissions: Permissions,
-    /// Its own limits, when it has any.
+    /// Its limits, if not those of the service.
     pub limits: Option<KeyLimits>,
-    /// When it was made, in milliseconds since the epoch.
+    /// When it was created, in milliseconds since the epoch.
     pub created_at: i64,
     /// When it was revoked, in milliseconds since the epoch.
     pub revoked_at: Option<i64>,
@@ -53,8 +53,8 @@ pub struct KeyEntry {
     pub video_ms: u64,
 }
 
-impl KeyBook {
-    /// Opens the keys of a data directory, which is made if it is not there.
+impl ApiKeyStore {
+    /// Opens the keys of a data directory, which is created if missing.
     ///
     /// # Errors
     /// When the directory or its database cannot be used.
@@ -62,7 +62,7 @@ impl KeyBook {
         Ok(Self { connection: store::open_database(data)? })
     }
 
-    /// Makes a key and returns its secret, for the only time.
+    /// Creates a key and returns its secret, which cannot be retrieved later.
     ///
     /// # Errors
     /// When the name is empty or taken, or the database cannot be written.
@@ -76,7 +76,7 @@ impl KeyBook {
         if name.is_empty() || name.len() > 100 {
             return Err(ServiceError::KeyName("a key's name has 1 to 100 characters".to_owned()));
         }
-        let random = |_| ServiceError::KeyName("no randomness to be had for a new key".to_owned());
+        let random = |_| ServiceError::KeyName("no randomness is available for a new key".to_owned());
         let secret = format!("sk-{}", token(randomness).map_err(random)?);
         let id = format!("key_{}", &token(randomness).map_err(random)?[..10]);
         let limits = new.limits.as_ref().map(serde_json::to_string).transpose().map_err(store::corrupt)?;
@@ -98,7 +98,7 @@ impl KeyBook {
             .map_err(store::database)?;
         if added == 0 {
             return Err(ServiceError::KeyName(format!(
-                "there is a key named `{name}` already: choose another name or revoke that one first"
+                "a key named `{name}` exists: choose another name or revoke it first"
             )));
         }
         Ok(SecretString::from(secret))
@@ -112,7 +112,7 @@ impl KeyBook {
         entries(&self.connection).map_err(store::database)
     }
 
-    /// Revokes the key of that name or id; `false` when there is none that is good. Its tasks stay and finish.
+    /// Revokes the active key of that name or id; `false` if there is none. Its tasks are unaffected.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -121,8 +121,8 @@ impl KeyBook {
             .connection
             .execute(
                 "UPDATE api_key SET revoked_at = :now
-                 WHERE (name = :which OR id = :which) AND revoked_at IS NULL",
-                named_params! { ":now": clock.now_ms(), ":which": name_or_id },
+                 WHERE (name = :name_or_id OR id = :name_or_id) AND revoked_at IS NULL",
+                named_params! { ":now": clock.now_ms(), ":name_or_id": name_or_id },
             )
             .map_err(store::database)?;
         Ok(revoked > 0)
@@ -150,8 +150,8 @@ fn entries(connection: &Connection) -> rusqlite::Result<Vec<KeyEntry>> {
     rows.collect()
 }
 
-/// The keys that are good, for the ring.
-pub(crate) fn good_keys(
+/// All active keys with the digests of their secrets.
+pub(crate) fn active_keys(
     connection: &Connection,
     default: &KeyLimits,
 ) -> rusqlite::Result<Vec<(Digest, Arc<Key>)>> {

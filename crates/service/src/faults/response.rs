@@ -1,4 +1,4 @@
-//! Answers that a fault gives in place of the right one.
+//! Responses that a fault returns in place of the real one.
 
 use axum::{
     Json,
@@ -7,11 +7,11 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-use super::AnswerBody;
+use super::ErrorBodyFormat;
 
-/// An answer ready to be sent.
+/// An injected response.
 #[derive(Debug)]
-pub(crate) struct FaultAnswer {
+pub(crate) struct FaultResponse {
     status: StatusCode,
     body: Body,
     retry_after: Option<u64>,
@@ -24,30 +24,30 @@ enum Body {
     Empty,
 }
 
-impl FaultAnswer {
-    /// A changed task.
+impl FaultResponse {
+    /// A mutated task object.
     pub(super) fn json(task: Value) -> Self {
         Self { status: StatusCode::OK, body: Body::Json(task), retry_after: None }
     }
 
-    pub(super) fn error(status: u16, body: AnswerBody, retry_after: Option<u64>) -> Self {
+    pub(super) fn error(status: u16, body: ErrorBodyFormat, retry_after: Option<u64>) -> Self {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let reason = status.canonical_reason().unwrap_or("Error");
         let body = match body {
-            AnswerBody::Json => Body::Json(json!({"error": {
+            ErrorBodyFormat::Json => Body::Json(json!({"error": {
                 "message": reason.to_lowercase(), "type": "server_error", "param": null, "code": "injected_fault",
             }})),
-            AnswerBody::Html => Body::Html(format!(
+            ErrorBodyFormat::Html => Body::Html(format!(
                 "<html><head><title>{0} {reason}</title></head><body><h1>{0} {reason}</h1></body></html>",
                 status.as_u16()
             )),
-            AnswerBody::Empty => Body::Empty,
+            ErrorBodyFormat::Empty => Body::Empty,
         };
         Self { status, body, retry_after }
     }
 }
 
-impl IntoResponse for FaultAnswer {
+impl IntoResponse for FaultResponse {
     fn into_response(self) -> Response {
         let mut response = match self.body {
             Body::Json(value) => (self.status, Json(value)).into_response(),

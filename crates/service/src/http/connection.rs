@@ -1,5 +1,5 @@
-//! Connections as they are accepted: counted, without Nagle's delay, closed when they idle, and such that a handler
-//! can cut its own. Losing an answer on purpose is the one fault that HTTP cannot say.
+//! The TCP listener and its connections: bounded in number, without Nagle's algorithm, closed when idle. A handler can
+//! cut its own connection, which fault injection needs to lose a response.
 
 use std::{
     io,
@@ -24,33 +24,33 @@ use tokio::{
     time::{Instant, Sleep, sleep},
 };
 
-/// A connection on which nothing moves for this long is closed. Longer than any answer takes.
-const IDLE: Duration = Duration::from_mins(5);
+/// A connection without traffic for this long is closed. Longer than any response takes.
+const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// Connections at once; further ones wait to be accepted.
-const CONNECTIONS: usize = 4_096;
+/// Concurrent connections; further ones wait to be accepted.
+const MAX_CONNECTIONS: usize = 4_096;
 
-/// Listens and hands out [`WireStream`]s.
-pub(crate) struct WireListener {
+/// Accepts [`HttpStream`]s.
+pub(crate) struct HttpListener {
     listener: TcpListener,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
-/// A connection that can be cut, and that ends when it idles.
-pub(crate) struct WireStream {
+/// A connection that can be cut and that times out when idle.
+pub(crate) struct HttpStream {
     stream: TcpStream,
-    wire: Wire,
+    connection: ConnectionHandle,
     idle: Pin<Box<Sleep>>,
-    /// Given back when the connection ends.
-    _place: Option<OwnedSemaphorePermit>,
+    /// Released when the connection closes.
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
-/// The handler's end of the knife.
+/// The handler's means of cutting its connection.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wire(Arc<AtomicBool>);
+pub(crate) struct ConnectionHandle(Arc<AtomicBool>);
 
-impl Wire {
-    /// From now on nothing is read from or written to the connection, and it closes.
+impl ConnectionHandle {
+    /// Cuts the connection: further reads and writes fail.
     pub(super) fn cut(&self) {
         self.0.store(true, Ordering::Release);
     }
@@ -60,24 +60,29 @@ impl Wire {
     }
 }
 
-impl WireListener {
+impl HttpListener {
     pub(crate) fn new(listener: TcpListener) -> Self {
-        Self { listener, places: Arc::new(Semaphore::new(CONNECTIONS)) }
+        Self { listener, permits: Arc::new(Semaphore::new(MAX_CONNECTIONS)) }
     }
 }
 
-impl Listener for WireListener {
-    type Io = WireStream;
+impl Listener for HttpListener {
+    type Io = HttpStream;
     type Addr = SocketAddr;
 
-    async fn accept(&mut self) -> (WireStream, SocketAddr) {
+    async fn accept(&mut self) -> (HttpStream, SocketAddr) {
         // The semaphore is never closed.
-        let place = Arc::clone(&self.places).acquire_owned().await.ok();
+        let permit = Arc::clone(&self.permits).acquire_owned().await.ok();
         let (stream, address) = Listener::accept(&mut self.listener).await;
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "a connection keeps Nagle's delay");
+            tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
-        let stream = WireStream { stream, wire: Wire::default(), idle: Box::pin(sleep(IDLE)), _place: place };
+        let stream = HttpStream {
+            stream,
+            connection: ConnectionHandle::default(),
+            idle: Box::pin(sleep(IDLE_TIMEOUT)),
+            _permit: permit,
+        };
         (stream, address)
     }
 
@@ -86,11 +91,11 @@ impl Listener for WireListener {
     }
 }
 
-impl WireStream {
-    /// Starts the idle time anew after something moved; while nothing does, sees to it that it ends some time.
-    fn moved<T>(&mut self, context: &mut Context<'_>, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+impl HttpStream {
+    /// Restarts the idle timer after traffic; otherwise polls it.
+    fn track_idle<T>(&mut self, context: &mut Context<'_>, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if poll.is_ready() {
-            self.idle.as_mut().reset(Instant::now() + IDLE);
+            self.idle.as_mut().reset(Instant::now() + IDLE_TIMEOUT);
             return poll;
         }
         match self.idle.as_mut().poll(context) {
@@ -100,33 +105,33 @@ impl WireStream {
     }
 }
 
-impl Connected<IncomingStream<'_, WireListener>> for Wire {
-    fn connect_info(stream: IncomingStream<'_, WireListener>) -> Self {
-        stream.io().wire.clone()
+impl Connected<IncomingStream<'_, HttpListener>> for ConnectionHandle {
+    fn connect_info(stream: IncomingStream<'_, HttpListener>) -> Self {
+        stream.io().connection.clone()
     }
 }
 
-impl AsyncRead for WireStream {
+impl AsyncRead for HttpStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.wire.check()?;
+        self.connection.check()?;
         let poll = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.moved(context, poll)
+        self.track_idle(context, poll)
     }
 }
 
-impl AsyncWrite for WireStream {
+impl AsyncWrite for HttpStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.wire.check()?;
+        self.connection.check()?;
         let poll = Pin::new(&mut self.stream).poll_write(context, buffer);
-        self.moved(context, poll)
+        self.track_idle(context, poll)
     }
 
     fn poll_write_vectored(
@@ -134,9 +139,9 @@ impl AsyncWrite for WireStream {
         context: &mut Context<'_>,
         buffers: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.wire.check()?;
+        self.connection.check()?;
         let poll = Pin::new(&mut self.stream).poll_write_vectored(context, buffers);
-        self.moved(context, poll)
+        self.track_idle(context, poll)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -144,7 +149,7 @@ impl AsyncWrite for WireStream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.wire.check()?;
+        self.connection.check()?;
         Pin::new(&mut self.stream).poll_flush(context)
     }
 

@@ -1,41 +1,41 @@
-//! The statements on tasks: each a small function over a connection, inside whatever transaction is open.
+//! SQL statements on tasks, each a function to be called inside the open transaction.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params, types::Type};
 
 use super::{
-    Acceptance, StoreError,
+    NewTask, StoreError,
     schema::{signed, unsigned},
 };
 use crate::{
     digest::Digest,
     id::TaskId,
     keys::KeyId,
-    order::Order,
-    task::{Failure, Product, Status, StoredFile, Task},
+    render_spec::RenderSpec,
+    task::{Failure, RenderedFiles, Status, StoredFile, Task},
 };
 
-const COLUMNS: &str = "number, id, key, order_json, status, starts, created_at, completed_at, expires_at,
+const COLUMNS: &str = "number, id, key, spec_json, status, starts, created_at, completed_at, expires_at,
     error_code, error_message, video_token, video_bytes, video_digest, frame_token, frame_bytes, frame_digest,
     progress";
 
-/// Takes a task in, unless it would exceed the key's quota.
-pub(super) fn accept(connection: &Connection, new: &Acceptance) -> Result<Task, StoreError> {
-    let video_ms = new.order.video_ms();
+/// Inserts a task, unless it exceeds the quota of its key.
+pub(super) fn accept(connection: &Connection, new: &NewTask) -> Result<Task, StoreError> {
+    let video_ms = new.spec.video_ms();
     if let Some(quota) = new.quota_ms {
         let used = crate::keys::used_ms(connection, &new.key)?;
         if used.saturating_add(video_ms) > quota {
             return Err(StoreError::Quota { used_ms: used, quota_ms: quota });
         }
     }
-    let order = serde_json::to_string(&new.order).map_err(|error| StoreError::Database(error.to_string()))?;
+    let spec = serde_json::to_string(&new.spec).map_err(|error| StoreError::Database(error.to_string()))?;
     connection.execute(
-        "INSERT INTO task (id, key, request, order_json, status, created_at)
-         VALUES (:id, :key, :request, :order, 'queued', :created_at)",
+        "INSERT INTO task (id, key, request, spec_json, status, created_at)
+         VALUES (:id, :key, :request, :spec, 'queued', :created_at)",
         named_params! {
             ":id": new.id.as_str(),
             ":key": new.key.as_str(),
             ":request": new.request.as_bytes(),
-            ":order": order,
+            ":spec": spec,
             ":created_at": new.created_at,
         },
     )?;
@@ -49,7 +49,7 @@ pub(super) fn accept(connection: &Connection, new: &Acceptance) -> Result<Task, 
         number,
         id: new.id.clone(),
         key: new.key.clone(),
-        order: new.order.clone(),
+        spec: new.spec.clone(),
         status: Status::Queued,
         progress: 0,
         starts: 0,
@@ -74,11 +74,11 @@ pub(super) fn started(connection: &Connection, number: i64) -> Result<(), StoreE
 pub(super) fn completed(
     connection: &Connection,
     number: i64,
-    product: &Product,
+    files: &RenderedFiles,
     now: i64,
     expires_at: i64,
 ) -> Result<(), StoreError> {
-    let frame = product.last_frame.as_ref();
+    let frame = files.last_frame.as_ref();
     let changed = connection.execute(
         "UPDATE task SET status = 'completed', progress = 100, completed_at = :now, expires_at = :expires_at,
             video_token = :video_token, video_bytes = :video_bytes, video_digest = :video_digest,
@@ -88,9 +88,9 @@ pub(super) fn completed(
             ":number": number,
             ":now": now,
             ":expires_at": expires_at,
-            ":video_token": product.video.token,
-            ":video_bytes": signed(product.video.bytes),
-            ":video_digest": product.video.digest.as_bytes(),
+            ":video_token": files.video.token,
+            ":video_bytes": signed(files.video.bytes),
+            ":video_digest": files.video.digest.as_bytes(),
             ":frame_token": frame.map(|frame| &frame.token),
             ":frame_bytes": frame.map(|frame| signed(frame.bytes)),
             ":frame_digest": frame.map(|frame| frame.digest.as_bytes()),
@@ -99,7 +99,7 @@ pub(super) fn completed(
     one_row(changed, number)
 }
 
-/// Ends a task without a video and gives its seconds back to the key.
+/// Marks a task failed and refunds its seconds to the quota.
 pub(super) fn failed(
     connection: &Connection,
     task: &Task,
@@ -121,20 +121,20 @@ pub(super) fn failed(
     one_row(changed, task.number)?;
     connection.execute(
         "UPDATE key_usage SET video_ms = max(0, video_ms - :ms) WHERE key = :key",
-        named_params! { ":ms": signed(task.order.video_ms()), ":key": task.key.as_str() },
+        named_params! { ":ms": signed(task.spec.video_ms()), ":key": task.key.as_str() },
     )?;
     Ok(())
 }
 
 fn one_row(changed: usize, number: i64) -> Result<(), StoreError> {
-    if changed == 1 { Ok(()) } else { Err(StoreError::Database(format!("task {number} has ended already"))) }
+    if changed == 1 { Ok(()) } else { Err(StoreError::Database(format!("task {number} has already ended"))) }
 }
 
 pub(super) fn by_id(connection: &Connection, id: &str) -> Result<Option<Task>, StoreError> {
     one(connection, "id", id)
 }
 
-/// The task that a file token belongs to, be it the video's or the last frame's.
+/// The task with this token for its video or its last frame.
 pub(super) fn by_token(connection: &Connection, token: &str) -> Result<Option<Task>, StoreError> {
     match one(connection, "video_token", token)? {
         Some(task) => Ok(Some(task)),
@@ -147,12 +147,12 @@ fn one(connection: &Connection, column: &str, value: &str) -> Result<Option<Task
     Ok(statement.query_row([value], read).optional()?)
 }
 
-/// Tasks that have not ended, oldest first.
+/// Unfinished tasks, oldest first.
 pub(super) fn unfinished(connection: &Connection) -> Result<Vec<Task>, StoreError> {
     many(connection, "status IN ('queued', 'in_progress') ORDER BY number", [])
 }
 
-/// Ended tasks whose files may go.
+/// Expired tasks whose files are not deleted yet.
 pub(super) fn expired(connection: &Connection, now: i64) -> Result<Vec<Task>, StoreError> {
     many(connection, "expires_at <= ?1 AND files_gone = 0 ORDER BY number LIMIT 1000", [now])
 }
@@ -174,8 +174,8 @@ pub(super) fn files_gone(connection: &Connection, numbers: &[i64]) -> Result<(),
     Ok(())
 }
 
-/// Forgets tasks whose files are gone and that expired at or before `limit`.
-pub(super) fn forget(connection: &Connection, limit: i64) -> Result<usize, StoreError> {
+/// Deletes the records of tasks whose files are deleted and that expired at or before `limit`.
+pub(super) fn purge(connection: &Connection, limit: i64) -> Result<usize, StoreError> {
     Ok(connection.execute("DELETE FROM task WHERE expires_at <= ?1 AND files_gone = 1", [limit])?)
 }
 
@@ -188,7 +188,7 @@ pub(super) fn by_request(connection: &Connection, request: &Digest) -> Result<Ve
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Task> {
-    let order: Order = serde_json::from_str(row.get_ref(3)?.as_str()?)
+    let spec: RenderSpec = serde_json::from_str(row.get_ref(3)?.as_str()?)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(3, Type::Text, error.into()))?;
     let status: String = row.get(4)?;
     let status =
@@ -199,7 +199,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Task> {
         number: row.get(0)?,
         id: TaskId::from_text(&row.get::<_, String>(1)?),
         key: KeyId::from_text(&row.get::<_, String>(2)?),
-        order,
+        spec,
         status,
         progress: row.get(17)?,
         starts: row.get(5)?,

@@ -1,56 +1,58 @@
-//! Whether an asset is what its place asks for: looked at, not believed.
+//! Validation of media inputs by decoding them; declared media types are not trusted.
 
 use media::{Ffmpeg, decode_audio, decode_image, image_media_type};
 
-use super::REFERENCE_SOUND;
-use crate::{limits::MediaLimits, order::Part, refusal::Refusal, size::Size};
+use super::REFERENCE_AUDIO;
+use crate::{api_error::ApiError, limits::MediaLimits, render_spec::MediaRole, size::Size};
 
-/// Examines an asset and returns the size of its picture, if it has one.
-pub(super) fn check(
-    part: Part,
+/// Validates a media input for its role; returns the picture size of images and videos.
+pub(super) fn validate(
+    role: MediaRole,
     bytes: &[u8],
     limits: &MediaLimits,
     ffmpeg: &Ffmpeg,
-) -> Result<Option<Size>, Refusal> {
-    match part {
-        Part::FirstFrame | Part::LastFrame | Part::ReferenceImage => picture(bytes, limits).map(Some),
-        Part::ReferenceVideo => video(bytes, limits).map(Some),
-        Part::ReferenceAudio => audio(bytes, ffmpeg).map(|()| None),
+) -> Result<Option<Size>, ApiError> {
+    match role {
+        MediaRole::FirstFrame | MediaRole::LastFrame | MediaRole::ReferenceImage => {
+            picture(bytes, limits).map(Some)
+        }
+        MediaRole::ReferenceVideo => video(bytes, limits).map(Some),
+        MediaRole::ReferenceAudio => audio(bytes, ffmpeg).map(|()| None),
     }
 }
 
-fn picture(bytes: &[u8], limits: &MediaLimits) -> Result<Size, Refusal> {
+fn picture(bytes: &[u8], limits: &MediaLimits) -> Result<Size, ApiError> {
     if image_media_type(bytes).is_none() {
         let message = format!("expected a PNG, JPEG or WebP picture, found {}", description(bytes));
-        return Err(Refusal::invalid("invalid_image", message));
+        return Err(ApiError::invalid("invalid_image", message));
     }
-    let image = decode_image(bytes).map_err(|error| Refusal::invalid("invalid_image", error.to_string()))?;
+    let image = decode_image(bytes).map_err(|error| ApiError::invalid("invalid_image", error.to_string()))?;
     bounded(Size { width: image.width(), height: image.height() }, "invalid_image_size", limits)
 }
 
-fn bounded(size: Size, code: &'static str, limits: &MediaLimits) -> Result<Size, Refusal> {
+fn bounded(size: Size, code: &'static str, limits: &MediaLimits) -> Result<Size, ApiError> {
     let (shorter, longer) = (size.width.min(size.height), size.width.max(size.height));
-    if shorter < limits.shortest_side || longer > limits.longest_side {
+    if shorter < limits.min_side || longer > limits.max_side {
         let message = format!(
             "the picture is {size}; its sides must have {} to {} pixels",
-            limits.shortest_side, limits.longest_side
+            limits.min_side, limits.max_side
         );
-        return Err(Refusal::invalid(code, message));
+        return Err(ApiError::invalid(code, message));
     }
     Ok(size)
 }
 
-/// A video is of use when its first and its last picture can be had.
-fn video(bytes: &[u8], limits: &MediaLimits) -> Result<Size, Refusal> {
-    let unusable = |error: media::MediaError| Refusal::invalid("invalid_video", error.to_string());
+/// A video is usable if its first and last frames can be decoded.
+fn video(bytes: &[u8], limits: &MediaLimits) -> Result<Size, ApiError> {
+    let unusable = |error: media::MediaError| ApiError::invalid("invalid_video", error.to_string());
     let first = media::first_frame_bytes(bytes).map_err(unusable)?;
     media::last_frame_bytes(bytes).map_err(unusable)?;
     bounded(Size { width: first.width(), height: first.height() }, "invalid_video", limits)
 }
 
-/// Sound is of use when it can be decoded, here and now: what is accepted is heard.
-fn audio(bytes: &[u8], ffmpeg: &Ffmpeg) -> Result<(), Refusal> {
-    let unusable = |message| Refusal::invalid("invalid_audio", message);
+/// Audio is usable if it can be decoded now: what is accepted must be heard in the video.
+fn audio(bytes: &[u8], ffmpeg: &Ffmpeg) -> Result<(), ApiError> {
+    let unusable = |message| ApiError::invalid("invalid_audio", message);
     match description(bytes) {
         "WAV sound" | "MP3 sound" | "Ogg sound" | "FLAC sound" | "an MP4 file" | "AAC sound" => {}
         other => {
@@ -59,7 +61,7 @@ fn audio(bytes: &[u8], ffmpeg: &Ffmpeg) -> Result<(), Refusal> {
             )));
         }
     }
-    match decode_audio(bytes, ffmpeg, REFERENCE_SOUND) {
+    match decode_audio(bytes, ffmpeg, REFERENCE_AUDIO) {
         Ok(_) => Ok(()),
         Err(error) if error.needs_ffmpeg() => Err(unusable(format!(
             "this service decodes WAV (PCM) and AAC in MP4 (M4A); found {}",
@@ -69,7 +71,7 @@ fn audio(bytes: &[u8], ffmpeg: &Ffmpeg) -> Result<(), Refusal> {
     }
 }
 
-/// What some bytes seem to be, for errors.
+/// A description of the format by its signature, for errors.
 fn description(bytes: &[u8]) -> &'static str {
     match bytes {
         [] => "nothing",
@@ -98,44 +100,44 @@ mod tests {
     use media::{RgbImage, encode_png};
 
     #[test]
-    fn pictures_are_decoded_and_measured() {
-        let limits = MediaLimits { longest_side: 64, ..MediaLimits::default() };
-        let look = |width, height| {
+    fn pictures_are_decoded_and_bounded() {
+        let limits = MediaLimits { max_side: 64, ..MediaLimits::default() };
+        let check = |width, height| {
             let png = encode_png(&RgbImage::new(width, height));
-            check(Part::FirstFrame, &png, &limits, &Ffmpeg::default()).map_err(|refusal| refusal.code)
+            validate(MediaRole::FirstFrame, &png, &limits, &Ffmpeg::default()).map_err(|error| error.code)
         };
-        assert_eq!(look(40, 30), Ok(Some(Size { width: 40, height: 30 })));
-        assert_eq!(look(15, 30), Err("invalid_image_size".into()));
-        assert_eq!(look(40, 65), Err("invalid_image_size".into()));
+        assert_eq!(check(40, 30), Ok(Some(Size { width: 40, height: 30 })));
+        assert_eq!(check(15, 30), Err("invalid_image_size".into()));
+        assert_eq!(check(40, 65), Err("invalid_image_size".into()));
         let mut half = encode_png(&RgbImage::new(40, 30));
         half.truncate(half.len() / 2);
         assert_eq!(
-            check(Part::FirstFrame, &half, &limits, &Ffmpeg::default()).unwrap_err().code,
+            validate(MediaRole::FirstFrame, &half, &limits, &Ffmpeg::default()).unwrap_err().code,
             "invalid_image"
         );
     }
 
     #[test]
-    fn other_things_are_named() {
+    fn errors_name_the_detected_format() {
         let limits = MediaLimits::default();
         let message =
-            |part, bytes: &[u8]| check(part, bytes, &limits, &Ffmpeg::default()).unwrap_err().message;
+            |role, bytes: &[u8]| validate(role, bytes, &limits, &Ffmpeg::default()).unwrap_err().message;
         assert_eq!(
-            message(Part::ReferenceImage, b" <!doctype html>"),
+            message(MediaRole::ReferenceImage, b" <!doctype html>"),
             "expected a PNG, JPEG or WebP picture, found a web page or XML"
         );
         assert_eq!(
-            message(Part::ReferenceAudio, b"GIF89a"),
+            message(MediaRole::ReferenceAudio, b"GIF89a"),
             "expected sound as WAV, M4A, MP3, AAC, Ogg or FLAC, found a GIF picture"
         );
         assert_eq!(
-            message(Part::ReferenceAudio, b"OggS"),
+            message(MediaRole::ReferenceAudio, b"OggS"),
             "this service decodes WAV (PCM) and AAC in MP4 (M4A); found Ogg sound"
         );
         assert_eq!(
-            message(Part::ReferenceAudio, b"RIFF\0\0\0\0WAVE"),
+            message(MediaRole::ReferenceAudio, b"RIFF\0\0\0\0WAVE"),
             "the file is damaged: the WAV file holds no samples"
         );
-        assert!(check(Part::ReferenceVideo, b"OggS", &limits, &Ffmpeg::default()).is_err());
+        assert!(validate(MediaRole::ReferenceVideo, b"OggS", &limits, &Ffmpeg::default()).is_err());
     }
 }

@@ -1,29 +1,29 @@
-//! What is not granted, and how that is said (spec 7).
+//! Error responses (spec 7).
 
 use std::time::Duration;
 
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
-use crate::support::{A, B, KEY, Stage, TestRenderer, data_uri, png, refusal, request};
+use crate::support::{A, B, KEY, Stage, TestRenderer, data_uri, error_summary, png, request};
 
 #[tokio::test]
-async fn the_key_is_looked_at_before_anything_else() {
+async fn authentication_precedes_other_checks() {
     let stage = Stage::open(TestRenderer::free()).await;
     let url = stage.url("/v1/videos");
     let wrong = stage.http.post(&url).bearer_auth("sk-wrong").body("not even JSON").send().await.unwrap();
     assert_eq!(wrong.headers()[header::WWW_AUTHENTICATE], "Bearer");
     let body: Value = wrong.json().await.unwrap();
-    insta::assert_json_snapshot!("unauthorised", body);
+    insta::assert_json_snapshot!("unauthorized", body);
     let missing = stage.http.get(stage.url("/v1/videos/task_0")).send().await.unwrap();
-    assert_eq!(refusal(missing).await, "401 missing_api_key -");
+    assert_eq!(error_summary(missing).await, "401 missing_api_key -");
     let content = stage.http.get(stage.url("/v1/videos/task_0/content")).send().await.unwrap();
-    assert_eq!(refusal(content).await, "401 missing_api_key -");
+    assert_eq!(error_summary(content).await, "401 missing_api_key -");
     stage.service.shutdown().await;
 }
 
 #[tokio::test]
-async fn requests_that_break_the_contract() {
+async fn contract_violations_are_rejected() {
     let stage = Stage::open(TestRenderer::free()).await;
     let picture = data_uri(&png(64, 36, [1, 2, 3]));
     let table = [
@@ -55,7 +55,7 @@ async fn requests_that_break_the_contract() {
     ];
     let mut answers = Vec::new();
     for body in &table {
-        let answer = refusal(stage.post(body).await).await;
+        let answer = error_summary(stage.post(body).await).await;
         let mut shown = body.to_string().replace(&picture, "…");
         shown.truncate(110);
         answers.push(format!("{answer}   {shown}"));
@@ -68,11 +68,11 @@ async fn requests_that_break_the_contract() {
 }
 
 #[tokio::test]
-async fn bodies_that_are_no_requests() {
+async fn malformed_bodies_are_rejected() {
     let stage = Stage::with(TestRenderer::free(), |config| config.limits.body_bytes = 10_000).await;
     let send = async |kind: &str, body: Vec<u8>| {
         let post = stage.ask(Method::POST, "/v1/videos").header(header::CONTENT_TYPE, kind);
-        refusal(post.body(body).send().await.unwrap()).await
+        error_summary(post.body(body).send().await.unwrap()).await
     };
     let good = request("p").to_string().into_bytes();
     assert_eq!(send("text/plain", good.clone()).await, "400 invalid_content_type -");
@@ -86,7 +86,7 @@ async fn bodies_that_are_no_requests() {
     let chunks = futures_util::stream::iter((0..20).map(|_| Ok::<_, std::io::Error>(vec![b' '; 1_000])));
     let post = stage.ask(Method::POST, "/v1/videos").header(header::CONTENT_TYPE, "application/json");
     let response = post.body(reqwest::Body::wrap_stream(chunks)).send().await.unwrap();
-    assert_eq!(refusal(response).await, "413 body_too_large -");
+    assert_eq!(error_summary(response).await, "413 body_too_large -");
     let upper =
         stage.ask(Method::POST, "/v1/videos").header(header::CONTENT_TYPE, "Application/JSON; charset=utf-8");
     assert_eq!(upper.body(good).send().await.unwrap().status(), StatusCode::OK);
@@ -94,22 +94,25 @@ async fn bodies_that_are_no_requests() {
 }
 
 #[tokio::test]
-async fn paths_and_methods_that_do_not_exist() {
+async fn unknown_paths_and_methods_are_rejected() {
     let stage = Stage::open(TestRenderer::free()).await;
     let ask = async |method: Method, path: &str| stage.ask(method, path).send().await.unwrap();
-    assert_eq!(refusal(ask(Method::GET, "/v2/videos").await).await, "404 unknown_path -");
+    assert_eq!(error_summary(ask(Method::GET, "/v2/videos").await).await, "404 unknown_path -");
     let wrong = ask(Method::DELETE, "/v1/videos").await;
     assert_eq!(wrong.headers()[header::ALLOW], "POST");
-    assert_eq!(refusal(wrong).await, "405 method_not_allowed -");
-    assert_eq!(refusal(ask(Method::PUT, "/v1/videos/x").await).await, "405 method_not_allowed -");
-    assert_eq!(refusal(ask(Method::GET, "/v1/videos/task_0").await).await, "404 task_not_found task_id");
-    assert_eq!(refusal(ask(Method::GET, "/files/abc.mp4").await).await, "404 file_not_found -");
-    assert_eq!(refusal(ask(Method::GET, "/files/..%2flock").await).await, "404 file_not_found -");
+    assert_eq!(error_summary(wrong).await, "405 method_not_allowed -");
+    assert_eq!(error_summary(ask(Method::PUT, "/v1/videos/x").await).await, "405 method_not_allowed -");
+    assert_eq!(
+        error_summary(ask(Method::GET, "/v1/videos/task_0").await).await,
+        "404 task_not_found task_id"
+    );
+    assert_eq!(error_summary(ask(Method::GET, "/files/abc.mp4").await).await, "404 file_not_found -");
+    assert_eq!(error_summary(ask(Method::GET, "/files/..%2flock").await).await, "404 file_not_found -");
     stage.service.shutdown().await;
 }
 
 #[tokio::test]
-async fn too_much_at_once_is_429_and_says_when_to_come_back() {
+async fn limits_are_429_with_retry_after() {
     let renderer = TestRenderer::held_at(0);
     let stage = Stage::with(renderer.clone(), |config| {
         config.limits.per_key.running_tasks = 2;
@@ -121,31 +124,31 @@ async fn too_much_at_once_is_429_and_says_when_to_come_back() {
     stage.create(&request("two")).await;
     let full = stage.post(&request("three")).await;
     assert!(full.headers().contains_key(header::RETRY_AFTER));
-    assert_eq!(refusal(full).await, "429 too_many_tasks -");
+    assert_eq!(error_summary(full).await, "429 too_many_tasks -");
     renderer.let_frames(u32::MAX);
     stage.ended(&first["id"]).await;
     // A refused request gives its place back, and an invalid one takes none.
     assert_eq!(stage.post(&json!({"model": A})).await.status(), StatusCode::BAD_REQUEST);
     let fast = stage.post(&request("four")).await;
     assert_eq!(fast.headers()[header::RETRY_AFTER], "2");
-    assert_eq!(refusal(fast).await, "429 rate_limit_exceeded -");
+    assert_eq!(error_summary(fast).await, "429 rate_limit_exceeded -");
     stage.clock.advance(Duration::from_secs(2));
     stage.create(&request("five")).await;
     stage.service.shutdown().await;
 }
 
 #[tokio::test]
-async fn a_full_queue_refuses_every_key() {
+async fn full_queue_rejects_every_key() {
     let stage = Stage::with(TestRenderer::held_at(0), |config| config.limits.queued_tasks = 1).await;
     stage.create(&request("one")).await;
-    assert_eq!(refusal(stage.post(&request("two")).await).await, "429 queue_full -");
+    assert_eq!(error_summary(stage.post(&request("two")).await).await, "429 queue_full -");
     stage.service.shutdown().await;
 }
 
 #[tokio::test]
-async fn the_key_never_comes_back_in_an_answer() {
+async fn key_never_appears_in_responses() {
     let stage = Stage::open(TestRenderer::free()).await;
-    let task = stage.make(&request("a secret place")).await;
+    let task = stage.make(&request("a secret index")).await;
     assert!(!task.to_string().contains(KEY));
     let wrong = stage.http.get(stage.url("/v1/videos/x")).bearer_auth("sk-other").send().await.unwrap();
     assert!(!wrong.text().await.unwrap().contains("sk-other"));

@@ -1,41 +1,41 @@
-//! Why the service says no: the one form in which every part of it does (spec 7).
+//! [`ApiError`]: a rejected request, in the one form that every part of the service uses (spec 7).
 
 use std::{borrow::Cow, time::Duration};
 
-/// A request that is not granted.
+/// A rejected request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    pub(crate) kind: RefusalKind,
+pub(crate) struct ApiError {
+    pub(crate) kind: ApiErrorKind,
     pub(crate) message: String,
     pub(crate) param: Option<String>,
     pub(crate) code: Cow<'static, str>,
     pub(crate) retry_after: Option<Duration>,
 }
 
-/// The kinds of refusal; the HTTP layer gives each its status and `type`.
+/// Kinds of error; the HTTP layer maps each to a status and an `error.type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RefusalKind {
-    /// The request itself is wrong: repeating it is of no use.
+pub(crate) enum ApiErrorKind {
+    /// The request is wrong; repeating it unchanged fails again.
     Invalid,
-    /// No API key, or not one that is known.
+    /// No API key, or an unknown one.
     Unauthenticated,
-    /// Nothing of that name, or nothing that this key may see.
+    /// Not found, or not visible to this key.
     NotFound,
-    /// The path exists, for another method.
+    /// The path exists, but not for this method.
     MethodNotAllowed,
-    /// It was there, and is no more.
+    /// It existed and has expired.
     Gone,
-    /// More bytes than are read.
+    /// The body exceeds the size limit.
     TooLarge,
-    /// Too much at once, or too much altogether.
+    /// A rate limit, a concurrency limit or a quota.
     Limited,
-    /// The service's own fault.
+    /// A fault of the service.
     Internal,
 }
 
-impl Refusal {
+impl ApiError {
     pub(crate) fn new(
-        kind: RefusalKind,
+        kind: ApiErrorKind,
         code: impl Into<Cow<'static, str>>,
         message: impl Into<String>,
     ) -> Self {
@@ -43,20 +43,20 @@ impl Refusal {
     }
 
     pub(crate) fn invalid(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
-        Self::new(RefusalKind::Invalid, code, message)
+        Self::new(ApiErrorKind::Invalid, code, message)
     }
 
     /// A fault of the service. The cause goes to the log, where the operator looks, not to the caller.
     pub(crate) fn internal(what: &'static str, cause: &dyn std::fmt::Display) -> Self {
         tracing::error!(%cause, "{what}");
         Self::new(
-            RefusalKind::Internal,
+            ApiErrorKind::Internal,
             "internal_error",
             format!("{what}; the request may be repeated, and the service's log says more"),
         )
     }
 
-    pub(crate) fn about(mut self, param: impl Into<String>) -> Self {
+    pub(crate) fn with_param(mut self, param: impl Into<String>) -> Self {
         self.param = Some(param.into());
         self
     }

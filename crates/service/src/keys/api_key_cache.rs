@@ -1,4 +1,4 @@
-//! Telling good keys from bad ones, in memory.
+//! [`ApiKeyCache`]: authentication against active keys in memory.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -8,13 +8,13 @@ use subtle::ConstantTimeEq as _;
 use super::{Key, KeyId, Permissions};
 use crate::{digest::Digest, limits::KeyLimits};
 
-/// The keys that are good right now.
+/// The active keys, by the digest of their secret.
 #[derive(Debug, Default)]
-pub(crate) struct KeyRing(RwLock<Vec<(Digest, Arc<Key>)>>);
+pub(crate) struct ApiKeyCache(RwLock<Vec<(Digest, Arc<Key>)>>);
 
-impl KeyRing {
-    /// A ring with the embedded service's one key.
-    pub(crate) fn given(secret: &SecretString, limits: KeyLimits) -> Self {
+impl ApiKeyCache {
+    /// A cache with the one key of the embedded service.
+    pub(crate) fn with_single_key(secret: &SecretString, limits: KeyLimits) -> Self {
         let key = Key {
             id: KeyId::from_text("embedded"),
             name: "embedded".to_owned(),
@@ -24,23 +24,23 @@ impl KeyRing {
         Self(RwLock::new(vec![(digest_of(secret.expose_secret()), Arc::new(key))]))
     }
 
-    /// Replaces all keys, after one was made or revoked.
+    /// Replaces all keys.
     pub(crate) fn replace(&self, keys: Vec<(Digest, Arc<Key>)>) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = keys;
     }
 
-    /// The key that a caller presents, if it is one of ours. Takes the same time for every wrong key: each known
-    /// digest is compared, in constant time.
+    /// The active key with this secret. Compares every digest in constant time, so that the duration reveals nothing
+    /// about a wrong key.
     pub(crate) fn find(&self, presented: &str) -> Option<Arc<Key>> {
         let presented = digest_of(presented);
         let keys = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let mut found = None;
+        let mut matching = None;
         for (digest, key) in keys.iter() {
             if bool::from(digest.as_bytes().ct_eq(presented.as_bytes())) {
-                found = Some(key);
+                matching = Some(key);
             }
         }
-        found.map(Arc::clone)
+        matching.map(Arc::clone)
     }
 }
 
@@ -53,13 +53,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_very_key_is_found() {
-        let ring = KeyRing::given(&SecretString::from("sk-right"), KeyLimits::default());
-        assert_eq!(ring.find("sk-right").map(|key| key.name.clone()).as_deref(), Some("embedded"));
+    fn find_matches_exact_secret_only() {
+        let cache = ApiKeyCache::with_single_key(&SecretString::from("sk-right"), KeyLimits::default());
+        assert_eq!(cache.find("sk-right").map(|key| key.name.clone()).as_deref(), Some("embedded"));
         for wrong in ["", "sk-righ", "sk-right ", "SK-RIGHT", "sk-wrong"] {
-            assert!(ring.find(wrong).is_none(), "{wrong:?}");
+            assert!(cache.find(wrong).is_none(), "{wrong:?}");
         }
-        ring.replace(Vec::new());
-        assert!(ring.find("sk-right").is_none());
+        cache.replace(Vec::new());
+        assert!(cache.find("sk-right").is_none());
     }
 }

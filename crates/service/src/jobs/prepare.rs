@@ -1,0 +1,81 @@
+//! Builds the renderer's [`Job`] from a render spec: reads and decodes the media inputs.
+
+use media::{AudioBuffer, Ffmpeg, RgbImage, decode_audio, decode_image};
+use renderer::{Job, Quality};
+
+use crate::{
+    inputs::REFERENCE_AUDIO,
+    render_spec::{MediaInput, MediaRole, RenderSpec},
+    store::Files,
+    task::Failure,
+};
+
+/// Frames per second of every video (the spec names none).
+pub(crate) const FRAME_RATE: u32 = 24;
+
+pub(super) fn prepare(spec: &RenderSpec, files: &Files, ffmpeg: &Ffmpeg) -> Result<Job, Failure> {
+    let pictures = |role: MediaRole| -> Result<Vec<RgbImage>, Failure> {
+        spec.inputs.iter().filter(|input| input.role == role).map(|input| picture(input, files)).collect()
+    };
+    let mut references = pictures(MediaRole::ReferenceImage)?;
+    let mut reference_videos = Vec::new();
+    for input in spec.inputs.iter().filter(|input| input.role == MediaRole::ReferenceVideo) {
+        references.extend(frames(input, files)?);
+        reference_videos.push(files.input(&input.digest));
+    }
+    let buffers = spec.inputs.iter().filter(|input| input.role == MediaRole::ReferenceAudio);
+    let buffers: Vec<AudioBuffer> =
+        buffers.map(|input| audio(input, files, ffmpeg)).collect::<Result<_, _>>()?;
+    Ok(Job {
+        prompt: spec.prompt.clone(),
+        width: spec.size.width,
+        height: spec.size.height,
+        frame_rate: FRAME_RATE,
+        seconds: spec.seconds,
+        // The same 64 bits, unsigned.
+        seed: spec.seed as u64,
+        first_frame: pictures(MediaRole::FirstFrame)?.pop(),
+        last_frame: pictures(MediaRole::LastFrame)?.pop(),
+        references,
+        reference_videos,
+        reference_audio: concatenate(buffers),
+        generate_audio: spec.generate_audio,
+        camera_fixed: spec.camera_fixed,
+        watermark: spec.watermark,
+        quality: if spec.fast { Quality::Fast } else { Quality::Standard },
+    })
+}
+
+fn picture(input: &MediaInput, files: &Files) -> Result<RgbImage, Failure> {
+    let bytes = fs_err::read(files.input(&input.digest)).map_err(|error| unavailable(input, &error))?;
+    decode_image(&bytes).map_err(|error| unavailable(input, &error))
+}
+
+fn audio(input: &MediaInput, files: &Files, ffmpeg: &Ffmpeg) -> Result<AudioBuffer, Failure> {
+    let bytes = fs_err::read(files.input(&input.digest)).map_err(|error| unavailable(input, &error))?;
+    decode_audio(&bytes, ffmpeg, REFERENCE_AUDIO).map_err(|error| unavailable(input, &error))
+}
+
+/// Concatenates audio inputs in the order of the request.
+fn concatenate(buffers: Vec<AudioBuffer>) -> Option<AudioBuffer> {
+    buffers.into_iter().reduce(|mut joined, next| {
+        joined.samples.extend(next.samples);
+        joined
+    })
+}
+
+/// The first and the last frame of a reference video.
+fn frames(input: &MediaInput, files: &Files) -> Result<[RgbImage; 2], Failure> {
+    let path = files.input(&input.digest);
+    let first = media::first_frame(&path).map_err(|error| unavailable(input, &error))?;
+    let last = media::last_frame(&path).map_err(|error| unavailable(input, &error))?;
+    Ok([first, last])
+}
+
+fn unavailable(input: &MediaInput, error: &dyn std::fmt::Display) -> Failure {
+    tracing::error!(input = %input.digest, %error, "an accepted media input cannot be read");
+    Failure::new(
+        "input_unavailable",
+        "a media input of this task can no longer be read; submit the task again",
+    )
+}
