@@ -40,7 +40,7 @@ pub use plan::{
 pub use schema::workflow_schema;
 pub use seal::seal;
 pub use source::{Position, Source, Span, Spanned};
-pub use syntax::{Continues, Entry, FilmSpec, Param, ParamKind, Shot, ShotRef, Workflow};
+pub use syntax::{Continues, Entry, FilmSpec, Param, ParamKind, Shot, ShotRef, Workflow, key_tables};
 pub use yaml::{Key, Yaml, YamlValue, from_yaml, to_yaml};
 
 /// Seconds that a video is taken to last where its request does not say: the service's document states no default.

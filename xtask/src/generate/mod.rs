@@ -25,10 +25,40 @@ pub(crate) enum Mode {
 struct GeneratedFile {
     /// Relative to the repository.
     path: &'static str,
-    /// The expected content.
-    text: String,
+    content: Content,
     /// What it is generated from.
     source: &'static str,
+}
+
+/// The expected content.
+#[derive(Debug)]
+enum Content {
+    /// The whole file.
+    Whole(String),
+    /// Sections by name, between `<!-- generated: NAME -->` and `<!-- /generated -->`, of a page that is otherwise
+    /// written by hand.
+    Sections(Vec<(&'static str, String)>),
+}
+
+impl Content {
+    /// The file as it has to be, given its present text.
+    fn expected(&self, present: &str) -> Result<String, String> {
+        match self {
+            Self::Whole(text) => Ok(text.clone()),
+            Self::Sections(sections) => sections
+                .iter()
+                .try_fold(present.to_owned(), |page, (name, text)| with_section(&page, name, text)),
+        }
+    }
+}
+
+/// The page with the text of a section replaced.
+fn with_section(page: &str, name: &str, text: &str) -> Result<String, String> {
+    let (open, close) = (format!("<!-- generated: {name} -->\n"), "<!-- /generated -->");
+    let missing = || format!("it has no section `{name}`");
+    let start = page.find(&open).ok_or_else(missing)? + open.len();
+    let end = start + page[start..].find(close).ok_or_else(missing)?;
+    Ok(format!("{}{text}{}", &page[..start], &page[end..]))
 }
 
 /// Writes or checks every generated file.
@@ -46,26 +76,44 @@ fn generated_files(contract: &Contract) -> Result<Vec<GeneratedFile>, String> {
     Ok(vec![
         GeneratedFile {
             path: "workflows/workflow.schema.json",
-            text: format!("{schema}\n"),
-            source: "openapi.yaml and the runner's keys in crates/workflow/src/schema",
+            content: Content::Whole(format!("{schema}\n")),
+            source: "openapi.yaml and crates/workflow/src/syntax/keys",
         },
         GeneratedFile {
             path: "crates/client/api.txt",
-            text: api_surface(client::GENERATED)?,
+            content: Content::Whole(api_surface(client::GENERATED)?),
             source: "the client that the build generates from openapi.yaml",
         },
-        GeneratedFile { path: "docs/reference.md", text: reference(contract)?, source: "openapi.yaml" },
+        GeneratedFile {
+            path: "docs/reference.md",
+            content: Content::Whole(reference(contract)?),
+            source: "openapi.yaml",
+        },
+        key_tables("docs/workflow.md", |name| name != "price"),
+        key_tables("docs/prices.md", |name| name == "price"),
     ])
+}
+
+/// A page of the guide with tables of keys.
+fn key_tables(path: &'static str, has: impl Fn(&str) -> bool) -> GeneratedFile {
+    let tables = workflow::key_tables().into_iter().filter(|(name, _)| has(name));
+    GeneratedFile {
+        path,
+        content: Content::Sections(tables.collect()),
+        source: "crates/workflow/src/syntax/keys",
+    }
 }
 
 fn write(root: &Path, all: &[GeneratedFile]) -> Result<String, String> {
     let mut written = Vec::new();
     for file in all.iter().filter(|file| !is_current(root, file)) {
         let path = root.join(file.path);
+        let text = file.content.expected(&present(root, file));
+        let text = text.map_err(|why| format!("{}: {why}", file.path))?;
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder).map_err(|error| error.to_string())?;
         }
-        fs_err::write(&path, &file.text).map_err(|error| error.to_string())?;
+        fs_err::write(&path, text).map_err(|error| error.to_string())?;
         written.push(file.path);
     }
     Ok(match written.as_slice() {
@@ -86,9 +134,15 @@ fn check(root: &Path, all: &[GeneratedFile]) -> Result<String, String> {
     }
 }
 
+/// The text of the file, its line endings normalized; empty where there is none.
+fn present(root: &Path, file: &GeneratedFile) -> String {
+    fs_err::read_to_string(root.join(file.path)).unwrap_or_default().replace("\r\n", "\n")
+}
+
 /// Whether the file has the expected content, apart from its line endings.
 fn is_current(root: &Path, file: &GeneratedFile) -> bool {
-    fs_err::read_to_string(root.join(file.path)).is_ok_and(|text| text.replace("\r\n", "\n") == file.text)
+    let present = present(root, file);
+    file.content.expected(&present).is_ok_and(|expected| expected == present)
 }
 
 #[cfg(test)]
@@ -106,6 +160,17 @@ mod tests {
         let all = generated_files(Contract::embedded()).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
+        for file in &all {
+            if let Content::Sections(sections) = &file.content {
+                let mut page = String::new();
+                for (name, _) in sections {
+                    let _ = writeln!(page, "# {name}\n<!-- generated: {name} -->\n<!-- /generated -->");
+                }
+                let path = root.join(file.path);
+                fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+                fs_err::write(path, page).unwrap();
+            }
+        }
         let empty = check(root, &all).unwrap_err();
         assert!(all.iter().all(|file| empty.contains(file.path)), "{empty}");
         write(root, &all).unwrap();
@@ -113,9 +178,13 @@ mod tests {
         assert!(write(root, &all).unwrap().contains("are up to date"));
         for file in &all {
             let path = root.join(file.path);
-            let edits = [format!("{}\n", file.text), file.text.replacen("seconds", "secs", 1), String::new()];
+            let text = present(root, file);
+            let mut edits = vec![text.replacen("second", "sec", 1), String::new()];
+            if matches!(file.content, Content::Whole(_)) {
+                edits.push(format!("{text}\n"));
+            }
             for edit in edits {
-                assert_ne!(edit, file.text, "{}", file.path);
+                assert_ne!(edit, text, "{}", file.path);
                 fs_err::write(&path, edit).unwrap();
                 let problems = check(root, &all).unwrap_err();
                 assert!(
@@ -123,6 +192,10 @@ mod tests {
                     "{problems}"
                 );
                 assert_eq!(all.iter().filter(|other| problems.contains(other.path)).count(), 1, "{problems}");
+            }
+            if matches!(file.content, Content::Sections(_)) {
+                assert!(write(root, &all).unwrap_err().contains("has no section"));
+                fs_err::write(&path, text.replacen("second", "sec", 1)).unwrap();
             }
             assert!(write(root, &all).unwrap().contains(file.path));
             check(root, &all).unwrap();
@@ -135,8 +208,12 @@ mod tests {
         let field = serde_json::json!({ "type": "string", "description": "what not to show" });
         document["components"]["schemas"]["VideoRequestA"]["properties"]["negative_prompt"] = field;
         let all = generated_files(&Contract::from_document(document).unwrap()).unwrap();
-        let mentions =
-            |path: &str| all.iter().any(|file| file.path == path && file.text.contains("negative_prompt"));
+        let mentions = |path: &str| {
+            all.iter().any(|file| {
+                file.path == path
+                    && matches!(&file.content, Content::Whole(text) if text.contains("negative_prompt"))
+            })
+        };
         assert!(mentions("workflows/workflow.schema.json") && mentions("docs/reference.md"));
     }
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 pub use self::codes::CODES;
 pub(crate) use self::problems::Problems;
 pub use self::render::render;
-pub(crate) use self::text::{did_you_mean, grouped, quoted_list, visible};
+pub(crate) use self::text::{did_you_mean, grouped, nearest, quoted_list, visible};
 use crate::source::{Source, Span};
 
 /// How bad it is.

@@ -4,6 +4,7 @@ use super::{ExpandCx, free_variables};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::matrix::{self, AxisOverride, Cell, Folders};
 use crate::source::Spanned;
+use crate::syntax::keys::matrix::{MATRIX, ZIP};
 use crate::syntax::{Shot, Workflow};
 use crate::template::Scope;
 use crate::yaml::{Yaml, YamlValue};
@@ -119,13 +120,13 @@ fn has_axis(matrix: &Yaml, axis: &str) -> bool {
 /// The names of a matrix's axes, zipped ones too.
 pub(super) fn axis_names(matrix: &Yaml) -> impl Iterator<Item = &str> {
     let entries = map(matrix);
-    let zipped = entries.iter().filter(|(key, _)| key.value == "zip").flat_map(|(_, value)| {
+    let zipped = entries.iter().filter(|(key, _)| key.value == ZIP.name).flat_map(|(_, value)| {
         crate::syntax::one_or_many(value)
             .iter()
             .flat_map(|group| map(group).iter().map(|(key, _)| key.value.as_str()))
     });
     let plain = entries.iter().map(|(key, _)| key.value.as_str());
-    plain.filter(|name| !matrix::KEYS.contains(name)).chain(zipped)
+    plain.filter(|name| !MATRIX.has(name)).chain(zipped)
 }
 
 fn map(value: &Yaml) -> &[(crate::yaml::Key, Yaml)] {

@@ -114,7 +114,7 @@ fn output<'w>(
         scope.set(axis, &value.value);
     }
     let value = cx.templates.render(&entry.value, &scope, problems)?;
-    let name = syntax::expect_text(&value, "output", entry.key.span, problems)?;
+    let name = syntax::expect_text(&value, &syntax::keys::film::OUTPUT, entry.key.span, problems)?;
     if let Err(message) = syntax::output_name(&name.value) {
         problems.push(
             Diagnostic::error("bad-name", entry.span(), message)

@@ -10,6 +10,7 @@ use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
 use crate::matrix::{self, Cell};
 use crate::source::Span;
+use crate::syntax::keys::shot as keys;
 use crate::syntax::{self, Entry, Shot, Workflow};
 use crate::template::Scope;
 use crate::yaml::Yaml;
@@ -190,13 +191,13 @@ impl<'w> ShotReader<'_, 'w> {
     ) -> Option<ExpandedShot<'w>> {
         let shot = &workflow.shots[index];
         let takes = self.read(shot.takes.as_ref(), problems, |value, entry, problems| {
-            syntax::expect_count(value, "takes", limits::MAX_TAKES, entry.key.span, problems)
+            syntax::expect_count(value, &keys::TAKES, entry.key.span, problems)
         });
         let retry = self.read(shot.retry.as_ref(), problems, |value, entry, problems| {
             retry::read(value, entry, problems)
         });
         let timeout = self.read(shot.timeout.as_ref(), problems, |value, entry, problems| {
-            syntax::expect_duration(value, "timeout", entry.key.span, problems)
+            syntax::expect_duration(value, &keys::TIMEOUT, entry.key.span, problems)
         });
         let own = axes.of_shot(shot, index, self.cx, problems);
         let (Ok(takes), Ok(retry), Ok(timeout), Some(own)) = (takes, retry, timeout, own) else {

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use sha2::{Digest, Sha256};
 
 use super::ExpandCx;
-use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
+use crate::diagnostic::{Diagnostic, Problems};
 use crate::files;
 use crate::limits;
 use crate::plan::{Frame, Source};
 use crate::source::{Span, Spanned};
-use crate::syntax::{self, ShotRef};
+use crate::syntax::keys::{KeySpec, medium as keys};
+use crate::syntax::{self, Mapping, ShotRef};
 use crate::template::has_template;
 use crate::yaml::{Yaml, YamlValue};
 
@@ -44,9 +45,6 @@ pub(super) enum MediumSpec {
     Url { url: String, kind: Option<MediaKind> },
     File { path: String, kind: Option<MediaKind> },
 }
-
-const KEYS: [&str; 5] = ["shot", "frame", "file", "url", "type"];
-const FORMS: &str = "write a file, a URL, or `{shot: id, frame: last}`";
 
 /// The shots that the value of `first_frame`, `last_frame` or `references` names. It is read before rendering: the reference graph
 /// must be known without templates.
@@ -96,7 +94,7 @@ pub(super) fn read(value: &Yaml, key: &str, key_span: Span, problems: &mut Probl
                     format!("`{key}` names an image, a video or a sound"),
                 )
                 .label(format!("this is {}", value.kind()))
-                .help(FORMS),
+                .help(keys::MEDIUM.help),
             );
             None
         }
@@ -122,46 +120,31 @@ fn by_text(text: &str, span: Span, problems: &mut Problems) -> Option<MediumSpec
 }
 
 fn by_map(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> Option<MediumSpec> {
-    let YamlValue::Map(entries) = &value.value else { return None };
-    let mut sound = true;
-    for (member, _) in entries {
-        if !KEYS.contains(&member.value.as_str()) {
-            let diagnostic = Diagnostic::error(
-                "unknown-key",
-                member.span,
-                format!("`{}` is not a key of `{key}`", member.value),
-            );
-            problems
-                .push(diagnostic.help(did_you_mean(&member.value, KEYS).unwrap_or_else(|| FORMS.to_owned())));
-            sound = false;
-        }
-    }
-    let text = |name: &str, problems: &mut Problems| {
-        let (member, value) = value.get(name)?;
-        Some(syntax::expect_text(value, name, member.span, problems))
-    };
-    let kind = match text("type", problems) {
+    let map = Mapping::read(value, &keys::MEDIUM, key_span, problems)?;
+    let is_known = map.others().next().is_none();
+    let text = |key: &KeySpec, problems: &mut Problems| map.get(key).map(|_| map.text(key, problems));
+    let kind = match text(&keys::TYPE, problems) {
         None => None,
         Some(kind) => {
             let kind = kind?;
             let parsed = MediaKind::parse(&kind.value);
             if parsed.is_none() {
-                problems.error("bad-medium", kind.span, "`type` is `image`, `video` or `audio`");
+                problems.error("bad-medium", kind.span, format!("`type` must be {}", keys::TYPE.shape));
             }
             Some(parsed?)
         }
     };
-    let named = match (value.get("shot"), text("file", problems), text("url", problems)) {
+    let named = match (map.get(&keys::SHOT), text(&keys::FILE, problems), text(&keys::URL, problems)) {
         (Some((_, shot)), None, None) => {
             let reference = Spanned::new(ShotRef::parse(&shot_text(shot)?).ok()?, shot.span);
-            let frame = match text("frame", problems) {
+            let frame = match text(&keys::FRAME, problems) {
                 None => Frame::Last,
                 Some(frame) => match frame?.value.as_str() {
                     "first" => Frame::First,
                     "last" => Frame::Last,
                     _ => {
-                        let span = value.get("frame").map_or(key_span, |(_, frame)| frame.span);
-                        problems.error("bad-medium", span, "`frame` is `first` or `last`");
+                        let span = map.get(&keys::FRAME).map_or(key_span, |(_, frame)| frame.span);
+                        problems.error("bad-medium", span, format!("`frame` must be {}", keys::FRAME.shape));
                         return None;
                     }
                 },
@@ -178,21 +161,20 @@ fn by_map(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> O
             MediumSpec::Url { kind: kind.or_else(|| kind_of_url(&url.value)), url: url.value }
         }
         _ => {
-            if sound {
-                let first = entries.first().map_or(key_span, |(member, _)| member.span);
+            if is_known {
                 problems.push(
                     Diagnostic::error(
                         "bad-medium",
-                        first,
-                        format!("`{key}` names one of `shot`, `file` and `url`"),
+                        map.span(),
+                        format!("`{key}` must have one of `shot`, `file` and `url`"),
                     )
-                    .help(FORMS),
+                    .help(keys::MEDIUM.help),
                 );
             }
             return None;
         }
     };
-    sound.then_some(named)
+    is_known.then_some(named)
 }
 
 fn is_url(text: &str) -> bool {

@@ -26,7 +26,8 @@ pub(super) fn resolve<'w>(
         if value.is_null() {
             return Some(None);
         }
-        syntax::expect_count(&value, "pick", u64::from(takes), entry.key.span, problems).map(Some)
+        syntax::expect_count_to(u64::from(takes), &value, &syntax::keys::shot::PICK, entry.key.span, problems)
+            .map(Some)
     };
     if !entry.value.text().is_some_and(has_template) {
         let pick = read(params, problems)?;

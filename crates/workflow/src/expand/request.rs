@@ -19,7 +19,8 @@ use super::resolve::RefResolver;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::matrix::Cell;
 use crate::plan::{Input, Node, Request};
-use crate::syntax::{Entry, KEYS, Workflow};
+use crate::syntax::keys::shot::SHOT;
+use crate::syntax::{Entry, Workflow};
 use crate::template::Scope;
 
 /// One instance on its way to being a node.
@@ -238,7 +239,7 @@ fn with_suggestion<'a>(
     fields: impl Iterator<Item = &'a str>,
 ) -> Diagnostic {
     let fields: Vec<&str> = fields.collect();
-    let help = did_you_mean(name, fields.iter().copied().chain(KEYS))
+    let help = did_you_mean(name, fields.iter().copied().chain(SHOT.keys.iter().map(|key| key.name)))
         .unwrap_or_else(|| format!("the fields are {}", quoted_list(fields.iter().copied(), 30)));
     diagnostic.help(help)
 }

@@ -1,9 +1,9 @@
 //! `retry: 3`, or `retry: {attempts: 3, on: [transient, corrupt]}`: how often a shot may be attempted, and after which failures.
 
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, visible};
-use crate::limits;
 use crate::plan::{RetryKinds, RetryOn};
-use crate::syntax::{self, Entry};
+use crate::syntax::keys::{retry as keys, shot};
+use crate::syntax::{self, Entry, Mapping};
 use crate::yaml::{Yaml, YamlValue};
 
 /// The retry policy of a shot.
@@ -35,39 +35,26 @@ const INDETERMINATE: &str =
 
 /// Reads the value of `retry`.
 pub(super) fn read(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<Retry> {
-    let attempts = |value: &Yaml, what: &str, problems: &mut Problems| {
-        syntax::expect_count(value, what, limits::MAX_ATTEMPTS, entry.key.span, problems)
-    };
-    let YamlValue::Map(entries) = &value.value else {
-        return attempts(value, "retry", problems).map(|attempts| Retry { attempts, ..Retry::default() });
-    };
-    let unknown = entries.iter().find(|(key, _)| !["attempts", "on"].contains(&key.value.as_str()));
-    let find = |name: &str| entries.iter().find(|(key, _)| key.value == name).map(|(_, value)| value);
-    let (None, Some(number)) = (unknown, find("attempts")) else {
-        problems.push(
-            Diagnostic::error(
-                "unknown-key",
-                unknown.map_or(entry.key.span, |(key, _)| key.span),
-                "`retry` is a number of attempts, and the failures after which there is another",
-            )
-            .help("write `retry: 3` or `retry: {attempts: 3, on: [transient, corrupt]}`"),
-        );
-        return None;
-    };
-    let attempts = attempts(number, "attempts", problems);
-    let on = match find("on") {
-        Some(value) => kinds(value, entry, problems),
+    let once_or_more = |attempts| Retry { attempts, ..Retry::default() };
+    if !matches!(value.value, YamlValue::Map(_)) {
+        let attempts = syntax::expect_count(value, &shot::RETRY, entry.key.span, problems);
+        return attempts.map(once_or_more);
+    }
+    let map = Mapping::read(value, &keys::RETRY, entry.key.span, problems)?;
+    let attempts = map.count(&keys::ATTEMPTS, problems);
+    let on = match map.get(&keys::ON) {
+        Some((_, value)) => kinds(value, entry, problems),
         None => Some(RetryKinds::default()),
     };
-    Some(Retry { attempts: attempts?, on: on? })
+    let is_known = map.others().next().is_none();
+    Some(Retry { attempts: attempts?.value, on: on? }).filter(|_| is_known)
 }
 
 fn kinds(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<RetryKinds> {
     let items = syntax::one_or_many(value);
     if items.is_empty() {
         problems.push(
-            Diagnostic::error("wrong-type", value.span.or(entry.key.span), "`on` names at least one failure")
-                .help(listed()),
+            Diagnostic::error("wrong-type", value.span.or(entry.key.span), "`on` is empty").help(listed()),
         );
         return None;
     }
@@ -77,20 +64,20 @@ fn kinds(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<RetryKi
 }
 
 fn kind(value: &Yaml, entry: &Entry, problems: &mut Problems) -> Option<RetryOn> {
-    let as_str = syntax::expect_text(value, "on", entry.key.span, problems)?;
-    if let Some(kind) = RetryOn::ALL.into_iter().find(|kind| kind.as_str() == as_str.value) {
+    let failure = syntax::expect_text(value, &keys::ON, entry.key.span, problems)?;
+    if let Some(kind) = RetryOn::ALL.into_iter().find(|kind| kind.as_str() == failure.value) {
         return Some(kind);
     }
-    let diagnostic = match NOT_RETRIED.iter().find(|(name, _)| *name == as_str.value) {
+    let diagnostic = match NOT_RETRIED.iter().find(|(name, _)| *name == failure.value) {
         Some((name, why)) => {
-            Diagnostic::error("unsafe-retry", as_str.span, format!("`{name}` is never retried")).help(*why)
+            Diagnostic::error("unsafe-retry", failure.span, format!("`{name}` is never retried")).help(*why)
         }
         None => Diagnostic::error(
             "unknown-key",
-            as_str.span,
-            format!("there is no failure `{}` to retry on", visible(&as_str.value)),
+            failure.span,
+            format!("there is no failure `{}` to retry on", visible(&failure.value)),
         )
-        .help(did_you_mean(&as_str.value, RetryOn::ALL.map(RetryOn::as_str)).unwrap_or_else(listed)),
+        .help(did_you_mean(&failure.value, RetryOn::ALL.map(RetryOn::as_str)).unwrap_or_else(listed)),
     };
     problems.push(diagnostic);
     None

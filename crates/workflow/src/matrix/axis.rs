@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::files::{self, FileError, Files};
 use crate::limits;
 use crate::source::{Span, Spanned};
+use crate::syntax::keys::{KeySpec, matrix as keys};
 use crate::syntax::{self, identifier};
 use crate::yaml::{Key, Yaml, YamlValue};
 
@@ -37,8 +38,8 @@ pub(super) fn values(
         YamlValue::List(items) => {
             items.iter().map(|item| Spanned::new(item.to_json(), value_span(item, key))).collect()
         }
-        YamlValue::Map(_) if value.get("csv").is_some() => rows(key, value, folders, problems)?,
-        YamlValue::Map(_) if value.get("files").is_some() => names(key, value, folders, problems)?,
+        YamlValue::Map(_) if value.get(keys::CSV.name).is_some() => rows(key, value, folders, problems)?,
+        YamlValue::Map(_) if value.get(keys::FILES.name).is_some() => names(key, value, folders, problems)?,
         YamlValue::Map(_) => range::values(key, value, problems)?,
         _ => {
             let message = format!("the axis `{}` is a list", key.value);
@@ -67,7 +68,7 @@ pub(super) fn value_span(value: &Yaml, key: &Key) -> Span {
 
 /// `{csv: cast.csv}`: a value for each row.
 fn rows(key: &Key, value: &Yaml, folders: Folders<'_>, problems: &mut Problems) -> Option<Values> {
-    let (name, span) = only_key(key, value, "csv", problems)?;
+    let (name, span) = only_key(key, value, &keys::CSV, problems)?;
     let table = path(&name, folders.outside)
         .and_then(|path| {
             folders.files.read(&path, limits::MAX_CSV_BYTES).map_err(|trouble| trouble.to_string())
@@ -85,7 +86,7 @@ fn rows(key: &Key, value: &Yaml, folders: Folders<'_>, problems: &mut Problems) 
 
 /// `{files: "stills/*.png"}`: a value for each file, sorted by name.
 fn names(key: &Key, value: &Yaml, folders: Folders<'_>, problems: &mut Problems) -> Option<Values> {
-    let (name, span) = only_key(key, value, "files", problems)?;
+    let (name, span) = only_key(key, value, &keys::FILES, problems)?;
     let found = path(&name, folders.outside).and_then(|path| matching(&path, folders.files));
     match found {
         Ok(names) if names.is_empty() => {
@@ -105,15 +106,15 @@ fn bad_file(name: &str, why: &str, span: Span) -> Diagnostic {
         .help("files are named from the workflow's folder")
 }
 
-fn only_key(key: &Key, value: &Yaml, word: &str, problems: &mut Problems) -> Option<(String, Span)> {
+fn only_key(key: &Key, value: &Yaml, only: &KeySpec, problems: &mut Problems) -> Option<(String, Span)> {
     let YamlValue::Map(entries) = &value.value else { return None };
-    if let Some((other, _)) = entries.iter().find(|(other, _)| other.value != word) {
-        let message = format!("`{}` does not go together with `{word}`", other.value);
+    if let Some((other, _)) = entries.iter().find(|(other, _)| other.value != only.name) {
+        let message = format!("`{}` does not go together with `{}`", other.value, only.name);
         problems.push(Diagnostic::error("bad-matrix", other.span, message).help(FORMS));
         return None;
     }
-    let (_, value) = value.get(word)?;
-    let text = syntax::expect_text(value, word, key.span, problems)?;
+    let (_, value) = value.get(only.name)?;
+    let text = syntax::expect_text(value, only, key.span, problems)?;
     Some((text.value, text.span.or(key.span)))
 }
 

@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
-use super::{KEYS, Values};
+use super::Values;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::source::{Source, Span, Spanned};
 use crate::syntax::identifier;
+use crate::syntax::keys::matrix::MATRIX;
 use crate::yaml::{self, YamlValue};
 
 /// An axis with its values from the command line.
@@ -38,7 +39,7 @@ pub(crate) fn read(axes: &[(String, String)], span: Span, problems: &mut Problem
 }
 
 fn name(axis: &str) -> Result<(), String> {
-    if KEYS.contains(&axis) {
+    if MATRIX.has(axis) {
         return Err(format!("`{axis}` is a key of a matrix"));
     }
     identifier(axis)

@@ -22,8 +22,5 @@ pub(crate) use self::name::disambiguate;
 pub(crate) use self::natural_join::{JoinError, natural_join};
 use crate::source::Spanned;
 
-/// The keys of a matrix that are not axes.
-pub(crate) const KEYS: [&str; 3] = ["include", "exclude", "zip"];
-
 /// The values of an axis, in order.
 pub(crate) type Values = Vec<Spanned<Value>>;

@@ -2,47 +2,36 @@
 
 use serde_json::{Number, Value};
 
-use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped};
+use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
 use crate::source::{Span, Spanned};
+use crate::syntax::keys::{KeySpec, matrix as keys};
+use crate::syntax::{Mapping, report_wrong_type};
 use crate::yaml::{Key, Yaml, YamlValue};
-
-const KEYS: [&str; 3] = ["from", "to", "step"];
 
 /// The values from `from` to `to`, both included, `step` apart (1 where it is left out). Whole where both `from` and
 /// `step` are whole.
 pub(super) fn values(axis: &Key, range: &Yaml, problems: &mut Problems) -> Option<Vec<Spanned<Value>>> {
-    let YamlValue::Map(entries) = &range.value else { return None };
-    for (key, _) in entries {
-        if !KEYS.contains(&key.value.as_str()) {
-            problems.push(
-                Diagnostic::error("bad-matrix", key.span, format!("`{}` is not a key of a range", key.value))
-                    .help(
-                        did_you_mean(&key.value, KEYS)
-                            .unwrap_or_else(|| "a range has `from`, `to` and `step`".to_owned()),
-                    ),
-            );
-            return None;
-        }
+    let map = Mapping::open(range, &keys::RANGE, axis.span, problems)?;
+    if let Some((key, _)) = map.others().next() {
+        problems.push(keys::RANGE.unknown_key(key));
+        return None;
     }
-    let from = number(axis, range, "from", problems)?;
-    let to = number(axis, range, "to", problems)?;
-    let step = match range.get("step") {
-        Some(_) => number(axis, range, "step", problems)?,
+    let from = number(axis, &keys::FROM, &map, problems)?;
+    let to = number(axis, &keys::TO, &map, problems)?;
+    let step = match map.get(&keys::STEP) {
+        Some(_) => number(axis, &keys::STEP, &map, problems)?,
         None => Number::from(1),
     };
-    let span = range.get("step").map_or(axis.span, |(_, value)| value.span);
+    let span = map.get(&keys::STEP).map_or(axis.span, |(_, value)| value.span);
     list(&from, &to, &step, span, axis, problems)
 }
 
-fn number(axis: &Key, range: &Yaml, word: &str, problems: &mut Problems) -> Option<Number> {
-    match range.get(word) {
+fn number(axis: &Key, key: &KeySpec, range: &Mapping<'_>, problems: &mut Problems) -> Option<Number> {
+    match range.get(key) {
         Some((_, Yaml { value: YamlValue::Number(number), .. })) => Some(number.clone()),
-        Some((key, value)) => {
-            problems.push(
-                Diagnostic::error("bad-matrix", value.span.or(key.span), format!("`{word}` is a number"))
-                    .label(format!("this is {}", value.kind())),
-            );
+        Some((written, value)) => {
+            report_wrong_type(key, value, written.span, problems);
             None
         }
         None => {
@@ -50,7 +39,7 @@ fn number(axis: &Key, range: &Yaml, word: &str, problems: &mut Problems) -> Opti
                 Diagnostic::error(
                     "bad-matrix",
                     axis.span,
-                    format!("the axis `{}` has no `{word}`", axis.value),
+                    format!("the axis `{}` has no `{}`", axis.value, key.name),
                 )
                 .help("an axis is a list, or a range such as `{from: 1, to: 5}`"),
             );

@@ -20,6 +20,6 @@ pub use self::estimate::{CostEstimate, EstimateKind, EstimateLine};
 pub use self::inputs::PriceInputs;
 pub(crate) use self::inputs::SOUND;
 pub use self::money::{Money, ParseMoneyError};
-pub use self::read::{CheckedPrices, check};
+pub use self::read::{PricesOutcome, check};
 pub use self::table::{Prices, Unpriced};
 pub use self::video_duration::{Interval, VideoDuration};

@@ -29,7 +29,7 @@ const MICROS: u64 = 1_000_000;
 const DIGITS: usize = 6;
 
 impl Money {
-    /// Nothing at all.
+    /// Zero.
     pub const ZERO: Self = Self(0);
 
     /// An amount in millionths of the currency's unit.
@@ -50,7 +50,7 @@ impl Money {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// The difference, or nothing where the other is greater.
+    /// The difference, or zero where the other is greater.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))

@@ -1,31 +1,29 @@
-//! Reads the table of prices, reporting everything that is wrong with it at its place.
+//! Reads a price table: reports everything that is wrong with it and reads the rest.
 
 use contract::Contract;
 
 use super::table::{Price, Prices};
 use super::{Money, ParseMoneyError};
-use crate::diagnostic::{Diagnostic, Problems, Report, did_you_mean, quoted_list};
+use crate::diagnostic::{Diagnostic, Problems, Report, did_you_mean};
 use crate::limits;
 use crate::load::read_text;
-use crate::source::{Source, Span};
-use crate::syntax;
-use crate::yaml::{self, Key, Yaml, YamlValue};
+use crate::source::Source;
+use crate::syntax::keys::{KeySpec, prices as keys};
+use crate::syntax::{self, Mapping};
+use crate::yaml::{self, Yaml, YamlValue};
 
-const KEYS: [&str; 5] = ["version", "currency", "as_of", "source", "prices"];
-const PRICE_KEYS: [&str; 6] = ["model", "resolution", "sound", "video_input", "per_second", "per_task"];
-
-/// What came of a table of prices.
+/// A price table with the problems that were found in it.
 #[derive(Clone, Debug)]
-pub struct CheckedPrices {
+pub struct PricesOutcome {
     /// The table, where the file has no errors.
     pub prices: Option<Prices>,
     /// Errors and warnings.
     pub report: Report,
 }
 
-/// Reads a table of prices. What it prices that the contract does not know is a warning: prices may be ahead of it.
+/// Reads a price table. A model that the contract does not know is a warning: prices may be ahead of it.
 #[must_use]
-pub fn check(bytes: &[u8], file_name: &str, contract: &Contract) -> CheckedPrices {
+pub fn check(bytes: &[u8], file_name: &str, contract: &Contract) -> PricesOutcome {
     let mut problems = Problems::default();
     let source = read_text(bytes, file_name, &mut problems);
     let tree = if problems.any() { None } else { yaml::read(&source, &mut problems) };
@@ -33,7 +31,7 @@ pub fn check(bytes: &[u8], file_name: &str, contract: &Contract) -> CheckedPrice
         tree.and_then(|tree| Reader { source: &source, contract, problems: &mut problems }.table(&tree));
     let prices = if problems.any() { None } else { prices };
     let (diagnostics, unlisted) = problems.into_sorted();
-    CheckedPrices { prices, report: Report { source, diagnostics, unlisted } }
+    PricesOutcome { prices, report: Report { source, diagnostics, unlisted } }
 }
 
 struct Reader<'a> {
@@ -44,80 +42,49 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn table(&mut self, tree: &Yaml) -> Option<Prices> {
-        let YamlValue::Map(entries) = &tree.value else {
-            self.problems.push(
-                Diagnostic::error("wrong-type", tree.span, "a table of prices is a map")
-                    .label(format!("this is {}", tree.kind()))
-                    .help(
-                        "begin with `version: 1`, `currency:`, `as_of:`, `source:` and a list of `prices:`",
-                    ),
-            );
-            return None;
-        };
-        self.unknown_keys(entries, &KEYS, "a table of prices");
-        let start = entries.first().map_or(Span::default(), |(key, _)| key.span);
-        for word in KEYS {
-            if tree.get(word).is_none() {
-                self.problems.push(
-                    Diagnostic::error("missing-key", start, format!("`{word}` is missing")).help(match word {
-                        "version" => "begin the file with `version: 1`",
-                        "currency" => "write the currency that all amounts are in, such as `currency: USD`",
-                        "as_of" => "write the day on which the prices were so, such as `as_of: 2026-01-31`",
-                        "source" => "write where the figures come from: they age, and the next reader has to find them",
-                        _ => "list what each model costs",
-                    }),
-                );
-            }
-        }
-        if let Some((key, value)) = tree.get("version")
+        let table = Mapping::read(tree, &keys::PRICE_TABLE, tree.span, self.problems)?;
+        if let Some((key, value)) = table.get(&keys::VERSION)
             && value.to_json().as_u64() != Some(1)
         {
-            let place = value.span.or(key.span);
+            let span = value.span.or(key.span);
             self.problems.push(
-                Diagnostic::error("unsupported-version", place, "this version of the table is not known")
+                Diagnostic::error("unsupported-version", span, "this version of the table is not supported")
                     .help("write `version: 1`"),
             );
         }
-        let currency = self.checked_text(tree, "currency", is_currency, "three capital letters, such as USD");
-        let as_of = self.checked_text(tree, "as_of", is_date, "a day, written as 2026-01-31");
-        let source =
-            self.checked_text(tree, "source", |text| !text.trim().is_empty(), "text that says something");
-        let prices = self.prices(tree);
+        let currency = self.checked_text(&table, &keys::CURRENCY, is_currency);
+        let as_of = self.checked_text(&table, &keys::AS_OF, is_date);
+        let source = self.checked_text(&table, &keys::SOURCE, |text| !text.trim().is_empty());
+        let prices = self.prices(&table);
         Some(Prices { currency: currency?, as_of: as_of?, source: source?, lines: prices })
-    }
-
-    fn unknown_keys(&mut self, entries: &[(Key, Yaml)], words: &[&'static str], what: &str) {
-        for (key, _) in entries.iter().filter(|(key, _)| !words.contains(&key.value.as_str())) {
-            let message = format!("`{}` is not a key of {what}", key.value);
-            let help = did_you_mean(&key.value, words.iter().copied())
-                .unwrap_or_else(|| format!("the keys here are {}", quoted_list(words.iter().copied(), 10)));
-            self.problems.push(Diagnostic::error("unknown-key", key.span, message).help(help));
-        }
     }
 
     fn checked_text(
         &mut self,
-        tree: &Yaml,
-        word: &str,
-        right: impl Fn(&str) -> bool,
-        wanted: &str,
+        table: &Mapping<'_>,
+        key: &KeySpec,
+        is_valid: impl Fn(&str) -> bool,
     ) -> Option<String> {
-        let (key, value) = tree.get(word)?;
-        let text = syntax::expect_text(value, word, key.span, self.problems)?;
-        if right(&text.value) {
+        let text = table.text(key, self.problems)?;
+        if is_valid(&text.value) {
             return Some(text.value);
         }
-        self.problems.error("bad-value", text.span.or(key.span), format!("`{word}` is {wanted}"));
+        let (written, _) = table.get(key)?;
+        self.problems.push(
+            Diagnostic::error(
+                "bad-value",
+                text.span.or(written.span),
+                format!("`{}` must be {}", key.name, key.shape),
+            )
+            .help(format!("write `{}`", key.example)),
+        );
         None
     }
 
-    fn prices(&mut self, tree: &Yaml) -> Vec<Price> {
-        let Some((key, value)) = tree.get("prices") else { return Vec::new() };
+    fn prices(&mut self, table: &Mapping<'_>) -> Vec<Price> {
+        let Some((key, value)) = table.get(&keys::PRICES) else { return Vec::new() };
         let YamlValue::List(items) = &value.value else {
-            self.problems.push(
-                Diagnostic::error("wrong-type", value.span.or(key.span), "`prices` is a list")
-                    .label(format!("this is {}", value.kind())),
-            );
+            syntax::report_wrong_type(&keys::PRICES, value, key.span, self.problems);
             return Vec::new();
         };
         if items.len() > limits::MAX_PRICES {
@@ -133,9 +100,9 @@ impl Reader<'_> {
                 .find(|other| other.conditions() == price.conditions() && other.overlaps(&price));
             if let Some(rival) = rival {
                 self.problems.push(
-                    Diagnostic::error("two-prices", price.place, "two prices fit the same task equally well")
+                    Diagnostic::error("two-prices", price.span, "two prices fit the same task equally well")
                         .label("one is here")
-                        .other(rival.place, "the other is here")
+                        .other(rival.span, "the other is here")
                         .help(
                             "remove one, or say more exactly what each is for: the one that says more counts",
                         ),
@@ -147,30 +114,17 @@ impl Reader<'_> {
     }
 
     fn price(&mut self, item: &Yaml) -> Option<Price> {
-        let YamlValue::Map(entries) = &item.value else {
+        let price = Mapping::read(item, &keys::PRICE, item.span, self.problems)?;
+        let model = price.text(&keys::MODEL, self.problems);
+        let resolution = price.text(&keys::RESOLUTION, self.problems);
+        let sound = price.flag(&keys::SOUND, self.problems);
+        let video_input = price.flag(&keys::VIDEO_INPUT, self.problems);
+        let per_second = self.money(&price, &keys::PER_SECOND);
+        let per_task = self.money(&price, &keys::PER_TASK);
+        if price.get(&keys::PER_SECOND).is_none() && price.get(&keys::PER_TASK).is_none() {
             self.problems.push(
-                Diagnostic::error("wrong-type", item.span, "a price is a map")
-                    .label(format!("this is {}", item.kind()))
-                    .help("write it as `- model: …` with `per_second:` or `per_task:` below"),
-            );
-            return None;
-        };
-        self.unknown_keys(entries, &PRICE_KEYS, "a price");
-        let place = entries.first().map_or(item.span, |(key, _)| key.span);
-        let Some((key, model)) = item.get("model") else {
-            self.problems.error("missing-key", place, "this price has no `model`");
-            return None;
-        };
-        let model = syntax::expect_text(model, "model", key.span, self.problems);
-        let resolution = item
-            .get("resolution")
-            .and_then(|(key, value)| syntax::expect_text(value, "resolution", key.span, self.problems));
-        let (sound, video_input) = (self.truth(item, "sound"), self.truth(item, "video_input"));
-        let (per_second, per_task) = (self.money(item, "per_second"), self.money(item, "per_task"));
-        if item.get("per_second").is_none() && item.get("per_task").is_none() {
-            self.problems.push(
-                Diagnostic::error("missing-key", place, "this price has no amount")
-                    .help("write `per_second:`, `per_task:` or both; what is free costs `0`"),
+                Diagnostic::error("missing-key", price.span(), "this price has no amount")
+                    .help("add `per_second: 0.05`, `per_task: 0.10` or both; write `0` for what is free"),
             );
         }
         let model = model?;
@@ -203,25 +157,13 @@ impl Reader<'_> {
             video_input,
             per_second: per_second.unwrap_or_default(),
             per_task: per_task.unwrap_or_default(),
-            place,
+            span: price.span(),
         })
     }
 
-    fn truth(&mut self, item: &Yaml, word: &str) -> Option<bool> {
-        let (key, value) = item.get(word)?;
-        if let YamlValue::Bool(truth) = &value.value {
-            return Some(*truth);
-        }
-        self.problems.push(
-            Diagnostic::error("wrong-type", value.span.or(key.span), format!("`{word}` is true or false"))
-                .label(format!("this is {}", value.kind())),
-        );
-        None
-    }
-
     /// An amount, read from the file's own digits: a number has lost them already.
-    fn money(&mut self, item: &Yaml, word: &str) -> Option<Money> {
-        let (key, value) = item.get(word)?;
+    fn money(&mut self, price: &Mapping<'_>, key: &KeySpec) -> Option<Money> {
+        let (written, value) = price.get(key)?;
         let read = match &value.value {
             YamlValue::Number(_) => Money::parse(self.source.slice(value.span)),
             YamlValue::Text(text) => Money::parse(text),
@@ -231,8 +173,8 @@ impl Reader<'_> {
             Ok(money) if money <= limits::MAX_PRICE => Some(money),
             Ok(_) => {
                 self.problems.push(
-                    Diagnostic::error("bad-value", value.span, format!("`{word}` is far too much"))
-                        .help(format!("the most that a price may be is {}", limits::MAX_PRICE)),
+                    Diagnostic::error("bad-value", value.span, format!("`{}` is too large", key.name))
+                        .help(format!("a price is at most {}", limits::MAX_PRICE)),
                 );
                 None
             }
@@ -240,8 +182,8 @@ impl Reader<'_> {
                 self.problems.push(
                     Diagnostic::error(
                         "bad-value",
-                        value.span.or(key.span),
-                        format!("`{word}` is an amount of money"),
+                        value.span.or(written.span),
+                        format!("`{}` must be {}", key.name, key.shape),
                     )
                     .help(why.to_string()),
                 );

@@ -1,11 +1,11 @@
-//! The table of prices, and what one task costs by it.
+//! The price table, and what one task costs by it.
 
 use std::fmt;
 
 use super::{Interval, Money, PriceInputs, VideoDuration};
 use crate::source::Span;
 
-/// A dated table of prices: what a service asked for a task on a certain day, as far as its user knows.
+/// A dated price table: what a service asked for a task on a certain day, as far as its user knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prices {
     pub(super) currency: String,
@@ -23,8 +23,8 @@ pub(super) struct Price {
     pub(super) video_input: Option<bool>,
     pub(super) per_second: Money,
     pub(super) per_task: Money,
-    /// Where the line begins in the file.
-    pub(super) place: Span,
+    /// The line's first key.
+    pub(super) span: Span,
 }
 
 /// A task of which the table does not say what it costs.
@@ -108,8 +108,8 @@ impl Prices {
         self.over(billing, billing.seconds)
     }
 
-    /// What one task has cost: by the length that was asked for or, where that was left to the service, by the length that the video has, in
-    /// whole seconds.
+    /// What one task has cost: by the requested length or, where that was left to the service, by the video's own in whole
+    /// seconds.
     ///
     /// # Errors
     /// [`Unpriced`] where the table does not price it.

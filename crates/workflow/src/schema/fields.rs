@@ -3,6 +3,8 @@
 use contract::{Contract, Field};
 use serde_json::{Map, Value, json};
 
+use super::template;
+
 /// The request fields of all families.
 pub(super) struct Fields<'c> {
     contract: &'c Contract,
@@ -10,7 +12,7 @@ pub(super) struct Fields<'c> {
 }
 
 impl<'c> Fields<'c> {
-    pub(super) fn of(contract: &'c Contract) -> Self {
+    pub(super) fn new(contract: &'c Contract) -> Self {
         Self { contract, components: contract.definitions() }
     }
 
@@ -93,11 +95,7 @@ impl<'c> Fields<'c> {
     }
 }
 
-fn template() -> Value {
-    json!({ "type": "string", "pattern": "\\{[{%]" })
-}
-
-/// A schema with templates allowed wherever a value without parts stands.
+/// A schema with templates allowed wherever a scalar is.
 fn relaxed(schema: &Value) -> Value {
     let Some(members) = schema.as_object() else { return schema.clone() };
     let mut relaxed_members = members.clone();

@@ -1,28 +1,31 @@
-//! The JSON Schema of a workflow file, for editors: the runner's words derived from types, the request fields from the
-//! contract's own schemas.
+//! The JSON Schema of a workflow file, for editors: the runner's keys from the tables in [`crate::syntax::keys`], the request
+//! fields from the contract's schemas.
 //!
-//! It is more lenient than [`crate::check`]: wherever a value stands, a template may stand too, and rules over several
-//! fields are not in it, since a field may come from `defaults`. It refuses unknown words and fields, values outside
-//! their bounds, and, where a shot names its model, the fields of other families.
+//! It is more lenient than [`crate::check`]: a template is allowed wherever a value is, and rules across fields are left
+//! out, because a field may come from `defaults`. It refuses unknown keys and fields, values outside their bounds, and, in
+//! a shot with a `model`, the fields of other families.
 
 mod fields;
+mod shapes;
 #[cfg(test)]
 mod tests;
-mod types;
 
 use contract::Contract;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
+use self::shapes::Named;
+use crate::syntax::Workflow;
+
 /// The JSON Schema (2020-12) of a workflow file under a contract.
 #[must_use]
 pub fn workflow_schema(contract: &Contract) -> Value {
     let mut schema =
-        SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<types::Workflow>().to_value();
+        SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Named<Workflow>>().to_value();
     schema["title"] = json!("workflow");
     schema["description"] =
-        json!("A video workflow: shots, what they have in common, and the film they make.");
-    let fields = fields::Fields::of(contract);
+        json!("A video workflow: shots, their common fields, and the films that they are joined into.");
+    let fields = fields::Fields::new(contract);
     if let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) {
         add_fields(definitions, "Defaults", fields.of_any_family(), Vec::new());
         add_fields(definitions, "Shot", fields.of_any_family(), fields.by_model());
@@ -48,4 +51,9 @@ fn add_fields(
     if !branches.is_empty() {
         definition.insert("allOf".to_owned(), Value::Array(branches));
     }
+}
+
+/// Text that is a template, as far as a schema can tell.
+fn template() -> Value {
+    json!({ "type": "string", "pattern": "\\{[{%]" })
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::workflow_schema;
 use crate::diagnostic::Problems;
 use crate::source::Source;
-use crate::syntax::{FILM_KEYS, KEYS, WORKFLOW_KEYS};
+use crate::syntax::keys::{film::FILM, shot::SHOT, workflow::WORKFLOW};
 
 fn files(folder: &str) -> Vec<(String, Value)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
@@ -30,7 +30,7 @@ fn files(folder: &str) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn every_valid_file_is_valid() {
+fn schema_accepts_valid_files() {
     let validator = jsonschema::validator_for(&workflow_schema(Contract::embedded())).unwrap();
     for (name, file) in files("tests/valid").into_iter().chain(files("../../workflows")) {
         let errors: Vec<String> =
@@ -40,7 +40,7 @@ fn every_valid_file_is_valid() {
 }
 
 #[test]
-fn what_a_schema_can_refuse_is_refused() {
+fn schema_refuses_what_it_can() {
     let validator = jsonschema::validator_for(&workflow_schema(Contract::embedded())).unwrap();
     let refusable = [
         "typo-in-field",
@@ -74,21 +74,20 @@ fn what_a_schema_can_refuse_is_refused() {
 }
 
 #[test]
-fn every_word_and_every_field_is_described() {
+fn schema_describes_every_key_and_field() {
     let contract = Contract::embedded();
     let schema = workflow_schema(contract);
     let shot = &schema["$defs"]["Shot"]["properties"];
-    for word in KEYS {
-        assert!(shot[word]["description"].is_string(), "{word}");
+    for key in SHOT.names() {
+        assert!(shot[key]["description"].is_string(), "{key}");
     }
-    for (of, words) in [
-        (&schema["properties"], WORKFLOW_KEYS.as_slice()),
-        (&schema["$defs"]["Film"]["properties"], &FILM_KEYS),
-    ] {
-        let described: Vec<&String> = of.as_object().unwrap().keys().collect();
-        assert_eq!(described.len(), words.len(), "{described:?}");
-        for word in words {
-            assert!(of[*word]["description"].is_string(), "{word}");
+    for (properties, object) in
+        [(&schema["properties"], &WORKFLOW), (&schema["$defs"]["Film"]["properties"], &FILM)]
+    {
+        let described: Vec<&String> = properties.as_object().unwrap().keys().collect();
+        assert_eq!(described.len(), object.keys.len(), "{described:?}");
+        for key in object.names() {
+            assert!(properties[key]["description"].is_string(), "{key}");
         }
     }
     for field in contract.families().flat_map(|family| contract.fields(family)) {
@@ -96,6 +95,6 @@ fn every_word_and_every_field_is_described() {
     }
     let is_field = |name: &str| contract.families().any(|family| contract.field(family, name).is_some());
     for name in shot.as_object().unwrap().keys() {
-        assert!(KEYS.contains(&name.as_str()) || is_field(name), "{name}");
+        assert!(SHOT.has(name) || is_field(name), "{name}");
     }
 }

@@ -1,13 +1,13 @@
-//! Reads a fragment: a file of parameters and defaults that workflows include.
+//! Reads an included file: parameters and defaults.
 
+use super::keys::workflow::{FRAGMENT, FRAGMENT_VERSION, WORKFLOW};
+use super::mapping::Mapping;
 use super::{Entry, Param, file};
-use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
+use crate::diagnostic::Problems;
 use crate::source::Spanned;
-use crate::yaml::{Yaml, YamlValue};
+use crate::yaml::Yaml;
 
-const KEYS: [&str; 4] = ["version", "include", "params", "defaults"];
-
-/// What an included file brings.
+/// The content of an included file.
 #[derive(Debug, Default)]
 pub(crate) struct Fragment {
     pub(crate) include: Vec<Spanned<String>>,
@@ -15,33 +15,25 @@ pub(crate) struct Fragment {
     pub(crate) defaults: Vec<Entry>,
 }
 
-/// What is in a fragment's tree, as far as it is one.
+/// The content of an included file, as far as it can be read.
 pub(crate) fn read(tree: &Yaml, problems: &mut Problems) -> Fragment {
-    let mut fragment = Fragment::default();
-    let YamlValue::Map(entries) = &tree.value else {
-        problems.push(
-            Diagnostic::error("wrong-type", tree.span, "an included file is a map")
-                .label(format!("this is {}", tree.kind()))
-                .help("it holds `params:`, `defaults:` or both"),
-        );
-        return fragment;
+    let Some(map) = Mapping::open(tree, &FRAGMENT, tree.span, problems) else {
+        return Fragment::default();
     };
-    for (key, value) in entries {
-        match key.value.as_str() {
-            "version" => file::version(key, value, problems),
-            "include" => fragment.include = file::include(key, value, problems),
-            "params" => fragment.params = file::params(key, value, true, problems),
-            "defaults" => fragment.defaults = file::defaults(key, value, problems),
-            other => {
-                let help = match other {
-                    "shots" | "film" | "films" | "matrix" => "it stands in the workflow itself".to_owned(),
-                    _ => did_you_mean(other, KEYS)
-                        .unwrap_or_else(|| "the keys here are `params`, `defaults` and `include`".to_owned()),
-                };
-                let message = format!("`{other}` is not a key of an included file");
-                problems.push(Diagnostic::error("unknown-key", key.span, message).help(help));
-            }
-        }
+    for (key, _) in map.others() {
+        let diagnostic = FRAGMENT.unknown_key(key);
+        problems.push(if WORKFLOW.has(&key.value) {
+            diagnostic.help(format!("move `{}` to the workflow itself", key.value))
+        } else {
+            diagnostic
+        });
     }
-    fragment
+    if let Some((key, value)) = map.get(&FRAGMENT_VERSION) {
+        file::version(key, value, problems);
+    }
+    Fragment {
+        include: file::include(&map, problems),
+        params: file::params_of(&map, true, problems),
+        defaults: file::defaults(&map, problems),
+    }
 }

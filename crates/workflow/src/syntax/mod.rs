@@ -1,8 +1,13 @@
-//! The first phase: the file as a [`Workflow`], every value with its place. Words are known and in their place;
-//! what they hold is still templates, and no shot has been fanned out.
+//! The first phase: the file as a [`Workflow`], every value with its span. Keys are known and shapes checked; templates are not
+//! rendered, and matrices not expanded.
+//!
+//! [`keys`] states every key of the format once; [`Mapping`] reads by it.
 
 mod file;
+mod film;
 mod fragment;
+pub(crate) mod keys;
+mod mapping;
 mod names;
 mod params;
 mod shot;
@@ -12,39 +17,40 @@ use crate::source::{Span, Spanned};
 use crate::yaml::{Key, Yaml};
 
 pub(crate) use self::file::read;
-#[cfg(test)]
-pub(crate) use self::file::{FILM_KEYS, WORKFLOW_KEYS};
 pub(crate) use self::fragment::read as fragment;
+pub use self::keys::key_tables;
+pub(crate) use self::mapping::Mapping;
 pub use self::names::ShotRef;
 pub(crate) use self::names::{RESERVED, identifier, output_name, plain_name};
 pub use self::params::{Param, ParamKind};
-pub(crate) use self::shot::KEYS;
-pub(crate) use self::value::{expect_count, expect_duration, expect_text, one_or_many};
+pub(crate) use self::value::{
+    expect_count, expect_count_to, expect_duration, expect_text, one_or_many, report_wrong_type,
+};
 
 /// A parsed workflow file.
 #[derive(Clone, Debug)]
 pub struct Workflow {
     /// The workflow's name: `name`, or else the file's name without its ending.
     pub name: Spanned<String>,
-    /// Where the file begins: the place of what concerns it as a whole.
+    /// The file's first key: the span of problems that concern the file as a whole.
     pub start: Span,
-    /// Files whose parameters and defaults are taken over; empty once that is done.
+    /// Files whose parameters and defaults are merged in; empty once that is done.
     pub include: Vec<Spanned<String>>,
     /// Parameters in the order of the file, those of included files first; each may use those above it.
     pub params: Vec<Param>,
-    /// Where `params` stands, or the file's beginning.
+    /// The key `params`, or the file's first key.
     pub params_span: Span,
-    /// Values for parameters from files that the caller gives, in order; of several for one name the last counts.
+    /// Values for parameters from the caller's files, in order; the last one for a name counts.
     pub param_overrides: Vec<Entry>,
-    /// What the workflow as a whole is fanned out over.
+    /// The matrix that the whole workflow is expanded over.
     pub matrix: Option<Entry>,
     /// Request fields for every shot.
     pub defaults: Vec<Entry>,
     /// The shots in the order of the file.
     pub shots: Vec<Shot>,
-    /// The films, where any is wanted.
+    /// The films that are to be joined.
     pub films: Vec<FilmSpec>,
-    /// How many shots a chain may have before that is surely a mistake.
+    /// The longest chain of shots before a warning.
     pub max_chain: Option<Spanned<u32>>,
 }
 
@@ -58,7 +64,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The place that shows the entry best: a scalar's own, else its key's.
+    /// The span that shows the entry in a message: a scalar's own, else its key's.
     #[must_use]
     pub fn span(&self) -> Span {
         match self.value.value {
@@ -68,57 +74,57 @@ impl Entry {
     }
 }
 
-/// What the file lists: a request plus a few words of the runner's.
+/// An entry of `shots`: a request, and the keys of the runner.
 #[derive(Clone, Debug)]
 pub struct Shot {
     /// The shot's id, unique in the file.
     pub id: Spanned<String>,
-    /// A note for people; changes nothing.
+    /// A note for people; no effect.
     pub note: Option<Spanned<String>>,
-    /// The shot on whose last frame this one begins.
+    /// The shot from whose last frame this one starts.
     pub continues: Option<Continues>,
-    /// What the video begins on.
+    /// The image that the video starts with.
     pub first_frame: Option<Entry>,
-    /// What the video ends on.
+    /// The image that the video ends with.
     pub last_frame: Option<Entry>,
-    /// What guides the video without being shown.
+    /// Media that guide the video without appearing in it.
     pub references: Option<Entry>,
-    /// What the shot is fanned out over.
+    /// The matrix that the shot is expanded over.
     pub matrix: Option<Entry>,
-    /// How many candidates to make.
+    /// How many candidates to render.
     pub takes: Option<Entry>,
-    /// Which of the takes others use.
+    /// Which of the takes is used.
     pub pick: Option<Entry>,
-    /// Shots that have to be done before this one, though it takes no frame of theirs.
+    /// Shots that must finish first, without using a frame of theirs.
     pub needs: Vec<Spanned<ShotRef>>,
-    /// Whether the instance is made at all.
+    /// Whether the instance is rendered.
     pub when: Option<Entry>,
-    /// Sets otherwise identical work apart.
+    /// Distinguishes otherwise identical work.
     pub salt: Option<Entry>,
-    /// How often the shot may be attempted.
+    /// How many attempts a run may make, and after which failures.
     pub retry: Option<Entry>,
-    /// How long one attempt may take.
+    /// The longest time that one attempt may take.
     pub timeout: Option<Entry>,
     /// Request fields, as the contract names them.
     pub fields: Vec<Entry>,
 }
 
-/// `continues`, with both its places.
+/// `continues`, with the spans of key and value.
 #[derive(Clone, Debug)]
 pub struct Continues {
-    /// The word.
+    /// The key.
     pub key: Key,
     /// The shot that is named.
     pub shot: Spanned<ShotRef>,
 }
 
-/// What the file says of the film.
+/// A film as the file describes it.
 #[derive(Clone, Debug)]
 pub struct FilmSpec {
-    /// The word `film`, or the first word of one of several `films`.
+    /// The key `film`, or the first key of one of several `films`.
     pub key: Key,
     /// The film's file name.
     pub output: Option<Entry>,
-    /// Which shots, in which order; all where it is left out.
+    /// The shots in order; all of them where the key is absent.
     pub shots: Option<Vec<Spanned<ShotRef>>>,
 }

@@ -2,7 +2,10 @@
 
 use serde_json::{Number, Value};
 
-use super::{identifier, value};
+use super::identifier;
+use super::keys::{KeySpec, params as keys};
+use super::mapping::Mapping;
+use super::value::report_wrong_type;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::source::Spanned;
 use crate::yaml::{Key, Yaml, YamlValue};
@@ -39,16 +42,18 @@ pub enum ParamKind {
     Boolean,
     /// A list.
     List,
-    /// A map.
+    /// A mapping.
     Map,
 }
 
 impl ParamKind {
-    const ALL: [Self; 6] = [Self::Text, Self::Integer, Self::Number, Self::Boolean, Self::List, Self::Map];
+    /// All kinds.
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Text, Self::Integer, Self::Number, Self::Boolean, Self::List, Self::Map];
 
     /// The name of the kind in a file.
     #[must_use]
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Text => "text",
             Self::Integer => "integer",
@@ -67,15 +72,10 @@ impl ParamKind {
             Self::Number => "a number",
             Self::Boolean => "true or false",
             Self::List => "a list",
-            Self::Map => "a map",
+            Self::Map => "a mapping",
         }
     }
 }
-
-/// The keys of a declaration.
-const KEYS: [&str; 7] = ["type", "default", "required", "one_of", "min", "max", "note"];
-/// A map with one of these keys is a declaration; a map without them is a value.
-const DECLARATION_KEYS: [&str; 4] = ["type", "default", "required", "one_of"];
 
 /// One parameter; nothing where it has no usable name.
 pub(super) fn read(key: &Key, value: &Yaml, included: bool, problems: &mut Problems) -> Option<Param> {
@@ -93,58 +93,39 @@ pub(super) fn read(key: &Key, value: &Yaml, included: bool, problems: &mut Probl
         included,
     };
     match &value.value {
-        YamlValue::Map(entries)
-            if entries.iter().any(|(word, _)| DECLARATION_KEYS.contains(&word.value.as_str())) =>
-        {
-            Some(declaration(entries, Param { default: None, ..plain }, problems))
+        YamlValue::Map(_) if keys::DECLARATION_KEYS.iter().any(|key| value.get(key.name).is_some()) => {
+            Some(declaration(value, Param { default: None, ..plain }, problems))
         }
         _ => Some(plain),
     }
 }
 
-fn declaration(entries: &[(Key, Yaml)], mut param: Param, problems: &mut Problems) -> Param {
+fn declaration(value: &Yaml, mut param: Param, problems: &mut Problems) -> Param {
     let name = param.key.value.clone();
-    let mut required = None;
+    let Some(map) = Mapping::open(value, &keys::PARAM, param.key.span, problems) else { return param };
     let as_value =
-        format!("a map that is the value itself goes under `default`: `{name}: {{default: {{…}}}}`");
-    for (key, value) in entries {
-        match key.value.as_str() {
-            "type" => {
-                let text = value::expect_text(value, "type", key.span, problems);
-                param.kind = text.and_then(|text| kind(&text, &as_value, problems));
-            }
-            "default" => param.default = Some(value.clone()),
-            "required" => match value.value {
-                YamlValue::Bool(truth) => required = truth.then_some(key.span),
-                _ => problems.push(
-                    Diagnostic::error("wrong-type", value.span.or(key.span), "`required` is true or false")
-                        .label(format!("this is {}", value.kind())),
-                ),
-            },
-            "one_of" => match &value.value {
-                YamlValue::List(items) if !items.is_empty() => {
-                    param.one_of = items
-                        .iter()
-                        .map(|item| Spanned::new(item.to_json(), item.span.or(key.span)))
-                        .collect();
-                }
-                _ => problems.push(
-                    Diagnostic::error("wrong-type", value.span.or(key.span), "`one_of` is a list of values")
-                        .label(format!("this is {}", value.kind())),
-                ),
-            },
-            "min" => param.min = number(key, value, problems),
-            "max" => param.max = number(key, value, problems),
-            "note" => drop(value::expect_text(value, "note", key.span, problems)),
-            other => {
-                let message = format!("`{other}` is not a key of a parameter");
-                problems.push(
-                    Diagnostic::error("unknown-key", key.span, message)
-                        .help(did_you_mean(other, KEYS).unwrap_or(as_value.clone())),
-                );
-            }
-        }
+        format!("a mapping that is the value itself goes under `default`: `{name}: {{default: {{…}}}}`");
+    for (key, _) in map.others() {
+        let diagnostic = keys::PARAM.unknown_key(key);
+        let is_near = did_you_mean(&key.value, keys::PARAM.names()).is_some();
+        problems.push(if is_near { diagnostic } else { diagnostic.help(&as_value) });
     }
+    param.kind = map.text(&keys::TYPE, problems).and_then(|text| kind(&text, &as_value, problems));
+    param.default = map.get(&keys::DEFAULT).map(|(_, value)| value.clone());
+    param.one_of = map.get(&keys::ONE_OF).map_or_else(Vec::new, |(key, value)| match &value.value {
+        YamlValue::List(items) if !items.is_empty() => {
+            items.iter().map(|item| Spanned::new(item.to_json(), item.span.or(key.span))).collect()
+        }
+        _ => {
+            report_wrong_type(&keys::ONE_OF, value, key.span, problems);
+            Vec::new()
+        }
+    });
+    param.min = number(&keys::MIN, &map, problems);
+    param.max = number(&keys::MAX, &map, problems);
+    map.text(&keys::NOTE, problems);
+    let required = map.flag(&keys::REQUIRED, problems).filter(|required| *required);
+    let required = required.and_then(|_| map.get(&keys::REQUIRED)).map(|(key, _)| key.span);
     match (&param.default, required) {
         (Some(default), Some(required)) => problems.push(
             Diagnostic::error("bad-param", required, format!("`{name}` is required and has a default"))
@@ -153,7 +134,7 @@ fn declaration(entries: &[(Key, Yaml)], mut param: Param, problems: &mut Problem
         ),
         (None, None) => problems.push(
             Diagnostic::error("bad-param", param.key.span, format!("`{name}` has no value"))
-                .help("give it a `default`, or say `required: true`: then the caller has to give a value"),
+                .help("add a `default`, or `required: true`: then the caller must give a value"),
         ),
         _ => {}
     }
@@ -163,22 +144,20 @@ fn declaration(entries: &[(Key, Yaml)], mut param: Param, problems: &mut Problem
 fn kind(text: &Spanned<String>, as_value: &str, problems: &mut Problems) -> Option<ParamKind> {
     let found = ParamKind::ALL.into_iter().find(|kind| kind.as_str() == text.value);
     if found.is_none() {
-        let words = || ParamKind::ALL.into_iter().map(ParamKind::as_str);
-        let help = did_you_mean(&text.value, words())
-            .unwrap_or_else(|| format!("the types are {}; {as_value}", quoted_list(words(), 6)));
+        let names = || ParamKind::ALL.into_iter().map(ParamKind::as_str);
+        let help = did_you_mean(&text.value, names())
+            .unwrap_or_else(|| format!("the types are {}; {as_value}", quoted_list(names(), 6)));
         let message = format!("`{}` is not a type of a parameter", text.value);
         problems.push(Diagnostic::error("bad-param", text.span, message).help(help));
     }
     found
 }
 
-fn number(key: &Key, value: &Yaml, problems: &mut Problems) -> Option<Spanned<Number>> {
+fn number(key: &KeySpec, map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Number>> {
+    let (written, value) = map.get(key)?;
     if let YamlValue::Number(number) = &value.value {
         return Some(Spanned::new(number.clone(), value.span));
     }
-    problems.push(
-        Diagnostic::error("wrong-type", value.span.or(key.span), format!("`{}` is a number", key.value))
-            .label(format!("this is {}", value.kind())),
-    );
+    report_wrong_type(key, value, written.span, problems);
     None
 }

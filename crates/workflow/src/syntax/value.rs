@@ -1,46 +1,97 @@
-//! What a value has to be: readers that report anything else at its fallback and go on.
+//! Typed values: readers that report a value of another kind at its span and go on.
 
 use std::time::Duration;
 
+use super::keys::{KeySpec, Shape};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::source::{Span, Spanned};
 use crate::yaml::{Yaml, YamlValue};
 
-fn report_wrong_type(problems: &mut Problems, value: &Yaml, fallback: Span, what: &str, wanted: &str) {
+/// Reports a value that is not what its key takes, with what to write instead. `fallback` is the span where the value
+/// is empty.
+pub(crate) fn report_wrong_type(key: &KeySpec, value: &Yaml, fallback: Span, problems: &mut Problems) {
     problems.push(
-        Diagnostic::error("wrong-type", value.span.or(fallback), format!("`{what}` is {wanted}"))
-            .label(format!("this is {}", value.kind())),
+        Diagnostic::error(
+            "wrong-type",
+            value.span.or(fallback),
+            format!("`{}` must be {}", key.name, key.shape),
+        )
+        .label(format!("this is {}", value.kind()))
+        .help(suggestion(key, value)),
     );
+}
+
+/// The line of YAML that was probably meant, else an example of one.
+fn suggestion(key: &KeySpec, value: &Yaml) -> String {
+    let name = key.name;
+    match (&value.value, key.shape) {
+        (YamlValue::Number(number), Shape::Text | Shape::Name | Shape::FileName) => {
+            format!("put it in quotes: `{name}: \"{number}\"`")
+        }
+        (YamlValue::Bool(truth), Shape::Text | Shape::Name) => {
+            format!("put it in quotes: `{name}: \"{truth}\"`")
+        }
+        (YamlValue::Text(text), Shape::Count { .. } | Shape::Number)
+            if text.trim().parse::<f64>().is_ok_and(f64::is_finite) =>
+        {
+            format!("write it without quotes: `{name}: {}`", text.trim())
+        }
+        (YamlValue::Text(text), Shape::Flag) => match text.to_ascii_lowercase().as_str() {
+            "yes" | "on" | "y" | "true" | "1" => {
+                format!("write `{name}: true`: in YAML 1.2 `{text}` is text")
+            }
+            "no" | "off" | "n" | "false" | "0" => {
+                format!("write `{name}: false`: in YAML 1.2 `{text}` is text")
+            }
+            _ => format!("write `{}`", key.example),
+        },
+        (YamlValue::List(items), Shape::Text | Shape::Name | Shape::Id | Shape::ShotRef)
+            if matches!(items.as_slice(), [Yaml { value: YamlValue::Text(_), .. }]) =>
+        {
+            let only = items.first().and_then(Yaml::text).unwrap_or_default();
+            format!("write it without the list: `{name}: {only}`")
+        }
+        _ => format!("write `{}`", key.example),
+    }
 }
 
 /// Text.
 pub(crate) fn expect_text(
     value: &Yaml,
-    what: &str,
+    key: &KeySpec,
     fallback: Span,
     problems: &mut Problems,
 ) -> Option<Spanned<String>> {
     if let YamlValue::Text(text) = &value.value {
         return Some(Spanned::new(text.clone(), value.span));
     }
-    if let YamlValue::Number(number) = &value.value {
-        problems.push(
-            Diagnostic::error("wrong-type", value.span, format!("`{what}` is text"))
-                .label("this is a number")
-                .help(format!("put it in quotes: \"{number}\"")),
-        );
-        return None;
-    }
-    report_wrong_type(problems, value, fallback, what, "text");
+    report_wrong_type(key, value, fallback, problems);
     None
 }
 
-/// A whole number from 1 up to a bound.
+/// A whole number within the bounds that the key states.
 pub(crate) fn expect_count(
     value: &Yaml,
-    what: &str,
+    key: &KeySpec,
+    fallback: Span,
+    problems: &mut Problems,
+) -> Option<u32> {
+    match key.shape {
+        Shape::Count { max } => expect_count_to(max, value, key, fallback, problems),
+        Shape::Retry => expect_count_to(limits::MAX_ATTEMPTS, value, key, fallback, problems),
+        _ => {
+            debug_assert!(false, "`{}` is not a count", key.name);
+            None
+        }
+    }
+}
+
+/// A whole number from 1 to a bound that is lower than the key's own, such as the takes that a shot has.
+pub(crate) fn expect_count_to(
     max: u64,
+    value: &Yaml,
+    key: &KeySpec,
     fallback: Span,
     problems: &mut Problems,
 ) -> Option<u32> {
@@ -48,35 +99,40 @@ pub(crate) fn expect_count(
         YamlValue::Number(number) => number.as_u64(),
         _ => None,
     };
-    match number {
-        Some(number) if (1..=max).contains(&number) => u32::try_from(number).ok(),
-        _ => {
-            let mut diagnostic = Diagnostic::error(
-                "wrong-type",
-                value.span.or(fallback),
-                format!("`{what}` is a whole number from 1 to {max}"),
-            );
-            if !matches!(value.value, YamlValue::Number(_)) {
-                diagnostic = diagnostic.label(format!("this is {}", value.kind()));
-            }
-            problems.push(diagnostic);
-            None
-        }
+    if let Some(number) = number.filter(|number| (1..=max).contains(number)) {
+        return u32::try_from(number).ok();
     }
+    let shape = match key.shape {
+        Shape::Count { .. } => Shape::Count { max },
+        shape => shape,
+    };
+    let mut diagnostic =
+        Diagnostic::error("wrong-type", value.span.or(fallback), format!("`{}` must be {shape}", key.name));
+    if !matches!(value.value, YamlValue::Number(_)) {
+        diagnostic = diagnostic.label(format!("this is {}", value.kind())).help(suggestion(key, value));
+    }
+    problems.push(diagnostic);
+    None
 }
 
-/// The items of a list; a single value stands for a list of one.
-pub(crate) fn one_or_many(value: &Yaml) -> &[Yaml] {
-    match &value.value {
-        YamlValue::List(items) => items,
-        _ => std::slice::from_ref(value),
+/// `true` or `false`.
+pub(crate) fn expect_flag(
+    value: &Yaml,
+    key: &KeySpec,
+    fallback: Span,
+    problems: &mut Problems,
+) -> Option<bool> {
+    if let YamlValue::Bool(truth) = &value.value {
+        return Some(*truth);
     }
+    report_wrong_type(key, value, fallback, problems);
+    None
 }
 
 /// Seconds as a number, or text such as `90s`, `10m`, `1h30m`.
 pub(crate) fn expect_duration(
     value: &Yaml,
-    what: &str,
+    key: &KeySpec,
     fallback: Span,
     problems: &mut Problems,
 ) -> Option<Duration> {
@@ -94,12 +150,21 @@ pub(crate) fn expect_duration(
                 Diagnostic::error(
                     "bad-duration",
                     value.span.or(fallback),
-                    format!("`{what}` is a length of time"),
+                    format!("`{}` must be {}", key.name, key.shape),
                 )
-                .help("write seconds as a number, or `90s`, `10m`, `1h30m`; a week at most"),
+                .label(format!("this is {}", value.kind()))
+                .help(format!("write `{}`; a week at most", key.example)),
             );
             None
         }
+    }
+}
+
+/// The items of a list; a single value stands for a list of one.
+pub(crate) fn one_or_many(value: &Yaml) -> &[Yaml] {
+    match &value.value {
+        YamlValue::List(items) => items,
+        _ => std::slice::from_ref(value),
     }
 }
 

@@ -1,0 +1,247 @@
+//! The keys of the file format as JSON Schema: an object for each mapping, a schema for each shape of a value.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use super::template;
+use crate::limits;
+use crate::syntax::keys::{KeySpec, ObjectSpec, Shape, film, matrix, medium, params, retry, shot, workflow};
+use crate::syntax::{FilmSpec, Param, RESERVED, Shot, Workflow};
+
+/// A schema with a name, which the others refer to.
+pub(super) trait Definition {
+    const NAME: &'static str;
+    fn schema(generator: &mut SchemaGenerator) -> Value;
+}
+
+/// Lets schemars collect a [`Definition`].
+pub(super) struct Named<D>(PhantomData<D>);
+
+impl<D: Definition> JsonSchema for Named<D> {
+    fn schema_name() -> Cow<'static, str> {
+        D::NAME.into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Schema::try_from(D::schema(generator)).unwrap_or_default()
+    }
+}
+
+fn reference<D: Definition>(generator: &mut SchemaGenerator) -> Value {
+    generator.subschema_for::<Named<D>>().to_value()
+}
+
+impl Definition for Workflow {
+    const NAME: &'static str = "Workflow";
+
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        let mut schema = object(&workflow::WORKFLOW, generator);
+        schema["not"] = json!({ "required": [workflow::FILM.name, workflow::FILMS.name] });
+        schema
+    }
+}
+
+impl Definition for Shot {
+    const NAME: &'static str = "Shot";
+
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        let mut schema = object(&shot::SHOT, generator);
+        schema["description"] = json!("One shot: a request, and the keys of the runner.");
+        schema["dependentRequired"] = json!({ shot::PICK.name: [shot::TAKES.name] });
+        schema["not"] = json!({ "required": [shot::CONTINUES.name, shot::FIRST_FRAME.name] });
+        schema
+    }
+}
+
+impl Definition for FilmSpec {
+    const NAME: &'static str = "Film";
+
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        let mut schema = object(&film::FILM, generator);
+        schema["description"] = json!("The film that the shots are joined into.");
+        schema
+    }
+}
+
+/// Request fields for every shot. Its properties come from the contract.
+struct Defaults;
+
+impl Definition for Defaults {
+    const NAME: &'static str = "Defaults";
+
+    fn schema(_: &mut SchemaGenerator) -> Value {
+        json!({ "type": "object", "description": "Request fields for every shot." })
+    }
+}
+
+impl Definition for Param {
+    const NAME: &'static str = "Parameter";
+
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        let is_declaration: Vec<Value> =
+            params::DECLARATION_KEYS.iter().map(|key| json!({ "required": [key.name] })).collect();
+        json!({
+            "description": "A value, or a declaration of what values there may be.",
+            "if": { "type": "object", "anyOf": is_declaration },
+            "then": object(&params::PARAM, generator),
+        })
+    }
+}
+
+/// An image, video or sound.
+struct Medium;
+
+impl Definition for Medium {
+    const NAME: &'static str = "Medium";
+
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        let text = json!({ "type": "string", "description": "a file in the workflow's folder, or a URL" });
+        json!({ "anyOf": [text, object(&medium::MEDIUM, generator)] })
+    }
+}
+
+/// The values of an axis.
+struct Axis;
+
+impl Definition for Axis {
+    const NAME: &'static str = "Axis";
+
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        json!({
+            "anyOf": [
+                { "type": "array", "minItems": 1 },
+                object(&matrix::RANGE, generator),
+                object(&matrix::CSV_AXIS, generator),
+                object(&matrix::FILES_AXIS, generator),
+                template(),
+            ],
+        })
+    }
+}
+
+/// The axes of a shot or of the workflow.
+struct Matrix;
+
+impl Definition for Matrix {
+    const NAME: &'static str = "Matrix";
+
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        let mut schema = object(&matrix::MATRIX, generator);
+        schema["additionalProperties"] = reference::<Axis>(generator);
+        schema
+    }
+}
+
+/// How many attempts a run may make, and after which failures.
+struct Retry;
+
+impl Definition for Retry {
+    const NAME: &'static str = "Retry";
+
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        json!({ "anyOf": [count(limits::MAX_ATTEMPTS), object(&retry::RETRY, generator)] })
+    }
+}
+
+/// A mapping by the table of its keys.
+fn object(object: &ObjectSpec, generator: &mut SchemaGenerator) -> Value {
+    let properties: Map<String, Value> =
+        object.keys.iter().map(|key| (key.name.to_owned(), property(key, generator))).collect();
+    let required: Vec<&str> = object.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
+    let mut schema =
+        json!({ "type": "object", "additionalProperties": object.open, "properties": properties });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+/// The value of a key: its shape, a template where one may stand, `null` where the key may be absent.
+fn property(key: &KeySpec, generator: &mut SchemaGenerator) -> Value {
+    let mut forms = vec![shape(key.shape, generator)];
+    if key.template && forms[0].get("type") != Some(&json!("string")) {
+        forms.push(template());
+    }
+    // An empty `continues` is more likely a mistake than a way to leave it out.
+    if !key.required && !matches!(key.shape, Shape::ShotRef | Shape::Any) {
+        forms.push(json!({ "type": "null" }));
+    }
+    let mut schema = match <[Value; 1]>::try_from(forms) {
+        Ok([only]) if only.get("$ref").is_none() => only,
+        Ok([only]) => json!({ "allOf": [only] }),
+        Err(forms) => json!({ "anyOf": forms }),
+    };
+    schema["description"] = json!(key.doc);
+    schema
+}
+
+fn count(max: u64) -> Value {
+    json!({ "type": "integer", "minimum": 1, "maximum": max })
+}
+
+fn one_or_many(item: &Value) -> Value {
+    json!({ "anyOf": [item, { "type": "array", "items": item }] })
+}
+
+fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
+    let text = || json!({ "type": "string" });
+    let name = r"^[A-Za-z0-9][A-Za-z0-9_-]*$";
+    let shot_ref = json!({ "type": ["string", "integer"] });
+    match shape {
+        Shape::Version => json!({ "type": "integer", "minimum": 1, "maximum": 1 }),
+        Shape::Text | Shape::FileName | Shape::FilePattern | Shape::Url => text(),
+        Shape::Name => json!({ "type": "string", "pattern": name, "maxLength": limits::MAX_NAME_CHARS }),
+        Shape::Id => {
+            json!({ "type": ["string", "integer"], "pattern": name, "maxLength": limits::MAX_NAME_CHARS })
+        }
+        Shape::Number => json!({ "type": "number" }),
+        Shape::Flag => json!({ "type": "boolean" }),
+        Shape::Count { max } => count(max),
+        Shape::Duration { max_seconds } => {
+            json!({ "type": ["number", "string"], "exclusiveMinimum": 0, "maximum": max_seconds })
+        }
+        Shape::OutputName => {
+            json!({ "type": "string", "pattern": r"(^[^/\\:.][^/\\:]*\.mp4$)|\{[{%]" })
+        }
+        Shape::Condition => json!({ "type": ["boolean", "string"] }),
+        Shape::Scalar => json!({ "type": ["string", "number", "boolean"] }),
+        Shape::Values => json!({ "type": "array", "minItems": 1 }),
+        Shape::FileNames => one_or_many(&text()),
+        Shape::Choice(values) => json!({ "enum": values() }),
+        Shape::Choices(values) => {
+            let item = json!({ "anyOf": [{ "enum": values() }, template()] });
+            json!({ "anyOf": [{ "enum": values() }, { "type": "array", "minItems": 1, "items": item }] })
+        }
+        Shape::ShotRef => shot_ref,
+        Shape::ShotRefs => one_or_many(&shot_ref),
+        Shape::Medium => reference::<Medium>(generator),
+        Shape::Media => one_or_many(&reference::<Medium>(generator)),
+        Shape::Params => json!({
+            "type": "object",
+            "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "not": { "enum": RESERVED } },
+            "additionalProperties": reference::<Param>(generator),
+        }),
+        Shape::Fields => reference::<Defaults>(generator),
+        Shape::Matrix => reference::<Matrix>(generator),
+        Shape::Axes => {
+            let axes = json!({ "type": "object", "additionalProperties": reference::<Axis>(generator) });
+            one_or_many(&axes)
+        }
+        Shape::Rules => json!({
+            "type": "array", "maxItems": limits::MAX_MATRIX_RULES, "items": { "type": "object" },
+        }),
+        Shape::Retry => reference::<Retry>(generator),
+        Shape::Shots => {
+            json!({ "type": "array", "minItems": 1, "items": reference::<Shot>(generator) })
+        }
+        Shape::Film => reference::<FilmSpec>(generator),
+        Shape::Films => {
+            json!({ "type": "array", "minItems": 1, "items": reference::<FilmSpec>(generator) })
+        }
+        // The last four are of price tables, which have no schema.
+        Shape::Any | Shape::Money | Shape::Currency | Shape::Date | Shape::Prices => json!({}),
+    }
+}

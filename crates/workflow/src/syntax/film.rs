@@ -1,0 +1,109 @@
+//! Reads `film` and `films`, and references to shots.
+
+use super::keys::{KeySpec, film as keys, workflow};
+use super::mapping::Mapping;
+use super::value::{one_or_many, report_wrong_type};
+use super::{FilmSpec, ShotRef};
+use crate::diagnostic::{Diagnostic, Problems};
+use crate::source::{Span, Spanned};
+use crate::yaml::{Key, Yaml, YamlValue};
+
+/// The films of a workflow.
+pub(super) fn read(file: &Mapping<'_>, problems: &mut Problems) -> Vec<FilmSpec> {
+    match (file.get(&workflow::FILM), file.get(&workflow::FILMS)) {
+        (Some((film_key, _)), Some((films_key, films_value))) => {
+            let in_order = film_key.span < films_key.span;
+            let (first, second) = if in_order { (film_key, films_key) } else { (films_key, film_key) };
+            problems.push(
+                Diagnostic::error("bad-film", second.span, "`film` and `films` exclude each other")
+                    .other(first.span, "the other one")
+                    .help("list all of them under `films`"),
+            );
+            films(films_key, films_value, problems)
+        }
+        (Some((key, value)), None) => film(key, value, problems).into_iter().collect(),
+        (None, Some((key, value))) => films(key, value, problems),
+        (None, None) => Vec::new(),
+    }
+}
+
+fn films(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<FilmSpec> {
+    let YamlValue::List(items) = &value.value else {
+        problems.push(
+            Diagnostic::error("wrong-type", value.span.or(key.span), "`films` must be a list of films")
+                .label(format!("this is {}", value.kind()))
+                .help("write each film as `- output: lighthouse.mp4` with its `shots` below, or one film as `film:`"),
+        );
+        return Vec::new();
+    };
+    if items.is_empty() {
+        problems.error("bad-film", key.span, "`films` is empty");
+    }
+    let mut films = Vec::with_capacity(items.len());
+    for item in items {
+        // Each film is shown by its own first key.
+        let span = match &item.value {
+            YamlValue::Map(entries) => entries.first().map(|(first, _)| first.span),
+            _ => None,
+        };
+        let key = Key::new("film".to_owned(), span.unwrap_or(item.span.or(key.span)));
+        films.extend(
+            Mapping::read(item, &keys::FILM, key.span, problems).map(|map| spec(&key, map, problems)),
+        );
+    }
+    films
+}
+
+fn film(key: &Key, value: &Yaml, problems: &mut Problems) -> Option<FilmSpec> {
+    if value.is_null() {
+        return Some(FilmSpec { key: key.clone(), output: None, shots: None });
+    }
+    Mapping::read(value, &keys::FILM, key.span, problems).map(|map| spec(key, map, problems))
+}
+
+fn spec(key: &Key, film: Mapping<'_>, problems: &mut Problems) -> FilmSpec {
+    let shots = film.get(&keys::SHOTS).and_then(|(key, value)| {
+        let shots = shot_refs(&keys::SHOTS, key.span, value, problems);
+        // Where no entry can be read, which is reported, the film is as if it listed nothing.
+        (!shots.is_empty() || one_or_many(value).is_empty()).then_some(shots)
+    });
+    FilmSpec { key: key.clone(), output: film.entry(&keys::OUTPUT), shots }
+}
+
+/// A list of shot references, or one.
+pub(super) fn shot_refs(
+    key: &KeySpec,
+    fallback: Span,
+    value: &Yaml,
+    problems: &mut Problems,
+) -> Vec<Spanned<ShotRef>> {
+    one_or_many(value).iter().filter_map(|item| shot_ref(key, fallback, item, problems)).collect()
+}
+
+/// One shot reference.
+pub(super) fn shot_ref(
+    key: &KeySpec,
+    fallback: Span,
+    value: &Yaml,
+    problems: &mut Problems,
+) -> Option<Spanned<ShotRef>> {
+    let text = match &value.value {
+        YamlValue::Text(text) => text.clone(),
+        // An id such as `1` is a number in YAML.
+        YamlValue::Number(number) if number.is_u64() => number.to_string(),
+        _ => {
+            report_wrong_type(key, value, fallback, problems);
+            return None;
+        }
+    };
+    match ShotRef::parse(&text) {
+        Ok(reference) => Some(Spanned::new(reference, value.span)),
+        Err(message) => {
+            problems.push(Diagnostic::error("bad-name", value.span.or(fallback), message).help(format!(
+                "`{}` takes a shot's id, one cell of it as `id@axis=value`, or one take as `id#2`",
+                key.name
+            )));
+            None
+        }
+    }
+}

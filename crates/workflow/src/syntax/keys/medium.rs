@@ -1,0 +1,40 @@
+//! The keys of an image, video or sound.
+
+use super::{KeySpec, ObjectSpec, Shape};
+
+pub(crate) const SHOT: KeySpec =
+    KeySpec::new("shot", Shape::ShotRef, "a shot, of which a frame is taken", "shot: harbor");
+pub(crate) const FRAME: KeySpec = KeySpec::new(
+    "frame",
+    Shape::Choice(|| vec!["first", "last"]),
+    "which frame of the shot; default: `last`",
+    "frame: first",
+);
+pub(crate) const FILE: KeySpec = KeySpec::new(
+    "file",
+    Shape::FileName,
+    "a file, named from the workflow's folder",
+    "file: stills/harbor.png",
+)
+.templated();
+pub(crate) const URL: KeySpec = KeySpec::new(
+    "url",
+    Shape::Url,
+    "an address that the service can fetch, or a data URI",
+    "url: \"https://media.example/harbor.png\"",
+)
+.templated();
+pub(crate) const TYPE: KeySpec = KeySpec::new(
+    "type",
+    Shape::Choice(|| vec!["image", "video", "audio"]),
+    "what it is, where its name does not say so",
+    "type: image",
+);
+
+/// An image, video or sound as a mapping: one of `shot`, `file` and `url`.
+pub(crate) const MEDIUM: ObjectSpec = ObjectSpec {
+    noun: "image, video or sound",
+    keys: &[&SHOT, &FRAME, &FILE, &URL, &TYPE],
+    help: "write a file, a URL, or `{shot: harbor, frame: last}`",
+    open: false,
+};

@@ -1,0 +1,165 @@
+//! The keys of the file format, stated once: name, value, bounds and meaning.
+//!
+//! The parser ([`Mapping`](super::Mapping)), its suggestions, the JSON Schema ([`crate::workflow_schema`]) and the tables of
+//! docs/workflow.md ([`key_tables`]) are driven by these tables. Request fields are not among them: the contract has those.
+
+pub(crate) mod film;
+pub(crate) mod matrix;
+pub(crate) mod medium;
+pub(crate) mod params;
+pub(crate) mod prices;
+pub(crate) mod retry;
+mod shape;
+pub(crate) mod shot;
+pub(crate) mod workflow;
+
+pub(crate) use self::shape::Shape;
+use std::fmt::Write as _;
+
+use crate::diagnostic::{Diagnostic, did_you_mean, quoted_list};
+use crate::yaml;
+
+/// One key of a mapping of the file format.
+#[derive(Debug)]
+pub(crate) struct KeySpec {
+    pub(crate) name: &'static str,
+    /// What its value may be, with its bounds.
+    pub(crate) shape: Shape,
+    /// What it means: a fragment in Markdown, for editors and for the guide.
+    pub(crate) doc: &'static str,
+    /// A line of YAML that is right, for messages about a wrong or missing value.
+    pub(crate) example: &'static str,
+    /// Whether the mapping is wrong without it.
+    pub(crate) required: bool,
+    /// Whether its value may be a template.
+    pub(crate) template: bool,
+}
+
+impl KeySpec {
+    const fn new(name: &'static str, shape: Shape, doc: &'static str, example: &'static str) -> Self {
+        Self { name, shape, doc, example, required: false, template: false }
+    }
+
+    const fn required(self) -> Self {
+        Self { required: true, ..self }
+    }
+
+    const fn templated(self) -> Self {
+        Self { template: true, ..self }
+    }
+}
+
+/// A mapping of the file format and its keys.
+#[derive(Debug)]
+pub(crate) struct ObjectSpec {
+    /// What it is called in messages: `shot`.
+    pub(crate) noun: &'static str,
+    pub(crate) keys: &'static [&'static KeySpec],
+    /// What to write instead of a value that is no mapping.
+    pub(crate) help: &'static str,
+    /// Whether it has other keys too, which are read by other rules: request fields, names of axes.
+    pub(crate) open: bool,
+}
+
+impl ObjectSpec {
+    /// The key of a name.
+    pub(crate) fn key(&self, name: &str) -> Option<&'static KeySpec> {
+        self.keys.iter().copied().find(|key| key.name == name)
+    }
+
+    /// Whether it has a key of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.key(name).is_some()
+    }
+
+    /// The names of its keys.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.keys.iter().map(|key| key.name)
+    }
+
+    /// Its noun with an article: `a shot`.
+    pub(crate) fn described(&self) -> String {
+        if self.noun.starts_with('`') {
+            return self.noun.to_owned();
+        }
+        let article = if self.noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        format!("{article} {}", self.noun)
+    }
+
+    /// The report of a key that it does not have.
+    pub(crate) fn unknown_key(&self, key: &yaml::Key) -> Diagnostic {
+        let message = format!("`{}` is not a key of {}", key.value, self.described());
+        let help = did_you_mean(&key.value, self.names())
+            .unwrap_or_else(|| format!("the keys here are {}", quoted_list(self.names(), 12)));
+        Diagnostic::error("unknown-key", key.span, message).help(help)
+    }
+}
+
+/// The tables of keys in the guide, each under its name, in Markdown.
+#[must_use]
+pub fn key_tables() -> Vec<(&'static str, String)> {
+    [
+        ("workflow", &workflow::WORKFLOW),
+        ("shot", &shot::SHOT),
+        ("retry", &retry::RETRY),
+        ("parameter", &params::PARAM),
+        ("medium", &medium::MEDIUM),
+        ("matrix", &matrix::MATRIX),
+        ("film", &film::FILM),
+        ("price", &prices::PRICE),
+    ]
+    .map(|(name, object)| (name, table(object)))
+    .into()
+}
+
+fn table(object: &ObjectSpec) -> String {
+    let mut out = String::from("| key | value | meaning |\n|---|---|---|\n");
+    for key in object.keys {
+        let required = if key.required { "; required" } else { "" };
+        let _ = writeln!(out, "| `{}` | {} | {}{required} |", key.name, key.shape, key.doc);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [&ObjectSpec; 13] = [
+        &workflow::WORKFLOW,
+        &workflow::FRAGMENT,
+        &film::FILM,
+        &shot::SHOT,
+        &retry::RETRY,
+        &medium::MEDIUM,
+        &params::PARAM,
+        &matrix::MATRIX,
+        &matrix::RANGE,
+        &matrix::CSV_AXIS,
+        &matrix::FILES_AXIS,
+        &prices::PRICE_TABLE,
+        &prices::PRICE,
+    ];
+
+    #[test]
+    fn key_names_are_unique_and_documented() {
+        for object in ALL {
+            for (index, key) in object.keys.iter().enumerate() {
+                assert!(object.keys[..index].iter().all(|other| other.name != key.name), "{}", key.name);
+                assert!(!key.doc.is_empty() && !key.doc.contains(['|', '\n']), "{}", key.name);
+                assert!(key.example.contains(&format!("{}:", key.name)), "{}", key.name);
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_key_names_the_nearest_key() {
+        let key = |name: &str| yaml::Key::new(name.to_owned(), crate::source::Span::default());
+        assert_eq!(film::FILM.unknown_key(&key("outptu")).help.as_deref(), Some("did you mean `output`?"));
+        assert_eq!(
+            film::FILM.unknown_key(&key("x")).help.as_deref(),
+            Some("the keys here are `output` and `shots`")
+        );
+        assert_eq!(workflow::FRAGMENT.unknown_key(&key("x")).message, "`x` is not a key of an included file");
+    }
+}

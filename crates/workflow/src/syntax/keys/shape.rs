@@ -1,0 +1,141 @@
+//! What the value of a key may be.
+
+use std::fmt;
+
+use crate::diagnostic::grouped;
+use crate::limits;
+
+/// What the value of a key may be. Shown as messages and the guide name it: `a whole number from 1 to 100`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shape {
+    /// The number 1.
+    Version,
+    Text,
+    /// Letters, digits, `-` and `_`.
+    Name,
+    /// A name, or a number that is read as text.
+    Id,
+    Number,
+    /// `true` or `false`.
+    Flag,
+    /// A whole number from 1.
+    Count {
+        max: u64,
+    },
+    /// Seconds as a number, or text with units.
+    Duration {
+        max_seconds: u64,
+    },
+    /// A name that ends in `.mp4`, without folders.
+    OutputName,
+    /// `true`, `false`, or an expression as text.
+    Condition,
+    /// Text, a number, `true` or `false`.
+    Scalar,
+    Any,
+    /// A list that is not empty.
+    Values,
+    FileName,
+    /// One file name, or a list.
+    FileNames,
+    /// A file name with `*`, `?` or `**`.
+    FilePattern,
+    Url,
+    /// One of a list of texts.
+    Choice(fn() -> Vec<&'static str>),
+    /// One or several of a list of texts.
+    Choices(fn() -> Vec<&'static str>),
+    /// A shot, a cell or a take by its name.
+    ShotRef,
+    /// One or several of them.
+    ShotRefs,
+    /// An image, video or sound.
+    Medium,
+    /// One or several of them.
+    Media,
+    /// Names with values or declarations.
+    Params,
+    /// Request fields.
+    Fields,
+    Matrix,
+    /// Axes by name, or a list of such mappings.
+    Axes,
+    /// A list of mappings of axis names to values.
+    Rules,
+    /// A number of attempts, or a mapping.
+    Retry,
+    Shots,
+    Film,
+    Films,
+    /// A decimal without sign.
+    Money,
+    Currency,
+    Date,
+    Prices,
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::Version => "the number 1",
+            Self::Text => "text",
+            Self::Name | Self::Id => {
+                return write!(
+                    f,
+                    "a name of letters, digits, `-` and `_`, at most {} characters",
+                    limits::MAX_NAME_CHARS
+                );
+            }
+            Self::Number => "a number",
+            Self::Flag => "`true` or `false`",
+            Self::Count { max } => {
+                return write!(f, "a whole number from 1 to {}", grouped(u128::from(*max)));
+            }
+            Self::Duration { .. } => "seconds, or a duration such as `90s`, `10m` or `1h30m`",
+            Self::OutputName => "a file name that ends in `.mp4`",
+            Self::Condition => "`true`, `false` or an expression",
+            Self::Scalar => "text or a number",
+            Self::Any => "any value",
+            Self::Values => "a list of values",
+            Self::FileName => "a file name",
+            Self::FileNames => "a file name, or a list of them",
+            Self::FilePattern => "a pattern of file names",
+            Self::Url => "a URL",
+            Self::Choice(values) => return f.write_str(&one_of(&values())),
+            Self::Choices(values) => return write!(f, "one or several of {}", one_of(&values())),
+            Self::ShotRef => "a shot",
+            Self::ShotRefs => "a shot, or a list of shots",
+            Self::Medium => "a file, a URL or a frame of a shot",
+            Self::Media => "a file, a URL or a frame of a shot, or a list of them",
+            Self::Params => "a mapping of names to values",
+            Self::Fields => "a mapping of request fields",
+            Self::Matrix => "a mapping of axes",
+            Self::Axes => "a mapping of axes, or a list of such mappings",
+            Self::Rules => "a list of mappings",
+            Self::Retry => {
+                return write!(
+                    f,
+                    "a whole number from 1 to {}, or a mapping with `attempts` and `on`",
+                    limits::MAX_ATTEMPTS
+                );
+            }
+            Self::Shots => "a list of shots",
+            Self::Film => "a mapping with `output` and `shots`",
+            Self::Films => "a list of films",
+            Self::Money => "an amount of money such as 0.05",
+            Self::Currency => "three capital letters, such as USD",
+            Self::Date => "a date such as 2026-01-31",
+            Self::Prices => "a list of prices",
+        };
+        f.write_str(text)
+    }
+}
+
+/// `` `a`, `b` or `c` ``.
+fn one_of(values: &[&str]) -> String {
+    let quoted: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
+    match quoted.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => quoted.concat(),
+    }
+}

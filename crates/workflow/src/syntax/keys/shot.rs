@@ -1,0 +1,119 @@
+//! The keys of a shot that are not request fields.
+
+use super::{KeySpec, ObjectSpec, Shape};
+use crate::limits;
+
+pub(crate) const ID: KeySpec = KeySpec::new(
+    "id",
+    Shape::Id,
+    "the shot's name, by which other shots, the film and its files refer to it",
+    "id: harbor",
+)
+.required();
+pub(crate) const NOTE: KeySpec =
+    KeySpec::new("note", Shape::Text, "a note for people; no effect", "note: opens wide and quiet");
+pub(crate) const CONTINUES: KeySpec = KeySpec::new(
+    "continues",
+    Shape::ShotRef,
+    "start from the last frame of another shot: `id`, `id@axis=value` or `id#take`",
+    "continues: harbor",
+);
+pub(crate) const FIRST_FRAME: KeySpec = KeySpec::new(
+    "first_frame",
+    Shape::Medium,
+    "the image that the video starts with; not together with `continues`",
+    "first_frame: stills/harbor.png",
+)
+.templated();
+pub(crate) const LAST_FRAME: KeySpec = KeySpec::new(
+    "last_frame",
+    Shape::Medium,
+    "the image that the video ends with",
+    "last_frame: stills/harbor.png",
+)
+.templated();
+pub(crate) const REFERENCES: KeySpec = KeySpec::new(
+    "references",
+    Shape::Media,
+    "images, videos and audio that guide the video without appearing in it",
+    "references: [stills/harbor.png]",
+)
+.templated();
+pub(crate) const MATRIX: KeySpec = KeySpec::new(
+    "matrix",
+    Shape::Matrix,
+    "expand the shot once per combination of values",
+    "matrix: {seed: [1, 2, 3]}",
+)
+.templated();
+pub(crate) const TAKES: KeySpec = KeySpec::new(
+    "takes",
+    Shape::Count { max: limits::MAX_TAKES },
+    "how many candidates to render",
+    "takes: 3",
+)
+.templated();
+pub(crate) const PICK: KeySpec = KeySpec::new(
+    "pick",
+    Shape::Count { max: limits::MAX_TAKES },
+    "which of the `takes` is used; without it, what uses the shot waits for `runner pick`",
+    "pick: 2",
+)
+.templated();
+pub(crate) const NEEDS: KeySpec = KeySpec::new(
+    "needs",
+    Shape::ShotRefs,
+    "shots that must finish first, without using a frame of theirs",
+    "needs: [harbor]",
+);
+pub(crate) const WHEN: KeySpec = KeySpec::new(
+    "when",
+    Shape::Condition,
+    "whether the shot is rendered, such as `look == 'noir'`",
+    "when: look == 'noir'",
+)
+.templated();
+pub(crate) const SALT: KeySpec = KeySpec::new(
+    "salt",
+    Shape::Scalar,
+    "distinguishes otherwise identical work: another salt is another video",
+    "salt: second try",
+)
+.templated();
+pub(crate) const RETRY: KeySpec = KeySpec::new(
+    "retry",
+    Shape::Retry,
+    "how many attempts a run may make, and after which failures; default: 1. Each attempt is a task that is paid for",
+    "retry: 3",
+)
+.templated();
+pub(crate) const TIMEOUT: KeySpec = KeySpec::new(
+    "timeout",
+    Shape::Duration { max_seconds: limits::MAX_TIMEOUT_SECONDS },
+    "the longest time that one attempt may take",
+    "timeout: 20m",
+)
+.templated();
+
+/// A shot. Its other keys are request fields, which the contract judges.
+pub(crate) const SHOT: ObjectSpec = ObjectSpec {
+    noun: "shot",
+    keys: &[
+        &ID,
+        &NOTE,
+        &CONTINUES,
+        &FIRST_FRAME,
+        &LAST_FRAME,
+        &REFERENCES,
+        &MATRIX,
+        &TAKES,
+        &PICK,
+        &NEEDS,
+        &WHEN,
+        &SALT,
+        &RETRY,
+        &TIMEOUT,
+    ],
+    help: "write it as `- id: harbor` with its fields below",
+    open: true,
+};

@@ -1,0 +1,83 @@
+//! The keys of a workflow and of an included file, which shares some of them.
+
+use super::{KeySpec, ObjectSpec, Shape};
+use crate::limits;
+
+pub(crate) const VERSION: KeySpec =
+    KeySpec::new("version", Shape::Version, "version of the file format", "version: 1").required();
+pub(crate) const NAME: KeySpec = KeySpec::new(
+    "name",
+    Shape::Name,
+    "the workflow's name, used for its output folder and film; default: the file's name",
+    "name: lighthouse",
+);
+pub(crate) const INCLUDE: KeySpec = KeySpec::new(
+    "include",
+    Shape::FileNames,
+    "files whose `params` and `defaults` are merged in, named from this file's folder",
+    "include: [looks.yaml]",
+);
+pub(crate) const PARAMS: KeySpec = KeySpec::new(
+    "params",
+    Shape::Params,
+    "values for templates such as `{{ keeper }}`; a parameter may use those above it",
+    "params: {keeper: an old woman}",
+);
+pub(crate) const DEFAULTS: KeySpec = KeySpec::new(
+    "defaults",
+    Shape::Fields,
+    "request fields for every shot; a field that a shot's model family does not have is ignored there",
+    "defaults: {seconds: 5}",
+);
+pub(crate) const MATRIX: KeySpec = KeySpec::new(
+    "matrix",
+    Shape::Matrix,
+    "expands the whole workflow once per combination of values: all shots, and a film for each",
+    "matrix: {look: [noir, pastel]}",
+)
+.templated();
+pub(crate) const SHOTS: KeySpec = KeySpec::new(
+    "shots",
+    Shape::Shots,
+    "the shots; at least one",
+    "shots: [{id: harbor, prompt: a quiet harbor}]",
+)
+.required();
+pub(crate) const FILM: KeySpec = KeySpec::new(
+    "film",
+    Shape::Film,
+    "the film that the shots are joined into; not together with `films`",
+    "film: {output: lighthouse.mp4}",
+);
+pub(crate) const FILMS: KeySpec = KeySpec::new(
+    "films",
+    Shape::Films,
+    "several films of the same shots",
+    "films: [{output: long.mp4}, {output: short.mp4, shots: [harbor]}]",
+);
+pub(crate) const MAX_CHAIN: KeySpec = KeySpec::new(
+    "max_chain",
+    Shape::Count { max: limits::MAX_INSTANCES as u64 },
+    "the longest chain of shots before `check` warns",
+    "max_chain: 12",
+);
+
+/// A workflow file.
+pub(crate) const WORKFLOW: ObjectSpec = ObjectSpec {
+    noun: "workflow",
+    keys: &[&VERSION, &NAME, &INCLUDE, &PARAMS, &DEFAULTS, &MATRIX, &SHOTS, &FILM, &FILMS, &MAX_CHAIN],
+    help: "begin with `version: 1`, `name:` and a list of `shots:`",
+    open: false,
+};
+
+/// The version of an included file, which may leave it out.
+pub(crate) const FRAGMENT_VERSION: KeySpec =
+    KeySpec::new("version", Shape::Version, "version of the file format", "version: 1");
+
+/// An included file.
+pub(crate) const FRAGMENT: ObjectSpec = ObjectSpec {
+    noun: "included file",
+    keys: &[&FRAGMENT_VERSION, &INCLUDE, &PARAMS, &DEFAULTS],
+    help: "it holds `params:`, `defaults:` or both",
+    open: false,
+};

@@ -1,0 +1,115 @@
+//! A mapping of the file, read by the table of its keys.
+
+use super::keys::{KeySpec, ObjectSpec};
+use super::{Entry, value};
+use crate::diagnostic::{Diagnostic, Problems, nearest};
+use crate::source::{Span, Spanned};
+use crate::yaml::{Key, Yaml, YamlValue};
+
+/// A mapping whose keys are those of an object of the file format.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mapping<'y> {
+    object: &'static ObjectSpec,
+    entries: &'y [(Key, Yaml)],
+    /// The first key, which stands for the mapping in messages.
+    span: Span,
+}
+
+impl<'y> Mapping<'y> {
+    /// Reads a value as an object; nothing where it is no mapping, which is reported. Unknown and missing keys are reported
+    /// too, and the rest is read.
+    pub(crate) fn read(
+        value: &'y Yaml,
+        object: &'static ObjectSpec,
+        fallback: Span,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let mapping = Self::open(value, object, fallback, problems)?;
+        mapping.check_keys(problems);
+        Some(mapping)
+    }
+
+    /// Like [`Self::read`], without a look at which keys there are.
+    pub(crate) fn open(
+        value: &'y Yaml,
+        object: &'static ObjectSpec,
+        fallback: Span,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let YamlValue::Map(entries) = &value.value else {
+            let message = format!("{} must be a mapping", object.described());
+            problems.push(
+                Diagnostic::error("wrong-type", value.span.or(fallback), message)
+                    .label(format!("this is {}", value.kind()))
+                    .help(object.help),
+            );
+            return None;
+        };
+        let span = entries.first().map_or(value.span.or(fallback), |(key, _)| key.span);
+        Some(Self { object, entries, span })
+    }
+
+    /// Reports unknown and missing keys. A missing key that an unknown one was probably meant to be is reported once.
+    fn check_keys(&self, problems: &mut Problems) {
+        let mut meant = Vec::new();
+        if !self.object.open {
+            for (key, _) in self.others() {
+                problems.push(self.object.unknown_key(key));
+                meant.extend(nearest(&key.value, self.object.names()));
+            }
+        }
+        for key in self.object.keys.iter().filter(|key| key.required && self.get(key).is_none()) {
+            if meant.contains(&key.name) {
+                continue;
+            }
+            problems.push(
+                Diagnostic::error(
+                    "missing-key",
+                    self.span,
+                    format!("`{}` is missing: every {} has one", key.name, self.object.noun),
+                )
+                .help(format!("add `{}`", key.example)),
+            );
+        }
+    }
+
+    /// The first key, which stands for the mapping in messages.
+    pub(crate) fn span(&self) -> Span {
+        self.span
+    }
+
+    /// A key as it is written, and its value.
+    pub(crate) fn get(&self, key: &KeySpec) -> Option<(&'y Key, &'y Yaml)> {
+        debug_assert!(self.object.has(key.name), "`{}` has no key `{}`", self.object.noun, key.name);
+        self.entries.iter().find(|(written, _)| written.value == key.name).map(|(key, value)| (key, value))
+    }
+
+    /// A key with its value, to be read when its templates are rendered.
+    pub(crate) fn entry(&self, key: &KeySpec) -> Option<Entry> {
+        self.get(key).map(|(key, value)| Entry { key: key.clone(), value: value.clone() })
+    }
+
+    /// The text of a key.
+    pub(crate) fn text(&self, key: &KeySpec, problems: &mut Problems) -> Option<Spanned<String>> {
+        let (written, value) = self.get(key)?;
+        value::expect_text(value, key, written.span, problems)
+    }
+
+    /// The whole number of a key.
+    pub(crate) fn count(&self, key: &KeySpec, problems: &mut Problems) -> Option<Spanned<u32>> {
+        let (written, value) = self.get(key)?;
+        let count = value::expect_count(value, key, written.span, problems)?;
+        Some(Spanned::new(count, value.span))
+    }
+
+    /// The truth of a key.
+    pub(crate) fn flag(&self, key: &KeySpec, problems: &mut Problems) -> Option<bool> {
+        let (written, value) = self.get(key)?;
+        value::expect_flag(value, key, written.span, problems)
+    }
+
+    /// The entries whose keys are not those of the object: request fields of a shot, axes of a matrix.
+    pub(crate) fn others(&self) -> impl Iterator<Item = &'y (Key, Yaml)> {
+        self.entries.iter().filter(|(key, _)| !self.object.has(&key.value))
+    }
+}
