@@ -67,7 +67,7 @@ mod tests {
     use crate::CallError;
 
     #[test]
-    fn prepare_keeps_the_json_as_given() {
+    fn prepare_leaves_the_json_unchanged() {
         let request = json!({
             "seed": 9_007_199_254_740_993_i64, "prompt": "x", "duration": 5, "ref_images": [],
             "model": "modela-video-2-0-260128", "metadata": { "mine": { "deep": [1, null] }, "content": [] },

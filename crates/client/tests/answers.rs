@@ -162,7 +162,7 @@ fn decode_task_as_gateways_send_it_is_normalized() {
 }
 
 #[test]
-fn decode_task_failure_in_any_known_form() {
+fn decode_task_failure_in_every_supported_form() {
     let failure = |body: Value| {
         let task = TaskResponse::decode(&body.to_string(), Some("t")).expect("a task");
         task.error.map(|error| (error.message, error.code))

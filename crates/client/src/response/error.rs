@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn decode_error_in_any_known_form_is_found() {
+    fn decode_error_in_every_supported_form() {
         for (body, expected) in [
             (r#"{"message":"flat","code":"c"}"#, error("flat", Some("c"))),
             (r#"{"error":"text"}"#, error("text", None)),

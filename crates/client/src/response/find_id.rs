@@ -79,7 +79,7 @@ mod tests {
     use super::find_task_id;
 
     #[test]
-    fn find_task_id_in_known_wrappers_and_truncated_json() {
+    fn find_task_id_in_wrappers_and_truncated_json() {
         for body in [
             r#"{"id":"t1"}"#,
             r#"{"task_id":"t1","id":""}"#,

@@ -32,10 +32,10 @@ async fn redirect_to_other_origin_does_not_send_the_key() {
     assert_eq!(read(client.content("far").await).await, b"elsewhere");
     assert_eq!(read(client.fetch(&there).await).await, b"elsewhere");
     assert_eq!(read(client.fetch(server.url.join("/x").expect("a URL").as_str()).await).await, b"here");
-    assert!(server.seen().iter().all(|seen| seen.header("authorization") == Some(&bearer())));
-    assert_eq!(elsewhere.seen().len(), 2);
-    assert!(elsewhere.seen().iter().all(|seen| seen.header("authorization").is_none()));
-    assert!(elsewhere.seen().iter().all(|seen| seen.header("referer").is_none()));
+    assert!(server.requests().iter().all(|seen| seen.header("authorization") == Some(&bearer())));
+    assert_eq!(elsewhere.requests().len(), 2);
+    assert!(elsewhere.requests().iter().all(|seen| seen.header("authorization").is_none()));
+    assert!(elsewhere.requests().iter().all(|seen| seen.header("referer").is_none()));
 }
 
 #[tokio::test]
@@ -43,7 +43,7 @@ async fn redirect_loop_ends_with_an_error() {
     let server = Server::answering(|_| answer(302, &[("location", "/again")], "")).await;
     let error = server.client().fetch("/again").await.expect_err("a ring");
     assert!(error.to_string().contains("redirects"), "{error}");
-    assert!(server.seen().len() < 10);
+    assert!(server.requests().len() < 10);
 }
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn fetch_scheme_other_than_http_is_refused() {
         assert!(matches!(&error, CallError::NotSent { .. }), "{address}: {error}");
         assert!(!error.to_string().contains("passwd"), "{error}");
     }
-    assert!(server.seen().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn download_resumed_sends_range_and_reports_offset() {
     assert_eq!((all.offset, all.length, all.total), (0, Some(10), Some(10)));
     // A weak tag is no promise about bytes.
     assert_eq!(all.validator.as_deref(), Some("Sat, 21 Nov 2026 10:00:00 GMT"));
-    let sent = server.seen();
+    let sent = server.requests();
     assert_eq!(sent.last().and_then(|seen| seen.header("if-range")), None);
 }
 

@@ -126,7 +126,7 @@ async fn create_redirect_is_not_followed() {
     let error = server.client().create(&request()).await.expect_err("refused");
     assert_eq!(error.status(), Some(307));
     assert!(error.to_string().contains("set the base URL"), "{error}");
-    assert!(elsewhere.seen().is_empty());
+    assert!(elsewhere.requests().is_empty());
 }
 
 #[tokio::test]

@@ -3,10 +3,10 @@
 use client::{CallError, Resume};
 use serde_json::json;
 
-use crate::server::{Seen, Server, answer, client, json_answer, request, task};
+use crate::server::{RecordedRequest, Server, answer, client, json_answer, request, task};
 
-fn shown(seen: &[Seen]) -> String {
-    let one = |seen: &Seen| {
+fn shown(seen: &[RecordedRequest]) -> String {
+    let one = |seen: &RecordedRequest| {
         let headers = seen.headers.iter().map(|(name, value)| {
             let value = if name == "host" { "[host]" } else { value };
             format!("    {name}: {value}\n")
@@ -30,7 +30,7 @@ async fn requests_send_exactly_these_headers() {
     client.content("task_1").await.expect("streamed");
     client.content_from("task_1", &Resume { offset: 100, validator: None }).await.expect("streamed");
     client.fetch("/files/a.mp4").await.expect("streamed");
-    insta::assert_snapshot!(shown(&server.seen()));
+    insta::assert_snapshot!(shown(&server.requests()));
 }
 
 #[tokio::test]
@@ -44,9 +44,9 @@ async fn captured_request_equals_the_one_sent() {
         ] },
     });
     let captured = client.capture_create(&request).expect("captured");
-    assert!(server.seen().is_empty(), "capturing sends nothing");
+    assert!(server.requests().is_empty(), "capturing sends nothing");
     client.create(&request).await.expect("accepted");
-    let seen = server.seen().remove(0);
+    let seen = server.requests().remove(0);
     assert_eq!(captured.body, seen.body);
     assert_eq!(captured.body, request.to_string());
     assert_eq!(
@@ -75,7 +75,7 @@ async fn task_id_that_would_change_the_path_is_not_sent() {
             assert!(matches!(&error, CallError::NotSent { .. }), "{id:?}: {error}");
         }
     }
-    assert!(server.seen().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[tokio::test]

@@ -24,14 +24,14 @@ pub(crate) const KEY: &str = "sk-0123456789abcdef";
 
 /// A request as it arrived.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct RecordedRequest {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: String,
 }
 
-impl Seen {
+impl RecordedRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -40,7 +40,7 @@ impl Seen {
 /// A server; it stops when it is dropped.
 pub(crate) struct Server {
     pub(crate) url: Url,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    requests: Arc<Mutex<Vec<RecordedRequest>>>,
     serving: JoinHandle<()>,
 }
 
@@ -53,10 +53,10 @@ impl Drop for Server {
 impl Server {
     /// Answers each request with what a function makes of it.
     pub(crate) async fn answering(
-        answer: impl Fn(&Seen) -> Response + Clone + Send + Sync + 'static,
+        answer: impl Fn(&RecordedRequest) -> Response + Clone + Send + Sync + 'static,
     ) -> Self {
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let log = Arc::clone(&seen);
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&requests);
         let app = Router::new().fallback(move |request: Request| {
             let (log, answer) = (Arc::clone(&log), answer.clone());
             async move {
@@ -70,7 +70,7 @@ impl Server {
         let serving = tokio::spawn(async move {
             axum::serve(listener, app).await.expect("serving goes on until the test ends");
         });
-        Self { url, seen, serving }
+        Self { url, requests, serving }
     }
 
     /// Hands each connection to a function, with its number.
@@ -86,11 +86,11 @@ impl Server {
                 number += 1;
             }
         });
-        Self { url, seen: Arc::default(), serving }
+        Self { url, requests: Arc::default(), serving }
     }
 
-    pub(crate) fn seen(&self) -> Vec<Seen> {
-        self.seen.lock().expect("no test panics with the lock").clone()
+    pub(crate) fn requests(&self) -> Vec<RecordedRequest> {
+        self.requests.lock().expect("no test panics with the lock").clone()
     }
 
     /// A client with times that suit a test.
@@ -105,14 +105,19 @@ async fn listen() -> (TcpListener, Url) {
     (listener, format!("http://127.0.0.1:{port}").parse().expect("a URL"))
 }
 
-async fn arrived(request: Request) -> Seen {
+async fn arrived(request: Request) -> RecordedRequest {
     let (parts, body) = request.into_parts();
     let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
     let mut headers: Vec<_> =
         parts.headers.iter().map(|(name, value)| (name.to_string(), text(value.as_bytes()))).collect();
     headers.sort();
     let body = to_bytes(body, usize::MAX).await.expect("a whole body");
-    Seen { method: parts.method.to_string(), path: parts.uri.to_string(), headers, body: text(&body) }
+    RecordedRequest {
+        method: parts.method.to_string(),
+        path: parts.uri.to_string(),
+        headers,
+        body: text(&body),
+    }
 }
 
 pub(crate) fn config(base: &Url) -> ClientConfig {

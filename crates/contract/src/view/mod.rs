@@ -76,7 +76,7 @@ fn without_extensions(value: &Value) -> Value {
                 .map(|(key, value)| {
                     let value = match key.as_str() {
                         "default" | "enum" | "example" => value.clone(),
-                        "properties" => names_kept(value),
+                        "properties" => property_schemas_without_extensions(value),
                         _ => without_extensions(value),
                     };
                     (key.clone(), value)
@@ -88,7 +88,7 @@ fn without_extensions(value: &Value) -> Value {
     }
 }
 
-fn names_kept(named: &Value) -> Value {
+fn property_schemas_without_extensions(named: &Value) -> Value {
     match named {
         Value::Object(named) => Value::Object(
             named.iter().map(|(name, value)| (name.clone(), without_extensions(value))).collect(),

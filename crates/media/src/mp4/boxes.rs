@@ -78,7 +78,7 @@ impl BoxWriter {
 }
 
 /// The boxes that lie one after the other in `bytes`: name, payload, and the whole box. Ends at the first that does not fit.
-pub(crate) fn children(bytes: &[u8]) -> impl Iterator<Item = Found<'_>> {
+pub(crate) fn children(bytes: &[u8]) -> impl Iterator<Item = ChildBox<'_>> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         let head: [u8; 8] = rest.get(..8)?.try_into().ok()?;
@@ -93,13 +93,13 @@ pub(crate) fn children(bytes: &[u8]) -> impl Iterator<Item = Found<'_>> {
         };
         let whole = rest.get(..size).filter(|whole| whole.len() >= header)?;
         rest = &rest[size..];
-        Some(Found { name, payload: &whole[header..], whole })
+        Some(ChildBox { name, payload: &whole[header..], whole })
     })
 }
 
 /// A box that was found.
 #[derive(Clone, Copy)]
-pub(crate) struct Found<'a> {
+pub(crate) struct ChildBox<'a> {
     pub(crate) name: [u8; 4],
     pub(crate) payload: &'a [u8],
     pub(crate) whole: &'a [u8],

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::making::{PLAIN, Recipe};
 
 /// Everything that is ever done to a file that came from elsewhere.
-fn look_into(bytes: &[u8]) {
+fn run_every_parser(bytes: &[u8]) {
     let probed = probe_bytes(bytes);
     let first = first_frame_bytes(bytes);
     let last = last_frame_bytes(bytes);
@@ -39,7 +39,7 @@ proptest! {
     #[test]
     fn truncated_file_does_not_panic(length in 0..clip().len()) {
         let cut = &clip()[..length];
-        look_into(cut);
+        run_every_parser(cut);
         prop_assert!(last_frame_bytes(cut).is_err(), "a file without its end has no last frame");
     }
 
@@ -49,7 +49,7 @@ proptest! {
         for (at, bit) in flips {
             bytes[at] ^= 1 << bit;
         }
-        look_into(&bytes);
+        run_every_parser(&bytes);
     }
 
     #[test]
@@ -59,7 +59,7 @@ proptest! {
             let at = at % bytes.len();
             bytes[at] = value;
         }
-        look_into(&bytes);
+        run_every_parser(&bytes);
     }
 
     #[test]
@@ -68,7 +68,7 @@ proptest! {
         let at = starts[which.index(starts.len())];
         let mut bytes = clip().to_vec();
         bytes[at..at + 4].copy_from_slice(&size.to_be_bytes());
-        look_into(&bytes);
+        run_every_parser(&bytes);
     }
 
     #[test]
@@ -76,7 +76,7 @@ proptest! {
         let mut bytes = clip().to_vec();
         let at = at.min(bytes.len() - 4);
         bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
-        look_into(&bytes);
+        run_every_parser(&bytes);
     }
 
     #[test]

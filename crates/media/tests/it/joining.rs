@@ -63,7 +63,7 @@ fn join_different_clips_use_the_most_common_size_and_rate() {
 }
 
 #[test]
-fn join_to_a_given_size() {
+fn join_to_requested_size() {
     let folder = tempfile::tempdir().unwrap();
     let clips = [PLAIN.write(folder.path(), "a.mp4")];
     let film = folder.path().join("film.mp4");
