@@ -58,7 +58,7 @@ fn scenario(point: CommitPoint) -> Scenario {
         | CommitPoint::End => Scenario::InSequence(ResponseFault::None),
         CommitPoint::Event(EventKind::Refused) => Scenario::InSequence(ResponseFault::TooManyRequests),
         CommitPoint::Event(EventKind::Indeterminate) => Scenario::InSequence(ResponseFault::ConnectionLost),
-        CommitPoint::Resolved => Scenario::ByResolve,
+        CommitPoint::Event(EventKind::Resolved) => Scenario::ByResolve,
         CommitPoint::Event(EventKind::ClaimConflict) => Scenario::Own(taken),
         CommitPoint::Event(EventKind::BudgetExceeded) => Scenario::Own(capped),
         CommitPoint::Event(EventKind::PrepareFailed) => Scenario::Own(unprepared),
@@ -66,8 +66,8 @@ fn scenario(point: CommitPoint) -> Scenario {
         CommitPoint::Event(EventKind::JoinFailed) => Scenario::Own(not_joined),
         CommitPoint::Event(EventKind::TimerFired) => Scenario::Own(woke),
         CommitPoint::Event(EventKind::Interrupted) => Scenario::Own(interrupted),
-        CommitPoint::Forget => Scenario::Own(forget),
-        CommitPoint::Accounted => Scenario::Own(accounted),
+        CommitPoint::Event(EventKind::TaskExpired) => Scenario::Own(task_expired),
+        CommitPoint::Event(EventKind::Reconciled) => Scenario::Own(reconciled),
     }
 }
 
@@ -211,7 +211,7 @@ fn killed_on_both_sides(proxy: &RecordingProxy, project: &Project, point: Commit
 /// While this run makes its request ready, another one makes the shot.
 fn taken() {
     let (_folder, proxy, project) = setting(1, "");
-    let ended = project.runner_held_at("before prepared", "after taken", RUN, || {
+    let ended = project.runner_held_at("before prepared", "after claim-conflict", RUN, || {
         project.runner(RUN).expect(0);
     });
     assert_eq!(ended.code, None, "{}", ended.transcript());
@@ -224,7 +224,7 @@ fn capped() {
     let (_folder, proxy, project) = setting(1, "");
     fs_err::write(project.file("other.yaml"), few(1, "other", "a dune")).expect("a writable folder");
     let arguments = [RUN, &["--max-tasks", "1"]].concat();
-    let ended = project.runner_held_at("before prepared", "after capped", &arguments, || {
+    let ended = project.runner_held_at("before prepared", "after budget-exceeded", &arguments, || {
         project.runner(&["run", "other.yaml"]).expect(0);
     });
     assert_eq!(ended.code, None, "{}", ended.transcript());
@@ -275,27 +275,27 @@ fn not_joined() {
 }
 
 /// The first poll of a task says that it is gone.
-fn forget() {
+fn task_expired() {
     let fault = r#"{"fault": {"kind": "error_response", "on": "poll", "status": 410}, "times": 1}"#;
     let (_folder, proxy, project) = setting(1, fault);
-    let before = project.runner_killed_at("before forget", RUN);
+    let before = project.runner_killed_at("before task-expired", RUN);
     assert_eq!(before.code, None, "{}", before.transcript());
     project.runner(RUN).expect(0);
     assert_eq!(proxy.posts().len(), 1, "nothing is on record: it is asked about again, and it is there");
 
     let (_folder, proxy, project) = setting(1, fault);
-    let after = project.runner_killed_at("after forget", RUN);
+    let after = project.runner_killed_at("after task-expired", RUN);
     assert_eq!(after.code, None, "{}", after.transcript());
     // On record as gone: the next run makes it anew, as after a run that came to its end and said so.
-    let again = project.runner_killed_at("after forget", RUN);
+    let again = project.runner_killed_at("after task-expired", RUN);
     assert_eq!(again.code, None, "{}", again.transcript());
     assert_eq!(proxy.posts().len(), 2);
 }
 
 /// The embedded service says what became of a submission.
-fn accounted() {
+fn reconciled() {
     let project = Project::new("few.yaml", &few(1, "few", "the sea"));
-    for at in ["before submitted", "before accounted", "after accounted"] {
+    for at in ["before submitted", "before reconciled", "after reconciled"] {
         let ended = project.runner_killed_at(at, RUN);
         assert_eq!(ended.code, None, "it is killed {at}: {}", ended.transcript());
     }

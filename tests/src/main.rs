@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use engine::failpoint::{Boundary, install, limit_pages};
 
-/// Names the boundary at which it dies: `before prepared`, `after joined`.
+/// Names the boundary at which it dies: `before prepared`, `after film-joined`.
 const KILL_AT: &str = "RUNNER_TEST_KILL_AT";
 /// Names the boundary at which it waits, once, for as long as there is a file `waiting` in the working folder, which it makes.
 const WAIT_AT: &str = "RUNNER_TEST_WAIT_AT";

@@ -7,7 +7,7 @@ use serde::Serialize;
 use workflow::plan::{Clip, Film, KeyPart, NodeIx, PartChange, Plan, input_name, part_changes};
 
 use crate::artifact_store::Verify;
-use crate::ledger::{AttemptRecord, Ledger, LedgerError};
+use crate::ledger::{AttemptRecord, AttemptState, Ledger, LedgerError};
 use crate::preview::{self, Preview};
 use scheduler::{Artifact, Timestamp, input_identities, key_parts};
 
@@ -50,7 +50,7 @@ pub struct Nearest {
     /// When it was about to be submitted.
     pub at: Timestamp,
     /// What it came to, in the ledger's word.
-    pub state: String,
+    pub state: AttemptState,
     /// What differs; empty where the key is the same.
     pub changes: Vec<PartChange>,
 }
@@ -166,7 +166,7 @@ fn nearest(name: &str, parts: &[KeyPart], unknown: &[Unknown], record: &Record) 
             attempt: attempt.attempt.to_string(),
             shot: attempt.node.clone(),
             at: attempt.intended_at,
-            state: attempt.state.clone(),
+            state: attempt.state,
             changes,
         })
 }

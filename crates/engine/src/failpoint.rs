@@ -21,19 +21,13 @@ pub enum CommitPoint {
     Event(EventKind),
     /// The start of a run, before its events.
     Begin,
-    /// An attempt whose task is gone from the service.
-    Forget,
-    /// An indeterminate submission, resolved by the service.
-    Accounted,
-    /// An indeterminate submission, resolved by a person.
-    Resolved,
     /// The regular end of a run.
     End,
 }
 
 impl CommitPoint {
     /// Commit points that are not events.
-    const OTHERS: [Self; 5] = [Self::Begin, Self::Forget, Self::Accounted, Self::Resolved, Self::End];
+    const OTHERS: [Self; 2] = [Self::Begin, Self::End];
 
     /// Every commit point.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -46,9 +40,6 @@ impl CommitPoint {
         match self {
             Self::Event(kind) => kind.as_str(),
             Self::Begin => "begin",
-            Self::Forget => "forget",
-            Self::Accounted => "accounted",
-            Self::Resolved => "resolved",
             Self::End => "end",
         }
     }

@@ -8,19 +8,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::ledger::{Persist, Resolution, RunLock};
+use engine::ledger::{Persist, RunLock};
 use engine::{Ledger, LedgerError};
 use rusqlite::Connection;
-use scheduler::budget::{Amount, BudgetLimit, BudgetLimits, Reservation};
+use scheduler::budget::{BudgetLimit, BudgetLimits, Reservation};
 use scheduler::{
-    Artifact, AttemptId, Event, ExistingWork, Failure, FailureKind, PollResult, Refusal, RefusalKind, RunId,
-    TaskId, Timestamp,
+    Artifact, AttemptId, Event, ExistingWork, Failure, FailureKind, PollResult, Refusal, RefusalKind,
+    Resolution, RunId, TaskId, Timestamp,
 };
 use support::plan;
 use support::world::Dice;
 use workflow::plan::{NodeIx, Plan};
-
-const FORMAT_1: &str = include_str!("fixtures/format1.sql");
 
 fn open(folder: &Path) -> Result<Ledger, LedgerError> {
     Ledger::open_without_sync(&folder.join("ledger.db"), folder)
@@ -65,44 +63,6 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         .filter(|path| path.is_file())
         .map(|path| (path.display().to_string(), fs_err::read(&path).expect("a file that can be read")))
         .collect()
-}
-
-/// Every table and index with what SQLite says of it.
-fn shape(folder: &Path) -> Vec<(String, String)> {
-    let connection = Connection::open(folder.join("ledger.db")).expect("a database");
-    let mut statement = connection
-        .prepare("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
-        .expect("a statement");
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
-    rows.map(|row| row.expect("a row")).collect()
-}
-
-#[test]
-fn open_format_1_migrates_and_keeps_records() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let old = Connection::open(folder.path().join("ledger.db")).expect("a database");
-    old.execute_batch(FORMAT_1).expect("the old ledger");
-    drop(old);
-    for _ in 0..2 {
-        let ledger = open(folder.path()).expect("it is brought up to date");
-        let door = ledger.attempt_holding("k-door").expect("it can be read").expect("door is made");
-        let made = door.artifact.expect("door has a video");
-        assert_eq!((made.sha256.as_str(), made.changed_at), ("abcd", None));
-        assert_eq!(door.service, "https://api.example.com");
-        assert_eq!(
-            ledger.attempt_holding("k-lamp").expect("it can be read").and_then(|row| row.task),
-            Some(TaskId::from("task_2"))
-        );
-        assert!(ledger.attempt_holding("k-fog").expect("it can be read").is_none());
-        assert_eq!(ledger.resolvable_attempts().expect("it can be read").len(), 1);
-        assert_eq!(ledger.events(&RunId::from("old")).expect("old events can be read").len(), 3);
-        assert_eq!(ledger.attempts_of_shot("lamp").expect("it can be read").len(), 1);
-        let (held, spent) = ledger.spending().expect("it can be read");
-        assert_eq!(held, Amount { cost: 0, tasks: 2, video_ms: 6_500 });
-        assert_eq!(spent, Amount { cost: 0, tasks: 2, video_ms: 8_000 });
-    }
-    let (fresh, _ledger) = new();
-    assert_eq!(shape(folder.path()), shape(fresh.path()), "an old ledger and a new one do not differ");
 }
 
 #[test]
@@ -266,17 +226,26 @@ fn totals_equal_sums_over_attempts_after_random_events() {
     let plan = plan(&["a"]);
     let run_lock = begin(&ledger, "run", BudgetLimits::default());
     let mut dice = Dice(7);
-    for number in 0..300 {
+    for number in 0..300_u64 {
         let id = format!("run.{number}");
         write(&ledger, &run_lock, &plan, prepared(0, &id, 1 + dice.roll(100) as i64));
         let (node, attempt, task) = (NodeIx::new(0), AttemptId(id), TaskId(format!("task {number}")));
         let failure = || Failure::new(FailureKind::Task, "no");
         let submitted = Event::Submitted { node, attempt: attempt.clone(), task: task.clone() };
-        match dice.roll(8) {
+        match dice.roll(9) {
             0 => {}
             1 => {
                 let refusal = Refusal { kind: RefusalKind::Retryable, failure: failure(), retry_after: None };
                 write(&ledger, &run_lock, &plan, Event::Refused { node, attempt, refusal });
+            }
+            6 => {
+                // The service says which tasks the request created: none, or one that another attempt may own.
+                let of = dice.roll(number + 1);
+                let candidates =
+                    if of.is_multiple_of(2) { Vec::new() } else { vec![TaskId(format!("task {of}"))] };
+                let since = Timestamp(2);
+                let event = Event::Reconciled { node, attempt, since, reason: None, candidates, task: None };
+                write(&ledger, &run_lock, &plan, event);
             }
             2 => {
                 write(
@@ -287,11 +256,11 @@ fn totals_equal_sums_over_attempts_after_random_events() {
                 );
                 for _ in 0..dice.roll(4) {
                     let resolution = match dice.roll(3) {
-                        0 => Resolution::GivenUp,
+                        0 => Resolution::Abandoned,
                         1 => Resolution::NotAccepted,
-                        _ => Resolution::Accepted(task.clone()),
+                        _ => Resolution::Accepted { task: task.clone() },
                     };
-                    // Some are accounted for by now, which is refused.
+                    // Refused where the attempt needs no resolution any more.
                     drop(ledger.resolve(&attempt, &resolution, Timestamp(3)));
                 }
             }
@@ -302,7 +271,7 @@ fn totals_equal_sums_over_attempts_after_random_events() {
             }
             4 => {
                 write(&ledger, &run_lock, &plan, submitted);
-                ledger.forget(&attempt, Timestamp(3)).expect("it can be written");
+                write(&ledger, &run_lock, &plan, Event::TaskExpired { node, attempt });
             }
             5 => {
                 write(&ledger, &run_lock, &plan, submitted);
@@ -315,7 +284,7 @@ fn totals_equal_sums_over_attempts_after_random_events() {
                 // Fetched once more, because its file was gone.
                 write(&ledger, &run_lock, &plan, done);
                 if dice.roll(2) == 0 {
-                    ledger.forget(&attempt, Timestamp(3)).expect("it can be written");
+                    write(&ledger, &run_lock, &plan, Event::TaskExpired { node, attempt });
                 }
             }
         }
@@ -327,8 +296,11 @@ fn totals_equal_sums_over_attempts_after_random_events() {
             format!("SELECT COALESCE(SUM({what}), 0), COUNT(*) FROM attempts WHERE state IN ({states})");
         connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?))).expect("a sum")
     };
-    assert_eq!((held.cost, held.tasks), sum("held", "'intended', 'ambiguous', 'submitted'"));
-    assert_eq!((spent.cost, spent.tasks), sum("spent", "'completed', 'failed', 'expired', 'given-up'"));
+    assert_eq!((held.cost, held.tasks), sum("reserved_cost", "'intended', 'indeterminate', 'submitted'"));
+    assert_eq!(
+        (spent.cost, spent.tasks),
+        sum("actual_cost", "'completed', 'failed', 'expired', 'abandoned'")
+    );
     assert_eq!((held.video_ms, spent.video_ms), (held.tasks * 4_000, spent.tasks * 4_000));
     assert!(held.tasks > 0 && spent.tasks > 0);
 }

@@ -545,7 +545,7 @@ async fn a_disk_that_fills_up_stops_submissions_and_every_accepted_task_is_told(
                 .ledger
                 .resolve(
                     &task.attempt,
-                    &engine::ledger::Resolution::Accepted(task.task.clone()),
+                    &scheduler::Resolution::Accepted { task: task.task.clone() },
                     Timestamp(1),
                 )
                 .expect("its intent is on record");
@@ -553,7 +553,7 @@ async fn a_disk_that_fills_up_stops_submissions_and_every_accepted_task_is_told(
         let open = project.ledger.resolvable_attempts().expect("a readable ledger");
         let unsent = open.len();
         for row in open {
-            let not_accepted = engine::ledger::Resolution::NotAccepted;
+            let not_accepted = scheduler::Resolution::NotAccepted;
             project.ledger.resolve(&row.attempt, &not_accepted, Timestamp(1)).expect("it was never sent");
         }
         let summary = project.run(&plan, &world).await;

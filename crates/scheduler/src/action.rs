@@ -50,7 +50,9 @@ pub enum Action {
         task: TaskId,
     },
     /// Record that an attempt's task is gone from the service, so that its node may be submitted again.
-    Forget {
+    ExpireTask {
+        /// The node.
+        node: NodeIx,
         /// The attempt.
         attempt: AttemptId,
     },

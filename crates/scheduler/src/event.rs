@@ -16,7 +16,6 @@ use crate::timestamp::Timestamp;
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// The run was told more than its plan. Comes before anything else, and only where there is something.
-    #[serde(rename = "scoped")]
     RunConfigured {
         /// The nodes that it may submit, by name; all of them where this is not given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,14 +27,12 @@ pub enum Event {
     /// The run begins.
     Started,
     /// The ledger was asked what it knows about a node's key.
-    #[serde(rename = "looked")]
     LookupDone {
         /// The node.
         node: NodeIx,
         /// Its key as lower-case hex (DESIGN section 6).
         key: String,
         /// What was found.
-        #[serde(rename = "prior")]
         existing: ExistingWork,
     },
     /// The request is ready and the intent to submit it is on disk. Only now may the POST leave.
@@ -51,38 +48,33 @@ pub enum Event {
         /// Whether the request holds addresses of frames that the service keeps.
         by_url: bool,
         /// The key without the service, where the service is paid: equal for the same work at any service.
-        #[serde(default, rename = "work", skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         service_independent_key: Option<String>,
         /// The most that the task can cost, reserved from now on.
-        #[serde(default, rename = "held")]
+        #[serde(default)]
         reservation: Reservation,
         /// Set when the user asked for the shot to be rendered again.
-        #[serde(default, rename = "anew", skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         forced_rerun: Option<ForcedRerun>,
         /// The parts of the key. They are kept with the attempt; the stored event does without them.
         #[serde(default, skip_serializing)]
         parts: Vec<KeyPart>,
     },
     /// The intent was not written, because it would cross a cap.
-    #[serde(rename = "capped")]
     BudgetExceeded {
         /// The node.
         node: NodeIx,
         /// The limit.
-        #[serde(rename = "cap")]
         limit: BudgetLimit,
     },
     /// The intent was not written, because another attempt for the same key is live.
-    #[serde(rename = "taken")]
     ClaimConflict {
         /// The node.
         node: NodeIx,
         /// What the other attempt has come to.
-        #[serde(rename = "prior")]
         existing: ExistingWork,
     },
     /// The request could not be made ready: a frame or a file could not be read.
-    #[serde(rename = "unprepared")]
     PrepareFailed {
         /// The node.
         node: NodeIx,
@@ -108,7 +100,6 @@ pub enum Event {
         refusal: Refusal,
     },
     /// No usable answer to the POST: it may or may not have been accepted.
-    #[serde(rename = "lost")]
     Indeterminate {
         /// The node.
         node: NodeIx,
@@ -118,14 +109,12 @@ pub enum Event {
         reason: String,
     },
     /// The service, or the way to it, answered a poll.
-    #[serde(rename = "answered")]
     Polled {
         /// The node.
         node: NodeIx,
         /// The attempt.
         attempt: AttemptId,
         /// What was learnt.
-        #[serde(rename = "answer")]
         result: PollResult,
     },
     /// The video is on disk, verified, under its final name.
@@ -137,11 +126,10 @@ pub enum Event {
         /// The video.
         artifact: Artifact,
         /// What the task cost, in millionths, where a price is known.
-        #[serde(default, rename = "spent", skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<i64>,
     },
     /// The video could not be fetched this time.
-    #[serde(rename = "not-downloaded")]
     DownloadFailed {
         /// The node.
         node: NodeIx,
@@ -150,29 +138,58 @@ pub enum Event {
         /// Why.
         failure: Failure,
         /// How many bytes of it are on disk, to go on from.
-        #[serde(default, rename = "kept")]
+        #[serde(default)]
         partial_bytes: u64,
     },
     /// The film is on disk under its final name.
-    #[serde(rename = "joined")]
     FilmJoined {
         /// Its position among the films of the plan.
-        #[serde(default, rename = "at")]
+        #[serde(default)]
         index: usize,
         /// The film.
         film: Film,
     },
     /// The clips could not be joined.
-    #[serde(rename = "not-joined")]
     JoinFailed {
         /// The film's position among those of the plan.
-        #[serde(default, rename = "at")]
+        #[serde(default)]
         index: usize,
         /// Why.
         failure: Failure,
     },
+    /// The service was asked about a submission without a response and knows every task that the request created.
+    Reconciled {
+        /// The node.
+        node: NodeIx,
+        /// The attempt.
+        attempt: AttemptId,
+        /// When its intent was written.
+        since: Timestamp,
+        /// Why the response to its POST is missing; `None` where the attempt is of an earlier run, found by a lookup.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// All tasks created from the same request, oldest first.
+        candidates: Vec<TaskId>,
+        /// The task of this attempt: the first candidate that no other attempt owns, chosen by the ledger in its transaction. `None`: the
+        /// request was not accepted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+    },
+    /// An attempt's task is gone from the service, so that its node may be submitted again.
+    TaskExpired {
+        /// The node.
+        node: NodeIx,
+        /// The attempt.
+        attempt: AttemptId,
+    },
+    /// A person resolved an attempt with `runner resolve`, outside of a run.
+    Resolved {
+        /// The attempt.
+        attempt: AttemptId,
+        /// What became of it.
+        resolution: Resolution,
+    },
     /// A time that an action was waiting for has come.
-    #[serde(rename = "woke")]
     TimerFired,
     /// The user asks the run to end: nothing more is submitted, tasks that are out are left for the next run.
     Interrupted,
@@ -207,6 +224,9 @@ impl Event {
             Self::DownloadFailed { .. } => EventKind::DownloadFailed,
             Self::FilmJoined { .. } => EventKind::FilmJoined,
             Self::JoinFailed { .. } => EventKind::JoinFailed,
+            Self::Reconciled { .. } => EventKind::Reconciled,
+            Self::TaskExpired { .. } => EventKind::TaskExpired,
+            Self::Resolved { .. } => EventKind::Resolved,
             Self::TimerFired => EventKind::TimerFired,
             Self::Interrupted => EventKind::Interrupted,
         }
@@ -226,11 +246,14 @@ impl Event {
             | Self::Indeterminate { node, .. }
             | Self::Polled { node, .. }
             | Self::Downloaded { node, .. }
-            | Self::DownloadFailed { node, .. } => Some(*node),
+            | Self::DownloadFailed { node, .. }
+            | Self::Reconciled { node, .. }
+            | Self::TaskExpired { node, .. } => Some(*node),
             Self::RunConfigured { .. }
             | Self::Started
             | Self::FilmJoined { .. }
             | Self::JoinFailed { .. }
+            | Self::Resolved { .. }
             | Self::TimerFired
             | Self::Interrupted => None,
         }
@@ -265,22 +288,25 @@ macro_rules! event_kinds {
 }
 
 event_kinds! {
-    RunConfigured = "scoped",
+    RunConfigured = "run-configured",
     Started = "started",
-    LookupDone = "looked",
+    LookupDone = "lookup-done",
     Prepared = "prepared",
-    BudgetExceeded = "capped",
-    ClaimConflict = "taken",
-    PrepareFailed = "unprepared",
+    BudgetExceeded = "budget-exceeded",
+    ClaimConflict = "claim-conflict",
+    PrepareFailed = "prepare-failed",
     Submitted = "submitted",
     Refused = "refused",
-    Indeterminate = "lost",
-    Polled = "answered",
+    Indeterminate = "indeterminate",
+    Polled = "polled",
     Downloaded = "downloaded",
-    DownloadFailed = "not-downloaded",
-    FilmJoined = "joined",
-    JoinFailed = "not-joined",
-    TimerFired = "woke",
+    DownloadFailed = "download-failed",
+    FilmJoined = "film-joined",
+    JoinFailed = "join-failed",
+    Reconciled = "reconciled",
+    TaskExpired = "task-expired",
+    Resolved = "resolved",
+    TimerFired = "timer-fired",
     Interrupted = "interrupted",
 }
 
@@ -290,15 +316,28 @@ impl std::fmt::Display for EventKind {
     }
 }
 
+/// What became of a submission without a response.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Resolution {
+    /// It was accepted, as this task.
+    Accepted {
+        /// The task.
+        task: TaskId,
+    },
+    /// It was not accepted: the next run submits the node again.
+    NotAccepted,
+    /// It cannot be found out: its reservation counts as spent, and the node is submitted again only on request.
+    Abandoned,
+}
+
 /// What the ledger knows about a key from before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "prior", rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ExistingWork {
     /// Nothing that counts: the node is to be executed.
-    #[serde(rename = "nothing")]
     None,
     /// The video is there and verified.
-    #[serde(rename = "made")]
     Completed {
         /// The attempt that made it.
         attempt: AttemptId,
@@ -308,7 +347,6 @@ pub enum ExistingWork {
         artifact: Artifact,
     },
     /// A task is out at the service, or finished there without having been downloaded.
-    #[serde(rename = "out")]
     InFlight {
         /// The attempt.
         attempt: AttemptId,
@@ -320,22 +358,18 @@ pub enum ExistingWork {
         was_downloaded: bool,
     },
     /// A POST left and its answer never came back; nobody has said since what became of it.
-    #[serde(rename = "unanswered")]
     Indeterminate {
         /// The attempt.
         attempt: AttemptId,
         /// When the intent was written.
-        #[serde(rename = "at")]
         intended_at: Timestamp,
     },
     /// A POST left, its answer never came back, and someone gave up finding out: it is not submitted again unless someone asks for it.
-    #[serde(rename = "given-up")]
     Abandoned {
         /// The attempt.
         attempt: AttemptId,
     },
     /// The same work is out, or may be, at another service than this run talks to.
-    #[serde(rename = "at-other")]
     OtherService {
         /// That service.
         service: String,
@@ -345,7 +379,6 @@ pub enum ExistingWork {
         task: Option<TaskId>,
     },
     /// Another run that is alive now is about to submit this very node.
-    #[serde(rename = "busy")]
     ClaimedByRun {
         /// That run.
         run: RunId,
@@ -382,22 +415,18 @@ pub struct Refusal {
 #[serde(rename_all = "kebab-case")]
 pub enum RefusalKind {
     /// Too much at once (429): slow down and come back.
-    #[serde(rename = "later")]
     Throttled,
     /// Passing trouble (503, or the request never left): come back.
-    #[serde(rename = "again")]
     Retryable,
     /// The request itself (4xx): the same request would be refused again.
-    #[serde(rename = "request")]
     InvalidRequest,
     /// The account or the address (401, 403, 402, 404 on the path): no request of this run can succeed.
-    #[serde(rename = "service")]
     ServiceUnusable,
 }
 
 /// What a poll brought.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "answer", rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum PollResult {
     /// Queued or in progress, or a status that we do not know.
     Running {
@@ -424,13 +453,11 @@ pub enum PollResult {
         failure: Failure,
     },
     /// The service does not know the task (404), or no longer has it (410).
-    #[serde(rename = "missing")]
     NotFound {
         /// Whether it said that the task has expired.
         expired: bool,
     },
     /// Too much at once (429, 503): the service is there, and wants to be asked less often.
-    #[serde(rename = "later")]
     Throttled {
         /// When to come back, where the service said so.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -444,7 +471,6 @@ pub enum PollResult {
         reason: String,
     },
     /// The account no longer works (401, 403).
-    #[serde(rename = "unusable")]
     Unauthorized {
         /// Why.
         failure: Failure,
@@ -489,6 +515,16 @@ mod tests {
             Event::DownloadFailed { node, attempt, failure: failure(), partial_bytes: 0 },
             Event::FilmJoined { index: 0, film: film() },
             Event::JoinFailed { index: 0, failure: failure() },
+            Event::Reconciled {
+                node,
+                attempt: AttemptId::from("r.1"),
+                since: Timestamp(1),
+                reason: None,
+                candidates: Vec::new(),
+                task: None,
+            },
+            Event::TaskExpired { node, attempt: AttemptId::from("r.1") },
+            Event::Resolved { attempt: AttemptId::from("r.1"), resolution: Resolution::NotAccepted },
             Event::TimerFired,
             Event::Interrupted,
         ];

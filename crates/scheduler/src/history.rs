@@ -201,6 +201,19 @@ impl History {
                     PollResult::Unauthorized { failure } => return self.trouble(node, &failure.message),
                 }
             }
+            Event::Reconciled { attempt: id, since, reason, task, .. } => match task {
+                Some(task) => {
+                    let since = if reason.is_some() { at } else { since };
+                    self.put(node, Stands::Out, since, attempt(id), Some(task), None);
+                    return;
+                }
+                None => (Stands::Waiting, None, None, reason),
+            },
+            Event::TaskExpired { attempt: id, .. } => {
+                let task = node.as_deref().and_then(|node| self.shots.get(node)?.task.clone());
+                (Stands::Failed, attempt(id), task, Some("the service no longer has its task".to_owned()))
+            }
+            Event::Resolved { .. } => return,
             Event::Downloaded { attempt: id, .. } => {
                 let task = node.as_deref().and_then(|node| self.shots.get(node)?.task.clone());
                 (Stands::Done, attempt(id), task, None)

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use workflow::plan::{NodeIx, Plan};
 
-use crate::ids::{AttemptId, RunId};
+use crate::ids::RunId;
 use crate::timestamp::Timestamp;
 use crate::{Event, ExistingWork, PollResult, RefusalKind};
 
@@ -19,8 +19,6 @@ pub struct RunRecord {
     pub scoped: Option<Event>,
     /// The last event about each shot, by the name that it had then.
     pub last: HashMap<String, Event>,
-    /// Attempts whose tasks are gone from the service.
-    pub expired: Vec<AttemptId>,
 }
 
 /// How a shot stood when its run was last heard of.
@@ -47,7 +45,6 @@ impl RunRecord {
     /// What failed, in the plan as it is now. What it does not name any more is not among them.
     #[must_use]
     pub fn failed(&self, plan: &Plan) -> Failed {
-        let expired: HashSet<&str> = self.expired.iter().map(crate::AttemptId::as_str).collect();
         let (only, fail_fast) = match &self.scoped {
             Some(Event::RunConfigured { only, fail_fast }) => (only.as_ref(), *fail_fast),
             _ => (None, false),
@@ -57,9 +54,7 @@ impl RunRecord {
             |ix: NodeIx| only.as_ref().is_none_or(|only| only.contains(plan.node(ix).name.as_str()));
         let standing: Vec<Standing> = plan
             .nodes()
-            .map(|(_, node)| {
-                self.last.get(&node.name).map_or(Standing::NotBegun, |event| standing(event, &expired))
-            })
+            .map(|(_, node)| self.last.get(&node.name).map_or(Standing::NotBegun, standing))
             .collect();
         let stands = |ix: NodeIx| standing[ix.index()];
         let selected: Vec<NodeIx> = plan.nodes().map(|(ix, _)| ix).filter(|ix| was_selected(*ix)).collect();
@@ -97,7 +92,7 @@ fn is_unusable(event: &Event) -> bool {
     }
 }
 
-fn standing(event: &Event, expired: &HashSet<&str>) -> Standing {
+fn standing(event: &Event) -> Standing {
     match event {
         Event::LookupDone { existing, .. } | Event::ClaimConflict { existing, .. } => match existing {
             ExistingWork::Completed { .. } => Standing::Done,
@@ -112,18 +107,25 @@ fn standing(event: &Event, expired: &HashSet<&str>) -> Standing {
         // A refusal that was not followed by another intent.
         Event::PrepareFailed { .. }
         | Event::Refused { .. }
+        | Event::TaskExpired { .. }
         | Event::Polled { result: PollResult::Failed { .. }, .. } => Standing::Failed,
-        Event::Polled { attempt, .. } | Event::DownloadFailed { attempt, .. } => {
-            if expired.contains(attempt.as_str()) { Standing::Failed } else { Standing::Outstanding }
-        }
-        Event::Prepared { .. } | Event::Submitted { .. } | Event::Indeterminate { .. } => {
-            Standing::Outstanding
-        }
+        // The service has no such task: not accepted after all, or not yet submitted by this run.
+        Event::Reconciled { task: None, reason, .. } => match reason {
+            Some(_) => Standing::Failed,
+            None => Standing::NotBegun,
+        },
+        Event::Prepared { .. }
+        | Event::Submitted { .. }
+        | Event::Indeterminate { .. }
+        | Event::Reconciled { task: Some(_), .. }
+        | Event::Polled { .. }
+        | Event::DownloadFailed { .. } => Standing::Outstanding,
         Event::BudgetExceeded { .. }
         | Event::RunConfigured { .. }
         | Event::Started
         | Event::FilmJoined { .. }
         | Event::JoinFailed { .. }
+        | Event::Resolved { .. }
         | Event::TimerFired
         | Event::Interrupted => Standing::NotBegun,
     }

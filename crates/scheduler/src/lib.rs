@@ -28,7 +28,7 @@ mod timestamp;
 pub use action::{Action, Download};
 pub use artifact::Artifact;
 pub use budget::Budget;
-pub use event::{Event, EventKind, ExistingWork, ForcedRerun, PollResult, Refusal, RefusalKind};
+pub use event::{Event, EventKind, ExistingWork, ForcedRerun, PollResult, Refusal, RefusalKind, Resolution};
 pub use ids::{AttemptId, RunId, TaskId};
 pub use key_resolver::{KeyResolver, input_identities, key_of, key_parts};
 pub use outcome::{Decision, Failure, FailureKind, Film, FilmOutcome, Halt, Outcome};

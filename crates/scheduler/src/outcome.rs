@@ -92,7 +92,6 @@ pub enum FailureKind {
     /// The service failed the task for a reason of its own.
     Task,
     /// Its submission was given up: nobody knows what became of it, and it is not repeated unasked.
-    #[serde(rename = "given-up")]
     Abandoned,
 }
 

@@ -54,7 +54,7 @@ impl Script {
                 Action::Submit { node, .. } => format!("submit {}", name(node)),
                 Action::Discard { node, .. } => format!("discard {}", name(node)),
                 Action::Poll { node, .. } => format!("poll {}", name(node)),
-                Action::Forget { attempt } => format!("forget {attempt}"),
+                Action::ExpireTask { attempt, .. } => format!("expire {attempt}"),
                 Action::Download(download) if download.source_index == 0 => {
                     format!("download {}", name(&download.node))
                 }
@@ -562,7 +562,7 @@ fn a_task_unknown_just_after_its_submission_is_asked_for_again_and_later_counts_
     assert_eq!(run.wait(2_000), ["poll a"]);
     assert_eq!(run.polled("a", PollResult::NotFound { expired: false }), ["wake in 2000 ms"]);
     run.pass(Duration::from_secs(61));
-    assert_eq!(run.polled("a", PollResult::NotFound { expired: false }), ["forget run.a"]);
+    assert_eq!(run.polled("a", PollResult::NotFound { expired: false }), ["expire run.a"]);
     assert!(
         matches!(run.outcome("a"), Outcome::Failed { failure, .. } if failure.kind == FailureKind::Expired)
     );
@@ -574,7 +574,7 @@ fn a_video_that_was_removed_is_fetched_again_and_made_anew_only_if_the_service_h
     run.start();
     let since = Timestamp(0);
     assert_eq!(run.looked_up("a", out("a", since, true)), ["poll a"]);
-    assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["forget run.a", "prepare a"]);
+    assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["expire run.a", "prepare a"]);
     assert_eq!(run.state.node(run.ix("a")).decision, Some(Decision::Execute));
 }
 

@@ -138,7 +138,7 @@ fn complete(action: Action, state: &RunState) -> Option<Event> {
             let artifact = artifact(order.node, &order.key.to_string());
             Event::Downloaded { node: order.node, attempt: order.attempt, artifact, cost: None }
         }
-        Action::Discard { .. } | Action::Forget { .. } | Action::Join { .. } | Action::Wake { .. } => {
+        Action::Discard { .. } | Action::ExpireTask { .. } | Action::Join { .. } | Action::Wake { .. } => {
             return None;
         }
     })

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use super::effects::EffectResult;
 use super::{RunError, Unrecorded};
 use crate::ledger::{Ledger, LedgerError, Persist, RunLock};
 use crate::time::Clock;
@@ -18,7 +19,13 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(150);
 
 /// Whether an event is the result of a submission.
 pub(super) fn resolves_submission(event: &Event) -> bool {
-    matches!(event, Event::Submitted { .. } | Event::Refused { .. } | Event::Indeterminate { .. })
+    matches!(
+        event,
+        Event::Submitted { .. }
+            | Event::Refused { .. }
+            | Event::Indeterminate { .. }
+            | Event::Reconciled { .. }
+    )
 }
 
 /// Waits for the responses to all POSTs in progress, tries once more to append `unsaved`, and returns the tasks that could not be recorded.
@@ -29,7 +36,7 @@ pub(super) async fn drain(
     ledger: &Ledger,
     run_lock: &RunLock,
     clock: &Clock,
-    receiver: &mut mpsc::UnboundedReceiver<Event>,
+    receiver: &mut mpsc::UnboundedReceiver<EffectResult>,
 ) -> RunError {
     let submitting = state.nodes().iter().filter_map(|node| match &node.phase {
         Phase::Submitting { attempt } => Some(attempt.clone()),
@@ -44,6 +51,8 @@ pub(super) async fn drain(
         tokio::select! {
             event = receiver.recv() => {
                 let Some(event) = event else { break };
+                // The ledger's first error ends the run; others add nothing.
+                let Ok(event) = event else { continue };
                 if resolves_submission(&event) {
                     in_flight.retain(|attempt| Some(attempt) != attempt_of(&event));
                     unsaved.push(event);
@@ -69,7 +78,8 @@ fn attempt_of(event: &Event) -> Option<&AttemptId> {
     match event {
         Event::Submitted { attempt, .. }
         | Event::Refused { attempt, .. }
-        | Event::Indeterminate { attempt, .. } => Some(attempt),
+        | Event::Indeterminate { attempt, .. }
+        | Event::Reconciled { attempt, .. } => Some(attempt),
         _ => None,
     }
 }

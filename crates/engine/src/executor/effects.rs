@@ -11,14 +11,17 @@ use tracing::{Instrument as _, Span};
 use workflow::plan::{Clip, NodeIx, NodeKey, Plan};
 
 use super::lookup_queue::LookupRequest;
-use super::{AttemptIds, RunError, download, inputs, join, trace};
+use super::{AttemptIds, download, inputs, join, trace};
 use crate::artifact::file_name;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, LedgerError};
 use crate::provider::{Provider, Submission, SubmissionLookup, digest};
 use crate::time::Clock;
 use scheduler::{
     Action, AttemptId, Event, Failure, FailureKind, Refusal, RefusalKind, RunState, Timestamp, key_parts,
 };
+
+/// The event of an action, or an error of the ledger, which ends the run.
+pub(super) type EffectResult = Result<Event, LedgerError>;
 
 /// Complete requests by attempt, until their intent is durable.
 pub(super) type PreparedRequests = Arc<Mutex<HashMap<AttemptId, PreparedRequest>>>;
@@ -40,7 +43,7 @@ pub(super) struct EffectRunner {
     pub(super) workflow_dir: PathBuf,
     pub(super) ffmpeg: Arc<media::Ffmpeg>,
     pub(super) attempts: AttemptIds,
-    pub(super) sender: mpsc::UnboundedSender<Event>,
+    pub(super) sender: mpsc::UnboundedSender<EffectResult>,
     pub(super) prepared: PreparedRequests,
     pub(super) tasks: JoinSet<()>,
     pub(super) lookups: mpsc::UnboundedSender<LookupRequest>,
@@ -49,12 +52,8 @@ pub(super) struct EffectRunner {
 }
 
 impl EffectRunner {
-    pub(super) fn execute(
-        &mut self,
-        action: Action,
-        state: &RunState,
-        now: Timestamp,
-    ) -> Result<(), RunError> {
+    /// Starts an action. Returns its event where that is known at once; the others arrive through the channel.
+    pub(super) fn execute(&mut self, action: Action, state: &RunState, now: Timestamp) -> Option<Event> {
         match action {
             Action::LookUp { node, key, not_before } => self.look_up(node, key, not_before, state, now),
             Action::Prepare { node, key, inline } => self.prepare(node, key, inline, state, now),
@@ -74,7 +73,7 @@ impl EffectRunner {
                     Event::Polled { node, attempt, result }
                 });
             }
-            Action::Forget { attempt } => self.ledger.forget(&attempt, now)?,
+            Action::ExpireTask { node, attempt } => return Some(Event::TaskExpired { node, attempt }),
             Action::Download(download) => {
                 let (provider, clock, ffmpeg) =
                     (Arc::clone(&self.provider), self.clock.clone(), Arc::clone(&self.ffmpeg));
@@ -109,7 +108,7 @@ impl EffectRunner {
                 });
             }
         }
-        Ok(())
+        None
     }
 
     fn prepare(&mut self, node: NodeIx, key: NodeKey, inline: bool, state: &RunState, now: Timestamp) {
@@ -161,9 +160,8 @@ impl EffectRunner {
             self.send(Event::Refused { node, attempt, refusal });
             return;
         };
-        let (provider, ledger, clock) =
-            (Arc::clone(&self.provider), Arc::clone(&self.ledger), self.clock.clone());
-        let since = clock.now();
+        let provider = Arc::clone(&self.provider);
+        let since = self.clock.now();
         let span = trace::submit(&self.span, &self.plan, node, &attempt);
         self.spawn(async move {
             match provider.submit(&request.body).instrument(span.clone()).await {
@@ -175,17 +173,9 @@ impl EffectRunner {
                 Submission::Indeterminate(reason) => {
                     match provider.find_tasks(&request.digest, since).await {
                         SubmissionLookup::Unsupported => Event::Indeterminate { node, attempt, reason },
-                        SubmissionLookup::Tasks(tasks) => {
-                            match ledger.account_for(&attempt, &tasks, clock.now()) {
-                                Ok(Some(task)) => Event::Submitted { node, attempt, task },
-                                Ok(None) => {
-                                    let failure = Failure::new(FailureKind::Transient, reason);
-                                    let refusal =
-                                        Refusal { kind: RefusalKind::Retryable, failure, retry_after: None };
-                                    Event::Refused { node, attempt, refusal }
-                                }
-                                Err(_) => Event::Indeterminate { node, attempt, reason },
-                            }
+                        SubmissionLookup::Tasks(candidates) => {
+                            let reason = Some(reason);
+                            Event::Reconciled { node, attempt, since, reason, candidates, task: None }
                         }
                     }
                 }
@@ -204,11 +194,11 @@ impl EffectRunner {
         let target = self.output_dir.join(&film.output);
         let (ledger, ffmpeg) = (Arc::clone(&self.ledger), Arc::clone(&self.ffmpeg));
         let span = trace::join(&self.span, &film.output);
-        self.spawn(async move {
-            match join::join(clips, target, ledger, ffmpeg).instrument(span).await {
+        self.spawn_fallible(async move {
+            Ok(match join::join(clips, target, ledger, ffmpeg).instrument(span).await? {
                 Ok(film) => Event::FilmJoined { index, film },
                 Err(failure) => Event::JoinFailed { index, failure },
-            }
+            })
         });
     }
 
@@ -217,6 +207,10 @@ impl EffectRunner {
     }
 
     fn spawn(&mut self, effect: impl Future<Output = Event> + Send + 'static) {
+        self.spawn_fallible(async move { Ok(effect.await) });
+    }
+
+    fn spawn_fallible(&mut self, effect: impl Future<Output = EffectResult> + Send + 'static) {
         let sender = self.sender.clone();
         self.tasks.spawn(async move {
             // Fails only after the run has ended.
@@ -225,6 +219,6 @@ impl EffectRunner {
     }
 
     fn send(&self, event: Event) {
-        drop(self.sender.send(event));
+        drop(self.sender.send(Ok(event)));
     }
 }

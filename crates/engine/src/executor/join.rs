@@ -6,37 +6,38 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use crate::blocking::run_blocking;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, LedgerError};
 use scheduler::{Artifact, Failure, FailureKind, Film};
 
+/// # Errors
+/// When the ledger cannot be read. A failure to join is data.
 pub(super) async fn join(
     clips: Vec<Artifact>,
     target: PathBuf,
     ledger: Arc<Ledger>,
     ffmpeg: Arc<media::Ffmpeg>,
-) -> Result<Film, Failure> {
+) -> Result<Result<Film, Failure>, LedgerError> {
     let joined = run_blocking(move || {
         let made_of = made_of(&clips);
-        match ledger.film(&target) {
-            Ok(Some(film)) if film.made_of == made_of => return Ok(film),
-            Ok(_) => {}
-            Err(error) => return Err(local(error.to_string())),
+        if let Some(film) = ledger.film(&target)?.filter(|film| film.made_of == made_of) {
+            return Ok(Ok(film));
         }
         let paths: Vec<PathBuf> = clips.iter().map(|clip| clip.path.clone()).collect();
         let options = media::JoinOptions { ffmpeg: (*ffmpeg).clone(), ..media::JoinOptions::default() };
-        let joined = media::join(&paths, &target, &options)
-            .map_err(|error| local(format!("the clips cannot be joined: {error}")))?;
-        Ok(Film {
-            path: target,
-            seconds: joined.duration.as_secs_f64(),
-            width: joined.size.0,
-            height: joined.size.1,
-            audio: joined.audio,
-            made_of,
-            reused: false,
+        Ok(match media::join(&paths, &target, &options) {
+            Ok(joined) => Ok(Film {
+                path: target,
+                seconds: joined.duration.as_secs_f64(),
+                width: joined.size.0,
+                height: joined.size.1,
+                audio: joined.audio,
+                made_of,
+                reused: false,
+            }),
+            Err(error) => Err(local(format!("the clips cannot be joined: {error}"))),
         })
     });
-    joined.await.unwrap_or_else(|error| Err(local(error.to_string())))
+    joined.await.unwrap_or_else(|error| Ok(Err(local(error.to_string()))))
 }
 
 /// SHA-256 over the clips' hashes in order.

@@ -6,21 +6,22 @@ use crate::artifact_store::Verify;
 use crate::blocking::run_blocking;
 use crate::ledger::{AttemptRow, AttemptState, Ledger, LedgerError, Snapshot};
 use crate::provider::{Provider, SubmissionLookup};
-use scheduler::{ExistingWork, Timestamp};
+use scheduler::{Event, ExistingWork};
+use workflow::plan::NodeIx;
 
 /// The existing work for a key that no attempt holds: none, or an attempt for the same work in flight at another service than `service`.
-/// `None` where an attempt holds the key and [`existing_work`] is needed.
+/// `None` where an attempt holds the key and [`look_up`] is needed.
 pub(super) fn unrecorded_work(
     ledger: &Snapshot<'_>,
     service: &str,
     key: &str,
-    work: Option<&str>,
+    service_independent_key: Option<&str>,
 ) -> Result<Option<ExistingWork>, LedgerError> {
     if ledger.attempt_holding(key)?.is_some() {
         return Ok(None);
     }
-    let other = match work {
-        Some(work) => ledger.in_flight_at_other_service(work, service)?,
+    let other = match service_independent_key {
+        Some(key) => ledger.in_flight_at_other_service(key, service)?,
         None => None,
     };
     Ok(Some(other.map_or(ExistingWork::None, |row| ExistingWork::OtherService {
@@ -30,49 +31,37 @@ pub(super) fn unrecorded_work(
     })))
 }
 
-/// The existing work for `key`, which an attempt held a moment ago. Asks the service about an indeterminate submission where the service can
-/// tell, and links a video in the store to `target`.
-pub(super) async fn existing_work(
+/// Looks up a node's key, which an attempt held a moment ago. Links a video in the store to `target`. Asks the service about an
+/// indeterminate submission where it can tell.
+pub(super) async fn look_up(
     ledger: &Ledger,
     provider: &dyn Provider,
-    key: &str,
-    work: Option<&str>,
+    node: NodeIx,
+    key: String,
+    service_independent_key: Option<&str>,
     target: PathBuf,
     verify: Verify,
-    now: Timestamp,
-) -> Result<ExistingWork, LedgerError> {
-    let Some(row) = ledger.attempt_holding(key)? else {
+) -> Result<Event, LedgerError> {
+    let existing = match ledger.attempt_holding(&key)? {
         // Another run has released the key since.
-        let work = ledger.with_snapshot(|ledger| unrecorded_work(ledger, provider.identity(), key, work))?;
-        return Ok(work.unwrap_or(ExistingWork::None));
+        None => ledger
+            .with_snapshot(|ledger| {
+                unrecorded_work(ledger, provider.identity(), &key, service_independent_key)
+            })?
+            .unwrap_or(ExistingWork::None),
+        Some(row) => {
+            let (digest, since) = (row.digest.clone(), row.intended_at);
+            let existing = of_attempt(ledger, row, Some(target), verify).await?;
+            if let ExistingWork::Indeterminate { attempt, .. } = &existing
+                && let SubmissionLookup::Tasks(candidates) = provider.find_tasks(&digest, since).await
+            {
+                let attempt = attempt.clone();
+                return Ok(Event::Reconciled { node, attempt, since, reason: None, candidates, task: None });
+            }
+            existing
+        }
     };
-    match row.state {
-        AttemptState::Completed | AttemptState::Submitted => {
-            task_or_artifact(ledger, row, Some(target), verify).await
-        }
-        AttemptState::Intended if ledger.is_alive(&row.run) => {
-            Ok(ExistingWork::ClaimedByRun { run: row.run })
-        }
-        AttemptState::GivenUp => Ok(ExistingWork::Abandoned { attempt: row.attempt }),
-        AttemptState::Intended | AttemptState::Ambiguous => {
-            let SubmissionLookup::Tasks(tasks) = provider.find_tasks(&row.digest, row.intended_at).await
-            else {
-                return Ok(ExistingWork::Indeterminate {
-                    attempt: row.attempt,
-                    intended_at: row.intended_at,
-                });
-            };
-            Ok(match ledger.account_for(&row.attempt, &tasks, now)? {
-                Some(task) => ExistingWork::InFlight {
-                    attempt: row.attempt,
-                    task,
-                    since: row.intended_at,
-                    was_downloaded: false,
-                },
-                None => ExistingWork::None,
-            })
-        }
-    }
+    Ok(Event::LookupDone { node, key, existing })
 }
 
 /// The existing work for `key` from the ledger and the store alone. Changes nothing, except that it links a video in the store to `target`
@@ -83,7 +72,18 @@ pub(crate) async fn recorded_work(
     target: Option<PathBuf>,
     verify: Verify,
 ) -> Result<ExistingWork, LedgerError> {
-    let Some(row) = ledger.attempt_holding(key)? else { return Ok(ExistingWork::None) };
+    match ledger.attempt_holding(key)? {
+        Some(row) => of_attempt(ledger, row, target, verify).await,
+        None => Ok(ExistingWork::None),
+    }
+}
+
+async fn of_attempt(
+    ledger: &Ledger,
+    row: AttemptRow,
+    target: Option<PathBuf>,
+    verify: Verify,
+) -> Result<ExistingWork, LedgerError> {
     match row.state {
         AttemptState::Completed | AttemptState::Submitted => {
             task_or_artifact(ledger, row, target, verify).await
@@ -91,9 +91,13 @@ pub(crate) async fn recorded_work(
         AttemptState::Intended if ledger.is_alive(&row.run) => {
             Ok(ExistingWork::ClaimedByRun { run: row.run })
         }
-        AttemptState::GivenUp => Ok(ExistingWork::Abandoned { attempt: row.attempt }),
-        AttemptState::Intended | AttemptState::Ambiguous => {
+        AttemptState::Intended | AttemptState::Indeterminate => {
             Ok(ExistingWork::Indeterminate { attempt: row.attempt, intended_at: row.intended_at })
+        }
+        AttemptState::Abandoned => Ok(ExistingWork::Abandoned { attempt: row.attempt }),
+        // These hold no key.
+        AttemptState::Failed | AttemptState::Refused | AttemptState::Expired | AttemptState::NotAccepted => {
+            Ok(ExistingWork::None)
         }
     }
 }
@@ -111,8 +115,7 @@ async fn task_or_artifact(
     let Some(artifact) = artifact else {
         return Ok(ExistingWork::InFlight { attempt, task, since, was_downloaded: false });
     };
-    let (store, known_at) = (ledger.store(), artifact.changed_at);
-    let writes = target.is_some();
+    let store = ledger.store();
     let found = run_blocking(move || match target {
         Some(target) => store.link_into(&artifact, &target, verify),
         None => Ok(store.find(&artifact, verify)?.map(|_| artifact)),
@@ -121,8 +124,5 @@ async fn task_or_artifact(
     let Some(artifact) = found else {
         return Ok(ExistingWork::InFlight { attempt, task, since, was_downloaded: true });
     };
-    if writes && artifact.changed_at != known_at {
-        ledger.note_change(&attempt, artifact.changed_at)?;
-    }
     Ok(ExistingWork::Completed { attempt, task, artifact })
 }

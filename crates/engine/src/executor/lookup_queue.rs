@@ -7,13 +7,13 @@ use futures_util::StreamExt as _;
 use tokio::sync::mpsc;
 use workflow::plan::{NodeIx, NodeKey};
 
-use super::effects::EffectRunner;
+use super::effects::{EffectResult, EffectRunner};
 use super::{MAX_BATCH, lookup};
 use crate::artifact::file_name;
 use crate::artifact_store::Verify;
 use crate::blocking::run_blocking;
-use crate::ledger::{Ledger, LedgerError};
-use scheduler::{Event, ExistingWork, Failure, FailureKind, RunState, Timestamp};
+use crate::ledger::Ledger;
+use scheduler::{Event, RunState, Timestamp};
 
 /// Lookups that read files or ask the service, at once.
 const MAX_CONCURRENT_LOOKUPS: usize = 8;
@@ -30,8 +30,7 @@ pub(super) struct LookupRequest {
 impl EffectRunner {
     /// Starts the task that serves lookups, [`MAX_CONCURRENT_LOOKUPS`] at once: a run of 100,000 nodes requests as many when it starts.
     pub(super) fn start_lookups(&mut self, requests: mpsc::UnboundedReceiver<LookupRequest>, verify: Verify) {
-        let (ledger, provider, clock) =
-            (Arc::clone(&self.ledger), Arc::clone(&self.provider), self.clock.clone());
+        let (ledger, provider) = (Arc::clone(&self.ledger), Arc::clone(&self.provider));
         let (plan, folder, sender) = (Arc::clone(&self.plan), self.output_dir.clone(), self.sender.clone());
         let queue = LookupQueue {
             requests,
@@ -46,26 +45,19 @@ impl EffectRunner {
         self.tasks.spawn(recorded.for_each_concurrent(
             MAX_CONCURRENT_LOOKUPS,
             move |LookupRequest { node, key, work, is_selected }| {
-                let (ledger, provider, clock) = (Arc::clone(&ledger), Arc::clone(&provider), clock.clone());
+                let (ledger, provider) = (Arc::clone(&ledger), Arc::clone(&provider));
                 let (target, sender) = (folder.join(file_name(plan.node(node), &key)), sender.clone());
                 async move {
                     let (key, work) = (key.to_string(), work.map(|work| work.to_string()));
-                    let found = if is_selected {
-                        lookup::existing_work(
-                            &ledger,
-                            &*provider,
-                            &key,
-                            work.as_deref(),
-                            target,
-                            verify,
-                            clock.now(),
-                        )
-                        .await
+                    let result = if is_selected {
+                        let work = work.as_deref();
+                        lookup::look_up(&ledger, &*provider, node, key, work, target, verify).await
                     } else {
-                        lookup::recorded_work(&ledger, &key, Some(target), verify).await
+                        let found = lookup::recorded_work(&ledger, &key, Some(target), verify).await;
+                        found.map(|existing| Event::LookupDone { node, key, existing })
                     };
                     // Fails only after the run has ended.
-                    drop(sender.send(answered(node, key, found)));
+                    drop(sender.send(result));
                 }
             },
         ));
@@ -101,7 +93,7 @@ struct LookupQueue {
     recorded: VecDeque<LookupRequest>,
     ledger: Arc<Ledger>,
     service: String,
-    sender: mpsc::UnboundedSender<Event>,
+    sender: mpsc::UnboundedSender<EffectResult>,
 }
 
 impl LookupQueue {
@@ -138,22 +130,14 @@ impl LookupQueue {
                 match found.transpose() {
                     // Fails only after the run has ended.
                     Some(found) => {
-                        drop(self.sender.send(answered(request.node, request.key.to_string(), found)));
+                        let (node, key) = (request.node, request.key.to_string());
+                        let result = found.map(|existing| Event::LookupDone { node, key, existing });
+                        drop(self.sender.send(result));
                     }
                     None => self.recorded.push_back(request),
                 }
             }
         }
         self.recorded.pop_front()
-    }
-}
-
-fn answered(node: NodeIx, key: String, found: Result<ExistingWork, LedgerError>) -> Event {
-    match found {
-        Ok(existing) => Event::LookupDone { node, key, existing },
-        // A ledger that cannot be read is fatal; appending this event says so, with the same words.
-        Err(error) => {
-            Event::PrepareFailed { node, failure: Failure::new(FailureKind::Local, error.to_string()) }
-        }
     }
 }

@@ -139,6 +139,7 @@ pub async fn run(
     effects.start_lookups(lookup_requests, config.verify);
     let mut events: Vec<Event> = config.scope.to_event(&plan).into_iter().chain([Event::Started]).collect();
     let mut interruptible = true;
+    let mut received = Vec::new();
     loop {
         let now = clock.now();
         let unsaved: Vec<Event> =
@@ -168,21 +169,36 @@ pub async fn run(
             let actions = state.apply(event.clone(), now);
             span.in_scope(|| trace::event(&state, &event));
             reporter.on(&state, &event, now);
-            for action in actions {
-                effects.execute(action, &state, now)?;
-            }
+            events.extend(actions.into_iter().filter_map(|action| effects.execute(action, &state, now)));
         }
         reporter.settled();
+        if !events.is_empty() {
+            // Before anything else: they may release a key that the next intent claims.
+            continue;
+        }
         if state.is_over() {
             break;
         }
+        let mut failure = None;
         tokio::select! {
-            received = receiver.recv_many(&mut events, MAX_BATCH) => debug_assert!(received > 0, "the effect runner holds a sender"),
+            count = receiver.recv_many(&mut received, MAX_BATCH) => debug_assert!(count > 0, "the effect runner holds a sender"),
             Some(ended) = effects.tasks.join_next() => ended.map_err(RunError::Internal)?,
             () = interrupted(&mut interrupt), if interruptible => {
                 interruptible = false;
                 events.push(Event::Interrupted);
             }
+        }
+        for result in received.drain(..) {
+            match result {
+                Ok(event) => events.push(event),
+                Err(source) => failure = failure.or(Some(source)),
+            }
+        }
+        if let Some(source) = failure {
+            let unsaved = events.into_iter().filter(drain::resolves_submission).collect();
+            return Err(
+                drain::drain(source, unsaved, &state, &ledger, &run_lock, &clock, &mut receiver).await
+            );
         }
     }
     // Polls and downloads of detached tasks, whose events nobody would apply.

@@ -77,6 +77,11 @@ pub(super) fn event(state: &RunState, event: &Event) {
         Event::DownloadFailed { attempt, failure, partial_bytes, .. } => {
             info!(node, %attempt, kind = ?failure.kind, partial_bytes, "not downloaded this time");
         }
+        Event::Reconciled { attempt, candidates, task, .. } => {
+            info!(node, %attempt, candidates = candidates.len(), task = task.as_ref().map(TaskId::as_str), "reconciled");
+        }
+        Event::TaskExpired { attempt, .. } => info!(node, %attempt, "the task is gone from the service"),
+        Event::Resolved { attempt, .. } => debug!(%attempt, "resolved"),
         Event::FilmJoined { film, .. } => info!(seconds = film.seconds, reused = film.reused, "joined"),
         Event::JoinFailed { failure, .. } => info!(kind = ?failure.kind, "not joined"),
         Event::Interrupted => info!("asked to end"),

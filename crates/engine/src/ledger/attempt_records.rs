@@ -2,6 +2,7 @@
 
 use workflow::plan::KeyPart;
 
+use super::attempt_state::AttemptState;
 use super::{Ledger, LedgerError};
 use scheduler::{AttemptId, Timestamp};
 
@@ -15,8 +16,8 @@ pub struct AttemptRecord {
     pub attempt: AttemptId,
     /// The name of its node at that time.
     pub node: String,
-    /// What it came to, in the ledger's word.
-    pub state: String,
+    /// Its state.
+    pub state: AttemptState,
     /// When the intent was written.
     pub intended_at: Timestamp,
     /// The parts of its key; `None` where the version that created it did not store them.
@@ -32,7 +33,7 @@ impl Ledger {
         let connection = self.connection();
         let read = || {
             let mut statement = connection.prepare(
-                "SELECT id, node, state, intended_at, parts FROM attempts
+                "SELECT id, node, state, intended_at, key_parts FROM attempts
                  WHERE node = ?1 OR substr(node, 1, length(?1) + 1) IN (?1 || '@', ?1 || '#')
                  ORDER BY intended_at DESC, id DESC LIMIT ?2",
             )?;

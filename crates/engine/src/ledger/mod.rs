@@ -1,6 +1,6 @@
 //! The durable ledger: an event log with derived tables, in one SQLite file that several runs may share.
 //!
-//! Each transaction appends events and updates the `attempts`, `artifacts` and `films` tables from them. The file is in WAL mode with
+//! Each transaction appends events and updates the tables derived from them ([`fold`]): attempts, artifacts, films, forced reruns, totals. The file is in WAL mode with
 //! `synchronous=FULL`: when [`Ledger::append`] returns, its events survive a power cut. Events that arrive together share a transaction.
 //!
 //! Invariant: at most one attempt holds a key ([`AttemptState::holds_key`]); a unique index enforces it across processes.
@@ -9,12 +9,13 @@
 mod append;
 mod attempt_records;
 mod attempt_state;
+mod fold;
+mod forced_reruns;
 mod queries;
 mod read_only;
 mod resolve;
 mod run_lock;
 mod run_record;
-mod salts;
 mod schema;
 mod service_stats;
 mod totals;
@@ -26,12 +27,12 @@ use rusqlite::Connection;
 
 pub use append::Persist;
 pub use attempt_records::AttemptRecord;
+pub use attempt_state::AttemptState;
+pub use forced_reruns::Salts;
+pub use queries::AttemptRow;
 pub(crate) use queries::Snapshot;
-pub use queries::{AttemptRow, AttemptState};
 pub use read_only::{InFlightAttempt, LedgerReader, RunRow};
-pub use resolve::Resolution;
 pub use run_lock::RunLock;
-pub use salts::Salts;
 
 use crate::artifact_store::ArtifactStore;
 use scheduler::RunId;

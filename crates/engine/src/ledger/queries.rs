@@ -4,44 +4,29 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::attempt_state::{holds_key, is_in_flight};
+use super::attempt_state::{AttemptState, holds_key, is_in_flight, is_resolvable};
 use super::{Ledger, LedgerError};
 use scheduler::{Artifact, AttemptId, Event, Film, RunId, TaskId, Timestamp};
-
-/// The states of an attempt that keep its key from being submitted again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AttemptState {
-    /// The intent is written; whether the POST left is known to the run that wrote it alone.
-    Intended,
-    /// The POST left and its answer was lost.
-    Ambiguous,
-    /// A task is out.
-    Submitted,
-    /// Its video was downloaded.
-    Completed,
-    /// Its answer was lost, and someone gave up finding out what became of it.
-    GivenUp,
-}
 
 /// An attempt that holds its key.
 #[derive(Debug, Clone)]
 pub struct AttemptRow {
     /// The attempt.
     pub attempt: AttemptId,
-    /// The run that made it.
+    /// The run that created it.
     pub run: RunId,
-    /// The name that its node had then.
+    /// The name of its node at that time.
     pub node: String,
-    /// Where it stands.
+    /// Its state.
     pub state: AttemptState,
     /// The service that it was submitted to.
     pub service: String,
-    /// The model that was asked.
+    /// The model.
     pub model: String,
-    /// Seconds of video that were asked for.
-    pub seconds: f64,
-    /// The most that it can cost, in millionths, as far as a price was known.
-    pub held: Option<i64>,
+    /// The requested length of video in milliseconds.
+    pub video_ms: i64,
+    /// The reserved cost in millionths, where a price was known.
+    pub reserved_cost: Option<i64>,
     /// Its task, once there is one.
     pub task: Option<TaskId>,
     /// SHA-256 of the canonical request body.
@@ -50,19 +35,19 @@ pub struct AttemptRow {
     pub intended_at: Timestamp,
     /// When its task was accepted.
     pub submitted_at: Option<Timestamp>,
-    /// What is known of the trouble with it.
+    /// The last error, for people.
     pub failure: Option<String>,
-    /// Its video, as it was downloaded. Whether the file is still there is not said.
+    /// Its video as it was downloaded. The file may be gone.
     pub artifact: Option<Artifact>,
 }
 
 const COLUMNS: &str =
     "a.id, a.run, a.node, a.state, a.task, a.digest, a.intended_at, a.submitted_at, a.failure,
-    f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at, f.changed_at,
-    r.service, a.model, a.seconds, a.held";
+    f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at, f.modified_ns,
+    r.service, a.model, a.video_ms, a.reserved_cost";
 const TABLES: &str = "attempts a JOIN runs r ON r.id = a.run LEFT JOIN artifacts f ON f.attempt = a.id";
 
-/// Snapshot about attempts that are answered together.
+/// Queries on one snapshot of the ledger.
 pub(crate) struct Snapshot<'l> {
     ledger: &'l Ledger,
     connection: &'l Connection,
@@ -74,13 +59,13 @@ impl Snapshot<'_> {
         self.one(concat!("key = ?1 AND ", holds_key!()), key)
     }
 
-    /// An attempt for the same work that is out, or may be, at another service than `service`. `work` is the key without the service.
+    /// An attempt for the same work in flight at another service than `service`. `work` is the service-independent key.
     pub(crate) fn in_flight_at_other_service(
         &self,
         work: &str,
         service: &str,
     ) -> Result<Option<AttemptRow>, LedgerError> {
-        let found = self.one(concat!("work = ?1 AND ", is_in_flight!()), work)?;
+        let found = self.one(concat!("service_independent_key = ?1 AND ", is_in_flight!()), work)?;
         Ok(found.filter(|row| row.service != service))
     }
 
@@ -96,10 +81,10 @@ impl Snapshot<'_> {
 }
 
 impl Ledger {
-    /// Asks several questions of one state of the ledger: a run of a hundred thousand nodes has as many at its beginning.
+    /// Runs several queries on one snapshot: a run of 100,000 nodes has as many when it starts.
     pub(crate) fn with_snapshot<T>(&self, questions: impl FnOnce(&Snapshot<'_>) -> T) -> T {
         let connection = self.connection();
-        // It saves each question one of its own. Without it they are answered just as well.
+        // Saves a transaction per query; without it the queries work just as well.
         let _snapshot = connection.unchecked_transaction().ok();
         questions(&Snapshot { ledger: self, connection: &connection })
     }
@@ -112,7 +97,7 @@ impl Ledger {
         self.with_snapshot(|ledger| ledger.attempt_holding(key))
     }
 
-    /// An attempt for the same work that is out, or may be, at another service than `service`. `work` is the key without the service.
+    /// An attempt for the same work in flight at another service than `service`. `work` is the service-independent key.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -124,7 +109,7 @@ impl Ledger {
         self.with_snapshot(|ledger| ledger.in_flight_at_other_service(work, service))
     }
 
-    /// An attempt by its id, whatever has become of it, if it still holds its key.
+    /// An attempt by its id, if it holds its key.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -132,7 +117,7 @@ impl Ledger {
         self.with_snapshot(|ledger| ledger.one(concat!("a.id = ?1 AND ", holds_key!()), attempt.as_str()))
     }
 
-    /// Attempts whose submission nobody has accounted for, oldest first; those that were given up are among them.
+    /// Attempts that `runner resolve` can resolve, the abandoned ones included, oldest first.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -140,15 +125,15 @@ impl Ledger {
         let connection = self.connection();
         let read = || {
             let mut statement = connection.prepare(&format!(
-                "SELECT {COLUMNS} FROM {TABLES}
-                 WHERE a.state IN ('intended', 'ambiguous', 'given-up') ORDER BY a.intended_at, a.id"
+                "SELECT {COLUMNS} FROM {TABLES} WHERE {} ORDER BY a.intended_at, a.id",
+                is_resolvable!()
             ))?;
             statement.query_map([], |row| self.row(row))?.collect::<rusqlite::Result<Vec<_>>>()
         };
         read().map_err(|error| self.sqlite(error))
     }
 
-    /// The film at `path`, if it is on disk as it was joined.
+    /// The film at `path`, if the file has the size that was recorded.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -156,7 +141,7 @@ impl Ledger {
         let found = self
             .connection()
             .query_row(
-                "SELECT made_of, bytes, seconds, width, height, audio FROM films WHERE path = ?1",
+                "SELECT clips_digest, bytes, seconds, width, height, audio FROM films WHERE path = ?1",
                 [self.stored_path(path)],
                 |row| {
                     let bytes: i64 = row.get(1)?;
@@ -180,7 +165,7 @@ impl Ledger {
         }))
     }
 
-    /// The events of a run with their times, in order, as far as they are kept.
+    /// The stored events of a run with their times, in order.
     ///
     /// # Errors
     /// When the ledger cannot be read or holds an event of another version.
@@ -188,7 +173,7 @@ impl Ledger {
         let connection = self.connection();
         let read = || {
             let mut statement =
-                connection.prepare("SELECT at, body FROM events WHERE run = ?1 ORDER BY seq")?;
+                connection.prepare("SELECT time, body FROM events WHERE run = ?1 ORDER BY seq")?;
             statement
                 .query_map([run.as_str()], |row| {
                     let body: String = row.get(1)?;
@@ -207,14 +192,6 @@ impl Ledger {
     }
 
     fn row(&self, row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
-        let state: String = row.get(3)?;
-        let state = match state.as_str() {
-            "intended" => AttemptState::Intended,
-            "ambiguous" => AttemptState::Ambiguous,
-            "submitted" => AttemptState::Submitted,
-            "given-up" => AttemptState::GivenUp,
-            _ => AttemptState::Completed,
-        };
         let artifact = match row.get::<_, Option<String>>(9)? {
             None => None,
             Some(path) => Some(Artifact {
@@ -233,11 +210,11 @@ impl Ledger {
             attempt: AttemptId(row.get(0)?),
             run: RunId(row.get(1)?),
             node: row.get(2)?,
-            state,
+            state: row.get(3)?,
             service: row.get(18)?,
             model: row.get(19)?,
-            seconds: row.get(20)?,
-            held: row.get(21)?,
+            video_ms: row.get(20)?,
+            reserved_cost: row.get(21)?,
             task: row.get::<_, Option<String>>(4)?.map(TaskId),
             digest: row.get(5)?,
             intended_at: Timestamp(row.get(6)?),

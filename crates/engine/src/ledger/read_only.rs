@@ -7,6 +7,7 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
+use super::attempt_state::is_in_flight;
 use super::{LedgerError, run_lock, schema, service_stats, totals};
 use scheduler::budget::Amount;
 use scheduler::history::Recorded;
@@ -139,7 +140,7 @@ impl LedgerReader {
     /// When the ledger cannot be read.
     pub fn events(&self, run: &RunId, after: i64) -> Result<Vec<Recorded>, LedgerError> {
         let found = self.rows(
-            "SELECT seq, at, node, body FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq",
+            "SELECT seq, time, node, body FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq",
             (run.as_str(), after),
             |row| {
                 let body: String = row.get(3)?;
@@ -156,10 +157,14 @@ impl LedgerReader {
     /// When the ledger cannot be read.
     pub fn in_flight_attempts(&self) -> Result<Vec<InFlightAttempt>, LedgerError> {
         self.rows(
-            "SELECT a.id, a.run, a.node, r.workflow, r.service, a.task, COALESCE(a.submitted_at, a.intended_at), a.held, a.failure,
-                a.model, a.seconds, a.parts
+            concat!(
+                "SELECT a.id, a.run, a.node, r.workflow, r.service, a.task, COALESCE(a.submitted_at, a.intended_at), a.reserved_cost, a.failure,
+                a.model, a.video_ms, a.key_parts
              FROM attempts a JOIN runs r ON r.id = a.run
-             WHERE a.state IN ('intended', 'ambiguous', 'submitted') ORDER BY a.intended_at, a.id",
+             WHERE ",
+                is_in_flight!(),
+                " ORDER BY a.intended_at, a.id"
+            ),
             [],
             |row| {
                 Ok(InFlightAttempt {

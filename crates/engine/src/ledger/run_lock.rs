@@ -15,8 +15,8 @@ use scheduler::{RunId, Timestamp};
 pub struct RunLock {
     run: RunId,
     path: PathBuf,
-    caps: BudgetLimits,
-    /// The total spent by all runs before this one: its caps apply to what is spent afterwards.
+    limits: BudgetLimits,
+    /// The total spent by all runs before this one: its limits apply to what is spent afterwards.
     spent_before: Amount,
     // Held for its lock.
     _file: File,
@@ -29,8 +29,8 @@ impl RunLock {
         &self.run
     }
 
-    pub(super) fn caps(&self) -> (BudgetLimits, Amount) {
-        (self.caps, self.spent_before)
+    pub(super) fn limits(&self) -> (BudgetLimits, Amount) {
+        (self.limits, self.spent_before)
     }
 }
 
@@ -42,7 +42,7 @@ impl Drop for RunLock {
 }
 
 impl Ledger {
-    /// Records the start of `run` and locks it; `caps` apply to its intents from now on.
+    /// Records the start of `run` and locks it; `limits` apply to its intents from now on.
     ///
     /// # Errors
     /// When the run cannot be recorded, or a run with that id is alive.
@@ -51,7 +51,7 @@ impl Ledger {
         run: RunId,
         workflow: &str,
         service: &str,
-        caps: BudgetLimits,
+        limits: BudgetLimits,
         now: Timestamp,
     ) -> Result<RunLock, LedgerError> {
         let path = lock_path(&self.folder, &run);
@@ -74,7 +74,7 @@ impl Ledger {
         let (_, spent_before) = totals::sums(&transaction).map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
         failpoint::hit(Boundary::After, "begin");
-        Ok(RunLock { run, path, caps, spent_before, _file: file })
+        Ok(RunLock { run, path, limits, spent_before, _file: file })
     }
 
     /// Records the regular end of a run.

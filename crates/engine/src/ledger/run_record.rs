@@ -6,13 +6,13 @@ use rusqlite::OptionalExtension as _;
 
 use super::{Ledger, LedgerError};
 use scheduler::last_run::RunRecord;
-use scheduler::{AttemptId, Event, RunId, Timestamp};
+use scheduler::{Event, RunId, Timestamp};
 
 impl Ledger {
-    /// The last run of a workflow, by when it began.
+    /// The latest run of a workflow.
     ///
     /// # Errors
-    /// When the ledger cannot be read or holds an event of another version.
+    /// When the ledger cannot be read or has an event of another version.
     pub fn last_run(&self, workflow: &str) -> Result<Option<RunRecord>, LedgerError> {
         let connection = self.connection();
         let read = || {
@@ -30,7 +30,7 @@ impl Ledger {
             let last = statement
                 .query_map([run.as_str()], |row| Ok((row.get(0)?, event(&row.get::<_, String>(1)?)?)))?
                 .collect::<rusqlite::Result<HashMap<String, Event>>>()?;
-            // It comes before anything else.
+            // Always the first event of a run.
             let scoped = connection
                 .query_row(
                     "SELECT body FROM events WHERE run = ?1 ORDER BY seq LIMIT 1",
@@ -39,11 +39,7 @@ impl Ledger {
                 )
                 .optional()?
                 .filter(|event| matches!(event, Event::RunConfigured { .. }));
-            let mut statement = connection.prepare("SELECT id FROM attempts WHERE state = 'expired'")?;
-            let expired = statement
-                .query_map([], |row| row.get(0).map(AttemptId))?
-                .collect::<rusqlite::Result<Vec<_>>>()?;
-            Ok(Some(RunRecord { run, started_at, scoped, last, expired }))
+            Ok(Some(RunRecord { run, started_at, scoped, last }))
         };
         read().map_err(|error| self.sqlite(error))
     }

@@ -51,8 +51,8 @@ pub(super) fn task_durations(
 ) -> rusqlite::Result<Vec<(Class, Duration)>> {
     let mut finished: Vec<(AttemptId, Timestamp, Option<Duration>)> = Vec::new();
     let mut events = connection.prepare_cached(
-        "SELECT at, body FROM events
-         WHERE seq > (SELECT COALESCE(MAX(seq), 0) FROM events) - ?1 AND body LIKE '{\"event\":\"answered\"%\"completed\"%'
+        "SELECT time, body FROM events
+         WHERE seq > (SELECT COALESCE(MAX(seq), 0) FROM events) - ?1 AND body LIKE '{\"event\":\"polled\"%\"completed\"%'
          ORDER BY seq DESC",
     )?;
     let mut rows = events.query([MAX_EVENTS])?;
@@ -69,7 +69,7 @@ pub(super) fn task_durations(
         }
     }
     let mut attempts = connection.prepare_cached(
-        "SELECT a.model, a.seconds, a.parts, a.submitted_at FROM attempts a JOIN runs r ON r.id = a.run
+        "SELECT a.model, a.video_ms, a.key_parts, a.submitted_at FROM attempts a JOIN runs r ON r.id = a.run
          WHERE a.id = ?1 AND r.service = ?2 AND a.submitted_at IS NOT NULL",
     )?;
     let mut durations = Vec::with_capacity(finished.len());
@@ -84,9 +84,13 @@ pub(super) fn task_durations(
     Ok(durations)
 }
 
-/// The class of an attempt from its `model`, `seconds` and `parts`, in this order from column `first` on.
+/// The class of an attempt from its `model`, `video_ms` and `key_parts`, in this order from column `first` on.
 pub(super) fn class(row: &Row<'_>, first: usize) -> rusqlite::Result<Class> {
     let parts: Option<String> = row.get(first + 2)?;
     let parts: Vec<KeyPart> = parts.and_then(|parts| serde_json::from_str(&parts).ok()).unwrap_or_default();
-    Ok(Class::from_key_parts(&row.get::<_, String>(first)?, row.get(first + 1)?, &parts))
+    Ok(Class::from_key_parts(
+        &row.get::<_, String>(first)?,
+        row.get::<_, i64>(first + 1)? as f64 / 1e3,
+        &parts,
+    ))
 }

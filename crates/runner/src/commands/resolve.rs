@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use engine::ledger::{AttemptRow, AttemptState, Resolution};
+use engine::ledger::{AttemptRow, AttemptState};
 use engine::{Ledger, LedgerError};
-use scheduler::{AttemptId, TaskId, Timestamp};
+use scheduler::{AttemptId, Resolution, TaskId, Timestamp};
 use serde_json::{Value, json};
 
 use crate::args::{Format, ResolveArgs};
@@ -41,11 +41,11 @@ async fn attempt(args: ResolveArgs) -> Result<Exit, LedgerError> {
     let Some(attempt) = args.attempt else { return list(&ledger, args.format) };
     let attempt = AttemptId(attempt);
     let resolution = match args.resolution.adopt {
-        Some(task) => Resolution::Accepted(TaskId(task)),
-        None if args.resolution.abandon => Resolution::GivenUp,
+        Some(task) => Resolution::Accepted { task: TaskId(task) },
+        None if args.resolution.abandon => Resolution::Abandoned,
         None => Resolution::NotAccepted,
     };
-    if let Resolution::Accepted(task) = &resolution
+    if let Resolution::Accepted { task } = &resolution
         && !args.unchecked
         && let Some(row) = ledger.attempt(&attempt)?
         && let Err((why, exit)) = check(&row, task, &paths).await
@@ -55,9 +55,9 @@ async fn attempt(args: ResolveArgs) -> Result<Exit, LedgerError> {
     }
     ledger.resolve(&attempt, &resolution, now())?;
     let said = match &resolution {
-        Resolution::Accepted(task) => format!("the next run adopts task {task}"),
+        Resolution::Accepted { task } => format!("the next run adopts task {task}"),
         Resolution::NotAccepted => "the next run submits it anew".to_owned(),
-        Resolution::GivenUp => {
+        Resolution::Abandoned => {
             "it is not submitted again unless `runner run --force` asks for it; what it may have cost counts as spent"
                 .to_owned()
         }
@@ -98,8 +98,9 @@ async fn check(row: &AttemptRow, task: &TaskId, paths: &ProjectPaths) -> Result<
         return Err(unlike(format!("its model is {model}, not {}", row.model)));
     }
     // Where the request left the length to the service, the attempt has the longest that may come.
-    if let Some(seconds) = found.seconds.filter(|seconds| *seconds > row.seconds + 0.5) {
-        return Err(unlike(format!("it has {seconds} seconds, not {}", row.seconds)));
+    let requested = row.video_ms as f64 / 1e3;
+    if let Some(seconds) = found.seconds.filter(|seconds| *seconds > requested + 0.5) {
+        return Err(unlike(format!("it has {seconds} seconds, not {requested}")));
     }
     if let Some(created) = found.created_at.filter(|created| created.after(SKEW) < row.intended_at) {
         return Err(unlike(format!(
@@ -117,7 +118,7 @@ fn list(ledger: &Ledger, format: Format) -> Result<Exit, LedgerError> {
         .into_iter()
         .filter(|row| row.state != AttemptState::Intended || !ledger.is_alive(&row.run))
         .collect();
-    let is_outstanding = open.iter().any(|row| row.state != AttemptState::GivenUp);
+    let is_outstanding = open.iter().any(|row| row.state != AttemptState::Abandoned);
     match format {
         Format::Json => outln!("{:#}", open.iter().map(record).collect::<Value>()),
         Format::Ndjson => open.iter().for_each(|row| outln!("{}", record(row))),
@@ -148,7 +149,7 @@ fn list(ledger: &Ledger, format: Format) -> Result<Exit, LedgerError> {
 
 fn known(row: &AttemptRow) -> String {
     let trouble = row.failure.clone().unwrap_or_else(|| "the run ended before the answer came".to_owned());
-    if row.state == AttemptState::GivenUp { format!("given up: {trouble}") } else { trouble }
+    if row.state == AttemptState::Abandoned { format!("given up: {trouble}") } else { trouble }
 }
 
 fn record(row: &AttemptRow) -> Value {
@@ -160,7 +161,7 @@ fn record(row: &AttemptRow) -> Value {
         "service": row.service,
         "model": row.model,
         "request": row.digest,
-        "given_up": row.state == AttemptState::GivenUp,
+        "given_up": row.state == AttemptState::Abandoned,
         "known": known(row),
     })
 }

@@ -36,9 +36,9 @@ pub(super) fn message_for(state: &RunState, event: &Event) -> Option<Message> {
         _ if state.halt() == Some(&Halt::Interrupted) && event.node().is_some_and(is_let_go) => {
             Importance::ShotDone
         }
-        Event::Submitted { .. } | Event::LookupDone { existing: ExistingWork::Completed { .. }, .. } => {
-            Importance::Routine
-        }
+        Event::Submitted { .. }
+        | Event::Reconciled { reason: Some(_), .. }
+        | Event::LookupDone { existing: ExistingWork::Completed { .. }, .. } => Importance::Routine,
         // Trouble that is being dealt with stands in the shot's own line.
         Event::Refused { node, .. } | Event::DownloadFailed { node, .. } | Event::Polled { node, .. }
             if !is_over(node) =>
@@ -60,6 +60,9 @@ pub(super) fn message_for(state: &RunState, event: &Event) -> Option<Message> {
         | Event::DownloadFailed { .. }
         | Event::FilmJoined { .. }
         | Event::JoinFailed { .. }
+        | Event::Reconciled { .. }
+        | Event::TaskExpired { .. }
+        | Event::Resolved { .. }
         | Event::TimerFired
         | Event::Interrupted => Importance::Notable,
     };
@@ -75,21 +78,22 @@ fn line(state: &RunState, event: &Event) -> Option<String> {
     let is_unselected =
         |node: NodeIx| matches!(state.node(node).outcome(), Some(Outcome::NotSelected { .. }));
     let said = match event {
-        Event::LookupDone { node, .. } if is_unselected(*node) => return None,
+        Event::LookupDone { node, .. } | Event::Reconciled { node, .. } if is_unselected(*node) => return None,
         Event::LookupDone { node, existing: ExistingWork::Completed { .. }, .. } => {
             format!("{}: made already, nothing to submit", name(*node))
         }
         Event::LookupDone { node, existing: ExistingWork::InFlight { task, was_downloaded: true, .. }, .. } => {
             format!("{}: its file is missing or changed; fetching it again from task {task}", name(*node))
         }
-        Event::LookupDone { node, existing: ExistingWork::InFlight { task, .. }, .. } => {
+        Event::LookupDone { node, existing: ExistingWork::InFlight { task, .. }, .. }
+        | Event::Reconciled { node, task: Some(task), reason: None, .. } => {
             format!("{}: adopted task {task} of an earlier run", name(*node))
         }
         Event::LookupDone { node, existing: ExistingWork::ClaimedByRun { run }, .. }
         | Event::ClaimConflict { node, existing: ExistingWork::ClaimedByRun { run } } => {
             format!("{}: run {run} is submitting it too; waiting for its task", name(*node))
         }
-        Event::Submitted { node, task, .. } => {
+        Event::Submitted { node, task, .. } | Event::Reconciled { node, task: Some(task), .. } => {
             format!("{}: submitted as task {}", name(*node), sanitize::line(task.as_str()))
         }
         Event::Refused { node, refusal, .. } => match refusal.kind {
@@ -97,6 +101,9 @@ fn line(state: &RunState, event: &Event) -> Option<String> {
             RefusalKind::Retryable => format!("{}: not submitted yet: {}", name(*node), sanitize::message(&refusal.failure.message)),
             RefusalKind::InvalidRequest | RefusalKind::ServiceUnusable => return ended(state, event),
         },
+        Event::Reconciled { node, reason: Some(reason), .. } if state.node(*node).outcome().is_none() => {
+            format!("{}: not submitted yet: {}", name(*node), sanitize::message(reason))
+        }
         Event::Downloaded { node, artifact, .. } => {
             let took = state
                 .node(*node)
@@ -131,11 +138,17 @@ fn line(state: &RunState, event: &Event) -> Option<String> {
             state.indeterminate_slot_hold(*node).as_secs()
         ),
         Event::LookupDone { .. }
+        | Event::Reconciled { .. }
         | Event::ClaimConflict { .. }
         | Event::PrepareFailed { .. }
         | Event::DownloadFailed { .. }
         | Event::Polled { .. } => return ended(state, event),
-        Event::RunConfigured { .. } | Event::Started | Event::Prepared { .. } | Event::TimerFired => return None,
+        Event::RunConfigured { .. }
+        | Event::Started
+        | Event::Prepared { .. }
+        | Event::TaskExpired { .. }
+        | Event::Resolved { .. }
+        | Event::TimerFired => return None,
     };
     Some(said)
 }

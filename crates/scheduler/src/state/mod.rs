@@ -134,6 +134,11 @@ impl RunState {
             }
             Event::FilmJoined { index, film } => self.film_ended(index, FilmOutcome::Done { film }),
             Event::JoinFailed { index, failure } => self.film_ended(index, FilmOutcome::Failed { failure }),
+            Event::Reconciled { node, attempt, since, reason, candidates: _, task } => {
+                self.reconciled(node, attempt, since, reason, task, now, &mut actions);
+            }
+            // The transition that asked for it has happened. A person resolves attempts outside of runs only.
+            Event::TaskExpired { .. } | Event::Resolved { .. } => {}
             Event::TimerFired => self.timer_fired(now),
             Event::Interrupted => self.interrupted(now, &mut actions),
         }

@@ -114,7 +114,7 @@ fn a_video_that_is_corrupt_at_every_try_is_kept_and_paid_for_again_only_where_th
 
         let mut again = retried(Some(&json!([word])));
         again.completed("a");
-        assert_eq!(not_downloaded(&mut again, kind), ["forget run.a", "prepare a"], "{word}");
+        assert_eq!(not_downloaded(&mut again, kind), ["expire run.a", "prepare a"], "{word}");
         assert_eq!(again.state.budget().spent().tasks, 1, "the first one is paid for");
         again.out("a");
         again.completed("a");
@@ -133,13 +133,13 @@ fn a_video_that_is_corrupt_at_every_try_is_kept_and_paid_for_again_only_where_th
 #[test]
 fn a_task_that_the_service_lost_is_made_anew_where_the_file_says_so() {
     let mut run = retried(Some(&json!(["expired"])));
-    assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["forget run.a", "prepare a"]);
+    assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["expire run.a", "prepare a"]);
     run.out("a");
     assert_eq!(run.wait(2_000), ["poll a"]);
     let waits = run.polled("a", PollResult::NotFound { expired: false });
     assert!(waits.iter().all(|action| action.starts_with("wake")), "{waits:?}");
     assert_eq!(run.wait(4_000), ["poll a"], "it is asked about anew");
-    assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["forget run.a"]);
+    assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["expire run.a"]);
     assert!(matches!(run.outcome("a"), Outcome::Failed { .. }));
 }
 

@@ -138,7 +138,6 @@ fn record(scope: Option<(Option<&[&str]>, bool)>, last: Vec<(&str, Event)>) -> R
         started_at: Timestamp(0),
         scoped,
         last: last.into_iter().map(|(name, event)| (name.to_owned(), event)).collect::<HashMap<_, _>>(),
-        expired: vec![attempt("expired")],
     }
 }
 
@@ -171,6 +170,7 @@ fn what_failed_in_the_last_run_and_what_was_not_begun_for_that_reason() {
         (name, Event::Refused { node: ix(name), attempt: attempt(name), refusal })
     };
     let gone = PollResult::NotFound { expired: false };
+    let expired = |name: &'static str| (name, Event::TaskExpired { node: ix(name), attempt: attempt(name) });
 
     // One failure, and what waited for it; the rest is done.
     let one = record(None, vec![failed("a"), done("x"), done("y"), done("z")]);
@@ -179,7 +179,7 @@ fn what_failed_in_the_last_run_and_what_was_not_begun_for_that_reason() {
     let open = record(None, vec![lost("a"), refused("x", RefusalKind::InvalidRequest), done("z")]);
     assert_eq!(told(&open.failed(&plan)), "x y +3");
     // A task that is gone has failed; one that is unknown for now has not.
-    let missing = record(None, vec![polled("a", "expired", gone.clone()), polled("x", "x", gone), done("z")]);
+    let missing = record(None, vec![expired("a"), polled("x", "x", gone), done("z")]);
     assert_eq!(told(&missing.failed(&plan)), "a b c +2");
     // A run that was cut off left others behind, without a failure.
     let cut = record(None, vec![done("a"), ("b", lookup_done("b", ExistingWork::None)), failed("z")]);

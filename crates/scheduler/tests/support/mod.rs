@@ -38,17 +38,17 @@ pub(crate) fn plan_with(shots: &[&str], change: impl Fn(&mut Value)) -> Arc<Plan
             let mut node = json!({
                 "name": name, "shot": name, "model": "modela-video-2-0-260128", "family": "A", "request": request,
                 "inputs": inputs, "seconds": 4.0, "occurrence": 0, "retry": 1,
-                "place": { "file": "test.yaml", "line": 1, "column": 1 },
+                "location": { "file": "test.yaml", "line": 1, "column": 1 },
             });
             change(&mut node);
             node
         })
         .collect();
     let clips: Vec<Value> = (0..nodes.len()).map(|node| json!({ "node": node })).collect();
-    let place = json!({ "file": "test.yaml", "line": 1, "column": 1 });
+    let location = json!({ "file": "test.yaml", "line": 1, "column": 1 });
     let form = json!({
-        "version": 1, "name": "test", "nodes": nodes, "order": [],
-        "films": [{ "output": "film.mp4", "clips": clips, "place": place }],
+        "version": 2, "name": "test", "nodes": nodes, "order": [],
+        "films": [{ "output": "film.mp4", "clips": clips, "location": location }],
     });
     Arc::new(serde_json::from_value(form).expect("a sealed plan"))
 }

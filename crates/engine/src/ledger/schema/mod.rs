@@ -1,6 +1,8 @@
-//! The ledger's tables, the version of their format, and the steps that bring an older ledger up to it.
+//! The ledger's tables, the version of their format, and the migrations from older formats.
 //!
-//! A new ledger goes through all the steps, so that an old one and a new one cannot differ. To change the format, add a step.
+//! A new ledger runs through all migrations, so that a migrated one and a new one cannot differ. To change the format, add a migration.
+
+mod event_bodies;
 
 use std::io::Read as _;
 use std::path::Path;
@@ -11,34 +13,45 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::LedgerError;
 
-/// Step `n`, counted from 0, leads from format `n` to format `n + 1`. Format 0 is an empty file.
-const MIGRATIONS: &[&str] = &[
-    include_str!("format1.sql"),
-    include_str!("format2.sql"),
-    include_str!("format3.sql"),
-    include_str!("format4.sql"),
+/// A step from one format to the next.
+struct Migration {
+    sql: &'static str,
+    /// What cannot be said in SQL, after `sql`.
+    then: Option<fn(&Connection) -> rusqlite::Result<()>>,
+}
+
+/// Migration `n`, counted from 0, leads from format `n` to format `n + 1`. Format 0 is an empty file.
+const MIGRATIONS: &[Migration] = &[
+    Migration { sql: include_str!("format1.sql"), then: None },
+    Migration { sql: include_str!("format2.sql"), then: None },
+    Migration { sql: include_str!("format3.sql"), then: None },
+    Migration { sql: include_str!("format4.sql"), then: None },
+    Migration { sql: include_str!("format5.sql"), then: Some(event_bodies::to_version_2) },
 ];
+
+/// The version of stored events that this program writes.
+pub(super) const EVENT_VERSION: i64 = 2;
 
 /// The format that this program writes; kept in SQLite's `user_version`.
 pub(super) const FORMAT: i64 = MIGRATIONS.len() as i64;
 
-/// How much of the file is kept in memory: the indices of a run of a hundred thousand, whose keys are hashes and lie anywhere in them.
+/// SQLite's page cache: holds the indexes of a run of 100,000 nodes, whose keys are hashes and access them at random.
 const CACHE_KIB: i64 = 64 * 1024;
 
-/// How long the log beside the file becomes before it is brought into the file. Pages that change again and again are written there once.
+/// Pages in the WAL at which SQLite checkpoints it. Pages that change often are then written to the main file once.
 const CHECKPOINT_PAGES: i64 = 8_192;
 
-/// How long a writer waits for another process.
+/// How long a writer waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Refuses a ledger of a later format before anything of it is touched: even looking through SQLite would leave files beside it.
+/// Refuses a ledger of a later format without writing: even opening it through SQLite would create files beside it.
 pub(super) fn ensure_supported_format(file: &Path) -> Result<(), LedgerError> {
     let mut found = in_header(file).unwrap_or(0);
     let log = file.with_extension("db-wal");
     if found <= FORMAT && std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
-        // A process that died has left what it wrote last beside the file.
-        let looked = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY);
-        found = looked.and_then(|connection| format_of(&connection)).unwrap_or(0);
+        // A process that died left its last transactions in the WAL.
+        let opened = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY);
+        found = opened.and_then(|connection| format_of(&connection)).unwrap_or(0);
     }
     if found > FORMAT {
         Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT })
@@ -47,8 +60,7 @@ pub(super) fn ensure_supported_format(file: &Path) -> Result<(), LedgerError> {
     }
 }
 
-/// The version as it stands in the file's own header (SQLite's file format, section 1.3); nothing where the file is none of SQLite's, which
-/// opening it for good says better.
+/// The version in the file's header (SQLite's file format, section 1.3); `None` where it is not an SQLite file, which opening it reports.
 fn in_header(file: &Path) -> Option<i64> {
     let mut header = [0_u8; 100];
     std::fs::File::open(file).ok()?.read_exact(&mut header).ok()?;
@@ -56,7 +68,7 @@ fn in_header(file: &Path) -> Option<i64> {
     header.starts_with(b"SQLite format 3\0").then_some(i64::from(u32::from_be_bytes(version)))
 }
 
-/// Sets a connection up and brings the ledger to this program's format.
+/// Configures a connection and migrates the ledger to [`FORMAT`].
 pub(super) fn configure(
     connection: &mut Connection,
     file: &Path,
@@ -69,21 +81,21 @@ pub(super) fn configure(
         return Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT });
     }
     connection.set_prepared_statement_cache_capacity(64);
-    // Plans do not depend on what is bound: otherwise statements that a partial index may serve are compiled anew at each use.
+    // Query plans independent of bound values: otherwise statements that a partial index may serve are compiled at each use.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(wrap)?;
     connection.pragma_update(None, "journal_mode", "wal").map_err(wrap)?;
     connection.pragma_update(None, "synchronous", synchronous).map_err(wrap)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(wrap)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES).map_err(wrap)?;
     if found != FORMAT {
-        // A table that is made again would otherwise take the rows that refer to it along.
+        // Otherwise dropping a recreated table would delete the rows that refer to it.
         connection.pragma_update(None, "foreign_keys", false).map_err(wrap)?;
         migrate(connection, file)?;
     }
     connection.pragma_update(None, "foreign_keys", true).map_err(wrap)
 }
 
-/// Goes the steps that are left to go, all or none. Another process may have gone them meanwhile.
+/// Runs the pending migrations in one transaction. Another process may have run them in the meantime.
 fn migrate(connection: &mut Connection, file: &Path) -> Result<(), LedgerError> {
     let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };
     let transaction =
@@ -92,8 +104,11 @@ fn migrate(connection: &mut Connection, file: &Path) -> Result<(), LedgerError> 
     if found > FORMAT {
         return Err(LedgerError::TooNew { path: file.to_owned(), found, known: FORMAT });
     }
-    while let Some(step) = usize::try_from(found).ok().and_then(|found| MIGRATIONS.get(found)) {
-        transaction.execute_batch(step).map_err(wrap)?;
+    while let Some(migration) = usize::try_from(found).ok().and_then(|found| MIGRATIONS.get(found)) {
+        transaction.execute_batch(migration.sql).map_err(wrap)?;
+        if let Some(then) = migration.then {
+            then(&transaction).map_err(wrap)?;
+        }
         found += 1;
         transaction.pragma_update(None, "user_version", found).map_err(wrap)?;
     }

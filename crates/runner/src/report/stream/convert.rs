@@ -25,8 +25,37 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
         Event::RunConfigured { only, fail_fast } => {
             EventKind::Scoped { only: only.as_ref().map(Vec::len), fail_fast: *fail_fast }
         }
-        Event::Started | Event::TimerFired | Event::FilmJoined { .. } | Event::JoinFailed { .. } => {
-            return None;
+        Event::Started
+        | Event::TimerFired
+        | Event::TaskExpired { .. }
+        | Event::Resolved { .. }
+        | Event::FilmJoined { .. }
+        | Event::JoinFailed { .. } => return None,
+        Event::Reconciled { node, attempt, since, reason, candidates: _, task } => {
+            let attempt = attempt.as_str();
+            match (reason, task) {
+                (Some(_), Some(task)) => {
+                    EventKind::Submitted { shot: shot(node), attempt, task: task.as_str() }
+                }
+                (Some(reason), None) => EventKind::Refused {
+                    shot: shot(node),
+                    attempt,
+                    refusal: Refusal::Again,
+                    failure: convert_failure(&scheduler::Failure::new(
+                        scheduler::FailureKind::Transient,
+                        reason,
+                    )),
+                    retry_after_ms: None,
+                },
+                (None, task) => EventKind::Looked {
+                    shot: shot(node),
+                    key: short(&state.key(*node).map(|key| key.to_string()).unwrap_or_default()),
+                    found: match task {
+                        Some(task) => Found::Out { attempt, task: task.as_str(), since: since.0 },
+                        None => Found::Nothing,
+                    },
+                },
+            }
         }
         Event::LookupDone { node, key, existing } => {
             EventKind::Looked { shot: shot(node), key: short(key), found: found(existing) }

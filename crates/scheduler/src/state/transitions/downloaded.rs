@@ -56,7 +56,7 @@ impl RunState {
             // The video is there and cannot be had: only where the file says so is another one paid for.
             let is_lost = matches!(failure.kind, FailureKind::Corrupt | FailureKind::Expired);
             if is_lost && self.may_retry(node, failure.kind) {
-                actions.push(Action::Forget { attempt: download.attempt });
+                actions.push(Action::ExpireTask { node, attempt: download.attempt });
                 self.settle_reservation(node, None);
                 self.retry(node, failure, now);
                 return;

@@ -9,6 +9,7 @@ mod interrupted;
 mod lookup_done;
 mod polled;
 mod prepared;
+mod reconciled;
 mod refused;
 mod run_configured;
 mod started;

@@ -127,6 +127,9 @@ impl RunState {
             | Event::Polled { .. }
             | Event::Downloaded { .. }
             | Event::DownloadFailed { .. }
+            | Event::Reconciled { .. }
+            | Event::TaskExpired { .. }
+            | Event::Resolved { .. }
             | Event::FilmJoined { .. }
             | Event::JoinFailed { .. }
             | Event::Interrupted => true,
@@ -159,7 +162,7 @@ impl RunState {
             self.schedule_next_poll(node, since, now, now);
             return;
         }
-        actions.push(Action::Forget { attempt });
+        actions.push(Action::ExpireTask { node, attempt });
         self.settle_reservation(node, None);
         let state = self.node_mut(node);
         if state.was_downloaded {

@@ -1,4 +1,4 @@
-//! Shots that were asked for anew: from the key that the file gives to the salt that leads to the video that counts now.
+//! Forced reruns: from a node's base key to the salt of the video that replaced it.
 
 use std::collections::HashMap;
 
@@ -6,21 +6,21 @@ use workflow::plan::NodeKey;
 
 use super::{Ledger, LedgerError};
 
-/// Salts by the key that the file gives.
+/// Salts by base key.
 pub type Salts = HashMap<NodeKey, String>;
 
 impl Ledger {
-    /// All salts on record: `run --force` writes one with the intent of each shot that it makes anew.
+    /// All recorded salts. `run --rerun` records one with the intent of each shot that it renders again.
     ///
     /// # Errors
     /// When the ledger cannot be read.
     pub fn salts(&self) -> Result<Salts, LedgerError> {
         let connection = self.connection();
         let read = || {
-            let mut statement = connection.prepare("SELECT key, salt FROM salts")?;
+            let mut statement = connection.prepare("SELECT base_key, salt FROM forced_reruns")?;
             let rows =
                 statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
-            // A key that is none leads nowhere.
+            // A malformed key matches no node.
             rows.filter_map(|row| {
                 row.map(|(key, salt)| NodeKey::parse(&key).map(|key| (key, salt))).transpose()
             })

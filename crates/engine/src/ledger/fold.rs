@@ -1,0 +1,278 @@
+//! The tables derived from events: attempts, artifacts, films, forced reruns and totals. Every write to the ledger besides `runs` is an
+//! event that goes through [`Writer::fold`], and through [`Writer::store`] in the same transaction.
+
+use rusqlite::Transaction;
+use scheduler::{
+    Artifact, AttemptId, Event, ExistingWork, Film, PollResult, Resolution, RunId, TaskId, Timestamp,
+};
+use workflow::plan::Node;
+
+use super::Ledger;
+use super::attempt_state::AttemptState;
+use super::schema::EVENT_VERSION;
+use super::totals::{AttemptEnd, BudgetDelta, Settlement};
+
+/// Writes events of one run, or of `runner resolve`, in one transaction.
+pub(super) struct Writer<'a> {
+    ledger: &'a Ledger,
+    transaction: &'a Transaction<'a>,
+    run: &'a RunId,
+    time: Timestamp,
+    delta: BudgetDelta,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(
+        ledger: &'a Ledger,
+        transaction: &'a Transaction<'a>,
+        run: &'a RunId,
+        time: Timestamp,
+    ) -> Self {
+        Self { ledger, transaction, run, time, delta: BudgetDelta::default() }
+    }
+
+    pub(super) fn transaction(&self) -> &'a Transaction<'a> {
+        self.transaction
+    }
+
+    /// The change of the totals by the events so far.
+    pub(super) fn delta(&self) -> &BudgetDelta {
+        &self.delta
+    }
+
+    /// Appends an event to the log. `node` is the name of its node.
+    pub(super) fn store(&self, node: Option<&str>, event: &Event) -> rusqlite::Result<()> {
+        let body = to_json(event)?;
+        self.transaction
+            .prepare_cached(
+                "INSERT INTO events (run, time, node, version, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute((self.run.as_str(), self.time.0, node, EVENT_VERSION, body))?;
+        Ok(())
+    }
+
+    /// Writes the totals. Call it last before the commit.
+    pub(super) fn finish(self) -> rusqlite::Result<()> {
+        self.delta.write(self.transaction)
+    }
+
+    /// Updates the derived tables. `node` is the event's node in the plan.
+    pub(super) fn fold(&mut self, event: &Event, node: Option<&Node>) -> rusqlite::Result<()> {
+        match event {
+            Event::LookupDone { existing: ExistingWork::Completed { attempt, artifact, .. }, .. } => {
+                self.update_modification_time(attempt, artifact)
+            }
+            Event::Prepared { .. } => self.insert_intent(event, node),
+            Event::Submitted { attempt, task, .. } => self.submit(attempt, task, self.time),
+            Event::Refused { attempt, refusal, .. } => {
+                let failure = Some(refusal.failure.message.as_str());
+                self.end(attempt, AttemptState::Refused, Settlement::Released, failure)
+            }
+            Event::Indeterminate { attempt, reason, .. } => {
+                self.transaction
+                    .prepare_cached("UPDATE attempts SET state = ?2, failure = ?3 WHERE id = ?1")?
+                    .execute((attempt.as_str(), AttemptState::Indeterminate, reason.as_str()))?;
+                Ok(())
+            }
+            Event::Polled { attempt, result: PollResult::Failed { failure }, .. } => {
+                let failure = Some(failure.message.as_str());
+                self.end(attempt, AttemptState::Failed, Settlement::Full, failure)
+            }
+            Event::Downloaded { attempt, artifact, cost, .. } => {
+                let settlement = cost.map_or(Settlement::Full, Settlement::Actual);
+                self.end(attempt, AttemptState::Completed, settlement, None)?;
+                self.insert_artifact(attempt, artifact)
+            }
+            Event::Reconciled { attempt, since, task, .. } => match task {
+                Some(task) => self.submit(attempt, task, *since),
+                None => self.end(attempt, AttemptState::NotAccepted, Settlement::Released, None),
+            },
+            Event::TaskExpired { attempt, .. } => self.expire(attempt),
+            Event::Resolved { attempt, resolution } => self.resolve(attempt, resolution),
+            Event::FilmJoined { film, .. } => self.insert_film(film),
+            Event::RunConfigured { .. }
+            | Event::Started
+            | Event::LookupDone { .. }
+            | Event::ClaimConflict { .. }
+            | Event::BudgetExceeded { .. }
+            | Event::PrepareFailed { .. }
+            | Event::Polled { .. }
+            | Event::DownloadFailed { .. }
+            | Event::JoinFailed { .. }
+            | Event::TimerFired
+            | Event::Interrupted => Ok(()),
+        }
+    }
+
+    fn insert_intent(&mut self, event: &Event, node: Option<&Node>) -> rusqlite::Result<()> {
+        let Event::Prepared {
+            attempt,
+            key,
+            digest,
+            service_independent_key,
+            reservation,
+            forced_rerun,
+            parts,
+            node: _,
+            by_url: _,
+        } = event
+        else {
+            return Ok(());
+        };
+        // An intent is written with its plan only.
+        let node = node.ok_or(rusqlite::Error::InvalidQuery)?;
+        self.transaction
+            .prepare_cached(
+                "INSERT INTO attempts
+                 (id, run, node, key, service_independent_key, model, video_ms, digest, state, intended_at, reserved_cost, key_parts)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            )?
+            .execute((
+                attempt.as_str(),
+                self.run.as_str(),
+                node.name.as_str(),
+                key.as_str(),
+                service_independent_key.as_deref(),
+                &*node.model,
+                reservation.video_ms,
+                digest.as_str(),
+                AttemptState::Intended,
+                self.time.0,
+                reservation.cost,
+                to_json(parts)?,
+            ))?;
+        self.delta.reserve(reservation.amount());
+        if let Some(rerun) = forced_rerun {
+            self.transaction
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO forced_reruns (base_key, salt, run, time) VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute((rerun.key.as_str(), rerun.salt.as_str(), self.run.as_str(), self.time.0))?;
+        }
+        Ok(())
+    }
+
+    fn submit(&self, attempt: &AttemptId, task: &TaskId, time: Timestamp) -> rusqlite::Result<()> {
+        self.transaction
+            .prepare_cached("UPDATE attempts SET state = ?2, task = ?3, submitted_at = ?4 WHERE id = ?1")?
+            .execute((attempt.as_str(), AttemptState::Submitted, task.as_str(), time.0))?;
+        Ok(())
+    }
+
+    fn end(
+        &mut self,
+        attempt: &AttemptId,
+        state: AttemptState,
+        settlement: Settlement,
+        failure: Option<&str>,
+    ) -> rusqlite::Result<()> {
+        let end = AttemptEnd { state, settlement, failure, time: self.time };
+        self.delta.end(self.transaction, attempt, end)
+    }
+
+    fn expire(&mut self, attempt: &AttemptId) -> rusqlite::Result<()> {
+        match self.state(attempt)? {
+            AttemptState::Submitted | AttemptState::Completed => {
+                self.end(attempt, AttemptState::Expired, Settlement::Full, None)
+            }
+            AttemptState::Intended
+            | AttemptState::Indeterminate
+            | AttemptState::Failed
+            | AttemptState::Refused
+            | AttemptState::Expired
+            | AttemptState::NotAccepted
+            | AttemptState::Abandoned => Ok(()),
+        }
+    }
+
+    fn resolve(&mut self, attempt: &AttemptId, resolution: &Resolution) -> rusqlite::Result<()> {
+        if self.state(attempt)? == AttemptState::Abandoned {
+            self.delta.reopen(self.transaction, attempt)?;
+        }
+        match resolution {
+            Resolution::Accepted { task } => {
+                let intended_at = self
+                    .transaction
+                    .prepare_cached("SELECT intended_at FROM attempts WHERE id = ?1")?
+                    .query_row([attempt.as_str()], |row| row.get(0).map(Timestamp))?;
+                self.submit(attempt, task, intended_at)
+            }
+            Resolution::NotAccepted => {
+                self.end(attempt, AttemptState::NotAccepted, Settlement::Released, None)
+            }
+            Resolution::Abandoned => self.end(attempt, AttemptState::Abandoned, Settlement::Full, None),
+        }
+    }
+
+    fn state(&self, attempt: &AttemptId) -> rusqlite::Result<AttemptState> {
+        self.transaction
+            .prepare_cached("SELECT state FROM attempts WHERE id = ?1")?
+            .query_row([attempt.as_str()], |row| row.get(0))
+    }
+
+    fn insert_artifact(&self, attempt: &AttemptId, artifact: &Artifact) -> rusqlite::Result<()> {
+        self.transaction
+            .prepare_cached(
+                "INSERT OR REPLACE INTO artifacts
+                 (attempt, path, sha256, bytes, seconds, width, height, last_frame_url, expires_at, created_at, modified_ns)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            )?
+            .execute((
+                attempt.as_str(),
+                self.ledger.stored_path(&artifact.path),
+                artifact.sha256.as_str(),
+                i64::try_from(artifact.bytes).unwrap_or(i64::MAX),
+                artifact.seconds,
+                artifact.width,
+                artifact.height,
+                artifact.last_frame_url.as_deref(),
+                artifact.expires_at.map(|time| time.0),
+                self.time.0,
+                artifact.changed_at,
+            ))?;
+        Ok(())
+    }
+
+    /// A lookup verified the file's content and found another modification time.
+    fn update_modification_time(&self, attempt: &AttemptId, artifact: &Artifact) -> rusqlite::Result<()> {
+        self.transaction
+            .prepare_cached(
+                "UPDATE artifacts SET modified_ns = ?2 WHERE attempt = ?1 AND modified_ns IS NOT ?2",
+            )?
+            .execute((attempt.as_str(), artifact.changed_at))?;
+        Ok(())
+    }
+
+    fn insert_film(&self, film: &Film) -> rusqlite::Result<()> {
+        if film.reused {
+            return Ok(());
+        }
+        let bytes = std::fs::metadata(&film.path).map_or(0, |metadata| metadata.len());
+        self.transaction.execute(
+            "INSERT OR REPLACE INTO films (path, clips_digest, bytes, seconds, width, height, audio, created_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            (
+                self.ledger.stored_path(&film.path),
+                film.made_of.as_str(),
+                i64::try_from(bytes).unwrap_or(i64::MAX),
+                film.seconds,
+                film.width,
+                film.height,
+                film.audio,
+                self.time.0,
+            ),
+        )?;
+        Ok(())
+    }
+}
+
+/// Whether an attempt owns a task.
+pub(super) fn is_owned(transaction: &Transaction<'_>, task: &TaskId) -> rusqlite::Result<bool> {
+    transaction
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM attempts WHERE task = ?1)")?
+        .query_row([task.as_str()], |row| row.get(0))
+}
+
+fn to_json<T: serde::Serialize>(value: &T) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}

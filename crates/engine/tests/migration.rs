@@ -1,0 +1,270 @@
+//! Ledgers of older formats: each migrates to the current one and loses nothing.
+//!
+//! The fixtures in `fixtures/every_event` have every state of an attempt and every kind of event that programs of their format wrote.
+
+#![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use engine::Ledger;
+use engine::ledger::{AttemptState, LedgerReader};
+use rusqlite::Connection;
+use scheduler::budget::Amount;
+use scheduler::history::History;
+use scheduler::{AttemptId, Event, EventKind, Resolution, RunId, TaskId, Timestamp};
+
+const LIGHTHOUSE: &str = include_str!("fixtures/format1.sql");
+const FIXTURES: [&str; 4] = [
+    include_str!("fixtures/every_event/format1.sql"),
+    include_str!("fixtures/every_event/format2.sql"),
+    include_str!("fixtures/every_event/format3.sql"),
+    include_str!("fixtures/every_event/format4.sql"),
+];
+const RUN: &str = "20261101T080000-4d2-0007";
+
+fn open(folder: &Path) -> Ledger {
+    Ledger::open_without_sync(&folder.join("ledger.db"), folder).expect("a ledger that can be opened")
+}
+
+/// A database with the statements of a fixture.
+fn old(folder: &Path, fixture: &str) -> Connection {
+    let connection = Connection::open(folder.join("ledger.db")).expect("a database");
+    connection.execute_batch(fixture).expect("the old ledger");
+    connection
+}
+
+/// Every table and index with its SQL.
+fn shape(folder: &Path) -> Vec<(String, String)> {
+    let connection = Connection::open(folder.join("ledger.db")).expect("a database");
+    let mut statement = connection
+        .prepare("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
+        .expect("a statement");
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
+    rows.map(|row| row.expect("a row")).collect()
+}
+
+/// A query's rows as text, one line each.
+fn rows(connection: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = connection.prepare(sql).expect("a statement");
+    let columns = statement.column_count();
+    let rows = statement.query_map([], |row| {
+        (0..columns)
+            .map(|column| row.get_ref(column).map(|value| format!("{value:?}")))
+            .collect::<Result<Vec<_>, _>>()
+    });
+    rows.expect("rows").map(|row| row.expect("a row").join(" ")).collect()
+}
+
+/// The state of format 5 for one of an older format.
+fn state(old: &str) -> AttemptState {
+    match old {
+        "intended" => AttemptState::Intended,
+        "ambiguous" => AttemptState::Indeterminate,
+        "submitted" => AttemptState::Submitted,
+        "completed" => AttemptState::Completed,
+        "failed" => AttemptState::Failed,
+        "refused" => AttemptState::Refused,
+        "expired" => AttemptState::Expired,
+        "abandoned" => AttemptState::NotAccepted,
+        "given-up" => AttemptState::Abandoned,
+        other => panic!("no state: {other}"),
+    }
+}
+
+#[test]
+fn open_format_1_migrates_and_keeps_records() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    drop(old(folder.path(), LIGHTHOUSE));
+    for _ in 0..2 {
+        let ledger = open(folder.path());
+        let door = ledger.attempt_holding("k-door").expect("it can be read").expect("door is made");
+        let made = door.artifact.expect("door has a video");
+        assert_eq!((made.sha256.as_str(), made.changed_at), ("abcd", None));
+        assert_eq!(door.service, "https://api.example.com");
+        assert_eq!(
+            ledger.attempt_holding("k-lamp").expect("it can be read").and_then(|row| row.task),
+            Some(TaskId::from("task_2"))
+        );
+        assert!(ledger.attempt_holding("k-fog").expect("it can be read").is_none());
+        assert_eq!(ledger.resolvable_attempts().expect("it can be read").len(), 1);
+        assert_eq!(ledger.events(&RunId::from("old")).expect("old events can be read").len(), 3);
+        assert_eq!(ledger.attempts_of_shot("lamp").expect("it can be read").len(), 1);
+        let (reserved, spent) = ledger.spending().expect("it can be read");
+        assert_eq!(reserved, Amount { cost: 0, tasks: 2, video_ms: 6_500 });
+        assert_eq!(spent, Amount { cost: 0, tasks: 2, video_ms: 8_000 });
+    }
+}
+
+#[test]
+fn open_each_older_format_keeps_every_row() {
+    for (index, fixture) in FIXTURES.iter().enumerate() {
+        let format = index + 1;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let before = old(folder.path(), fixture);
+        let old_states: BTreeMap<String, String> = before
+            .prepare("SELECT id, state FROM attempts")
+            .and_then(|mut statement| {
+                statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+            })
+            .expect("states");
+        // What is stored under another name, or not at all, has its own assertion below.
+        let attempts = "SELECT rowid, id, run, node, key, model, digest, task, intended_at, submitted_at, ended_at, failure FROM attempts ORDER BY rowid";
+        let artifacts = "SELECT attempt, path, sha256, bytes, seconds, width, height, last_frame_url, expires_at FROM artifacts ORDER BY attempt";
+        let films = "SELECT path, bytes, seconds, width, height, audio FROM films ORDER BY path";
+        let runs = "SELECT id, workflow, service, started_at, ended_at FROM runs ORDER BY id";
+        let same = [attempts, artifacts, films, runs].map(|sql| rows(&before, sql));
+        let renamed_before = match format {
+            1 => vec![],
+            2 => rows(&before, "SELECT parts FROM attempts ORDER BY rowid"),
+            _ => [
+                rows(&before, "SELECT parts, held, spent, work FROM attempts ORDER BY rowid"),
+                rows(&before, "SELECT changed_at FROM artifacts ORDER BY attempt"),
+                rows(&before, "SELECT * FROM totals"),
+                rows(&before, "SELECT * FROM salts"),
+            ]
+            .concat(),
+        };
+        let times_before = rows(&before, "SELECT run, at, node FROM events ORDER BY seq");
+        let lengths_before =
+            rows(&before, "SELECT CAST(seconds * 1000 AS INTEGER) FROM attempts ORDER BY rowid");
+        drop(before);
+
+        let ledger = open(folder.path());
+        let after = Connection::open(folder.path().join("ledger.db")).expect("a database");
+        assert_eq!([attempts, artifacts, films, runs].map(|sql| rows(&after, sql)), same, "format {format}");
+        let renamed_after = match format {
+            1 => vec![],
+            2 => rows(&after, "SELECT key_parts FROM attempts ORDER BY rowid"),
+            _ => [
+                rows(&after, "SELECT key_parts, reserved_cost, actual_cost, service_independent_key FROM attempts ORDER BY rowid"),
+                rows(&after, "SELECT modified_ns FROM artifacts ORDER BY attempt"),
+                rows(&after, "SELECT * FROM totals"),
+                rows(&after, "SELECT * FROM forced_reruns"),
+            ]
+            .concat(),
+        };
+        assert_eq!(renamed_after, renamed_before, "format {format}");
+        assert_eq!(rows(&after, "SELECT video_ms FROM attempts ORDER BY rowid"), lengths_before);
+        for (attempt, old_state) in &old_states {
+            let new: AttemptState = after
+                .query_row("SELECT state FROM attempts WHERE id = ?1", [attempt], |row| row.get(0))
+                .expect("the attempt");
+            assert_eq!(new, state(old_state), "format {format}: {attempt}");
+        }
+        // Expired tasks were no events before format 5: they are appended.
+        let times_after = rows(&after, "SELECT run, time, node FROM events ORDER BY seq");
+        assert_eq!(times_after[..times_before.len()], times_before[..], "format {format}");
+        let (reserved, spent) = ledger.spending().expect("it can be read");
+        assert!(reserved.tasks > 0 && spent.tasks > 0);
+
+        let fresh = tempfile::tempdir().expect("a temporary folder");
+        drop(open(fresh.path()));
+        assert_eq!(
+            shape(folder.path()),
+            shape(fresh.path()),
+            "a migrated ledger and a new one do not differ"
+        );
+    }
+}
+
+#[test]
+fn open_each_older_format_keeps_events_readable() {
+    for (index, fixture) in FIXTURES.iter().enumerate() {
+        let format = index + 1;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let before = old(folder.path(), fixture);
+        let count: i64 = before
+            .query_row("SELECT COUNT(*) FROM events WHERE run = ?1", [RUN], |row| row.get(0))
+            .expect("a count");
+        drop(before);
+        let ledger = open(folder.path());
+        let file = folder.path().join("ledger.db");
+        let after = Connection::open(&file).expect("a database");
+        assert_eq!(rows(&after, "SELECT DISTINCT version FROM events"), ["Integer(2)"], "format {format}");
+        let bodies: Vec<String> = after
+            .prepare("SELECT run || ' ' || time || ' ' || COALESCE(node, '-') || ' ' || body FROM events ORDER BY seq")
+            .and_then(|mut statement| statement.query_map([], |row| row.get(0))?.collect())
+            .expect("bodies");
+        insta::assert_snapshot!(format!("migrated_events_of_format_{format}"), bodies.join("\n"));
+
+        // Each of them is an event, and stored again it has the same body.
+        let events = ledger.events(&RunId::from(RUN)).expect("every event can be read");
+        let expired: Vec<&AttemptId> = events
+            .iter()
+            .filter_map(|(_, event)| match event {
+                Event::TaskExpired { attempt, .. } => Some(attempt),
+                _ => None,
+            })
+            .collect();
+        let id = |number: u32| AttemptId(format!("{RUN}.{number}"));
+        assert_eq!(expired, [&id(6), &id(10)], "format {format}");
+        assert_eq!(events.len() as i64, count + expired.len() as i64, "format {format}");
+        for (body, (_, event)) in bodies.iter().filter(|body| body.starts_with(RUN)).zip(&events) {
+            let again = serde_json::to_value(event).expect("an event can be stored");
+            let body = body.split_once(" {").map(|(_, body)| format!("{{{body}")).expect("a body");
+            let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+            assert!(contains(&again, &body), "format {format}: {body} is read as {again}");
+        }
+        let resolved = ledger.events(&RunId::from("resolve")).expect("every resolution can be read");
+        let resolutions: Vec<&Resolution> = resolved
+            .iter()
+            .filter_map(|(_, event)| match event {
+                Event::Resolved { resolution, .. } => Some(resolution),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(resolutions.len(), resolved.len());
+        assert!(resolutions.contains(&&Resolution::Accepted { task: TaskId::from("task_9") }));
+        assert!(resolutions.contains(&&Resolution::NotAccepted));
+        assert_eq!(resolutions.contains(&&Resolution::Abandoned), format >= 3);
+
+        let kinds: Vec<EventKind> = events.iter().map(|(_, event)| event.kind()).collect();
+        for kind in EventKind::ALL {
+            let is_newer = match kind {
+                EventKind::RunConfigured | EventKind::BudgetExceeded => format < 3,
+                EventKind::Reconciled | EventKind::Resolved => true,
+                _ => false,
+            };
+            assert_eq!(kinds.contains(kind), !is_newer, "format {format}: {kind}");
+        }
+
+        let reader = LedgerReader::open(&file).expect("it can be read").expect("it is there");
+        let mut history = History::default();
+        reader.events(&RunId::from(RUN), 0).expect("events").into_iter().for_each(|event| history.on(event));
+        assert_eq!(history.shots().count(), 14, "format {format}: every shot has a status");
+        assert_eq!(reader.in_flight_attempts().expect("attempts").len(), 5, "format {format}");
+        let durations = ledger.task_durations("https://api.example.com").expect("durations");
+        let took: Vec<Duration> = durations.into_iter().map(|(_, took)| took).collect();
+        // Without the service's own timestamps, from the submission at 3 s to the poll at 8 s.
+        assert_eq!(took, [Duration::from_secs(5), Duration::from_secs(5)], "format {format}");
+        assert_eq!(
+            ledger.submission_times("https://api.example.com", 3).expect("times").len(),
+            3,
+            "format {format}"
+        );
+        let last = ledger.last_run("lighthouse").expect("it can be read").expect("a run");
+        assert_eq!((last.run, last.started_at), (RunId::from(RUN), Timestamp(1_000)));
+        let key = |number: u32| format!("{number:064x}");
+        let held: Vec<u32> = (0..13)
+            .filter(|number| ledger.attempt_holding(&key(*number)).is_ok_and(|row| row.is_some()))
+            .collect();
+        let expected = if format < 3 { vec![0, 1, 2, 3, 9, 12] } else { vec![0, 1, 2, 3, 8, 9, 12] };
+        assert_eq!(held, expected, "format {format}");
+        assert_eq!(ledger.salts().expect("salts").len(), usize::from(format >= 3), "format {format}");
+    }
+}
+
+/// Whether `all` has every member of `part` with the same value.
+fn contains(all: &serde_json::Value, part: &serde_json::Value) -> bool {
+    match (all, part) {
+        (serde_json::Value::Object(all), serde_json::Value::Object(part)) => {
+            part.iter().all(|(name, value)| {
+                // `null` and absent are the same to a reader.
+                all.get(name).map_or(value.is_null(), |found| contains(found, value))
+            })
+        }
+        _ => all == part,
+    }
+}
