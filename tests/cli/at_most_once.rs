@@ -1,7 +1,7 @@
-//! Services that misbehave, and what that costs: nothing twice.
+//! Misbehaving services, wrong keys and concurrent runs: no shot is submitted twice.
 
-use crate::support::Project;
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::{Project, cli_snapshot};
 
 const TWO: &str = r"version: 1
 name: two
@@ -18,26 +18,27 @@ shots:
 #[test]
 fn indeterminate_submission_is_held_reported_and_resolved() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |post| {
-        if post == 1 { ResponseFault::ConnectionLost } else { ResponseFault::None }
-    });
+    let proxy = RecordingProxy::losing_first(folder.path().join("service"), "a quiet sea");
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
 
     let first = project.runner(&["run", "two.yaml"]).expect(3);
-    assert!(first.out.contains("ambiguous") && first.out.contains("runner resolve"), "{}", first.out);
+    cli_snapshot!("run_indeterminate", first.sorted());
     assert_eq!(proxy.posts().len(), 2, "the other shot is made around it");
 
     let second = project.runner(&["run", "two.yaml"]).expect(3);
     assert_eq!(proxy.posts().len(), 2, "it is not submitted again: {}", second.transcript());
 
     let listed = project.runner(&["resolve", "two.yaml"]).expect(3);
+    cli_snapshot!("resolve_list", listed);
     let attempt =
         listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
-    project.runner(&["resolve", "two.yaml", "no-such-attempt", "--resubmit"]).expect(2);
-    project.runner(&["resolve", "two.yaml", attempt, "--resubmit"]).expect(0);
+    let unknown = project.runner(&["resolve", "two.yaml", "no-such-attempt", "--resubmit"]).expect(2);
+    cli_snapshot!("resolve_unknown_attempt", unknown);
+    let resolved = project.runner(&["resolve", "two.yaml", attempt, "--resubmit"]).expect(0);
+    cli_snapshot!("resolve_resubmit", resolved);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!(proxy.posts().len(), 3);
-    project.runner(&["resolve", "two.yaml"]).expect(0);
+    cli_snapshot!("resolve_nothing", project.runner(&["resolve", "two.yaml"]).expect(0));
 }
 
 #[test]
@@ -48,7 +49,7 @@ fn submit_429_is_retried_until_accepted() {
     });
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     let ended = project.runner(&["run", "two.yaml"]).expect(0);
-    assert!(ended.err.contains("slow down"), "{}", ended.err);
+    cli_snapshot!("run_throttled", ended.sorted());
 }
 
 #[test]
@@ -62,6 +63,8 @@ fn run_wrong_key_exits_5_and_never_shows_it() {
     assert!(!ended.transcript().contains(wrong), "{}", ended.transcript());
     let ledger = fs_err::read(project.file(".runner/ledger.db")).expect("a ledger");
     assert!(!ledger.windows(wrong.len()).any(|window| window == wrong.as_bytes()));
+    let ended = project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(5);
+    cli_snapshot!("run_key_rejected", ended);
 }
 
 #[test]
@@ -70,8 +73,7 @@ fn run_unreachable_service_exits_5() {
     let address = listener.local_addr().expect("an address");
     drop(listener);
     let project = Project::new("two.yaml", TWO).against(&format!("http://{address}"), KEY);
-    let ended = project.runner(&["run", "two.yaml"]);
-    assert!(matches!(ended.code, Some(1 | 5)), "{}", ended.transcript());
+    let ended = project.runner(&["run", "two.yaml"]).expect(5);
     assert!(
         ended.transcript().contains("refused") || ended.transcript().contains("connect"),
         "{}",

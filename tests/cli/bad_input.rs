@@ -1,10 +1,10 @@
-//! Bad input through the whole program: a diagnostic at its place, exit code 2, nothing submitted, nothing written.
+//! Invalid workflows: a diagnostic at its location, exit code 2, nothing submitted, nothing written.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::support::Project;
+use crate::support::{Project, cli_snapshot};
 
 /// Runs a workflow that is wrong, and checks that nothing came of it but words.
 #[track_caller]
@@ -86,7 +86,7 @@ fn check_yaml_bomb() {
 fn run_missing_file() {
     let project = Project::new("good.yaml", "");
     let ended = project.runner(&["run", "missing.yaml"]).expect(2);
-    insta::assert_snapshot!(ended.transcript());
+    cli_snapshot!("run_missing_file", ended);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn check_json_diagnostics() {
         &shots("  - { id: a, prompt: one, secnds: 5 }\n  - { id: a, prompt: two }\n"),
     );
     let ended = project.runner(&["check", "bad.yaml", "--format", "ndjson"]).expect(2);
-    insta::assert_snapshot!(ended.transcript());
+    cli_snapshot!("check_json_diagnostics", ended);
     let whole = project.runner(&["check", "bad.yaml", "--format", "json"]).expect(2).out;
     let whole: Value = serde_json::from_str(&whole).expect("one document");
     let lines: Vec<Value> =
@@ -118,7 +118,7 @@ fn color_follows_terminal_no_color_and_flag() {
     };
     assert!(!coloured(&["check", "bad.yaml"], false), "this is no terminal");
     assert!(coloured(&["--color", "always", "check", "bad.yaml"], false));
-    assert!(coloured(&["check", "bad.yaml", "--color", "always"], true), "what is said goes before NO_COLOR");
+    assert!(coloured(&["check", "bad.yaml", "--color", "always"], true), "the flag overrides NO_COLOR");
     assert!(!coloured(&["check", "bad.yaml", "--color", "never"], false));
     // A pseudo-terminal, where there is a program that makes one.
     let program = env!("CARGO_BIN_EXE_runner-under-test");

@@ -1,8 +1,8 @@
-//! Caps, shots made anew, videos kept by their content, a folder that cannot be written.
+//! Budget caps, reruns, restored videos, tasks at another service, a read-only folder.
 
-use crate::support::Project;
 use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::{Project, cli_snapshot};
 
 const THREE: &str = "version: 1\nname: three\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
     - { id: a, prompt: a quiet sea }\n  - { id: b, prompt: a loud sea }\n  - { id: c, prompt: no sea, seconds: 2 }\n";
@@ -23,17 +23,13 @@ fn cap_below_minimum_exits_4_before_any_post() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = against(&proxy, true);
-    for cap in [["--max-cost", "0.39"], ["--max-tasks", "2"], ["--max-seconds", "3.5"]] {
+    for cap in [["--max-cost", "0.39"], ["--max-tasks", "2"], ["--max-video-seconds", "3.5"]] {
         let ended = project.runner(&["run", "three.yaml", cap[0], cap[1]]).expect(4);
-        assert!(
-            ended.err.contains(cap[0]) && ended.err.contains("nothing was submitted"),
-            "{}",
-            ended.transcript()
-        );
+        cli_snapshot!(format!("run_below_minimum{}", cap[0]), ended);
     }
     assert_eq!(proxy.posts().len(), 0);
     project
-        .runner(&["run", "three.yaml", "--max-cost", "0.40", "--max-tasks", "3", "--max-seconds", "4"])
+        .runner(&["run", "three.yaml", "--max-cost", "0.40", "--max-tasks", "3", "--max-video-seconds", "4"])
         .expect(0);
     assert_eq!(proxy.posts().len(), 3);
 }
@@ -44,11 +40,7 @@ fn max_cost_refuses_unpriced_tasks_unless_allowed() {
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = against(&proxy, false);
     let ended = project.runner(&["run", "three.yaml", "--max-cost", "100"]).expect(2);
-    assert!(
-        ended.err.contains("no price") && ended.err.contains("--allow-unpriced"),
-        "{}",
-        ended.transcript()
-    );
+    cli_snapshot!("run_unpriced_under_cap", ended);
     assert_eq!(proxy.posts().len(), 0);
     project.runner(&["run", "three.yaml", "--max-cost", "100", "--allow-unpriced"]).expect(0);
 }
@@ -63,8 +55,8 @@ fn cap_reached_mid_run_finishes_tasks_in_flight() {
         .replace("id: c,", "id: c, continues: b,");
     let project = Project::new("three.yaml", &chain).against(&proxy.url, KEY);
     let ended = project.runner(&["run", "three.yaml", "--max-tasks", "2"]).expect(4);
-    assert!(ended.err.contains("the cap on tasks is reached"), "{}", ended.transcript());
     assert_eq!((proxy.posts().len(), shots(&project, "three").len()), (2, 2), "{}", ended.transcript());
+    cli_snapshot!("run_cap_reached", ended);
     project.runner(&["run", "three.yaml", "--max-tasks", "1"]).expect(0);
     assert_eq!(proxy.posts().len(), 3);
 }
@@ -75,12 +67,8 @@ fn rerun_shot_supersedes_and_is_shared_across_workflows() {
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = against(&proxy, true);
     project.runner(&["run", "three.yaml"]).expect(0);
-    let forced = project.runner(&["run", "three.yaml", "--force", "a"]).expect(0);
-    assert!(
-        forced.err.contains("made anew, whatever there is of them: a") && forced.err.contains("0.10 USD"),
-        "{}",
-        forced.err
-    );
+    let forced = project.runner(&["run", "three.yaml", "--rerun", "a"]).expect(0);
+    cli_snapshot!("run_rerun", forced.sorted());
     assert_eq!(proxy.posts().len(), 4);
     assert_eq!(shots(&project, "three").len(), 4, "what was paid for stays");
 
@@ -91,14 +79,15 @@ fn rerun_shot_supersedes_and_is_shared_across_workflows() {
     )
     .expect("the folder can be written");
     let other = project.runner(&["run", "other.yaml"]).expect(0);
-    assert!(other.out.contains("nothing was submitted"), "{}", other.out);
+    cli_snapshot!("run_up_to_date", other.sorted());
     assert_eq!((proxy.posts().len(), shots(&project, "other").len()), (4, 3));
 
     let salted = project.runner(&["run", "three.yaml", "--salt", "second thoughts"]).expect(0);
     assert!(salted.out.contains("3 submitted"), "{}", salted.out);
     project.runner(&["run", "three.yaml", "--salt", "second thoughts"]).expect(0);
     assert_eq!(proxy.posts().len(), 7, "the same salt finds the same videos");
-    project.runner(&["run", "three.yaml", "--force", "nothing-of-the-kind"]).expect(2);
+    let unknown = project.runner(&["run", "three.yaml", "--rerun", "nothing-of-the-kind"]).expect(2);
+    cli_snapshot!("run_rerun_unknown_shot", unknown);
 }
 
 #[test]
@@ -143,7 +132,8 @@ fn task_at_other_service_is_not_submitted_again() {
     assert_eq!(first.posts().len(), 3);
     let project = project.against(&second.url, KEY);
     let ended = project.runner(&["run", "three.yaml"]).expect(3);
-    assert!(ended.out.contains(&first.url), "it says where they are: {}", ended.out);
+    assert!(ended.out.contains(&first.url), "it names the other service: {}", ended.out);
+    cli_snapshot!("run_task_at_other_service", ended.sorted());
     assert_eq!(second.posts().len(), 0);
     // Whoever accounts for it asks the service that took it, and no other.
     let listed = project.runner(&["resolve", "three.yaml"]).expect(3);
@@ -151,29 +141,33 @@ fn task_at_other_service_is_not_submitted_again() {
         listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
     let task = &first.accepted()[0];
     let refused = project.runner(&["resolve", "three.yaml", attempt, "--adopt", task]).expect(5);
-    assert!(refused.err.contains("RUNNER_BASE_URL"), "{}", refused.err);
+    cli_snapshot!("resolve_at_other_service", refused);
     let project = project.against(&first.url, KEY);
     project.runner(&["resolve", "three.yaml", attempt, "--adopt", "task_of_nobody"]).expect(5);
-    project.runner(&["resolve", "three.yaml", attempt, "--adopt", task]).expect(0);
+    cli_snapshot!(
+        "resolve_adopt",
+        project.runner(&["resolve", "three.yaml", attempt, "--adopt", task]).expect(0)
+    );
     project.runner(&["resolve", "three.yaml", attempt, "--adopt", task]).expect(2);
 }
 
 #[test]
 fn abandoned_attempt_is_not_submitted_again() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |post| {
-        if post == 1 { ResponseFault::ConnectionLost } else { ResponseFault::None }
-    });
+    let proxy = RecordingProxy::losing_first(folder.path().join("service"), "no sea");
     let project = against(&proxy, false);
     project.runner(&["run", "three.yaml"]).expect(3);
     let listed = project.runner(&["resolve", "three.yaml"]).expect(3);
     let row: Vec<&str> = listed.out.lines().nth(1).expect("a row").split_whitespace().collect();
-    project.runner(&["resolve", "three.yaml", row[0], "--abandon"]).expect(0);
+    cli_snapshot!(
+        "resolve_abandon",
+        project.runner(&["resolve", "three.yaml", row[0], "--abandon"]).expect(0)
+    );
     project.runner(&["resolve", "three.yaml"]).expect(0);
     let ended = project.runner(&["run", "three.yaml"]).expect(1);
-    assert!(ended.out.contains("--force"), "{}", ended.out);
+    cli_snapshot!("run_abandoned", ended.sorted());
     assert_eq!(proxy.posts().len(), 3);
-    project.runner(&["run", "three.yaml", "--force", row[1]]).expect(0);
+    project.runner(&["run", "three.yaml", "--rerun", row[1]]).expect(0);
     project.runner(&["run", "three.yaml"]).expect(0);
     assert_eq!(proxy.posts().len(), 4);
 }

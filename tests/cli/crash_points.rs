@@ -1,7 +1,7 @@
-//! Killed with SIGKILL on either side of everything that the ledger writes, and run again: the service sees each shot once.
+//! SIGKILL before and after every commit of the ledger, then another run: the service sees each shot once.
 //!
-//! One project goes through all boundaries in turn, so that each finds it as the one before has left it. Between two runs, what only a person can
-//! know is accounted for as that person would: the service has the task, or it has not.
+//! One project goes through all commit points in turn, so that each starts from the state that the one before left. Between two runs,
+//! indeterminate submissions are resolved as a person would: the service has the task, or it does not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -144,7 +144,7 @@ fn kill_at_every_commit_point_submits_each_shot_once() {
         }
     }
     let last = project.runner(&["run", "clock.yaml"]).expect(0);
-    assert!(last.out.contains("nothing was submitted"), "all was made on the way: {}", last.out);
+    assert!(last.out.contains("nothing was submitted"), "all was rendered before: {}", last.out);
     assert_eq!(
         (proxy.accepted().len(), shots(&project, "clock").len()),
         (SHOTS, SHOTS),
@@ -242,7 +242,7 @@ fn unprepared() {
     let picture = media::encode_png(&media::RgbImage::new(64, 64));
     for side in ["before", "after"] {
         fs_err::write(&still, &picture).expect("a writable folder");
-        let ended = project.runner_held_at("before started", &format!("{side} unprepared"), RUN, || {
+        let ended = project.runner_held_at("before started", &format!("{side} prepare-failed"), RUN, || {
             fs_err::remove_file(&still).expect("the picture can be removed");
         });
         assert_eq!(ended.code, None, "{}", ended.transcript());
@@ -265,7 +265,7 @@ fn not_joined() {
     let film = project.file("out/few/few.mp4");
     fs_err::create_dir_all(film.join("in the way")).expect("a writable folder");
     for side in ["before", "after"] {
-        let ended = project.runner_killed_at(&format!("{side} not-joined"), RUN);
+        let ended = project.runner_killed_at(&format!("{side} join-failed"), RUN);
         assert_eq!(ended.code, None, "{}", ended.transcript());
     }
     fs_err::remove_dir_all(&film).expect("the folder can be removed");
@@ -325,8 +325,8 @@ fn woke() {
     let slow = r#"{"fault": {"kind": "slow_body", "bytes_per_second": 20}, "times": 2}"#;
     let (_folder, proxy, project) = setting(1, slow);
     for side in ["before", "after"] {
-        let mut command = project.command(&[RUN, &["--grace", "0.1"]].concat());
-        command.env("RUNNER_TEST_KILL_AT", format!("{side} woke"));
+        let mut command = project.command(&[RUN, &["--shutdown-grace", "0.1"]].concat());
+        command.env("RUNNER_TEST_KILL_AT", format!("{side} timer-fired"));
         let before = proxy.gets("/files/");
         let mut is_fetching = || proxy.gets("/files/") > before;
         let ended = project.runner_signalled(&mut command, &mut [("INT", &mut is_fetching)]);

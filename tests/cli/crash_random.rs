@@ -1,4 +1,4 @@
-//! Killed with SIGKILL at odd moments, and run again: nothing is paid twice, nothing paid for is lost.
+//! SIGKILL at random moments, then another run: nothing is submitted twice, no paid video is lost.
 
 use crate::support::project_state::{accepted, shots};
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
@@ -42,7 +42,7 @@ fn embedded_run_killed_halfway_submits_each_shot_once() {
     // Once just after the first submissions, once when some shots are on disk and others are not.
     for shots_on_disk in [0, 2] {
         let mut child = project.start(&["run", "chains.yaml"]);
-        wait_until("tasks are accepted", || project.said("submitted as task") > shots_on_disk);
+        wait_until("tasks are accepted", || project.logged("submitted as task") > shots_on_disk);
         wait_until("shots are on disk", || on_disk(&project) >= shots_on_disk);
         child.kill().expect("the child can be killed");
         child.wait().expect("the child ends");
@@ -105,7 +105,7 @@ pub(crate) fn unclaimed_task(proxy: &RecordingProxy, project: &Project) -> Optio
 fn interrupt_detaches_tasks_and_next_run_adopts_them() {
     let project = Project::new("chain.yaml", CHAIN);
     let mut child = project.start(&["run", "chain.yaml"]);
-    wait_until("a task is accepted", || project.said("submitted as task") > 0);
+    wait_until("a task is accepted", || project.logged("submitted as task") > 0);
     let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(sent.is_ok_and(|status| status.success()), "kill is part of every unix");
     assert_eq!(child.wait().expect("the child ends").code(), Some(130));

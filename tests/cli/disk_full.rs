@@ -1,4 +1,4 @@
-//! A disk that is full while a run goes on: nothing more is submitted, and every task that was accepted is on record or told.
+//! A disk that fills up during a run: submitting stops, and every accepted task is recorded or reported.
 
 use crate::crash_random::unclaimed_task;
 use crate::support::Project;

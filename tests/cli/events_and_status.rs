@@ -1,4 +1,4 @@
-//! What is told to machines and to other terminals: the stream of events, the log, `status`, traces.
+//! Output for machines and other terminals: the event stream, the log, `status`, traces.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
@@ -6,10 +6,10 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::support::Project;
 use crate::support::program::root;
 use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::{Project, cli_snapshot};
 
 /// A chain, whose frame goes along as a data URI, and a shot of its own.
 const CHAIN: &str = "version: 1\nname: chain\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
@@ -42,11 +42,11 @@ fn event_stream_matches_schema_and_holds_no_secrets() {
         assert!(wrong.is_empty(), "{wrong:?}: {line}");
         assert_eq!(line["seq"], number);
     }
-    assert!(!validator.is_valid(&serde_json::json!({ "version": 1, "seq": 1, "at": 1, "kind": "gossip" })));
+    assert!(!validator.is_valid(&serde_json::json!({ "version": 2, "seq": 1, "time": 1, "kind": "gossip" })));
     let kinds = kinds(&told);
-    assert_eq!((kinds.first(), kinds.last()), (Some(&"run-begun"), Some(&"run-ended")), "{kinds:?}");
+    assert_eq!((kinds.first(), kinds.last()), (Some(&"run-started"), Some(&"run-finished")), "{kinds:?}");
     for (kind, times) in
-        [("prepared", 3), ("submitted", 3), ("downloaded", 3), ("shot-ended", 3), ("film-ended", 1)]
+        [("prepared", 3), ("submitted", 3), ("downloaded", 3), ("shot-finished", 3), ("film-finished", 1)]
     {
         assert_eq!(kinds.iter().filter(|one| **one == kind).count(), times, "{kind}: {kinds:?}");
     }
@@ -80,7 +80,9 @@ fn event_stream_matches_schema_and_holds_no_secrets() {
     }
     let quiet = project.runner(&["run", "chain.yaml", "--format", "ndjson"]).expect(0);
     assert_eq!(quiet.err, "", "lines of JSON, and nothing else");
-    assert!(kinds_of(&quiet.out).is_superset(&BTreeSet::from(["looked".to_owned(), "run-ended".to_owned()])));
+    assert!(
+        kinds_of(&quiet.out).is_superset(&BTreeSet::from(["lookup".to_owned(), "run-finished".to_owned()]))
+    );
 }
 
 fn kinds_of(text: &str) -> BTreeSet<String> {
@@ -90,15 +92,15 @@ fn kinds_of(text: &str) -> BTreeSet<String> {
 #[test]
 fn closed_reader_does_not_end_run_and_status_follows() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    // The third submission's answer is lost: something stays outstanding.
+    // The third submission's answer is lost: it stays indeterminate.
     let proxy = RecordingProxy::start(folder.path().join("service"), |post| {
         if post == 3 { ResponseFault::ConnectionLost } else { ResponseFault::None }
     });
     let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
     let nothing = project.runner(&["status"]).expect(0);
-    assert!(nothing.out.contains("nothing has been run here"), "{}", nothing.transcript());
-    assert!(!project.file(".runner").exists(), "looking makes nothing");
-    project.runner(&["status", "other.yaml"]).expect(2);
+    cli_snapshot!("status_no_ledger", nothing);
+    assert!(!project.file(".runner").exists(), "status creates nothing");
+    cli_snapshot!("status_missing_file", project.runner(&["status", "other.yaml"]).expect(2));
 
     let mut child = project
         .command(&["run", "chain.yaml", "--format", "ndjson", "--jobs", "1"])
@@ -109,39 +111,34 @@ fn closed_reader_does_not_end_run_and_status_follows() {
     let mut first = String::new();
     let mut reader = BufReader::new(child.stdout.take().expect("it is piped"));
     reader.read_line(&mut first).expect("a line");
-    assert_eq!(kinds(&lines(&first)), ["run-begun"], "it comes at once");
+    assert_eq!(kinds(&lines(&first)), ["run-started"], "it comes at once");
     drop(reader);
     let watched = project.runner(&["status", "chain.yaml", "--watch", "--format", "ndjson"]);
     assert_eq!(child.wait().expect("it ends").code(), Some(3), "what it came to, whoever reads");
     assert_eq!(watched.code, Some(3), "{}", watched.transcript());
     let seen = kinds_of(&watched.out);
-    assert!(seen.contains("run") && seen.contains("shot") && seen.contains("outstanding"), "{}", watched.out);
+    assert!(
+        seen.contains("run") && seen.contains("shot") && seen.contains("action-needed"),
+        "{}",
+        watched.out
+    );
 
     let told = project.runner(&["status", "chain.yaml"]).expect(3);
-    for words in [
-        "chain: ended",
-        "2 done",
-        "1 ambiguous",
-        "outstanding:",
-        "runner resolve chain.yaml",
-        "in all: held for 1 task",
-    ] {
-        assert!(told.out.contains(words), "{words} is missing: {}", told.out);
-    }
+    cli_snapshot!("status_indeterminate", told);
     let json: Value = serde_json::from_str(&project.runner(&["status", "--format", "json"]).expect(3).out)
         .expect("a document");
-    assert_eq!((json["version"].as_u64(), json["runs"][0]["state"].as_str()), (Some(1), Some("ended")));
-    let open = &json["outstanding"][0];
-    assert_eq!((open["what"].as_str(), open["shot"].as_str()), (Some("unaccounted"), Some("b")));
+    assert_eq!((json["version"].as_u64(), json["runs"][0]["state"].as_str()), (Some(2), Some("ended")));
+    let open = &json["action_needed"][0];
+    assert_eq!((open["reason"].as_str(), open["shot"].as_str()), (Some("indeterminate"), Some("b")));
 
     let attempt = open["attempt"].as_str().expect("an attempt");
     let task = &proxy.accepted()[2];
     project.runner(&["resolve", "chain.yaml", attempt, "--adopt", task]).expect(0);
     let told = project.runner(&["status", "chain.yaml"]).expect(3);
-    assert!(told.out.contains("adopted by `runner run chain.yaml`"), "{}", told.out);
+    cli_snapshot!("status_in_flight", told);
     project.runner(&["run", "chain.yaml"]).expect(0);
     let told = project.runner(&["status", "chain.yaml"]).expect(0);
-    assert!(!told.out.contains("outstanding"), "{}", told.out);
+    cli_snapshot!("status_done", told);
     assert_eq!((proxy.posts().len(), shots(&project, "chain").len()), (3, 3));
 }
 
@@ -158,7 +155,7 @@ fn build_without_otlp_reports_ignored_endpoint() {
     assert!(!told(&[]).contains("--features otlp"));
 }
 
-/// With the feature only, which CI does not build: `cargo test -p tests --features otlp --test cli told`.
+/// With the feature only, which CI does not build: `cargo test -p tests --features otlp --test cli events_and_status`.
 #[cfg(feature = "otlp")]
 mod traces {
     use std::sync::{Arc, Mutex};

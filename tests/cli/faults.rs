@@ -1,4 +1,4 @@
-//! Every fault profile of docs/service.md through the command line: what the runner says, how it ends, and how many POSTs the service sees.
+//! Every fault profile of docs/service.md: the runner's message, its exit code, and the number of POSTs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -33,25 +33,25 @@ const CASES: &[Case] = &[
     Case {
         fault: r#"{"kind": "error_response", "on": "create", "status": 429, "retry_after": 0}, "times": 1"#,
         shot: "",
-        runs: &[(0, "slow down")],
+        runs: &[(0, "throttled")],
         posts: 2,
     },
     Case {
         fault: r#"{"kind": "error_response", "on": "create", "status": 429, "body": "html"}, "times": 2"#,
         shot: "",
-        runs: &[(0, "slow down")],
+        runs: &[(0, "throttled")],
         posts: 3,
     },
     Case {
         fault: r#"{"kind": "error_response", "on": "create", "status": 503, "body": "empty"}, "times": 1"#,
         shot: "",
-        runs: &[(0, "not submitted yet")],
+        runs: &[(0, "not accepted, retrying")],
         posts: 2,
     },
     Case {
         fault: r#"{"kind": "error_response", "on": "create", "status": 500}, "times": 1"#,
         shot: "",
-        runs: &[(0, "not submitted yet")],
+        runs: &[(0, "not accepted, retrying")],
         posts: 2,
     },
     Case {
@@ -103,7 +103,7 @@ const CASES: &[Case] = &[
     Case {
         fault: r#"{"kind": "completed_without_url"}}, {"fault": {"kind": "error_response", "on": "content", "status": 502, "body": "html"}, "times": 1"#,
         shot: "",
-        runs: &[(0, "again")],
+        runs: &[(0, "retrying")],
         posts: 1,
     },
     // Moderation.

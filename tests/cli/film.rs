@@ -1,4 +1,4 @@
-//! The main job, as a stranger would do it: the example storyboard, with nothing configured.
+//! The example storyboard with nothing configured: rendered, joined and played.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::support::{Project, browser};
 fn storyboard_renders_film_and_second_run_submits_nothing() {
     let project = Project::from_example("storyboard.yaml");
     let first = project.runner(&["run", "storyboard.yaml"]).expect(0);
-    assert!(first.err.contains("embedded service"), "it says who renders: {}", first.err);
+    assert!(first.err.contains("using the embedded service"), "it says who renders: {}", first.err);
 
     let film = film(&project);
     let probe = media::probe(&film).expect("the film probes");

@@ -1,7 +1,7 @@
-//! How a workflow begins: `init` and `import`. What they write is never written over a file that is there, and runs.
+//! `init` and `import`: their workflows pass `check` and run; existing files are not overwritten.
 
-use crate::support::Project;
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::{Project, cli_snapshot};
 
 #[test]
 fn init_workflow_checks_and_runs() {
@@ -10,20 +10,17 @@ fn init_workflow_checks_and_runs() {
     let project = Project::new("mine.yaml", "mine\n").against(&proxy.url, KEY);
 
     let refused = project.runner(&["init", "mine.yaml"]).expect(2);
-    assert!(
-        refused.err.contains("mine.yaml is there already; --force overwrites it"),
-        "{}",
-        refused.transcript()
-    );
+    cli_snapshot!("init_existing_file", refused);
     assert_eq!(fs_err::read_to_string(project.file("mine.yaml")).expect("the file"), "mine\n");
-    project.runner(&["init", "mine.yaml", "--family", "z", "--force"]).expect(2);
+    let unknown = project.runner(&["init", "mine.yaml", "--family", "z", "--overwrite"]).expect(2);
+    cli_snapshot!("init_unknown_family", unknown);
     assert_eq!(fs_err::read_to_string(project.file("mine.yaml")).expect("the file"), "mine\n");
 
-    project
-        .runner(&["init", "mine.yaml", "--force", "--family", "b", "--kind", "chain", "--shots", "2"])
+    let created = project
+        .runner(&["init", "mine.yaml", "--overwrite", "--family", "b", "--kind", "chain", "--shots", "2"])
         .expect(0);
-    let check = project.runner(&["check", "mine.yaml"]).expect(0);
-    assert_eq!(check.err, "");
+    cli_snapshot!("init", created);
+    cli_snapshot!("check_ok", project.runner(&["check", "mine.yaml"]).expect(0));
     // Shorter videos say the same here.
     let text = fs_err::read_to_string(project.file("mine.yaml")).expect("the file");
     fs_err::write(project.file("mine.yaml"), text.replace("seconds: 5", "seconds: 1"))
@@ -47,15 +44,15 @@ fn import_shot_list_checks() {
         project.runner(&["import", "my shots.csv", "--chain", "scene"]).expect(0).transcript()
     );
     let check = project.runner(&["check", "my shots.yaml"]).expect(0);
-    assert!(check.err.is_empty() && check.out.contains("3 shots"), "{}", check.transcript());
+    cli_snapshot!("check_imported", check);
     assert_eq!(project.plan("my shots.yaml").edges().count(), 1);
-    project.runner(&["import", "my shots.csv"]).expect(2);
+    cli_snapshot!("import_existing_file", project.runner(&["import", "my shots.csv"]).expect(2));
     let shown = project.runner(&["import", "my shots.csv", "-o", "-"]).expect(0);
-    assert!(shown.out.contains("A quiet sea"), "{}", shown.transcript());
+    cli_snapshot!("import_to_stdout", shown);
 
     fs_err::write(project.file("wrong.csv"), "description,duration\nsea,soon\n")
         .expect("the folder can be written");
     let wrong = project.runner(&["import", "wrong.csv"]).expect(2);
-    assert!(wrong.err.contains("wrong.csv:2:5"), "{}", wrong.transcript());
+    cli_snapshot!("import_invalid_list", wrong);
     assert!(!project.file("wrong.yaml").exists());
 }

@@ -1,4 +1,4 @@
-//! The command line against the embedded service and against services that misbehave. One binary: each module is a theme.
+//! End-to-end tests of the command line, against the embedded service and services that misbehave. One binary; a module per theme.
 
 #![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::print_stdout, reason = "a test that skips says so")]
@@ -6,6 +6,7 @@
 mod at_most_once;
 mod bad_input;
 mod budget;
+mod command_ends;
 mod crash_points;
 mod crash_random;
 mod disk_full;
@@ -13,6 +14,7 @@ mod events_and_status;
 mod faults;
 mod film;
 mod init_and_import;
+mod media_gate;
 mod models_and_schema;
 mod picks;
 mod plan;

@@ -1,4 +1,4 @@
-//! What the contract says, asked on the command line: models, and the schema of workflow files.
+//! `models` and `schema`.
 
 use contract::Contract;
 use serde_json::Value;

@@ -1,7 +1,7 @@
-//! Takes, picks and films for each cell, through the whole program: what is picked decides what goes on, and nothing is made twice.
+//! Takes, picks, axes and parameters on the command line.
 
-use crate::support::Project;
 use crate::support::project_state::accepted;
+use crate::support::{Project, cli_snapshot};
 
 const TAKES: &str = r"version: 1
 name: lighthouse
@@ -19,21 +19,20 @@ film:
 fn unpicked_takes_block_dependents_until_picked() {
     let project = Project::new("lighthouse.yaml", TAKES);
     let plan = project.runner(&["plan", "lighthouse.yaml"]).expect(0);
-    assert!(plan.out.contains("to pick: one of the 3 takes of lamp"), "{}", plan.out);
+    cli_snapshot!("plan_unpicked", plan);
 
     let first = project.runner(&["run", "lighthouse.yaml"]).expect(3);
     assert_eq!(accepted(&project), 4, "{}", first.transcript());
-    assert!(first.out.contains("runner pick FILE lamp TAKE"), "{}", first.out);
-    assert!(first.out.contains("film: not joined yet, 2 of its shots wait for a pick"), "{}", first.out);
+    cli_snapshot!("run_unpicked", first.sorted());
     let open = project.runner(&["pick", "lighthouse.yaml"]).expect(3);
-    assert_eq!(open.out, "shot  takes    picked\nlamp  1, 2, 3  open\n");
+    cli_snapshot!("pick_list", open);
 
     let wrong = project.runner(&["pick", "lighthouse.yaml", "lamp", "4"]).expect(2);
-    assert_eq!(wrong.err, "error: lamp has no take 4; its takes are 1, 2, 3\n");
+    cli_snapshot!("pick_unknown_take", wrong);
     let wrong = project.runner(&["pick", "lighthouse.yaml", "pier", "1"]).expect(2);
-    assert_eq!(wrong.err, "error: there is nothing to pick from in `pier`; shots with takes are lamp\n");
+    cli_snapshot!("pick_shot_without_takes", wrong);
 
-    project.runner(&["pick", "lighthouse.yaml", "lamp#2"]).expect(0);
+    cli_snapshot!("pick_take", project.runner(&["pick", "lighthouse.yaml", "lamp#2"]).expect(0));
     let second = project.runner(&["run", "lighthouse.yaml"]).expect(0);
     assert_eq!(accepted(&project), 5, "only the shot that waited is new: {}", second.transcript());
     assert!(project.file("out/lighthouse/lighthouse.mp4").exists());
@@ -53,7 +52,7 @@ fn unpicked_takes_block_dependents_until_picked() {
     let text = TAKES.replace("takes: 3,", "takes: 3, pick: 1,");
     fs_err::write(project.file("lighthouse.yaml"), text).expect("it can be written");
     let refused = project.runner(&["pick", "lighthouse.yaml", "lamp", "3"]).expect(2);
-    assert!(refused.err.contains("lighthouse.yaml:6:27: the file itself says which take"), "{}", refused.err);
+    cli_snapshot!("pick_overridden_by_file", refused);
 }
 
 #[test]
@@ -63,10 +62,10 @@ fn axis_flag_adds_a_film_per_value() {
         "version: 1\nname: looks\nparams: {look: noir}\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480, seed: 1}\n\
          shots:\n  - {id: a, prompt: \"{{ look }} sea\"}\n  - {id: b, continues: a, prompt: \"{{ look }} land\"}\nfilm: {output: film.mp4}\n",
     );
-    let plan = project.runner(&["plan", "looks.yaml", "-s", "look=noir,golden hour"]).expect(0);
+    let plan = project.runner(&["plan", "looks.yaml", "-a", "look=noir,golden hour"]).expect(0);
     insta::assert_snapshot!(plan.out);
-    let wrong = project.runner(&["plan", "looks.yaml", "-s", "lok=noir"]).expect(2);
-    assert!(wrong.err.contains("did you mean `look`?"), "{}", wrong.err);
+    let wrong = project.runner(&["plan", "looks.yaml", "-a", "lok=noir"]).expect(2);
+    cli_snapshot!("plan_unknown_axis", wrong);
 }
 
 #[test]
@@ -75,9 +74,9 @@ fn param_file_is_validated_in_place() {
                 - {id: a, model: modelb-video-480p, seconds: 4, prompt: \"{{ look }}\"}\n";
     let project = Project::new("look.yaml", text);
     let missing = project.runner(&["check", "look.yaml"]).expect(2);
-    assert!(missing.err.contains("error[missing-param]"), "{}", missing.err);
+    cli_snapshot!("check_missing_param", missing);
     fs_err::write(project.file("values.yaml"), "look: pastell\nloook: x\n").expect("it can be written");
-    let wrong = project.runner(&["check", "look.yaml", "--params", "values.yaml"]).expect(2);
+    let wrong = project.runner(&["check", "look.yaml", "--param-file", "values.yaml"]).expect(2);
     insta::assert_snapshot!(wrong.transcript());
     project.runner(&["check", "look.yaml", "-p", "look=noir"]).expect(0);
 }

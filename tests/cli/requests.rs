@@ -14,9 +14,14 @@ use crate::support::program::root;
 fn requests(example: &str) -> String {
     let folder = root().join("workflows");
     let text = fs_err::read(folder.join(example)).expect("the example is there");
-    let plan =
-        workflow::load(&text, example, &DirFiles::new(&folder), &Options::default(), Contract::embedded())
-            .unwrap_or_else(|report| panic!("{report}"));
+    let plan = workflow::load(
+        &text,
+        example,
+        &DirFiles::new(&folder, engine::MEDIA_GATE),
+        &Options::default(),
+        Contract::embedded(),
+    )
+    .unwrap_or_else(|report| panic!("{report}"));
     let url = "https://api.example.com".parse().expect("an address");
     let client = Client::new(ClientConfig::new(url, SecretString::from("sk-never-shown"))).expect("a client");
     let mut told = Vec::new();

@@ -1,9 +1,9 @@
-//! `retry` in the file: each attempt is a task with an intent of its own, within the caps, foreseen by the estimate.
+//! `retry` in a workflow: each attempt is a recorded task within the caps and the estimate.
 
 use service::FaultProfile;
 
-use crate::support::Project;
 use crate::support::proxy::{KEY, RecordingProxy};
+use crate::support::{Project, cli_snapshot};
 
 /// With this seed the first video is withheld and the second is not.
 const SEED: u64 = 2;
@@ -44,13 +44,13 @@ fn retry_records_a_second_attempt() {
     let proxy = proxy(&folder, SEED, 0.5);
     let project = Project::new("storm.yaml", STORM).against(&proxy.url, KEY);
     let plan = project.runner(&["plan", "storm.yaml"]).expect(0);
-    assert!(plan.out.contains("to submit: 1 to 3 tasks, 1 to 3 seconds"), "{}", plan.transcript());
-    assert!(plan.out.contains("retries: up to 2 of them"), "{}", plan.transcript());
+    cli_snapshot!("plan_retries", plan);
     let ended = project.runner(&["run", "storm.yaml"]).expect(0);
     assert_eq!(proxy.posts().len(), 2, "{}", ended.transcript());
     assert_eq!(attempts(&project), [("failed".to_owned(), true), ("completed".to_owned(), true)]);
+    cli_snapshot!("run_retried", ended);
     let again = project.runner(&["run", "storm.yaml"]).expect(0);
-    assert!(again.out.contains("nothing was submitted"), "{}", again.transcript());
+    assert_eq!(proxy.posts().len(), 2, "{}", again.transcript());
 }
 
 #[test]
@@ -61,4 +61,99 @@ fn retry_respects_caps() {
     let capped = project.runner(&["run", "storm.yaml", "--max-tasks", "2"]).expect(4);
     assert_eq!(proxy.posts().len(), 2, "{}", capped.transcript());
     assert_eq!(attempts(&project), [("failed".to_owned(), true), ("failed".to_owned(), true)]);
+    cli_snapshot!("run_retry_capped", capped);
+}
+
+/// A run of one shot that has three attempts, at a service whose renderer fails, allowed one submission a minute: it waits for its second
+/// attempt as soon as the first has failed.
+#[cfg(unix)]
+fn waiting_for_retry() -> (crate::serve::Served, Project) {
+    let text = "version: 1
+name: st
+defaults: {model: modelb-video-480p, seconds: 1}
+shots:
+  - {id: bad, prompt: a sea, retry: {attempts: 3, on: [failed]}}
+";
+    let project = Project::new("st.yaml", text);
+    let made = project.runner(&["serve", "keys", "add", "tests"]).expect(0);
+    let served = crate::serve::serve(&project, "sh -c \"exit 9\"");
+    let project = project.against(&served.url, made.out.trim());
+    (served, project)
+}
+
+#[cfg(unix)]
+const ONE_A_MINUTE: &[&str] = &["run", "st.yaml", "--max-submits-per-minute", "1", "--format", "json"];
+
+/// Whether the first attempt has failed, as the ledger says.
+#[cfg(unix)]
+fn has_failed(project: &Project) -> bool {
+    project.file(".runner/ledger.db").exists()
+        && rusqlite::Connection::open(project.file(".runner/ledger.db"))
+            .and_then(|ledger| {
+                ledger.query_row("SELECT EXISTS (SELECT 1 FROM attempts WHERE state = 'failed')", [], |row| {
+                    row.get(0)
+                })
+            })
+            .unwrap_or(false)
+}
+
+#[cfg(unix)]
+#[test]
+fn status_between_attempts_is_waiting_for_retry() {
+    let (_served, project) = waiting_for_retry();
+    let mut run = project.start(ONE_A_MINUTE);
+    crate::support::wait_until("the first attempt fails", || has_failed(&project));
+    let text = project.runner(&["status", "st.yaml"]);
+    let json = project.runner(&["status", "st.yaml", "--format", "json"]);
+    drop(run.kill());
+    drop(run.wait());
+    assert!(text.out.contains("1 waiting-for-retry"), "{}", text.transcript());
+    let line = text.out.lines().find(|line| line.starts_with("bad ")).unwrap_or_default();
+    assert!(line.contains("waiting (attempt 2 of 3 in "), "{}", text.transcript());
+    assert!(line.contains("renderer"), "why the first attempt failed: {}", text.transcript());
+    let status: serde_json::Value = serde_json::from_str(&json.out).expect("a document");
+    let shot = &status["shots"][0];
+    assert_eq!(
+        (&shot["state"], &shot["retry"]["attempt"], &shot["retry"]["of"]),
+        (&"waiting-for-retry".into(), &2.into(), &3.into()),
+        "{status}"
+    );
+    // The run is gone: what failed is what `--failed` submits again, and nothing else is outstanding.
+    let again = project.runner(&["plan", "st.yaml", "--failed"]).expect(0);
+    assert!(again.out.contains("to submit: 1 to 3 tasks"), "{}", again.transcript());
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupt_between_attempts_reports_the_submission_and_its_failure() {
+    let (_served, project) = waiting_for_retry();
+    let mut command = project.command(ONE_A_MINUTE);
+    let ended =
+        project.runner_signalled(&mut command, &mut [("TERM", &mut || has_failed(&project))]).expect(130);
+    let summary: serde_json::Value = serde_json::from_str(&ended.out).expect("a document");
+    let shot = &summary["shots"][0];
+    assert_eq!((&summary["submitted"], &shot["retries"]), (&1.into(), &0.into()), "{summary}");
+    assert_eq!(summary["budget"]["spent"]["tasks"], 1, "{summary}");
+    assert_eq!(shot["outcome"]["outcome"], "failed", "{summary}");
+    assert!(
+        shot["outcome"]["failure"]["message"].as_str().is_some_and(|message| message.contains("renderer")),
+        "{summary}"
+    );
+    assert!(shot["task"].is_string(), "{summary}");
+    let status = project.runner(&["status", "st.yaml"]);
+    assert!(status.out.contains(": 1 failed"), "{}", status.transcript());
+
+    let mut command = project.command(&["run", "st.yaml", "--max-submits-per-minute", "1"]);
+    let attempts_before = attempts(&project).len();
+    let mut has_failed_again = || {
+        let states = attempts(&project);
+        states.len() > attempts_before && states.iter().all(|(state, _)| state == "failed")
+    };
+    let ended = project.runner_signalled(&mut command, &mut [("TERM", &mut has_failed_again)]).expect(130);
+    assert!(ended.out.contains("0 of 1 shots are done, 1 submitted"), "{}", ended.transcript());
+    assert!(
+        ended.out.contains("bad: failed: ") && !ended.out.contains("nothing was submitted"),
+        "{}",
+        ended.transcript()
+    );
 }

@@ -1,9 +1,9 @@
-//! Making a part of a workflow: what is named, what depends on it, what failed; and stopping at the first failure.
+//! Partial runs: selection flags, `--failed`, `--fail-fast`.
 
 use service::FaultProfile;
 
-use crate::support::Project;
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::{Project, cli_snapshot};
 
 /// Two chains and a film; `bad` is withheld by moderation where the profile says so.
 const SHOTS: &str = "version: 1
@@ -29,45 +29,32 @@ fn partial_run_requires_dependencies() {
     // Refused before anything is paid, by `plan` as well, with what is missing and what to say.
     for command in ["plan", "run"] {
         let refused = project.runner(&[command, "parts.yaml", "--only", "b", "after"]).expect(2);
-        for words in ["b needs a", "after needs bad", "--from b", "nothing was submitted"] {
-            assert!(refused.err.contains(words), "{words}: {}", refused.transcript());
-        }
+        cli_snapshot!("selection_lacks_dependencies", refused);
         let unknown = project.runner(&[command, "parts.yaml", "--from", "bd"]).expect(2);
-        assert!(unknown.err.contains("did you mean"), "{}", unknown.transcript());
+        cli_snapshot!("selection_unknown_shot", unknown);
         project.runner(&[command, "parts.yaml", "--downstream"]).expect(2);
         project.runner(&[command, "parts.yaml", "--only", "a", "--from", "a"]).expect(2);
     }
     assert_eq!(proxy.posts().len(), 0);
 
     let plan = project.runner(&["plan", "parts.yaml", "--from", "b"]).expect(0);
-    assert!(
-        plan.out.contains("to submit: 1 to 2 tasks") && plan.out.contains("unselected 3"),
-        "{}",
-        plan.transcript()
-    );
+    cli_snapshot!("plan_from", plan);
     let made = project.runner(&["run", "parts.yaml", "--from", "b"]).expect(0);
-    assert!(
-        made.out.contains("not selected") && made.out.contains("film: not joined"),
-        "{}",
-        made.transcript()
-    );
-    assert_eq!(proxy.posts().len(), 2, "b, and a, which it needs: {}", made.transcript());
+    assert_eq!(proxy.posts().len(), 2, "b, and a, which it depends on: {}", made.transcript());
+    cli_snapshot!("run_from", made);
 
     // What is needed is there now; the rest is not touched, and not even forcing reaches beyond what is selected.
-    project.runner(&["run", "parts.yaml", "--only", "b", "--force", "a"]).expect(2);
-    project.runner(&["run", "parts.yaml", "--only", "b", "--force"]).expect(0);
+    project.runner(&["run", "parts.yaml", "--only", "b", "--rerun", "a"]).expect(2);
+    project.runner(&["run", "parts.yaml", "--only", "b", "--rerun"]).expect(0);
     assert_eq!(proxy.posts().len(), 3);
     let wide = project.runner(&["run", "parts.yaml", "--only", "bad", "--downstream"]).expect(0);
     assert_eq!(proxy.posts().len(), 5, "{}", wide.transcript());
     let none = project.runner(&["run", "parts.yaml", "--failed"]).expect(0);
-    assert!(none.err.contains("nothing failed in the last run"), "{}", none.transcript());
+    cli_snapshot!("run_nothing_failed", none);
     // The last one completes the film, though it is the only one selected.
     let last = project.runner(&["run", "parts.yaml", "--only", "z"]).expect(0);
-    assert!(
-        last.out.contains("parts.mp4") && project.file("out/parts/parts.mp4").exists(),
-        "{}",
-        last.transcript()
-    );
+    assert!(project.file("out/parts/parts.mp4").exists(), "{}", last.transcript());
+    cli_snapshot!("run_only_completes_film", last.sorted());
     assert_eq!(proxy.posts().len(), 6);
 }
 
@@ -78,15 +65,11 @@ fn failed_reruns_failed_shots_and_their_dependents() {
     let proxy = RecordingProxy::with_faults(folder.path().join("service"), faults);
     let project = Project::new("parts.yaml", SHOTS).against(&proxy.url, KEY);
     let none = project.runner(&["run", "parts.yaml", "--failed"]).expect(0);
-    assert!(none.err.contains("no run"), "{}", none.transcript());
+    cli_snapshot!("run_failed_without_a_run", none);
 
     let first = project.runner(&["run", "parts.yaml"]).expect(1);
-    assert!(
-        first.out.contains("after: not begun"),
-        "only what depends on it is kept from it: {}",
-        first.transcript()
-    );
     assert_eq!(proxy.posts().len(), 4, "{}", first.transcript());
+    cli_snapshot!("run_shot_failed", first.sorted());
     let plan = project.runner(&["plan", "parts.yaml", "--failed", "--format", "json"]).expect(0);
     let plan: serde_json::Value = serde_json::from_str(&plan.out).expect("a document");
     let decisions: Vec<&str> = plan["shots"]
@@ -118,10 +101,9 @@ fn fail_fast_stops_submitting() {
         SHOTS.replace("{id: z, prompt: a dune}", "{id: y, prompt: a dune}\n  - {id: z, prompt: a plain}");
     let project = Project::new("parts.yaml", &text).against(&proxy.url, KEY);
     let ended = project.runner(&["run", "parts.yaml", "--fail-fast", "--jobs", "1"]).expect(1);
-    assert!(ended.err.contains("--fail-fast") && ended.out.contains("not begun"), "{}", ended.transcript());
     assert_eq!(proxy.posts().len(), 2, "a was done, bad failed: {}", ended.transcript());
+    cli_snapshot!("run_fail_fast", ended);
     // What was not begun for that reason counts as kept from it by the failure.
     let plan = project.runner(&["plan", "parts.yaml", "--failed"]).expect(0);
-    assert!(plan.out.contains("reuse 1"), "{}", plan.transcript());
-    assert!(!plan.out.contains("unselected"), "{}", plan.transcript());
+    cli_snapshot!("plan_failed", plan);
 }

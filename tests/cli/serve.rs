@@ -1,4 +1,4 @@
-//! `runner serve` as others use it: keys, a renderer of one's own, and SIGKILL in a loop under load.
+//! `runner serve`: API keys, an external renderer, and SIGKILL in a loop under load.
 
 #![cfg(unix)]
 
@@ -13,7 +13,7 @@ use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 
-use crate::support::Project;
+use crate::support::{Project, cli_snapshot};
 
 /// How long anything may take before a test gives up.
 const TIMEOUT: Duration = Duration::from_mins(2);
@@ -29,9 +29,9 @@ struct Stage {
 }
 
 /// A service that runs. Dropping it kills it.
-struct Served {
+pub(crate) struct Served {
     child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Drop for Served {
@@ -51,15 +51,7 @@ impl Stage {
     }
 
     fn serve(&self, renderer: &str) -> Served {
-        let arguments = ["serve", "--listen", "127.0.0.1:0", "--workers", "2", "--renderer", renderer];
-        let mut command = self.project.command(&arguments);
-        let mut child =
-            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program can be started");
-        let mut url = String::new();
-        let out = child.stdout.take().expect("a pipe");
-        BufReader::new(out).read_line(&mut url).expect("the service says where it is");
-        assert!(url.starts_with("http://127.0.0.1:"), "{url:?}");
-        Served { child, url: url.trim().to_owned() }
+        serve(&self.project, renderer)
     }
 
     /// Leaves a line in `begun` for each start of a task, and copies the clip in two steps, so that a kill finds half of it.
@@ -70,6 +62,19 @@ impl Stage {
         );
         format!("sh -c \"{script}\"")
     }
+}
+
+/// A service in the project's folder whose videos a program renders, and which an API key of the folder opens.
+pub(crate) fn serve(project: &Project, renderer: &str) -> Served {
+    let arguments = ["serve", "--listen", "127.0.0.1:0", "--workers", "2", "--renderer", renderer];
+    let mut command = project.command(&arguments);
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program can be started");
+    let mut url = String::new();
+    let out = child.stdout.take().expect("a pipe");
+    BufReader::new(out).read_line(&mut url).expect("the service says where it is");
+    assert!(url.starts_with("http://127.0.0.1:"), "{url:?}");
+    Served { child, url: url.trim().to_owned() }
 }
 
 fn shown(path: &Path) -> String {
@@ -101,22 +106,20 @@ fn request(shot: &str) -> Value {
 fn serve_keys_add_list_revoke() {
     let project = Project::new("empty.yaml", "");
     let refused = project.runner(&["serve", "keys", "list"]).expect(2);
-    assert!(refused.err.contains("is no data folder"), "{}", refused.transcript());
+    cli_snapshot!("serve_keys_no_data_folder", refused);
     let open = project.runner(&["serve", "--listen", "0.0.0.0:0"]).expect(2);
-    assert!(open.err.contains("make one first: runner serve keys add NAME"), "{}", open.transcript());
+    cli_snapshot!("serve_without_keys", open);
     let made = project.runner(&["serve", "keys", "add", "ada", "--quota-seconds", "60"]).expect(0);
     let secret = made.out.trim();
     assert!(secret.starts_with("sk-") && !made.err.contains(secret), "{}", made.transcript());
-    project.runner(&["serve", "keys", "add", "ada"]).expect(2);
+    cli_snapshot!("serve_keys_add", made);
+    cli_snapshot!("serve_keys_add_duplicate", project.runner(&["serve", "keys", "add", "ada"]).expect(2));
     let listed = project.runner(&["serve", "keys", "list"]).expect(0);
-    assert!(
-        listed.out.contains("ada") && listed.out.contains("60 s") && !listed.out.contains(secret),
-        "{}",
-        listed.out
-    );
-    project.runner(&["serve", "keys", "revoke", "ada"]).expect(0);
-    project.runner(&["serve", "keys", "revoke", "ada"]).expect(2);
-    assert!(project.runner(&["serve", "keys", "list"]).out.contains("revoked"));
+    assert!(!listed.out.contains(secret), "{}", listed.out);
+    cli_snapshot!("serve_keys_list", listed);
+    cli_snapshot!("serve_keys_revoke", project.runner(&["serve", "keys", "revoke", "ada"]).expect(0));
+    cli_snapshot!("serve_keys_revoke_unknown", project.runner(&["serve", "keys", "revoke", "ada"]).expect(2));
+    cli_snapshot!("serve_keys_list_revoked", project.runner(&["serve", "keys", "list"]).expect(0));
     for file in files_below(&project.file("video-service")) {
         let bytes = fs_err::read(&file).expect("a file");
         assert!(
@@ -176,7 +179,7 @@ async fn until(mut met: impl AsyncFnMut() -> bool) {
 
 /// What is known of the tasks while the service is killed and killed again.
 #[derive(Default)]
-struct Seen {
+struct Observations {
     /// Accepted: by id, the name of the shot.
     accepted: HashMap<String, String>,
     /// Completed: by id, when, and how often its shot had been begun by then.
@@ -186,7 +189,7 @@ struct Seen {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn serve_killed_repeatedly_finishes_each_task_once() {
     let stage = Arc::new(Stage::new());
-    let seen = Arc::new(Mutex::new(Seen::default()));
+    let seen = Arc::new(Mutex::new(Observations::default()));
     let renderer = stage.copying();
     let address = Arc::new(Mutex::new(String::new()));
     let load = [0, 1].map(|half| {
@@ -223,7 +226,12 @@ fn held<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Submits every other shot until each has one accepted task that we know of.
-async fn submit_all(stage: Arc<Stage>, address: Arc<Mutex<String>>, seen: Arc<Mutex<Seen>>, half: usize) {
+async fn submit_all(
+    stage: Arc<Stage>,
+    address: Arc<Mutex<String>>,
+    seen: Arc<Mutex<Observations>>,
+    half: usize,
+) {
     let (http, begin) = (http(), Instant::now());
     for number in (half..TASKS).step_by(2) {
         // An answer that was lost may leave a task that nobody knows of: each try has a name of its own.
@@ -241,7 +249,7 @@ async fn submit_all(stage: Arc<Stage>, address: Arc<Mutex<String>>, seen: Arc<Mu
 }
 
 /// Polls all accepted tasks and downloads what is completed, until all are.
-async fn watch(stage: Arc<Stage>, address: Arc<Mutex<String>>, seen: Arc<Mutex<Seen>>) {
+async fn watch(stage: Arc<Stage>, address: Arc<Mutex<String>>, seen: Arc<Mutex<Observations>>) {
     let http = http();
     while held(&seen).completed.len() < TASKS {
         let accepted = held(&seen).accepted.clone();

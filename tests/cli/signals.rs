@@ -1,10 +1,10 @@
-//! Interrupts and SIGTERM: the first ends a run in good order, the second at once; what is paid for is adopted by the next run.
+//! SIGINT and SIGTERM: the first ends a run gracefully, the second at once; the next run adopts the tasks in flight.
 
 use service::FaultProfile;
 
-use crate::support::Project;
 use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, RecordingProxy};
+use crate::support::{Project, cli_snapshot};
 
 const THREE: &str = "version: 1
 name: three
@@ -28,10 +28,10 @@ fn sigterm_detaches_tasks_like_an_interrupt() {
     let mut command = project.command(&["run", "three.yaml", "--jobs", "2"]);
     let ended = project.runner_signalled(&mut command, &mut [("TERM", &mut || proxy.accepted().len() == 2)]);
     let ended = ended.expect(130);
-    assert!(ended.err.contains("interrupted") && ended.out.contains("adopts task"), "{}", ended.transcript());
+    cli_snapshot!("run_sigterm", ended.sorted());
     let last = project.runner(&["run", "three.yaml"]).expect(0);
-    assert!(last.err.contains("adopted task"), "{}", last.transcript());
     assert_eq!((proxy.posts().len(), shots(&project, "three").len()), (3, 3), "{}", last.transcript());
+    cli_snapshot!("run_adopts_tasks", last.sorted());
 }
 
 #[test]
@@ -40,16 +40,15 @@ fn second_interrupt_exits_at_once_and_reports_tasks_in_flight() {
     // The first download of each takes minutes.
     let proxy = proxy(&folder, r#"{"fault": {"kind": "slow_body", "bytes_per_second": 20}, "times": 1}"#);
     let project = Project::new("three.yaml", THREE).against(&proxy.url, KEY);
-    let mut command = project.command(&["run", "three.yaml", "--grace", "600"]);
+    let mut command = project.command(&["run", "three.yaml", "--shutdown-grace", "600"]);
     // The second one when the first has been answered with words.
     let mut are_fetched = || proxy.gets("/files/") == 3;
-    let mut has_taken_note = || project.said("interrupted: ") == 1;
+    let mut has_taken_note = || project.logged("interrupted: ") == 1;
     let signals: &mut [(&str, &mut dyn FnMut() -> bool)] =
         &mut [("INT", &mut are_fetched), ("INT", &mut has_taken_note)];
     let ended = project.runner_signalled(&mut command, signals);
     let ended = ended.expect(130);
-    assert!(ended.err.contains("ended at once: 3 tasks are kept"), "{}", ended.transcript());
-    assert!(ended.err.contains("`runner run three.yaml` goes on"), "{}", ended.transcript());
+    cli_snapshot!("run_second_interrupt", ended.sorted());
     let last = project.runner(&["run", "three.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "three").len()), (3, 3), "{}", last.transcript());
 }
@@ -62,12 +61,12 @@ fn second_interrupt_during_submission_leaves_it_indeterminate() {
     let project = Project::new("three.yaml", &text).against(&proxy.url, KEY);
     let mut command = project.command(&["run", "three.yaml"]);
     let mut is_sent = || proxy.posts().len() == 1;
-    let mut has_taken_note = || project.said("interrupted: ") == 1;
+    let mut has_taken_note = || project.logged("interrupted: ") == 1;
     let ended =
         project.runner_signalled(&mut command, &mut [("INT", &mut is_sent), ("INT", &mut has_taken_note)]);
     let ended = ended.expect(130);
-    assert!(ended.err.contains("1 submission has no answer yet"), "{}", ended.transcript());
+    cli_snapshot!("run_second_interrupt_during_submission", ended);
     let held = project.runner(&["run", "three.yaml"]).expect(3);
-    assert!(held.out.contains("runner resolve"), "{}", held.transcript());
+    cli_snapshot!("run_still_indeterminate", held);
     assert_eq!(proxy.posts().len(), 1, "it is not submitted again");
 }

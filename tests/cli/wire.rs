@@ -1,4 +1,4 @@
-//! What really goes over the wire, from the first POST to the last, for both families: pinned as it arrives at the service.
+//! The HTTP requests of the families example, as they arrive at the service.
 
 use serde_json::Value;
 

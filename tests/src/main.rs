@@ -1,5 +1,4 @@
-//! The program under test: `runner`, word for word, except that it can be told to wait or to die at a boundary of the ledger, and that its disk
-//! is full.
+//! The program under test: `runner` with failpoints. It can wait or die at a commit of the ledger, and limit the ledger's size.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -13,7 +13,7 @@ use crate::{
 #[cfg(feature = "validate")]
 use crate::{
     Violation,
-    check::{Checks, Series},
+    check::{Checks, IncrementalValidator},
 };
 
 /// openapi.yaml as JSON, which the build script has checked.
@@ -187,10 +187,10 @@ impl Contract {
         self.checks.request(&self.spec, request)
     }
 
-    /// Accepts requests of one family that come one after another, looking only at what is new in each.
+    /// A validator for many similar requests, which memoizes what is valid. It agrees with [`Self::check_request`].
     #[must_use]
-    pub fn series(&self, family: &Family) -> Series<'_> {
-        Series::new(&self.spec, family, self.checks.for_family(&self.spec, family))
+    pub fn incremental_validator(&self) -> IncrementalValidator<'_> {
+        IncrementalValidator::new(&self.spec, &self.checks)
     }
 
     /// Checks a task object (spec 2.5 and 3).

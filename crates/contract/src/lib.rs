@@ -8,7 +8,7 @@
 //! | the model catalogue, and the inputs of each model | [`Contract::models`], [`Contract::inputs`] |
 //! | the fields of a request | [`Contract::fields`] |
 //! | validate a request or a response | [`Contract::check_request`], [`Contract::check_task`] |
-//! | whether each of many like requests is | [`Contract::series`] |
+//! | the same for many similar requests | [`Contract::incremental_validator`] |
 //! | differences between two contracts | [`diff::diff`] |
 //!
 //! All of it is data of the document: a new optional field, enum value or model id needs no change here. This crate has no network
@@ -26,7 +26,7 @@ mod violation;
 
 pub use canonical::{canonical_json, canonical_object};
 #[cfg(feature = "validate")]
-pub use check::Series;
+pub use check::IncrementalValidator;
 pub use contract::Contract;
 pub use spec::{
     Family, Field, FieldKind, InputForm, InputForms, Model, ResolutionSource, Rule, RuleLocation, SpecError,

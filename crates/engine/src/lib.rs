@@ -16,6 +16,7 @@ pub mod executor;
 pub mod explain;
 pub mod failpoint;
 pub mod ledger;
+mod media_gate;
 pub mod preview;
 pub mod provider;
 pub mod reporter;
@@ -24,5 +25,6 @@ pub mod time;
 
 pub use executor::{RunConfig, RunError, run};
 pub use ledger::{Ledger, LedgerError};
+pub use media_gate::MEDIA_GATE;
 pub use reporter::Reporter;
 pub use time::Clock;

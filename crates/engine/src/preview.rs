@@ -139,8 +139,9 @@ fn known(preview: &mut Preview, existing: ExistingWork) -> Option<Artifact> {
         }
         ExistingWork::Abandoned { attempt } => {
             preview.decision = Decision::Blocked;
-            preview.why =
-                Some(format!("its submission {attempt} was given up; `runner run --force` makes it anew"));
+            preview.why = Some(format!(
+                "its submission {attempt} was abandoned; `runner run --rerun` renders it again"
+            ));
             None
         }
         ExistingWork::OtherService { service, .. } => {

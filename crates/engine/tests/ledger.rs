@@ -122,7 +122,7 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
                     let ledger = open(folder).expect("the ledger");
                     let run = format!("run{process}");
                     let run_lock = begin(&ledger, &run, caps);
-                    let mut dice = Dice(process + 1);
+                    let mut dice = Dice::new(process + 1);
                     let mut most = 0;
                     let mut refused = 0;
                     for number in 0..60 {
@@ -157,7 +157,7 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
                                             &ledger,
                                             &run_lock,
                                             &plan,
-                                            Event::Refused { node, attempt, refusal },
+                                            Event::Refused { node, attempt, refusal, next: None },
                                         );
                                     }
                                 }
@@ -225,7 +225,7 @@ fn totals_equal_sums_over_attempts_after_random_events() {
     let (folder, ledger) = new();
     let plan = plan(&["a"]);
     let run_lock = begin(&ledger, "run", BudgetLimits::default());
-    let mut dice = Dice(7);
+    let mut dice = Dice::new(7);
     for number in 0..300_u64 {
         let id = format!("run.{number}");
         write(&ledger, &run_lock, &plan, prepared(0, &id, 1 + dice.roll(100) as i64));
@@ -236,7 +236,7 @@ fn totals_equal_sums_over_attempts_after_random_events() {
             0 => {}
             1 => {
                 let refusal = Refusal { kind: RefusalKind::Retryable, failure: failure(), retry_after: None };
-                write(&ledger, &run_lock, &plan, Event::Refused { node, attempt, refusal });
+                write(&ledger, &run_lock, &plan, Event::Refused { node, attempt, refusal, next: None });
             }
             6 => {
                 // The service says which tasks the request created: none, or one that another attempt may own.
@@ -244,7 +244,15 @@ fn totals_equal_sums_over_attempts_after_random_events() {
                 let candidates =
                     if of.is_multiple_of(2) { Vec::new() } else { vec![TaskId(format!("task {of}"))] };
                 let since = Timestamp(2);
-                let event = Event::Reconciled { node, attempt, since, reason: None, candidates, task: None };
+                let event = Event::Reconciled {
+                    node,
+                    attempt,
+                    since,
+                    reason: None,
+                    candidates,
+                    task: None,
+                    next: None,
+                };
                 write(&ledger, &run_lock, &plan, event);
             }
             2 => {
@@ -267,7 +275,7 @@ fn totals_equal_sums_over_attempts_after_random_events() {
             3 => {
                 write(&ledger, &run_lock, &plan, submitted);
                 let result = PollResult::Failed { failure: failure() };
-                write(&ledger, &run_lock, &plan, Event::Polled { node, attempt, result });
+                write(&ledger, &run_lock, &plan, Event::Polled { node, attempt, result, next: None });
             }
             4 => {
                 write(&ledger, &run_lock, &plan, submitted);

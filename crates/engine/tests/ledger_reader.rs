@@ -11,8 +11,9 @@ use std::sync::Arc;
 use engine::ledger::{InFlightAttempt, LedgerReader, Persist, RunLock};
 use engine::{Ledger, LedgerError};
 use scheduler::budget::{BudgetLimits, Reservation};
-use scheduler::history::{History, Stands};
-use scheduler::{Artifact, AttemptId, Event, ExistingWork, PollResult, RunId, TaskId, Timestamp};
+use scheduler::{
+    Artifact, AttemptId, Event, ExistingWork, PollResult, RunId, RunProjection, StatusKind, TaskId, Timestamp,
+};
 use support::plan;
 use workflow::plan::{NodeIx, Plan};
 
@@ -120,27 +121,27 @@ fn reader_reports_live_run_and_run_whose_process_died() {
     let lost = Event::Indeterminate { node: NodeIx::new(2), attempt: id("r1", 2), reason: "cut".to_owned() };
     let url = Some("https://cdn.example/v".to_owned());
     let completed = PollResult::Completed { url, last_frame_url: None, expires_at: None, took: None };
-    let ended = Event::Polled { node: NodeIx::new(0), attempt: id("r1", 0), result: completed };
+    let ended = Event::Polled { node: NodeIx::new(0), attempt: id("r1", 0), result: completed, next: None };
     project.append(&ledger, &run_lock, 9_000, vec![lost, ended, downloaded("r1", 0)]);
 
-    let mut history = History::default();
+    let mut projection = RunProjection::default();
     let before = project.all();
     {
         let reader = project.reading();
         let runs = reader.runs(0).expect("runs");
         assert_eq!((runs.len(), runs[0].is_alive, runs[0].ended_at), (1, true, None));
-        for event in reader.events(&runs[0].run, history.latest()).expect("events") {
-            history.on(event);
+        for event in reader.events(&runs[0].run, projection.last_seq()).expect("events") {
+            projection.on_event(event);
         }
         let told: Vec<_> =
-            history.shots().map(|(name, known)| (name, known.standing, known.since.0)).collect();
+            projection.shots().map(|(name, shot)| (name, shot.kind(), shot.since().0)).collect();
         assert_eq!(
             told,
             [
-                ("a", Stands::Done, 9_000),
-                ("b", Stands::Out, 4_000),
-                ("c", Stands::Ambiguous, 9_000),
-                ("d", Stands::Waiting, 2_000)
+                ("a", StatusKind::Done, 9_000),
+                ("b", StatusKind::InFlight, 4_000),
+                ("c", StatusKind::Indeterminate, 9_000),
+                ("d", StatusKind::Waiting, 2_000)
             ]
         );
         let open = reader.in_flight_attempts().expect("attempts");
@@ -157,16 +158,17 @@ fn reader_reports_live_run_and_run_whose_process_died() {
 
         // What is written meanwhile is for the next look, which reads only what is new.
         let running = PollResult::Running { progress: Some(50), status: "in_progress".to_owned() };
-        let let_go = Event::Polled { node: NodeIx::new(1), attempt: id("r1", 1), result: running };
+        let let_go =
+            Event::Polled { node: NodeIx::new(1), attempt: id("r1", 1), result: running, next: None };
         project.append(&ledger, &run_lock, 10_000, vec![let_go]);
-        assert_eq!(reader.events(&runs[0].run, history.latest()).expect("events").len(), 0);
+        assert_eq!(reader.events(&runs[0].run, projection.last_seq()).expect("events").len(), 0);
     }
-    let news = project.reading().events(&RunId::from("r1"), history.latest()).expect("events");
+    let news = project.reading().events(&RunId::from("r1"), projection.last_seq()).expect("events");
     assert_eq!(news.len(), 1);
     for event in news {
-        history.on(event);
+        projection.on_event(event);
     }
-    assert!(history.shots().any(|(name, known)| name == "b" && known.standing == Stands::Left));
+    assert!(projection.shots().any(|(name, shot)| name == "b" && shot.kind() == StatusKind::Detached));
 
     drop(run_lock);
     let runs = project.reading().runs(1).expect("runs");

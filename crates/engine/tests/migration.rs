@@ -12,8 +12,7 @@ use engine::Ledger;
 use engine::ledger::{AttemptState, LedgerReader};
 use rusqlite::Connection;
 use scheduler::budget::Amount;
-use scheduler::history::History;
-use scheduler::{AttemptId, Event, EventKind, Resolution, RunId, TaskId, Timestamp};
+use scheduler::{AttemptId, Event, EventKind, Resolution, RunId, RunProjection, TaskId, Timestamp};
 
 const LIGHTHOUSE: &str = include_str!("fixtures/format1.sql");
 const FIXTURES: [&str; 4] = [
@@ -231,9 +230,13 @@ fn open_each_older_format_keeps_events_readable() {
         }
 
         let reader = LedgerReader::open(&file).expect("it can be read").expect("it is there");
-        let mut history = History::default();
-        reader.events(&RunId::from(RUN), 0).expect("events").into_iter().for_each(|event| history.on(event));
-        assert_eq!(history.shots().count(), 14, "format {format}: every shot has a status");
+        let mut projection = RunProjection::default();
+        reader
+            .events(&RunId::from(RUN), 0)
+            .expect("events")
+            .into_iter()
+            .for_each(|event| projection.on_event(event));
+        assert_eq!(projection.shots().count(), 14, "format {format}: every shot has a status");
         assert_eq!(reader.in_flight_attempts().expect("attempts").len(), 5, "format {format}");
         let durations = ledger.task_durations("https://api.example.com").expect("durations");
         let took: Vec<Duration> = durations.into_iter().map(|(_, took)| took).collect();

@@ -349,6 +349,36 @@ fn check_replay(seed: u64, replayed: &RunSummary, summary: &RunSummary) {
     assert_eq!(ends(replayed), ends(summary), "seed {seed}: a replay ends otherwise");
 }
 
+/// The projection of what the ledger kept of a run, without its plan and its policy, tells the same of each shot as the run itself.
+fn check_projection(seed: u64, plan: &Plan, project: &Project, summary: &RunSummary) {
+    let record = project.ledger.last_run(plan.name()).expect("a readable ledger").expect("a run");
+    let mut projection = record.projection;
+    projection.on_run_ended(project.clock.now());
+    for node in &summary.nodes {
+        let Some(shot) = projection.shot(&node.name) else {
+            assert!(
+                matches!(
+                    node.outcome,
+                    Outcome::Blocked { .. } | Outcome::NotBegun | Outcome::NotSelected { task: None }
+                ),
+                "seed {seed}: {} has no events and ended as {:?}",
+                node.name,
+                node.outcome
+            );
+            continue;
+        };
+        let states = |attempts: &[scheduler::Attempt]| {
+            attempts.iter().map(|attempt| (attempt.id.clone(), attempt.state)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (shot.outcome(), shot.decision(), states(shot.attempts())),
+            (Some(&node.outcome), node.decision, states(&node.attempts)),
+            "seed {seed}: the record of {} tells otherwise",
+            node.name
+        );
+    }
+}
+
 /// What a run is told besides its plan: mostly nothing, sometimes some of the shots, or to stop at the first failure.
 fn scope(dice: &mut Dice, plan: &Plan) -> RunScope {
     let some = dice.roll(3) == 0;
@@ -372,7 +402,7 @@ fn check_scope(seed: u64, plan: &Plan, scope: &RunScope, before: &Counts, after:
 }
 
 async fn simulate(seed: u64) -> String {
-    let mut dice = Dice(seed.wrapping_mul(0x5851_F42D_4C95_7F2D));
+    let mut dice = Dice::new(seed.wrapping_mul(0x5851_F42D_4C95_7F2D));
     let world = World::new(seed, dice.roll(2) == 0, [0, 5, 20, 40][dice.roll(4) as usize]);
     let attempts = [1, 1, 3][dice.roll(3) as usize];
     let plan = plan_with(SHOTS, |node| node["retry"] = attempts.into());
@@ -389,6 +419,7 @@ async fn simulate(seed: u64) -> String {
         let replayed = replay(seed, &plan, &project);
         if let Some(summary) = ended {
             check(seed, &world, &summary);
+            check_projection(seed, &plan, &project, &summary);
             if caps == BudgetLimits::default() {
                 check_replay(seed, &replayed, &summary);
             }
@@ -404,6 +435,7 @@ async fn simulate(seed: u64) -> String {
     check_scope(seed, &plan, &RunScope::default(), &before, &world.accepted());
     check_nothing_is_lost(seed, &world, &summary);
     check_replay(seed, &replay(seed, &plan, &project), &summary);
+    check_projection(seed, &plan, &project, &summary);
     let lost = summary.count(|outcome| matches!(outcome, Outcome::Indeterminate { .. }));
     assert!(lost == 0 || !world.can_tell, "seed {seed}: a service that can tell leaves nothing ambiguous");
     project.happened()
@@ -411,7 +443,7 @@ async fn simulate(seed: u64) -> String {
 
 /// Two runs at once over one ledger, under one cap each: together they stay below it as well.
 async fn simulate_two(seed: u64) {
-    let mut dice = Dice(seed.wrapping_mul(0x2545_F491_4F6C_DD1D));
+    let mut dice = Dice::new(seed.wrapping_mul(0x2545_F491_4F6C_DD1D));
     let world = World::new(seed, dice.roll(2) == 0, [0, 5, 20][dice.roll(3) as usize]);
     let plan = plan(SHOTS);
     let mut project = Project::new();

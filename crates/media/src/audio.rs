@@ -7,7 +7,7 @@ use crate::aac::{self, AudioDecoder};
 use crate::mp4::Movie;
 use crate::probe::{aac_config, coding_name, describe};
 use crate::rate::{greatest_common_divisor, rescale};
-use crate::{Ffmpeg, MediaError, wav};
+use crate::{Ffmpeg, MediaError, MediaType, wav};
 
 /// Bound on a buffer, in samples of all channels together: 46 minutes of 48 kHz stereo.
 const MAX_SAMPLES: usize = 1 << 28;
@@ -48,22 +48,21 @@ pub fn decode_audio(bytes: &[u8], ffmpeg: &Ffmpeg, spec: AudioDecodeSpec) -> Res
         what: "the sound".to_owned(),
         limit: format!("{} s", spec.max_duration.as_secs()),
     };
-    let native = if wav::is_wav(bytes) {
-        wav::decode(bytes)
-    } else if bytes.get(4..8) == Some(b"ftyp") {
-        Movie::from_bytes(bytes.to_vec()).and_then(|mut movie| {
-            // The index is checked before anything is decoded: a small file may claim hours.
-            let duration = describe(&movie)?.audio.map_or(Duration::ZERO, |audio| audio.duration);
-            let packets = movie.audio.as_ref().map_or(0, |track| track.samples.len() as u64);
-            let most_packets = spec.max_duration.as_secs() * MAX_SAMPLE_RATE / u64::from(aac::FRAME) + 8;
-            if duration > spec.max_duration || packets > most_packets {
-                return Err(longer());
-            }
-            AudioBuffer::from_movie(&mut movie)?
-                .ok_or_else(|| MediaError::NotMedia("it has no sound".to_owned()))
-        })
-    } else {
-        Err(MediaError::needs("this kind of sound"))
+    let native = match MediaType::sniff(bytes) {
+        Some(MediaType::Wav) => wav::decode(bytes),
+        Some(MediaType::Mp4 | MediaType::QuickTime | MediaType::M4a) => Movie::from_bytes(bytes.to_vec())
+            .and_then(|mut movie| {
+                // The index is checked before anything is decoded: a small file may claim hours.
+                let duration = describe(&movie)?.audio.map_or(Duration::ZERO, |audio| audio.duration);
+                let packets = movie.audio.as_ref().map_or(0, |track| track.samples.len() as u64);
+                let most_packets = spec.max_duration.as_secs() * MAX_SAMPLE_RATE / u64::from(aac::FRAME) + 8;
+                if duration > spec.max_duration || packets > most_packets {
+                    return Err(longer());
+                }
+                AudioBuffer::from_movie(&mut movie)?
+                    .ok_or_else(|| MediaError::NotMedia("it has no sound".to_owned()))
+            }),
+        _ => Err(MediaError::needs("audio in this format")),
     };
     let sound = match native {
         Err(MediaError::NeedsFfmpeg { .. }) if ffmpeg.ffmpeg.is_some() => {

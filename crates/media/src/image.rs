@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use image::{ImageDecoder, ImageEncoder, ImageFormat, ImageReader};
 
-use crate::MediaError;
+use crate::{MediaError, MediaType};
 
 /// The largest encoded image that [`decode_image`] accepts, in bytes (64 MiB).
 pub const MAX_IMAGE_BYTES: usize = 64 << 20;
@@ -142,13 +142,22 @@ pub fn decode_image(bytes: &[u8]) -> Result<RgbImage, MediaError> {
         });
     }
     let format = image_format(bytes)
-        .ok_or_else(|| MediaError::NotMedia("expected a PNG, JPEG or WebP picture".to_owned()))?;
+        .ok_or_else(|| MediaError::NotMedia("expected a PNG, JPEG or WebP image".to_owned()))?;
+    if format == ImageFormat::Jpeg && !is_complete_jpeg(bytes) {
+        return Err(MediaError::damaged("the JPEG image ends before its end marker"));
+    }
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     let mut limits = image::Limits::default();
     limits.max_alloc = Some(MAX_IMAGE_PIXELS * 8);
     reader.limits(limits);
-    let damaged =
-        |error: image::ImageError| MediaError::Damaged(format!("the picture cannot be decoded: {error}"));
+    // The decoder's own reason names its internals; only that something is not supported helps.
+    let damaged = |error: image::ImageError| {
+        let reason = match error {
+            image::ImageError::Unsupported(error) => format!(": {error}"),
+            _ => String::new(),
+        };
+        MediaError::Damaged(format!("the {format:?} image cannot be decoded{reason}"))
+    };
     let mut decoder = reader.into_decoder().map_err(damaged)?;
     let (width, height) = decoder.dimensions();
     if u64::from(width) * u64::from(height) > MAX_IMAGE_PIXELS {
@@ -193,22 +202,30 @@ pub fn encode_png(image: &RgbImage) -> Vec<u8> {
     bytes
 }
 
-/// The media type of an image that [`decode_image`] supports, from its magic bytes.
-#[must_use]
-pub fn image_media_type(bytes: &[u8]) -> Option<&'static str> {
-    match image_format(bytes)? {
-        ImageFormat::Png => Some("image/png"),
-        ImageFormat::Jpeg => Some("image/jpeg"),
-        ImageFormat::WebP => Some("image/webp"),
-        _ => None,
+/// Whether the markers lead to the end marker (ITU-T T.81, annex B). The decoder fills up truncated scans without an error.
+fn is_complete_jpeg(bytes: &[u8]) -> bool {
+    let mut rest = bytes.get(2..).unwrap_or_default();
+    loop {
+        // In a scan, 0xff is followed by 0 or by a restart marker; before a marker it may be repeated.
+        let is_marker = |pair: &[u8]| pair[0] == 0xff && !matches!(pair[1], 0 | 0xff | 0xd0..=0xd7);
+        let Some(index) = rest.windows(2).position(is_marker) else { return false };
+        let (marker, segment) = (rest[index + 1], &rest[index + 2..]);
+        if marker == 0xd9 {
+            return true;
+        }
+        let Some(&[high, low]) = segment.first_chunk() else { return false };
+        // The length counts itself.
+        let length = usize::from(u16::from_be_bytes([high, low])).max(2);
+        let Some(after) = segment.get(length..) else { return false };
+        rest = after;
     }
 }
 
 fn image_format(bytes: &[u8]) -> Option<ImageFormat> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(ImageFormat::Png),
-        [0xff, 0xd8, 0xff, ..] => Some(ImageFormat::Jpeg),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(ImageFormat::WebP),
+    match MediaType::sniff(bytes)? {
+        MediaType::Png => Some(ImageFormat::Png),
+        MediaType::Jpeg => Some(ImageFormat::Jpeg),
+        MediaType::WebP => Some(ImageFormat::WebP),
         _ => None,
     }
 }
@@ -229,7 +246,6 @@ mod tests {
     fn png_round_trip_is_lossless() {
         let image = gradient(37, 21);
         let bytes = encode_png(&image);
-        assert_eq!(image_media_type(&bytes), Some("image/png"));
         assert_eq!(decode_image(&bytes).unwrap(), image);
     }
 
@@ -240,6 +256,18 @@ mod tests {
         let mut bytes = encode_png(&gradient(16, 16));
         bytes.truncate(60);
         assert!(matches!(decode_image(&bytes), Err(MediaError::Damaged(_))));
+    }
+
+    #[test]
+    fn decode_image_truncated_jpeg_is_damaged() {
+        let mut jpeg = Vec::new();
+        let image = gradient(64, 48);
+        let encoder = image::codecs::jpeg::JpegEncoder::new(&mut jpeg);
+        encoder.write_image(image.pixels(), 64, 48, image::ExtendedColorType::Rgb8).unwrap();
+        assert!(decode_image(&jpeg).is_ok());
+        for length in [jpeg.len() - 2, jpeg.len() - 40, jpeg.len() / 2, 20] {
+            assert!(matches!(decode_image(&jpeg[..length]), Err(MediaError::Damaged(_))), "{length}");
+        }
     }
 
     #[test]

@@ -6,13 +6,15 @@
 //! - [`join`]: concatenates clips into a film
 //! - [`decode_audio`]: PCM samples of an audio or video file
 //! - [`Ffmpeg`]: the external program, for codecs that are not handled natively; located by the caller
-//! - [`RgbImage`]: the image type; [`decode_image`], [`encode_png`], [`image_media_type`]
+//! - [`inspect`]: whether a file can be sent as an input; [`MediaType`]: formats by magic bytes
+//! - [`RgbImage`]: the image type; [`decode_image`], [`encode_png`]
 //!
 //! H.264 (8-bit 4:2:0, progressive) with AAC in MP4 is handled natively. Everything is synchronous; nothing prints, reads the
 //! environment or touches the network.
 
 mod aac;
 mod audio;
+mod audio_stream;
 mod catch_panic;
 mod clip;
 mod color;
@@ -22,10 +24,12 @@ mod frame;
 mod frames;
 mod h264;
 mod image;
+mod inspect;
 mod join;
 mod mp4;
 mod probe;
 mod rate;
+mod sniff;
 mod wav;
 
 pub use crate::audio::{AudioBuffer, AudioDecodeSpec, decode_audio};
@@ -33,9 +37,9 @@ pub use crate::clip::{AudioSpec, ClipSpec, ClipWriter, MAX_SIDE};
 pub use crate::error::MediaError;
 pub use crate::ffmpeg::Ffmpeg;
 pub use crate::frame::{first_frame, first_frame_bytes, last_frame, last_frame_bytes};
-pub use crate::image::{
-    MAX_IMAGE_BYTES, MAX_IMAGE_PIXELS, RgbImage, decode_image, encode_png, image_media_type,
-};
+pub use crate::image::{MAX_IMAGE_BYTES, MAX_IMAGE_PIXELS, RgbImage, decode_image, encode_png};
+pub use crate::inspect::{InputInfo, MAX_INPUT_BYTES, MAX_REQUEST_INPUT_BYTES, inspect};
 pub use crate::join::{JoinOptions, JoinReport, join};
 pub use crate::probe::{AudioTrack, Probe, VideoTrack, probe, probe_bytes};
 pub use crate::rate::FrameRate;
+pub use crate::sniff::{MediaKind, MediaType, describe_content};

@@ -19,11 +19,6 @@ struct Format {
     sample_rate: u32,
 }
 
-/// Whether the bytes begin as a WAV file does.
-pub(crate) fn is_wav(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WAVE")
-}
-
 /// The sound of a WAV file: PCM of 8 to 32 bits, or 32-bit floating point.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
-//! [`Command`]: a program of somebody's own as the renderer. How it is spoken to is written down in docs/service.md.
+//! [`Command`]: an external program as the renderer. docs/service.md documents the protocol.
 //!
-//! The program is not trusted to end, to be quiet or to write video: time, output and result are all bounded and checked.
+//! The program is not trusted: its run time, its output and the size of its result are bounded, and the result is validated.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -20,74 +20,75 @@ use tempfile::TempDir;
 
 use crate::{Job, Progress, Quality, RenderError, Renderer, Rendering};
 
-/// Where programs work, below the data directory. Cleared when a service starts.
-pub const WORKING_FOLDER: &str = "rendering";
+/// The directory below the data directory that holds the working directories. Cleared when a service starts.
+pub const WORKING_DIR: &str = "rendering";
 
-/// The names in the folder that a program starts in.
+/// File names in the working directory.
 const TASK: &str = "task.json";
 const OUTPUT: &str = "output.mp4";
 
-/// How often the caller is asked whether to go on.
+/// How often the progress callback is called at least.
 const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(100);
-/// How long the last lines are waited for when the program has ended.
-const LAST_LINES: Duration = Duration::from_millis(500);
-/// Longer lines are cut.
-const LINE_BYTES: u64 = 4 << 10;
-/// Lines that may wait to be looked at; a program that writes faster is held up.
-const LINES_WAITING: usize = 256;
-/// Longer messages of a program are cut, in characters.
-const MESSAGE_CHARS: usize = 500;
-/// The largest video that is taken.
-const OUTPUT_BYTES: u64 = 1 << 30;
+/// How long to wait for buffered output after the program has exited.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
+/// Longer lines are split.
+const MAX_LINE_BYTES: u64 = 4 << 10;
+/// Capacity of the channel of lines; a program that writes faster blocks.
+const MAX_QUEUED_LINES: usize = 256;
+/// Longer messages are truncated, in characters.
+const MAX_MESSAGE_CHARS: usize = 500;
+/// Limit of the size of the video.
+const MAX_OUTPUT_BYTES: u64 = 1 << 30;
 
-/// Runs a program for each job. No shell is in between, and of this process's environment it gets nothing but `PATH`.
+/// Runs a program for each job, without a shell and with an environment of `PATH` only.
 #[derive(Debug, Clone)]
 pub struct Command {
     program: OsString,
     arguments: Vec<OsString>,
     path: Option<OsString>,
-    working: PathBuf,
-    time_limit: Duration,
+    working_dir: PathBuf,
+    timeout: Duration,
 }
 
-/// Why a program cannot be a renderer.
+/// Why a command cannot be used as the renderer.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// There are no words.
+    /// The command is empty.
     #[error("the renderer's command is empty: name a program")]
     Empty,
-    /// There is no such program.
+    /// The program does not exist.
     #[error("the renderer's program {program} is not found: give its whole path, or one that is on PATH")]
     NotFound {
-        /// As it was named.
+        /// As named in the command.
         program: String,
     },
 }
 
 impl Command {
-    /// A program and its arguments. `path` is the `PATH` to look in and to hand on, `data` the service's data directory,
-    /// below which each job gets a private folder; a program may take `time_limit` for one job.
+    /// A renderer that runs `words`, a program and its arguments. `path` is the `PATH` for the search and for the program,
+    /// `data` the service's data directory, below which each job gets a private working directory, and `timeout` the limit
+    /// for one job.
     ///
     /// # Errors
-    /// When there are no words, or the program is not there.
+    /// When `words` is empty or the program does not exist.
     pub fn new(
         words: &[String],
         path: Option<OsString>,
         data: &Path,
-        time_limit: Duration,
+        timeout: Duration,
     ) -> Result<Self, CommandError> {
         let (program, arguments) = words.split_first().ok_or(CommandError::Empty)?;
         let program = find(OsStr::new(program), path.as_deref())
             .ok_or_else(|| CommandError::NotFound { program: program.clone() })?;
-        // The program starts in another folder, so nothing here may depend on this one.
-        let working = std::path::absolute(data).unwrap_or_else(|_| data.to_owned()).join(WORKING_FOLDER);
+        // Absolute, because the program starts in another directory.
+        let working_dir = std::path::absolute(data).unwrap_or_else(|_| data.to_owned()).join(WORKING_DIR);
         let arguments = arguments.iter().map(OsString::from).collect();
-        Ok(Self { program: program.into_os_string(), arguments, path, working, time_limit })
+        Ok(Self { program: program.into_os_string(), arguments, path, working_dir, timeout })
     }
 
-    fn start(&self, folder: &Path, task: &str) -> io::Result<Running> {
+    fn start(&self, dir: &Path, task: &str) -> io::Result<Running> {
         let mut command = process::Command::new(&self.program);
-        command.args(&self.arguments).current_dir(folder).env_clear();
+        command.args(&self.arguments).current_dir(dir).env_clear();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(path) = &self.path {
             command.env("PATH", path);
@@ -95,10 +96,10 @@ impl Command {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn()?;
-        let (sender, lines) = mpsc::sync_channel(LINES_WAITING);
+        let (sender, lines) = mpsc::sync_channel(MAX_QUEUED_LINES);
         if let Some(mut stdin) = child.stdin.take() {
             let task = task.to_owned();
-            // A program that does not read it must not hold us up. One that closes it early may.
+            // On a thread: a program that does not read its input must not block us. Errors of an early close are ignored.
             spawn("renderer-stdin", move || drop(stdin.write_all(task.as_bytes())))?;
         }
         if let Some(stdout) = child.stdout.take() {
@@ -117,44 +118,43 @@ impl Renderer for Command {
         job: &Job,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Rendering, RenderError> {
-        let folder = private_folder(&self.working).map_err(|error| broken("a folder to work in", &error))?;
-        let task =
-            write_inputs(job, folder.path()).map_err(|error| broken("the files for the program", &error))?;
-        let mut running =
-            self.start(folder.path(), &task).map_err(|error| broken("the program's start", &error))?;
-        let end = Instant::now() + self.time_limit;
+        let dir = private_dir(&self.working_dir)
+            .map_err(|error| internal("creating its working directory", &error))?;
+        let task = write_inputs(job, dir.path()).map_err(|error| internal("writing its inputs", &error))?;
+        let mut running = self.start(dir.path(), &task).map_err(|error| internal("starting it", &error))?;
+        let deadline = Instant::now() + self.timeout;
         let frames_total = job.frames_total();
         let mut done = 0;
         let mut message = None;
         let mut log = String::new();
         let status = loop {
-            let said = running.lines.recv_timeout(CANCEL_CHECK_INTERVAL);
-            match said {
+            match running.lines.recv_timeout(CANCEL_CHECK_INTERVAL) {
                 Ok(ProgramOutput::Percent(percent)) => {
                     done = done.max((u64::from(frames_total) * u64::from(percent) / 100) as u32);
                 }
                 Ok(ProgramOutput::Message(text)) => message = Some(text),
                 Ok(ProgramOutput::Log(line)) => log = line,
                 Err(RecvTimeoutError::Timeout) => {}
-                // Both pipes are closed; only the end is left to wait for.
+                // Both pipes are closed; wait for the exit.
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(Duration::from_millis(5)),
             }
             if let Some(status) =
-                running.child.try_wait().map_err(|error| broken("the program's end", &error))?
+                running.child.try_wait().map_err(|error| internal("waiting for it", &error))?
             {
                 break status;
             }
             if progress(Progress { frames_done: done, frames_total }).is_break() {
                 return Err(RenderError::Cancelled);
             }
-            if Instant::now() >= end {
-                let message = format!("the renderer did not end within {} s", self.time_limit.as_secs());
+            if Instant::now() >= deadline {
+                let message = format!("the renderer did not end within {} s", self.timeout.as_secs());
                 return Err(RenderError::Task { code: "render_timed_out", message });
             }
         };
-        let last = Instant::now() + LAST_LINES;
-        while let Ok(said) = running.lines.recv_timeout(last.saturating_duration_since(Instant::now())) {
-            match said {
+        let deadline = Instant::now() + DRAIN_TIMEOUT;
+        while let Ok(output) = running.lines.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+        {
+            match output {
                 ProgramOutput::Message(text) => message = Some(text),
                 ProgramOutput::Log(line) => log = line,
                 ProgramOutput::Percent(_) => {}
@@ -162,14 +162,14 @@ impl Renderer for Command {
         }
         drop(running);
         if !status.success() {
-            tracing::warn!(%status, log, "the renderer's program failed");
+            tracing::warn!(%status, log, "the renderer program failed");
             return Err(failure(status, message));
         }
-        result(&folder.path().join(OUTPUT), job)
+        read_output(&dir.path().join(OUTPUT), job)
     }
 }
 
-/// A program at work. Dropping it ends it, with everything that it has started.
+/// A running program. Dropping it kills its process group.
 struct Running {
     child: Child,
     lines: Receiver<ProgramOutput>,
@@ -179,32 +179,32 @@ impl Drop for Running {
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Some(group) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-            // An error means that nobody is left.
+            // Fails if the group has no processes left.
             rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
         }
         drop(self.child.kill());
-        // Killed, so this does not take long; without it a zombie would stay.
+        // Reaps the killed process.
         drop(self.child.wait());
     }
 }
 
-/// A line of a program.
+/// A line of output of the program.
 #[derive(Debug, PartialEq)]
 enum ProgramOutput {
     /// `progress 37`, `progress 37%` or `37%`.
     Percent(u8),
-    /// `message TEXT`: what to tell whoever submitted the task if it fails.
+    /// `message TEXT`: the error message of the task if it fails.
     Message(String),
     /// A line on standard error.
     Log(String),
 }
 
 impl ProgramOutput {
-    /// Reads a line of standard output; whatever it does not know is no concern of ours.
+    /// Parses a line of standard output; other lines are ignored.
     fn parse(line: &str) -> Option<Self> {
         let line = line.trim();
         if let Some(text) = line.strip_prefix("message ") {
-            return Some(Self::Message(text.trim().chars().take(MESSAGE_CHARS).collect()));
+            return Some(Self::Message(text.trim().chars().take(MAX_MESSAGE_CHARS).collect()));
         }
         let percent = match line.strip_prefix("progress ") {
             Some(number) => number.trim().trim_end_matches('%'),
@@ -219,15 +219,15 @@ fn spawn_reader(
     name: &str,
     pipe: impl Read + Send + 'static,
     sender: SyncSender<ProgramOutput>,
-    read: impl Fn(String) -> Option<ProgramOutput> + Send + 'static,
+    parse: impl Fn(String) -> Option<ProgramOutput> + Send + 'static,
 ) -> io::Result<()> {
     spawn(name, move || {
         let mut pipe = BufReader::new(pipe);
         let mut line = Vec::new();
-        // Read to the end whatever becomes of the lines: a full pipe would stop the program.
-        while matches!((&mut pipe).take(LINE_BYTES).read_until(b'\n', &mut line), Ok(1..)) {
-            if let Some(said) = read(String::from_utf8_lossy(&line).trim().to_owned()) {
-                drop(sender.send(said));
+        // Read to the end even if the receiver is gone: a full pipe would block the program.
+        while matches!((&mut pipe).take(MAX_LINE_BYTES).read_until(b'\n', &mut line), Ok(1..)) {
+            if let Some(output) = parse(String::from_utf8_lossy(&line).trim().to_owned()) {
+                drop(sender.send(output));
             }
             line.clear();
         }
@@ -238,8 +238,8 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
 }
 
-/// What the program is told, in `task.json` and on its standard input.
-#[expect(clippy::struct_excessive_bools, reason = "the wire has that many switches")]
+/// The input of the program, in `task.json` and on standard input.
+#[expect(clippy::struct_excessive_bools, reason = "the API has that many switches")]
 #[derive(Serialize)]
 struct TaskInput<'a> {
     prompt: &'a str,
@@ -266,23 +266,23 @@ struct Inputs {
     reference_audio: Option<PathBuf>,
 }
 
-fn private_folder(working: &Path) -> io::Result<TempDir> {
-    fs::create_dir_all(working)?;
-    tempfile::Builder::new().prefix("task-").tempdir_in(working)
+fn private_dir(working_dir: &Path) -> io::Result<TempDir> {
+    fs::create_dir_all(working_dir)?;
+    tempfile::Builder::new().prefix("task-").tempdir_in(working_dir)
 }
 
-/// Writes the inputs and the task, and returns the task's text: one line.
-fn write_inputs(job: &Job, folder: &Path) -> io::Result<String> {
+/// Writes the media inputs and `task.json`; returns its text, one line.
+fn write_inputs(job: &Job, dir: &Path) -> io::Result<String> {
     let picture = |name: &str, image: &RgbImage| -> io::Result<PathBuf> {
-        let path = folder.join(name);
+        let path = dir.join(name);
         fs::write(&path, encode_png(image))?;
         Ok(path)
     };
     let references = job.references.iter().enumerate();
     let mut reference_videos = Vec::new();
     for (number, video) in job.reference_videos.iter().enumerate() {
-        // A copy: the original is the store's, and the program may do with its own what it likes.
-        let path = folder.join(format!("reference-{}.mp4", number + 1));
+        // A copy, because the program may modify it and the original belongs to the store.
+        let path = dir.join(format!("reference-{}.mp4", number + 1));
         fs::copy(video, &path)?;
         reference_videos.push(path);
     }
@@ -295,14 +295,14 @@ fn write_inputs(job: &Job, folder: &Path) -> io::Result<String> {
         reference_videos,
         reference_audio: match &job.reference_audio {
             None => None,
-            Some(sound) => {
-                let path = folder.join("reference.wav");
-                fs::write(&path, wav(sound))?;
+            Some(audio) => {
+                let path = dir.join("reference.wav");
+                write_wav(&path, audio)?;
                 Some(path)
             }
         },
     };
-    let told = TaskInput {
+    let input = TaskInput {
         prompt: &job.prompt,
         width: job.width,
         height: job.height,
@@ -315,85 +315,89 @@ fn write_inputs(job: &Job, folder: &Path) -> io::Result<String> {
         watermark: job.watermark,
         fast: job.quality == Quality::Fast,
         inputs,
-        output: folder.join(OUTPUT),
+        output: dir.join(OUTPUT),
     };
-    let text = serde_json::to_string(&told)? + "\n";
-    fs::write(folder.join(TASK), &text)?;
+    let text = serde_json::to_string(&input)? + "\n";
+    fs::write(dir.join(TASK), &text)?;
     Ok(text)
 }
 
-/// 16-bit WAV.
-fn wav(sound: &AudioBuffer) -> Vec<u8> {
-    let bytes = u32::try_from(sound.samples.len() * 2).unwrap_or(u32::MAX);
-    let frame = sound.channels * 2;
-    let mut file = Vec::with_capacity(bytes as usize + 44);
-    file.extend(b"RIFF");
-    file.extend(bytes.saturating_add(36).to_le_bytes());
-    file.extend(b"WAVEfmt \x10\0\0\0\x01\0");
-    file.extend(sound.channels.to_le_bytes());
-    file.extend(sound.sample_rate.to_le_bytes());
-    file.extend((sound.sample_rate * u32::from(frame)).to_le_bytes());
-    file.extend(frame.to_le_bytes());
-    file.extend(b"\x10\0data");
-    file.extend(bytes.to_le_bytes());
-    file.extend(sound.samples.iter().flat_map(|sample| ((sample * 32_767.0) as i16).to_le_bytes()));
-    file
-}
-
-/// Exit codes as task errors; docs/service.md lists them.
-fn failure(status: ExitStatus, message: Option<String>) -> RenderError {
-    let (code, otherwise) = match status.code() {
-        Some(3) => ("input_moderated", "the renderer refuses the prompt or an input".to_owned()),
-        Some(4) => ("output_moderated", "the renderer withholds the video".to_owned()),
-        Some(5) => ("render_unsupported", "the renderer cannot do what the request asks for".to_owned()),
-        Some(code) => ("render_failed", format!("the renderer failed with exit code {code}")),
-        None => ("render_failed", "the renderer was ended by a signal".to_owned()),
+/// Writes 16-bit PCM.
+fn write_wav(path: &Path, audio: &AudioBuffer) -> io::Result<()> {
+    let failed = |error: hound::Error| match error {
+        hound::Error::IoError(error) => error,
+        other => io::Error::other(other),
     };
-    RenderError::Task { code, message: message.unwrap_or(otherwise) }
+    let spec = hound::WavSpec {
+        channels: audio.channels,
+        sample_rate: audio.sample_rate,
+        bits_per_sample: 16,
+        sample_format: hound::SampleFormat::Int,
+    };
+    let mut writer = hound::WavWriter::create(path, spec).map_err(failed)?;
+    for sample in &audio.samples {
+        writer.write_sample((sample * 32_767.0) as i16).map_err(failed)?;
+    }
+    writer.finalize().map_err(failed)
 }
 
-/// The video counts when it is one: indexed, with pictures of which the last can be decoded.
-fn result(output: &Path, job: &Job) -> Result<Rendering, RenderError> {
-    let refuse = |why: String| {
-        let message = format!("the renderer ended well but its video cannot be used: {why}");
+/// The task error for an exit code, as documented in docs/service.md.
+fn failure(status: ExitStatus, message: Option<String>) -> RenderError {
+    let (code, default) = match status.code() {
+        Some(3) => ("input_moderated", "the renderer rejected the prompt or an input".to_owned()),
+        Some(4) => ("output_moderated", "the renderer withheld the video".to_owned()),
+        Some(5) => ("render_unsupported", "the renderer does not support the request".to_owned()),
+        Some(code) => ("render_failed", format!("the renderer failed with exit code {code}")),
+        None => ("render_failed", "the renderer was killed by a signal".to_owned()),
+    };
+    RenderError::Task { code, message: message.unwrap_or(default) }
+}
+
+/// Reads and validates the video: MP4 with a decodable last frame.
+fn read_output(output: &Path, job: &Job) -> Result<Rendering, RenderError> {
+    let invalid = |why: String| {
+        let message = format!("the renderer succeeded but its video cannot be used: {why}");
         RenderError::Task { code: "render_failed", message }
     };
-    let size = std::fs::symlink_metadata(output).map_err(|_| refuse(format!("there is no {OUTPUT}")))?;
-    // No link either: what it points to may be anything on this machine.
-    if !size.is_file() || size.len() > OUTPUT_BYTES {
-        return Err(refuse(format!("{OUTPUT} is no regular file of at most {} MiB", OUTPUT_BYTES >> 20)));
+    let size = std::fs::symlink_metadata(output).map_err(|_| invalid(format!("there is no {OUTPUT}")))?;
+    // Links are rejected too: they could point to any file of this machine.
+    if !size.is_file() || size.len() > MAX_OUTPUT_BYTES {
+        return Err(invalid(format!(
+            "{OUTPUT} must be a regular file of at most {} MiB",
+            MAX_OUTPUT_BYTES >> 20
+        )));
     }
-    let mp4 = fs::read(output).map_err(|error| broken("the video", &error))?;
-    let in_the_bytes = |error: media::MediaError| refuse(error.to_string());
-    let probe = media::probe_bytes(&mp4).map_err(in_the_bytes)?;
-    let last_frame = media::last_frame_bytes(&mp4).map_err(in_the_bytes)?;
+    let mp4 = fs::read(output).map_err(|error| internal("reading its video", &error))?;
+    let invalid_video = |error: media::MediaError| invalid(error.to_string());
+    let probe = media::probe_bytes(&mp4).map_err(invalid_video)?;
+    let last_frame = media::last_frame_bytes(&mp4).map_err(invalid_video)?;
     if (last_frame.width(), last_frame.height()) != (job.width, job.height) {
         tracing::warn!(
-            asked = format!("{}x{}", job.width, job.height),
-            made = format!("{}x{}", last_frame.width(), last_frame.height()),
+            requested = format!("{}x{}", job.width, job.height),
+            actual = format!("{}x{}", last_frame.width(), last_frame.height()),
             seconds = probe.duration.as_secs_f64(),
-            "the renderer's video has another size than the one asked for"
+            "the size of the renderer's video differs from the requested one"
         );
     }
     Ok(Rendering { mp4, last_frame })
 }
 
-/// The machine refuses something: said in the log, and without paths to whoever submitted the task.
-fn broken(what: &str, error: &io::Error) -> RenderError {
-    tracing::error!(what, %error, "the renderer's program could not be served");
-    let message = format!("the renderer could not be run: {what} failed; the service's log says more");
+/// An error of this machine: logged in full, reported to the client without paths.
+fn internal(what: &str, error: &io::Error) -> RenderError {
+    tracing::error!(what, %error, "the renderer program could not be run");
+    let message = format!("the renderer could not be run: {what} failed; the service's log has details");
     RenderError::Task { code: "render_failed", message }
 }
 
-/// The program's whole path: as given when it has a folder in it, else the first on `path`.
+/// The absolute path of the program: relative to the current directory if it has several components, else searched in `path`.
 fn find(program: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
-    let given = Path::new(program);
-    if given.components().count() > 1 {
-        return std::path::absolute(given).ok().filter(|file| file.is_file());
+    let name = Path::new(program);
+    if name.components().count() > 1 {
+        return std::path::absolute(name).ok().filter(|file| file.is_file());
     }
-    let name = format!("{}{}", given.display(), std::env::consts::EXE_SUFFIX);
-    let folders = std::env::split_paths(path?);
-    folders.flat_map(|folder| [folder.join(given), folder.join(&name)]).find(|file| file.is_file())
+    let with_suffix = format!("{}{}", name.display(), std::env::consts::EXE_SUFFIX);
+    let dirs = std::env::split_paths(path?);
+    dirs.flat_map(|dir| [dir.join(name), dir.join(&with_suffix)]).find(|file| file.is_file())
 }
 
 #[cfg(all(test, unix))]

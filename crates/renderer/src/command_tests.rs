@@ -66,7 +66,7 @@ fn code(result: Result<Rendering, RenderError>) -> String {
 
 /// Nothing of a job stays behind.
 fn is_tidy(folder: &TempDir) -> bool {
-    std::fs::read_dir(folder.path().join("data").join(WORKING_FOLDER)).unwrap().next().is_none()
+    std::fs::read_dir(folder.path().join("data").join(WORKING_DIR)).unwrap().next().is_none()
 }
 
 #[test]
@@ -117,11 +117,11 @@ fn the_program_gets_the_task_and_its_inputs_and_its_video_is_the_result() {
 fn exit_codes_are_task_errors() {
     let folder = tempfile::tempdir().unwrap();
     let told = |text| code(run(&folder, text));
-    assert_eq!(told("exit 3"), "input_moderated: the renderer refuses the prompt or an input");
+    assert_eq!(told("exit 3"), "input_moderated: the renderer rejected the prompt or an input");
     assert_eq!(told("echo message no storms here; exit 4"), "output_moderated: no storms here");
-    assert_eq!(told("exit 5"), "render_unsupported: the renderer cannot do what the request asks for");
+    assert_eq!(told("exit 5"), "render_unsupported: the renderer does not support the request");
     assert_eq!(told("echo a secret >&2; exit 77"), "render_failed: the renderer failed with exit code 77");
-    assert_eq!(told("kill -9 $$"), "render_failed: the renderer was ended by a signal");
+    assert_eq!(told("kill -9 $$"), "render_failed: the renderer was killed by a signal");
     assert!(is_tidy(&folder));
 }
 
@@ -131,9 +131,9 @@ fn what_is_no_video_does_not_count() {
     clip(&folder);
     let told = |text| code(run(&folder, text));
     assert!(told("exit 0").ends_with("there is no output.mp4"));
-    assert!(told("echo words > output.mp4").starts_with("render_failed: the renderer ended well but"));
-    assert!(told("ln -s $OUT/clip.mp4 output.mp4").contains("no regular file"));
-    assert!(told("mkdir output.mp4").contains("no regular file"));
+    assert!(told("echo words > output.mp4").starts_with("render_failed: the renderer succeeded but"));
+    assert!(told("ln -s $OUT/clip.mp4 output.mp4").contains("must be a regular file"));
+    assert!(told("mkdir output.mp4").contains("must be a regular file"));
     let whole = std::fs::read(folder.path().join("clip.mp4")).unwrap();
     assert!(probe_bytes(&whole).is_ok());
     assert!(told("head -c 700 $OUT/clip.mp4 > output.mp4").starts_with("render_failed"));

@@ -1,7 +1,7 @@
-//! Pictures and sound from words: the renderer behind the service.
+//! Renderers of the service: video with sound from a prompt and reference media.
 //!
-//! [`Renderer`] is the whole interface: a [`Job`] in, an MP4 out. [`Procedural`] is the one that needs nothing but the
-//! processor; [`Command`] runs a program of somebody's own.
+//! [`Renderer`] is the interface: a [`Job`] in, an MP4 out. [`Procedural`] draws scenes on the CPU; [`Command`] runs an
+//! external program.
 
 use std::{ops::ControlFlow, path::PathBuf};
 
@@ -11,14 +11,14 @@ mod command;
 mod procedural;
 
 pub use self::{
-    command::{Command, CommandError, WORKING_FOLDER},
+    command::{Command, CommandError, WORKING_DIR},
     procedural::{AUDIO_SAMPLE_RATE, Procedural},
 };
 
-/// What to render: a task's request with every reference already fetched and decoded.
+/// What to render: the request of a task, with all media fetched and decoded.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The words; they choose place, hour, weather, subjects, look and camera move.
+    /// The prompt.
     pub prompt: String,
     /// Pixels; even, 16 to 4096.
     pub width: u32,
@@ -26,49 +26,49 @@ pub struct Job {
     pub height: u32,
     /// Frames per second, 1 to 120; the service uses 24.
     pub frame_rate: u32,
-    /// Length in seconds, more than 0 and at most 60; the contract's own limit is 15 (spec 8).
+    /// Duration in seconds, above 0 and at most 60; the contract allows at most 15 (spec 8).
     pub seconds: f64,
-    /// The same job with the same seed gives the same bytes.
+    /// The same job with the same seed renders to the same bytes.
     pub seed: u64,
-    /// The picture the video starts on (spec 2.3 `first_frame`, spec 2.4 `image`).
+    /// The first frame (spec 2.3 `first_frame`, spec 2.4 `image`).
     pub first_frame: Option<RgbImage>,
-    /// The picture the video lands on (spec 2.3 `last_frame`).
+    /// The last frame (spec 2.3 `last_frame`).
     pub last_frame: Option<RgbImage>,
     /// Pictures whose colors set palette and light (spec 2.3 `reference_image`).
     pub references: Vec<RgbImage>,
-    /// The files of reference videos (spec 2.3 `reference_video`); their first and last pictures are among `references`.
+    /// The files of reference videos (spec 2.3 `reference_video`); their first and last frames are among `references`.
     pub reference_videos: Vec<PathBuf>,
-    /// Sound to be heard in the video's own (spec 2.3 `reference_audio`): 48 kHz, stereo.
+    /// Audio to mix into the sound track (spec 2.3 `reference_audio`): 48 kHz, stereo.
     pub reference_audio: Option<AudioBuffer>,
-    /// Whether the file gets a sound track (spec 2.2 `generate_audio`).
+    /// Whether to render a sound track (spec 2.2 `generate_audio`).
     pub generate_audio: bool,
-    /// Whether the camera stands still; the world goes on moving (spec 2.2 `camera_fixed`).
+    /// Whether the camera is static; the scene still moves (spec 2.2 `camera_fixed`).
     pub camera_fixed: bool,
-    /// Whether a small mark is drawn in the corner (spec 2.2 `watermark`).
+    /// Whether to draw a watermark (spec 2.2 `watermark`).
     pub watermark: bool,
-    /// How much work to put in (spec 2.1 standard and fast models).
+    /// The quality (spec 2.1: standard and fast models).
     pub quality: Quality,
 }
 
 impl Job {
-    /// How many frames the video has: its length at its rate, at least one.
+    /// The number of frames, at least one.
     #[must_use]
     pub fn frames_total(&self) -> u32 {
         (self.seconds * f64::from(self.frame_rate)).round().max(1.0) as u32
     }
 }
 
-/// How much work goes into a frame (spec 2.1).
+/// The quality of a rendering (spec 2.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Quality {
-    /// The full picture.
+    /// Full quality.
     #[default]
     Standard,
-    /// Drawn smaller and enlarged: about twice as fast, softer.
+    /// Drawn at a lower resolution and upscaled: about twice as fast, softer.
     Fast,
 }
 
-/// How far a rendering has come.
+/// The progress of a rendering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Frames drawn and encoded so far.
@@ -77,47 +77,47 @@ pub struct Progress {
     pub frames_total: u32,
 }
 
-/// A finished video.
+/// A rendered video.
 #[derive(Clone, Debug)]
 pub struct Rendering {
-    /// The whole file: H.264 High, with AAC-LC when sound was asked for, index first.
+    /// The MP4 file: H.264 High, AAC-LC if audio was requested, with the index (`moov`) in front.
     pub mp4: Vec<u8>,
-    /// The last frame as decoded from `mp4`: equal to what a client extracts, so that a chained shot starts on it exactly.
+    /// The last frame, decoded from `mp4`: identical to what a client extracts, so that chained shots start on it exactly.
     pub last_frame: RgbImage,
 }
 
-/// Why there is no video.
+/// Why a rendering failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {
-    /// The progress callback asked to stop.
+    /// The progress callback requested cancellation.
     #[error("the rendering was cancelled")]
     Cancelled,
-    /// The job is outside what a renderer accepts; nothing was drawn.
+    /// The job has values that the renderer does not accept; nothing was rendered.
     #[error("the job cannot be rendered: {what}")]
     Job {
-        /// Which value is wrong and what would be right.
+        /// The invalid value and the valid ones.
         what: String,
     },
-    /// The task cannot have a video, for a reason of the task's own.
+    /// This task cannot be rendered; the error is reported in the task.
     #[error("{message}")]
     Task {
         /// The task's `error.code` (spec 2.5).
         code: &'static str,
-        /// What to tell whoever submitted it.
+        /// The task's `error.message` (spec 2.5).
         message: String,
     },
-    /// The frames could not be written as a file, or not read back.
-    #[error("the frames could not be made into a file")]
+    /// Encoding the frames or decoding the last one failed.
+    #[error("the frames could not be encoded")]
     Media(#[from] media::MediaError),
 }
 
-/// Turns a job into a video. Synchronous and single-threaded: the caller runs one per core.
+/// Renders jobs. Synchronous and single-threaded: the caller runs one rendering per core.
 pub trait Renderer: Send + Sync {
     /// Renders `job`, calling `progress` after every frame.
     ///
     /// # Errors
-    /// [`RenderError::Cancelled`] as soon as `progress` answers `Break`; [`RenderError::Job`] for sizes and lengths out of
+    /// [`RenderError::Cancelled`] as soon as `progress` returns `Break`; [`RenderError::Job`] for sizes and lengths out of
     /// bounds; [`RenderError::Media`] when encoding fails.
     fn render(
         &self,

@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! The command line's arguments: one struct per subcommand. Doc comments are the help text.
 
 mod limits;
 mod schema;
@@ -21,17 +21,18 @@ pub(crate) use self::workflow_args::{OverrideArgs, WorkflowArgs};
 
 /// Turns a storyboard into finished video.
 ///
-/// A workflow file lists shots; `run` submits each to the video service, downloads the results and joins them into a film. Nothing is
-/// ever paid twice: what is made already is reused, and tasks that are still out are adopted.
+/// A workflow file lists shots. `run` submits each shot to the video service, downloads the videos and joins them into a film. No shot is
+/// ever paid for twice: finished videos are reused, and tasks still in flight at the service are adopted.
 ///
-/// With no address in the environment everything runs against an embedded service on this machine, which renders real video and costs nothing.
+/// Without RUNNER_BASE_URL everything runs against an embedded service on this machine, which renders real video and is free.
 #[derive(Debug, Parser)]
-#[command(name = "runner", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "runner", bin_name = "runner", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[expect(clippy::doc_markdown, reason = "it is the help text")]
 pub(crate) struct Arguments {
-    /// Says more about what happens, on standard error: decisions; -vv: requests, too; -vvv: everything.
+    /// Log to standard error: -v decisions, -vv also HTTP requests, -vvv everything.
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub(crate) verbose: u8,
-    /// Colours on standard error; `auto` is on a terminal, unless `NO_COLOR` is set.
+    /// When to use colors on standard error. `auto`: on a terminal, unless `NO_COLOR` is set.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto, global = true)]
     pub(crate) color: ColorChoice,
     #[command(subcommand)]
@@ -40,44 +41,44 @@ pub(crate) struct Arguments {
 
 const EXIT_CODES: &str = "\
 Environment:
-  RUNNER_BASE_URL  address of the video service, for example https://api.example.com
-  RUNNER_API_KEY   the key for it
-  NO_COLOR         if set to anything, no colours
+  RUNNER_BASE_URL  URL of the video service, for example https://api.example.com
+  RUNNER_API_KEY   API key for that service
+  NO_COLOR         set to any value: no colors
 
 Exit codes:
-  0    all done
-  1    a shot or the film failed
+  0    success
+  1    a shot or a film failed
   2    invalid input; nothing was submitted
-  3    something is outstanding: a take to pick, an ambiguous submission, or a task left for a later run
-  4    a cap was reached; what was out is finished, the rest is not submitted
-  5    the service cannot be used
-  130  interrupted; tasks that are out are kept and adopted next time";
+  3    action needed: an unpicked take, an indeterminate submission, or a task left in flight
+  4    a budget cap was reached; tasks in flight were finished, nothing more was submitted
+  5    the service, the ledger or the disk cannot be used
+  130  interrupted; tasks in flight are kept and adopted by the next run";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Makes everything that a workflow lists and is not made yet.
+    /// Render every shot of a workflow that has no video yet, and join the films.
     Run(RunArgs),
-    /// Shows what runs are doing and what is outstanding, from another terminal.
+    /// Show running and recent runs, and what needs action.
     Status(StatusArgs),
-    /// Shows what `run` would do and cost, and does nothing.
+    /// Show what `run` would do and cost. Submits nothing.
     Plan(PlanArgs),
-    /// Writes a commented workflow to begin with.
+    /// Create a commented workflow file.
     Init(InitArgs),
-    /// Makes a workflow of a shot list: a CSV file as spreadsheets write it.
+    /// Create a workflow from a shot list in CSV.
     Import(ImportArgs),
-    /// Says why shots would be made again: what changed since the nearest earlier attempt, and what depends on it.
+    /// Explain why shots would be rendered again: what changed since the closest earlier attempt, and what depends on them.
     Explain(ExplainArgs),
-    /// Checks workflow files and lists every problem with its paths.
+    /// Validate workflow files and list every problem with its location.
     Check(CheckArgs),
-    /// Picks the take of a shot that the film and the shots after it use; without a shot, lists what there is to pick.
+    /// Pick the take of a shot that dependent shots and the film use. Without a shot: list the takes.
     Pick(PickArgs),
-    /// Accounts for a submission whose answer was lost; without a choice, lists them.
+    /// Resolve indeterminate submissions: those whose response was lost. Without an attempt: list them.
     Resolve(ResolveArgs),
-    /// Lists the models: family, resolutions, durations, capabilities.
+    /// List the models: family, resolutions, durations, capabilities.
     Models(ModelsArgs),
-    /// Prints a JSON Schema: of workflow files, for editors, or of what `run --format ndjson` prints.
+    /// Print a JSON Schema: of workflow files, or of the events of `run --format ndjson`.
     Schema(SchemaArgs),
-    /// Runs the video service on its own, for others to use; `serve keys` manages who may.
+    /// Run the video service as a server. `serve keys` manages its API keys.
     Serve(Box<ServeArgs>),
 }
 
@@ -85,52 +86,52 @@ pub(crate) enum Command {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) workflow: WorkflowArgs,
-    /// Where videos and the film are put [default: out/NAME beside the workflow file].
+    /// Output folder for videos and films [default: out/NAME beside the workflow file].
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    /// The table of prices [default: prices.yaml beside the workflow file, if it is there].
+    /// Price table [default: prices.yaml beside the workflow file, if it exists].
     #[arg(long, value_name = "FILE")]
     pub(crate) prices: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
-    /// Submits nothing more once a shot has failed; what is out is finished.
+    /// Stop submitting after the first failed shot; tasks in flight are finished.
     #[arg(long)]
     pub(crate) fail_fast: bool,
-    /// How long an interrupted run goes on fetching videos that are finished.
+    /// How long an interrupted run may go on downloading videos that are ready.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "20")]
-    pub(crate) grace: f64,
-    /// Makes these shots anew, whatever there is of them [default: all that this run makes]. Asks nothing, and says what it costs again. What is made anew is
-    /// what counts from then on.
+    pub(crate) shutdown_grace: f64,
+    /// Render these shots again even if they have a video [default: all selected shots]. The cost is shown first; from then on the new
+    /// video is the one that counts. The old one is kept.
     #[arg(long, value_name = "SHOT", num_args = 0..)]
-    pub(crate) force: Option<Vec<String>>,
-    /// Sets all work of this run apart from other work: the same salt finds the same videos again.
+    pub(crate) rerun: Option<Vec<String>>,
+    /// Text that becomes part of every shot's key: videos are shared only between runs with the same salt.
     #[arg(long, value_name = "TEXT")]
     pub(crate) salt: Option<String>,
-    /// Reads every video of earlier runs to be sure that it is unchanged; otherwise size and time of change tell.
+    /// Verify existing videos by their content hash. By default size and modification time are compared.
     #[arg(long)]
     pub(crate) verify: bool,
-    /// What goes to standard output.
+    /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 }
 
-/// Caps. What is out when one is reached is finished, and nothing more is submitted.
+/// Budget caps. When one is reached, tasks in flight are finished and nothing more is submitted.
 #[derive(Debug, Args)]
 pub(crate) struct BudgetArgs {
-    /// The most that may be spent from now on, in the currency of the table of prices; what other runs in this folder spend meanwhile counts.
+    /// Maximum cost of this run, in the currency of the price table. Concurrent runs in the same folder count against it.
     #[arg(long, value_name = "AMOUNT", value_parser = money)]
     pub(crate) max_cost: Option<Money>,
-    /// The most tasks that may be submitted from now on.
+    /// Maximum number of tasks to submit.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32))]
     pub(crate) max_tasks: Option<u32>,
-    /// The most seconds of video that may be asked for from now on.
+    /// Maximum length of video to request, in seconds of playing time.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) max_seconds: Option<f64>,
-    /// Submits what has no price even though the cost is capped: it does not count.
+    pub(crate) max_video_seconds: Option<f64>,
+    /// With --max-cost: submit tasks without a price; they do not count.
     #[arg(long, requires = "max_cost")]
     pub(crate) allow_unpriced: bool,
 }
@@ -141,102 +142,101 @@ pub(crate) struct PlanArgs {
     pub(crate) workflow: WorkflowArgs,
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
-    /// Prints the exact requests instead, one JSON document a line; what is not made yet stands there as {"$input": …}.
+    /// Print the exact requests instead, one JSON object per line; inputs that do not exist yet are {"$input": …}.
     #[arg(long, conflicts_with_all = ["format", "prices"])]
     pub(crate) requests: bool,
-    /// The table of prices [default: prices.yaml beside the workflow file, if it is there].
+    /// Price table [default: prices.yaml beside the workflow file, if it exists].
     #[arg(long, value_name = "FILE")]
     pub(crate) prices: Option<PathBuf>,
-    /// What goes to standard output.
+    /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = PlanFormat::Table)]
     pub(crate) format: PlanFormat,
 }
 
-/// The forms of a plan.
+/// Output formats of `plan`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlanFormat {
-    /// For people.
-    #[value(alias = "text")]
+    /// A table.
     Table,
-    /// One JSON document, described in docs/output.md.
+    /// One JSON document (docs/output.md).
     Json,
-    /// The same as YAML.
+    /// The same document as YAML.
     Yaml,
-    /// A Mermaid flowchart, for Markdown.
+    /// A Mermaid flowchart.
     Mermaid,
-    /// A graph for Graphviz.
+    /// A Graphviz graph.
     Dot,
 }
 
-/// The model and the shape of the picture in a new workflow.
+/// The model and aspect ratio of a new workflow.
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
-    /// The family of models: a or b.
+    /// Model family: a or b.
     #[arg(long, value_name = "FAMILY", default_value = "a")]
     pub(crate) family: String,
-    /// The model [default: the family's first that makes video of words alone].
+    /// Model [default: the family's first text-to-video model].
     #[arg(long, value_name = "ID", conflicts_with = "family")]
     pub(crate) model: Option<String>,
-    /// The shape of the picture.
+    /// Aspect ratio.
     #[arg(long, value_name = "W:H", default_value = "16:9")]
     pub(crate) aspect: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// The workflow file to write; its name becomes the workflow's.
+    /// Workflow file to create; its name becomes the workflow's name.
     #[arg(default_value = "storyboard.yaml")]
     pub(crate) file: PathBuf,
-    /// What to begin with.
+    /// Kind of workflow.
     #[arg(long, value_enum, default_value_t = TemplateKind::Storyboard)]
     pub(crate) kind: TemplateKind,
-    /// How many shots, or cells of a sweep.
+    /// Number of shots, or of cells of a sweep.
     #[arg(long, value_name = "N", default_value_t = 6)]
     pub(crate) shots: usize,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// Overwrites the file if it is there.
+    /// Overwrite the file if it exists.
     #[arg(long)]
-    pub(crate) force: bool,
+    pub(crate) overwrite: bool,
 }
 
-/// Kinds of workflow to begin with.
+/// Kinds of new workflows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TemplateKind {
     /// Shots with cuts between them, joined into a film.
     Storyboard,
-    /// Shots of which each begins where the one before it ended.
+    /// Shots that each start on the last frame of the shot before.
     Chain,
-    /// One shot over a grid of values, to be compared.
+    /// One shot over a matrix of values, for comparison.
     Sweep,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = IMPORT_NOTES)]
 pub(crate) struct ImportArgs {
-    /// The shot list: values separated by commas, semicolons or tabs, the first line names the columns.
+    /// Shot list: cells separated by commas, semicolons or tabs; the first line names the columns.
     pub(crate) list: PathBuf,
-    /// The workflow file to write, or - for standard output [default: the list's name with .yaml].
+    /// Workflow file to create, or - for standard output [default: the list's name with .yaml].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Makes each shot begin on the frame where the one before it ended, within its scene.
+    /// Chain shots: each starts on the last frame of the shot before it in the same scene.
     #[arg(long, value_enum, value_name = "WITHIN")]
     pub(crate) chain: Option<ChainScope>,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// Overwrites the file if it is there.
+    /// Overwrite the file if it exists.
     #[arg(long)]
-    pub(crate) force: bool,
+    pub(crate) overwrite: bool,
 }
 
 const IMPORT_NOTES: &str = "\
-Columns: scene, shot, size, angle, movement, lens, description, dialogue, sound, duration, under their usual names. Only the description is
-needed. Others become the shot's note.";
+Columns: scene, shot, size, angle, movement, lens, description, dialogue, sound, duration, or their usual synonyms. Only the description is
+required. Any other column becomes part of the shot's note.";
 
-/// What shots are chained within.
+/// Which shots are chained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ChainScope {
-    /// The shots of a scene.
+    /// The shots of each scene.
     Scene,
 }
 
@@ -247,22 +247,22 @@ pub(crate) struct ExplainArgs {
     /// Shots (`lamp`), some of their instances (`harbor@look=noir`), or one (`harbor@look=noir,move=pan-left#2`) [default: all].
     #[arg(value_name = "SHOT")]
     pub(crate) shots: Vec<String>,
-    /// What goes to standard output.
+    /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The workflow files.
+    /// Workflow files.
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) overrides: OverrideArgs,
-    /// Takes warnings for errors.
+    /// Treat warnings as errors.
     #[arg(long)]
     pub(crate) deny_warnings: bool,
-    /// What goes to standard output.
+    /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 }
@@ -271,36 +271,36 @@ pub(crate) struct CheckArgs {
 pub(crate) struct PickArgs {
     #[command(flatten)]
     pub(crate) workflow: WorkflowArgs,
-    /// The shot, as `run` and `plan` name it: `lamp`, or `lamp@look=noir` for one cell. All that it means are picked.
+    /// Shot as named by `plan`: `lamp` for all its instances, or `lamp@look=noir` for one cell.
     pub(crate) shot: Option<String>,
-    /// The number of the take; `lamp#2` says it as well.
+    /// Take number; may also be written as `lamp#2`.
     #[arg(requires = "shot")]
     pub(crate) take: Option<u32>,
-    /// Takes the pick back.
+    /// Remove the pick.
     #[arg(long, requires = "shot", conflicts_with = "take")]
     pub(crate) clear: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArgs {
-    /// What goes to standard output.
+    /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ResolveArgs {
-    /// The workflow file, or the folder that it is in.
+    /// Workflow file, or the folder that contains it.
     pub(crate) file: PathBuf,
-    /// The attempt, as `run` and `plan` name it.
+    /// Attempt ID, as listed by `resolve FILE`.
     #[arg(requires = "resolution")]
     pub(crate) attempt: Option<String>,
     #[command(flatten)]
     pub(crate) resolution: ResolutionArgs,
-    /// With --adopt: believes that the task is the right one, without asking the service.
+    /// With --adopt: do not ask the service whether the task matches the attempt.
     #[arg(long, requires = "adopt")]
-    pub(crate) unchecked: bool,
-    /// What goes to standard output.
+    pub(crate) no_verify: bool,
+    /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 }
@@ -308,36 +308,36 @@ pub(crate) struct ResolveArgs {
 #[derive(Debug, Args)]
 #[group(id = "resolution", multiple = false)]
 pub(crate) struct ResolutionArgs {
-    /// The service did accept it: this is its task, to be adopted by the next run. The service is asked whether that can be.
+    /// The service accepted the submission as this task: the next run adopts it. The service is asked whether the task matches.
     #[arg(long, value_name = "TASK", requires = "attempt")]
     pub(crate) adopt: Option<String>,
-    /// The service did not accept it: the next run submits it anew.
+    /// The service did not accept the submission: the next run submits it again.
     #[arg(long, requires = "attempt")]
     pub(crate) resubmit: bool,
-    /// Nobody will ever know: what it may have cost counts as spent, and it is not submitted again unless `run --force` asks for it.
+    /// The outcome cannot be determined: count the submission as spent and never submit it again, unless `run --rerun` asks for it.
     #[arg(long, requires = "attempt")]
     pub(crate) abandon: bool,
 }
 
-/// When to color.
+/// When to use colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
     /// On a terminal, unless `NO_COLOR` is set.
     Auto,
-    /// In any case.
+    /// Always.
     Always,
-    /// In no case.
+    /// Never.
     Never,
 }
 
-/// For people, or for machines.
+/// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people.
+    /// Text for people.
     Text,
     /// One JSON document at the end.
     Json,
-    /// One JSON document a line, as things happen.
+    /// One JSON object per line, as events happen.
     Ndjson,
 }
 
@@ -348,7 +348,7 @@ fn money(text: &str) -> Result<Money, String> {
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(seconds),
-        _ => Err("write a number of seconds, for example 60".to_owned()),
+        _ => Err("expected a number of seconds, for example 60".to_owned()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which service a run talks to: the one that the environment names, or the embedded one.
+//! Selects the service: the one that the environment names, or the embedded one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,38 +14,39 @@ use serde_json::Value;
 use service::Service;
 use url::Url;
 
+use crate::error::CommandError;
 use crate::project_paths::ProjectPaths;
 
 const BASE_URL: &str = "RUNNER_BASE_URL";
 const API_KEY: &str = "RUNNER_API_KEY";
 
-/// The service to talk to.
+/// A service that is not connected yet.
 pub(crate) enum Backend {
-    /// A real one.
+    /// A service reached over the network.
     Remote {
-        /// Its address.
+        /// Its base URL.
         url: Url,
-        /// The key for it.
+        /// Its API key.
         key: SecretString,
     },
-    /// The one in this program.
+    /// The service embedded in this program.
     Embedded,
 }
 
-/// A service that can be talked to.
+/// A connected service, with the limits that suit it.
 pub(crate) struct Connection {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) policy: Policy,
     pub(crate) service: Option<EmbeddedService>,
 }
 
-/// The embedded service while it runs.
+/// The running embedded service.
 pub(crate) struct EmbeddedService(Arc<Service>);
 
 impl EmbeddedService {
-    /// Stops it in good order; what it has accepted goes on with the next start.
+    /// Shuts it down. Unfinished tasks resume at its next start.
     pub(crate) async fn stop(self) {
-        // The run is over, so nobody else holds it.
+        // The run has ended, so this is the last reference.
         if let Some(service) = Arc::into_inner(self.0) {
             service.shutdown().await;
         }
@@ -53,27 +54,33 @@ impl EmbeddedService {
 }
 
 impl Backend {
-    /// Reads the environment, the only place that a key comes from.
-    pub(crate) fn from_environment() -> Result<Self, String> {
+    /// Reads the environment, the only source of an API key.
+    pub(crate) fn from_environment() -> Result<Self, CommandError> {
         let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         match (set(BASE_URL), set(API_KEY)) {
             (None, _) => Ok(Self::Embedded),
-            (Some(_), None) => Err(format!("{BASE_URL} names a service, but {API_KEY} holds no key for it")),
+            (Some(_), None) => {
+                Err(CommandError::unusable(format!("{BASE_URL} is set, but {API_KEY} is not")))
+            }
             (Some(url), Some(key)) => {
-                let url: Url =
-                    url.trim().parse().map_err(|error| format!("{BASE_URL} is not an address: {error}"))?;
+                let url: Url = url
+                    .trim()
+                    .parse()
+                    .map_err(|error| CommandError::unusable(format!("{BASE_URL} is not a URL: {error}")))?;
                 if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-                    return Err(format!("{BASE_URL} must be an http or https address"));
+                    return Err(CommandError::unusable(format!("{BASE_URL} must be an http or https URL")));
                 }
                 if url.scheme() == "http" && !is_loopback(&url) {
-                    return Err(format!("{BASE_URL} would send the key unencrypted: use https"));
+                    return Err(CommandError::unusable(format!(
+                        "{BASE_URL} would send the API key unencrypted: use https"
+                    )));
                 }
                 Ok(Self::Remote { url, key: SecretString::from(key.trim().to_owned()) })
             }
         }
     }
 
-    /// What stands for the service in every key.
+    /// The service's identity, which is part of every shot's key.
     pub(crate) fn identity(&self) -> String {
         match self {
             Self::Remote { url, .. } => engine::provider::service_identity(url),
@@ -81,32 +88,32 @@ impl Backend {
         }
     }
 
-    /// Whether it costs nothing, whatever a table of prices says.
+    /// Whether tasks are free, whatever the price table says.
     pub(crate) fn is_free(&self) -> bool {
         matches!(self, Self::Embedded)
     }
 
-    /// Makes the service ready to be talked to. The embedded one is started, and says so.
+    /// Connects to the service. Starts the embedded one and prints that it is used.
     pub(crate) async fn connect(
         self,
         paths: &ProjectPaths,
         ffmpeg: media::Ffmpeg,
-    ) -> Result<Connection, String> {
+    ) -> Result<Connection, CommandError> {
         match self {
             Self::Remote { url, key } => {
                 let policy = if is_loopback(&url) { Policy::local() } else { Policy::remote() };
-                let client = Client::new(ClientConfig::new(url, key)).map_err(|error| error.to_string())?;
+                let client = Client::new(ClientConfig::new(url, key)).map_err(CommandError::unusable)?;
                 Ok(Connection { provider: Arc::new(Remote::new(client)), policy, service: None })
             }
             Self::Embedded => {
                 errln!(
-                    "embedded service: renders on this machine and costs nothing; for a real one set {BASE_URL} and {API_KEY}"
+                    "using the embedded service, which renders on this machine for free; to use a real one, set {BASE_URL} and {API_KEY}"
                 );
                 let key = SecretString::from("embedded");
                 let service = start_embedded(paths, &key, &ffmpeg).await?;
                 let service = Arc::new(service);
                 let client = Client::new(ClientConfig::new(service.base_url(), key))
-                    .map_err(|error| error.to_string())?;
+                    .map_err(CommandError::unusable)?;
                 let provider =
                     EmbeddedProvider { remote: Remote::new(client), service: Arc::clone(&service) };
                 Ok(Connection {
@@ -119,13 +126,13 @@ impl Backend {
     }
 }
 
-/// Starts the embedded service. Its store belongs to one process at a time, so a second run in the same folder waits for the first.
+/// Starts the embedded service. One process at a time can open its store: a second run in the same folder waits for the first.
 async fn start_embedded(
     paths: &ProjectPaths,
     key: &SecretString,
     ffmpeg: &media::Ffmpeg,
-) -> Result<Service, String> {
-    let mut said = false;
+) -> Result<Service, CommandError> {
+    let mut reported = false;
     loop {
         let mut config = service::Config::embedded(paths.service(), key.clone());
         config.ffmpeg = ffmpeg.clone();
@@ -133,13 +140,15 @@ async fn start_embedded(
         match Service::start(config, renderer, service::Deps::system()).await {
             Ok(service) => return Ok(service),
             Err(service::ServiceError::InUse { .. }) => {
-                if !said {
-                    errln!("another run in this folder uses the embedded service; waiting until it ends");
-                    said = true;
+                if !reported {
+                    errln!("waiting for another run in this folder that uses the embedded service");
+                    reported = true;
                 }
                 tokio::time::sleep(Duration::from_millis(500)).await;
             }
-            Err(error) => return Err(format!("the embedded service cannot start: {error}")),
+            Err(error) => {
+                return Err(CommandError::unusable(format!("the embedded service cannot start: {error}")));
+            }
         }
     }
 }
@@ -153,14 +162,14 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// The embedded service as a provider: over HTTP like any other, and beyond that it can say what became of a submission whose answer was lost.
+/// The embedded service as a provider: over HTTP like any other, but it can also look up submissions whose response was lost.
 struct EmbeddedProvider {
     remote: Remote,
     service: Arc<Service>,
 }
 
 impl Provider for EmbeddedProvider {
-    // Its port changes with every start; what it has made does not.
+    // Not its URL: the port changes with every start.
     fn identity(&self) -> &'static str {
         "embedded"
     }
@@ -204,7 +213,7 @@ impl Provider for EmbeddedProvider {
             Ok(tasks) => {
                 SubmissionLookup::Tasks(tasks.into_iter().map(|task| TaskId(task.to_string())).collect())
             }
-            // A store that cannot be read says nothing about what was accepted.
+            // An unreadable store does not tell what was accepted.
             Err(_) => SubmissionLookup::Unsupported,
         };
         Box::pin(std::future::ready(found))

@@ -1,4 +1,4 @@
-//! Exit codes: part of the interface (DESIGN section 11).
+//! Exit codes. They are part of the interface: `runner --help`, README.
 
 use std::process::ExitCode;
 
@@ -7,34 +7,34 @@ use scheduler::{FilmOutcome, Halt, Outcome, RunSummary};
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Everything is done.
+    /// Success.
     Done,
-    /// A shot or the film failed.
+    /// A shot or a film failed.
     Failed,
-    /// The input is invalid; nothing was submitted.
+    /// Invalid input; nothing was submitted.
     InvalidInput,
-    /// Something is outstanding: a take to pick, an ambiguous submission or a task left for later.
-    Outstanding,
-    /// A cap was reached; what was out is finished.
-    Capped,
-    /// The service, or something that a run cannot do without, cannot be used.
+    /// Action needed: an unpicked take, an indeterminate submission, or a task left in flight.
+    ActionNeeded,
+    /// A budget cap was reached; tasks in flight were finished.
+    BudgetExceeded,
+    /// The service, the ledger or the disk cannot be used.
     Unusable,
-    /// The user interrupted; tasks that are out are adopted next time.
+    /// Interrupted; tasks in flight are adopted by the next run.
     Interrupted,
 }
 
 impl Exit {
-    /// What a finished run exits with: the most pressing of what happened.
+    /// The exit code of a finished run. A halt comes before failures, failures before what needs action.
     pub(crate) fn from_summary(summary: &RunSummary) -> Self {
         match &summary.halt {
             Some(Halt::Interrupted) => return Self::Interrupted,
             Some(Halt::ServiceUnusable { .. }) => return Self::Unusable,
-            Some(Halt::BudgetExceeded { .. }) => return Self::Capped,
+            Some(Halt::BudgetExceeded { .. }) => return Self::BudgetExceeded,
             Some(Halt::FailFast { .. }) => return Self::Failed,
             None => {}
         }
         let failed = summary.count(|outcome| matches!(outcome, Outcome::Failed { .. })) > 0;
-        let left = |outcome: &Outcome| match outcome {
+        let needs_action = |outcome: &Outcome| match outcome {
             Outcome::Indeterminate { .. } | Outcome::Detached { .. } | Outcome::Unpicked { .. } => true,
             Outcome::Done { .. }
             | Outcome::Failed { .. }
@@ -43,15 +43,15 @@ impl Exit {
             | Outcome::NotSelected { .. } => false,
         };
         let film = |test: fn(&FilmOutcome) -> bool| summary.films.iter().any(|film| test(&film.outcome));
-        let outstanding =
-            summary.count(left) > 0 || film(|film| matches!(film, FilmOutcome::Unpicked { .. }));
+        let action_needed =
+            summary.count(needs_action) > 0 || film(|film| matches!(film, FilmOutcome::Unpicked { .. }));
         if failed || film(|film| matches!(film, FilmOutcome::Failed { .. })) {
             Self::Failed
-        } else if outstanding {
-            Self::Outstanding
+        } else if action_needed {
+            Self::ActionNeeded
         } else if summary.count(|outcome| matches!(outcome, Outcome::Blocked { .. })) > 0 {
-            // It waits for what was not to be made.
-            Self::Outstanding
+            // Blocked by a shot that was not selected.
+            Self::ActionNeeded
         } else if film(|film| matches!(film, FilmOutcome::Waiting { .. }))
             && summary.count(|outcome| matches!(outcome, Outcome::NotSelected { .. })) == 0
         {
@@ -60,17 +60,15 @@ impl Exit {
             Self::Done
         }
     }
-}
 
-impl Exit {
-    /// The code of the process.
+    /// The process's exit code.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Done => 0,
             Self::Failed => 1,
             Self::InvalidInput => 2,
-            Self::Outstanding => 3,
-            Self::Capped => 4,
+            Self::ActionNeeded => 3,
+            Self::BudgetExceeded => 4,
             Self::Unusable => 5,
             Self::Interrupted => 130,
         }

@@ -1,8 +1,8 @@
-//! The command line as a library, so that the binary is one line and the tests drive the very same program.
+//! The command line as a library, so that the tests run the very same program as the binary.
 //!
-//! Arguments in, exit code out. Everything else is composed from the libraries.
+//! Parses arguments, runs one subcommand and returns an exit code. Domain logic lives in the other crates.
 
-// Its macros are what the others speak with.
+// First, because its macros are used by every other module.
 #[macro_use]
 mod terminal;
 
@@ -11,6 +11,7 @@ mod backend;
 mod budget;
 mod clock;
 mod commands;
+mod error;
 mod exit;
 mod ffmpeg;
 mod load;
@@ -28,83 +29,89 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use args::{Arguments, Command};
+use error::CommandError;
 use exit::Exit;
 
-/// The whole program: reads the arguments and the environment of this process, does what they say and answers with the exit code
-/// (DESIGN section 11).
+/// Runs the program with the arguments and the environment of this process.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
             let exit = if error.use_stderr() { Exit::InvalidInput } else { Exit::Done };
-            // A closed pipe is the reader's choice.
+            // A closed pipe is not an error.
             let _ = error.print();
             return exit.into();
         }
     };
     terminal::set_color(arguments.color);
     let verbose = arguments.verbose;
-    let exit = match arguments.command {
-        Command::Init(init) => commands::init::init(&init),
-        Command::Import(import) => commands::import::import(&import),
-        Command::Check(check) => commands::check::check(&check),
-        Command::Pick(pick) => commands::pick::pick(&pick),
-        Command::Models(models) => commands::models::models(&models),
-        Command::Schema(schema) => commands::schema::schema(&schema),
-        Command::Run(run) => block_on(verbose, RuntimeKind::Traced, commands::run::run(run)),
-        Command::Status(status) => {
-            block_on(verbose, RuntimeKind::CurrentThread, commands::status::status(status))
+    let result = match arguments.command {
+        Command::Init(args) => commands::init::init(&args),
+        Command::Import(args) => commands::import::import(&args),
+        Command::Check(args) => Ok(commands::check::check(&args)),
+        Command::Pick(args) => commands::pick::pick(&args),
+        Command::Models(args) => Ok(commands::models::models(&args)),
+        Command::Schema(args) => Ok(commands::schema::schema(&args)),
+        Command::Run(args) => block_on(verbose, RuntimeKind::Traced, commands::run::run(args)),
+        Command::Status(args) => {
+            block_on(verbose, RuntimeKind::CurrentThread, commands::status::status(args))
         }
-        Command::Plan(plan) => block_on(verbose, RuntimeKind::CurrentThread, commands::plan::plan(plan)),
-        Command::Explain(explain) => {
-            block_on(verbose, RuntimeKind::CurrentThread, commands::explain::explain(explain))
+        Command::Plan(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::plan::plan(args)),
+        Command::Explain(args) => {
+            block_on(verbose, RuntimeKind::CurrentThread, commands::explain::explain(args))
         }
-        Command::Resolve(resolve) => {
-            block_on(verbose, RuntimeKind::CurrentThread, commands::resolve::resolve(resolve))
+        Command::Resolve(args) => {
+            block_on(verbose, RuntimeKind::CurrentThread, commands::resolve::resolve(args))
         }
-        // A service is watched by its log; all other commands say themselves what happens.
-        Command::Serve(serve) => {
-            block_on(verbose.max(1), RuntimeKind::MultiThread, commands::serve::serve(*serve))
+        // The log is the only output of a service; all other commands print what they do.
+        Command::Serve(args) => {
+            block_on(verbose.max(1), RuntimeKind::MultiThread, commands::serve::serve(*args))
         }
     };
-    exit.into()
+    result
+        .unwrap_or_else(|error| {
+            error.print();
+            error.exit()
+        })
+        .into()
 }
 
-/// What a command that waits or talks to someone needs beside it.
+/// The async runtime that a command needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RuntimeKind {
     /// One thread.
     CurrentThread,
-    /// One thread, or several where spans are exported.
+    /// One thread; several when built with `otlp`, because spans are exported while this one is busy.
     Traced,
-    /// A thread per core.
+    /// One thread per core.
     MultiThread,
 }
 
-/// Carries out a command that waits or talks to someone. The others are over before a runtime would have begun.
-fn block_on(verbose: u8, kind: RuntimeKind, work: impl Future<Output = Exit>) -> Exit {
-    // What a run waits for needs one thread: files, frames and the ledger have threads of their own, and handing over what the network brings
-    // would cost more than it saves. Traces are sent while this thread is busy elsewhere.
+/// Runs an async command to its end. Commands without I/O waits need no runtime.
+fn block_on(
+    verbose: u8,
+    kind: RuntimeKind,
+    command: impl Future<Output = Result<Exit, CommandError>>,
+) -> Result<Exit, CommandError> {
+    // One thread is enough for a run: files, frames and the ledger have threads of their own, and moving responses between threads would
+    // cost more than it saves.
     let mut builder =
         if kind == RuntimeKind::MultiThread || (kind == RuntimeKind::Traced && cfg!(feature = "otlp")) {
             tokio::runtime::Builder::new_multi_thread()
         } else {
             tokio::runtime::Builder::new_current_thread()
         };
-    let runtime = match builder.enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            errln!("error: the machine gives no threads: {error}");
-            return Exit::Unusable;
-        }
-    };
+    let runtime = builder
+        .enable_all()
+        .build()
+        .map_err(|error| CommandError::unusable(format!("cannot start threads: {error}")))?;
     let traces =
         if kind == RuntimeKind::Traced { traces::begin(runtime.handle()) } else { traces::Traces::default() };
     let exporting = terminal::log(verbose, traces);
-    let exit = runtime.block_on(work);
+    let result = runtime.block_on(command);
     exporting.end();
-    // What still runs (a download that was let go, say) must not hold the process up.
+    // Work that is still running, such as a detached download, must not delay the exit.
     runtime.shutdown_timeout(std::time::Duration::from_millis(200));
-    exit
+    result
 }

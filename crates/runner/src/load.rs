@@ -1,4 +1,4 @@
-//! From a file's name to a sealed plan, or the reasons why not.
+//! Loads a workflow file: reads, validates and compiles it to a plan.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -9,48 +9,55 @@ use workflow::plan::Plan;
 use workflow::{CheckOutcome, DirFiles, Options, ParamFile, Report};
 
 use crate::args::{Format, OverrideArgs};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::picks::PickStore;
 use crate::project_paths::ProjectPaths;
 use crate::terminal;
 
-/// The largest workflow file that is read. What is larger is named by the parser's own diagnostic.
+/// How much of a workflow file is read at most. The parser reports larger files.
 pub(crate) const MAX_FILE_BYTES: u64 = workflow::limits::MAX_FILE_BYTES as u64;
 
-/// Why there is no plan. Nothing was submitted and nothing written.
+/// Why a file cannot be loaded. Nothing was submitted or written.
 #[derive(Debug)]
 pub(crate) enum LoadError {
-    /// The file cannot be read.
+    /// A file cannot be read. The message is for people.
     Unreadable(String),
-    /// The file has problems.
+    /// The file is invalid.
     Report(Box<Report>),
 }
 
-/// Reads, checks and compiles a workflow file; warnings go to standard error.
+/// Loads a workflow file; warnings are printed to standard error.
 pub(crate) fn load(file: &Path, overrides: &OverrideArgs) -> Result<Plan, LoadError> {
     let CheckOutcome { plan, report } = check(file, overrides)?;
-    let refused = |report| LoadError::Report(Box::new(report));
+    let invalid = |report| LoadError::Report(Box::new(report));
     match plan {
-        None => Err(refused(report)),
+        None => Err(invalid(report)),
         Some(plan) => {
             if report.warnings() > 0 {
-                refused(report).print();
+                invalid(report).print();
             }
             Ok(plan)
         }
     }
 }
 
-/// Reads and checks a workflow file: its plan, where it has one, and all that there is to say about it.
+/// Validates a workflow file: its plan, if it is valid, and all diagnostics.
 pub(crate) fn check(file: &Path, overrides: &OverrideArgs) -> Result<CheckOutcome, LoadError> {
     let paths = ProjectPaths::for_workflow(file).map_err(unreadable)?;
     let text = read(file).map_err(unreadable)?;
     let options = options(file, overrides)?;
     let name = file.display().to_string();
-    Ok(workflow::check(&text, &name, &DirFiles::new(&paths.folder), &options, Contract::embedded()))
+    Ok(workflow::check(
+        &text,
+        &name,
+        &DirFiles::new(&paths.folder, engine::MEDIA_GATE),
+        &options,
+        Contract::embedded(),
+    ))
 }
 
-/// What the compiler is told besides the file: what the user gives for this time, and what was picked.
+/// The compiler's inputs besides the file: overrides from the command line, and picks.
 pub(crate) fn options(file: &Path, overrides: &OverrideArgs) -> Result<Options, LoadError> {
     let paths = ProjectPaths::for_workflow(file).map_err(unreadable)?;
     let picks = PickStore::new(file, &paths).read().map_err(LoadError::Unreadable)?;
@@ -89,16 +96,16 @@ fn read(file: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 impl LoadError {
-    /// Says why, for people.
+    /// Prints the error to standard error.
     pub(crate) fn print(&self) {
         match self {
-            Self::Unreadable(why) => crate::commands::print_error(why),
+            Self::Unreadable(why) => CommandError::invalid(why).print(),
             Self::Report(report) => err!("{}", report.render(terminal::has_color())),
         }
     }
 
-    /// Says why, in the form that was asked for, and how to end.
-    pub(crate) fn exit(&self, format: Format) -> Exit {
+    /// Prints the error in the output format of the command.
+    pub(crate) fn report(&self, format: Format) -> Exit {
         match (format, self) {
             (Format::Text, _) | (_, Self::Unreadable(_)) => self.print(),
             (Format::Json | Format::Ndjson, Self::Report(report)) => {

@@ -1,5 +1,5 @@
-//! Which takes were picked with `runner pick`: a small file beside the ledger, `.runner/picks.json`, that people may read and
-//! keep with their project. What a workflow file says itself goes before it.
+//! Picks made with `runner pick`, in `.runner/picks.json`: a small file that can be kept under version control. `pick` in a workflow file
+//! overrides it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,21 +11,21 @@ use serde::{Deserialize, Serialize};
 use crate::project_paths::ProjectPaths;
 
 const VERSION: u32 = 1;
-/// The largest file that is read: far more than anyone picks.
+/// Maximum size of the file.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The picks of one workflow: the name of a shot or of one instance, and the number of the take.
+/// The picks of one workflow: take number by the name of a shot or instance.
 pub(crate) type Picks = BTreeMap<String, u32>;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
     version: u32,
-    /// By the name of the workflow file.
+    /// By the workflow file's name.
     workflows: BTreeMap<String, Picks>,
 }
 
-/// The picks for one workflow file.
+/// The picks of one workflow file.
 #[derive(Debug)]
 pub(crate) struct PickStore {
     file: PathBuf,
@@ -38,7 +38,7 @@ impl PickStore {
         Self { file: paths.folder.join(".runner").join("picks.json"), workflow: name }
     }
 
-    /// What is picked. Nothing where nothing was ever picked.
+    /// Reads the picks; none if there is no file.
     ///
     /// # Errors
     /// What is wrong with the file, for people.
@@ -46,23 +46,23 @@ impl PickStore {
         Ok(self.stored()?.workflows.remove(&self.workflow).unwrap_or_default())
     }
 
-    /// Changes what is picked, so that no other process loses what it changes meanwhile, and a cut leaves the old file.
+    /// Updates the picks atomically: concurrent updates are serialized by a lock file, and a crash leaves the old file.
     ///
     /// # Errors
-    /// Why the file cannot be written, for people. It is as it was then.
+    /// Why the file cannot be written, for people. It is unchanged then.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Picks)) -> Result<(), String> {
         self.change_file(change).map_err(|error| match error {
-            Failed::Io(error) => format!("cannot write the picks: {error}"),
-            Failed::Said(why) => why,
+            ChangeError::Io(error) => format!("cannot write the picks: {error}"),
+            ChangeError::Invalid(why) => why,
         })
     }
 
-    fn change_file(&self, change: impl FnOnce(&mut Picks)) -> Result<(), Failed> {
+    fn change_file(&self, change: impl FnOnce(&mut Picks)) -> Result<(), ChangeError> {
         let folder = self.file.parent().unwrap_or(Path::new("."));
         fs_err::create_dir_all(folder)?;
         let lock = File::create(folder.join("picks.lock"))?;
         lock.lock()?;
-        let mut stored = self.stored().map_err(Failed::Said)?;
+        let mut stored = self.stored().map_err(ChangeError::Invalid)?;
         let picks = stored.workflows.entry(self.workflow.clone()).or_default();
         change(picks);
         if picks.is_empty() {
@@ -78,32 +78,34 @@ impl PickStore {
     }
 
     fn stored(&self) -> Result<Stored, String> {
-        let nothing = Stored { version: VERSION, workflows: BTreeMap::new() };
+        let empty = Stored { version: VERSION, workflows: BTreeMap::new() };
         let shown = crate::project_paths::display_path(&self.file);
         match std::fs::metadata(&self.file) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(nothing),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(empty),
             Ok(facts) if facts.len() > MAX_FILE_BYTES => {
-                return Err(format!("{shown} is far too large to hold picks"));
+                return Err(format!("{shown} is too large to be a picks file"));
             }
             Ok(_) | Err(_) => {}
         }
         let text = fs_err::read_to_string(&self.file).map_err(|error| error.to_string())?;
-        let stored: Stored = serde_json::from_str(&text).map_err(|error| {
-            format!("{shown} cannot be read: {error}; mend it, or remove it and pick again")
-        })?;
+        let stored: Stored = serde_json::from_str(&text)
+            .map_err(|error| format!("{shown} is invalid: {error}; fix it, or remove it and pick again"))?;
         if stored.version != VERSION {
-            return Err(format!("{shown} has version {}, and this program knows {VERSION}", stored.version));
+            return Err(format!(
+                "{shown} has version {}; this program supports version {VERSION}",
+                stored.version
+            ));
         }
         Ok(stored)
     }
 }
 
-enum Failed {
+enum ChangeError {
     Io(std::io::Error),
-    Said(String),
+    Invalid(String),
 }
 
-impl From<std::io::Error> for Failed {
+impl From<std::io::Error> for ChangeError {
     fn from(error: std::io::Error) -> Self {
         Self::Io(error)
     }

@@ -1,4 +1,4 @@
-//! The table of prices for a run: the one that is named, or `prices.yaml` beside the workflow.
+//! The price table of a run: `--prices FILE`, or `prices.yaml` beside the workflow.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -11,26 +11,26 @@ use crate::load::{LoadError, MAX_FILE_BYTES};
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::terminal;
 
-/// The table's name where none is given.
+/// File name of the default price table.
 const DEFAULT_FILE: &str = "prices.yaml";
 
-/// A table of prices and where it stands.
+/// A price table and its file.
 #[derive(Debug)]
 pub(crate) struct PriceTable {
-    /// The file, as a person would name it.
+    /// The file's display path.
     pub(crate) file: String,
-    /// What it says.
+    /// The parsed table.
     pub(crate) prices: Prices,
 }
 
-/// What a node's task costs: nothing is known without a table.
+/// The cost of a node's task. `None` without a price table.
 pub(crate) type Cost = Option<Result<Interval<Money>, Unpriced>>;
 
 impl PriceTable {
-    /// Reads the table that is named, or the one beside the workflow where there is one. Warnings are said on standard error.
+    /// Loads the named table, or the default one if it exists. Warnings are printed to standard error.
     pub(crate) fn load(named: Option<&Path>, workflow: &Path) -> Result<Option<Self>, LoadError> {
         let unreadable =
-            |error: std::io::Error| LoadError::Unreadable(format!("cannot read the prices: {error}"));
+            |error: std::io::Error| LoadError::Unreadable(format!("cannot read the price table: {error}"));
         let file: PathBuf = match named {
             Some(file) => file.to_owned(),
             None => ProjectPaths::for_workflow(workflow).map_err(unreadable)?.folder.join(DEFAULT_FILE),
@@ -50,19 +50,19 @@ impl PriceTable {
         Ok(Some(Self { file, prices }))
     }
 
-    /// Where the figures come from, in one line for people.
+    /// The source of the prices, on one line.
     pub(crate) fn origin(&self) -> String {
         let (file, as_of, source) = (&self.file, self.prices.as_of(), self.prices.source());
         format!("{file}, as of {as_of} ({})", source.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 }
 
-/// What of each node's request decides its price, in the plan's order.
-pub(crate) fn billings(plan: &Plan) -> Vec<PriceInputs> {
+/// The inputs to pricing of each node, in the plan's order.
+pub(crate) fn price_inputs(plan: &Plan) -> Vec<PriceInputs> {
     plan.nodes().map(|(_, node)| PriceInputs::from_node(node, Contract::embedded())).collect()
 }
 
-/// What a task costs by a table, where there is one.
-pub(crate) fn cost(table: Option<&PriceTable>, billing: &PriceInputs) -> Cost {
-    table.map(|table| table.prices.estimate(billing))
+/// The cost of a task by a price table.
+pub(crate) fn cost(table: Option<&PriceTable>, inputs: &PriceInputs) -> Cost {
+    table.map(|table| table.prices.estimate(inputs))
 }

@@ -1,16 +1,16 @@
-//! Where things are, for a workflow file: its own folder, the ledger, the embedded service's files, and what is made.
+//! The paths that belong to a workflow file: its folder, the ledger, the embedded service's data, the output folder.
 
 use std::path::{Path, PathBuf};
 
-/// The places that belong to one workflow file.
+/// The paths of the project that a workflow file belongs to.
 #[derive(Debug, Clone)]
 pub(crate) struct ProjectPaths {
-    /// The folder of the workflow file, which its file names are relative to.
+    /// The folder of the workflow file. File names in the workflow are relative to it.
     pub(crate) folder: PathBuf,
 }
 
 impl ProjectPaths {
-    /// The places for `file`. The file need not exist.
+    /// The paths for a workflow file or a folder. It need not exist.
     pub(crate) fn for_workflow(file: &Path) -> std::io::Result<Self> {
         let absolute = std::path::absolute(file)?;
         let folder =
@@ -18,26 +18,26 @@ impl ProjectPaths {
         Ok(Self { folder })
     }
 
-    /// The ledger, shared by all workflows of the folder.
+    /// The ledger, shared by all workflows in the folder.
     pub(crate) fn ledger(&self) -> PathBuf {
         self.folder.join(".runner").join("ledger.db")
     }
 
-    /// What the embedded service keeps.
+    /// Data folder of the embedded service.
     pub(crate) fn service(&self) -> PathBuf {
         self.folder.join(".runner").join("service")
     }
 
-    /// Where a workflow's videos go when nothing else is said.
+    /// Default output folder of a workflow.
     pub(crate) fn out(&self, workflow: &str) -> PathBuf {
-        let safe = |letter: char| if letter.is_alphanumeric() || letter == '_' { letter } else { '-' };
+        let safe = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '-' };
         let name: String = workflow.chars().map(safe).take(80).collect();
         let name = name.trim_matches('-');
         self.folder.join("out").join(if name.is_empty() { "workflow" } else { name })
     }
 }
 
-/// A path as a person would name it from where they are.
+/// A path for display: relative to the current folder if it is inside.
 pub(crate) fn display_path(path: &Path) -> String {
     let here = std::env::current_dir().ok();
     let short = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_path_buf));

@@ -1,4 +1,4 @@
-//! From names on the command line, or from what failed last time, to the nodes that are made.
+//! Resolves the selection flags to nodes of the plan.
 
 use engine::preview::Preview;
 use engine::{Ledger, LedgerError};
@@ -6,44 +6,39 @@ use scheduler::Decision;
 use workflow::plan::{NodeIx, Plan, Selection};
 
 use crate::args::SelectionArgs;
+use crate::error::CommandError;
 
-/// Most lines about what is missing.
+/// Maximum number of missing dependencies that are listed.
 const MAX_MISSING_LINES: usize = 5;
 
-/// Which nodes are made.
+/// The nodes that a run may submit.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Selected {
-    /// All.
+    /// Every node.
     All,
-    /// These.
+    /// Some nodes.
     Some(Selection),
-    /// None, because nothing failed: in words.
+    /// None: `--failed`, and nothing failed. Says why.
     NoneFailed(String),
 }
 
-/// Why nothing can be chosen.
-#[derive(Debug)]
-pub(crate) enum SelectionError {
-    /// Nothing is named so.
-    Unknown(String),
-    /// The ledger cannot be read.
-    Ledger(LedgerError),
-}
-
 impl SelectionArgs {
-    /// Whether anything was said.
+    /// Whether a selection flag is present.
     pub(crate) fn is_any(&self) -> bool {
         self.failed || !self.only.is_empty() || !self.from.is_empty()
     }
 
-    /// The nodes of `plan` that are meant. Without a ledger there was no run yet.
-    pub(crate) fn resolve(&self, plan: &Plan, ledger: Option<&Ledger>) -> Result<Selected, SelectionError> {
+    /// The nodes of `plan` that the flags select. Without a ledger there was no run yet.
+    ///
+    /// # Errors
+    /// A name matches no node, or the ledger cannot be read.
+    pub(crate) fn resolve(&self, plan: &Plan, ledger: Option<&Ledger>) -> Result<Selected, CommandError> {
         let selection = if !self.from.is_empty() {
-            Selection::from(plan, nodes_by_name(&self.from, plan).map_err(SelectionError::Unknown)?)
+            Selection::from(plan, nodes_by_name(&self.from, plan)?)
         } else if !self.only.is_empty() {
-            Selection::only(nodes_by_name(&self.only, plan).map_err(SelectionError::Unknown)?)
+            Selection::only(nodes_by_name(&self.only, plan)?)
         } else if self.failed {
-            match failed_nodes(plan, ledger).map_err(SelectionError::Ledger)? {
+            match failed_nodes(plan, ledger)? {
                 Ok(nodes) => Selection::only(nodes),
                 Err(why) => return Ok(Selected::NoneFailed(why)),
             }
@@ -54,23 +49,23 @@ impl SelectionArgs {
     }
 }
 
-/// The nodes that several names stand for.
-pub(crate) fn nodes_by_name(names: &[String], plan: &Plan) -> Result<Vec<NodeIx>, String> {
+/// The nodes that the names match.
+pub(crate) fn nodes_by_name(names: &[String], plan: &Plan) -> Result<Vec<NodeIx>, CommandError> {
     let mut nodes = Vec::new();
     for name in names {
-        nodes.extend(plan.select(name)?);
+        nodes.extend(plan.select(name).map_err(CommandError::invalid)?);
     }
     Ok(nodes)
 }
 
-/// What failed in the last run, or why there is nothing to make again.
+/// The nodes that failed in the last run, or why there are none.
 fn failed_nodes(plan: &Plan, ledger: Option<&Ledger>) -> Result<Result<Vec<NodeIx>, String>, LedgerError> {
     let record = match ledger {
         Some(ledger) => ledger.last_run(plan.name())?,
         None => None,
     };
     let Some(record) = record else {
-        return Ok(Err(format!("there is no run of `{}` on record yet, so nothing failed", plan.name())));
+        return Ok(Err(format!("no run of `{}` is recorded, so nothing failed", plan.name())));
     };
     let found = record.failed(plan);
     if !found.nodes.is_empty() {
@@ -78,49 +73,53 @@ fn failed_nodes(plan: &Plan, ledger: Option<&Ledger>) -> Result<Result<Vec<NodeI
     }
     let others = match found.others {
         0 => String::new(),
-        1 => "; 1 shot is not done for another reason, and a run without --failed goes on with it".to_owned(),
+        1 => "; 1 shot is unfinished for another reason: a run without --failed continues it".to_owned(),
         others => {
             format!(
-                "; {others} shots are not done for other reasons, and a run without --failed goes on with them"
+                "; {others} shots are unfinished for other reasons: a run without --failed continues them"
             )
         }
     };
     Ok(Err(format!("nothing failed in the last run, {}{others}", record.run)))
 }
 
-/// Marks what is not selected, and says what keeps the selected nodes from being made, if anything does.
+/// Marks the nodes that are not selected.
+///
+/// # Errors
+/// A selected node depends on one that has no video and is not selected.
 pub(crate) fn apply_selection(
     plan: &Plan,
     selection: &Selection,
     previews: &mut [Preview],
-) -> Result<(), String> {
+) -> Result<(), CommandError> {
     let missing = selection.missing(plan, |node| previews[node.index()].decision == Decision::Reuse);
-    let out = |node: NodeIx| {
+    let in_flight = |node: NodeIx| {
         let preview = &previews[node.index()];
-        preview.task.as_ref().map(|task| format!(" (its task {task} is out)")).unwrap_or_default()
+        preview.task.as_ref().map(|task| format!(" (its task {task} is in flight)")).unwrap_or_default()
     };
     let name = |node: NodeIx| plan.node(node).name.as_str();
     if let Some((_, first)) = missing.first() {
         let mut lines: Vec<String> = missing
             .iter()
             .take(MAX_MISSING_LINES)
-            .map(|(before, node)| format!("\n  {} needs {}{}", name(*node), name(*before), out(*before)))
+            .map(|(before, node)| {
+                format!("\n  {} depends on {}{}", name(*node), name(*before), in_flight(*before))
+            })
             .collect();
         if missing.len() > MAX_MISSING_LINES {
             lines.push(format!("\n  and {} more", missing.len() - MAX_MISSING_LINES));
         }
-        return Err(format!(
-            "what is selected needs what is neither made nor selected; nothing was submitted:{}\n\
-             say `--from {}` to make what it needs as well, or name that with --only too",
+        return Err(CommandError::invalid(format!(
+            "selected shots depend on shots that have no video and are not selected; nothing was submitted:{}",
             lines.concat(),
-            name(*first)
-        ));
+        ))
+        .hint(format!("use `--from {}` to include its dependencies, or add them to --only", name(*first))));
     }
     for (ix, _) in plan.nodes().filter(|(ix, _)| !selection.contains(*ix)) {
         let preview = &mut previews[ix.index()];
         if preview.decision != Decision::Reuse {
             preview.why =
-                preview.task.as_ref().map(|task| format!("not selected; its task {task} stays out"));
+                preview.task.as_ref().map(|task| format!("not selected; its task {task} stays in flight"));
             preview.decision = Decision::Unselected;
         }
     }

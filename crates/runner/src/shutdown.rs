@@ -1,20 +1,20 @@
-//! Interrupts and SIGTERM: the first asks a command to end in good order, the second ends it at once and says what is kept.
+//! Shutdown on SIGINT and SIGTERM: the first signal asks for a graceful end, the second ends the process at once and reports what is kept.
 
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::Reporter;
-use scheduler::{Event, Halt, Outcome, Phase, RunState, Timestamp};
+use scheduler::{Event, Halt, Phase, RunState, StatusKind, Timestamp};
 use tokio::sync::watch;
 
 use crate::report::live;
 
-/// Becomes true with the first interrupt or SIGTERM. The second one ends the process at once: the ledger is good for that at any instant.
+/// Becomes true with the first SIGINT or SIGTERM. The second one exits the process at once, which the ledger allows at any instant.
 pub(crate) fn shutdown_signal() -> watch::Receiver<bool> {
     shutdown_signal_with(String::new)
 }
 
-/// As [`shutdown_signal`]; what `exit_message` says is said before the process ends.
+/// As [`shutdown_signal`]; `exit_message` is printed before the second signal exits the process.
 pub(crate) fn shutdown_signal_with(
     exit_message: impl FnOnce() -> String + Send + 'static,
 ) -> watch::Receiver<bool> {
@@ -24,42 +24,42 @@ pub(crate) fn shutdown_signal_with(
         signals.next().await;
         sender.send_replace(true);
         signals.next().await;
-        // With the live lines gone what is said last stays to be read.
+        // Without the live view the last message stays visible.
         live::shut_down();
-        let words = exit_message();
-        if !words.is_empty() {
-            // Past the live lines, whose lock may be held by what is to be ended.
-            drop(std::io::stderr().write_all(format!("{words}\n").as_bytes()));
+        let message = exit_message();
+        if !message.is_empty() {
+            // Not through the live view: its lock may be held.
+            drop(std::io::stderr().write_all(format!("{message}\n").as_bytes()));
         }
         exit_now();
     });
     receiver
 }
 
-#[expect(clippy::exit, reason = "the user insists; every paid task is in the ledger")]
+#[expect(clippy::exit, reason = "second signal; every paid task is in the ledger")]
 fn exit_now() {
     std::process::exit(130);
 }
 
-/// What a run leaves behind when it is ended at once.
+/// Counts the tasks that a run leaves in flight when it is ended at once.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct InFlightTracker(Arc<Mutex<Option<InFlight>>>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct InFlight {
-    /// Tasks that the service has taken and whose videos are not here.
+    /// Tasks that the service accepted and whose videos are not downloaded.
     tasks: usize,
-    /// Submissions that have no answer yet.
-    unanswered: usize,
+    /// Submissions without a response.
+    submitting: usize,
 }
 
 impl InFlightTracker {
-    /// The same reports, watched for what is left behind.
+    /// Wraps a reporter to count tasks in flight.
     pub(crate) fn wrap<'r>(&self, reporter: &'r mut dyn Reporter) -> TrackingReporter<'r> {
         TrackingReporter { tracker: self.clone(), reporter }
     }
 
-    /// One line about it. `file` is the workflow, as the user named it.
+    /// The message of an immediate exit. `file` is the workflow file, as the user wrote it.
     pub(crate) fn exit_message(&self, file: &str) -> String {
         let count = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         exit_message(count, file)
@@ -68,20 +68,20 @@ impl InFlightTracker {
 
 fn exit_message(count: Option<InFlight>, file: &str) -> String {
     let tasks = match count {
-        None => "tasks that are out are kept".to_owned(),
-        Some(InFlight { tasks: 0, .. }) => "no task is out".to_owned(),
-        Some(InFlight { tasks: 1, .. }) => "1 task is kept".to_owned(),
-        Some(InFlight { tasks, .. }) => format!("{tasks} tasks are kept"),
+        None => "tasks in flight are kept".to_owned(),
+        Some(InFlight { tasks: 0, .. }) => "no task is in flight".to_owned(),
+        Some(InFlight { tasks: 1, .. }) => "1 task in flight is kept".to_owned(),
+        Some(InFlight { tasks, .. }) => format!("{tasks} tasks in flight are kept"),
     };
-    let unanswered = match count.map_or(0, |count| count.unanswered) {
+    let submitting = match count.map_or(0, |count| count.submitting) {
         0 => String::new(),
-        1 => "; 1 submission has no answer yet, and is held until it is accounted for".to_owned(),
-        more => format!("; {more} submissions have no answer yet, and are held until they are accounted for"),
+        1 => "; 1 submission has no response yet and is indeterminate".to_owned(),
+        more => format!("; {more} submissions have no response yet and are indeterminate"),
     };
-    format!("ended at once: {tasks}{unanswered}; `runner run {file}` goes on from here")
+    format!("exiting at once: {tasks}{submitting}; `runner run {file}` continues")
 }
 
-/// A reporter that is watched for what its run would leave behind.
+/// A reporter that counts tasks in flight once its run is interrupted.
 pub(crate) struct TrackingReporter<'r> {
     tracker: InFlightTracker,
     reporter: &'r mut dyn Reporter,
@@ -89,7 +89,7 @@ pub(crate) struct TrackingReporter<'r> {
 
 impl Reporter for TrackingReporter<'_> {
     fn on(&mut self, state: &RunState, event: &Event, now: Timestamp) {
-        // Until it is asked to end, a run has better things to do than to count.
+        // Counting is O(shots), so only once the run is asked to end.
         if state.halt() == Some(&Halt::Interrupted) {
             *self.tracker.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(count(state));
         }
@@ -102,26 +102,30 @@ impl Reporter for TrackingReporter<'_> {
 }
 
 fn count(state: &RunState) -> InFlight {
-    let mut count = InFlight { tasks: 0, unanswered: 0 };
+    let mut count = InFlight { tasks: 0, submitting: 0 };
     for node in state.nodes() {
-        match &node.phase {
-            Phase::Submitting { .. } => count.unanswered += 1,
-            Phase::InFlight { .. }
-            | Phase::ReadyToDownload(_)
-            | Phase::Downloading(_)
-            | Phase::Done(Outcome::Detached { .. }) => count.tasks += 1,
-            Phase::Waiting
-            | Phase::LookingUp
-            | Phase::ClaimedByOtherRun
-            | Phase::Ready { .. }
-            | Phase::Preparing
-            | Phase::Done(_) => {}
+        match node.kind() {
+            StatusKind::Submitting if node.phase != Phase::Preparing => count.submitting += 1,
+            StatusKind::InFlight | StatusKind::Downloading | StatusKind::Detached => count.tasks += 1,
+            StatusKind::Submitting
+            | StatusKind::Done
+            | StatusKind::Reused
+            | StatusKind::WaitingForRetry
+            | StatusKind::Waiting
+            | StatusKind::Pending
+            | StatusKind::ClaimedByOtherRun
+            | StatusKind::Indeterminate
+            | StatusKind::Failed
+            | StatusKind::Blocked
+            | StatusKind::Unpicked
+            | StatusKind::NotBegun
+            | StatusKind::NotSelected => {}
         }
     }
     count
 }
 
-/// The signals that ask for an end, listened to without a gap between one and the next.
+/// SIGINT and SIGTERM; none is missed between two calls of `next`.
 #[cfg(unix)]
 struct Signals {
     interrupt: Option<tokio::signal::unix::Signal>,
@@ -172,11 +176,14 @@ mod tests {
 
     #[test]
     fn exit_message_counts_tasks_in_flight() {
-        let said = |tasks, unanswered| exit_message(Some(InFlight { tasks, unanswered }), "film.yaml");
-        assert_eq!(said(0, 0), "ended at once: no task is out; `runner run film.yaml` goes on from here");
-        assert!(said(1, 0).contains("1 task is kept;") && said(3, 0).contains("3 tasks are kept;"));
-        assert!(said(2, 1).contains("1 submission has no answer yet"));
-        assert!(said(0, 2).contains("2 submissions have no answer yet"));
-        assert!(exit_message(None, "film.yaml").contains("tasks that are out are kept"));
+        let message = |tasks, submitting| exit_message(Some(InFlight { tasks, submitting }), "film.yaml");
+        assert_eq!(message(0, 0), "exiting at once: no task is in flight; `runner run film.yaml` continues");
+        assert!(
+            message(1, 0).contains("1 task in flight is kept;")
+                && message(3, 0).contains("3 tasks in flight are kept;")
+        );
+        assert!(message(2, 1).contains("1 submission has no response yet"));
+        assert!(message(0, 2).contains("2 submissions have no response yet"));
+        assert!(exit_message(None, "film.yaml").contains("tasks in flight are kept"));
     }
 }

@@ -1,23 +1,23 @@
-//! The terminal: whether there is one, colours, the log, and how everything else is said.
+//! The terminal: output macros, colors, capabilities, the log.
 
-/// Says a line on standard output, in one piece.
+/// Prints a line to standard output in one write.
 macro_rules! outln {
-    ($($said:tt)*) => { $crate::terminal::out(&format!("{}\n", format_args!($($said)*))) };
+    ($($message:tt)*) => { $crate::terminal::out(&format!("{}\n", format_args!($($message)*))) };
 }
 
-/// Says something on standard output, in one piece.
+/// Prints to standard output in one write.
 macro_rules! out {
-    ($($said:tt)*) => { $crate::terminal::out(&format!($($said)*)) };
+    ($($message:tt)*) => { $crate::terminal::out(&format!($($message)*)) };
 }
 
-/// Says a line on standard error, above the live lines where there are any.
+/// Prints a line to standard error, above the live view if there is one.
 macro_rules! errln {
-    ($($said:tt)*) => { $crate::report::live::print(&format!("{}\n", format_args!($($said)*))) };
+    ($($message:tt)*) => { $crate::report::live::print(&format!("{}\n", format_args!($($message)*))) };
 }
 
-/// Says something on standard error, above the live lines where there are any.
+/// Prints to standard error, above the live view if there is one.
 macro_rules! err {
-    ($($said:tt)*) => { $crate::report::live::print(&format!($($said)*)) };
+    ($($message:tt)*) => { $crate::report::live::print(&format!($($message)*)) };
 }
 
 use std::io::{self, IsTerminal as _, Write};
@@ -31,10 +31,10 @@ use crate::args::ColorChoice;
 use crate::report::{live, sanitize};
 use crate::traces::{Exporting, Traces};
 
-/// What the user said about colours, once, at the start.
+/// The `--color` flag, set once at start.
 static COLOR: OnceLock<ColorChoice> = OnceLock::new();
 
-/// Writes to standard output, in one piece whatever its length. That nobody reads any more is the reader's choice, and no error.
+/// Writes to standard output at once. A closed pipe is not an error.
 pub(crate) fn out(text: &str) {
     let mut out = io::stdout().lock();
     drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
@@ -45,23 +45,23 @@ pub(crate) fn set_color(when: ColorChoice) {
     COLOR.get_or_init(|| when);
 }
 
-/// Whether live lines can be drawn on standard error.
+/// Whether a live view can be drawn on standard error.
 pub(crate) fn is_live() -> bool {
-    std::io::stderr().is_terminal() && is_able()
+    std::io::stderr().is_terminal() && supports_cursor()
 }
 
-/// Whether a terminal, where there is one, can do more than take lines.
-pub(crate) fn is_able() -> bool {
+/// Whether the terminal, if there is one, can move its cursor.
+pub(crate) fn supports_cursor() -> bool {
     std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// How wide standard output is, where it is a terminal.
+/// The width of standard output, if it is a terminal.
 pub(crate) fn columns() -> Option<usize> {
     let out = console::Term::stdout();
     if out.is_term() { out.size_checked().map(|(_, columns)| usize::from(columns)) } else { None }
 }
 
-/// Whether standard error takes colours.
+/// Whether to use colors on standard error.
 pub(crate) fn has_color() -> bool {
     match COLOR.get().copied().unwrap_or(ColorChoice::Auto) {
         ColorChoice::Always => true,
@@ -70,12 +70,12 @@ pub(crate) fn has_color() -> bool {
     }
 }
 
-/// Standard error, above the live lines where there are any.
+/// Standard error, above the live view if there is one.
 struct Log;
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        live::print(&sanitize::without_addresses(&String::from_utf8_lossy(bytes)));
+        live::print(&sanitize::redact_urls(&String::from_utf8_lossy(bytes)));
         Ok(bytes.len())
     }
 
@@ -84,8 +84,8 @@ impl Write for Log {
     }
 }
 
-/// Sends the log to standard error: errors, decisions (`-v`), requests (`-vv`) or all that this program has to say (`-vvv`). Other libraries
-/// are heard when something is wrong. Spans go to a collector besides, where there is one.
+/// Sends the log to standard error: errors, decisions (`-v`), requests (`-vv`) or everything (`-vvv`). Of other libraries only warnings and
+/// errors are logged. Spans are also exported, if a collector is configured.
 pub(crate) fn log(verbose: u8, traces: Traces) -> Exporting {
     let own = match verbose {
         0 => "error",
@@ -95,14 +95,14 @@ pub(crate) fn log(verbose: u8, traces: Traces) -> Exporting {
     };
     let others = if verbose == 0 { "error" } else { "warn" };
     let filter = OWN_CRATES.iter().fold(others.to_owned(), |filter, part| format!("{filter},{part}={own}"));
-    let told =
+    let stderr =
         tracing_subscriber::fmt::layer().with_writer(|| Log).with_ansi(has_color()).with_target(verbose > 2);
-    tracing_subscriber::registry().with(traces.layer).with(told.with_filter(EnvFilter::new(filter))).init();
+    tracing_subscriber::registry().with(traces.layer).with(stderr.with_filter(EnvFilter::new(filter))).init();
     if let Some(note) = traces.note {
         tracing::info!("{note}");
     }
     traces.exporting
 }
 
-/// The parts of this program that have something to say.
+/// The crates of this program.
 const OWN_CRATES: [&str; 7] = ["client", "contract", "engine", "media", "runner", "service", "workflow"];

@@ -1,15 +1,17 @@
 //! What can happen to a run. Closed: the scheduler, the ledger and the reporters all eat this one stream.
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 use workflow::plan::{KeyPart, NodeIx};
 
 use crate::artifact::Artifact;
 use crate::budget::{BudgetLimit, Reservation};
 use crate::ids::{AttemptId, RunId, TaskId};
+use crate::next_step::NextStep;
 use crate::outcome::{Failure, Film};
 use crate::timestamp::Timestamp;
+
+pub use crate::event_kind::EventKind;
+pub use crate::response::{PollResult, Refusal, RefusalKind};
 
 /// Something that happened, as the executor learnt it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -98,6 +100,9 @@ pub enum Event {
         attempt: AttemptId,
         /// Why, and whether to come back.
         refusal: Refusal,
+        /// What follows. `None` before the scheduler has decided, and in events of versions that did not record it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<NextStep>,
     },
     /// No usable answer to the POST: it may or may not have been accepted.
     Indeterminate {
@@ -116,6 +121,9 @@ pub enum Event {
         attempt: AttemptId,
         /// What was learnt.
         result: PollResult,
+        /// What follows. `None` before the scheduler has decided, and in events of versions that did not record it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<NextStep>,
     },
     /// The video is on disk, verified, under its final name.
     Downloaded {
@@ -140,6 +148,9 @@ pub enum Event {
         /// How many bytes of it are on disk, to go on from.
         #[serde(default)]
         partial_bytes: u64,
+        /// What follows. `None` before the scheduler has decided, and in events of versions that did not record it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<NextStep>,
     },
     /// The film is on disk under its final name.
     FilmJoined {
@@ -174,6 +185,9 @@ pub enum Event {
         /// request was not accepted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
+        /// What follows. `None` before the scheduler has decided, and in events of versions that did not record it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<NextStep>,
     },
     /// An attempt's task is gone from the service, so that its node may be submitted again.
     TaskExpired {
@@ -260,62 +274,6 @@ impl Event {
     }
 }
 
-/// Defines [`EventKind`]: one variant per event, with its name in stored events.
-macro_rules! event_kinds {
-    ($($name:ident = $text:literal,)*) => {
-        /// The kinds of [`Event`].
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum EventKind {
-            $(
-                #[doc = concat!("[`Event::", stringify!($name), "`].")]
-                $name,
-            )*
-        }
-
-        impl EventKind {
-            /// Every kind.
-            pub const ALL: &[Self] = &[$(Self::$name),*];
-
-            /// The value of `event` in stored events.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$name => $text,)*
-                }
-            }
-        }
-    };
-}
-
-event_kinds! {
-    RunConfigured = "run-configured",
-    Started = "started",
-    LookupDone = "lookup-done",
-    Prepared = "prepared",
-    BudgetExceeded = "budget-exceeded",
-    ClaimConflict = "claim-conflict",
-    PrepareFailed = "prepare-failed",
-    Submitted = "submitted",
-    Refused = "refused",
-    Indeterminate = "indeterminate",
-    Polled = "polled",
-    Downloaded = "downloaded",
-    DownloadFailed = "download-failed",
-    FilmJoined = "film-joined",
-    JoinFailed = "join-failed",
-    Reconciled = "reconciled",
-    TaskExpired = "task-expired",
-    Resolved = "resolved",
-    TimerFired = "timer-fired",
-    Interrupted = "interrupted",
-}
-
-impl std::fmt::Display for EventKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
 /// What became of a submission without a response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -399,84 +357,6 @@ impl ExistingWork {
     }
 }
 
-/// A POST that surely left nothing to pay for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Refusal {
-    /// What to do about it.
-    pub kind: RefusalKind,
-    /// What was said, for people.
-    pub failure: Failure,
-    /// When to come back, where the service said so.
-    pub retry_after: Option<Duration>,
-}
-
-/// What a refusal asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RefusalKind {
-    /// Too much at once (429): slow down and come back.
-    Throttled,
-    /// Passing trouble (503, or the request never left): come back.
-    Retryable,
-    /// The request itself (4xx): the same request would be refused again.
-    InvalidRequest,
-    /// The account or the address (401, 403, 402, 404 on the path): no request of this run can succeed.
-    ServiceUnusable,
-}
-
-/// What a poll brought.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum PollResult {
-    /// Queued or in progress, or a status that we do not know.
-    Running {
-        /// Percent, where the service said.
-        progress: Option<u8>,
-        /// The status word, as sent.
-        status: String,
-    },
-    /// Finished, without an error.
-    Completed {
-        /// `metadata.url`, where it was filled.
-        url: Option<String>,
-        /// `metadata.last_frame_url`, where it was filled.
-        last_frame_url: Option<String>,
-        /// When the service's copies expire.
-        expires_at: Option<Timestamp>,
-        /// From its creation to its completion, by the service's own clock, where it gives both.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        took: Option<Duration>,
-    },
-    /// The task failed at the service.
-    Failed {
-        /// Why.
-        failure: Failure,
-    },
-    /// The service does not know the task (404), or no longer has it (410).
-    NotFound {
-        /// Whether it said that the task has expired.
-        expired: bool,
-    },
-    /// Too much at once (429, 503): the service is there, and wants to be asked less often.
-    Throttled {
-        /// When to come back, where the service said so.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        retry_after: Option<Duration>,
-        /// What it said.
-        reason: String,
-    },
-    /// No usable answer.
-    Unreachable {
-        /// Why.
-        reason: String,
-    },
-    /// The account no longer works (401, 403).
-    Unauthorized {
-        /// Why.
-        failure: Failure,
-    },
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -508,11 +388,17 @@ mod tests {
                 node,
                 attempt: attempt.clone(),
                 refusal: Refusal { kind: RefusalKind::Throttled, failure: failure(), retry_after: None },
+                next: None,
             },
             Event::Indeterminate { node, attempt: attempt.clone(), reason: String::new() },
-            Event::Polled { node, attempt: attempt.clone(), result: PollResult::NotFound { expired: false } },
+            Event::Polled {
+                node,
+                attempt: attempt.clone(),
+                result: PollResult::NotFound { expired: false },
+                next: None,
+            },
             Event::Downloaded { node, attempt: attempt.clone(), artifact: artifact(), cost: None },
-            Event::DownloadFailed { node, attempt, failure: failure(), partial_bytes: 0 },
+            Event::DownloadFailed { node, attempt, failure: failure(), partial_bytes: 0, next: None },
             Event::FilmJoined { index: 0, film: film() },
             Event::JoinFailed { index: 0, failure: failure() },
             Event::Reconciled {
@@ -522,6 +408,7 @@ mod tests {
                 reason: None,
                 candidates: Vec::new(),
                 task: None,
+                next: None,
             },
             Event::TaskExpired { node, attempt: AttemptId::from("r.1") },
             Event::Resolved { attempt: AttemptId::from("r.1"), resolution: Resolution::NotAccepted },

@@ -1,132 +1,101 @@
-//! What failed in the last run of a workflow, and what was not begun because of that.
+//! What failed in the last run of a workflow, and what was not begun because of that: `run --failed`.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use workflow::plan::{NodeIx, Plan};
 
 use crate::ids::RunId;
 use crate::timestamp::Timestamp;
-use crate::{Event, ExistingWork, PollResult, RefusalKind};
+use crate::{RunProjection, StatusKind};
 
-/// A run as it is on record, as far as is needed to say how its shots stood.
+/// A run on record.
 #[derive(Debug, Clone)]
 pub struct RunRecord {
     /// The run.
     pub run: RunId,
     /// When it began.
     pub started_at: Timestamp,
-    /// What it was told besides its plan.
-    pub scoped: Option<Event>,
-    /// The last event about each shot, by the name that it had then.
-    pub last: HashMap<String, Event>,
+    /// What its events tell.
+    pub projection: RunProjection,
 }
 
-/// How a shot stood when its run was last heard of.
+/// What became of a shot, as far as `run --failed` asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum Class {
     Done,
     Failed,
     /// Nothing of it was submitted.
     NotBegun,
-    /// A task is out, or may be: nothing to pay for again.
-    Outstanding,
+    /// A task is in flight, or may be: nothing to pay for again.
+    InFlight,
 }
 
-/// What `run --failed` makes.
+/// The shots that `run --failed` submits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failed {
+pub struct FailedShots {
     /// The nodes of the plan that failed then, and those that were not begun for that reason alone, in file order.
     pub nodes: Vec<NodeIx>,
-    /// How many others that the run was to make are not done.
+    /// How many others that the run selected are not done.
     pub others: usize,
 }
 
 impl RunRecord {
-    /// What failed, in the plan as it is now. What it does not name any more is not among them.
+    /// What failed, in the plan as it is now. What the plan no longer names is not among them.
     #[must_use]
-    pub fn failed(&self, plan: &Plan) -> Failed {
-        let (only, fail_fast) = match &self.scoped {
-            Some(Event::RunConfigured { only, fail_fast }) => (only.as_ref(), *fail_fast),
-            _ => (None, false),
-        };
-        let only: Option<HashSet<&str>> = only.map(|names| names.iter().map(String::as_str).collect());
-        let was_selected =
-            |ix: NodeIx| only.as_ref().is_none_or(|only| only.contains(plan.node(ix).name.as_str()));
-        let standing: Vec<Standing> = plan
+    pub fn failed(&self, plan: &Plan) -> FailedShots {
+        let run = &self.projection;
+        let name = |ix: NodeIx| plan.node(ix).name.as_str();
+        let classes: Vec<Class> = plan
             .nodes()
-            .map(|(_, node)| self.last.get(&node.name).map_or(Standing::NotBegun, standing))
+            .map(|(ix, _)| run.shot(name(ix)).map_or(Class::NotBegun, |shot| class(shot.kind())))
             .collect();
-        let stands = |ix: NodeIx| standing[ix.index()];
+        let class = |ix: NodeIx| classes[ix.index()];
+        let was_selected = |ix: NodeIx| run.is_selected(name(ix));
         let selected: Vec<NodeIx> = plan.nodes().map(|(ix, _)| ix).filter(|ix| was_selected(*ix)).collect();
         let mut nodes: BTreeSet<NodeIx> =
-            selected.iter().copied().filter(|ix| stands(*ix) == Standing::Failed).collect();
-        let ended_the_run = (fail_fast && !nodes.is_empty()) || self.last.values().any(is_unusable);
+            selected.iter().copied().filter(|ix| class(*ix) == Class::Failed).collect();
+        let ended_the_run = (run.is_fail_fast() && !nodes.is_empty()) || run.is_service_unusable();
         if ended_the_run {
-            nodes.extend(selected.iter().filter(|ix| stands(**ix) == Standing::NotBegun));
+            nodes.extend(selected.iter().filter(|ix| class(**ix) == Class::NotBegun));
         }
         let mut open: Vec<NodeIx> = nodes.iter().copied().collect();
         while let Some(node) = open.pop() {
             for next in plan.successors(node) {
                 // What waits for something else as well is not to be begun for that other thing's sake.
-                let goes_on = |before: &NodeIx| {
-                    nodes.contains(before) || stands(*before) == Standing::Done || !was_selected(*before)
+                let is_failed_or_done = |before: &NodeIx| {
+                    nodes.contains(before) || class(*before) == Class::Done || !was_selected(*before)
                 };
-                let waited = was_selected(next) && stands(next) == Standing::NotBegun;
-                if waited && !nodes.contains(&next) && plan.predecessors(next).iter().all(goes_on) {
+                let was_waiting = was_selected(next) && class(next) == Class::NotBegun;
+                if was_waiting
+                    && !nodes.contains(&next)
+                    && plan.predecessors(next).iter().all(is_failed_or_done)
+                {
                     nodes.insert(next);
                     open.push(next);
                 }
             }
         }
-        let is_other = |ix: &&NodeIx| stands(**ix) != Standing::Done && !nodes.contains(ix);
-        Failed { others: selected.iter().filter(is_other).count(), nodes: nodes.into_iter().collect() }
+        let is_other = |ix: &&NodeIx| class(**ix) != Class::Done && !nodes.contains(ix);
+        FailedShots { others: selected.iter().filter(is_other).count(), nodes: nodes.into_iter().collect() }
     }
 }
 
-/// Whether no request of the run could succeed any more.
-fn is_unusable(event: &Event) -> bool {
-    match event {
-        Event::Refused { refusal, .. } => refusal.kind == RefusalKind::ServiceUnusable,
-        Event::Polled { result, .. } => matches!(result, PollResult::Unauthorized { .. }),
-        _ => false,
-    }
-}
-
-fn standing(event: &Event) -> Standing {
-    match event {
-        Event::LookupDone { existing, .. } | Event::ClaimConflict { existing, .. } => match existing {
-            ExistingWork::Completed { .. } => Standing::Done,
-            ExistingWork::None => Standing::NotBegun,
-            ExistingWork::Abandoned { .. } => Standing::Failed,
-            ExistingWork::InFlight { .. }
-            | ExistingWork::Indeterminate { .. }
-            | ExistingWork::OtherService { .. }
-            | ExistingWork::ClaimedByRun { .. } => Standing::Outstanding,
-        },
-        Event::Downloaded { .. } => Standing::Done,
-        // A refusal that was not followed by another intent.
-        Event::PrepareFailed { .. }
-        | Event::Refused { .. }
-        | Event::TaskExpired { .. }
-        | Event::Polled { result: PollResult::Failed { .. }, .. } => Standing::Failed,
-        // The service has no such task: not accepted after all, or not yet submitted by this run.
-        Event::Reconciled { task: None, reason, .. } => match reason {
-            Some(_) => Standing::Failed,
-            None => Standing::NotBegun,
-        },
-        Event::Prepared { .. }
-        | Event::Submitted { .. }
-        | Event::Indeterminate { .. }
-        | Event::Reconciled { task: Some(_), .. }
-        | Event::Polled { .. }
-        | Event::DownloadFailed { .. } => Standing::Outstanding,
-        Event::BudgetExceeded { .. }
-        | Event::RunConfigured { .. }
-        | Event::Started
-        | Event::FilmJoined { .. }
-        | Event::JoinFailed { .. }
-        | Event::Resolved { .. }
-        | Event::TimerFired
-        | Event::Interrupted => Standing::NotBegun,
+fn class(kind: StatusKind) -> Class {
+    match kind {
+        StatusKind::Done | StatusKind::Reused => Class::Done,
+        // The run ended before it submitted the next attempt.
+        StatusKind::Failed | StatusKind::WaitingForRetry => Class::Failed,
+        StatusKind::Waiting
+        | StatusKind::Pending
+        | StatusKind::Blocked
+        | StatusKind::Unpicked
+        | StatusKind::NotBegun
+        | StatusKind::NotSelected => Class::NotBegun,
+        StatusKind::InFlight
+        | StatusKind::Submitting
+        | StatusKind::Downloading
+        | StatusKind::ClaimedByOtherRun
+        | StatusKind::Detached
+        | StatusKind::Indeterminate => Class::InFlight,
     }
 }

@@ -4,34 +4,42 @@
 //! * [`budget`] reserves before a submission and settles after it.
 //! * [`Policy`] holds the limits, time-outs and back-off of a run.
 //! * [`polling`] schedules polls from the durations of past tasks and reported progress.
-//! * [`history`] and [`last_run`] derive the status of each shot from recorded events.
+//! * [`Shot`] and [`RunProjection`] fold events into attempts and status: the only fold of the event log.
+//! * [`last_run`] tells what failed in a recorded run.
 //!
 //! Invariant: a task that has an id is polled for and never submitted again.
 //! Invariant: no dependency of this crate does I/O; `cargo tree -p scheduler -e normal` shows it.
 
 mod action;
 mod artifact;
+mod attempt;
 pub mod budget;
 mod event;
-pub mod history;
+mod event_kind;
 mod ids;
 mod key_resolver;
 pub mod last_run;
 mod limits;
+mod next_step;
 mod outcome;
 pub mod policy;
 pub mod polling;
+mod projection;
+mod response;
 pub mod spending;
 mod state;
 mod timestamp;
 
 pub use action::{Action, Download};
 pub use artifact::Artifact;
+pub use attempt::{Attempt, AttemptState};
 pub use budget::Budget;
 pub use event::{Event, EventKind, ExistingWork, ForcedRerun, PollResult, Refusal, RefusalKind, Resolution};
 pub use ids::{AttemptId, RunId, TaskId};
 pub use key_resolver::{KeyResolver, input_identities, key_of, key_parts};
+pub use next_step::NextStep;
 pub use outcome::{Decision, Failure, FailureKind, Film, FilmOutcome, Halt, Outcome};
 pub use policy::Policy;
+pub use projection::{RecordedEvent, RunProjection, Shot, ShotStatus, StatusKind};
 pub use state::{FilmSummary, NodeState, NodeSummary, Phase, RunScope, RunState, RunSummary};
 pub use timestamp::Timestamp;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use workflow::prices::{Interval, Money, VideoDuration};
 
 use crate::state::RunSummary;
-use crate::{Decision, Outcome};
+use crate::{AttemptState, Outcome};
 
 /// What the tasks of a run cost, by a table of prices. Tasks of earlier runs, adopted or reused, are not in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -22,7 +22,7 @@ pub struct Spending {
 }
 
 impl Spending {
-    /// What a run has cost. `price` says what the task of a node costs, by its place in the plan and the length of its video, where there is
+    /// What a run has cost. `price` says what the task of a node costs, by its index in the plan and the length of its video, where there is
     /// one; nothing where that has no price.
     #[must_use]
     pub fn of(
@@ -30,25 +30,16 @@ impl Spending {
         price: impl Fn(usize, Option<VideoDuration>) -> Option<Interval<Money>>,
     ) -> Self {
         let mut spending = Self::default();
-        for (at, node) in summary.nodes.iter().enumerate() {
-            if node.decision != Some(Decision::Execute) {
-                continue;
+        for (index, node) in summary.nodes.iter().enumerate() {
+            for attempt in node.submissions() {
+                let video = match (&node.outcome, attempt.state) {
+                    (Outcome::Done { artifact, .. }, AttemptState::Completed) => {
+                        Some(VideoDuration::nearest(artifact.seconds))
+                    }
+                    _ => None,
+                };
+                spending.add(video.is_some(), price(index, video));
             }
-            for _ in 0..node.retries {
-                spending.add(false, price(at, None));
-            }
-            let video = match &node.outcome {
-                Outcome::Done { artifact, .. } => Some(VideoDuration::nearest(artifact.seconds)),
-                Outcome::Failed { task: Some(_), .. }
-                | Outcome::Detached { .. }
-                | Outcome::Indeterminate { .. } => None,
-                Outcome::Failed { task: None, .. }
-                | Outcome::Blocked { .. }
-                | Outcome::Unpicked { .. }
-                | Outcome::NotBegun
-                | Outcome::NotSelected { .. } => continue,
-            };
-            spending.add(video.is_some(), price(at, video));
         }
         spending
     }
@@ -73,18 +64,22 @@ mod tests {
     use super::*;
     use crate::artifact::Artifact;
     use crate::budget::{Amount, BudgetLimits};
-    use crate::ids::{RunId, TaskId};
+    use crate::ids::{AttemptId, RunId, TaskId};
     use crate::state::NodeSummary;
-    use crate::{Failure, FailureKind};
+    use crate::{Attempt, Failure, FailureKind, Timestamp};
 
-    fn node(decision: Decision, outcome: Outcome) -> NodeSummary {
+    fn node(outcome: Outcome, attempts: &[(AttemptState, bool)]) -> NodeSummary {
+        let attempt = |(state, is_adopted): &(AttemptState, bool)| Attempt {
+            is_adopted: *is_adopted,
+            ..Attempt::new(AttemptId::from("r.1"), *state, Timestamp(0))
+        };
         NodeSummary {
             name: "a".to_owned(),
-            decision: Some(decision),
+            decision: None,
             outcome,
             task: None,
             took: None,
-            retries: 0,
+            attempts: attempts.iter().map(attempt).collect(),
         }
     }
 
@@ -104,16 +99,16 @@ mod tests {
     }
 
     #[test]
-    fn only_what_this_run_submitted_counts() {
+    fn spending_counts_submissions_of_this_run_only() {
+        use AttemptState::{Completed, Failed, Refused};
         let failure = Failure::new(FailureKind::Task, "no");
-        let task = || Some(TaskId("t".to_owned()));
+        let failed = |task| Outcome::Failed { failure: failure.clone(), task };
         let nodes = vec![
-            node(Decision::Execute, done()),
-            node(Decision::Execute, done()),
-            node(Decision::Reuse, done()),
-            node(Decision::Adopt, done()),
-            node(Decision::Execute, Outcome::Failed { failure: failure.clone(), task: task() }),
-            node(Decision::Execute, Outcome::Failed { failure, task: None }),
+            node(done(), &[(Completed, false)]),
+            node(done(), &[(Refused, false), (Completed, false)]),
+            node(done(), &[(Completed, true)]),
+            node(failed(Some(TaskId("t".to_owned()))), &[(Failed, false)]),
+            node(failed(None), &[(Refused, false)]),
         ];
         let run = RunId("r".to_owned());
         let summary = RunSummary {

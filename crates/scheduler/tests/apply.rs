@@ -16,11 +16,26 @@ use scheduler::budget::{BudgetLimit, BudgetLimits, Unpriced};
 use scheduler::policy::Rate;
 use scheduler::{
     Action, Artifact, AttemptId, Budget, Decision, Event, ExistingWork, Failure, FailureKind, FilmOutcome,
-    Halt, Outcome, Phase, Policy, PollResult, Refusal, RefusalKind, RunId, RunState, TaskId, Timestamp,
+    Halt, NextStep, Outcome, Phase, Policy, PollResult, Refusal, RefusalKind, RunId, RunState, TaskId,
+    Timestamp,
 };
 use serde_json::json;
 use support::{plan, plan_with};
 use workflow::plan::NodeIx;
+
+fn prepared_event(node: NodeIx, name: &str) -> Event {
+    Event::Prepared {
+        node,
+        attempt: attempt(name),
+        key: "00".repeat(32),
+        digest: String::new(),
+        by_url: true,
+        service_independent_key: None,
+        reservation: scheduler::budget::Reservation::default(),
+        forced_rerun: None,
+        parts: Vec::new(),
+    }
+}
 
 /// A run that is scripted: names for nodes, one attempt and one task a node.
 struct Script {
@@ -97,18 +112,7 @@ impl Script {
     }
 
     fn prepared(&mut self, name: &str) -> Vec<String> {
-        let (node, attempt) = (self.ix(name), attempt(name));
-        self.on(Event::Prepared {
-            node,
-            attempt,
-            key: "00".repeat(32),
-            digest: String::new(),
-            by_url: true,
-            service_independent_key: None,
-            reservation: scheduler::budget::Reservation::default(),
-            forced_rerun: None,
-            parts: Vec::new(),
-        })
+        self.on(prepared_event(self.ix(name), name))
     }
 
     fn submitted(&mut self, name: &str) -> Vec<String> {
@@ -117,11 +121,11 @@ impl Script {
 
     fn refused(&mut self, name: &str, kind: RefusalKind, retry_after: Option<Duration>) -> Vec<String> {
         let refusal = Refusal { kind, failure: Failure::new(FailureKind::Transient, "refused"), retry_after };
-        self.on(Event::Refused { node: self.ix(name), attempt: attempt(name), refusal })
+        self.on(Event::Refused { node: self.ix(name), attempt: attempt(name), refusal, next: None })
     }
 
     fn polled(&mut self, name: &str, result: PollResult) -> Vec<String> {
-        self.on(Event::Polled { node: self.ix(name), attempt: attempt(name), result })
+        self.on(Event::Polled { node: self.ix(name), attempt: attempt(name), result, next: None })
     }
 
     fn completed(&mut self, name: &str) -> Vec<String> {
@@ -231,7 +235,7 @@ fn takes_that_nobody_has_picked_from_are_made_and_what_begins_on_them_waits() {
     assert!(run.state.is_over());
     assert_eq!(run.outcome("b"), &Outcome::Unpicked { takes: vec!["a".to_owned()] });
     assert_eq!(run.outcome("c"), &Outcome::Blocked { by: run.ix("b") });
-    assert_eq!(run.state.node(run.ix("b")).decision, Some(Decision::Deferred));
+    assert_eq!(run.state.node(run.ix("b")).shot().decision(), Some(Decision::Deferred));
     let summary = run.state.summary(RunId::from("run"));
     assert_eq!(summary.films[0].outcome, FilmOutcome::Unpicked { missing: 2 });
     assert_eq!(summary.to_pick, [("a".to_owned(), 2)]);
@@ -263,7 +267,7 @@ fn what_is_made_is_reused_and_nothing_is_submitted() {
     run.start();
     assert_eq!(run.looked_up("a", made("a")), ["look b"]);
     assert_eq!(run.looked_up("b", made("b")), ["join"]);
-    assert_eq!(run.state.node(run.ix("b")).decision, Some(Decision::Reuse));
+    assert_eq!(run.state.node(run.ix("b")).shot().decision(), Some(Decision::Reuse));
     assert_eq!(run.state.summary(RunId::from("run")).submitted(), 0);
 }
 
@@ -455,7 +459,7 @@ fn a_download_that_is_too_much_holds_all_downloads() {
     failure.retry_after = Some(Duration::from_secs(40));
     let (node, attempt) = (run.ix("a"), attempt("a"));
     assert!(
-        run.on(Event::DownloadFailed { node, attempt, failure, partial_bytes: 0 }).is_empty(),
+        run.on(Event::DownloadFailed { node, attempt, failure, partial_bytes: 0, next: None }).is_empty(),
         "b waits as well"
     );
     assert!(run.wait(39_999).iter().all(|action| action.starts_with("wake")));
@@ -481,6 +485,65 @@ fn patience_with_refusals_ends() {
     run.prepared("a");
     run.refused("a", RefusalKind::Retryable, None);
     assert!(matches!(run.outcome("a"), Outcome::Failed { task: None, .. }));
+}
+
+/// A run of `a` and `c` with two submit attempts each, of which both are being submitted.
+fn submitting_two(fail_fast: bool) -> Script {
+    let policy = Policy { max_submit_attempts: 2, ..Policy::remote() };
+    let mut run = Script::with(RunState::new(plan(&["a", "b<a", "c"]), "test", policy));
+    run.on(Event::RunConfigured { only: None, fail_fast });
+    run.start();
+    run.looked_up("a", ExistingWork::None);
+    run.looked_up("c", ExistingWork::None);
+    run.prepared("a");
+    run.prepared("c");
+    run
+}
+
+#[test]
+fn service_never_reached_halts_run_as_unusable() {
+    for fail_fast in [false, true] {
+        let mut run = submitting_two(fail_fast);
+        run.refused("a", RefusalKind::Unreachable, None);
+        run.pass(Duration::from_mins(1));
+        run.on(Event::TimerFired);
+        run.prepared("a");
+        assert_eq!(run.state.halt(), None);
+        run.refused("a", RefusalKind::Unreachable, None);
+        assert!(matches!(run.state.halt(), Some(Halt::ServiceUnusable { .. })), "{:?}", run.state.halt());
+        run.refused("c", RefusalKind::Unreachable, None);
+        assert!(matches!(run.outcome("a"), Outcome::Failed { task: None, .. }));
+        assert_eq!(run.outcome("c"), &Outcome::NotBegun);
+    }
+}
+
+#[test]
+fn service_unreachable_past_timeout_halts_run_as_unusable() {
+    let mut run = submitting_two(false);
+    run.refused("a", RefusalKind::Unreachable, None);
+    run.pass(Policy::remote().unreachable_timeout);
+    run.refused("c", RefusalKind::Unreachable, None);
+    assert!(matches!(run.state.halt(), Some(Halt::ServiceUnusable { .. })), "{:?}", run.state.halt());
+}
+
+#[test]
+fn service_reached_once_then_unreachable_fails_the_shot_only() {
+    let mut run = submitting_two(false);
+    run.submitted("c");
+    run.refused("a", RefusalKind::Unreachable, None);
+    run.pass(Duration::from_mins(1));
+    run.on(Event::TimerFired);
+    run.prepared("a");
+    run.refused("a", RefusalKind::Unreachable, None);
+    assert_eq!(run.state.halt(), None);
+    assert!(matches!(run.outcome("a"), Outcome::Failed { task: None, .. }));
+}
+
+#[test]
+fn service_unusable_is_the_halt_even_with_fail_fast() {
+    let mut run = submitting_two(true);
+    run.refused("a", RefusalKind::ServiceUnusable, None);
+    assert!(matches!(run.state.halt(), Some(Halt::ServiceUnusable { .. })), "{:?}", run.state.halt());
 }
 
 #[test]
@@ -545,6 +608,7 @@ fn downloads_are_tried_again_and_in_the_end_left_for_a_later_run() {
         attempt: attempt("a"),
         failure: failure(),
         partial_bytes: 0,
+        next: None,
     };
     let event = failed(&run);
     assert_eq!(run.on(event), ["download a again"]);
@@ -575,7 +639,7 @@ fn a_video_that_was_removed_is_fetched_again_and_made_anew_only_if_the_service_h
     let since = Timestamp(0);
     assert_eq!(run.looked_up("a", out("a", since, true)), ["poll a"]);
     assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["expire run.a", "prepare a"]);
-    assert_eq!(run.state.node(run.ix("a")).decision, Some(Decision::Execute));
+    assert_eq!(run.state.node(run.ix("a")).shot().decision(), Some(Decision::Execute));
 }
 
 #[test]

@@ -10,13 +10,13 @@ use sha2::{Digest as _, Sha256};
 pub(crate) struct Digest([u8; 32]);
 
 impl Digest {
-    pub(crate) fn of(bytes: &[u8]) -> Self {
+    pub(crate) fn sha256(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
     /// The digest of a request body in canonical form: independent of key order and white space.
     pub(crate) fn of_request(request: &Value) -> Self {
-        Self::of(contract::canonical_json(request).as_bytes())
+        Self::sha256(contract::canonical_json(request).as_bytes())
     }
 
     pub(crate) fn from_bytes(bytes: [u8; 32]) -> Self {
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn hex_round_trips() {
-        let digest = Digest::of(b"abc");
+        let digest = Digest::sha256(b"abc");
         assert_eq!(digest.to_string(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_eq!(Digest::from_hex(&digest.to_string()), Some(digest));
         assert_eq!(Digest::from_hex("ba78"), None);

@@ -118,7 +118,7 @@ mod tests {
     }
 
     fn picture(role: MediaRole, width: u32, height: u32) -> MediaInput {
-        MediaInput { role, digest: Digest::of(b""), picture: Some(Size { width, height }) }
+        MediaInput { role, digest: Digest::sha256(b""), picture: Some(Size { width, height }) }
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::fmt;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
+use crate::media_gate::MediaGate;
+
 /// Why a file could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileError {
@@ -41,6 +43,9 @@ pub trait Files {
     /// The files and folders in a folder, in no promised order; at most `most` and one. The path is as for [`Files::read`]; the
     /// empty one is the workflow's own folder. Names that are not Unicode are left out.
     fn list(&self, folder: &Path, most: usize) -> Result<Vec<DirEntry>, FileError>;
+
+    /// The rules for files that are sent as media.
+    fn media_gate(&self) -> MediaGate;
 }
 
 /// One entry of a folder.
@@ -57,13 +62,14 @@ pub struct DirEntry {
 pub struct DirFiles {
     root: PathBuf,
     outside: bool,
+    media_gate: MediaGate,
 }
 
 impl DirFiles {
     /// Files below a folder; links that lead out of it are refused.
     #[must_use]
-    pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), outside: false }
+    pub fn new(root: impl Into<PathBuf>, media_gate: MediaGate) -> Self {
+        Self { root: root.into(), outside: false, media_gate }
     }
 
     /// Also files elsewhere, for callers that set [`crate::Options::allow_outside`].
@@ -122,15 +128,32 @@ impl Files for DirFiles {
         }
         Ok(found)
     }
+
+    fn media_gate(&self) -> MediaGate {
+        self.media_gate
+    }
 }
 
 /// Files in memory, for tests and editors. Without any, every path is missing.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct InMemory {
     files: HashMap<PathBuf, Vec<u8>>,
+    media_gate: MediaGate,
+}
+
+impl Default for InMemory {
+    fn default() -> Self {
+        Self { files: HashMap::new(), media_gate: MediaGate::CLOSED }
+    }
 }
 
 impl InMemory {
+    /// The same files with a gate that lets media through.
+    #[must_use]
+    pub fn with_media_gate(self, media_gate: MediaGate) -> Self {
+        Self { media_gate, ..self }
+    }
+
     /// The same files and one more.
     #[must_use]
     pub fn with(mut self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) -> Self {
@@ -161,6 +184,10 @@ impl Files for InMemory {
             return Err(FileError::Missing);
         }
         Ok(found.into_iter().collect())
+    }
+
+    fn media_gate(&self) -> MediaGate {
+        self.media_gate
     }
 }
 

@@ -19,6 +19,7 @@ mod include;
 pub mod limits;
 mod load;
 mod matrix;
+mod media_gate;
 pub mod plan;
 pub mod prices;
 pub mod scaffold;
@@ -33,6 +34,7 @@ pub use diagnostic::{CODES, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report,
 pub use expand::Instances;
 pub use files::{DirEntry, DirFiles, FileError, Files, InMemory};
 pub use load::{CheckOutcome, Options, ParamFile, check, expand, load, parse};
+pub use media_gate::{MediaError, MediaGate, MediaInfo, MediaKind};
 pub use plan::{
     Cell, Clip, Edge, Film, Frame, Input, InputIdentity, InvalidPlan, Location, Node, NodeIx, NodeKey, Plan,
     Request, key,

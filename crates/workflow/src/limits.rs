@@ -61,8 +61,6 @@ pub const MAX_CSV_BYTES: u64 = 4 * 1024 * 1024;
 pub const MAX_DIR_ENTRIES: usize = 100_000;
 /// The deepest folder that `**` reaches, from where it begins.
 pub const MAX_GLOB_DEPTH: usize = 16;
-/// The largest local media file, in bytes.
-pub const MAX_MEDIA_BYTES: u64 = 64 * 1024 * 1024;
 /// The most instances with a problem that are looked at: what is wrong with so many is known.
 pub const MAX_FAILING_INSTANCES: usize = 2_000;
 /// The most diagnostics that are kept; what follows is only counted.

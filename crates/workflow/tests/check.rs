@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
 mod fixture;
+mod gate;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -38,7 +39,7 @@ fn check_file(path: &Path) -> CheckOutcome {
     let name = path.file_name().unwrap().to_str().unwrap();
     let folder = path.parent().unwrap();
     let options = fixture::options(&String::from_utf8_lossy(&bytes), folder);
-    check(&bytes, name, &DirFiles::new(folder), &options, Contract::embedded())
+    check(&bytes, name, &DirFiles::new(folder, gate::media_gate()), &options, Contract::embedded())
 }
 
 fn load_file(path: &Path) -> Result<Plan, workflow::Report> {

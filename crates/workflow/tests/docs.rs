@@ -1,6 +1,8 @@
 //! docs/workflow.md: every example in it is in order, and every word of the language has one.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests may stop at the first surprise")]
 
+mod gate;
+
 use std::path::Path;
 
 use contract::Contract;
@@ -56,7 +58,8 @@ shots:
 fn every_example_is_in_order() {
     let page = page();
     let examples = examples(&page);
-    let mut files = InMemory::default().with("stills/keeper.png", *b"\x89PNG\r\n\x1a\n");
+    let mut files =
+        InMemory::default().with("stills/keeper.png", gate::png()).with_media_gate(gate::media_gate());
     for example in &examples {
         if let Some((_, name)) = example.kind.split_once("file=") {
             files = files.with(name, example.text.clone());

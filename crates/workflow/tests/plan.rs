@@ -1,6 +1,8 @@
 //! The plan and its keys: what makes the same work, what makes other work, and what a stored plan has to keep.
 #![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
+mod gate;
+
 use contract::Contract;
 use serde_json::{Value, json};
 use workflow::plan::{InputIdentity, NodeKey, Plan, key};
@@ -231,7 +233,7 @@ fn phases_run_separately_give_the_same_plan() {
 #[test]
 fn file_outside_folder_requires_allow_outside() {
     let text = "version: 1\nshots: [{id: a, model: modelb-video-480p, prompt: x, first_frame: ../a.png}]\n";
-    let files = InMemory::default().with("../a.png", *b"\x89PNG\r\n\x1a\n");
+    let files = InMemory::default().with("../a.png", gate::png()).with_media_gate(gate::media_gate());
     let mut options = Options::default();
     assert!(load(text.as_bytes(), "a.yaml", &files, &options, Contract::embedded()).is_err());
     options.allow_outside = true;
@@ -245,14 +247,20 @@ fn symlink_out_of_folder_is_rejected() {
     let root = std::env::temp_dir().join(format!("workflow-links-{}", std::process::id()));
     let inside = root.join("inside");
     std::fs::create_dir_all(&inside).unwrap();
-    std::fs::write(root.join("secret.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+    std::fs::write(root.join("secret.png"), gate::png()).unwrap();
     std::os::unix::fs::symlink(root.join("secret.png"), inside.join("link.png")).unwrap();
     let text = "version: 1\nshots: [{id: a, model: modelb-video-480p, prompt: x, first_frame: link.png}]\n";
     let options = Options::default();
-    let refused =
-        load(text.as_bytes(), "a.yaml", &DirFiles::new(&inside), &options, Contract::embedded()).unwrap_err();
+    let refused = load(
+        text.as_bytes(),
+        "a.yaml",
+        &DirFiles::new(&inside, gate::media_gate()),
+        &options,
+        Contract::embedded(),
+    )
+    .unwrap_err();
     assert!(refused.diagnostics[0].message.contains("outside"), "{refused}");
-    let folder = DirFiles::new(&inside).with_outside(true);
+    let folder = DirFiles::new(&inside, gate::media_gate()).with_outside(true);
     assert!(load(text.as_bytes(), "a.yaml", &folder, &options, Contract::embedded()).is_ok());
     std::fs::remove_dir_all(&root).unwrap();
 }

@@ -1,4 +1,4 @@
-//! A film in headless Chromium: played to its end, and the page says how that went.
+//! Plays a film to its end in headless Chromium; the page reports the result.
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::net::TcpListener;

@@ -1,9 +1,11 @@
-//! A project folder, the program in it, and services to run it against.
+//! Test support: a project folder, the program, services to run it against, snapshots of its output.
 
 pub(crate) mod browser;
 pub(crate) mod program;
 pub(crate) mod project_state;
 pub(crate) mod proxy;
 pub(crate) mod stub;
+pub(crate) mod transcript;
 
 pub(crate) use program::{Project, wait_until};
+pub(crate) use transcript::cli_snapshot;

@@ -1,4 +1,4 @@
-//! A temporary project folder, and the program run in it with nothing of this machine's environment but the path.
+//! A temporary project folder, and the program run in it without this machine's environment, except PATH.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -58,8 +58,14 @@ impl Project {
     /// The plan of a workflow in the folder.
     pub(crate) fn plan(&self, name: &str) -> Plan {
         let text = fs_err::read(self.file(name)).expect("the workflow is there");
-        workflow::load(&text, name, &DirFiles::new(self.path()), &Options::default(), Contract::embedded())
-            .unwrap_or_else(|report| panic!("{report}"))
+        workflow::load(
+            &text,
+            name,
+            &DirFiles::new(self.path(), engine::MEDIA_GATE),
+            &Options::default(),
+            Contract::embedded(),
+        )
+        .unwrap_or_else(|report| panic!("{report}"))
     }
 
     /// The program, not started yet.
@@ -116,7 +122,7 @@ impl Project {
     }
 
     /// Starts the program, sends it each signal as soon as its condition is met, and waits for its end. What it says meanwhile is kept for
-    /// [`Self::said`].
+    /// [`Self::logged`].
     #[cfg(unix)]
     pub(crate) fn runner_signalled(
         &self,
@@ -140,7 +146,7 @@ impl Project {
         Output { err, ..Output::from_process(&output) }
     }
 
-    /// Starts the program and lets it run; what it says is kept for [`Self::said`].
+    /// Starts the program and lets it run; what it says is kept for [`Self::logged`].
     pub(crate) fn start(&self, arguments: &[&str]) -> Child {
         let told = fs_err::File::create(self.file("child.log")).expect("the folder can be written");
         self.command(arguments)
@@ -151,7 +157,7 @@ impl Project {
     }
 
     /// How often the program that was started last has said `words`.
-    pub(crate) fn said(&self, words: &str) -> usize {
+    pub(crate) fn logged(&self, words: &str) -> usize {
         fs_err::read_to_string(self.file("child.log")).map_or(0, |told| told.matches(words).count())
     }
 }
@@ -167,10 +173,19 @@ impl Output {
         }
     }
 
-    /// The end as one text for a snapshot: exit code, standard output, standard error.
+    /// Exit code, standard output and standard error as one text, for snapshots and failure messages.
     pub(crate) fn transcript(&self) -> String {
         let code = self.code.map_or_else(|| "killed".to_owned(), |code| code.to_string());
         format!("exit code: {code}\n--- stdout\n{}--- stderr\n{}", self.out, self.err)
+    }
+
+    /// The same output with the lines of standard error sorted and without duplicates, for runs whose shots progress concurrently.
+    pub(crate) fn sorted(mut self) -> Self {
+        let mut lines: Vec<&str> = self.err.lines().collect();
+        lines.sort_unstable();
+        lines.dedup();
+        self.err = lines.iter().flat_map(|line| [*line, "\n"]).collect();
+        self
     }
 
     #[track_caller]

@@ -1,4 +1,4 @@
-//! What there is of a project's shots: files on disk, and tasks at the embedded service.
+//! The state of a project: its video files, and its tasks at the embedded service.
 
 use std::path::PathBuf;
 

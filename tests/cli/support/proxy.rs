@@ -1,6 +1,7 @@
-//! The service with a counter in proxy: every request is recorded as it came over the wire and passed on, and an answer can be lost on purpose.
+//! A recording proxy in front of a service: records every request, passes it on, and can inject faults into responses.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -47,13 +48,16 @@ pub(crate) struct RecordingProxy {
     _runtime: Runtime,
 }
 
+/// What becomes of the response to the n-th POST, given its number from 1 and its body.
+type FaultRule = dyn Fn(usize, &str) -> ResponseFault + Send + Sync;
+
 #[derive(Clone)]
 struct Passing {
     behind: Url,
     http: reqwest::Client,
     records: Arc<Mutex<Vec<Recorded>>>,
     accepted: Arc<Mutex<Vec<String>>>,
-    fault: Arc<dyn Fn(usize) -> ResponseFault + Send + Sync>,
+    fault: Arc<FaultRule>,
 }
 
 impl RecordingProxy {
@@ -62,18 +66,28 @@ impl RecordingProxy {
         data: PathBuf,
         fault: impl Fn(usize) -> ResponseFault + Send + Sync + 'static,
     ) -> Self {
-        Self::start_with(data, None, fault)
+        Self::start_with(data, None, move |post, _| fault(post))
+    }
+
+    /// The same service, which loses the response to the first POST whose body contains `text`: which shot that is does not depend on the
+    /// order in which requests arrive.
+    pub(crate) fn losing_first(data: PathBuf, text: &'static str) -> Self {
+        let lost = AtomicBool::new(false);
+        Self::start_with(data, None, move |_, body| {
+            let is_lost = body.contains(text) && !lost.swap(true, Ordering::SeqCst);
+            if is_lost { ResponseFault::ConnectionLost } else { ResponseFault::None }
+        })
     }
 
     /// The same service, which misbehaves as a profile says (docs/service.md), with a proxy that passes everything on.
     pub(crate) fn with_faults(data: PathBuf, faults: FaultProfile) -> Self {
-        Self::start_with(data, Some(faults), |_| ResponseFault::None)
+        Self::start_with(data, Some(faults), |_, _| ResponseFault::None)
     }
 
     fn start_with(
         data: PathBuf,
         faults: Option<FaultProfile>,
-        fault: impl Fn(usize) -> ResponseFault + Send + Sync + 'static,
+        fault: impl Fn(usize, &str) -> ResponseFault + Send + Sync + 'static,
     ) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -149,7 +163,11 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
         });
         records.iter().filter(|record| record.method == Method::POST).count()
     };
-    let fault = if parts.method == Method::POST { (passing.fault)(posts) } else { ResponseFault::None };
+    let fault = if parts.method == Method::POST {
+        (passing.fault)(posts, &String::from_utf8_lossy(&body))
+    } else {
+        ResponseFault::None
+    };
     if fault == ResponseFault::TooManyRequests {
         return too_many();
     }

@@ -1,4 +1,4 @@
-//! A renderer that is quick: each video is one colour, from the prompt and the seed.
+//! A fast renderer for tests: one color per video, from the prompt and the seed.
 
 use std::ops::ControlFlow;
 

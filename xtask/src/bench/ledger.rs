@@ -133,6 +133,7 @@ fn complete(action: Action, state: &RunState) -> Option<Event> {
                 expires_at: Some(Timestamp(i64::MAX / 2)),
                 took: None,
             },
+            next: None,
         },
         Action::Download(order) => {
             let artifact = artifact(order.node, &order.key.to_string());
@@ -167,7 +168,7 @@ fn plan(project: &std::path::Path) -> Result<Arc<Plan>, String> {
     workflow::load(
         text.as_bytes(),
         "bench.yaml",
-        &DirFiles::new(project),
+        &DirFiles::new(project, engine::MEDIA_GATE),
         &Options::default(),
         Contract::embedded(),
     )

@@ -21,7 +21,7 @@ pub(super) fn measure(root: &Path) -> Result<String, String> {
     let plan = workflow::load(
         &text,
         "storyboard.yaml",
-        &DirFiles::new(&folder),
+        &DirFiles::new(&folder, engine::MEDIA_GATE),
         &Options::default(),
         Contract::embedded(),
     )

@@ -76,7 +76,7 @@ pub(super) fn impact(
     diff: &Diff,
 ) -> Result<Impact, String> {
     let bytes = fs_err::read(file).map_err(|error| error.to_string())?;
-    let folder = DirFiles::new(file.parent().unwrap_or(Path::new("")));
+    let folder = DirFiles::new(file.parent().unwrap_or(Path::new("")), engine::MEDIA_GATE);
     let compile = |contract: &Contract| workflow::load(&bytes, name, &folder, &Options::default(), contract);
     let (before, after) = (compile(old), compile(new));
     let plan = before.as_ref().ok().or(after.as_ref().ok());

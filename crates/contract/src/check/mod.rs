@@ -1,10 +1,10 @@
 //! Validation of requests and responses: each field against its schema, then objects against the cross-field rules.
 
 mod component;
+mod incremental_validator;
 mod lazy_validator;
 mod message;
 mod rules;
-mod series;
 mod unknown_model;
 
 use std::{collections::BTreeMap, sync::OnceLock};
@@ -17,7 +17,7 @@ use crate::{
     view,
 };
 use component::ComponentCheck;
-pub use series::Series;
+pub use incremental_validator::IncrementalValidator;
 
 /// Violations reported at most: more are repetitions of one mistake.
 const MAX_VIOLATIONS: usize = 100;

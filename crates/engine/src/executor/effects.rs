@@ -63,14 +63,14 @@ impl EffectRunner {
                 let failure =
                     Failure::new(FailureKind::Transient, "the run ended before the request was sent");
                 let refusal = Refusal { kind: RefusalKind::Retryable, failure, retry_after: None };
-                self.send(Event::Refused { node, attempt, refusal });
+                self.send(Event::Refused { node, attempt, refusal, next: None });
             }
             Action::Poll { node, attempt, task } => {
                 let provider = Arc::clone(&self.provider);
                 let span = trace::poll(&self.span, &self.plan, node, &attempt, &task);
                 self.spawn(async move {
                     let result = provider.poll(&task).instrument(span).await;
-                    Event::Polled { node, attempt, result }
+                    Event::Polled { node, attempt, result, next: None }
                 });
             }
             Action::ExpireTask { node, attempt } => return Some(Event::TaskExpired { node, attempt }),
@@ -94,7 +94,7 @@ impl EffectRunner {
                             Event::Downloaded { node, attempt, artifact, cost }
                         }
                         Err(download::DownloadError { failure, kept: partial_bytes }) => {
-                            Event::DownloadFailed { node, attempt, failure, partial_bytes }
+                            Event::DownloadFailed { node, attempt, failure, partial_bytes, next: None }
                         }
                     }
                 });
@@ -157,7 +157,7 @@ impl EffectRunner {
         let Some(request) = self.take_prepared(&attempt) else {
             let failure = Failure::new(FailureKind::Local, "the prepared request is gone");
             let refusal = Refusal { kind: RefusalKind::Retryable, failure, retry_after: None };
-            self.send(Event::Refused { node, attempt, refusal });
+            self.send(Event::Refused { node, attempt, refusal, next: None });
             return;
         };
         let provider = Arc::clone(&self.provider);
@@ -169,13 +169,21 @@ impl EffectRunner {
                     span.record("task", task.as_str());
                     Event::Submitted { node, attempt, task }
                 }
-                Submission::Refused(refusal) => Event::Refused { node, attempt, refusal },
+                Submission::Refused(refusal) => Event::Refused { node, attempt, refusal, next: None },
                 Submission::Indeterminate(reason) => {
                     match provider.find_tasks(&request.digest, since).await {
                         SubmissionLookup::Unsupported => Event::Indeterminate { node, attempt, reason },
                         SubmissionLookup::Tasks(candidates) => {
                             let reason = Some(reason);
-                            Event::Reconciled { node, attempt, since, reason, candidates, task: None }
+                            Event::Reconciled {
+                                node,
+                                attempt,
+                                since,
+                                reason,
+                                candidates,
+                                task: None,
+                                next: None,
+                            }
                         }
                     }
                 }

@@ -9,13 +9,12 @@ use base64::engine::general_purpose::STANDARD;
 use workflow::plan::{Frame, NodeIx, Source};
 
 use crate::blocking::run_blocking;
+use crate::media_gate::MEDIA_GATE;
 use crate::provider::Provider;
 use scheduler::{Failure, FailureKind, RunState, Timestamp};
 
 /// How long a frame's address must remain valid to be used.
 const URL_EXPIRY_MARGIN: Duration = Duration::from_mins(5);
-/// Largest file that is sent inline.
-const MAX_INLINE_FILE_BYTES: u64 = 20 << 20;
 
 /// Where an input's value comes from; decided before anything is read.
 pub(super) enum InputSource {
@@ -82,7 +81,11 @@ pub(super) async fn load_inputs(
     if inputs.iter().all(InputSource::is_by_url) {
         return inputs.into_iter().map(|input| value(input, &ffmpeg)).collect();
     }
-    let filled = run_blocking(move || inputs.into_iter().map(|input| value(input, &ffmpeg)).collect());
+    let filled = run_blocking(move || {
+        let values: Vec<String> =
+            inputs.into_iter().map(|input| value(input, &ffmpeg)).collect::<Result<_, _>>()?;
+        check_sum(&values).map(|()| values)
+    });
     filled.await.unwrap_or_else(|error| Err(local(error.to_string())))
 }
 
@@ -99,13 +102,11 @@ fn value(inputs: InputSource, ffmpeg: &media::Ffmpeg) -> Result<String, Failure>
         }
         InputSource::File { path, sha256, media_type } => {
             let size = fs_err::metadata(&path).map_err(|error| local(error.to_string()))?.len();
-            if size > MAX_INLINE_FILE_BYTES {
-                return Err(local(format!(
-                    "{} has {size} bytes; at most {MAX_INLINE_FILE_BYTES} can be sent",
-                    path.display()
-                )));
+            if size > MEDIA_GATE.max_file_bytes {
+                return Err(local(format!("{}: {}", path.display(), MEDIA_GATE.too_large().message)));
             }
             let bytes = fs_err::read(&path).map_err(|error| local(error.to_string()))?;
+            // The same bytes passed the media gate when the plan was made.
             if crate::artifact::sha256(&bytes) != sha256 {
                 return Err(local(format!(
                     "{} has changed since the plan was made; run again",
@@ -115,6 +116,16 @@ fn value(inputs: InputSource, ffmpeg: &media::Ffmpeg) -> Result<String, Failure>
             Ok(data_uri(&media_type, &bytes))
         }
     }
+}
+
+/// Bounds what one request carries inline. The plan has done so for files; frames of other shots come in addition.
+fn check_sum(values: &[String]) -> Result<(), Failure> {
+    let inline = values.iter().filter(|value| value.starts_with("data:"));
+    let sum = inline.map(|value| value.len() as u64 / 4 * 3).sum();
+    if sum > MEDIA_GATE.max_request_bytes {
+        return Err(local(MEDIA_GATE.sum_too_large(sum).message));
+    }
+    Ok(())
 }
 
 fn data_uri(media_type: &str, bytes: &[u8]) -> String {

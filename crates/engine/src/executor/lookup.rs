@@ -56,7 +56,15 @@ pub(super) async fn look_up(
                 && let SubmissionLookup::Tasks(candidates) = provider.find_tasks(&digest, since).await
             {
                 let attempt = attempt.clone();
-                return Ok(Event::Reconciled { node, attempt, since, reason: None, candidates, task: None });
+                return Ok(Event::Reconciled {
+                    node,
+                    attempt,
+                    since,
+                    reason: None,
+                    candidates,
+                    task: None,
+                    next: None,
+                });
             }
             existing
         }

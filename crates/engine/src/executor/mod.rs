@@ -142,6 +142,8 @@ pub async fn run(
     let mut received = Vec::new();
     loop {
         let now = clock.now();
+        // What follows from an event is recorded with it.
+        events = events.into_iter().map(|event| state.decide(event, now)).collect();
         let unsaved: Vec<Event> =
             events.iter().filter(|event| drain::resolves_submission(event)).cloned().collect();
         let batch = events

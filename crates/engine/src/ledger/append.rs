@@ -91,7 +91,7 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
                 None => event,
             })
         }
-        Event::Reconciled { node, attempt, since, reason, candidates, task: _ } => {
+        Event::Reconciled { node, attempt, since, reason, candidates, task: _, next } => {
             let transaction = writer.transaction();
             let (state, run) =
                 transaction
@@ -101,7 +101,8 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
                 return Ok(Event::ClaimConflict { node, existing: ExistingWork::ClaimedByRun { run } });
             }
             let task = first_unowned(transaction, &candidates)?;
-            Ok(Event::Reconciled { node, attempt, since, reason, candidates, task })
+            let next = next.filter(|_| task.is_none());
+            Ok(Event::Reconciled { node, attempt, since, reason, candidates, task, next })
         }
         other => Ok(other),
     }

@@ -9,8 +9,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
 use super::attempt_state::is_in_flight;
 use super::{LedgerError, run_lock, schema, service_stats, totals};
+use scheduler::RecordedEvent;
 use scheduler::budget::Amount;
-use scheduler::history::Recorded;
 use scheduler::polling::{Class, DurationStats};
 use scheduler::{AttemptId, RunId, TaskId, Timestamp};
 
@@ -138,14 +138,19 @@ impl LedgerReader {
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn events(&self, run: &RunId, after: i64) -> Result<Vec<Recorded>, LedgerError> {
+    pub fn events(&self, run: &RunId, after: i64) -> Result<Vec<RecordedEvent>, LedgerError> {
         let found = self.rows(
             "SELECT seq, time, node, body FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq",
             (run.as_str(), after),
             |row| {
                 let body: String = row.get(3)?;
                 let Ok(event) = serde_json::from_str(&body) else { return Ok(None) };
-                Ok(Some(Recorded { seq: row.get(0)?, at: Timestamp(row.get(1)?), node: row.get(2)?, event }))
+                Ok(Some(RecordedEvent {
+                    seq: row.get(0)?,
+                    time: Timestamp(row.get(1)?),
+                    shot: row.get(2)?,
+                    event,
+                }))
             },
         )?;
         Ok(found.into_iter().flatten().collect())

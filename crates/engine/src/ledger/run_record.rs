@@ -1,12 +1,10 @@
-//! The last run of a workflow with its last event per shot, for `run --failed`.
-
-use std::collections::HashMap;
+//! The last run of a workflow with the projection of its events, for `run --failed`.
 
 use rusqlite::OptionalExtension as _;
 
 use super::{Ledger, LedgerError};
 use scheduler::last_run::RunRecord;
-use scheduler::{Event, RunId, Timestamp};
+use scheduler::{Event, RecordedEvent, RunId, RunProjection, Timestamp};
 
 impl Ledger {
     /// The latest run of a workflow.
@@ -24,22 +22,19 @@ impl Ledger {
                 )
                 .optional()?;
             let Some((run, started_at)) = latest else { return Ok(None) };
-            let mut statement = connection.prepare(
-                "SELECT node, body FROM events WHERE seq IN (SELECT MAX(seq) FROM events WHERE run = ?1 AND node IS NOT NULL GROUP BY node)",
-            )?;
-            let last = statement
-                .query_map([run.as_str()], |row| Ok((row.get(0)?, event(&row.get::<_, String>(1)?)?)))?
-                .collect::<rusqlite::Result<HashMap<String, Event>>>()?;
-            // Always the first event of a run.
-            let scoped = connection
-                .query_row(
-                    "SELECT body FROM events WHERE run = ?1 ORDER BY seq LIMIT 1",
-                    [run.as_str()],
-                    |row| event(&row.get::<_, String>(0)?),
-                )
-                .optional()?
-                .filter(|event| matches!(event, Event::RunConfigured { .. }));
-            Ok(Some(RunRecord { run, started_at, scoped, last }))
+            let mut projection = RunProjection::default();
+            let mut statement =
+                connection.prepare("SELECT seq, time, node, body FROM events WHERE run = ?1 ORDER BY seq")?;
+            let mut rows = statement.query([run.as_str()])?;
+            while let Some(row) = rows.next()? {
+                projection.on_event(RecordedEvent {
+                    seq: row.get(0)?,
+                    time: Timestamp(row.get(1)?),
+                    shot: row.get(2)?,
+                    event: event(&row.get::<_, String>(3)?)?,
+                });
+            }
+            Ok(Some(RunRecord { run, started_at, projection }))
         };
         read().map_err(|error| self.sqlite(error))
     }

@@ -52,7 +52,7 @@ pub(super) fn submission(called: Result<TaskResponse, CallError>) -> Submission 
     match called {
         Ok(answer) => Submission::Accepted(TaskId(answer.id)),
         Err(CallError::NotSent { reason }) => {
-            refused(RefusalKind::Retryable, Failure::new(FailureKind::Transient, reason), None)
+            refused(RefusalKind::Unreachable, Failure::new(FailureKind::Transient, reason), None)
         }
         Err(CallError::Indeterminate { reason }) => Submission::Indeterminate(reason),
         Err(CallError::Http(refusal)) => {

@@ -6,23 +6,25 @@ use std::time::Duration;
 
 use engine::provider::{DownloadSink, DownloadStart, Provider, Resume, Submission, SubmissionLookup};
 use futures_util::future::BoxFuture;
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::clip::CLIP;
 use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, TaskId, Timestamp};
 
-/// A small deterministic generator (`SplitMix64`).
+/// A deterministic random number generator.
 #[derive(Debug, Clone)]
-pub(crate) struct Dice(pub(crate) u64);
+pub(crate) struct Dice(SplitMix64);
 
 impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(SplitMix64::seed_from_u64(seed))
+    }
+
     pub(crate) fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed ^ (mixed >> 31)) % sides
+        self.0.next_u64() % sides
     }
 }
 
@@ -72,7 +74,7 @@ impl World {
     pub(crate) fn new(seed: u64, can_tell: bool, trouble: u64) -> Self {
         let books = Books {
             opened: Instant::now(),
-            dice: Dice(seed),
+            dice: Dice::new(seed),
             tasks: BTreeMap::new(),
             most_out: 0,
             posts: Vec::new(),

@@ -1,26 +1,26 @@
-//! Shading every other pixel both ways, and those between only where their neighbours disagree: most of a picture is smooth, and
-//! what is not is still computed pixel by pixel.
+//! Adaptive shading: shades every other pixel in both directions, then interpolates the pixels between where their neighbours
+//! agree and shades them where they do not.
 
 use super::canvas::Canvas;
 use super::math::{Color, mix};
 
 /// Computes the colors of some pixels of a picture.
 pub(crate) trait Shader {
-    /// Neighbours further apart than this share of their brightness are not interpolated: up and down, and side by side.
+    /// The largest relative difference in brightness that is interpolated: vertically, horizontally.
     const TOLERANCE: [f32; 2];
 
-    /// Turns to column `x`.
+    /// Prepares for column `x`.
     fn turn(&mut self, x: usize);
 
-    /// Whether a pixel is still to be shaded.
+    /// Whether a pixel still needs shading.
     fn wants(&self, canvas: &Canvas, index: usize) -> bool;
 
     /// Whether a pixel was shaded by this shader.
     fn has(&self, canvas: &Canvas, index: usize) -> bool;
 
-    /// Whether what is between two pixels can be taken for the same as they are, apart from its color.
+    /// Whether pixels between two pixels are of the same kind as both, so that only the color needs interpolation.
     fn alike(&self, a: Color, b: Color) -> bool {
-        // The lane holds whole numbers: marks of what a pixel is.
+        // The fourth lane holds integers that mark the kind of a pixel.
         (a.fourth() - b.fourth()).abs() < 0.5
     }
 
@@ -69,7 +69,7 @@ pub(crate) fn shade<S: Shader>(canvas: &mut Canvas, shader: &mut S) {
     }
 }
 
-/// Gives a pixel the mean of the neighbours `stride` before and after it, if they agree and it lies between them.
+/// Interpolates a pixel from the neighbours at distance `stride`, if they agree.
 #[inline]
 fn fill<S: Shader>(canvas: &mut Canvas, shader: &S, index: usize, stride: usize, tolerance: f32) -> bool {
     let (before, after) = (index - stride, index + stride);
@@ -87,7 +87,7 @@ fn fill<S: Shader>(canvas: &mut Canvas, shader: &S, index: usize, stride: usize,
     true
 }
 
-/// A difference that is not seen even in the dark.
+/// A difference in light that is invisible even in the dark.
 const DARK: f32 = 0.002;
 
 #[inline]

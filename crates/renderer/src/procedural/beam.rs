@@ -1,11 +1,11 @@
-//! The beam of the lamp in the air: two narrow cones of light, summed along every line of sight.
+//! The lighthouse beam: two cones of scattered light, integrated along each line of sight.
 
 use super::canvas::Canvas;
 use super::frame_context::FrameContext;
 use super::lighthouse::{LAMP, Lighthouse};
 use super::math::{Color, decay, lerp, mix, smooth};
 
-/// Pixels between points where the air's light is summed.
+/// Pixels between the samples of the scattered light.
 const STEP: usize = 4;
 
 /// Adds the beams of `lighthouse` to the picture.

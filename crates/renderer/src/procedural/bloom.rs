@@ -1,12 +1,12 @@
-//! Light that spills around bright things, as it does in a lens: sun, windows, lamps.
+//! Bloom: the glow of a lens around bright things such as sun, windows and lamps.
 
 use super::canvas::Canvas;
 use super::math::{Color, mix};
 
-/// Pixels per cell of the coarse picture that is blurred.
+/// Pixels per cell of the downsampled picture that is blurred.
 const CELL: usize = 6;
 
-/// Buffers kept between frames.
+/// Buffers, reused between frames.
 #[derive(Default)]
 pub(crate) struct Bloom {
     cells: Vec<Color>,
@@ -15,7 +15,7 @@ pub(crate) struct Bloom {
 }
 
 impl Bloom {
-    /// Gathers a soft copy of everything brighter than white paper.
+    /// Computes a blurred copy of everything above diffuse white.
     pub(crate) fn gather(&mut self, canvas: &Canvas) {
         let (columns, rows) = (canvas.width.div_ceil(CELL), canvas.height.div_ceil(CELL));
         self.rows = rows;
@@ -44,8 +44,8 @@ impl Bloom {
         }
     }
 
-    /// What is gathered around picture column `x`, cell by cell, times `strength`; empty when there is nothing. One entry
-    /// more than there are cells, so that the last has a neighbour.
+    /// The bloom of picture column `x`, by cell, times `strength`; empty without bloom. One more entry than cells, for
+    /// interpolation at the end.
     pub(crate) fn column(&self, x: usize, strength: f32, into: &mut Vec<Color>) {
         into.clear();
         if self.cells.is_empty() {
@@ -59,7 +59,7 @@ impl Bloom {
         into.push(into.last().copied().unwrap_or(Color::BLACK));
     }
 
-    /// The cell before a picture position, of `count`, and how far it is on the way to the next.
+    /// The cell (of `count`) before a picture position, and the fraction to the next.
     pub(crate) fn cell_at(position: usize, count: usize) -> (usize, f32) {
         let v = ((position as f32 + 0.5) / CELL as f32 - 0.5).clamp(0.0, (count as f32 - 1.001).max(0.0));
         (v as usize, v - v.floor())
@@ -70,7 +70,7 @@ impl Bloom {
         self.rows
     }
 
-    /// A box blur both ways, three cells to each side.
+    /// A box blur in both directions, with a radius of three cells.
     fn blur(&mut self, columns: usize, rows: usize) {
         const REACH: usize = 3;
         let scale = 1.0 / (2 * REACH + 1) as f32;

@@ -1,4 +1,4 @@
-//! Boats on the water and birds over it: small lives that make a wide shot breathe.
+//! Boats on the water and birds above it.
 
 use std::f32::consts::TAU;
 
@@ -14,7 +14,7 @@ pub(crate) struct Boat {
     at: [f32; 2],
     drift: f32,
     sail: bool,
-    /// Points left or right.
+    /// -1 bow to the left, 1 to the right.
     bow: f32,
     hull: Color,
     scale: f32,
@@ -22,7 +22,7 @@ pub(crate) struct Boat {
 }
 
 impl Boat {
-    /// A fleet of `count`, nearest first choice ahead and aside of the subject.
+    /// A fleet of `count`, spread ahead and to the far side of the subject.
     pub(crate) fn fleet(count: u32, side: f32, dark: f32, rng: &mut Rng) -> Vec<Self> {
         (0..count)
             .map(|i| {
@@ -116,7 +116,7 @@ impl Boat {
     }
 }
 
-/// Birds on the wing.
+/// A flock of birds in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Flock {
     birds: Vec<Bird>,

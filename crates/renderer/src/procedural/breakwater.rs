@@ -1,4 +1,4 @@
-//! A breakwater: a stone causeway running out into the sea, sharp enough to walk on.
+//! A breakwater: a stone causeway into the sea, modelled analytically so that its edges stay sharp.
 
 use super::math::{Color, floor, fract, mix, smooth};
 use super::noise::unit2;
@@ -8,12 +8,12 @@ use super::noise::unit2;
 pub(crate) struct Breakwater {
     pub(crate) from: [f32; 2],
     pub(crate) to: [f32; 2],
-    /// From one to the other: how far, and in which direction.
+    /// Length and unit direction from `from` to `to`.
     length: f32,
     pub(crate) heading: [f32; 2],
     half_width: f32,
     pub(crate) top: f32,
-    /// Half the side of the round head at its end; 0 for none.
+    /// Half the side of the head at its end, in metres; 0 for none.
     head: f32,
     paint: Paint,
 }
@@ -25,7 +25,7 @@ struct Paint {
     dry: Color,
 }
 
-/// The height of the parapet, and the most that a boulder adds to the slope at the foot.
+/// The height in metres of the parapet, and the maximum that a boulder adds to the slope at the foot.
 const PARAPET: f32 = 0.75;
 /// Metres from the wall that boulders reach.
 const FOOT: f32 = 9.0;
@@ -38,7 +38,7 @@ impl Breakwater {
         Self { from, to, length, heading: [dx / length, dy / length], half_width, top, head, paint }
     }
 
-    /// Nothing of it is higher.
+    /// The maximum height, in metres.
     pub(crate) fn highest(&self) -> f32 {
         self.top + PARAPET
     }
@@ -82,7 +82,7 @@ impl Breakwater {
         self.top - 1.6 - out * 0.62 + rubble
     }
 
-    /// What the stone looks like at a point.
+    /// The material at a point.
     pub(crate) fn surface(&self, x: f32, y: f32, z: f32) -> Color {
         let (along, across) = self.local(x, y);
         let dry = mix(self.paint.wet, self.paint.dry, smooth(0.2, self.top - 0.8, z));

@@ -1,33 +1,33 @@
-//! Where the camera is at each moment, and how it projects the world.
+//! The camera: its pose over time, and the projection of the world to the picture.
 
 use std::f32::consts::TAU;
 
 use super::math::lerp;
 
-/// A place to look from.
+/// A camera pose.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pose {
     /// Metres: east, north, up from sea level.
     pub(crate) eye: [f32; 3],
     /// Radians clockwise from north.
     pub(crate) yaw: f32,
-    /// Where the horizon lies, as a share of the picture's height from the top. Looking up or down moves it; verticals
-    /// stay vertical, as with a view camera.
+    /// The row of the horizon as a share of the picture's height from the top. Tilting shifts it; verticals stay vertical, as
+    /// with a shift lens.
     pub(crate) horizon: f32,
 }
 
-/// A camera move: from one pose to another, around a point if there is one, with the unrest of a hand.
+/// A camera move: from one pose to another, along a line or an arc, with handheld shake.
 #[derive(Clone, Debug)]
 pub(crate) struct Rig {
     pub(crate) from: Pose,
     pub(crate) to: Pose,
     /// Radians travelled around `pivot` (in place of the straight line), and the pivot.
     pub(crate) orbit: Option<(f32, [f32; 2])>,
-    /// 0 a tripod, 1 a shoulder.
+    /// Handheld shake: 0 tripod, 1 shoulder.
     pub(crate) unrest: f32,
-    /// Focal length relative to the picture's size; about 1.1 sees as a person does.
+    /// Focal length relative to the picture's size; about 1.1 is a normal lens.
     pub(crate) focal: f32,
-    /// Where in its slow wave the unrest starts.
+    /// Phase of the shake.
     pub(crate) phase: f32,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct View {
     pub(crate) horizon: f32,
 }
 
-/// A point of the world on the picture.
+/// A projected point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot {
     pub(crate) x: f32,

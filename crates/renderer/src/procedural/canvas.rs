@@ -1,8 +1,8 @@
-//! The picture being drawn: linear light and distance, stored column by column, as the scene is marched.
+//! The frame buffer: linear light and inverse distance, column-major, the order of ray marching.
 
 use super::math::{Color, mix};
 
-/// One frame in the making.
+/// A frame buffer.
 ///
 /// Columns are contiguous (`x * height + y`), because rays are marched up a column and reflections are read down it.
 pub(crate) struct Canvas {
@@ -19,7 +19,7 @@ impl Canvas {
         Self { width, height, light: vec![Color::BLACK; width * height], nearness: vec![0.0; width * height] }
     }
 
-    /// Another size; the pixels are those of no picture in particular.
+    /// Resizes; the pixels are unspecified.
     pub(crate) fn resize(&mut self, width: usize, height: usize) {
         (self.width, self.height) = (width, height);
         self.light.resize(width * height, Color::BLACK);
@@ -37,7 +37,7 @@ impl Canvas {
         self.light[index] = mix(self.light[index], color, opacity);
     }
 
-    /// Draws a soft round dot of light, added to what is there, hidden by anything nearer.
+    /// Adds a soft round dot of light, with a depth test.
     pub(crate) fn glow(&mut self, cx: f32, cy: f32, radius: f32, nearness: f32, light: Color) {
         let radius = radius.clamp(0.6, 400.0);
         let Some((x0, x1)) = clip(cx - radius, cx + radius, self.width) else { return };

@@ -1,4 +1,4 @@
-//! The city: streets in a grid, towers with lit windows, traffic. Walls are found exactly, column by column.
+//! The city: a street grid, towers with lit windows, traffic. Walls are intersected analytically, per column.
 
 use super::canvas::Canvas;
 use super::frame_context::FrameContext;
@@ -24,12 +24,12 @@ pub(crate) struct City {
     neon: bool,
     /// Where the tallest stand.
     centre: [f32; 2],
-    /// The blocks around the camera's way, row by row.
+    /// The blocks around the path of the camera, row by row.
     blocks: Vec<[Body; 2]>,
     walls: [Color; 6],
     glassy: Color,
     roof: Color,
-    /// What windows without light mirror, by the wall they are in: east, west, north, south.
+    /// The reflection in dark windows by direction of the wall: east, west, north, south.
     mirrored: [Color; 4],
 }
 
@@ -111,7 +111,7 @@ impl City {
         [base, upper]
     }
 
-    /// Draws every building that the ground does not hide.
+    /// Draws every building that is not behind the ground.
     pub(crate) fn draw(&self, context: &FrameContext<'_>, canvas: &mut Canvas) {
         let view = context.view;
         for x in 0..canvas.width {
@@ -133,8 +133,8 @@ impl City {
         }
     }
 
-    /// Visits the blocks along a ray, nearest first, with the distances at which it enters and leaves them, until `visit` is
-    /// content.
+    /// Visits the blocks along a ray (grid traversal), nearest first, with the distances of entry and exit, until `visit`
+    /// stops.
     fn walk(&self, eye: [f32; 3], d: [f32; 2], mut visit: impl FnMut(f32, f32, [Body; 2], i32, i32) -> bool) {
         let (mut ix, mut iy) = (floor(eye[0] / BLOCK), floor(eye[1] / BLOCK));
         let step = |d: f32| if d >= 0.0 { 1 } else { -1 };
@@ -311,7 +311,7 @@ struct Facade {
     lit: f32,
     /// Metres from window to window, and from floor to floor.
     pitch: [f32; 2],
-    /// The share of that which is glass.
+    /// The glass share of that spacing.
     share: [f32; 2],
     /// Metres a pixel covers.
     fine: f32,
@@ -360,7 +360,7 @@ impl Facade {
     }
 }
 
-/// Where a ray meets the bodies of a block, nearer one first.
+/// Intersections of a ray with the bodies of a block, nearest first.
 fn meetings(eye: [f32; 3], d: [f32; 2], bodies: [Body; 2]) -> [Option<(Hit, Body)>; 2] {
     let mut found = bodies.map(|body| meet(eye, d, body).map(|hit| (hit, body)));
     if let [Some((a, _)), Some((b, _))] = found
@@ -371,7 +371,7 @@ fn meetings(eye: [f32; 3], d: [f32; 2], bodies: [Body; 2]) -> [Option<(Hit, Body
     found
 }
 
-/// Where a ray enters and leaves a box, if it meets it in front of the eye.
+/// Entry and exit of a ray through a box in front of the camera (slab method).
 fn meet(eye: [f32; 3], d: [f32; 2], body: Body) -> Option<Hit> {
     let slab = |axis: usize| {
         let inverse = 1.0 / if d[axis].abs() < 1e-6 { 1e-6 } else { d[axis] };

@@ -1,4 +1,4 @@
-//! From light to picture: exposure, film curve, the look's colors, vignette, grain and dither, to 8-bit RGB.
+//! Color grading: linear light to 8-bit RGB by exposure, tone curve, style, vignette, grain and dither.
 
 use media::RgbImage;
 
@@ -8,26 +8,26 @@ use super::math::{Color, curve, lerp, linear_to_display, mix, smooth};
 use super::noise::Tile;
 use super::prompt::Style;
 
-/// A table's axis is the upper bits of the light's own float: `OCTAVES` doublings from `DARKEST`, `1 << FINE` steps each.
+/// The lookup tables are indexed by the upper bits of the light as `f32`: `OCTAVES` doublings from `DARKEST`, `1 << FINE` steps each.
 const OCTAVES: usize = 13;
 const FINE: u32 = 7;
 const ENTRIES: usize = OCTAVES << FINE;
 const DARKEST: f32 = 1.0 / 1024.0;
 const SHIFT: u32 = f32::MANTISSA_DIGITS - 1 - FINE;
 const FIRST: u32 = DARKEST.to_bits() >> SHIFT;
-/// Light from here on is the last entry's.
+/// Brighter light uses the last entry.
 const BRIGHTEST: f32 = f32::from_bits(((ENTRIES as u32 + FIRST) << SHIFT) - 1);
-/// Display values are kept in 1/256 of a step while grain is added.
+/// Display values have 8 fractional bits while grain is added.
 const WHOLE: f32 = 256.0;
 
-/// The grain's tile is this many doublings of a pixel wide.
+/// Base-2 logarithm of the width of the grain tile, in pixels.
 const GRAIN: u32 = 7;
 /// Columns developed together.
 const STRIP: usize = 16;
-/// How much of the gathered bright light is spilled.
+/// Strength of the bloom.
 const SPILL: f32 = 0.30;
 
-/// The finishing of a shot.
+/// The grading of a shot.
 pub(crate) struct Grade {
     /// Display values by light, for each channel, in 1/256 of a step.
     tables: [Vec<i32>; 3],
@@ -35,19 +35,19 @@ pub(crate) struct Grade {
     /// Tint of everything when saturation is 0.
     exposure: f32,
     vignette: f32,
-    /// What is added to all three channels, in 1/256 of a step; half a step is in it, for rounding.
+    /// Grain for all channels, in 1/256 of a step; includes half a step for rounding.
     noise: Tile<i32>,
 }
 
-/// What one look does to the picture, in display terms.
+/// The grading of one style, in display values.
 #[derive(Clone, Copy)]
 struct Recipe {
     saturation: f32,
-    /// Above 1 is harder.
+    /// Contrast; above 1 is higher.
     contrast: f32,
-    /// Black becomes this.
+    /// Black level.
     lift: f32,
-    /// White becomes this.
+    /// White level.
     ceiling: f32,
     /// Added to shadows and to highlights: red, green, blue.
     shadows: [f32; 3],
@@ -155,7 +155,7 @@ const fn recipe(style: Style) -> Recipe {
     }
 }
 
-/// Three tones a picture set is to be graded towards: darks, middles, brights (display values, 0..1).
+/// Target tones taken from reference pictures: shadows, midtones, highlights (display values, 0..1).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tones(pub(crate) [[f32; 3]; 3]);
 
@@ -234,7 +234,7 @@ impl Grade {
         }
     }
 
-    /// Develops the canvas, with the light that `bloom` has gathered. `frame` moves the grain.
+    /// Converts the canvas to a picture, adding bloom. `frame` shifts the grain.
     pub(crate) fn develop(&self, canvas: &Canvas, bloom: &Bloom, frame: u32, picture: &mut RgbImage) {
         let (width, height) = (canvas.width, canvas.height);
         let falloff = |i: usize, n: usize| {
@@ -292,7 +292,7 @@ impl Grade {
     }
 }
 
-/// An ordered pattern of half a step, the same in every frame: it breaks bands and costs the encoder nothing. In 1/256 of a step.
+/// Ordered dither of half a step, in 1/256 of a step. Static, so that it breaks banding without costing bits in the encoder.
 const DITHER: [[i32; 4]; 4] =
     [[-120, 72, -72, 120], [8, -56, 56, -8], [-87, 105, -105, 87], [41, -23, 23, -41]];
 

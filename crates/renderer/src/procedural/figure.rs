@@ -1,4 +1,4 @@
-//! A person seen from afar: coat, hood, a walk. Drawn from strokes in the walker's own metres.
+//! A walking person seen from a distance, drawn from signed-distance strokes.
 
 use std::f32::consts::TAU;
 
@@ -11,12 +11,12 @@ use super::math::{Color, lerp, mix, smooth};
 pub(crate) struct Walker {
     pub(crate) from: [f32; 2],
     pub(crate) heading: [f32; 2],
-    /// Metres a second; 0 stands and looks.
+    /// Metres per second; 0 stands still.
     pub(crate) pace: f32,
     pub(crate) coat: Color,
     /// Carries a light.
     pub(crate) lantern: bool,
-    /// 0 calm, 1 a storm tearing at the coat.
+    /// Wind on the coat: 0 calm, 1 storm.
     pub(crate) wind: f32,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Walker {
 const STRIDE: f32 = 1.42;
 
 impl Walker {
-    /// Steps a second, for the sound of them.
+    /// Steps per second, for the sound.
     pub(crate) fn cadence(&self) -> f32 {
         self.pace / STRIDE * 2.0
     }

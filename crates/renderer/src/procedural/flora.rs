@@ -1,4 +1,4 @@
-//! Trees: conifers and broad crowns as small drawn cards, thousands of them, far ones first.
+//! Trees: conifers and broadleaf trees as billboards, drawn back to front.
 
 use super::canvas::Canvas;
 use super::frame_context::FrameContext;
@@ -8,13 +8,12 @@ use super::noise::{Rng, gradient, unit2};
 use super::relief::Relief;
 use super::terrain::Terrain;
 
-/// A drawn tree: per texel how opaque it is, how bright, how much of it is edge towards the light, and how snowed on. Each of
-/// its sizes is half the one before.
+/// A billboard: per texel opacity, brightness, rim light and snow. A mip chain, each level half the size of the one before.
 struct Card {
     sizes: Vec<Drawing>,
 }
 
-/// One size of a card, with a transparent rim one texel wide.
+/// A mip level, with a transparent border of one texel.
 struct Drawing {
     width: usize,
     height: usize,
@@ -40,17 +39,17 @@ pub(crate) struct Flora {
     side_light: f32,
 }
 
-/// How trees are to look.
+/// The appearance of the trees.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Season {
     pub(crate) autumn: bool,
     pub(crate) snowed: f32,
-    /// Only conifers, or broad crowns as well.
+    /// Conifers only, or broadleaf trees too.
     pub(crate) broad_share: f32,
 }
 
 impl Flora {
-    /// Plants trees where the relief has woods, around `centre`, leaving the camera's own way clear.
+    /// Plants trees around `centre` where the relief has forest, except on the path of the camera.
     pub(crate) fn plant(
         relief: &Relief,
         terrain: &Terrain,
@@ -171,7 +170,7 @@ fn tree(foot: [f32; 3], spacing: f32, season: Season, terrain: &Terrain, own: im
 }
 
 impl Card {
-    /// A card from the texels of its largest size.
+    /// A billboard from the texels of its largest level.
     fn new(texels: impl Iterator<Item = Color>) -> Self {
         let mut sizes = vec![Drawing::new(CARD_WIDTH, CARD_HEIGHT, &texels.collect::<Vec<_>>())];
         while let Some(larger) = sizes.last()
@@ -183,7 +182,7 @@ impl Card {
         Self { sizes }
     }
 
-    /// The size to show where a pixel covers so many texels of the largest.
+    /// The level to use where a pixel covers so many texels of the largest.
     fn size_for(&self, texels_a_pixel: f32) -> &Drawing {
         let halvings = (texels_a_pixel * 1.4).max(1.0).log2() as usize;
         &self.sizes[halvings.min(self.sizes.len() - 1)]
@@ -223,7 +222,7 @@ impl Drawing {
     }
 }
 
-/// Layer upon layer of hanging boughs.
+/// Draws a conifer: layers of hanging boughs.
 fn conifer(salt: u32) -> Card {
     let layers = 8.0 + unit2(1, 2, salt) * 4.0;
     let texels = (0..CARD_WIDTH * CARD_HEIGHT).map(|i| {
@@ -247,7 +246,7 @@ fn conifer(salt: u32) -> Card {
     Card::new(texels)
 }
 
-/// A trunk under a cluster of leaf masses.
+/// Draws a broadleaf tree: a trunk under a cluster of leaf masses.
 fn crown(salt: u32) -> Card {
     let mut rng = Rng::new(u64::from(salt), "crown");
     let masses: Vec<[f32; 3]> = (0..17)

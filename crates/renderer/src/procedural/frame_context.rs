@@ -1,4 +1,4 @@
-//! What every object needs to draw itself into one frame.
+//! The context for drawing objects into one frame.
 
 use super::camera::{Spot, View};
 use super::canvas::Canvas;
@@ -6,7 +6,7 @@ use super::light::Light;
 use super::math::{Color, mix};
 use super::terrain::Terrain;
 
-/// One frame's circumstances.
+/// The context of one frame.
 #[derive(Clone, Copy)]
 pub(crate) struct FrameContext<'a> {
     pub(crate) view: &'a View,
@@ -18,7 +18,7 @@ pub(crate) struct FrameContext<'a> {
     pub(crate) progress: f32,
 }
 
-/// An upright thing placed in the picture: from pixels to its own metres, and the air before it.
+/// The projection of an upright object: from pixels to metres in its plane, with the air in front of it.
 pub(crate) struct Projected {
     pub(crate) spot: Spot,
     /// Pixels a metre.
@@ -29,7 +29,7 @@ pub(crate) struct Projected {
 }
 
 impl FrameContext<'_> {
-    /// Places something that stands at `foot`; `None` behind the camera.
+    /// Projects an object that stands at `foot`; `None` behind the camera.
     pub(crate) fn project(&self, foot: [f32; 3]) -> Option<Projected> {
         let spot = self.view.project(foot)?;
         let [dx, dy] = self.view.ray(spot.x);
@@ -50,13 +50,13 @@ impl FrameContext<'_> {
 }
 
 impl Projected {
-    /// A color as seen through the air.
+    /// A color after aerial perspective.
     #[inline]
     pub(crate) fn through_air(&self, color: Color) -> Color {
         mix(color, self.distance, self.veil)
     }
 
-    /// Draws one pixel of it, unless something nearer is there.
+    /// Draws one pixel, with a depth test.
     #[inline]
     pub(crate) fn paint(&self, canvas: &mut Canvas, index: usize, color: Color, opacity: f32) {
         // A little tolerance: a thing stands in the ground it stands on.

@@ -1,5 +1,5 @@
-//! Shading of the land: baked light, near texture, wet shores, and the air in front of it. Pixels where the sea covers the
-//! land are only marked here; the water is drawn once everything it mirrors is there.
+//! Shading of the land: baked light, near texture, wet shores, aerial perspective. Pixels of water are only marked here; they
+//! are shaded after everything that they reflect.
 
 use super::adaptive_shading::{self, Shader};
 use super::breakwater::Breakwater;
@@ -14,16 +14,16 @@ use super::surface::MAX_WAVE_DISTANCE;
 use super::terrain::Terrain;
 use super::water::{Sea, Swell};
 
-/// The `fourth` lane of pixels that the water pass has yet to draw.
+/// Value of the `fourth` lane of pixels left to the water pass.
 pub(crate) const WATER: f32 = 2.0;
 
-/// Metres within which the ground has bumps, and how high they are on ground with the strongest texture.
+/// Distance in metres within which the ground has bumps, and their maximum height.
 const ROUGH_WITHIN: f32 = 90.0;
 const ROUGHNESS: f32 = 0.17;
-/// Metres within which a breakwater is more than a line.
+/// Distance in metres within which a breakwater is wider than a line.
 const STONE_WITHIN: f32 = 700.0;
 
-/// The land of a shot, ready to be marched and shaded.
+/// The land of a shot, for marching and shading.
 pub(crate) struct Ground {
     pub(crate) relief: Relief,
     pub(crate) terrain: Terrain,
@@ -64,7 +64,7 @@ impl Ground {
         self.relief.mole.as_ref().filter(|mole| distance < STONE_WITHIN && mole.touches(from, to))
     }
 
-    /// A fine irregular pattern 0..1, in texels: what foam is torn into.
+    /// A fine irregular pattern 0..1, in texels, that breaks up foam.
     #[inline]
     pub(crate) fn lace(&self, u: f32, v: f32) -> f32 {
         self.grain.sample(u, v)
@@ -101,7 +101,7 @@ impl Ground {
         adaptive_shading::shade(canvas, &mut shader);
     }
 
-    /// Brightness of fine texture around 1, fading out before it would shimmer.
+    /// Brightness of fine texture, around 1; fades out with distance to avoid aliasing.
     #[inline]
     fn pattern(&self, x: f32, y: f32, t: f32) -> f32 {
         let coarse = self.grain.sample(x * 1.3, y * 1.3 * self.stretch);
@@ -130,7 +130,7 @@ struct Land<'a> {
     /// Beyond these distances the grids of the land need not be asked.
     reaches: [f32; 4],
     ray: [f32; 2],
-    /// What the column fades to.
+    /// The color of the air at the column's horizon.
     distance: Color,
 }
 

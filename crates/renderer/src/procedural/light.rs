@@ -1,4 +1,4 @@
-//! The light of an hour: sun or moon, the sky's gradient, the air between. Everything is lit from this one value.
+//! Lighting by time of day: sun or moon, sky gradient, aerial perspective. All shading uses [`Light`].
 
 use super::math::{Color, decay, lerp, mix, smooth};
 use super::noise::Rng;
@@ -7,7 +7,7 @@ use super::prompt::{Cover, Hour};
 /// A direction in the world: x east, y north (where the first frame looks), z up; unit length.
 pub(crate) type Direction = [f32; 3];
 
-/// What the sky and the sun do at one hour, in colors as seen on screen.
+/// The light of one time of day, in display colors.
 struct HourRow {
     zenith: u32,
     middle: u32,
@@ -110,9 +110,9 @@ const fn row(hour: Hour) -> HourRow {
 pub(crate) struct Light {
     /// Towards the sun, or at night the moon.
     pub(crate) sun: Direction,
-    /// What it puts on a surface that faces it.
+    /// Its irradiance on a surface facing it.
     pub(crate) sunlight: Color,
-    /// What the whole sky puts on a level surface.
+    /// Irradiance of the whole sky on a horizontal surface.
     pub(crate) skylight: Color,
     pub(crate) zenith: Color,
     pub(crate) middle: Color,
@@ -129,19 +129,19 @@ pub(crate) struct Light {
     pub(crate) air: Air,
 }
 
-/// What the air does to distant things.
+/// Aerial perspective: extinction by haze and mist.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Air {
-    /// Share of light lost per metre everywhere.
+    /// Extinction per metre, uniform haze.
     pub(crate) haze: f32,
-    /// The same at the ground, thinning with height: mist.
+    /// Extinction per metre of mist at the ground; decreases with height.
     pub(crate) mist: f32,
-    /// The height in metres by which mist has thinned to about a third.
+    /// Scale height of the mist in metres (1/e).
     pub(crate) mist_height: f32,
 }
 
 impl Air {
-    /// How much of what is seen at forward distance `t` is air: 0 none, 1 nothing else.
+    /// The share of air light at forward distance `t`: 0 none, 1 opaque.
     #[inline]
     pub(crate) fn veil(self, t: f32, eye_height: f32, height: f32) -> f32 {
         let mean = 0.5 * (eye_height.max(0.0) + height.max(0.0));
@@ -203,7 +203,7 @@ impl Light {
         light
     }
 
-    /// Spreads the sun into the clouds: greyer, flatter, darker with gloom.
+    /// Applies cloud cover: grayer, flatter, darker with gloom.
     fn cloud_over(&mut self, amount: f32, gloom: f32) {
         let dim = lerp(1.0, 0.55, gloom);
         let tint = Color::new(0.93, 0.99, 1.07);
@@ -264,7 +264,7 @@ impl Light {
         base + self.glow * (p8 * 0.16 * hugging + p64 * 0.26 + p512 * 0.42)
     }
 
-    /// What distance fades to, looking along a level direction.
+    /// The color at infinite distance in a horizontal direction.
     pub(crate) fn distance(&self, x: f32, y: f32) -> Color {
         let flat = (x * x + y * y).sqrt().max(1e-4);
         // Seen against land the air is cooler than the bare horizon: half of it is lit by the blue above.

@@ -10,21 +10,21 @@ use super::noise::{Rng, unit2};
 use super::prompt::{Hour, Subject};
 use super::setting::Setting;
 
-/// A tower and what happens in it during the shot.
+/// A lighthouse and its action during the shot.
 #[derive(Clone, Debug)]
 pub(crate) struct Lighthouse {
     pub(crate) foot: [f32; 3],
     paint: Paint,
-    /// The shot is about the lamp being lit: dark at first.
+    /// The lamp is lit during the shot.
     lights_up: bool,
-    /// The shot is about the door: it opens.
+    /// The door opens during the shot.
     door_opens: bool,
-    /// The shot is about the stairs: window after window is lit.
+    /// The windows are lit one after another during the shot.
     climbed: bool,
     /// Turns of the lens a second.
     pub(crate) speed: f32,
     phase: f32,
-    /// How much the lamp shows: little by day.
+    /// Visibility of the lamp: low by day.
     pub(crate) power: f32,
 }
 

@@ -1,11 +1,10 @@
-//! Small numeric tools every other file leans on: linear-light colors, easing curves, cheap exponentials.
+//! Numeric helpers: linear-light colors, interpolation and easing, fast approximations.
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 
 /// A color in linear light (Rec. 709 primaries), scene-referred: 1.0 is bright but not clipped.
 ///
-/// Four lanes rather than three so that the compiler keeps one color in one vector register; the fourth is free for
-/// whatever travels with the color (a height, an opacity).
+/// Four lanes, so that a color fits a vector register; the fourth is free for associated data (a height, an opacity).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(align(16))]
 pub(crate) struct Color(pub(crate) [f32; 4]);
@@ -36,8 +35,7 @@ impl Color {
         Self::new(channel(16), channel(8), channel(0))
     }
 
-    /// The scene-referred value that the film curve shows as display color `0xRRGGBB`: skies and lights are chosen
-    /// this way, so that what is written in a table is what is seen.
+    /// The scene-referred value that the tone curve maps to display color `0xRRGGBB`; skies and lights are specified this way.
     pub(crate) fn displayed(hex: u32) -> Self {
         let Self([r, g, b, _]) = Self::surface(hex);
         Self::new(uncurve(r), uncurve(g), uncurve(b))
@@ -104,14 +102,14 @@ pub(crate) fn mix(a: Color, b: Color, t: f32) -> Color {
     a + (b - a) * t
 }
 
-/// 0 below `from`, 1 above `to`, an S between; works downhill too (`from` > `to`).
+/// Smoothstep: 0 below `from`, 1 above `to`; also with `from` > `to`.
 #[inline]
 pub(crate) fn smooth(from: f32, to: f32, x: f32) -> f32 {
     let t = ((x - from) / (to - from)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 
-/// `exp(-x)` for `x >= 0`, good to a per cent or so: fogs and falls of light, evaluated per pixel.
+/// `exp(-x)` for `x >= 0`, with about 1 % error, for per-pixel use.
 #[inline]
 pub(crate) fn decay(x: f32) -> f32 {
     let y = (1.0 - x * (1.0 / 16.0)).max(0.0);
@@ -128,8 +126,8 @@ pub(crate) fn floor(x: f32) -> i32 {
     i - i32::from((i as f32) > x)
 }
 
-/// The cell a coordinate lies in and its place there, for interpolation: at a border it may be 1 of the cell before,
-/// which interpolates to the same. For coordinates within four million of 0.
+/// The cell of a coordinate and the fraction within it, for interpolation. At a border it may be fraction 1 of the previous
+/// cell, which interpolates to the same value. For |coordinate| below four million.
 #[inline]
 pub(crate) fn cell(x: f32) -> (i32, f32) {
     // Adding a large number leaves the rounded integer in the low bits.
@@ -138,13 +136,13 @@ pub(crate) fn cell(x: f32) -> (i32, f32) {
     (i, x - i as f32)
 }
 
-/// A number's place in its unit cell.
+/// The fractional part.
 #[inline]
 pub(crate) fn fract(x: f32) -> f32 {
     x - floor(x) as f32
 }
 
-/// The film curve: scene-referred light to display-linear 0..1 (a fit of a well-known reference transform).
+/// The tone curve: scene-referred light to display-linear 0..1 (Narkowicz 2016, a fit of the ACES reference transform).
 pub(crate) fn curve(x: f32) -> f32 {
     let x = x.max(0.0);
     ((x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14)).clamp(0.0, 1.0)

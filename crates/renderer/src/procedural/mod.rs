@@ -1,4 +1,9 @@
-//! [`Procedural`]: drives a rendering from the job's words to the file.
+//! [`Procedural`]: renders scenes on the CPU from nothing but the job.
+//!
+//! Pipeline: [`prompt`] parses the prompt into a brief, [`setting`] resolves what it leaves open from the seed, [`staging`]
+//! lays out objects and camera, [`scene`] builds the world and draws each frame ([`terrain`] and [`relief`] for the land,
+//! [`raymarch`] for visibility, [`ground`], [`water`] and [`sky`] for shading, then the objects), [`color_grading`] turns
+//! linear light into 8-bit RGB. [`audio`] synthesizes the sound track from the same setting.
 
 mod adaptive_shading;
 mod audio;
@@ -51,15 +56,15 @@ pub use self::audio::RATE as AUDIO_SAMPLE_RATE;
 #[cfg(test)]
 mod tests;
 
-/// The renderer that makes its pictures and sounds itself, from nothing but the job.
+/// The procedural renderer.
 ///
-/// Deterministic: the same job gives the same bytes on the same build.
+/// Invariant: deterministic; the same build renders the same job to the same bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Procedural;
 
-/// More pixels than this are drawn smaller and enlarged.
+/// Larger pictures are drawn with at most this many pixels and upscaled.
 const MAX_DRAWN_PIXELS: f64 = 1_000_000.0;
-/// The share of a shot that the way out of a first frame, or into a last frame, takes.
+/// The share of the duration of the dissolve from a first frame, or to a last frame.
 const DISSOLVE: f32 = 0.45;
 
 impl Renderer for Procedural {
@@ -89,18 +94,17 @@ impl Renderer for Procedural {
             Ok(())
         })?;
         let mp4 = writer.finish()?;
-        // As decoded, not as drawn: a chained shot then starts on exactly what a client finds at the end of this file.
+        // Decoded, not as drawn: identical to the last frame that a client extracts from the file.
         let last_frame = media::last_frame_bytes(&mp4)?;
         Ok(Rendering { mp4, last_frame })
     }
 }
 
 impl Procedural {
-    /// Draws the pictures of `job` one after the other, without sound and without making a file of them: what
-    /// [`Renderer::render`] encodes. Measurements use it.
+    /// Draws the frames of `job` without sound or encoding, for benchmarks.
     ///
     /// # Errors
-    /// [`RenderError::Job`] for sizes and lengths out of bounds, and whatever `show` answers.
+    /// [`RenderError::Job`] for sizes and lengths out of bounds, and the errors of `show`.
     pub fn draw(
         &self,
         job: &Job,
@@ -127,7 +131,7 @@ fn check(job: &Job) -> Result<(), RenderError> {
     Ok(())
 }
 
-/// The picture side of a rendering.
+/// The frames of a rendering.
 struct Film<'a> {
     job: &'a Job,
     scene: Scene,
@@ -160,7 +164,7 @@ impl<'a> Film<'a> {
         }
     }
 
-    /// The whole sound track, exactly as long as the pictures.
+    /// The sound track, exactly as long as the video.
     fn sound(&self, frames_total: u32) -> Vec<f32> {
         let samples = u64::from(frames_total) * u64::from(RATE) / u64::from(self.job.frame_rate);
         let scene = &self.scene;
@@ -212,7 +216,7 @@ impl<'a> Film<'a> {
     }
 }
 
-/// The size a job is drawn at before it is enlarged; even, and the job's own shape.
+/// The size that a job is drawn at before upscaling: even, with the aspect ratio of the job.
 fn drawn_size(job: &Job) -> (u32, u32) {
     let pixels = f64::from(job.width) * f64::from(job.height);
     let limit = match job.quality {

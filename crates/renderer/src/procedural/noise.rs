@@ -1,23 +1,24 @@
-//! Randomness that is the same everywhere: a seeded generator, lattice noise, and tileable textures made from it.
+//! Deterministic randomness: a seeded generator, lattice noise (Perlin's gradient noise), tileable noise textures.
+
+use rand_xoshiro::{
+    SplitMix64,
+    rand_core::{Rng as _, SeedableRng as _},
+};
 
 use super::math::{Color, cell, floor, lerp, mix};
 
-/// A small generator (`SplitMix64`): the only source of chance in a rendering.
+/// A seeded generator, the only source of randomness in a rendering.
 #[derive(Clone, Debug)]
-pub(crate) struct Rng(u64);
+pub(crate) struct Rng(SplitMix64);
 
 impl Rng {
-    /// A stream of its own for each use, so that adding a consumer never moves another's numbers.
+    /// A separate stream for each use, so that adding a consumer does not change the numbers of another.
     pub(crate) fn new(seed: u64, stream: &str) -> Self {
-        Self(seed ^ hash_words(stream))
+        Self(SplitMix64::seed_from_u64(seed ^ hash_words(stream)))
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.next_u64()
     }
 
     /// Uniform in 0..1.
@@ -44,12 +45,12 @@ impl Rng {
     }
 }
 
-/// FNV-1a: a stable number for words.
+/// FNV-1a hash.
 pub(crate) fn hash_words(words: &str) -> u64 {
     words.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// A well-mixed number for a lattice point.
+/// An integer hash of a lattice point.
 #[inline]
 pub(crate) fn hash2(x: i32, y: i32, seed: u32) -> u32 {
     let mut h = (x as u32).wrapping_mul(0x85eb_ca6b) ^ (y as u32).wrapping_mul(0xc2b2_ae35) ^ seed;
@@ -58,7 +59,7 @@ pub(crate) fn hash2(x: i32, y: i32, seed: u32) -> u32 {
     h ^ (h >> 15)
 }
 
-/// A lattice point's number in 0..1.
+/// The hash of a lattice point as a number in 0..1.
 #[inline]
 pub(crate) fn unit2(x: i32, y: i32, seed: u32) -> f32 {
     (hash2(x, y, seed) >> 8) as f32 / 16_777_216.0

@@ -1,21 +1,21 @@
-//! Visibility: for every pixel the distance of the ground or sea seen there, found by marching each column's ray from the
-//! camera outwards over the heights and keeping the highest row covered so far.
+//! Visibility of the height field (land and sea): marches each column's ray from the camera outwards and keeps the highest row
+//! covered so far, which gives every pixel its distance.
 
 use super::camera::View;
 use super::canvas::Canvas;
 use super::math::{Color, floor, mix};
 
-/// The farthest that anything is looked for, in metres.
+/// The maximum distance of a ray, in metres.
 const HORIZON: f32 = 21_000.0;
 
-/// A silhouette: the pixel it runs through and how much of that pixel the nearer thing covers.
+/// A silhouette pixel, with its coverage by the nearer surface, for anti-aliasing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     index: u32,
     cover: f32,
 }
 
-/// Forward distances at which heights are looked up, growing with distance.
+/// Forward distances of the samples, with growing steps.
 pub(crate) fn steps(nearest: f32) -> Vec<f32> {
     let mut steps = vec![nearest];
     let mut t = nearest;
@@ -26,52 +26,52 @@ pub(crate) fn steps(nearest: f32) -> Vec<f32> {
     steps
 }
 
-/// What is known of the ground over some area before any of it is looked at.
+/// Bounds of the height field over an area, known before sampling it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stretch<K> {
-    /// Nothing there is higher than this.
+    /// Upper bound of the height.
     pub(crate) high: f32,
     pub(crate) kind: Kind<K>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind<K> {
-    /// Level at this height: its ends tell all.
+    /// Level at this height; only its ends need sampling.
     Level(f32),
-    /// Low swell without anything standing in it: not looked at more closely than the picture shows.
+    /// Low swell without obstacles; sampled at the resolution of the picture.
     Swell(K),
     /// Anything else.
     Rough(K),
 }
 
-/// What is marched over.
+/// A height field.
 pub(crate) trait Surface {
-    /// What makes it cheaper to find a height, once the area is known.
+    /// Precomputed data of an area that makes samples cheaper.
     type Hint: Copy + PartialEq;
 
-    /// What is known of the box `from..=to` (east, north), of which no part is nearer than `distance`.
+    /// The bounds over the box `from..=to` (east, north), no part of which is nearer than `distance`.
     fn stretch(&self, from: [f32; 2], to: [f32; 2], distance: f32) -> Stretch<Self::Hint>;
 
     /// The height at a point of a stretch, seen from `distance`.
     fn height(&self, known: Self::Hint, x: f32, y: f32, distance: f32) -> f32;
 }
 
-/// Columns that share what is known of the ground ahead.
+/// Columns per sector, which share bounds.
 const SECTOR: usize = 32;
-/// Steps that are judged together.
+/// Steps per stretch.
 const STRIDE: usize = 8;
 
-/// Metres from crest to crest of the shortest waves with an outline of their own.
+/// Wavelength in metres of the shortest waves with a visible silhouette.
 const SHORTEST_SWELL: f32 = 43.0;
 
 /// A stretch of the way ahead of a sector.
 struct Segment<K> {
     /// Its first and its last step.
     steps: (usize, usize),
-    /// Every `every`th step is looked at.
+    /// Every `every`th step is sampled.
     every: usize,
     kind: Kind<K>,
-    /// The highest row that any of it can reach, and the highest that anything from here on can.
+    /// The highest row that it can cover, and the highest that anything from here on can cover.
     highest: f32,
     limit: f32,
 }
@@ -119,7 +119,7 @@ pub(crate) fn march<S: Surface>(
     }
 }
 
-/// Judges what lies ahead of the columns `from..to`.
+/// Computes the bounds ahead of the columns `from..to`.
 fn survey<S: Surface>(
     view: &View,
     steps: &[f32],
@@ -168,7 +168,7 @@ fn survey<S: Surface>(
     }
 }
 
-/// The heights found along one ray, step by step, or between two.
+/// The heights sampled along one ray, or interpolated between two.
 struct Heights(Vec<[f32; 2]>);
 
 impl Heights {
@@ -182,7 +182,7 @@ impl Heights {
         self.0.fill(Self::UNKNOWN);
     }
 
-    /// Becomes what lies between itself and `other`.
+    /// Sets itself to the interpolation between itself and `other`.
     fn meet(&mut self, other: &Self) {
         for (own, other) in self.0.iter_mut().zip(&other.0) {
             own[1] = other[0];
@@ -207,7 +207,7 @@ impl Heights {
 /// One column of the picture while its ray is marched.
 struct Column<'a> {
     nearness: &'a mut [f32],
-    /// Rows at and below `top` are settled; `edge` is the exact height of what settled them.
+    /// Rows at and below `top` are done; `edge` is the exact row of the surface that covered them.
     top: usize,
     edge: f32,
     row_before: f32,
@@ -274,7 +274,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Settles the rows down from `row`, the highest so far.
+    /// Completes the rows from `row`, the highest so far, downwards.
     fn fill_rows(&mut self, row: f32, near: f32) {
         // The first row whose centre lies below `row`.
         let reach = (-floor(0.5 - row.max(0.0))).clamp(0, self.top as i32) as usize;
@@ -291,7 +291,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// The first step whose ground can lie within the picture: what is at the camera's feet is below its lower rim.
+/// The first step that can be within the picture: nearer ground is below the lower edge.
 fn first_step(view: &View, steps: &[f32], surface: &impl Surface) -> usize {
     const AROUND: f32 = 36.0;
     let around = |sign: f32| [view.eye[0] + sign * AROUND, view.eye[1] + sign * AROUND];

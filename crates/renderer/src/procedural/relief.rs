@@ -1,4 +1,4 @@
-//! The shape and the surface of the land: one function of the place for height, one for color.
+//! The land as functions of position: height and material.
 
 use super::breakwater::Breakwater;
 use super::math::{Color, mix, smooth};
@@ -10,23 +10,23 @@ use super::prompt::Landscape;
 pub(crate) struct Relief {
     landscape: Landscape,
     broad: Octaves,
-    /// The great heights, near or on the horizon.
+    /// Mountains, near or at the horizon.
     crests: Octaves,
     fine: Octaves,
     patch: Octaves,
     /// Which side the land lies on, where a scene has a land side: -1 west, 1 east.
     pub(crate) side: f32,
-    /// A place for a building by the sea: east, north, radius, height.
+    /// A headland for a building by the sea: east, north, radius, height.
     pub(crate) headland: Option<[f32; 4]>,
     pub(crate) mole: Option<Breakwater>,
-    /// Metres; what the place's main features reach.
+    /// Height of the main features, in metres.
     scale: f32,
     autumn: bool,
-    /// Fresh snow lies on everything that is not steep.
+    /// Whether everything that is not steep has fresh snow.
     pub(crate) snowed: bool,
     snowline: f32,
     grain: f32,
-    /// The height of a city's streets: below the sea's level when they are to be wet.
+    /// The height of a city's streets; below sea level makes them wet.
     pub(crate) street: f32,
 }
 
@@ -117,7 +117,7 @@ impl Relief {
         }
     }
 
-    /// High country: low in front, rising to crests.
+    /// Mountains: low in front, rising to crests.
     fn range(&self, x: f32, y: f32, far: f32, finest: f32) -> f32 {
         let warp = self.fine.rolling(x * 0.12, y * 0.12, finest) * 160.0;
         let crests = self.crests.ridged(x + warp, y - warp * 0.7, finest);
@@ -171,7 +171,7 @@ impl Relief {
             + 30.0
     }
 
-    /// What the ground is made of at a point of height `h` whose slope (rise over run) is `slope`.
+    /// The material at a point of height `h` and slope (rise over run) `slope`.
     pub(crate) fn surface(&self, x: f32, y: f32, h: f32, slope: f32, finest: f32) -> Color {
         let blotch = self.patch.rolling(x, y, finest).clamp(-1.0, 1.0);
         let wide = self.fine.rolling(x * 0.3 + 70.0, y * 0.3, finest).clamp(-1.0, 1.0);
@@ -252,7 +252,7 @@ impl Relief {
             * smooth(1.2, 3.0, h)
     }
 
-    /// The ground's fine pattern: how strongly near texture shows, and how far it is stretched across the view.
+    /// The fine texture of the ground: its strength, and its stretch across the view.
     pub(crate) const fn texture(&self) -> (f32, f32) {
         match self.landscape {
             Landscape::Desert => (0.16, 3.0),

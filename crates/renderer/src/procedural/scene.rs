@@ -24,7 +24,7 @@ use super::surface::Surfaces;
 use super::terrain::Terrain;
 use super::water::Sea;
 
-/// A staged, lit world.
+/// The world of a shot.
 pub(crate) struct Scene {
     pub(crate) setting: Setting,
     pub(crate) light: Light,
@@ -42,7 +42,7 @@ pub(crate) struct Scene {
     salt: u32,
 }
 
-/// Buffers of one frame, kept for the next.
+/// Buffers, reused between frames.
 pub(crate) struct Workspace {
     pub(crate) canvas: Canvas,
     grid: SkyGrid,
@@ -203,7 +203,7 @@ impl Scene {
         march(&mut work.canvas, view, &self.steps, &mut work.edges, &surfaces);
     }
 
-    /// Everything that stands on the ground or floats, far to near.
+    /// Draws all objects, back to front.
     fn draw_things(&self, context: &FrameContext<'_>, work: &mut Workspace) {
         let canvas = &mut work.canvas;
         if let Some(flora) = &self.flora {
@@ -238,7 +238,7 @@ fn rig_height(rig: &Rig) -> f32 {
     0.5 * (rig.from.eye[2] + rig.to.eye[2])
 }
 
-/// Puts the walker where the shot wants one: on the breakwater, before the door, or on open ground ahead.
+/// Places the walker: on the breakwater, at the door, or on open ground ahead.
 fn position_walker(setting: &Setting, staging: &Staging, dark: bool, rng: &mut Rng) -> Walker {
     let wind = setting.weather.wind;
     let coat = setting.coat;

@@ -1,4 +1,4 @@
-//! A brief with nothing left open: what the words did not say, the seed decides, in good taste.
+//! [`Setting`]: the brief with every open choice resolved from the seed.
 
 use super::light::Murk;
 use super::math::Color;
@@ -6,7 +6,7 @@ use super::noise::Rng;
 use super::prompt::{Cover, Framing, Hour, Landscape, Move, SceneBrief, Style, Subject, Subjects};
 use super::weather::{Motes, Weather, strikes};
 
-/// Everything a scene is staged from.
+/// The resolved parameters of a scene.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     pub(crate) landscape: Landscape,
@@ -15,14 +15,14 @@ pub(crate) struct Setting {
     pub(crate) weather: Weather,
     pub(crate) style: Style,
     pub(crate) movement: Move,
-    /// A move that was asked for is made in full; one that the seed chose is gentle.
+    /// Amplitude of the camera move: full if the prompt names it, small if the seed chose it.
     pub(crate) eagerness: f32,
     pub(crate) framing: Framing,
     pub(crate) subjects: Subjects,
     pub(crate) coat: Color,
-    /// The side the land and the subject lean to: -1 left, 1 right.
+    /// The side of the land and the subject: -1 left, 1 right.
     pub(crate) side: f32,
-    /// 0 a tripod, 1 a shoulder.
+    /// Handheld shake: 0 tripod, 1 shoulder.
     pub(crate) unrest: f32,
     pub(crate) calm: bool,
 }

@@ -1,7 +1,6 @@
-//! The sky: gradient, two decks of drifting clouds, sun or moon, stars, aurora.
+//! The sky: gradient, two layers of drifting clouds, sun or moon, stars, aurora.
 //!
-//! Air and clouds are soft, so they are computed on a coarse grid and enlarged; what is sharp (stars, the disc) is drawn
-//! at full size afterwards.
+//! Gradient and clouds are computed on a coarse grid and interpolated; stars and disc are drawn at full resolution.
 
 use super::adaptive_shading::{self, Shader};
 use super::camera::View;
@@ -13,12 +12,12 @@ use super::noise::{Rng, Tile};
 /// Pixels between grid points.
 const STEP: usize = 4;
 
-/// What is constant about a sky during a shot.
+/// The parameters of the sky of a shot.
 pub(crate) struct Sky {
     clouds: Tile<f32>,
     /// Texels per second the low deck drifts.
     wind: [f32; 2],
-    /// Where in the texture the shot looks.
+    /// Offset into the cloud texture.
     offset: [f32; 2],
     /// Clouds on the unit plane, in texels.
     scale: f32,
@@ -144,7 +143,7 @@ impl Sky {
         glow
     }
 
-    /// Paints every pixel of the canvas that nothing stands before.
+    /// Draws the sky into every pixel without nearer content.
     pub(crate) fn paint(&self, light: &Light, view: &View, time: f32, grid: &SkyGrid, canvas: &mut Canvas) {
         let mut column = Vec::with_capacity(grid.cells.height);
         for x in 0..canvas.width {

@@ -1,4 +1,4 @@
-//! Where things stand and where the camera goes: the composition of a shot.
+//! Layout: the positions of objects and the camera move.
 
 use super::breakwater::Breakwater;
 use super::camera::{Pose, Rig};
@@ -7,24 +7,24 @@ use super::noise::Rng;
 use super::prompt::{Framing, Hour, Landscape, Move, Subject};
 use super::setting::Setting;
 
-/// The ground plan of a shot, before there is any ground.
+/// The layout of a shot, computed before the land.
 #[derive(Clone, Debug)]
 pub(crate) struct Staging {
     /// East, north of the lighthouse, if there is one.
     pub(crate) lighthouse: Option<[f32; 2]>,
     pub(crate) headland: Option<[f32; 4]>,
     pub(crate) mole: Option<Breakwater>,
-    /// Metres above the ground (or the sea) the camera is at least.
+    /// Minimum height of the camera above ground or sea, in metres.
     pub(crate) clearance: f32,
     pub(crate) eye: [f32; 2],
-    /// A height for the camera that the plan insists on, above the sea.
+    /// A fixed height of the camera above sea level, in metres.
     pub(crate) eye_height: Option<f32>,
     pub(crate) yaw: f32,
     pub(crate) horizon: f32,
     pub(crate) sun_azimuth: f32,
     /// Metres a full camera move covers.
     pub(crate) travel: f32,
-    /// What an orbit goes around.
+    /// The centre of an orbit.
     pub(crate) pivot: [f32; 2],
     pub(crate) focal: f32,
 }
@@ -151,7 +151,7 @@ impl Staging {
         self.eye_height = Some(if aerial { 44.0 } else { rng.range(5.5, 8.5) });
     }
 
-    /// The camera's way, given the height of the ground to stay above.
+    /// The camera move, given the height of the ground to stay above.
     pub(crate) fn rig(&self, setting: &Setting, rng: &mut Rng, ground: impl Fn(f32, f32) -> f32) -> Rig {
         let eager = setting.eagerness;
         let base = Pose { eye: [self.eye[0], self.eye[1], 0.0], yaw: self.yaw, horizon: self.horizon };
@@ -207,7 +207,7 @@ impl Staging {
         rig
     }
 
-    /// Where the baked land is centred: the middle of the camera's way.
+    /// The centre of the baked land: the middle of the camera move.
     pub(crate) fn centre(&self, setting: &Setting) -> [f32; 2] {
         let ahead = match setting.movement {
             Move::Flyover => self.travel * setting.eagerness,

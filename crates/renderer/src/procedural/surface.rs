@@ -1,13 +1,13 @@
-//! What is seen from above at any point: the land or, where it is higher, the sea. This is what rays are marched over.
+//! The height field of ray marching: the higher of land and sea at each point.
 
 use super::ground::Ground;
 use super::raymarch::{Kind, Stretch, Surface};
 use super::water::{Sea, Swell};
 
-/// Beyond this many metres waves no longer show in the outline of the sea.
+/// Distance in metres beyond which waves have no visible silhouette.
 pub(crate) const MAX_WAVE_DISTANCE: f32 = 260.0;
 
-/// Land and sea at one moment.
+/// Land and sea at one point in time.
 pub(crate) struct Surfaces<'a> {
     ground: &'a Ground,
     sea: Option<&'a Sea>,
@@ -21,7 +21,7 @@ impl<'a> Surfaces<'a> {
     }
 }
 
-/// What is to be looked at in an area.
+/// What an area contains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct HeightHint {
     /// The finest grid of the land that has a part in it; `None` where all land lies under water.

@@ -1,4 +1,4 @@
-//! The land as baked maps: four nested grids of height and lit color, fine around the camera, coarse to the horizon.
+//! The land baked into four nested grids (a clipmap) of height and lit color, fine near the camera and coarse to the horizon.
 
 use super::light::Light;
 use super::math::{Color, floor, lerp, mix, smooth};
@@ -258,7 +258,7 @@ fn blocks(heights: &[f32]) -> Vec<[f32; 2]> {
     blocks
 }
 
-/// Carries the shadow's upper edge from row to row, away from the sun.
+/// Propagates the shadow height from row to row, away from the sun.
 fn sweep_shadows(heights: &[f32], level: &Level, light: &Light, coarser: Option<&Level>) -> Vec<f32> {
     const NONE: f32 = -1e4;
     let [sx, sy, up] = light.sun;

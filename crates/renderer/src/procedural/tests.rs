@@ -1,4 +1,4 @@
-//! The renderer as the service sees it: jobs in, files out.
+//! The procedural renderer through its interface: jobs in, files out.
 
 use std::ops::ControlFlow;
 
@@ -31,7 +31,7 @@ fn render(job: &Job) -> Rendering {
     Procedural.render(job, &mut |_| ControlFlow::Continue(())).expect("the job is a good one")
 }
 
-/// A picture with soft shapes, of the kind people give.
+/// A test picture with smooth shapes.
 fn sample_image(width: u32, height: u32) -> RgbImage {
     let mut image = RgbImage::new(width, height);
     for (i, p) in image.pixels_mut().chunks_exact_mut(3).enumerate() {

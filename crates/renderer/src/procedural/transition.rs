@@ -1,4 +1,4 @@
-//! Starting on a given picture and landing on another: a camera move over the still, dissolving into the scene.
+//! First and last frames: a camera move over the still picture, with a dissolve from or to the scene.
 
 use media::RgbImage;
 
@@ -6,10 +6,10 @@ use super::math::{Color, lerp, smooth};
 use super::noise::Octaves;
 use super::prompt::Move;
 
-/// A given picture, fitted to the video, that the film leaves from (or, run backwards, arrives at).
+/// A first frame, fitted to the size of the video; in reverse, a last frame.
 pub(crate) struct Still {
     picture: RgbImage,
-    /// When each pixel gives way to the scene: 0 first, 1 last. Coarse, row by row.
+    /// When each pixel dissolves: 0 first, 1 last. On a coarse grid, row by row.
     order: Vec<f32>,
     columns: usize,
     drift: [f32; 2],
@@ -18,7 +18,7 @@ pub(crate) struct Still {
 
 /// Pixels per cell of the coarse order.
 const CELL: usize = 8;
-/// The share of the dissolve that any one pixel takes.
+/// The share of the dissolve's duration that each pixel takes.
 const SOFT: f32 = 0.55;
 
 impl Still {
@@ -60,7 +60,7 @@ impl Still {
         Self { picture, order, columns, drift, zoom }
     }
 
-    /// Lays the still over `frame`. `gone` is 0 when only the still is seen and 1 when none of it is.
+    /// Blends the still over `frame`. `gone` is 0 for the still only and 1 for the scene only.
     pub(crate) fn lay(&self, frame: &mut RgbImage, gone: f32) {
         if gone >= 1.0 {
             return;

@@ -1,4 +1,4 @@
-//! Enlarging a developed picture: Catmull-Rom both ways, which keeps edges crisp.
+//! Upscaling with a separable Catmull-Rom filter, which keeps edges sharp.
 
 use media::RgbImage;
 

@@ -1,4 +1,4 @@
-//! The sea: moving waves, a mirror that follows Fresnel, glitter under the sun, foam on crests and shores.
+//! Water: moving waves, Fresnel reflection, sun glitter, foam on crests and shores.
 
 use std::f32::consts::TAU;
 
@@ -11,13 +11,13 @@ use super::math::{Color, decay, lerp, mix, smooth};
 use super::noise::{Rng, Tile};
 use super::sky::{SkyGrid, sample_column};
 
-/// The patch is this many doublings of a texel wide: small enough to stay in the nearest cache.
+/// Base-2 logarithm of the width of the wave patch in texels; small enough for the L1 cache.
 const PATCH: u32 = 6;
 
-/// The `fourth` lane of pixels that are drawn water.
+/// Value of the `fourth` lane of shaded water pixels.
 const SHADED: f32 = 3.0;
 
-/// One scale of waves: a patch of sea that repeats and drifts.
+/// One scale of waves: a tiled, drifting patch.
 #[derive(Clone, Copy, Debug)]
 struct Layer {
     /// Metres the patch spans.
@@ -25,7 +25,7 @@ struct Layer {
     /// Root-mean-square height in metres.
     height: f32,
     drift: [f32; 2],
-    /// The patch is turned against the others: cosine and sine.
+    /// Rotation of the patch: cosine and sine.
     turn: [f32; 2],
 }
 
@@ -43,7 +43,7 @@ impl Layer {
     }
 }
 
-/// Where in the patch a layer is at a moment: a turn and a shift, in texels.
+/// The transform of a layer at a point in time: rotation and offset, in texels.
 #[derive(Clone, Copy)]
 struct Projected {
     turn: [f32; 2],
@@ -58,7 +58,7 @@ impl Projected {
     }
 }
 
-/// The surface of a sea at one moment.
+/// The surface at a point in time.
 #[derive(Clone, Copy)]
 pub(crate) struct Swell<'a> {
     sea: &'a Sea,
@@ -66,7 +66,7 @@ pub(crate) struct Swell<'a> {
 }
 
 impl Swell<'_> {
-    /// The height of the surface: the two largest scales, which are the ones with a silhouette.
+    /// The height of the surface from the two largest scales, the ones with a visible silhouette.
     #[inline]
     pub(crate) fn level(&self, x: f32, y: f32) -> f32 {
         let lift = |index: usize| {
@@ -140,17 +140,17 @@ impl Sea {
         }
     }
 
-    /// The waves as they stand at a moment.
+    /// The waves at a point in time.
     pub(crate) fn at(&self, time: f32) -> Swell<'_> {
         Swell { sea: self, layers: self.layers.map(|layer| layer.at(time)) }
     }
 
-    /// How far above or below its mean the surface may stand.
+    /// Maximum deviation of the surface from its mean, in metres.
     pub(crate) fn reach(&self) -> f32 {
         3.2 * (self.layers[0].height + self.layers[1].height)
     }
 
-    /// Draws every pixel marked as water. Everything above the water is already on the canvas and is mirrored from there.
+    /// Shades every pixel marked as water. Reflections are read from the canvas, where everything above the water is drawn already.
     pub(crate) fn shade(
         &self,
         light: &Light,
@@ -306,7 +306,7 @@ impl Shader for Surface<'_> {
     }
 }
 
-/// What the water stands in during one frame.
+/// The surroundings of the water in one frame.
 #[derive(Clone, Copy)]
 struct Mirrored<'a> {
     view: &'a View,
@@ -320,7 +320,7 @@ struct Mirrored<'a> {
 }
 
 impl Mirrored<'_> {
-    /// What the surface shows of the world above it, at row `y` of the column that begins at `start`.
+    /// The reflection at row `y` of the column that begins at `start`.
     #[inline]
     fn mirror(
         &self,
@@ -354,7 +354,7 @@ impl Mirrored<'_> {
     }
 }
 
-/// The sun's image broken by the waves, as a share of sunlight.
+/// Sun glitter, as a share of sunlight.
 #[inline]
 fn glitter(light: &Light, d: [f32; 3], length: f32, facing: f32, waves: &Waves) -> f32 {
     let k = 2.0 * facing;
@@ -375,11 +375,11 @@ struct Waves {
     sx: f32,
     sy: f32,
     height: f32,
-    /// Mean square slope of the waves too small to be seen one by one.
+    /// Mean square slope of the waves below pixel size.
     lost: f32,
 }
 
-/// A patch of sea from a few dozen sine waves that fit it exactly.
+/// A tileable patch of waves: a sum of a few dozen sines.
 fn bake_patch(rng: &mut Rng) -> Tile<Color> {
     let mut waves = Vec::new();
     for _ in 0..34 {

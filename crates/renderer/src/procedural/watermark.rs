@@ -1,11 +1,11 @@
-//! The mark in the corner (spec 2.2 `watermark`): the letters "AI" from a bitmap of our own.
+//! The watermark (spec 2.2 `watermark`): the letters "AI" from a bitmap.
 
 use media::RgbImage;
 
 const LETTERS: [&[u8; 9]; 7] =
     [b"..##...##", b".#..#..##", b"#....#.##", b"#....#.##", b"######.##", b"#....#.##", b"#....#.##"];
 
-/// Draws the mark into the lower right corner, about a thirtieth of the picture's short side high.
+/// Draws the watermark in the lower right corner, with a height of about a thirtieth of the short side.
 pub(crate) fn stamp(picture: &mut RgbImage) {
     let (width, height) = (picture.width() as usize, picture.height() as usize);
     let cell = (width.min(height) / 200).max(1);

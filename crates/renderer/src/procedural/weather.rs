@@ -1,4 +1,4 @@
-//! What falls and drifts before the lens: rain, snow, embers, fireflies, lanterns, lightning.
+//! Weather and particles: rain, snow, embers, fireflies, lanterns, lightning.
 
 use std::f32::consts::TAU;
 
@@ -23,7 +23,7 @@ pub(crate) struct Weather {
     pub(crate) motes: Option<Motes>,
 }
 
-/// Small lights in the air.
+/// Glowing particles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Motes {
     Embers,

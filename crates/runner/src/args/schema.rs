@@ -1,15 +1,15 @@
-//! What `schema` is given.
+//! Arguments of `schema`.
 
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// Of what.
+    /// Which schema.
     #[arg(value_enum, default_value_t = SchemaKind::Workflow)]
     pub(crate) kind: SchemaKind,
 }
 
-/// What there are schemas of.
+/// The schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SchemaKind {
     /// Workflow files.

@@ -1,4 +1,4 @@
-//! What `serve` and `serve keys` are given.
+//! Arguments of `serve` and `serve keys`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,74 +9,74 @@ use url::Url;
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, after_help = SERVE_NOTES)]
 pub(crate) struct ServeArgs {
-    /// The folder for tasks, keys and videos; it is made if it is not there.
+    /// Data folder for tasks, keys and videos; created if missing.
     #[arg(long, value_name = "FOLDER", default_value = "video-service", global = true)]
     pub(crate) data: PathBuf,
-    /// Where to listen; port 0 takes a free one. The address is printed when the service is up.
+    /// Address to listen on; port 0 picks a free port. The URL is printed once the service accepts requests.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub(crate) listen: SocketAddr,
-    /// Tasks rendered at once [default: as many as there are cores].
+    /// Maximum number of tasks rendered concurrently [default: number of cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) workers: Option<u16>,
-    /// Misbehaves as a fault profile (JSON) says, to try clients on.
+    /// Fault profile (JSON): inject faults, to test clients (docs/service.md).
     #[arg(long, value_name = "FILE")]
     pub(crate) faults: Option<PathBuf>,
-    /// Lets media URLs in requests point to this machine and to private networks.
+    /// Allow media URLs in requests to point to this machine and to private networks.
     #[arg(long)]
     pub(crate) allow_private_media: bool,
-    /// What the addresses of videos begin with, where clients do not reach the service at the address it listens on.
+    /// Base URL of video URLs, where clients do not reach the service at its listen address.
     #[arg(long, value_name = "URL")]
     pub(crate) public_url: Option<Url>,
-    /// Renders with this program: its words as one argument, quoted as for a shell. It gets the task as JSON and writes output.mp4.
+    /// External renderer: a command line, quoted as for a shell. It reads the task as JSON and writes output.mp4.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) renderer: Option<String>,
-    /// The longest that the program may take for one task, in seconds.
+    /// With --renderer: timeout for one task, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 1_800, requires = "renderer", value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub(crate) render_limit: u64,
+    pub(crate) render_timeout: u64,
     #[command(subcommand)]
     pub(crate) command: Option<ServeCommand>,
 }
 
 const SERVE_NOTES: &str = "\
-Stop it with an interrupt or SIGTERM: open downloads get a few seconds, unfinished tasks go on at the next start, the exit code is 0.";
+On an interrupt or SIGTERM the service stops: open downloads get a few seconds, unfinished tasks resume at the next start, the exit code is 0.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServeCommand {
-    /// Makes, lists and revokes the API keys of a service, also while it runs.
+    /// Create, list and revoke API keys, also while the service runs.
     #[command(subcommand)]
     Keys(KeysCommand),
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeysCommand {
-    /// Makes a key and prints it, for the only time.
+    /// Create a key and print it. It is shown only once.
     Add(NewKeyArgs),
-    /// Lists all keys and what was done with them.
+    /// List all keys and their usage.
     List,
-    /// Takes a key back; its tasks stay and finish.
+    /// Revoke a key. Its tasks are kept and finish.
     Revoke {
-        /// The key's name or id.
+        /// Name or ID of the key.
         key: String,
     },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct NewKeyArgs {
-    /// What people call it.
+    /// Name of the key.
     pub(crate) name: String,
-    /// Permits 1080p.
+    /// Permit 1080p.
     #[arg(long = "1080p")]
     pub(crate) full_hd: bool,
-    /// Most unfinished tasks at once.
+    /// Maximum number of unfinished tasks.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) running_tasks: Option<u32>,
-    /// Submissions a second in the long run.
+    /// Sustained submission rate.
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) submissions_per_second: Option<f64>,
-    /// Submissions that may come at once after a quiet while.
+    /// Burst size: submissions accepted at once after an idle period.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) burst: Option<u32>,
-    /// Seconds of video in all.
+    /// Quota: seconds of video in total.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) quota_seconds: Option<u64>,
 }
@@ -84,6 +84,6 @@ pub(crate) struct NewKeyArgs {
 fn rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(rate) if rate.is_finite() && rate > 0.0 => Ok(rate),
-        _ => Err("write a number above 0, for example 0.5".to_owned()),
+        _ => Err("expected a number above 0, for example 0.5".to_owned()),
     }
 }

@@ -1,4 +1,4 @@
-//! What `status` is given.
+//! Arguments of `status`.
 
 use std::path::PathBuf;
 
@@ -9,21 +9,21 @@ use super::Format;
 #[derive(Debug, Args)]
 #[command(after_help = STATUS_NOTES)]
 pub(crate) struct StatusArgs {
-    /// A workflow file, or the folder that it is in: all runs of that folder are meant [default: the current folder].
+    /// Workflow file, or a folder: shows all runs of that folder [default: the current folder].
     pub(crate) file: Option<PathBuf>,
-    /// Goes on showing, until no run is alive any more or it is interrupted: redrawn on a terminal, as lines of what changed elsewhere.
+    /// Keep updating until no run is alive: redraws on a terminal, otherwise prints a line per change.
     #[arg(short, long)]
     pub(crate) watch: bool,
-    /// How many runs that have ended are shown, the latest first.
+    /// How many finished runs to show, latest first.
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(crate) runs: u32,
-    /// What goes to standard output.
+    /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 }
 
 const STATUS_NOTES: &str = "\
-Looks at the ledger and changes nothing, nor asks the service. Polls that bring no news are not on record: of a task that is out it says for
-how long, and how long such tasks usually take.
+Reads the ledger only: nothing is changed, and no service is asked. Polls without news are not recorded, so for a task in flight it shows
+the time since submission and the typical duration of such tasks.
 
-Exit code: 3 when something is outstanding that no living run looks after, else 0; with --watch, as things stand at the end.";
+Exit code: 3 when something needs action that no live run takes care of, otherwise 0; with --watch, the state at the end.";

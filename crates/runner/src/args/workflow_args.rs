@@ -1,36 +1,36 @@
-//! What commands that take a workflow file are given with it.
+//! The workflow file and its overrides: the arguments that most subcommands share.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// A workflow file, and what it is given.
+/// A workflow file and its overrides.
 #[derive(Debug, Args)]
 pub(crate) struct WorkflowArgs {
-    /// The workflow file.
+    /// Workflow file.
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) overrides: OverrideArgs,
 }
 
-/// What a workflow is given for this time: parameters and axes.
+/// Overrides of a workflow: parameters and axes.
 #[derive(Debug, Default, Args)]
 pub(crate) struct OverrideArgs {
-    /// Sets a parameter of the workflow.
+    /// Set a parameter of the workflow.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) params: Vec<(String, String)>,
-    /// Sets parameters from a YAML or JSON file of names and values; `-p` goes before it.
-    #[arg(long = "params", value_name = "FILE")]
+    /// Set parameters from a YAML or JSON file of names and values; `--param` overrides it.
+    #[arg(long = "param-file", value_name = "FILE")]
     pub(crate) param_files: Vec<PathBuf>,
-    /// Fans out over these values: in place of the axis of this name, or as one more axis of the whole workflow.
-    #[arg(short = 's', long = "axis", value_name = "NAME=VALUE,VALUE", value_parser = assignment)]
+    /// Set the values of an axis: replaces the axis of this name, or adds one to the whole workflow.
+    #[arg(short = 'a', long = "axis", value_name = "NAME=VALUE,VALUE", value_parser = assignment)]
     pub(crate) axes: Vec<(String, String)>,
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
-        _ => Err("write NAME=VALUE".to_owned()),
+        _ => Err("expected NAME=VALUE".to_owned()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `runner check`: every problem of every file, each at its place; nothing is submitted, nothing written.
+//! `runner check`: validates workflow files. Submits and writes nothing.
 
 use std::path::Path;
 
@@ -14,26 +14,26 @@ pub(crate) fn check(args: &CheckArgs) -> Exit {
     let mut exit = Exit::Done;
     let mut records = Vec::new();
     for file in &args.files {
-        let refused = match load::check(file, &args.overrides) {
+        let invalid = match load::check(file, &args.overrides) {
             Ok(checked) => {
-                let refused = checked.plan.is_none() || (args.deny_warnings && checked.report.warnings() > 0);
+                let invalid = checked.plan.is_none() || (args.deny_warnings && checked.report.warnings() > 0);
                 match args.format {
-                    Format::Text => print_text(file, &checked, refused),
+                    Format::Text => print_text(file, &checked, invalid),
                     Format::Json | Format::Ndjson => {
                         records.extend(checked.report.to_json().into_iter().map(|record| json!(record)));
                     }
                 }
-                refused
+                invalid
             }
-            Err(refused) => {
+            Err(error) => {
                 match args.format {
-                    Format::Text => refused.print(),
-                    Format::Json | Format::Ndjson => records.extend(unreadable(file, &refused)),
+                    Format::Text => error.print(),
+                    Format::Json | Format::Ndjson => records.extend(error_records(file, &error)),
                 }
                 true
             }
         };
-        if refused {
+        if invalid {
             exit = Exit::InvalidInput;
         }
     }
@@ -45,18 +45,18 @@ pub(crate) fn check(args: &CheckArgs) -> Exit {
     exit
 }
 
-fn print_text(file: &Path, checked: &CheckOutcome, refused: bool) {
+fn print_text(file: &Path, checked: &CheckOutcome, invalid: bool) {
     err!("{}", checked.report.render(terminal::has_color()));
     if let Some(plan) = &checked.plan
-        && !refused
+        && !invalid
     {
         let shots = plan.len();
-        outln!("{}: {shots} {} in order", file.display(), if shots == 1 { "shot is" } else { "shots are" });
+        outln!("{}: ok, {shots} {}", file.display(), if shots == 1 { "shot" } else { "shots" });
     }
 }
 
-fn unreadable(file: &Path, refused: &LoadError) -> Vec<Value> {
-    match refused {
+fn error_records(file: &Path, error: &LoadError) -> Vec<Value> {
+    match error {
         LoadError::Unreadable(why) => {
             vec![json!({ "code": "unreadable", "severity": "error", "message": why, "file": file })]
         }

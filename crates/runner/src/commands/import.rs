@@ -1,4 +1,4 @@
-//! `runner import`: a workflow made of a shot list.
+//! `runner import`: creates a workflow from a shot list.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -10,29 +10,19 @@ use workflow::scaffold;
 use super::atomic_write::{atomic_write, shell_quoted};
 use super::init::picture;
 use crate::args::ImportArgs;
-use crate::commands::print_error;
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load::MAX_FILE_BYTES;
 use crate::terminal;
 
-pub(crate) fn import(args: &ImportArgs) -> Exit {
-    match imported(args) {
-        Ok(exit) => exit,
-        Err(why) => {
-            print_error(why);
-            Exit::InvalidInput
-        }
-    }
-}
-
-fn imported(args: &ImportArgs) -> Result<Exit, String> {
+pub(crate) fn import(args: &ImportArgs) -> Result<Exit, CommandError> {
     let mut bytes = Vec::new();
     fs_err::File::open(&args.list)
         .and_then(|open| open.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(|error| format!("cannot read the shot list: {error}"))?;
+        .map_err(|error| CommandError::invalid(format!("cannot read the shot list: {error}")))?;
     let output = args.output.clone().unwrap_or_else(|| args.list.with_extension("yaml"));
-    let to_screen = output == Path::new("-");
-    let named = if to_screen { &args.list } else { &output };
+    let to_stdout = output == Path::new("-");
+    let named = if to_stdout { &args.list } else { &output };
     let options = Options {
         name: scaffold::name_for(&named.file_stem().unwrap_or_default().to_string_lossy()),
         picture: picture(&args.model),
@@ -41,20 +31,21 @@ fn imported(args: &ImportArgs) -> Result<Exit, String> {
     let list = args.list.display().to_string();
     let Imported { workflow, shots, report } =
         workflow::import::import(&bytes, &list, &options, Contract::embedded())
-            .map_err(|error| error.to_string())?;
+            .map_err(CommandError::invalid)?;
     if !report.diagnostics.is_empty() {
         err!("{}", report.render(terminal::has_color()));
     }
     let Some(text) = workflow else { return Ok(Exit::InvalidInput) };
-    if to_screen {
+    if to_stdout {
         out!("{text}");
         return Ok(Exit::Done);
     }
     if output == args.list {
-        return Err(format!("{} is the shot list itself; name another file with --output", output.display()));
+        return Err(CommandError::invalid(format!("{} is the shot list itself", output.display()))
+            .hint("name another file with --output"));
     }
-    atomic_write(&output, &text, args.force)?;
+    atomic_write(&output, &text, args.overwrite)?;
     let file = shell_quoted(&output);
-    outln!("wrote {file}: {shots} {}\n\nnow: runner plan {file}", if shots == 1 { "shot" } else { "shots" });
+    outln!("wrote {file}: {shots} {}\n\nnext: runner plan {file}", if shots == 1 { "shot" } else { "shots" });
     Ok(Exit::Done)
 }

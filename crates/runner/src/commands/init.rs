@@ -1,14 +1,14 @@
-//! `runner init`: a workflow to begin with. It asks nothing: flags choose.
+//! `runner init`: creates a workflow file. Flags choose; it never prompts.
 
 use contract::Contract;
 use workflow::scaffold;
 
 use super::atomic_write::{atomic_write, shell_quoted};
 use crate::args::{InitArgs, ModelArgs, TemplateKind};
-use crate::commands::print_error;
+use crate::error::CommandError;
 use crate::exit::Exit;
 
-pub(crate) fn init(args: &InitArgs) -> Exit {
+pub(crate) fn init(args: &InitArgs) -> Result<Exit, CommandError> {
     let kind = match args.kind {
         TemplateKind::Storyboard => scaffold::WorkflowKind::Storyboard,
         TemplateKind::Chain => scaffold::WorkflowKind::Chain,
@@ -16,25 +16,15 @@ pub(crate) fn init(args: &InitArgs) -> Exit {
     };
     let stem = args.file.file_stem().unwrap_or_default().to_string_lossy();
     let name = scaffold::name_for(&stem);
-    let written = scaffold::scaffold(kind, &name, args.shots, &picture(&args.model), Contract::embedded())
-        .map_err(|error| error.to_string())
-        .and_then(|text| atomic_write(&args.file, &text, args.force));
-    match written {
-        Ok(()) => {
-            let file = shell_quoted(&args.file);
-            outln!(
-                "wrote {file}\n\nnow: runner check {file}\n     runner plan {file}\n     runner run {file}"
-            );
-            Exit::Done
-        }
-        Err(why) => {
-            print_error(why);
-            Exit::InvalidInput
-        }
-    }
+    let text = scaffold::scaffold(kind, &name, args.shots, &picture(&args.model), Contract::embedded())
+        .map_err(CommandError::invalid)?;
+    atomic_write(&args.file, &text, args.overwrite)?;
+    let file = shell_quoted(&args.file);
+    outln!("wrote {file}\n\nnext: runner check {file}\n      runner plan {file}\n      runner run {file}");
+    Ok(Exit::Done)
 }
 
-/// The flags that all new workflows share.
+/// The picture options of a new workflow.
 pub(crate) fn picture(args: &ModelArgs) -> scaffold::PictureOptions {
     scaffold::PictureOptions {
         family: args.family.clone(),

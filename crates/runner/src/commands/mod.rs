@@ -1,4 +1,4 @@
-//! One file a command. Each composes the libraries and answers with an exit code.
+//! One module per subcommand. Each composes the libraries and returns an exit code.
 
 mod atomic_write;
 pub(crate) mod check;
@@ -13,8 +13,3 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod status;
-
-/// Says on standard error what went wrong, in the form that all commands share.
-pub(crate) fn print_error(what: impl std::fmt::Display) {
-    errln!("error: {what}");
-}

@@ -1,4 +1,4 @@
-//! `runner models`: the catalogue of models, as the contract has it (spec 2.1).
+//! `runner models`: the contract's model catalogue (spec 2.1).
 
 use contract::{Contract, Model, ResolutionSource};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub(crate) fn models(args: &ModelsArgs) -> Exit {
     Exit::Done
 }
 
-/// A model for machines. The names are part of the interface; the contract's own types may grow.
+/// A model as JSON. Its member names are part of the interface, independent of the contract's types.
 fn record(model: &Model) -> Value {
     let chosen_by = match &model.resolution {
         ResolutionSource::Request { field, .. } => Some(field),

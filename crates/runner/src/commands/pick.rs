@@ -1,72 +1,71 @@
-//! `runner pick`: says which of a shot's takes is used by the shots that continue it and by the film.
+//! `runner pick`: picks the take of a shot that dependent shots and the film use.
 
 use std::collections::BTreeMap;
 
 use workflow::plan::{NodeIx, Plan};
 use workflow::{DirFiles, ShotRef, Source};
 
-use crate::args::PickArgs;
-use crate::commands::print_error;
+use crate::args::{Format, PickArgs};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load::{self, LoadError};
 use crate::picks::PickStore;
 use crate::project_paths::ProjectPaths;
 use crate::report::Table;
 
-pub(crate) fn pick(args: &PickArgs) -> Exit {
+pub(crate) fn pick(args: &PickArgs) -> Result<Exit, CommandError> {
     let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
         Ok(plan) => plan,
-        Err(refused) => {
-            refused.print();
-            return Exit::InvalidInput;
-        }
+        Err(error) => return Ok(error.report(Format::Text)),
     };
-    match execute(args, &plan) {
-        Ok(exit) => exit,
-        Err(why) => {
-            print_error(why);
-            Exit::InvalidInput
-        }
-    }
-}
-
-fn execute(args: &PickArgs, plan: &Plan) -> Result<Exit, String> {
-    let paths = ProjectPaths::for_workflow(&args.workflow.file).map_err(|error| error.to_string())?;
+    let plan = &plan;
+    let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
     let store = PickStore::new(&args.workflow.file, &paths);
     let groups = groups(plan);
-    let Some(shot) = &args.shot else { return Ok(list(plan, &groups, &store.read()?)) };
-    let mut reference = ShotRef::parse(shot)?;
+    let Some(shot) = &args.shot else {
+        return Ok(list(plan, &groups, &store.read().map_err(CommandError::invalid)?));
+    };
+    let mut reference = ShotRef::parse(shot).map_err(CommandError::invalid)?;
     let take = match (reference.take.take(), args.take) {
-        (Some(_), Some(_)) => return Err("name the take once: `lamp 2` or `lamp#2`".to_owned()),
+        (Some(_), Some(_)) => {
+            return Err(CommandError::invalid("the take is given twice: write `lamp 2` or `lamp#2`"));
+        }
         (named, given) => named.or(given),
     };
-    let meant = meant(plan, &groups, &reference)?;
-    refuse_if_the_file_says(args, &reference)?;
+    let matched = matching(plan, &groups, &reference)?;
+    check_not_picked_in_file(args, &reference)?;
     if args.clear {
-        store.change(|picks| picks.retain(|name, _| !meant.contains_key(name.as_str())))?;
-        for name in meant.keys() {
-            outln!("{name}: no take is picked any more");
+        store
+            .change(|picks| picks.retain(|name, _| !matched.contains_key(name.as_str())))
+            .map_err(CommandError::invalid)?;
+        for name in matched.keys() {
+            outln!("{name}: pick removed");
         }
         return Ok(Exit::Done);
     }
-    let take = take.ok_or_else(|| format!("which take of {shot}? say `runner pick FILE {shot} 2`"))?;
-    for (name, takes) in &meant {
+    let take = take.ok_or_else(|| {
+        CommandError::invalid(format!("no take of {shot} is given"))
+            .hint(format!("for example `runner pick FILE {shot} 2`"))
+    })?;
+    for (name, takes) in &matched {
         if !takes.contains_key(&take) {
-            let there = takes.keys().map(u32::to_string).collect::<Vec<_>>().join(", ");
-            return Err(format!("{name} has no take {take}; its takes are {there}"));
+            let known = takes.keys().map(u32::to_string).collect::<Vec<_>>().join(", ");
+            return Err(CommandError::invalid(format!("{name} has no take {take}; its takes are {known}")));
         }
     }
-    store.change(|picks| picks.extend(meant.keys().map(|name| ((*name).to_owned(), take))))?;
-    for name in meant.keys() {
-        outln!("{name}: take {take} is picked; what waited for it goes on with the next run");
+    store
+        .change(|picks| picks.extend(matched.keys().map(|name| ((*name).to_owned(), take))))
+        .map_err(CommandError::invalid)?;
+    for name in matched.keys() {
+        outln!("{name}: picked take {take}; the next run continues with it");
     }
     Ok(Exit::Done)
 }
 
-/// The takes of a shot or instance by their number.
+/// The takes of a shot or instance by number.
 type Takes = BTreeMap<u32, NodeIx>;
 
-/// All shots and instances that have takes, by name.
+/// All shots and instances with takes, by name.
 fn groups(plan: &Plan) -> BTreeMap<&str, Takes> {
     let mut groups: BTreeMap<&str, Takes> = BTreeMap::new();
     for (ix, node) in plan.nodes() {
@@ -77,51 +76,53 @@ fn groups(plan: &Plan) -> BTreeMap<&str, Takes> {
     groups
 }
 
-fn meant<'p>(
+fn matching<'p>(
     plan: &'p Plan,
     groups: &BTreeMap<&'p str, Takes>,
     reference: &ShotRef,
-) -> Result<BTreeMap<&'p str, Takes>, String> {
-    let nodes = plan.select(&reference.to_string())?;
+) -> Result<BTreeMap<&'p str, Takes>, CommandError> {
+    let nodes = plan.select(&reference.to_string()).map_err(CommandError::invalid)?;
     let named = nodes.iter().map(|ix| plan.node(*ix).name_without_take());
-    let meant: BTreeMap<&str, Takes> =
+    let matched: BTreeMap<&str, Takes> =
         named.filter_map(|name| Some((name, groups.get(name)?.clone()))).collect();
-    if !meant.is_empty() {
-        return Ok(meant);
+    if !matched.is_empty() {
+        return Ok(matched);
     }
     let known: Vec<&str> = groups.keys().copied().take(12).collect();
     let help = match known.as_slice() {
         [] => "no shot of this workflow has takes".to_owned(),
-        known => format!("shots with takes are {}", known.join(", ")),
+        known => format!("shots with takes: {}", known.join(", ")),
     };
-    Err(format!("there is nothing to pick from in `{reference}`; {help}"))
+    Err(CommandError::invalid(format!("`{reference}` has no takes; {help}")))
 }
 
-/// A pick in the file goes before one that is recorded: recording another would change nothing.
-fn refuse_if_the_file_says(args: &PickArgs, reference: &ShotRef) -> Result<(), String> {
-    let text = fs_err::read_to_string(&args.workflow.file).map_err(|error| error.to_string())?;
-    let paths = ProjectPaths::for_workflow(&args.workflow.file).map_err(|error| error.to_string())?;
+/// A pick in the workflow file overrides a recorded one, so recording one would have no effect.
+fn check_not_picked_in_file(args: &PickArgs, reference: &ShotRef) -> Result<(), CommandError> {
+    let text = fs_err::read_to_string(&args.workflow.file).map_err(CommandError::invalid)?;
+    let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
     let mut source = Source::new(args.workflow.file.display().to_string(), text);
     let options =
-        load::options(&args.workflow.file, &args.workflow.overrides).map_err(|refused| match refused {
-            LoadError::Unreadable(why) => why,
-            LoadError::Report(report) => report.render(false),
+        load::options(&args.workflow.file, &args.workflow.overrides).map_err(|error| match error {
+            LoadError::Unreadable(why) => CommandError::invalid(why),
+            LoadError::Report(report) => CommandError::invalid(report.render(false)),
         })?;
     // It was read without a problem a moment ago.
-    let Ok(workflow) = workflow::parse(&mut source, &DirFiles::new(&paths.folder), &options) else {
+    let Ok(workflow) =
+        workflow::parse(&mut source, &DirFiles::new(&paths.folder, engine::MEDIA_GATE), &options)
+    else {
         return Ok(());
     };
     let shot = workflow.shots.iter().find(|shot| shot.id.value == reference.shot);
     match shot.and_then(|shot| shot.pick.as_ref()).filter(|pick| !pick.value.is_null()) {
         Some(pick) => {
             let at = source.position(pick.key.span.start());
-            Err(format!(
-                "{}:{}:{}: the file itself says which take of {} is picked; change it there",
+            Err(CommandError::invalid(format!(
+                "{}:{}:{}: the workflow file itself picks the take of {}; change it there",
                 source.name(),
                 at.line,
                 at.column,
                 reference.shot
-            ))
+            )))
         }
         None => Ok(()),
     }
@@ -138,11 +139,11 @@ fn list(plan: &Plan, groups: &BTreeMap<&str, Takes>, picks: &crate::picks::Picks
         let numbers = takes.keys().map(u32::to_string).collect::<Vec<_>>().join(", ");
         let picked = match picks.get(*name) {
             Some(take) if takes.contains_key(take) => take.to_string(),
-            _ if open.contains(name) => "open".to_owned(),
+            _ if open.contains(name) => "unpicked".to_owned(),
             _ => "-".to_owned(),
         };
         table.row([(*name).to_owned(), numbers, picked]);
     }
     out!("{}", table.render());
-    if open.is_empty() { Exit::Done } else { Exit::Outstanding }
+    if open.is_empty() { Exit::Done } else { Exit::ActionNeeded }
 }

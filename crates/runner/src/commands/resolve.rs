@@ -1,42 +1,30 @@
-//! `runner resolve`: someone who can see the account at the service says what became of a submission whose answer was lost.
+//! `runner resolve`: a person with access to the account at the service states the outcome of an indeterminate submission.
 
 use std::time::Duration;
 
+use engine::Ledger;
 use engine::ledger::{AttemptRow, AttemptState};
-use engine::{Ledger, LedgerError};
 use scheduler::{AttemptId, Resolution, TaskId, Timestamp};
 use serde_json::{Value, json};
 
 use crate::args::{Format, ResolveArgs};
 use crate::backend::Backend;
 use crate::clock::now;
-use crate::commands::print_error;
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::project_paths::ProjectPaths;
 use crate::report::Table;
 
-/// How far the clocks of this machine and the service may be apart.
-const SKEW: Duration = Duration::from_mins(10);
+/// Maximum clock skew between this machine and the service.
+const MAX_CLOCK_SKEW: Duration = Duration::from_mins(10);
 
-pub(crate) async fn resolve(args: ResolveArgs) -> Exit {
-    match attempt(args).await {
-        Ok(exit) => exit,
-        Err(error @ LedgerError::NotResolvable(_)) => {
-            print_error(error);
-            Exit::InvalidInput
-        }
-        Err(error) => {
-            print_error(error);
-            Exit::Unusable
-        }
-    }
-}
-
-async fn attempt(args: ResolveArgs) -> Result<Exit, LedgerError> {
+pub(crate) async fn resolve(args: ResolveArgs) -> Result<Exit, CommandError> {
     let paths = ProjectPaths::for_workflow(&args.file)?;
     let Some(ledger) = Ledger::open_existing(&paths.ledger(), &paths.folder)? else {
-        print_error(format!("nothing has been run beside {}: there is no ledger", args.file.display()));
-        return Ok(Exit::InvalidInput);
+        return Err(CommandError::invalid(format!(
+            "no runs beside {}: there is no ledger",
+            args.file.display()
+        )));
     };
     let Some(attempt) = args.attempt else { return list(&ledger, args.format) };
     let attempt = AttemptId(attempt);
@@ -46,110 +34,111 @@ async fn attempt(args: ResolveArgs) -> Result<Exit, LedgerError> {
         None => Resolution::NotAccepted,
     };
     if let Resolution::Accepted { task } = &resolution
-        && !args.unchecked
+        && !args.no_verify
         && let Some(row) = ledger.attempt(&attempt)?
-        && let Err((why, exit)) = check(&row, task, &paths).await
     {
-        print_error(why);
-        return Ok(exit);
+        verify_task(&row, task, &paths).await?;
     }
     ledger.resolve(&attempt, &resolution, now())?;
-    let said = match &resolution {
+    let message = match &resolution {
         Resolution::Accepted { task } => format!("the next run adopts task {task}"),
-        Resolution::NotAccepted => "the next run submits it anew".to_owned(),
+        Resolution::NotAccepted => "the next run submits it again".to_owned(),
         Resolution::Abandoned => {
-            "it is not submitted again unless `runner run --force` asks for it; what it may have cost counts as spent"
+            "abandoned: counted as spent, and not submitted again unless `runner run --rerun` asks for it"
                 .to_owned()
         }
     };
     match args.format {
-        Format::Text => outln!("{attempt}: {said}"),
-        Format::Json | Format::Ndjson => outln!("{}", json!({ "attempt": attempt, "resolution": said })),
+        Format::Text => outln!("{attempt}: {message}"),
+        Format::Json | Format::Ndjson => outln!("{}", json!({ "attempt": attempt, "resolution": message })),
     }
     Ok(Exit::Done)
 }
 
-/// Asks the service that took the attempt, and no other, whether the task can be the attempt's.
-async fn check(row: &AttemptRow, task: &TaskId, paths: &ProjectPaths) -> Result<(), (String, Exit)> {
-    let unusable = |why: String| (why, Exit::Unusable);
-    let backend = Backend::from_environment().map_err(unusable)?;
+/// Asks the service that the attempt was submitted to, and no other, whether the task matches the attempt.
+async fn verify_task(row: &AttemptRow, task: &TaskId, paths: &ProjectPaths) -> Result<(), CommandError> {
+    let backend = Backend::from_environment()?;
     if backend.identity() != row.service {
         let service = &row.service;
-        return Err(unusable(format!(
-            "attempt {} went to {service}, and the environment names {}: set RUNNER_BASE_URL and RUNNER_API_KEY for {service}, \
-             or say --unchecked to believe that task {task} is the right one",
+        return Err(CommandError::unusable(format!(
+            "attempt {} was submitted to {service}, but the environment names {}",
             row.attempt,
             backend.identity(),
+        ))
+        .hint(format!(
+            "set RUNNER_BASE_URL and RUNNER_API_KEY for {service}, or use --no-verify if task {task} is the right one"
         )));
     }
-    let connected = backend.connect(paths, crate::ffmpeg::find()).await.map_err(unusable)?;
+    let connected = backend.connect(paths, crate::ffmpeg::find()).await?;
     let described = connected.provider.describe(task).await;
     drop(connected.provider);
     if let Some(service) = connected.service {
         service.stop().await;
     }
     let found = described.map_err(|failure| {
-        unusable(format!("the service does not say what task {task} is: {}", failure.message))
+        CommandError::unusable(format!("the service does not describe task {task}: {}", failure.message))
     })?;
-    let unlike = |what: String| {
-        (format!("task {task} is not what attempt {} asked for: {what}", row.attempt), Exit::InvalidInput)
+    let mismatch = |what: String| {
+        CommandError::invalid(format!("task {task} does not match attempt {}: {what}", row.attempt))
     };
     if let Some(model) = found.model.filter(|model| *model != row.model) {
-        return Err(unlike(format!("its model is {model}, not {}", row.model)));
+        return Err(mismatch(format!("its model is {model}, not {}", row.model)));
     }
-    // Where the request left the length to the service, the attempt has the longest that may come.
+    // If the request left the duration to the service, the attempt has the longest that the contract allows.
     let requested = row.video_ms as f64 / 1e3;
     if let Some(seconds) = found.seconds.filter(|seconds| *seconds > requested + 0.5) {
-        return Err(unlike(format!("it has {seconds} seconds, not {requested}")));
+        return Err(mismatch(format!("its duration is {seconds} s, not {requested} s")));
     }
-    if let Some(created) = found.created_at.filter(|created| created.after(SKEW) < row.intended_at) {
-        return Err(unlike(format!(
-            "it was made at {}, before the attempt at {}",
-            at(created),
-            at(row.intended_at)
+    if let Some(created) = found.created_at.filter(|created| created.after(MAX_CLOCK_SKEW) < row.intended_at)
+    {
+        return Err(mismatch(format!(
+            "it was created at {}, before the attempt at {}",
+            format_time(created),
+            format_time(row.intended_at)
         )));
     }
     Ok(())
 }
 
-fn list(ledger: &Ledger, format: Format) -> Result<Exit, LedgerError> {
-    let open: Vec<AttemptRow> = ledger
+fn list(ledger: &Ledger, format: Format) -> Result<Exit, CommandError> {
+    let rows: Vec<AttemptRow> = ledger
         .resolvable_attempts()?
         .into_iter()
         .filter(|row| row.state != AttemptState::Intended || !ledger.is_alive(&row.run))
         .collect();
-    let is_outstanding = open.iter().any(|row| row.state != AttemptState::Abandoned);
+    let action_needed = rows.iter().any(|row| row.state != AttemptState::Abandoned);
     match format {
-        Format::Json => outln!("{:#}", open.iter().map(record).collect::<Value>()),
-        Format::Ndjson => open.iter().for_each(|row| outln!("{}", record(row))),
-        Format::Text if open.is_empty() => outln!("every submission is accounted for"),
+        Format::Json => outln!("{:#}", rows.iter().map(record).collect::<Value>()),
+        Format::Ndjson => rows.iter().for_each(|row| outln!("{}", record(row))),
+        Format::Text if rows.is_empty() => outln!("no submission is indeterminate"),
         Format::Text => {
-            let mut table = Table::new(["attempt", "shot", "at", "service", "request", "what is known"]);
-            for row in &open {
+            let mut table = Table::new(["attempt", "shot", "time", "service", "request", "state"]);
+            for row in &rows {
                 table.row([
                     row.attempt.to_string(),
                     row.node.clone(),
-                    at(row.intended_at),
+                    format_time(row.intended_at),
                     row.service.clone(),
                     row.digest.chars().take(12).collect(),
-                    known(row),
+                    describe(row),
                 ]);
             }
             out!("{}", table.render());
             outln!(
-                "\nlook at your account at the service, then say one of\n  \
+                "\nlook the submission up in your account at the service, then run one of\n  \
                  runner resolve FILE ATTEMPT --adopt TASK   it was accepted as this task\n  \
-                 runner resolve FILE ATTEMPT --resubmit     it was not accepted: submit it anew\n  \
-                 runner resolve FILE ATTEMPT --abandon      nobody knows: leave it"
+                 runner resolve FILE ATTEMPT --resubmit     it was not accepted: submit it again\n  \
+                 runner resolve FILE ATTEMPT --abandon      cannot be determined: count it as spent"
             );
         }
     }
-    Ok(if is_outstanding { Exit::Outstanding } else { Exit::Done })
+    Ok(if action_needed { Exit::ActionNeeded } else { Exit::Done })
 }
 
-fn known(row: &AttemptRow) -> String {
-    let trouble = row.failure.clone().unwrap_or_else(|| "the run ended before the answer came".to_owned());
-    if row.state == AttemptState::Abandoned { format!("given up: {trouble}") } else { trouble }
+fn describe(row: &AttemptRow) -> String {
+    let reason =
+        row.failure.clone().unwrap_or_else(|| "the run ended before the response arrived".to_owned());
+    if row.state == AttemptState::Abandoned { format!("abandoned: {reason}") } else { reason }
 }
 
 fn record(row: &AttemptRow) -> Value {
@@ -157,15 +146,15 @@ fn record(row: &AttemptRow) -> Value {
         "attempt": row.attempt,
         "shot": row.node,
         "run": row.run,
-        "at": row.intended_at,
+        "time": row.intended_at,
         "service": row.service,
         "model": row.model,
         "request": row.digest,
-        "given_up": row.state == AttemptState::Abandoned,
-        "known": known(row),
+        "abandoned": row.state == AttemptState::Abandoned,
+        "reason": describe(row),
     })
 }
 
-fn at(time: Timestamp) -> String {
-    jiff::Timestamp::from_millisecond(time.0).map_or_else(|_| "?".to_owned(), |at| format!("{at:.0}"))
+fn format_time(time: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(time.0).map_or_else(|_| "?".to_owned(), |time| format!("{time:.0}"))
 }

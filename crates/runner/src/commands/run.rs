@@ -1,4 +1,4 @@
-//! `runner run`: the main job.
+//! `runner run`: executes a workflow.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use engine::artifact_store::Verify;
 use engine::preview::Preview;
-use engine::{Clock, Ledger, LedgerError, RunConfig};
+use engine::{Clock, Ledger, RunConfig};
 use scheduler::spending::Spending;
 use scheduler::{Budget, Halt, KeyResolver, RunScope, RunSummary};
 use workflow::plan::{NodeIx, Plan, Selection};
 
 use crate::args::{Format, RunArgs};
 use crate::backend::{Backend, Connection};
-use crate::budget::{self, BudgetError};
+use crate::budget;
 use crate::clock::now;
-use crate::commands::print_error;
+use crate::error::{CommandError, ErrorKind};
 use crate::exit::Exit;
 use crate::ffmpeg;
 use crate::load;
@@ -23,107 +23,114 @@ use crate::price_table::{self, PriceTable};
 use crate::project_paths::ProjectPaths;
 use crate::report::{self, CostEstimate, RunInfo, RunReporter};
 use crate::run_id::new_run_id;
-use crate::selection::{self, Selected, SelectionError};
+use crate::selection::{self, Selected};
 use crate::shutdown::{InFlightTracker, shutdown_signal_with};
 use crate::terminal;
 
-/// Why there is no summary: what to say, and how to end.
-struct EarlyExit {
-    why: String,
-    exit: Exit,
-}
-
-impl EarlyExit {
-    /// Something that a run cannot do without cannot be used.
-    #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
-    fn unusable(why: impl ToString) -> Self {
-        Self { why: why.to_string(), exit: Exit::Unusable }
-    }
-}
-
-pub(crate) async fn run(args: RunArgs) -> Exit {
+pub(crate) async fn run(args: RunArgs) -> Result<Exit, CommandError> {
     let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
         Ok(plan) => Arc::new(plan),
-        Err(refused) => return refused.exit(args.format),
+        Err(error) => return Ok(error.report(args.format)),
     };
     let prices = match PriceTable::load(args.prices.as_deref(), &args.workflow.file) {
         Ok(prices) => prices,
-        Err(refused) => return refused.exit(args.format),
+        Err(error) => return Ok(error.report(args.format)),
     };
-    match execute(&args, Arc::clone(&plan), prices.as_ref()).await {
-        Ok((summary, prices, reporter)) => {
-            let spent = prices.map(|table| (table, spending(&plan, &summary, table)));
-            // Before anything else is said: with it the live lines go.
-            reporter.end(&summary, report::spending_json(spent.as_ref()), now());
-            match args.format {
-                Format::Text => {
-                    out!("{}", report::final_report(&summary, terminal::columns()));
-                    if let Some((table, spending)) = &spent {
-                        out!("{}", report::cost_report(spending, table));
-                    }
-                }
-                Format::Json => outln!("{:#}", report::summary_json(&plan, &summary, spent.as_ref())),
-                Format::Ndjson => {}
+    let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
+    let backend = Backend::from_environment()?;
+    let selection = match selected_nodes(&args, &plan, &paths)? {
+        Selected::All => None,
+        Selected::Some(selection) => Some(selection),
+        Selected::NoneFailed(reason) => return Ok(nothing_to_run(args.format, &reason)),
+    };
+    let finished = execute(&args, Arc::clone(&plan), &paths, backend, selection, prices.as_ref()).await?;
+    Ok(report(&args, &plan, finished))
+}
+
+/// A run that has ended, and what reports it.
+struct FinishedRun<'t> {
+    summary: RunSummary,
+    /// The price table that applies: none does to the embedded service.
+    prices: Option<&'t PriceTable>,
+    reporter: RunReporter,
+}
+
+/// `--failed`, and nothing failed.
+fn nothing_to_run(format: Format, reason: &str) -> Exit {
+    match format {
+        Format::Text => {}
+        Format::Json => outln!("{:#}", report::nothing_json()),
+        Format::Ndjson => report::stream::nothing(reason, now()),
+    }
+    errln!("{reason}");
+    Exit::Done
+}
+
+/// Reports the end of a run: the summary on standard output, why it was halted on standard error.
+fn report(args: &RunArgs, plan: &Plan, finished: FinishedRun<'_>) -> Exit {
+    let FinishedRun { summary, prices, reporter } = finished;
+    let spent = prices.map(|table| (table, spending(plan, &summary, table)));
+    // First, because it removes the live view.
+    reporter.end(&summary, report::spending_json(spent.as_ref()), now());
+    match args.format {
+        Format::Text => {
+            out!("{}", report::final_report(&summary, terminal::columns()));
+            if let Some((table, spending)) = &spent {
+                out!("{}", report::cost_report(spending, table));
             }
-            match &summary.halt {
-                Some(Halt::ServiceUnusable { failure }) => {
-                    print_error(format!("the service cannot be used: {}", failure.message));
-                }
-                Some(Halt::BudgetExceeded { limit }) => print_error(format!(
-                    "the cap on {limit} is reached: what was out is finished, the rest is not submitted; \
-                     run again with a higher cap to go on"
-                )),
-                Some(Halt::FailFast { shot }) => print_error(format!(
-                    "{shot} failed: what was out is finished, the rest is not submitted (--fail-fast); \
-                     `--failed` makes these shots again"
-                )),
-                Some(Halt::Interrupted) | None => {}
-            }
-            Exit::from_summary(&summary)
         }
-        Err(EarlyExit { why, exit: Exit::Done }) => {
-            match args.format {
-                Format::Text => {}
-                Format::Json => outln!("{:#}", report::nothing_json()),
-                Format::Ndjson => report::stream::nothing(&why, now()),
-            }
-            errln!("{why}");
-            Exit::Done
+        Format::Json => outln!("{:#}", report::summary_json(plan, &summary, spent.as_ref())),
+        Format::Ndjson => {}
+    }
+    if let Some(error) = halt_error(summary.halt.as_ref()) {
+        error.print();
+    }
+    Exit::from_summary(&summary)
+}
+
+/// Why a run stopped submitting. An interrupt is not an error.
+fn halt_error(halt: Option<&Halt>) -> Option<CommandError> {
+    let rest = "tasks in flight were finished, nothing more was submitted";
+    match halt? {
+        Halt::ServiceUnusable { failure } => {
+            Some(CommandError::unusable(format!("the service cannot be used: {}", failure.message)))
         }
-        Err(stop) => {
-            print_error(stop.why);
-            stop.exit
-        }
+        Halt::BudgetExceeded { limit } => Some(
+            CommandError::new(ErrorKind::BudgetExceeded, format!("the {limit} cap was reached: {rest}"))
+                .hint("run again with a higher cap to continue"),
+        ),
+        Halt::FailFast { shot } => Some(
+            CommandError::unusable(format!("{shot} failed: {rest} (--fail-fast)"))
+                .hint("run with --failed to render the failed and the remaining shots"),
+        ),
+        Halt::Interrupted => None,
     }
 }
 
-/// What the run has cost, by the table.
+/// The actual cost of a run by the price table.
 fn spending(plan: &Plan, summary: &RunSummary, table: &PriceTable) -> Spending {
-    let billings = price_table::billings(plan);
+    let inputs = price_table::price_inputs(plan);
     Spending::of(summary, |at, video| {
-        let billing = billings.get(at)?;
+        let inputs = inputs.get(at)?;
         match video {
-            Some(video) => table.prices.actual_cost(billing, video).ok(),
-            None => table.prices.estimate(billing).ok(),
+            Some(video) => table.prices.actual_cost(inputs, video).ok(),
+            None => table.prices.estimate(inputs).ok(),
         }
     })
 }
 
-/// The nodes that are to be made anew, in file order and each once.
+/// The nodes that `--rerun` names, in file order, without duplicates.
 fn forced_nodes(
     args: &RunArgs,
     plan: &Plan,
     selection: Option<&Selection>,
-) -> Result<Vec<NodeIx>, EarlyExit> {
-    let Some(names) = &args.force else { return Ok(Vec::new()) };
-    let refused = |why| EarlyExit { why, exit: Exit::InvalidInput };
+) -> Result<Vec<NodeIx>, CommandError> {
+    let Some(names) = &args.rerun else { return Ok(Vec::new()) };
     let is_selected = |ix: &NodeIx| selection.is_none_or(|selection| selection.contains(*ix));
-    let mut nodes = selection::nodes_by_name(names, plan).map_err(refused)?;
+    let mut nodes = selection::nodes_by_name(names, plan)?;
     if let Some(other) = nodes.iter().find(|ix| !is_selected(ix)) {
         let name = &plan.node(*other).name;
-        return Err(refused(format!(
-            "--force names {name}, which is not among the shots that this run makes"
-        )));
+        return Err(CommandError::invalid(format!("--rerun {name}: the shot is not selected for this run")));
     }
     if names.is_empty() {
         nodes.extend(plan.nodes().map(|(ix, _)| ix).filter(is_selected));
@@ -133,20 +140,14 @@ fn forced_nodes(
     Ok(nodes)
 }
 
-/// The nodes that the run is to make, where that is not all of them.
-fn selected_nodes(args: &RunArgs, plan: &Plan, paths: &ProjectPaths) -> Result<Option<Selection>, EarlyExit> {
-    // Where a name is wrong nothing is made, not even a ledger.
-    let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder).map_err(EarlyExit::unusable)?;
-    match args.selection.resolve(plan, ledger.as_ref()) {
-        Ok(Selected::All) => Ok(None),
-        Ok(Selected::Some(selection)) => Ok(Some(selection)),
-        Ok(Selected::NoneFailed(why)) => Err(EarlyExit { why, exit: Exit::Done }),
-        Err(SelectionError::Unknown(why)) => Err(EarlyExit { why, exit: Exit::InvalidInput }),
-        Err(SelectionError::Ledger(error)) => Err(EarlyExit::unusable(error)),
-    }
+/// The nodes selected by the flags.
+fn selected_nodes(args: &RunArgs, plan: &Plan, paths: &ProjectPaths) -> Result<Selected, CommandError> {
+    // A wrong name must not leave anything behind, not even an empty ledger.
+    let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
+    args.selection.resolve(plan, ledger.as_ref())
 }
 
-/// What is to be done with each shot, where that has to be known before the run begins.
+/// The decision for each shot, if something has to be checked or shown before the run starts.
 async fn preflight(
     args: &RunArgs,
     plan: &Arc<Plan>,
@@ -154,23 +155,20 @@ async fn preflight(
     keys: &KeyResolver,
     selection: Option<&Selection>,
     table: Option<&PriceTable>,
-) -> Result<Option<Vec<Preview>>, EarlyExit> {
+) -> Result<Option<Vec<Preview>>, CommandError> {
     let caps = budget::caps(&args.budget);
-    if table.is_none() && caps.is_none() && args.force.is_none() && selection.is_none() {
+    if table.is_none() && caps.is_none() && args.rerun.is_none() && selection.is_none() {
         return Ok(None);
     }
-    let check = if args.verify { Verify::Content } else { Verify::Metadata };
-    let mut previews =
-        engine::preview::preview_with(plan, Some(ledger), keys, check).await.map_err(EarlyExit::unusable)?;
+    let verify = if args.verify { Verify::Content } else { Verify::Metadata };
+    let mut previews = engine::preview::preview_with(plan, Some(ledger), keys, verify).await?;
     if let Some(selection) = selection {
-        selection::apply_selection(plan, selection, &mut previews)
-            .map_err(|why| EarlyExit { why, exit: Exit::InvalidInput })?;
+        selection::apply_selection(plan, selection, &mut previews)?;
     }
     Ok(Some(previews))
 }
 
-/// Says what the run will submit and cost, before it does, and stops it where that does not fit the caps. Answers with the cost, as far as
-/// it is known.
+/// Prints what the run will submit and cost, after checking it against the caps. Returns the estimate if there is a price table.
 fn print_estimate(
     args: &RunArgs,
     plan: &Plan,
@@ -179,18 +177,15 @@ fn print_estimate(
     service: &str,
     table: Option<&PriceTable>,
     is_free: bool,
-) -> Result<Option<CostEstimate>, EarlyExit> {
+) -> Result<Option<CostEstimate>, CommandError> {
     let document = report::plan::Document::new(plan, previews, service, table);
-    budget::check_minimum(&args.budget, is_free, &document).map_err(|unaffordable| match unaffordable {
-        BudgetError::BelowMinimum(why) => EarlyExit { why, exit: Exit::Capped },
-        BudgetError::Unpriced(why) => EarlyExit { why, exit: Exit::InvalidInput },
-    })?;
-    let again: Vec<&str> =
+    budget::check_minimum(&args.budget, is_free, &document)?;
+    let reruns: Vec<&str> =
         plan.nodes().filter(|(ix, _)| keys.is_forced(*ix)).map(|(_, node)| node.name.as_str()).collect();
-    if !again.is_empty() {
-        errln!("made anew, whatever there is of them: {}", again.join(", "));
+    if !reruns.is_empty() {
+        errln!("rendered again (--rerun): {}", reruns.join(", "));
     }
-    if table.is_some() || !again.is_empty() || args.selection.is_any() {
+    if table.is_some() || !reruns.is_empty() || args.selection.is_any() {
         for line in report::plan::estimate(&document) {
             errln!("{line}");
         }
@@ -199,48 +194,47 @@ fn print_estimate(
     Ok(table.map(|table| CostEstimate { estimate, currency: table.prices.currency().to_owned() }))
 }
 
-/// Runs the plan. With the summary comes the table of prices that applies: none does to the embedded service.
+/// Executes the plan.
 async fn execute<'t>(
     args: &RunArgs,
     plan: Arc<Plan>,
+    paths: &ProjectPaths,
+    backend: Backend,
+    selection: Option<Selection>,
     table: Option<&'t PriceTable>,
-) -> Result<(RunSummary, Option<&'t PriceTable>, RunReporter), EarlyExit> {
-    let paths = ProjectPaths::for_workflow(&args.workflow.file).map_err(EarlyExit::unusable)?;
-    let folder = match &args.out {
-        Some(folder) => std::path::absolute(folder).map_err(EarlyExit::unusable)?,
+) -> Result<FinishedRun<'t>, CommandError> {
+    let output_dir = match &args.out {
+        Some(folder) => std::path::absolute(folder)?,
         None => paths.out(plan.name()),
     };
-    let backend = Backend::from_environment().map_err(EarlyExit::unusable)?;
-    let selection = selected_nodes(args, &plan, &paths)?;
     let force = forced_nodes(args, &plan, selection.as_ref())?;
-    let ledger = open(&paths).map_err(EarlyExit::unusable)?;
+    let ledger = Ledger::open(&paths.ledger(), &paths.folder)?;
     let is_free = backend.is_free();
     let table = table.filter(|_| !is_free);
     let (run, identity) = (new_run_id(), backend.identity());
     let keys = KeyResolver::new(identity.clone())
         .with_salt(args.salt.clone())
-        .with_recorded_salts(ledger.salts().map_err(EarlyExit::unusable)?)
+        .with_recorded_salts(ledger.salts()?)
         .with_forced(force.iter().copied(), run.as_str());
     let estimate = match preflight(args, &plan, &ledger, &keys, selection.as_ref(), table).await? {
         Some(previews) => print_estimate(args, &plan, &keys, &previews, &identity, table, is_free)?,
         None => None,
     };
-    let Connection { provider, mut policy, service } =
-        backend.connect(&paths, ffmpeg::find()).await.map_err(EarlyExit::unusable)?;
+    let Connection { provider, mut policy, service } = backend.connect(paths, ffmpeg::find()).await?;
     args.limits.apply(&mut policy);
-    policy.shutdown_grace = Duration::from_secs_f64(args.grace);
+    policy.shutdown_grace = Duration::from_secs_f64(args.shutdown_grace);
     let (tracker, file) = (InFlightTracker::default(), args.workflow.file.display().to_string());
     let info = RunInfo { run: run.clone(), service: identity, jobs: policy.max_in_flight, estimate };
-    // Runs that are refused together do not come back together.
+    // Concurrent runs that are throttled together must not retry together.
     policy.seed = RandomState::new().hash_one(run.as_str());
     let prices = budget::prices(&plan, is_free, table.map(|table| &table.prices));
-    let setup = RunConfig {
+    let config = RunConfig {
         run,
         ledger: Arc::new(ledger),
         provider,
         policy,
         clock: Clock::starting_at(now()),
-        output_dir: folder,
+        output_dir,
         workflow_dir: paths.folder.clone(),
         ffmpeg: ffmpeg::find(),
         budget: Budget::new(budget::caps(&args.budget), prices),
@@ -253,20 +247,16 @@ async fn execute<'t>(
         }),
     };
     let mut reporter = RunReporter::start(args.format, info);
-    let ended =
-        engine::run(plan, setup, &mut tracker.wrap(reporter.reporter())).await.map_err(EarlyExit::unusable);
+    let ended = engine::run(plan, config, &mut tracker.wrap(reporter.reporter())).await;
     if let Some(service) = service {
         service.stop().await;
     }
     match ended {
-        Ok(summary) => Ok((summary, table, reporter)),
-        Err(stop) => {
-            reporter.fail(&stop.why, stop.exit, now());
-            Err(stop)
+        Ok(summary) => Ok(FinishedRun { summary, prices: table, reporter }),
+        Err(error) => {
+            let error = CommandError::unusable(error);
+            reporter.fail(&error.message, error.exit(), now());
+            Err(error)
         }
     }
-}
-
-fn open(paths: &ProjectPaths) -> Result<Ledger, LedgerError> {
-    Ledger::open(&paths.ledger(), &paths.folder)
 }

@@ -1,4 +1,4 @@
-//! `runner schema`: JSON Schemas. The published `workflows/workflow.schema.json` and `docs/events.schema.json` are the same.
+//! `runner schema`: prints the JSON Schemas, which are also published as `workflows/workflow.schema.json` and `docs/events.schema.json`.
 
 use contract::Contract;
 

@@ -1,4 +1,4 @@
-//! What a run has cost, for people.
+//! The cost of a run, for people.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use scheduler::spending::Spending;
 
 use crate::price_table::PriceTable;
 
-/// What a run has cost, by a table of prices; each line ended.
+/// The actual cost of a run by a price table, as lines.
 pub(crate) fn cost_report(spending: &Spending, table: &PriceTable) -> String {
     let Spending { made, spent, unpriced, open, at_most_besides } = spending;
     if *made == 0 && *open == 0 {
@@ -14,14 +14,14 @@ pub(crate) fn cost_report(spending: &Spending, table: &PriceTable) -> String {
     }
     let currency = table.prices.currency();
     let videos = if *made == 1 { "video" } else { "videos" };
-    let mut said = format!("spent: {spent} {currency} for {made} {videos}");
+    let mut text = format!("spent: {spent} {currency} for {made} {videos}");
     if *open > 0 {
-        let tasks = if *open == 1 { "1 task that".to_owned() } else { format!("{open} tasks that") };
-        let _ =
-            write!(said, "; {tasks} did not end well may cost up to {at_most_besides} {currency} besides");
+        let tasks =
+            if *open == 1 { "1 unfinished task".to_owned() } else { format!("{open} unfinished tasks") };
+        let _ = write!(text, "; {tasks} may cost up to {at_most_besides} {currency} more");
     }
     if *unpriced > 0 {
-        let _ = write!(said, "; {unpriced} without a price come on top");
+        let _ = write!(text, "; plus {unpriced} without a price");
     }
-    format!("{said}\nprices: {}\n", table.origin())
+    format!("{text}\nprices: {}\n", table.origin())
 }

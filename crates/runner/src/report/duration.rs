@@ -1,8 +1,8 @@
-//! Spans of time in words: as exact as they are looked at.
+//! Durations for people.
 
 use std::time::Duration;
 
-/// A span of time, in one or two units.
+/// A duration in one or two units, such as `1 min 2 s`.
 pub(crate) fn humanize(time: Duration) -> String {
     let seconds = time.as_secs();
     let two = |first: u64, unit: &str, second: u64, smaller: &str| {
@@ -22,11 +22,11 @@ mod tests {
 
     #[test]
     fn durations_have_two_units_at_most() {
-        let told = |seconds| humanize(Duration::from_secs(seconds));
+        let text = |seconds| humanize(Duration::from_secs(seconds));
         assert_eq!(
-            [0, 59, 60, 61, 3_600, 7_384].map(told),
+            [0, 59, 60, 61, 3_600, 7_384].map(text),
             ["0 s", "59 s", "1 min", "1 min 1 s", "1 h", "2 h 3 min"]
         );
-        assert_eq!([172_799, 172_800, 266_400].map(told), ["47 h 59 min", "2 d", "3 d 2 h"]);
+        assert_eq!([172_799, 172_800, 266_400].map(text), ["47 h 59 min", "2 d", "3 d 2 h"]);
     }
 }

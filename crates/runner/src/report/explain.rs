@@ -1,4 +1,4 @@
-//! Explanations for people.
+//! Explanations (`runner explain`) as text.
 
 use std::fmt::Write as _;
 
@@ -6,14 +6,14 @@ use engine::explain::{Explanation, Nearest};
 use scheduler::{Decision, Timestamp};
 use workflow::plan::{PartChange, PartValue};
 
-/// Characters shown on both sides of where two texts part.
+/// Characters of context shown around a difference.
 const CONTEXT_CHARS: usize = 24;
-/// The longest stretch of a value that is shown, in characters.
+/// Maximum length of a displayed value, in characters.
 const MAX_VALUE_CHARS: usize = 160;
-/// The most names that are listed.
+/// Maximum number of names listed.
 const MAX_NAMES: usize = 12;
 
-/// All explanations, with an empty line between them.
+/// All explanations, separated by empty lines.
 pub(crate) fn explanations(explanations: &[Explanation]) -> String {
     explanations.iter().map(one).collect::<Vec<_>>().join("\n")
 }
@@ -25,14 +25,14 @@ fn one(explanation: &Explanation) -> String {
         Some(key) => writeln!(out, ", key {key}"),
         None => writeln!(out),
     };
-    // That it waits is said below, with what for.
+    // What it waits for is shown below.
     if let Some(why) = preview.why.as_ref().filter(|_| unknown.is_empty()) {
         let _ = writeln!(out, "  {why}");
     }
     for unknown in unknown {
         let _ = writeln!(
             out,
-            "  not known yet: a frame of {}, which has to be made first ({})",
+            "  not known yet: a frame of {}, which has to be rendered first ({})",
             unknown.shot, unknown.part
         );
     }
@@ -43,13 +43,13 @@ fn one(explanation: &Explanation) -> String {
         None if *unrecorded > 0 => {
             let _ = writeln!(
                 out,
-                "  earlier attempts of it are on record, but made by a version that did not keep what they asked for"
+                "  earlier attempts are recorded, but by a version that did not record their requests"
             );
         }
-        None => out.push_str("  no earlier attempt of it is on record\n"),
+        None => out.push_str("  no earlier attempt is recorded\n"),
     }
     if !affects.is_empty() {
-        let _ = writeln!(out, "  on it depend: {}", names(affects));
+        let _ = writeln!(out, "  dependents: {}", names(affects));
     }
     for film in films {
         let _ = writeln!(out, "  film: {film}");
@@ -69,10 +69,13 @@ fn changes(
     let whose = if shot == name { String::new() } else { format!(" of {shot}") };
     let when = when(*at);
     if changes.is_empty() {
-        let so_far = if incomplete { "what is known of its key is" } else { "its key is" };
-        let _ = writeln!(out, "  {so_far} that of attempt {attempt}{whose}, {when}, which is {state}");
+        let so_far = if incomplete { "the known part of its key is" } else { "its key is" };
+        let _ = writeln!(
+            out,
+            "  {so_far} the same as that of attempt {attempt}{whose}, {when}, which is {state}"
+        );
         if !incomplete && matches!(decision, Decision::Execute) {
-            let _ = writeln!(out, "  it is made again because that attempt left no video");
+            let _ = writeln!(out, "  it is rendered again because that attempt has no video");
         }
         return;
     }
@@ -81,20 +84,20 @@ fn changes(
         let PartChange { name, before, now } = change;
         match (before, now) {
             (Some(before), Some(now)) => {
-                let (before, now) = parting(before, now);
+                let (before, now) = difference(before, now);
                 let _ = writeln!(out, "    {name}\n      was {before}\n      now {now}");
             }
             (None, Some(now)) => {
                 let _ = writeln!(out, "    {name}\n      new {}", whole(now));
             }
             (Some(before), None) => {
-                let _ = writeln!(out, "    {name}\n      was {}\n      now left out", whole(before));
+                let _ = writeln!(out, "    {name}\n      was {}\n      now absent", whole(before));
             }
             (None, None) => {}
         }
     }
     if !same.is_empty() {
-        let _ = writeln!(out, "  the same: {}", same.join(", "));
+        let _ = writeln!(out, "  unchanged: {}", same.join(", "));
     }
 }
 
@@ -116,11 +119,11 @@ fn whole(value: &PartValue) -> String {
     }
 }
 
-/// Two values, cut to where they part.
-fn parting(before: &PartValue, now: &PartValue) -> (String, String) {
+/// Two values, truncated around their difference.
+fn difference(before: &PartValue, now: &PartValue) -> (String, String) {
     let (Some(was), Some(is)) = (&before.value, &now.value) else { return (whole(before), whole(now)) };
     if was == is {
-        // They part behind what is kept of them.
+        // They differ beyond the recorded prefix.
         return (format!("data with hash {}", before.hash), format!("data with hash {}", now.hash));
     }
     let (was, is): (Vec<char>, Vec<char>) = (was.chars().collect(), is.chars().collect());
@@ -137,7 +140,7 @@ fn parting(before: &PartValue, now: &PartValue) -> (String, String) {
     (shown(&was), shown(&is))
 }
 
-/// A stretch of a text, marked where something is left out.
+/// A part of a text, with ellipses where text is left out.
 fn cut(text: &[char], from: usize, to: usize) -> String {
     let to = to.min(text.len());
     let end = to.min(from + MAX_VALUE_CHARS);
@@ -152,7 +155,7 @@ fn cut(text: &[char], from: usize, to: usize) -> String {
     out
 }
 
-/// Text on one line, in quotes, with nothing in it that a terminal would act on.
+/// Quoted text on one line, with control characters escaped.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -179,12 +182,12 @@ mod tests {
         let before =
             "A long stone breakwater at dusk, a white lighthouse at its far end, the sea heaving grey.";
         let now = before.replace("white", "red");
-        let (was, is) = parting(&value(before), &value(&now));
+        let (was, is) = difference(&value(before), &value(&now));
         assert_eq!(was, "\"…e breakwater at dusk, a white lighthouse at its far e…\"");
         assert_eq!(is, "\"…e breakwater at dusk, a red lighthouse at its far e…\"");
-        assert_eq!(parting(&value("1"), &value("11")), ("\"1\"".to_owned(), "\"11\"".to_owned()));
-        assert_eq!(parting(&value(""), &value("\u{1b}[31m")).1, "\"\\u{1b}[31m\"");
+        assert_eq!(difference(&value("1"), &value("11")), ("\"1\"".to_owned(), "\"11\"".to_owned()));
+        assert_eq!(difference(&value(""), &value("\u{1b}[31m")).1, "\"\\u{1b}[31m\"");
         let hidden = PartValue { hash: "ff".to_owned(), value: None };
-        assert_eq!(parting(&value("a"), &hidden).1, "data with hash ff");
+        assert_eq!(difference(&value("a"), &hidden).1, "data with hash ff");
     }
 }

@@ -1,21 +1,21 @@
-//! What a run came to, for people: complete for a storyboard, short for a sweep.
+//! The final report of a run, for people: complete for a storyboard, truncated for a sweep.
 
 use scheduler::{Decision, FilmOutcome, FilmSummary, NodeSummary, Outcome, RunSummary};
 
 use super::{Table, messages, sanitize};
 use crate::project_paths::display_path;
 
-/// Up to so many shots all are listed; of more, those that did not end well, and of those as many.
+/// Maximum number of shots listed. Larger runs list only shots that are not done.
 const MAX_SHOTS: usize = 40;
-/// Films and picks that are listed.
+/// Maximum number of films, and of picks, that are listed.
 const MAX_OTHERS: usize = 20;
 
-/// What a run came to: a table of the shots, then what needs saying about it. Of a large run what is done is counted, and what is not comes first.
-/// On a terminal that is too narrow for them the ids of tasks are left out.
+/// The final report: a table of the shots, then notes. Large runs list only shots that are not done, most urgent first. Task ids are left out
+/// where the terminal is too narrow.
 pub(crate) fn final_report(summary: &RunSummary, columns: Option<usize>) -> String {
     let is_large = summary.nodes.len() > MAX_SHOTS;
     let mut nodes: Vec<&NodeSummary> = summary.nodes.iter().collect();
-    // Whoever asked for a part of a workflow is told about that part.
+    // A partial run reports that part.
     nodes.retain(|node| !matches!(node.outcome, Outcome::NotSelected { task: None }));
     if is_large {
         nodes.retain(|node| !matches!(node.outcome, Outcome::Done { .. }));
@@ -28,9 +28,9 @@ pub(crate) fn final_report(summary: &RunSummary, columns: Option<usize>) -> Stri
         lines.push(table(&nodes, columns));
     }
     for node in &nodes {
-        let said = messages::outcome(&node.outcome);
-        // The table says enough about what never began, and in a large run about what is out.
-        let said = said.filter(|_| match node.outcome {
+        let text = messages::outcome(&node.outcome);
+        // For shots that never started, and in large runs for detached ones, the table says enough.
+        let text = text.filter(|_| match node.outcome {
             Outcome::Failed { .. } | Outcome::Indeterminate { .. } => true,
             Outcome::NotBegun => false,
             Outcome::Done { .. }
@@ -39,13 +39,13 @@ pub(crate) fn final_report(summary: &RunSummary, columns: Option<usize>) -> Stri
             | Outcome::Unpicked { .. }
             | Outcome::NotSelected { .. } => !is_large,
         });
-        lines.extend(said.map(|said| format!("{}: {said}", sanitize::line(&node.name))));
+        lines.extend(text.map(|text| format!("{}: {text}", sanitize::line(&node.name))));
     }
     if more > 0 {
-        lines.push(format!("and {more} more that are not done; `--format json` lists everything"));
+        lines.push(format!("and {more} more that are not done; `--format json` lists all"));
     }
-    if is_large && count_of(summary, LEFT) > 0 {
-        lines.push("tasks that are still out are kept: run again to adopt them".to_owned());
+    if is_large && count_of(summary, DETACHED) > 0 {
+        lines.push("tasks in flight are kept: run again to adopt them".to_owned());
     }
     let several = summary.films.len() > 1;
     let mut films: Vec<&FilmSummary> = summary.films.iter().collect();
@@ -56,10 +56,10 @@ pub(crate) fn final_report(summary: &RunSummary, columns: Option<usize>) -> Stri
     }
     lines.extend(summary.to_pick.iter().take(MAX_OTHERS).map(|(shot, takes)| {
         let shot = sanitize::line(shot);
-        format!("{shot}: {takes} takes are made; look at them, then say `runner pick FILE {shot} TAKE` and run again")
+        format!("{shot}: {takes} takes to pick from; run `runner pick FILE {shot} TAKE`, then run again")
     }));
     if summary.to_pick.len() > MAX_OTHERS {
-        lines.push(format!("and {} more to pick from", summary.to_pick.len() - MAX_OTHERS));
+        lines.push(format!("and {} more to pick", summary.to_pick.len() - MAX_OTHERS));
     }
     lines.push(count(summary));
     lines.join("\n") + "\n"
@@ -69,27 +69,27 @@ fn films_are_many(summary: &RunSummary) -> bool {
     summary.films.len() > MAX_OTHERS
 }
 
-/// The place of the column with the tasks.
-const TASK: usize = 2;
+/// Index of the column with task ids.
+const TASK_COLUMN: usize = 2;
 
-// What asks for attention first.
+// Urgency: lower comes first.
 const FAILED: u8 = 0;
-const AMBIGUOUS: u8 = 1;
-const LEFT: u8 = 2;
+const INDETERMINATE: u8 = 1;
+const DETACHED: u8 = 2;
 const UNPICKED: u8 = 3;
 const BLOCKED: u8 = 4;
-const NOT_BEGUN: u8 = 5;
+const NOT_STARTED: u8 = 5;
 const NOT_SELECTED: u8 = 6;
 const DONE: u8 = 7;
 
 fn urgency(outcome: &Outcome) -> u8 {
     match outcome {
         Outcome::Failed { .. } => FAILED,
-        Outcome::Indeterminate { .. } => AMBIGUOUS,
-        Outcome::Detached { .. } => LEFT,
+        Outcome::Indeterminate { .. } => INDETERMINATE,
+        Outcome::Detached { .. } => DETACHED,
         Outcome::Unpicked { .. } => UNPICKED,
         Outcome::Blocked { .. } => BLOCKED,
-        Outcome::NotBegun => NOT_BEGUN,
+        Outcome::NotBegun => NOT_STARTED,
         Outcome::NotSelected { .. } => NOT_SELECTED,
         Outcome::Done { .. } => DONE,
     }
@@ -107,7 +107,7 @@ fn table(nodes: &[&NodeSummary], columns: Option<usize>) -> String {
         ]);
     }
     if columns.is_some_and(|columns| table.width() > columns) {
-        table.keep(|column| column != TASK);
+        table.keep(|column| column != TASK_COLUMN);
     }
     table.render()
 }
@@ -125,7 +125,7 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
             format!("{which}: not joined, {missing} of its shots are missing")
         }
         FilmOutcome::Unpicked { missing } => {
-            format!("{which}: not joined yet, {missing} of its shots wait for a pick")
+            format!("{which}: not joined, {missing} of its shots are not picked")
         }
         FilmOutcome::Failed { failure } => {
             format!("{which}: not joined: {}", sanitize::message(&failure.message))
@@ -140,15 +140,15 @@ fn count(summary: &RunSummary) -> String {
     let all = summary.nodes.len();
     let others = [
         (count_of(summary, FAILED), "failed"),
-        (count_of(summary, AMBIGUOUS), "ambiguous"),
-        (count_of(summary, LEFT), "left for a later run"),
+        (count_of(summary, INDETERMINATE), "indeterminate"),
+        (count_of(summary, DETACHED), "detached"),
         (
-            count_of(summary, UNPICKED) + count_of(summary, BLOCKED) + count_of(summary, NOT_BEGUN),
-            "not begun",
+            count_of(summary, UNPICKED) + count_of(summary, BLOCKED) + count_of(summary, NOT_STARTED),
+            "not started",
         ),
         (count_of(summary, NOT_SELECTED), UNSELECTED),
     ];
-    // A small run has said all of that in its table, but for what is not in it.
+    // The table of a small run shows all of that, except shots that are not selected.
     let others: Vec<String> = others
         .into_iter()
         .filter(|(count, words)| *count > 0 && (all > MAX_SHOTS || *words == UNSELECTED))
@@ -157,7 +157,7 @@ fn count(summary: &RunSummary) -> String {
     let others = others.concat();
     match summary.submitted() {
         0 if done == all && summary.nodes.iter().all(|node| node.decision == Some(Decision::Reuse)) => {
-            format!("nothing was submitted: all {all} shots were made already")
+            format!("all {all} shots are up to date, nothing was submitted")
         }
         0 => format!("{done} of {all} shots are done{others}, nothing was submitted"),
         submitted => format!("{done} of {all} shots are done{others}, {submitted} submitted"),
@@ -179,10 +179,10 @@ fn file(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Done { artifact, .. } => display_path(&artifact.path),
         Outcome::Failed { .. } => "failed".to_owned(),
-        Outcome::Indeterminate { .. } => "ambiguous".to_owned(),
-        Outcome::Detached { .. } => "still out".to_owned(),
-        Outcome::Unpicked { .. } => "waits for a pick".to_owned(),
-        Outcome::Blocked { .. } | Outcome::NotBegun => "not begun".to_owned(),
+        Outcome::Indeterminate { .. } => "indeterminate".to_owned(),
+        Outcome::Detached { .. } => "in flight".to_owned(),
+        Outcome::Unpicked { .. } => "not picked".to_owned(),
+        Outcome::Blocked { .. } | Outcome::NotBegun => "not started".to_owned(),
         Outcome::NotSelected { .. } => "not selected".to_owned(),
     }
 }
@@ -202,7 +202,7 @@ mod tests {
             outcome,
             task: Some(TaskId(format!("task_{at}"))),
             took: None,
-            retries: 0,
+            attempts: Vec::new(),
         });
         RunSummary {
             run: RunId::from("r"),
@@ -239,16 +239,16 @@ mod tests {
         outcomes.push(Outcome::Indeterminate { attempt: AttemptId::from("r.1"), reason: "cut".to_owned() });
         outcomes.push(Outcome::Detached { task: TaskId::from("t"), reason: "late".to_owned() });
         outcomes.extend((0..5).map(|_| Outcome::Failed { failure: failure.clone(), task: None }));
-        let told = final_report(&summary(outcomes), None);
-        insta::assert_snapshot!(told);
-        assert!(!told.contains("SECRET") && !told.contains('\u{1b}'), "{told}");
+        let report = final_report(&summary(outcomes), None);
+        insta::assert_snapshot!(report);
+        assert!(!report.contains("SECRET") && !report.contains('\u{1b}'), "{report}");
     }
 
     #[test]
     fn large_failed_run_is_truncated() {
-        let told = final_report(&summary(vec![Outcome::NotBegun; 5_000]), Some(40));
-        assert!(told.lines().count() < MAX_SHOTS + 10, "{told}");
-        assert!(told.contains("and 4960 more") && told.contains("5000 not begun"), "{told}");
-        assert!(!told.contains("task_"), "what does not fit is left out: {told}");
+        let report = final_report(&summary(vec![Outcome::NotBegun; 5_000]), Some(40));
+        assert!(report.lines().count() < MAX_SHOTS + 10, "{report}");
+        assert!(report.contains("and 4960 more") && report.contains("5000 not started"), "{report}");
+        assert!(!report.contains("task_"), "the task column is left out: {report}");
     }
 }

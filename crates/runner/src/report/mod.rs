@@ -1,6 +1,6 @@
-//! How a run is told: live lines on a terminal, plain lines elsewhere, one JSON object a line for machines, and the closing table.
+//! Reporting of runs: a live view on a terminal, plain lines elsewhere, an event stream in JSON, and the final report.
 //!
-//! All of it lives from the engine's events: a reporter gets each with the state that it led to, and keeps up at the cost of what happened.
+//! Reporters are driven by the scheduler's events: each gets an event with the state that it led to, at O(changed nodes) per event.
 
 mod cost;
 mod duration;
@@ -31,40 +31,40 @@ pub(crate) use final_report::final_report;
 pub(crate) use summary::{nothing_json, spending_json, summary_json};
 pub(crate) use table::Table;
 
-/// What a reporter is told about a run before it begins.
+/// What reporters know about a run before its first event.
 #[derive(Debug, Clone)]
 pub(crate) struct RunInfo {
-    /// The run.
+    /// The run's id.
     pub(crate) run: RunId,
-    /// The service, as it stands in every key.
+    /// The service's identity, as in every shot's key.
     pub(crate) service: String,
-    /// The most tasks out at once.
+    /// Maximum number of tasks in flight.
     pub(crate) jobs: usize,
-    /// What the run is expected to cost, where there is a table of prices.
+    /// The estimated cost, if there is a price table.
     pub(crate) estimate: Option<CostEstimate>,
 }
 
-/// What a run is expected to cost.
+/// The estimated cost of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct CostEstimate {
-    /// What is to be submitted comes to.
+    /// The cost of all tasks to submit.
     pub(crate) estimate: Interval<Money>,
-    /// The currency of the table of prices.
+    /// The currency of the price table.
     pub(crate) currency: String,
 }
 
-/// The reporter for a format and this terminal, from a run's beginning to its end.
+/// The reporter of a run, chosen by output format and terminal.
 pub(crate) enum RunReporter {
-    /// Lines of JSON on standard output.
+    /// Events as JSON lines on standard output.
     Stream(Box<stream::Stream>),
-    /// Live lines on standard error.
+    /// A live view on standard error.
     Live(Box<live::Live>),
     /// Plain lines on standard error.
     Plain(plain::Plain),
 }
 
 impl RunReporter {
-    /// Begins to tell a run.
+    /// Starts reporting.
     pub(crate) fn start(format: Format, info: RunInfo) -> Self {
         match format {
             Format::Ndjson => Self::Stream(Box::new(stream::Stream::new(info, std::io::stdout()))),
@@ -75,7 +75,7 @@ impl RunReporter {
         }
     }
 
-    /// What the engine speaks to.
+    /// The reporter for the engine.
     pub(crate) fn reporter(&mut self) -> &mut dyn Reporter {
         match self {
             Self::Stream(stream) => stream.as_mut(),
@@ -84,16 +84,16 @@ impl RunReporter {
         }
     }
 
-    /// The run has ended. What else there is to say about that is not a reporter's.
+    /// The run has ended. The final report is printed by the caller.
     pub(crate) fn end(self, summary: &RunSummary, spending: Option<Value>, now: Timestamp) {
         match self {
             Self::Stream(stream) => stream.end(summary, spending, now),
-            // The live lines go with it.
+            // Dropping it removes the live view.
             Self::Live(_) | Self::Plain(_) => {}
         }
     }
 
-    /// The run could not go on.
+    /// The run was aborted.
     pub(crate) fn fail(self, reason: &str, exit: Exit, now: Timestamp) {
         match self {
             Self::Stream(stream) => stream.fail(reason, exit, now),

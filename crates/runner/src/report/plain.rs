@@ -1,34 +1,34 @@
-//! Plain lines on standard error: for logs, pipes and terminals that cannot do better.
+//! Plain progress lines on standard error, for pipes, logs and dumb terminals.
 
 use engine::Reporter;
 use scheduler::{Event, RunState, Timestamp};
 
 use super::{live, messages};
 
-/// Lines about what happened at once go out together.
+/// Buffers the lines of events that happen together.
 #[derive(Default)]
 pub(crate) struct Plain {
-    held: String,
+    buffer: String,
 }
 
 impl Reporter for Plain {
     fn on(&mut self, state: &RunState, event: &Event, _now: Timestamp) {
-        if let Some(told) = messages::message_for(state, event) {
-            self.held.push_str(&told.line);
-            self.held.push('\n');
+        if let Some(message) = messages::message_for(state, event) {
+            self.buffer.push_str(&message.line);
+            self.buffer.push('\n');
         }
     }
 
     fn settled(&mut self) {
-        if !self.held.is_empty() {
-            live::print(&self.held);
-            self.held.clear();
+        if !self.buffer.is_empty() {
+            live::print(&self.buffer);
+            self.buffer.clear();
         }
     }
 }
 
 impl Drop for Plain {
-    /// A run that breaks off does so in the middle of what happened.
+    /// An aborted run may leave lines in the buffer.
     fn drop(&mut self) {
         self.settled();
     }

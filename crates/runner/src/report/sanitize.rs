@@ -1,68 +1,68 @@
-//! Text of others (a service's messages, names from a file) as it may be shown: no control over the terminal, no addresses with signatures, no
-//! pictures in text, and not without end.
+//! Sanitizes untrusted text (messages of a service, names from a file) for display: no control characters, no secrets in URLs, no data URIs,
+//! bounded length.
 
 use std::borrow::Cow;
 
-/// The longest message that is passed on, in characters.
+/// Maximum length of a message, in characters.
 pub(crate) const MAX_MESSAGE_CHARS: usize = 500;
 
-/// What begins an address that may carry a secret.
+/// Schemes of URLs that may contain a secret.
 const WEB: [&str; 2] = ["https://", "http://"];
 
-/// Text on one line that a terminal takes for text: what would steer it, or turn the direction of reading, is replaced.
+/// Text on one line: control characters and bidirectional formatting are replaced by U+FFFD.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
     if text.chars().any(is_control) {
-        Cow::Owned(text.chars().map(|letter| if is_control(letter) { '\u{fffd}' } else { letter }).collect())
+        Cow::Owned(text.chars().map(|c| if is_control(c) { '\u{fffd}' } else { c }).collect())
     } else {
         Cow::Borrowed(text)
     }
 }
 
-fn is_control(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+fn is_control(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
 }
 
-/// A message of others: on one line, without the secret parts of addresses and without data URIs, and at most [`MAX_MESSAGE_CHARS`] characters.
+/// An untrusted message: on one line, with URLs and data URIs redacted, at most [`MAX_MESSAGE_CHARS`] characters.
 pub(crate) fn message(text: &str) -> String {
-    // A message is looked at as far as it may be shown, however long it is: what is taken out only makes it shorter.
-    let looked_at: String = text.chars().take(MAX_MESSAGE_CHARS * 8).collect();
-    let mut told = without_addresses(&line(looked_at.trim()));
-    if told.chars().count() > MAX_MESSAGE_CHARS || text.chars().nth(MAX_MESSAGE_CHARS * 8).is_some() {
-        told = told.chars().take(MAX_MESSAGE_CHARS - 1).collect();
-        told.push('…');
+    // Bounded work for messages of any length: redaction only shortens them.
+    let considered: String = text.chars().take(MAX_MESSAGE_CHARS * 8).collect();
+    let mut message = redact_urls(&line(considered.trim()));
+    if message.chars().count() > MAX_MESSAGE_CHARS || text.chars().nth(MAX_MESSAGE_CHARS * 8).is_some() {
+        message = message.chars().take(MAX_MESSAGE_CHARS - 1).collect();
+        message.push('…');
     }
-    told
+    message
 }
 
-/// A text without the secret parts of the addresses in it, and without data URIs; otherwise as it is.
-pub(crate) fn without_addresses(text: &str) -> String {
-    let mut told = String::with_capacity(text.len());
+/// The text with URLs and data URIs redacted.
+pub(crate) fn redact_urls(text: &str) -> String {
+    let mut redacted = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, address, after)) = next_address(rest) {
-        told.push_str(before);
-        told.push_str(&without_secrets(address));
+    while let Some((before, address, after)) = next_url(rest) {
+        redacted.push_str(before);
+        redacted.push_str(&redact_url(address));
         rest = after;
     }
-    told.push_str(rest);
-    told
+    redacted.push_str(rest);
+    redacted
 }
 
-/// The first address in a text, with what stands before and behind it.
-fn next_address(text: &str) -> Option<(&str, &str, &str)> {
-    // Offsets stay the same: only ASCII changes its case.
+/// The first URL or data URI in a text, with the text before and after it.
+fn next_url(text: &str) -> Option<(&str, &str, &str)> {
+    // Byte offsets are unchanged: only ASCII cs change case.
     let lower = text.to_ascii_lowercase();
     let at = ["https://", "http://", "data:"].iter().filter_map(|begin| lower.find(begin)).min()?;
     let (before, from) = text.split_at(at);
-    let ends = |letter: char| letter.is_whitespace() || "\"'`<>()[]{}|\\^".contains(letter);
+    let ends = |c: char| c.is_whitespace() || "\"'`<>()[]{}|\\^".contains(c);
     let (address, after) = from.split_at(from.find(ends).unwrap_or(from.len()));
     Some((before, address, after))
 }
 
-fn without_secrets(address: &str) -> String {
+fn redact_url(address: &str) -> String {
     let lower = address.to_ascii_lowercase();
     if !WEB.iter().any(|begin| lower.starts_with(begin)) {
-        // What only looks like a data URI ("data: none") has nothing after it.
+        // `data: none` is not a data URI: it has no comma.
         return match address.split_once(',') {
             Some((head, _)) => format!("{},…", head.chars().take(60).collect::<String>()),
             None => address.to_owned(),
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn urls_and_data_uris_are_redacted() {
-        for (given, told) in [
+        for (given, text) in [
             ("cannot fetch https://cdn.test/a.mp4?sig=SECRET&x=1.", "cannot fetch https://cdn.test/a.mp4?…"),
             (
                 r#"{"url":"https://me:SECRET@cdn.test?sig=SECRET","n":1}"#,
@@ -103,7 +103,7 @@ mod tests {
             ),
             ("no data: nothing came", "no data: nothing came"),
         ] {
-            assert_eq!(message(given), told);
+            assert_eq!(message(given), text);
         }
     }
 
@@ -111,8 +111,8 @@ mod tests {
     fn long_messages_are_truncated() {
         assert_eq!(message(&"x".repeat(MAX_MESSAGE_CHARS)).chars().count(), MAX_MESSAGE_CHARS);
         for long in ["ä".repeat(MAX_MESSAGE_CHARS + 1), "data:,x ".repeat(100_000)] {
-            let told = message(&long);
-            assert!(told.chars().count() <= MAX_MESSAGE_CHARS && told.ends_with('…'), "{told}");
+            let text = message(&long);
+            assert!(text.chars().count() <= MAX_MESSAGE_CHARS && text.ends_with('…'), "{text}");
         }
     }
 }

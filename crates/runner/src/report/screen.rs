@@ -1,17 +1,17 @@
-//! A few lines at the bottom of a terminal that are drawn again and again, with lines that stay above them.
+//! A block of lines at the bottom of a terminal that is redrawn in place, with permanent lines above it.
 
 use console::Term;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// The terminal, and what was drawn on it last.
+/// The terminal and the last frame.
 #[derive(Debug)]
 pub(crate) struct Screen {
     term: Term,
-    /// The widths of the lines that were drawn last.
+    /// Display widths of the lines of the last frame.
     drawn: Vec<usize>,
 }
 
-/// A terminal's size where it does not tell.
+/// Rows and columns of a terminal of unknown size.
 const DEFAULT_SIZE: (usize, usize) = (24, 80);
 
 impl Screen {
@@ -25,7 +25,7 @@ impl Screen {
         Self { term: Term::buffered_stdout(), drawn: Vec::new() }
     }
 
-    /// Rows and columns that lines may take now: the cursor keeps a row and a column to itself.
+    /// Usable rows and columns: one of each is left to the cursor.
     pub(crate) fn size(&self) -> (usize, usize) {
         let (rows, columns) = self
             .term
@@ -34,16 +34,16 @@ impl Screen {
         (rows.saturating_sub(1).max(1), columns.saturating_sub(1).max(8))
     }
 
-    /// Draws `lines` in place of what was drawn last, below `above`, which stays. Every line has to fit: see [`fit`]. It all goes out in one piece, so
-    /// that nothing flickers.
+    /// Replaces the last frame by `above`, which stays, and `lines`, the new frame. Every line has to fit: see [`fit`]. Written at once, so that
+    /// nothing flickers.
     pub(crate) fn draw(&mut self, above: &[String], lines: &[(String, usize)]) {
-        // A terminal that went away is no reason to stop.
+        // A closed terminal is not an error.
         let _ = self.try_draw(above, lines);
     }
 
     fn try_draw(&mut self, above: &[String], lines: &[(String, usize)]) -> std::io::Result<()> {
         let (_, columns) = self.size();
-        // A terminal that has become narrower has broken what stands on it into more rows.
+        // A terminal that became narrower has wrapped the last frame.
         let rows: usize = self.drawn.iter().map(|width| width.div_ceil(columns + 1).max(1)).sum();
         if rows > 0 {
             self.term.move_cursor_up(rows)?;
@@ -59,7 +59,7 @@ impl Screen {
     }
 }
 
-/// A text cut to a width in columns, with a sign that it was, and its width.
+/// Text truncated to a display width, with an ellipsis, and its width.
 pub(crate) fn fit(text: &str, columns: usize) -> (String, usize) {
     let width = text.width();
     if width <= columns {
@@ -67,12 +67,12 @@ pub(crate) fn fit(text: &str, columns: usize) -> (String, usize) {
     }
     let mut cut = String::new();
     let mut taken = 0;
-    for letter in text.chars() {
-        let more = letter.width().unwrap_or(0);
+    for c in text.chars() {
+        let more = c.width().unwrap_or(0);
         if taken + more + 1 > columns {
             break;
         }
-        cut.push(letter);
+        cut.push(c);
         taken += more;
     }
     if columns > 0 {
@@ -82,7 +82,7 @@ pub(crate) fn fit(text: &str, columns: usize) -> (String, usize) {
     (cut, taken)
 }
 
-/// A name cut in its middle: what tells it apart from others stands at its end as often as at its beginning.
+/// A name truncated in the middle: names differ at the end as often as at the start.
 pub(crate) fn fit_name(name: &str, columns: usize) -> (String, usize) {
     if name.width() <= columns || columns < 4 {
         return fit(name, columns);
@@ -90,12 +90,12 @@ pub(crate) fn fit_name(name: &str, columns: usize) -> (String, usize) {
     let (head, taken) = fit(name, columns / 3 + 1);
     let mut tail = String::new();
     let mut kept = 0;
-    for letter in name.chars().rev() {
-        let more = letter.width().unwrap_or(0);
+    for c in name.chars().rev() {
+        let more = c.width().unwrap_or(0);
         if taken + kept + more > columns {
             break;
         }
-        tail.insert(0, letter);
+        tail.insert(0, c);
         kept += more;
     }
     (head + &tail, taken + kept)

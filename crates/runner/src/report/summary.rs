@@ -1,4 +1,4 @@
-//! A finished run as one document: `--format json`. docs/events.md describes it with the stream, whose words it shares.
+//! The summary of a finished run as one JSON document: `run --format json` (docs/events.md). It shares its types with the event stream.
 
 use scheduler::RunSummary;
 use scheduler::spending::Spending;
@@ -6,11 +6,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use workflow::plan::Plan;
 
-use super::stream::{self, Ended, Film, Halt};
+use super::stream::{self, FinishedFilm, FinishedShot, Halt};
 use crate::price_table::PriceTable;
 
-/// The form's version.
-const VERSION: u32 = 1;
+/// Format version.
+const VERSION: u32 = 2;
 
 #[derive(Debug, Serialize)]
 struct Pick<'a> {
@@ -18,17 +18,18 @@ struct Pick<'a> {
     takes: usize,
 }
 
-/// A finished run as one document; with a table of prices, what it has cost.
+/// The summary of a finished run; with a price table, its cost.
 pub(crate) fn summary_json(
     plan: &Plan,
     summary: &RunSummary,
     spent: Option<&(&PriceTable, Spending)>,
 ) -> Value {
-    let shots: Vec<Ended<'_>> = summary.nodes.iter().map(|node| stream::ended(plan, node)).collect();
-    let films: Vec<Film<'_>> = summary
+    let shots: Vec<FinishedShot<'_>> =
+        summary.nodes.iter().map(|node| stream::finished_shot(plan, node)).collect();
+    let films: Vec<FinishedFilm<'_>> = summary
         .films
         .iter()
-        .map(|film| Film { name: &film.name, outcome: stream::film(&film.outcome) })
+        .map(|film| FinishedFilm { name: &film.name, outcome: stream::film(&film.outcome) })
         .collect();
     let picks: Vec<Pick<'_>> =
         summary.to_pick.iter().map(|(shot, takes)| Pick { shot, takes: *takes }).collect();
@@ -46,12 +47,12 @@ pub(crate) fn summary_json(
     })
 }
 
-/// What is printed in its place where there is nothing to run.
+/// The summary of a run with nothing to do.
 pub(crate) fn nothing_json() -> Value {
     json!({ "version": VERSION, "run": null, "submitted": 0, "shots": [], "films": [], "picks": [] })
 }
 
-/// What a run has cost, where there is a table of prices.
+/// The cost of a run, if there is a price table.
 pub(crate) fn spending_json(spent: Option<&(&PriceTable, Spending)>) -> Option<Value> {
     let (table, spending) = spent?;
     let mut spent = json!(spending);

@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use rand_xoshiro::{
+    SplitMix64,
+    rand_core::{Rng as _, SeedableRng as _},
+};
 use workflow::plan::NodeIx;
 
 /// The largest part that is added to a wait.
@@ -15,12 +19,9 @@ pub(crate) fn jitter(seed: u64, node: NodeIx, tries: u32, wait: Duration) -> Dur
     Duration::from_millis(mixed % most)
 }
 
-/// `SplitMix64`'s last step.
+/// A 64-bit hash: the first output of `SplitMix64` seeded with `value`.
 fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    value ^ (value >> 31)
+    SplitMix64::seed_from_u64(value).next_u64()
 }
 
 #[cfg(test)]

@@ -203,7 +203,7 @@ impl RunState {
         let delayed = self.queues.delayed.iter().map(|(_, node)| *node);
         let waiting: Vec<NodeIx> = ready.chain(delayed).collect();
         for node in waiting {
-            self.end(node, Outcome::NotBegun);
+            self.cancel(node);
         }
     }
 
@@ -214,14 +214,14 @@ impl RunState {
         for node in all {
             match self.node(node).phase {
                 Phase::Waiting | Phase::LookingUp | Phase::ClaimedByOtherRun | Phase::Ready { .. } => {
-                    self.end(node, Outcome::NotBegun);
+                    self.cancel(node);
                 }
                 Phase::Preparing
                 | Phase::Submitting { .. }
                 | Phase::InFlight { .. }
                 | Phase::ReadyToDownload(_)
                 | Phase::Downloading(_)
-                | Phase::Done(_) => {}
+                | Phase::Done => {}
             }
         }
     }

@@ -9,6 +9,7 @@ mod phase;
 mod poll_schedule;
 mod queues;
 mod reservations;
+mod retry;
 mod scope;
 mod summary;
 mod transitions;
@@ -24,7 +25,9 @@ pub use summary::{FilmSummary, NodeSummary, RunSummary};
 
 use crate::limits::Limits;
 use crate::polling::DurationStats;
-use crate::{Action, Artifact, Budget, Event, FilmOutcome, Halt, KeyResolver, Outcome, Policy, Timestamp};
+use crate::{
+    Action, Artifact, Budget, Event, FilmOutcome, Halt, KeyResolver, NextStep, Outcome, Policy, Timestamp,
+};
 use queues::NodeQueues;
 
 /// Everything that is known of a run, and what is to come.
@@ -33,6 +36,8 @@ pub struct RunState {
     plan: Arc<Plan>,
     keys: KeyResolver,
     policy: Policy,
+    /// The time of the event that is being applied.
+    now: Timestamp,
     budget: Budget,
     nodes: Vec<NodeState>,
     queues: NodeQueues,
@@ -45,6 +50,10 @@ pub struct RunState {
     films: Vec<FilmState>,
     scope: RunScope,
     halt: Option<Halt>,
+    /// Whether the service has responded to any request of this run.
+    service_reached: bool,
+    /// The first submission that found no connection.
+    unreachable_since: Option<Timestamp>,
     /// Until when an interrupted run goes on with its downloads.
     grace_until: Option<Timestamp>,
     /// The times at which the clock has been asked to tick, and has not yet.
@@ -70,6 +79,7 @@ impl RunState {
             stats: DurationStats::default(),
             ranks: None,
             limits: Limits::new(&policy),
+            now: Timestamp::default(),
             budget: Budget::default(),
             plan,
             policy,
@@ -77,6 +87,8 @@ impl RunState {
             films,
             scope: RunScope::default(),
             halt: None,
+            service_reached: false,
+            unreachable_since: None,
             grace_until: None,
             wakes: BTreeSet::new(),
         }
@@ -106,9 +118,15 @@ impl RunState {
     /// Takes note of `event` and says what follows. Events that no longer matter (a late answer about a node that has ended) change nothing.
     #[must_use]
     pub fn apply(&mut self, event: Event, now: Timestamp) -> Vec<Action> {
-        let mut actions = Vec::new();
+        self.now = now;
         self.queues.changed.clear();
         self.queues.ended_films.clear();
+        let event = self.decide(event, now);
+        let about = event.node().filter(|node| self.node(*node).phase != Phase::Done);
+        if let Some(node) = about {
+            self.node_mut(node).shot.on_event(&event, now);
+        }
+        let mut actions = Vec::new();
         match event {
             Event::RunConfigured { only, fail_fast } => self.run_configured(only, fail_fast),
             Event::Started => self.started(now, &mut actions),
@@ -119,31 +137,46 @@ impl RunState {
             Event::Prepared { node, attempt, by_url, .. } => {
                 self.prepared(node, attempt, by_url, &mut actions);
             }
-            Event::PrepareFailed { node, failure } => self.prepare_failed(node, failure),
+            Event::PrepareFailed { node, failure: _ } => self.prepare_failed(node),
             Event::Submitted { node, attempt, task } => self.submitted(node, attempt, task, now),
-            Event::Refused { node, attempt: _, refusal } => self.refused(node, refusal, now),
-            Event::Indeterminate { node, attempt, reason } => self.indeterminate(node, attempt, reason, now),
-            Event::Polled { node, attempt, result } => {
-                self.polled(node, attempt, result, now, &mut actions);
+            Event::Refused { node, attempt: _, refusal, next } => {
+                self.refused(node, refusal, &next.unwrap_or(NextStep::Fail), now);
             }
-            Event::Downloaded { node, attempt: _, artifact, cost } => {
-                self.downloaded(node, artifact, cost, now, &mut actions);
+            Event::Indeterminate { node, .. } => self.indeterminate(node, now),
+            Event::Polled { node, attempt, result, next } => {
+                let next = next.unwrap_or(NextStep::Continue);
+                self.polled(node, attempt, result, &next, now, &mut actions);
             }
-            Event::DownloadFailed { node, attempt: _, failure, partial_bytes } => {
-                self.download_failed(node, failure, partial_bytes, now, &mut actions);
+            Event::Downloaded { node, cost, .. } => self.downloaded(node, cost, now, &mut actions),
+            Event::DownloadFailed { node, attempt: _, failure, partial_bytes, next } => {
+                let next = next.unwrap_or(NextStep::Continue);
+                self.download_failed(node, &failure, partial_bytes, &next, now, &mut actions);
             }
             Event::FilmJoined { index, film } => self.film_ended(index, FilmOutcome::Done { film }),
             Event::JoinFailed { index, failure } => self.film_ended(index, FilmOutcome::Failed { failure }),
-            Event::Reconciled { node, attempt, since, reason, candidates: _, task } => {
-                self.reconciled(node, attempt, since, reason, task, now, &mut actions);
-            }
+            Event::Reconciled { node, .. } => self.reconciled(node, event, now, &mut actions),
             // The transition that asked for it has happened. A person resolves attempts outside of runs only.
             Event::TaskExpired { .. } | Event::Resolved { .. } => {}
             Event::TimerFired => self.timer_fired(now),
             Event::Interrupted => self.interrupted(now, &mut actions),
         }
+        if let Some(node) = about {
+            self.halt_node(node);
+        }
         self.admit(now, &mut actions);
         actions
+    }
+
+    /// Applies the halt of the run, if there is one, to a node that an event was about. A request in preparation is discarded when its intent
+    /// arrives; under a budget limit its intent is in time.
+    fn halt_node(&mut self, node: NodeIx) {
+        if let Some(halt) = self.halt.clone()
+            && !matches!(self.node(node).phase, Phase::Preparing | Phase::Done)
+        {
+            let now = self.now;
+            self.node_mut(node).shot.on_halt(&halt, now);
+            self.sync_end(node);
+        }
     }
 
     /// The plan that is run.

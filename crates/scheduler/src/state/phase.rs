@@ -1,15 +1,12 @@
 //! Where one node stands.
 
-use std::time::Duration;
-
 use workflow::plan::NodeKey;
 
-use crate::Download;
 use crate::budget::Amount;
 use crate::ids::{AttemptId, TaskId};
 use crate::polling::TaskObservations;
 use crate::timestamp::Timestamp;
-use crate::{Decision, Outcome};
+use crate::{Download, Outcome, Shot, StatusKind};
 
 /// The phases of a node, in the order in which it passes through them.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,8 +42,8 @@ pub enum Phase {
     ReadyToDownload(Download),
     /// Its video is being fetched.
     Downloading(Download),
-    /// It has ended.
-    Done(Outcome),
+    /// It has ended: see [`NodeState::outcome`].
+    Done,
 }
 
 impl Phase {
@@ -61,48 +58,41 @@ impl Phase {
             | Self::Ready { .. }
             | Self::ReadyToDownload(_)
             | Self::Downloading(_)
-            | Self::Done(_) => false,
+            | Self::Done => false,
         }
     }
 }
 
-/// What is known of one node.
+/// A node in a run: its projection, and what the scheduler needs besides.
 #[derive(Debug, Clone)]
 pub struct NodeState {
-    /// Where it stands.
+    /// Its place in the scheduler's queues.
     pub phase: Phase,
-    /// What was decided about it, once that is known.
-    pub decision: Option<Decision>,
-    /// The task's progress in percent, as last reported.
-    pub progress: Option<u8>,
-    /// When its task was submitted.
-    pub submitted_at: Option<Timestamp>,
-    /// When its video was on disk, in this run.
-    pub done_at: Option<Timestamp>,
-    /// The latest trouble that is being dealt with, for people.
-    pub last_error: Option<String>,
+    pub(super) shot: Shot,
     /// The node's key, once it is known.
     pub(super) key: Option<NodeKey>,
-    /// What is held of the budget for it.
+    /// What is reserved of the budget for it.
     pub(super) reserved: Option<Amount>,
-    /// When the request or the poll that is on its way was let go.
+    /// When the request or the poll in progress was sent.
     pub(super) sent_at: Timestamp,
-    /// What its task has said so far in this run.
+    /// What polls of its task have reported in this run.
     pub(super) observations: Option<Box<TaskObservations>>,
-    /// When its task is asked about next.
+    /// When its task is polled next.
     pub(super) poll_at: Option<Timestamp>,
-    pub(super) post_tries: u32,
-    pub(super) download_tries: u32,
-    /// Bytes of its video that are on disk, to go on from.
+    /// Refusals of its request since the last acceptance.
+    pub(super) refusals: u32,
+    /// Failed downloads of its video since the last progress.
+    pub(super) failed_downloads: u32,
+    /// Bytes of its video on disk, from which a download resumes.
     pub(super) partial_bytes: u64,
-    pub(super) resubmissions: u32,
-    /// Tasks that this run submitted for it and that another attempt has taken the place of.
-    pub(super) replaced: u32,
+    /// Send frames inside the request: the service refused their addresses.
     pub(super) inline: bool,
+    /// Whether the request in progress holds addresses of frames.
     pub(super) by_url: bool,
+    /// Whether its video was downloaded before and is no longer on disk.
     pub(super) was_downloaded: bool,
     pub(super) unreachable_since: Option<Timestamp>,
-    /// Since when the service has said at every poll that it does not know the task.
+    /// Since when the service has reported at every poll that it does not know the task.
     pub(super) missing_since: Option<Timestamp>,
 }
 
@@ -110,21 +100,15 @@ impl NodeState {
     pub(super) fn new() -> Self {
         Self {
             phase: Phase::Waiting,
-            decision: None,
-            progress: None,
-            submitted_at: None,
-            done_at: None,
-            last_error: None,
+            shot: Shot::new(true),
             key: None,
             reserved: None,
             sent_at: Timestamp::default(),
             observations: None,
             poll_at: None,
-            post_tries: 0,
-            download_tries: 0,
+            refusals: 0,
+            failed_downloads: 0,
             partial_bytes: 0,
-            resubmissions: 0,
-            replaced: 0,
             inline: false,
             by_url: false,
             was_downloaded: false,
@@ -133,41 +117,30 @@ impl NodeState {
         }
     }
 
+    /// What its events tell: attempts, status, decision, last error.
+    #[must_use]
+    pub fn shot(&self) -> &Shot {
+        &self.shot
+    }
+
+    /// The kind of its status. A request in preparation counts as being submitted.
+    #[must_use]
+    pub fn kind(&self) -> StatusKind {
+        match self.phase {
+            Phase::Preparing => StatusKind::Submitting,
+            _ => self.shot.kind(),
+        }
+    }
+
     /// How the node ended, if it has.
     #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
-        match &self.phase {
-            Phase::Done(outcome) => Some(outcome),
-            _ => None,
-        }
+        self.shot.outcome()
     }
 
     /// The node's task, while it is known.
     #[must_use]
     pub fn task(&self) -> Option<&TaskId> {
-        match &self.phase {
-            Phase::ReadyToDownload(download) | Phase::Downloading(download) => Some(&download.task),
-            Phase::InFlight { task, .. }
-            | Phase::Done(Outcome::Done { task, .. } | Outcome::Detached { task, .. }) => Some(task),
-            Phase::Done(Outcome::Failed { task, .. } | Outcome::NotSelected { task }) => task.as_ref(),
-            Phase::Waiting
-            | Phase::LookingUp
-            | Phase::ClaimedByOtherRun
-            | Phase::Ready { .. }
-            | Phase::Preparing
-            | Phase::Submitting { .. }
-            | Phase::Done(
-                Outcome::Indeterminate { .. }
-                | Outcome::Blocked { .. }
-                | Outcome::Unpicked { .. }
-                | Outcome::NotBegun,
-            ) => None,
-        }
-    }
-
-    /// From submission to the file on disk, where both happened.
-    #[must_use]
-    pub fn took(&self) -> Option<Duration> {
-        Some(self.done_at?.since(self.submitted_at?))
+        self.shot.task()
     }
 }

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use workflow::plan::NodeIx;
 
-use super::{Phase, RunState};
-use crate::Outcome;
+use super::RunState;
 use crate::polling::{self, Class, ClassStats, ReportedStatus};
 use crate::timestamp::Timestamp;
 
@@ -41,7 +40,7 @@ impl RunState {
     pub(super) fn record_progress(&mut self, node: NodeIx, since: Timestamp, now: Timestamp, status: &str) {
         let elapsed = now.since(since).as_secs_f64();
         let state = self.node_mut(node);
-        let progress = state.progress;
+        let progress = state.shot.progress();
         state.observations.get_or_insert_default().record(elapsed, ReportedStatus::parse(status), progress);
     }
 
@@ -67,18 +66,11 @@ impl RunState {
         now: Timestamp,
         not_before: Timestamp,
     ) {
-        let Phase::InFlight { task, .. } = &self.node(node).phase else { return };
-        let allowed = self.task_timeout(node);
+        let timeout = self.task_timeout(node);
         let elapsed = now.since(since);
-        if elapsed >= allowed {
-            let reason = format!("it is not finished after {} s", elapsed.as_secs());
-            let task = task.clone();
-            self.end(node, Outcome::Detached { task, reason });
-            return;
-        }
-        // The last question is asked when the time is up.
+        // The last poll is made at the deadline.
         let wait =
-            self.wait(node, elapsed).min(allowed.saturating_sub(elapsed)).max(self.policy.min_poll_interval);
+            self.wait(node, elapsed).min(timeout.saturating_sub(elapsed)).max(self.policy.min_poll_interval);
         self.set_poll(node, now.after(wait).max(not_before));
     }
 
@@ -87,7 +79,7 @@ impl RunState {
         let state = self.node(node);
         let known = self.stats.get(&Class::new(self.plan.node(node)));
         let seen = state.observations.as_deref().copied().unwrap_or_default();
-        polling::wait(&self.policy, known, &seen, elapsed, state.progress)
+        polling::wait(&self.policy, known, &seen, elapsed, state.shot.progress())
     }
 
     /// Which nodes go first: those on the longest path, by the time that tasks like theirs took; where that is not known, by their length, in

@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use workflow::plan::{Clip, NodeIx, Plan};
 
-use super::{Phase, RunState};
-use crate::Outcome;
+use super::{NodeState, Phase, RunState};
 use crate::timestamp::Timestamp;
+use crate::{Halt, Outcome};
 
 /// The nodes by what the scheduler asks about them.
 #[derive(Debug, Clone)]
@@ -91,14 +91,14 @@ impl NodeQueues {
             }
             Phase::Downloading(_) => self.downloading -= 1,
             Phase::Preparing | Phase::Submitting { .. } => self.posting -= 1,
-            Phase::Waiting | Phase::ClaimedByOtherRun | Phase::InFlight { .. } | Phase::Done(_) => {}
+            Phase::Waiting | Phase::ClaimedByOtherRun | Phase::InFlight { .. } | Phase::Done => {}
         }
     }
 
-    fn on_enter(&mut self, node: NodeIx, phase: &Phase, holds: bool) {
+    fn on_enter(&mut self, node: NodeIx, state: &NodeState, holds: bool) {
         self.reservations += usize::from(holds);
-        self.in_flight += usize::from(phase.is_in_flight());
-        match phase {
+        self.in_flight += usize::from(state.phase.is_in_flight());
+        match &state.phase {
             Phase::LookingUp => self.lookups += 1,
             Phase::Ready { not_before } => {
                 self.delayed.insert((*not_before, node));
@@ -108,7 +108,7 @@ impl NodeQueues {
             }
             Phase::Downloading(_) => self.downloading += 1,
             Phase::Preparing | Phase::Submitting { .. } => self.posting += 1,
-            Phase::Done(outcome) => {
+            Phase::Done => {
                 self.unfinished -= 1;
                 for film in self.films_of.get(&node).into_iter().flatten() {
                     self.unfinished_clips[*film] -= 1;
@@ -116,7 +116,7 @@ impl NodeQueues {
                         self.complete_films.push_back(*film);
                     }
                 }
-                if !matches!(outcome, Outcome::Done { .. }) {
+                if !matches!(state.outcome(), Some(Outcome::Done { .. })) {
                     self.unpropagated_failures.push(node);
                 }
             }
@@ -135,7 +135,7 @@ impl RunState {
     pub(super) fn set_phase(&mut self, node: NodeIx, phase: Phase) {
         let rank = self.rank(node);
         let state = &mut self.nodes[node.index()];
-        if matches!(state.phase, Phase::Done(_)) {
+        if state.phase == Phase::Done {
             return;
         }
         let holds = state.reserved.is_some();
@@ -143,13 +143,10 @@ impl RunState {
             self.queues.polls.remove(&(at, node));
         }
         self.queues.on_exit(node, rank, &state.phase, holds);
-        let is_over = matches!(phase, Phase::Done(_));
+        let is_over = phase == Phase::Done;
         state.phase = phase;
-        self.queues.on_enter(node, &state.phase, holds && !is_over);
+        self.queues.on_enter(node, state, holds && !is_over);
         self.queues.changed.push(node);
-        if is_over {
-            state.last_error = None;
-        }
     }
 
     /// Its task is asked about at `at`.
@@ -165,9 +162,30 @@ impl RunState {
         self.queues.held_slots.insert((until, node));
     }
 
-    /// A node's end.
+    /// Ends a node, in its projection and in the queues.
     pub(super) fn end(&mut self, node: NodeIx, outcome: Outcome) {
-        let outcome = self.outcome_in_scope(node, outcome);
-        self.set_phase(node, Phase::Done(outcome));
+        let now = self.now;
+        self.node_mut(node).shot.end(outcome, now);
+        self.sync_end(node);
+    }
+
+    /// Cancels a node that waits to be submitted.
+    pub(super) fn cancel(&mut self, node: NodeIx) {
+        let now = self.now;
+        self.node_mut(node).shot.cancel(now);
+        self.sync_end(node);
+    }
+
+    /// Takes a node whose projection has ended out of the queues. The first failure may end the submissions of the run.
+    pub(super) fn sync_end(&mut self, node: NodeIx) {
+        let state = self.node(node);
+        let Some(outcome) = state.outcome() else { return };
+        if state.phase == Phase::Done {
+            return;
+        }
+        if self.scope.fail_fast && self.halt.is_none() && matches!(outcome, Outcome::Failed { .. }) {
+            self.halt = Some(Halt::FailFast { shot: self.plan.node(node).name.clone() });
+        }
+        self.set_phase(node, Phase::Done);
     }
 }

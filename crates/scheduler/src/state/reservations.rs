@@ -31,7 +31,7 @@ impl RunState {
         let state = &mut self.nodes[node.index()];
         let reserved = state.reserved.take()?;
         self.budget.reserved -= reserved;
-        if !matches!(state.phase, Phase::Done(_)) {
+        if state.phase != Phase::Done {
             self.queues.reservations -= 1;
         }
         Some(reserved)

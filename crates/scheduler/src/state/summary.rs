@@ -8,10 +8,10 @@ use workflow::plan::NodeIx;
 use super::{FilmState, RunState};
 use crate::budget::{Amount, BudgetLimits};
 use crate::ids::{RunId, TaskId};
-use crate::{Decision, FilmOutcome, Halt, Outcome};
+use crate::{Attempt, Decision, FilmOutcome, Halt, Outcome};
 
 /// A run that is over.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct RunSummary {
     /// The run.
     pub run: RunId,
@@ -42,7 +42,7 @@ pub struct FilmSummary {
 }
 
 /// What one node came to.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct NodeSummary {
     /// The node's name.
     pub name: String,
@@ -54,8 +54,27 @@ pub struct NodeSummary {
     pub task: Option<TaskId>,
     /// From submission to the file on disk, when both happened in this run.
     pub took: Option<Duration>,
-    /// How many tasks of it failed in this run, each of which another attempt has taken the place of.
-    pub retries: u32,
+    /// Its attempts, oldest first.
+    pub attempts: Vec<Attempt>,
+}
+
+impl NodeSummary {
+    /// Whether this run submitted it: the service accepted a task, or may have.
+    #[must_use]
+    pub fn is_submitted(&self) -> bool {
+        self.submissions().next().is_some()
+    }
+
+    /// The attempts that this run submitted, those of which nobody knows whether they were accepted among them.
+    pub fn submissions(&self) -> impl Iterator<Item = &Attempt> {
+        self.attempts.iter().filter(|attempt| attempt.is_submission())
+    }
+
+    /// How many attempts this run made after a failed one.
+    #[must_use]
+    pub fn retries(&self) -> usize {
+        self.submissions().count().saturating_sub(1)
+    }
 }
 
 impl RunState {
@@ -93,26 +112,23 @@ impl RunState {
     /// What one node came to; as long as it has not ended, it counts as not begun.
     #[must_use]
     pub fn node_summary(&self, node: NodeIx) -> NodeSummary {
-        let state = self.node(node);
+        let shot = self.node(node).shot();
         NodeSummary {
             name: self.plan.node(node).name.clone(),
-            decision: state.decision,
-            outcome: state.outcome().cloned().unwrap_or(Outcome::NotBegun),
-            task: state.task().cloned(),
-            took: state.took(),
-            retries: state.replaced,
+            decision: shot.decision(),
+            outcome: shot.outcome().cloned().unwrap_or(Outcome::NotBegun),
+            task: shot.task().cloned(),
+            took: shot.took(),
+            attempts: shot.attempts().to_vec(),
         }
     }
 }
 
 impl RunSummary {
-    /// How many nodes were submitted in this run.
+    /// How many nodes this run submitted, those of which nobody knows whether they were accepted among them.
     #[must_use]
     pub fn submitted(&self) -> usize {
-        self.nodes
-            .iter()
-            .filter(|node| node.decision == Some(Decision::Execute) && node.task.is_some())
-            .count()
+        self.nodes.iter().filter(|node| node.is_submitted()).count()
     }
 
     /// How many nodes ended as `test` says.

@@ -27,7 +27,13 @@ fn failed(kind: FailureKind) -> PollResult {
 
 fn not_downloaded(run: &mut Script, kind: FailureKind) -> Vec<String> {
     let failure = Failure::new(kind, "no video");
-    run.on(Event::DownloadFailed { node: run.ix("a"), attempt: attempt("a"), failure, partial_bytes: 0 })
+    run.on(Event::DownloadFailed {
+        node: run.ix("a"),
+        attempt: attempt("a"),
+        failure,
+        partial_bytes: 0,
+        next: None,
+    })
 }
 
 #[test]
@@ -70,7 +76,7 @@ fn another_attempt_is_paid_for_after_what_the_file_names_and_nothing_else() {
                 );
                 run.polled("a", failed(kind));
                 let summary = run.state.summary(RunId::from("run"));
-                assert_eq!((summary.nodes[0].retries, run.state.budget().spent().tasks), (1, 2), "{said}");
+                assert_eq!((summary.nodes[0].retries(), run.state.budget().spent().tasks), (1, 2), "{said}");
             }
             assert!(
                 matches!(run.outcome("a"), Outcome::Failed { failure, .. } if failure.kind == kind),
@@ -92,7 +98,9 @@ fn what_moderation_refuses_is_not_sent_again_in_another_form() {
     run.prepared("b");
     let failure = Failure::new(FailureKind::InputModerated, "no");
     let refusal = Refusal { kind: RefusalKind::InvalidRequest, failure, retry_after: None };
-    assert!(run.on(Event::Refused { node: run.ix("b"), attempt: attempt("b"), refusal }).is_empty());
+    assert!(
+        run.on(Event::Refused { node: run.ix("b"), attempt: attempt("b"), refusal, next: None }).is_empty()
+    );
     assert!(matches!(run.outcome("b"), Outcome::Failed { task: None, .. }));
 }
 

@@ -1,9 +1,8 @@
 //! Runs that make a part of a plan, and runs that end at the first failure.
 
-use std::collections::HashMap;
-
+use scheduler::RecordedEvent;
 use scheduler::RunScope;
-use scheduler::last_run::{Failed, RunRecord};
+use scheduler::last_run::{FailedShots, RunRecord};
 
 use super::*;
 
@@ -30,8 +29,8 @@ fn what_is_not_selected_is_reused_where_it_is_made_and_never_submitted() {
     assert_eq!(run.outcome("x"), &Outcome::NotSelected { task: None });
     assert_eq!(run.outcome("y"), &Outcome::NotSelected { task: Some(task("y")) });
     assert_eq!(run.outcome("c"), &Outcome::NotSelected { task: None });
-    assert_eq!(run.state.node(run.ix("c")).decision, Some(Decision::Unselected));
-    assert_eq!(run.state.node(run.ix("a")).decision, Some(Decision::Reuse));
+    assert_eq!(run.state.node(run.ix("c")).shot().decision(), Some(Decision::Unselected));
+    assert_eq!(run.state.node(run.ix("a")).shot().decision(), Some(Decision::Reuse));
     assert_eq!(run.state.summary(RunId::from("run")).films[0].outcome, FilmOutcome::Waiting { missing: 3 });
 }
 
@@ -127,25 +126,40 @@ fn without_being_told_a_failure_ends_nothing() {
     assert_eq!(run.prepared("b"), ["submit b"]);
 }
 
-/// A run on record: the last event about each shot.
+/// A run on record: the last event of each shot, with those that have to come before it.
 fn record(scope: Option<(Option<&[&str]>, bool)>, last: Vec<(&str, Event)>) -> RunRecord {
-    let scoped = scope.map(|(only, fail_fast)| Event::RunConfigured {
-        only: only.map(|names| names.iter().map(|name| (*name).to_owned()).collect()),
-        fail_fast,
-    });
-    RunRecord {
+    let mut record = RunRecord {
         run: RunId::from("last"),
         started_at: Timestamp(0),
-        scoped,
-        last: last.into_iter().map(|(name, event)| (name.to_owned(), event)).collect::<HashMap<_, _>>(),
+        projection: scheduler::RunProjection::default(),
+    };
+    let mut on = |shot: Option<&str>, event: Event| {
+        let shot = shot.map(ToOwned::to_owned);
+        record.projection.on_event(RecordedEvent { seq: 1, time: Timestamp(0), shot, event });
+    };
+    if let Some((only, fail_fast)) = scope {
+        let only = only.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        on(None, Event::RunConfigured { only, fail_fast });
     }
+    for (name, event) in last {
+        let node = event.node().expect("an event of a shot");
+        if !matches!(event, Event::LookupDone { .. }) {
+            on(Some(name), Event::LookupDone { node, key: String::new(), existing: ExistingWork::None });
+            on(Some(name), prepared_event(node, name));
+        }
+        if matches!(event, Event::Polled { .. } | Event::TaskExpired { .. }) {
+            on(Some(name), Event::Submitted { node, attempt: attempt(name), task: task(name) });
+        }
+        on(Some(name), event);
+    }
+    record
 }
 
 #[test]
 fn what_failed_in_the_last_run_and_what_was_not_begun_for_that_reason() {
     let plan = plan(&["a", "b<a", "c<b", "x", "y<x", "z"]);
     let ix = |name: &str| plan.find(name).expect("a node");
-    let told = |found: &Failed| {
+    let told = |found: &FailedShots| {
         let names: Vec<&str> = found.nodes.iter().map(|node| plan.node(*node).name.as_str()).collect();
         format!("{} +{}", names.join(" "), found.others)
     };
@@ -155,11 +169,11 @@ fn what_failed_in_the_last_run_and_what_was_not_begun_for_that_reason() {
         existing,
     };
     let done = |name: &'static str| (name, lookup_done(name, made(name)));
-    let polled = |name: &'static str, attempt_of: &str, result: PollResult| {
-        (name, Event::Polled { node: ix(name), attempt: attempt(attempt_of), result })
+    let polled = |name: &'static str, result: PollResult, next: NextStep| {
+        (name, Event::Polled { node: ix(name), attempt: attempt(name), result, next: Some(next) })
     };
     let failed = |name: &'static str| {
-        polled(name, name, PollResult::Failed { failure: Failure::new(FailureKind::Task, "no") })
+        polled(name, PollResult::Failed { failure: Failure::new(FailureKind::Task, "no") }, NextStep::Fail)
     };
     let lost = |name: &'static str| {
         (name, Event::Indeterminate { node: ix(name), attempt: attempt(name), reason: String::new() })
@@ -167,7 +181,7 @@ fn what_failed_in_the_last_run_and_what_was_not_begun_for_that_reason() {
     let refused = |name: &'static str, kind| {
         let failure = Failure::new(FailureKind::Invalid, "no");
         let refusal = Refusal { kind, failure, retry_after: None };
-        (name, Event::Refused { node: ix(name), attempt: attempt(name), refusal })
+        (name, Event::Refused { node: ix(name), attempt: attempt(name), refusal, next: None })
     };
     let gone = PollResult::NotFound { expired: false };
     let expired = |name: &'static str| (name, Event::TaskExpired { node: ix(name), attempt: attempt(name) });
@@ -179,7 +193,7 @@ fn what_failed_in_the_last_run_and_what_was_not_begun_for_that_reason() {
     let open = record(None, vec![lost("a"), refused("x", RefusalKind::InvalidRequest), done("z")]);
     assert_eq!(told(&open.failed(&plan)), "x y +3");
     // A task that is gone has failed; one that is unknown for now has not.
-    let missing = record(None, vec![expired("a"), polled("x", "x", gone), done("z")]);
+    let missing = record(None, vec![expired("a"), polled("x", gone, NextStep::Continue), done("z")]);
     assert_eq!(told(&missing.failed(&plan)), "a b c +2");
     // A run that was cut off left others behind, without a failure.
     let cut = record(None, vec![done("a"), ("b", lookup_done("b", ExistingWork::None)), failed("z")]);

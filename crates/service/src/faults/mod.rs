@@ -223,7 +223,7 @@ impl FaultRule {
         {
             return false;
         }
-        let hash = Digest::of(format!("{seed} {index} {occurrence} {model} {prompt}").as_bytes());
+        let hash = Digest::sha256(format!("{seed} {index} {occurrence} {model} {prompt}").as_bytes());
         let [a, b, c, d, ..] = *hash.as_bytes();
         f64::from(u32::from_be_bytes([a, b, c, d])) / 4_294_967_296.0 < self.chance
     }
@@ -275,7 +275,7 @@ fn mutate(task: &mut Value, fault: &Fault) {
 }
 
 fn fingerprint(model: &str, prompt: &str) -> Digest {
-    Digest::of(format!("{model}\n{prompt}").as_bytes())
+    Digest::sha256(format!("{model}\n{prompt}").as_bytes())
 }
 
 /// Increments a counter and returns its previous value.

@@ -1,6 +1,6 @@
-//! Validation of media inputs by decoding them; declared media types are not trusted.
+//! Checks that an input is what its field asks for: its bytes are decoded, its declared media type is not considered.
 
-use media::{Ffmpeg, decode_audio, decode_image, image_media_type};
+use media::{Ffmpeg, InputInfo, MediaError, MediaKind, decode_audio, describe_content};
 
 use super::REFERENCE_AUDIO;
 use crate::{api_error::ApiError, limits::MediaLimits, render_spec::MediaRole, size::Size};
@@ -22,15 +22,25 @@ pub(super) fn validate(
 }
 
 fn picture(bytes: &[u8], limits: &MediaLimits) -> Result<Size, ApiError> {
-    if image_media_type(bytes).is_none() {
-        let message = format!("expected a PNG, JPEG or WebP picture, found {}", description(bytes));
-        return Err(ApiError::invalid("invalid_image", message));
-    }
-    let image = decode_image(bytes).map_err(|error| ApiError::invalid("invalid_image", error.to_string()))?;
-    bounded(Size { width: image.width(), height: image.height() }, "invalid_image_size", limits)
+    let info = inspect(bytes, MediaKind::Image, "a PNG, JPEG or WebP image")
+        .map_err(|message| ApiError::invalid("invalid_image", message))?;
+    bounded(info.size, "invalid_image_size", limits)
 }
 
-fn bounded(size: Size, code: &'static str, limits: &MediaLimits) -> Result<Size, ApiError> {
+/// The media gate that `runner check` applies too, for one kind. What follows it here is stricter, as docs/service.md says.
+fn inspect(bytes: &[u8], kind: MediaKind, accepted: &str) -> Result<InputInfo, String> {
+    match media::inspect(bytes) {
+        Ok(info) if info.kind() == kind => Ok(info),
+        Ok(_) | Err(MediaError::NotMedia(_)) => {
+            Err(format!("expected {accepted}, found {}", describe_content(bytes)))
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn bounded(size: Option<(u32, u32)>, code: &'static str, limits: &MediaLimits) -> Result<Size, ApiError> {
+    let (width, height) = size.unwrap_or_default();
+    let size = Size { width, height };
     let (shorter, longer) = (size.width.min(size.height), size.width.max(size.height));
     if shorter < limits.min_side || longer > limits.max_side {
         let message = format!(
@@ -42,56 +52,28 @@ fn bounded(size: Size, code: &'static str, limits: &MediaLimits) -> Result<Size,
     Ok(size)
 }
 
-/// A video is usable if its first and last frames can be decoded.
+/// A reference video lends its first and last frame, which have to be decodable without ffmpeg.
 fn video(bytes: &[u8], limits: &MediaLimits) -> Result<Size, ApiError> {
-    let unusable = |error: media::MediaError| ApiError::invalid("invalid_video", error.to_string());
-    let first = media::first_frame_bytes(bytes).map_err(unusable)?;
-    media::last_frame_bytes(bytes).map_err(unusable)?;
-    bounded(Size { width: first.width(), height: first.height() }, "invalid_video", limits)
+    let unusable = |message: String| ApiError::invalid("invalid_video", message);
+    let info = inspect(bytes, MediaKind::Video, "an MP4 video").map_err(unusable)?;
+    if !info.is_native {
+        return Err(unusable("this service decodes H.264 (8-bit 4:2:0, progressive) in MP4 only".to_owned()));
+    }
+    bounded(info.size, "invalid_video", limits)
 }
 
-/// Audio is usable if it can be decoded now: what is accepted must be heard in the video.
+/// Audio is decoded before it is accepted, so that what is accepted is heard.
 fn audio(bytes: &[u8], ffmpeg: &Ffmpeg) -> Result<(), ApiError> {
     let unusable = |message| ApiError::invalid("invalid_audio", message);
-    match description(bytes) {
-        "WAV sound" | "MP3 sound" | "Ogg sound" | "FLAC sound" | "an MP4 file" | "AAC sound" => {}
-        other => {
-            return Err(unusable(format!(
-                "expected sound as WAV, M4A, MP3, AAC, Ogg or FLAC, found {other}"
-            )));
-        }
-    }
+    inspect(bytes, MediaKind::Audio, "audio as WAV, M4A, MP3, AAC, Ogg or FLAC").map_err(unusable)?;
     match decode_audio(bytes, ffmpeg, REFERENCE_AUDIO) {
         Ok(_) => Ok(()),
         Err(error) if error.needs_ffmpeg() => Err(unusable(format!(
             "this service decodes WAV (PCM) and AAC in MP4 (M4A); found {}",
-            description(bytes)
+            describe_content(bytes)
         ))),
         Err(error) => Err(unusable(error.to_string())),
     }
-}
-
-/// A description of the format by its signature, for errors.
-fn description(bytes: &[u8]) -> &'static str {
-    match bytes {
-        [] => "nothing",
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..] => "WAV sound",
-        [b'I', b'D', b'3', ..] => "MP3 sound",
-        [0xff, second, ..] if second & 0xf6 == 0xf0 => "AAC sound",
-        [0xff, second, ..] if second & 0xe0 == 0xe0 => "MP3 sound",
-        [b'O', b'g', b'g', b'S', ..] => "Ogg sound",
-        [b'f', b'L', b'a', b'C', ..] => "FLAC sound",
-        [_, _, _, _, b'f', b't', b'y', b'p', ..] => "an MP4 file",
-        [b'G', b'I', b'F', b'8', ..] => "a GIF picture",
-        [b'%', b'P', b'D', b'F', ..] => "a PDF document",
-        _ if image_media_type(bytes).is_some() => "a picture",
-        _ if looks_like_markup(bytes) => "a web page or XML",
-        _ => "something else",
-    }
-}
-
-fn looks_like_markup(bytes: &[u8]) -> bool {
-    bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<')
 }
 
 #[cfg(test)]
@@ -124,15 +106,15 @@ mod tests {
             |role, bytes: &[u8]| validate(role, bytes, &limits, &Ffmpeg::default()).unwrap_err().message;
         assert_eq!(
             message(MediaRole::ReferenceImage, b" <!doctype html>"),
-            "expected a PNG, JPEG or WebP picture, found a web page or XML"
+            "expected a PNG, JPEG or WebP image, found HTML or XML"
         );
         assert_eq!(
             message(MediaRole::ReferenceAudio, b"GIF89a"),
-            "expected sound as WAV, M4A, MP3, AAC, Ogg or FLAC, found a GIF picture"
+            "expected audio as WAV, M4A, MP3, AAC, Ogg or FLAC, found a GIF image"
         );
         assert_eq!(
             message(MediaRole::ReferenceAudio, b"OggS"),
-            "this service decodes WAV (PCM) and AAC in MP4 (M4A); found Ogg sound"
+            "the file is damaged: it begins like Ogg audio and contains no audio frames"
         );
         assert_eq!(
             message(MediaRole::ReferenceAudio, b"RIFF\0\0\0\0WAVE"),

@@ -201,7 +201,7 @@ impl WorkerContext {
             tracing::error!(%error, "a rendered file could not be stored");
             failed("storage_failed", "the video was rendered but could not be stored; submit the task again")
         })?;
-        Ok(StoredFile { token, bytes: bytes.len() as u64, digest: Digest::of(bytes) })
+        Ok(StoredFile { token, bytes: bytes.len() as u64, digest: Digest::sha256(bytes) })
     }
 
     fn fail(&self, active: &ActiveTask, failure: Failure) {

@@ -45,7 +45,7 @@ impl ApiKeyCache {
 }
 
 pub(super) fn digest_of(secret: &str) -> Digest {
-    Digest::of(secret.as_bytes())
+    Digest::sha256(secret.as_bytes())
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ impl Files {
             }
         }
         // Working directories of external renderers, left by a crash.
-        match fs::remove_dir_all(data.join(renderer::WORKING_FOLDER)) {
+        match fs::remove_dir_all(data.join(renderer::WORKING_DIR)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(files),
         }
@@ -75,7 +75,7 @@ impl Files {
 
     /// Stores an input; equal content is stored once.
     pub(crate) fn store_input(&self, bytes: &[u8]) -> io::Result<Digest> {
-        let digest = Digest::of(bytes);
+        let digest = Digest::sha256(bytes);
         let path = self.input(&digest);
         {
             let _guard = self.input_lock.lock().unwrap_or_else(PoisonError::into_inner);

@@ -220,7 +220,7 @@ mod tests {
         let new = NewTask {
             id: TaskId::from_text(name),
             key: KeyId::from_text("key"),
-            request: Digest::of(name.as_bytes()),
+            request: Digest::sha256(name.as_bytes()),
             spec: spec(input),
             created_at: 10,
             quota_ms,
@@ -231,7 +231,7 @@ mod tests {
 
     fn rendered(store: &Store, task: &Task) -> RenderedFiles {
         store.files.write(&store.files.video(&task.id), b"video").unwrap();
-        let video = StoredFile { token: task.id.to_string(), bytes: 5, digest: Digest::of(b"video") };
+        let video = StoredFile { token: task.id.to_string(), bytes: 5, digest: Digest::sha256(b"video") };
         RenderedFiles { video, last_frame: None }
     }
 
@@ -298,7 +298,7 @@ mod tests {
         let connection = rusqlite::Connection::open(folder.path().join("service.db")).unwrap();
         connection.execute_batch(schema::STEPS[0]).unwrap();
         connection.pragma_update(None, "user_version", 1).unwrap();
-        let expected = spec(Some(Digest::of(b"picture")));
+        let expected = spec(Some(Digest::sha256(b"picture")));
         let stored = serde_json::to_string(&expected).unwrap().replace(r#""role":"#, r#""part":"#);
         assert!(stored.contains(r#""part":"first_frame""#), "{stored}");
         connection

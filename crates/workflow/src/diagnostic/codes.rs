@@ -1,7 +1,7 @@
 //! Every kind of problem by its stable name.
 
 /// The codes of all diagnostics, each with what it means. Codes keep their meaning from version to version.
-pub const CODES: [(&str, &str); 64] = [
+pub const CODES: [(&str, &str); 65] = [
     ("ambiguous-instance", "one frame is wanted, and a reference means several instances"),
     ("bad-axis", "an axis that the caller gives cannot be read, or nothing uses it"),
     ("bad-duration", "a length of time cannot be read"),
@@ -32,6 +32,7 @@ pub const CODES: [(&str, &str); 64] = [
     ("local-file", "a request field names a local file"),
     ("long-chain", "warning: a chain has more shots than `max_chain`"),
     ("matrix-too-large", "there are too many instances, or too many of them to compare"),
+    ("media-too-large", "the local media of a shot are too large together for one request"),
     ("missing-key", "a required key is missing"),
     ("missing-model", "a shot has no model"),
     ("missing-param", "a required parameter has no value"),

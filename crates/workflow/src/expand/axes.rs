@@ -42,16 +42,16 @@ impl Axes {
             .transpose()?;
 
         let matrices = || own.iter().chain(shots.iter().flatten().flatten());
-        let has = |overrides: &AxisOverride| matrices().any(|matrix| has_axis(matrix, &overrides.axis));
-        let added: Vec<&AxisOverride> = overrides.iter().filter(|overrides| !has(overrides)).collect();
+        let has = |axis: &str| matrices().any(|matrix| has_axis(matrix, axis));
+        let added: Vec<&AxisOverride> = overrides.iter().filter(|one| !has(&one.axis)).collect();
         let known = free_variables::names(workflow);
-        for overrides in &added {
-            let is_param = workflow.params.iter().any(|param| param.key.value == overrides.axis);
-            if !is_param && !known.contains(overrides.axis.as_str()) {
-                let message = format!("nothing here uses the axis `{}`, which was given", overrides.axis);
+        for AxisOverride { axis, .. } in &added {
+            let is_param = workflow.params.iter().any(|param| param.key.value == *axis);
+            if !is_param && !known.contains(axis.as_str()) {
+                let message = format!("nothing here uses the axis `{axis}`, which was given");
                 let params = || workflow.params.iter().map(|param| param.key.value.as_str());
                 let names = matrices().flat_map(axis_names).chain(params()).collect::<Vec<_>>();
-                let help = did_you_mean(&overrides.axis, names.iter().copied()).unwrap_or_else(|| {
+                let help = did_you_mean(axis, names.iter().copied()).unwrap_or_else(|| {
                     format!("axes and parameters are {}", quoted_list(names.iter().copied(), 12))
                 });
                 problems.push(Diagnostic::error("bad-axis", workflow.start, message).help(help));
@@ -98,8 +98,8 @@ fn top(
         Some(own) => own.clone(),
     };
     if let YamlValue::Map(entries) = &mut matrix.value {
-        for overrides in added {
-            let key = Spanned::new(overrides.axis.clone(), word.span);
+        for new in added {
+            let key = Spanned::new(new.axis.clone(), word.span);
             // Its values are those that are given, whatever stands here.
             entries.push((key, Yaml::new(YamlValue::List(Vec::new()), word.span)));
         }

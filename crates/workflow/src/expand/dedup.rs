@@ -61,10 +61,6 @@ impl DiagnosticDedup {
         self.truncated = true;
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.found.is_empty()
-    }
-
     /// Pushes the diagnostics, each labelled with the number of instances affected if its shots have several.
     pub(super) fn flush(self, expansion: &Expansion<'_>, problems: &mut Problems) {
         for Occurrences { mut diagnostic, count, first, shots } in self.found {

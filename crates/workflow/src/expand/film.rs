@@ -60,7 +60,7 @@ pub(super) fn films<'w>(
 /// The span of the first film whose resolution would exceed [`limits::MAX_CELL_COMPARISONS`]: each reference is matched against all cells
 /// of its shot, once for each cell of the workflow's matrix.
 fn too_much(workflow: &Workflow, resolver: &RefResolver<'_, '_>) -> Option<Span> {
-    let mut icx = 0_usize;
+    let mut comparisons = 0_usize;
     for spec in &workflow.films {
         let looked_at: usize = match &spec.shots {
             Some(references) => {
@@ -68,8 +68,8 @@ fn too_much(workflow: &Workflow, resolver: &RefResolver<'_, '_>) -> Option<Span>
             }
             None => workflow.shots.iter().map(|shot| resolver.cells_of(&shot.id.value)).sum(),
         };
-        icx = icx.saturating_add(looked_at.saturating_mul(resolver.expansion.top.len()));
-        if icx > limits::MAX_CELL_COMPARISONS {
+        comparisons = comparisons.saturating_add(looked_at.saturating_mul(resolver.expansion.top.len()));
+        if comparisons > limits::MAX_CELL_COMPARISONS {
             return Some(spec.key.span);
         }
     }

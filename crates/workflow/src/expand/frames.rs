@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use super::ExpandCx;
 use super::dedup::DiagnosticDedup;
 use super::instances::Expansion;
-use super::media::{self, LocalFiles, MediaKind, MediumSpec};
+use super::media::{self, LocalMedia, MediumSpec};
 use super::resolve::{RefResolver, ResolvedRef};
 use crate::diagnostic::{Diagnostic, Problems};
+use crate::media_gate::{MediaError, MediaKind};
 use crate::plan::{Frame, Source};
 use crate::source::{Span, Spanned};
 use crate::syntax::{self, ShotRef, Workflow};
@@ -50,12 +51,32 @@ pub(super) enum Medium {
     },
 }
 
+/// How many bytes a medium adds to its request before Base64; `None` for what the service fetches.
+fn inline_bytes(medium: &Medium) -> Option<u64> {
+    match medium {
+        Medium::File(Source::File { bytes, .. }) => Some(*bytes),
+        Medium::Url(url) if media::is_data_uri(url) => Some(url.len() as u64 / 4 * 3),
+        Medium::File(_) | Medium::Url(_) | Medium::Instance { .. } => None,
+    }
+}
+
+/// The kind of an inspected medium, which a stated `type` has to agree with.
+fn agreed_kind(stated: Option<MediaKind>, inspected: MediaKind) -> Result<MediaKind, MediaError> {
+    match stated.filter(|stated| *stated != inspected) {
+        None => Ok(inspected),
+        Some(stated) => Err(MediaError {
+            message: format!("`type` is `{}`, and the contents are {}", stated.as_str(), inspected.as_str()),
+            help: "leave `type` out: it is derived from the contents".to_owned(),
+        }),
+    }
+}
+
 /// Whether each instance is continued: some instance uses its last frame.
 ///
 /// All takes of a cell are marked if one of them is, so that picking another take changes no request.
-pub(super) fn continued(frames: &[Vec<MediumUse>], expansion: &Expansion<'_>) -> Vec<bool> {
+pub(super) fn continued(media: &[Vec<MediumUse>], expansion: &Expansion<'_>) -> Vec<bool> {
     let mut cells = HashSet::new();
-    for used in frames.iter().flatten() {
+    for used in media.iter().flatten() {
         let taken = match &used.medium {
             Medium::Instance { resolved: ResolvedRef::Instance(index), frame: Frame::Last } => Some(*index),
             Medium::Instance { resolved: ResolvedRef::OpenPick(takes), frame: Frame::Last } => {
@@ -71,15 +92,15 @@ pub(super) fn continued(frames: &[Vec<MediumUse>], expansion: &Expansion<'_>) ->
     expansion.instances.iter().map(|instance| cells.contains(&(instance.shot, instance.cell))).collect()
 }
 
-/// Resolves the media of instances; reads each local file once.
+/// Resolves the media of instances; reads and decodes each local file once.
 pub(super) struct MediaResolver<'s, 'w> {
     resolver: &'s RefResolver<'s, 'w>,
-    files: LocalFiles,
+    local: LocalMedia,
 }
 
 impl<'s, 'w> MediaResolver<'s, 'w> {
     pub(super) fn new(resolver: &'s RefResolver<'s, 'w>) -> Self {
-        Self { resolver, files: LocalFiles::default() }
+        Self { resolver, local: LocalMedia::default() }
     }
 
     /// All media of one instance: first frame, last frame, references.
@@ -123,7 +144,23 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
                 found.extend(self.media(index, named, &asked, cx, dedup));
             }
         }
+        self.check_sum(index, &found, cx, dedup);
         found
+    }
+
+    /// Reports media that are too large together for one request.
+    fn check_sum(&self, index: usize, found: &[MediumUse], cx: &ExpandCx<'w>, dedup: &mut DiagnosticDedup) {
+        let inline = || found.iter().filter_map(|used| Some((used, inline_bytes(&used.medium)?)));
+        let (gate, sum) = (cx.files.media_gate(), inline().map(|(_, bytes)| bytes).sum());
+        let Some((largest, _)) =
+            inline().max_by_key(|(_, bytes)| *bytes).filter(|_| sum > gate.max_request_bytes)
+        else {
+            return;
+        };
+        let MediaError { message, help } = gate.sum_too_large(sum);
+        let diagnostic = Diagnostic::error("media-too-large", largest.span, message);
+        let diagnostic = diagnostic.label("this is the largest of them").help(help);
+        dedup.add(&self.resolver.expansion.instances[index], diagnostic);
     }
 
     fn media(
@@ -146,17 +183,27 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
                 };
                 (media, MediaKind::Image, reference.span)
             }
-            MediumSpec::Url { url, kind } => (vec![Medium::Url(url)], kind.unwrap_or(MediaKind::Image), span),
-            MediumSpec::File { path, kind: stated } => match self.files.open(&path, cx) {
-                Ok((source, kind)) => (vec![Medium::File(source)], stated.unwrap_or(kind), span),
-                Err(message) => {
-                    let diagnostic = Diagnostic::error("bad-file", span, format!("`{path}`: {message}"));
-                    let help =
-                        "files are named from the workflow's folder; a web address begins with `https://`";
-                    dedup.add(&self.resolver.expansion.instances[index], diagnostic.help(help));
+            // Its declared media type is not considered, and neither is a `type` that is derived from that.
+            MediumSpec::Url { url, .. } if media::is_data_uri(&url) => match self.local.data_uri(&url, cx) {
+                Ok(kind) => (vec![Medium::Url(url)], kind, span),
+                Err(MediaError { message, help }) => {
+                    let diagnostic = Diagnostic::error("bad-medium", span, message).help(help);
+                    dedup.add(&self.resolver.expansion.instances[index], diagnostic);
                     return Vec::new();
                 }
             },
+            MediumSpec::Url { url, kind } => (vec![Medium::Url(url)], kind.unwrap_or(MediaKind::Image), span),
+            MediumSpec::File { path, kind } => {
+                let inspected = self.local.file(&path, cx);
+                match inspected.and_then(|(source, found)| Ok((source, agreed_kind(kind, found)?))) {
+                    Ok((source, kind)) => (vec![Medium::File(source)], kind, span),
+                    Err(MediaError { message, help }) => {
+                        let diagnostic = Diagnostic::error("bad-file", span, format!("`{path}`: {message}"));
+                        dedup.add(&self.resolver.expansion.instances[index], diagnostic.help(help));
+                        return Vec::new();
+                    }
+                }
+            }
         };
         let slot = match slot {
             Slot::Reference(_) => Slot::Reference(kind),

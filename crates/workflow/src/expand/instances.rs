@@ -66,14 +66,14 @@ pub(super) struct Expansion<'w> {
 impl<'w> Expansion<'w> {
     /// The span of the first reference whose resolution would exceed [`limits::MAX_CELL_COMPARISONS`] in total.
     fn excessive_comparisons(&self, refs: &RefGraph) -> Option<Span> {
-        let mut icx = 0_usize;
+        let mut comparisons = 0_usize;
         for (user, references) in self.shots.iter().zip(&refs.references) {
             let Some(user) = user else { continue };
             for used in references {
                 let cells = self.shots[used.target].as_ref().map_or(0, |target| target.cells.len());
                 let compared = if used.is_first_frame { 1 } else { cells };
-                icx = icx.saturating_add(user.instance_count().saturating_mul(compared));
-                if icx > limits::MAX_CELL_COMPARISONS {
+                comparisons = comparisons.saturating_add(user.instance_count().saturating_mul(compared));
+                if comparisons > limits::MAX_CELL_COMPARISONS {
                     return Some(used.shot_ref.span);
                 }
             }

@@ -11,26 +11,26 @@ const MAX_SHARED_LEN: usize = 256;
 /// Interned names and values. Two values share an entry only if their JSON texts are byte-identical.
 #[derive(Default)]
 pub(super) struct Interner {
-    words: HashSet<Arc<str>>,
+    names: HashSet<Arc<str>>,
     lists: HashSet<Arc<[Arc<str>]>>,
     values: HashMap<String, Arc<Value>>,
 }
 
 impl Interner {
-    pub(super) fn word(&mut self, word: &str) -> Arc<str> {
-        if let Some(known) = self.words.get(word) {
+    pub(super) fn name(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.names.get(name) {
             return Arc::clone(known);
         }
-        let word: Arc<str> = word.into();
-        self.words.insert(Arc::clone(&word));
-        word
+        let name: Arc<str> = name.into();
+        self.names.insert(Arc::clone(&name));
+        name
     }
 
-    pub(super) fn list(&mut self, words: Vec<Arc<str>>) -> Arc<[Arc<str>]> {
-        if let Some(known) = self.lists.get(words.as_slice()) {
+    pub(super) fn names(&mut self, names: Vec<Arc<str>>) -> Arc<[Arc<str>]> {
+        if let Some(known) = self.lists.get(names.as_slice()) {
             return Arc::clone(known);
         }
-        let list: Arc<[Arc<str>]> = words.into();
+        let list: Arc<[Arc<str>]> = names.into();
         self.lists.insert(Arc::clone(&list));
         list
     }
@@ -52,14 +52,14 @@ mod tests {
 
     #[test]
     fn interner_shares_byte_identical_values_only() {
-        let mut common = Interner::default();
-        let first = common.value(json!({"a": 1, "b": 2}));
-        assert!(Arc::ptr_eq(&first, &common.value(json!({"a": 1, "b": 2}))));
+        let mut interner = Interner::default();
+        let first = interner.value(json!({"a": 1, "b": 2}));
+        assert!(Arc::ptr_eq(&first, &interner.value(json!({"a": 1, "b": 2}))));
         for other in [json!({"b": 2, "a": 1}), json!({"a": 1.0, "b": 2}), json!("{\"a\":1,\"b\":2}")] {
-            assert_eq!(*common.value(other.clone()), other);
+            assert_eq!(*interner.value(other.clone()), other);
         }
-        let words = vec![common.word("x"), common.word("x")];
-        assert!(Arc::ptr_eq(&words[0], &words[1]));
-        assert!(Arc::ptr_eq(&common.list(words.clone()), &common.list(words)));
+        let names = vec![interner.name("x"), interner.name("x")];
+        assert!(Arc::ptr_eq(&names[0], &names[1]));
+        assert!(Arc::ptr_eq(&interner.names(names.clone()), &interner.names(names)));
     }
 }

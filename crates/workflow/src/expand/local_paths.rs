@@ -8,9 +8,9 @@ use super::request::RequestBuilder;
 use crate::diagnostic::Diagnostic;
 
 /// Reports every string in a request that looks like the path of a local image, video or audio file.
-pub(super) fn check(builder: &RequestBuilder<'_, '_>, dedup: &mut DiagnosticDedup) {
-    for (name, value) in &builder.request {
-        look(value, &format!("/{name}"), builder, dedup);
+pub(super) fn report(builder: &RequestBuilder<'_, '_>, dedup: &mut DiagnosticDedup) {
+    for field in &builder.fields {
+        report_in(&field.value.sent, &format!("/{}", field.name), builder, dedup);
     }
 }
 
@@ -23,22 +23,22 @@ pub(super) fn looks_like_local_path(value: &Value) -> bool {
     }
 }
 
-fn look(value: &Value, pointer: &str, builder: &RequestBuilder<'_, '_>, dedup: &mut DiagnosticDedup) {
+fn report_in(value: &Value, pointer: &str, builder: &RequestBuilder<'_, '_>, dedup: &mut DiagnosticDedup) {
     match value {
-        Value::String(text) if media::names_a_local_file(text) => report(text, pointer, builder, dedup),
+        Value::String(text) if media::names_a_local_file(text) => report_path(text, pointer, builder, dedup),
         Value::Array(items) => {
-            for (at, item) in items.iter().enumerate() {
-                look(item, &format!("{pointer}/{at}"), builder, dedup);
+            for (index, item) in items.iter().enumerate() {
+                report_in(item, &format!("{pointer}/{index}"), builder, dedup);
             }
         }
-        // In objects the contract itself asks for URLs.
+        // The contract's own formats check the URLs inside objects.
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {}
     }
 }
 
-fn report(text: &str, pointer: &str, builder: &RequestBuilder<'_, '_>, dedup: &mut DiagnosticDedup) {
+fn report_path(text: &str, pointer: &str, builder: &RequestBuilder<'_, '_>, dedup: &mut DiagnosticDedup) {
     let shot = &builder.icx.expanded.shot;
-    let span = builder.provenance.find(pointer).map_or(shot.id.span, |found| found.span);
+    let span = builder.origin(pointer).map_or(shot.id.span, |origin| origin.span);
     let field = pointer.trim_start_matches('/').split('/').next().unwrap_or_default();
     let message = format!("`{field}` is sent as it is, and `{}` is a local file", super::shortened(text));
     let help = "`first_frame`, `last_frame` and `references` read local files; a request field takes a URL";

@@ -1,58 +1,124 @@
 //! Lowers frames and references into request fields, in the form that the model takes (spec 2.2 to 2.4).
 
+use std::sync::Arc;
+
 use contract::{InputForm, InputForms, Model};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::ExpandCx;
 use super::dedup::DiagnosticDedup;
 use super::frames::{Medium, MediumUse, Slot};
-use super::media::MediaKind;
-use super::provenance::{LoweredPart, Provenance};
-use super::request::RequestBuilder;
+use super::interner::Interner;
+use super::provenance::LoweredPart;
+use super::request::{FieldState, RequestBuilder};
 use super::resolve::{RefResolver, ResolvedRef};
-use crate::diagnostic::Diagnostic;
-use crate::plan::{Frame, Input, Source};
+use crate::diagnostic::{Diagnostic, quoted_list};
+use crate::media_gate::MediaKind;
+use crate::plan::{Frame, Input, Source, json_text_eq};
+use crate::syntax::Entry;
 
-/// Lowers all media of an instance. Media that cannot be lowered are reported.
-pub(super) fn lower(builder: &mut RequestBuilder<'_, '_>, cx: &ExpandCx<'_>, dedup: &mut DiagnosticDedup) {
+/// The value of inputs in a request that is validated.
+const STAND_IN: &str = "https://frame.invalid/frame.png";
+
+/// The lowered media of an instance: a function of the media and of the fields that they go into.
+pub(super) struct Lowering<'w> {
+    /// The media, by role and value.
+    media: Vec<(Slot, Value)>,
+    /// The fields that the media go into, as they were before.
+    before: Vec<(&'w str, Option<FieldState>)>,
+    /// The fields that were changed or added.
+    after: Vec<(&'w str, FieldState)>,
+    /// The pointers of each medium; `None` if it could not be lowered.
+    pointers: Vec<Option<Pointers>>,
+}
+
+/// The JSON pointers of a medium in a request.
+struct Pointers {
+    medium: String,
+    /// The part of the request that was added for it.
+    part: Arc<str>,
+}
+
+/// A medium to be lowered.
+struct PendingMedium<'a, 'w> {
+    used: &'a MediumUse,
+    form: &'w InputForm,
+    /// The value in the request; `null` if it is not known before the run.
+    value: Value,
+    /// The source of a value that is not known before the run.
+    source: Option<Source>,
+}
+
+/// The request fields that are the first frame of some model.
+pub(super) fn first_frame_fields<'w>(cx: &ExpandCx<'w>) -> Vec<&'w str> {
+    let forms = cx.contract.models().iter().map(|model| &cx.contract.inputs(model).first_frame);
+    let mut names: Vec<&str> = forms
+        .filter_map(|form| match form {
+            Some(InputForm::Field(name)) => Some(name.as_str()),
+            _ => None,
+        })
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Lowers all media of an instance. Media that cannot be lowered are reported. `last` is the lowering of the last instance, which is
+/// reused if this one has the same media and fields.
+pub(super) fn lower<'w>(
+    builder: &mut RequestBuilder<'_, 'w>,
+    last: &mut Option<Lowering<'w>>,
+    first_frame_fields: &[&str],
+    interner: &mut Interner,
+    cx: &ExpandCx<'w>,
+    dedup: &mut DiagnosticDedup,
+) {
+    let media = pending(builder, first_frame_fields, cx, dedup);
+    if media.is_empty() {
+        return;
+    }
+    if let Some(lowering) = last.as_ref().filter(|last| last.applies_to(&media, builder)) {
+        return lowering.apply(media, builder);
+    }
+    let lowering = Lowering::new(&media, builder, interner, dedup);
+    let is_complete = lowering.pointers.iter().all(Option::is_some);
+    lowering.apply(media, builder);
+    *last = is_complete.then_some(lowering);
+}
+
+/// The media of an instance that its model takes. The others are reported.
+fn pending<'a, 'w>(
+    builder: &RequestBuilder<'a, 'w>,
+    first_frame_fields: &[&str],
+    cx: &ExpandCx<'w>,
+    dedup: &mut DiagnosticDedup,
+) -> Vec<PendingMedium<'a, 'w>> {
     let icx = builder.icx;
     let forms = cx.contract.inputs(builder.model);
-    for used in icx.frames {
+    let mut media = Vec::with_capacity(icx.media.len());
+    for used in icx.media {
         let Some(form) = form_for(forms, used.slot) else {
             dedup.add(icx.instance, unsupported(used, builder.model, cx));
             continue;
         };
+        let mut set = builder.fields.iter().filter(|field| first_frame_fields.contains(&field.name));
         if used.slot == Slot::FirstFrame
-            && let Some(by_hand) = set_by_hand(&builder.provenance, cx)
+            && let Some((entry, from_defaults)) = set.find_map(|field| field.entry)
         {
-            dedup.add(icx.instance, two_first_frames(used, by_hand, &builder.provenance));
+            dedup.add(icx.instance, two_first_frames(used, entry, from_defaults));
             continue;
         }
-        let Some(Put { value, source }) = medium(used, icx.resolver) else { continue };
-        let Some(pointer) = form.put(&mut builder.request, value) else {
-            dedup.add(icx.instance, no_room(used, form, &builder.provenance));
-            continue;
-        };
-        builder.provenance.lowered.push(LoweredPart {
-            pointer: part(form, &pointer),
-            key: used.key,
-            span: used.span,
-        });
-        if let Some(source) = source {
-            builder.inputs.push(Input { pointer, source });
+        if let Some((value, source)) = lowered_value(used, icx.resolver) {
+            media.push(PendingMedium { used, form, value, source });
         }
     }
+    media
 }
 
-/// The value that stands for a medium in a request, and its source if the value is not known before the run.
-pub(super) struct Put {
-    pub(super) value: Value,
-    pub(super) source: Option<Source>,
-}
-
-/// The value for a medium; `None` if its instance is excluded, which is reported elsewhere.
-pub(super) fn medium(used: &MediumUse, resolver: &RefResolver<'_, '_>) -> Option<Put> {
-    let (value, source) = match &used.medium {
+/// The value of a medium in a request, and its source if the value is not known before the run. `None` if its instance is excluded,
+/// which is reported elsewhere.
+fn lowered_value(used: &MediumUse, resolver: &RefResolver<'_, '_>) -> Option<(Value, Option<Source>)> {
+    Some(match &used.medium {
         Medium::Url(url) => (Value::String(url.clone()), None),
         Medium::File(source) => (Value::Null, Some(source.clone())),
         Medium::Instance { resolved: ResolvedRef::Instance(index), frame } => {
@@ -66,8 +132,83 @@ pub(super) fn medium(used: &MediumUse, resolver: &RefResolver<'_, '_>) -> Option
         Medium::Instance { resolved: ResolvedRef::OpenPick(takes), frame } => {
             (Value::Null, Some(Source::Pick { takes: resolver.nodes_of(takes), frame: *frame }))
         }
-    };
-    Some(Put { value, source })
+    })
+}
+
+impl<'w> Lowering<'w> {
+    fn new(
+        media: &[PendingMedium<'_, 'w>],
+        builder: &RequestBuilder<'_, 'w>,
+        interner: &mut Interner,
+        dedup: &mut DiagnosticDedup,
+    ) -> Self {
+        let (mut sent, mut validated) = (Map::new(), Map::new());
+        let mut before: Vec<(&str, Option<FieldState>)> = Vec::new();
+        let mut pointers = Vec::with_capacity(media.len());
+        for PendingMedium { used, form, value, source } in media {
+            let name = field_of(form);
+            if !before.iter().any(|(known, _)| *known == name) {
+                let state = builder.field(name).cloned();
+                if let Some(state) = &state {
+                    sent.insert(name.to_owned(), Value::clone(&state.sent));
+                    validated.insert(name.to_owned(), Value::clone(&state.sent));
+                }
+                before.push((name, state));
+            }
+            let stand_in = if source.is_some() { Value::from(STAND_IN) } else { value.clone() };
+            let placed =
+                form.put(&mut sent, value.clone()).filter(|_| form.put(&mut validated, stand_in).is_some());
+            if placed.is_none() {
+                dedup.add(builder.icx.instance, no_room(used, name, builder));
+            }
+            pointers.push(placed.map(|medium| Pointers { part: part(form, &medium).into(), medium }));
+        }
+        let mut after = Vec::with_capacity(before.len());
+        for (name, _) in &before {
+            let (Some(sent), Some(validated)) = (sent.remove(*name), validated.remove(*name)) else {
+                continue;
+            };
+            let validated = (sent != validated).then(|| interner.value(validated));
+            after.push((*name, FieldState { sent: interner.value(sent), validated }));
+        }
+        let media = media.iter().map(|medium| (medium.used.slot, medium.value.clone())).collect();
+        Self { media, before, after, pointers }
+    }
+
+    /// Whether lowering these media into this request has the same result.
+    fn applies_to(&self, media: &[PendingMedium<'_, '_>], builder: &RequestBuilder<'_, '_>) -> bool {
+        let same = |(slot, value): &(Slot, Value), medium: &PendingMedium<'_, '_>| {
+            *slot == medium.used.slot && *value == medium.value
+        };
+        self.media.len() == media.len()
+            && self.media.iter().zip(media).all(|(known, medium)| same(known, medium))
+            && self.before.iter().all(|(name, state)| match (builder.field(name), state) {
+                (Some(now), Some(before)) => json_text_eq(&now.sent, &before.sent),
+                (now, before) => now.is_none() && before.is_none(),
+            })
+    }
+
+    /// Puts the lowered media into a request.
+    fn apply(&self, media: Vec<PendingMedium<'_, '_>>, builder: &mut RequestBuilder<'_, 'w>) {
+        for (name, state) in &self.after {
+            builder.set(name, state.clone());
+        }
+        for (PendingMedium { used, source, .. }, pointers) in media.into_iter().zip(&self.pointers) {
+            let Some(Pointers { medium, part }) = pointers else { continue };
+            builder.lowered.push(LoweredPart { pointer: Arc::clone(part), key: used.key, span: used.span });
+            if let Some(source) = source {
+                builder.inputs.push(Input { pointer: medium.clone(), source });
+            }
+        }
+    }
+}
+
+/// The request field that a form puts a medium into.
+fn field_of(form: &InputForm) -> &str {
+    match form {
+        InputForm::Field(name) | InputForm::ListField(name) => name,
+        InputForm::ContentItem { .. } => "metadata",
+    }
 }
 
 fn form_for(forms: &InputForms, slot: Slot) -> Option<&InputForm> {
@@ -97,34 +238,16 @@ fn unsupported(used: &MediumUse, model: &Model, cx: &ExpandCx<'_>) -> Diagnostic
         Diagnostic::error("frame-unsupported", used.span, format!("`{}` takes no {what}", model.id));
     let help = match able.as_slice() {
         [] => "remove it: no model takes one".to_owned(),
-        able => format!(
-            "remove it, or choose a model that takes one: {}",
-            crate::diagnostic::quoted_list(able.iter().copied(), 4)
-        ),
+        able => {
+            format!("remove it, or choose a model that takes one: {}", quoted_list(able.iter().copied(), 4))
+        }
     };
     diagnostic.help(help)
 }
 
-/// An explicitly set request field that is the first frame of some model.
-fn set_by_hand<'a>(provenance: &Provenance<'a>, cx: &ExpandCx<'_>) -> Option<&'a crate::syntax::Entry> {
-    let sets_first_frame = |name: &str| {
-        cx.contract.models().iter().any(|model| {
-            matches!(&cx.contract.inputs(model).first_frame, Some(InputForm::Field(field)) if field == name)
-        })
-    };
-    provenance.fields.iter().map(|(entry, _)| *entry).find(|entry| sets_first_frame(&entry.key.value))
-}
-
-fn two_first_frames(
-    used: &MediumUse,
-    by_hand: &crate::syntax::Entry,
-    provenance: &Provenance<'_>,
-) -> Diagnostic {
+/// The diagnostic for a first frame beside a request field that sets one.
+fn two_first_frames(used: &MediumUse, by_hand: &Entry, from_defaults: bool) -> Diagnostic {
     let field = &by_hand.key.value;
-    let from_defaults = provenance
-        .fields
-        .iter()
-        .any(|(entry, from_defaults)| *from_defaults && std::ptr::eq(*entry, by_hand));
     let help = if from_defaults {
         format!("`{field}: null` in the shot drops the default")
     } else {
@@ -137,18 +260,14 @@ fn two_first_frames(
 }
 
 /// The diagnostic for a medium whose position in the request is already taken.
-fn no_room(used: &MediumUse, form: &InputForm, provenance: &Provenance<'_>) -> Diagnostic {
-    let field = match form {
-        InputForm::Field(name) | InputForm::ListField(name) => name.as_str(),
-        InputForm::ContentItem { .. } => "metadata",
-    };
+fn no_room(used: &MediumUse, field: &str, builder: &RequestBuilder<'_, '_>) -> Diagnostic {
     let diagnostic = Diagnostic::error(
         "frame-conflict",
         used.span,
         format!("`{}` goes into `{field}`, which holds something else", used.key),
     );
-    match provenance.find(&format!("/{field}")) {
-        Some(found) => diagnostic.other(found.span, "set here"),
+    match builder.origin(&format!("/{field}")) {
+        Some(origin) => diagnostic.other(origin.span, "set here"),
         None => diagnostic,
     }
 }

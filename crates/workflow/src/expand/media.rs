@@ -3,40 +3,20 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use base64::Engine as _;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use sha2::{Digest, Sha256};
 
 use super::ExpandCx;
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::files;
-use crate::limits;
+use crate::files::{self, FileError};
+use crate::media_gate::{MediaError, MediaKind};
 use crate::plan::{Frame, Source};
 use crate::source::{Span, Spanned};
 use crate::syntax::keys::{KeySpec, medium as keys};
 use crate::syntax::{self, Mapping, ShotRef};
 use crate::template::has_template;
 use crate::yaml::{Yaml, YamlValue};
-
-/// The kind of a medium.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MediaKind {
-    Image,
-    Video,
-    Audio,
-}
-
-impl MediaKind {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Image => "image",
-            Self::Video => "video",
-            Self::Audio => "audio",
-        }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        [Self::Image, Self::Video, Self::Audio].into_iter().find(|kind| kind.as_str() == text)
-    }
-}
 
 /// A medium as the file names it, after rendering.
 #[derive(Clone, Debug)]
@@ -45,6 +25,12 @@ pub(super) enum MediumSpec {
     Url { url: String, kind: Option<MediaKind> },
     File { path: String, kind: Option<MediaKind> },
 }
+
+/// The standard alphabet, with or without padding.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 /// The shots that the value of `first_frame`, `last_frame` or `references` names. It is read before rendering: the reference graph
 /// must be known without templates.
@@ -209,61 +195,80 @@ pub(super) fn names_a_local_file(text: &str) -> bool {
         && kind_of_url(text).is_some()
 }
 
-/// A cache of probed local files.
+/// Media that are sent inside requests, each inspected once.
 #[derive(Default)]
-pub(super) struct LocalFiles {
-    cache: HashMap<String, Result<(Source, MediaKind), String>>,
+pub(super) struct LocalMedia {
+    files: HashMap<String, Result<(Source, MediaKind), MediaError>>,
+    data_uris: HashMap<String, Result<MediaKind, MediaError>>,
 }
 
-impl LocalFiles {
-    /// A local file as an input source, or why it cannot be one.
-    pub(super) fn open(&mut self, path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), String> {
-        if let Some(known) = self.cache.get(path) {
+impl LocalMedia {
+    /// A local file as an input, or why it cannot be one.
+    pub(super) fn file(&mut self, path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), MediaError> {
+        if let Some(known) = self.files.get(path) {
             return known.clone();
         }
-        let found = probe(path, cx);
-        self.cache.insert(path.to_owned(), found.clone());
-        found
+        let inspected = inspect_file(path, cx);
+        self.files.insert(path.to_owned(), inspected.clone());
+        inspected
+    }
+
+    /// The kind of the medium in a data URI, or why it cannot be sent.
+    pub(super) fn data_uri(&mut self, uri: &str, cx: &ExpandCx<'_>) -> Result<MediaKind, MediaError> {
+        if let Some(known) = self.data_uris.get(uri) {
+            return known.clone();
+        }
+        let inspected = inspect_data_uri(uri, cx);
+        self.data_uris.insert(uri.to_owned(), inspected.clone());
+        inspected
     }
 }
 
-fn probe(path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), String> {
+fn inspect_file(path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), MediaError> {
+    let refuse = |message: String| MediaError {
+        message,
+        help: "files are named from the workflow's folder; a web address begins with `https://`".to_owned(),
+    };
     let inside = match files::normalize_relative(path) {
         Some(inside) => inside,
         None if cx.options.allow_outside && !path.is_empty() => PathBuf::from(path),
-        None => return Err("a workflow's files lie in its own folder or below".to_owned()),
+        None => return Err(refuse("a workflow's files lie in its own folder or below".to_owned())),
     };
-    let bytes = cx.files.read(&inside, limits::MAX_MEDIA_BYTES).map_err(|trouble| trouble.to_string())?;
-    let (media_type, kind) = media_type(&bytes)
-        .ok_or_else(|| "this file is no image, video or sound that the service knows".to_owned())?;
+    let gate = cx.files.media_gate();
+    let bytes = cx.files.read(&inside, gate.max_file_bytes).map_err(|error| match error {
+        FileError::TooLarge => gate.too_large(),
+        other => refuse(other.to_string()),
+    })?;
+    let info = gate.check(&bytes)?;
     let source = Source::File {
         path: inside,
         sha256: hex::encode(Sha256::digest(&bytes)),
-        media_type: media_type.to_owned(),
+        media_type: info.media_type.to_owned(),
         bytes: bytes.len() as u64,
     };
-    Ok((source, kind))
+    Ok((source, info.kind))
 }
 
-/// The media type, sniffed from the file's first bytes.
-fn media_type(bytes: &[u8]) -> Option<(&'static str, MediaKind)> {
-    let at = |offset: usize, magic: &[u8]| bytes.get(offset..).is_some_and(|rest| rest.starts_with(magic));
-    let riff = at(0, b"RIFF");
-    Some(match () {
-        () if at(0, b"\x89PNG\r\n\x1a\n") => ("image/png", MediaKind::Image),
-        () if at(0, b"\xff\xd8\xff") => ("image/jpeg", MediaKind::Image),
-        () if riff && at(8, b"WEBP") => ("image/webp", MediaKind::Image),
-        () if at(0, b"GIF8") => ("image/gif", MediaKind::Image),
-        () if riff && at(8, b"WAVE") => ("audio/wav", MediaKind::Audio),
-        () if at(4, b"ftypM4A") => ("audio/mp4", MediaKind::Audio),
-        () if at(4, b"ftypqt") => ("video/quicktime", MediaKind::Video),
-        () if at(4, b"ftyp") => ("video/mp4", MediaKind::Video),
-        () if at(0, b"\x1a\x45\xdf\xa3") => ("video/webm", MediaKind::Video),
-        () if at(0, b"ID3") || at(0, b"\xff\xfb") || at(0, b"\xff\xf3") => ("audio/mpeg", MediaKind::Audio),
-        () if at(0, b"OggS") => ("audio/ogg", MediaKind::Audio),
-        () if at(0, b"fLaC") => ("audio/flac", MediaKind::Audio),
-        () => return None,
-    })
+/// Inspects a data URI (RFC 2397) in Base64. What it claims as its media type is not considered.
+fn inspect_data_uri(uri: &str, cx: &ExpandCx<'_>) -> Result<MediaKind, MediaError> {
+    let refuse = |message: &str| MediaError {
+        message: message.to_owned(),
+        help: "write `data:image/png;base64,` and the file in Base64, or name the file itself".to_owned(),
+    };
+    let (head, data) =
+        uri.split_once(',').ok_or_else(|| refuse("this data URI has no comma before its data"))?;
+    if !head.trim_end().to_ascii_lowercase().ends_with(";base64") {
+        return Err(refuse("this data URI is not in Base64"));
+    }
+    let data: String = data.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+    let bytes =
+        BASE64.decode(data).map_err(|error| refuse(&format!("this data URI is not in Base64: {error}")))?;
+    cx.files.media_gate().check(&bytes).map(|info| info.kind)
+}
+
+/// Whether a URL holds the medium itself.
+pub(super) fn is_data_uri(url: &str) -> bool {
+    url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }
 
 #[cfg(test)]

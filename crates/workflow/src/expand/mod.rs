@@ -21,10 +21,10 @@ mod media;
 mod params;
 mod picks;
 mod provenance;
-mod recipe;
 mod recovery;
 mod references;
 mod request;
+mod request_template;
 mod resolve;
 mod retry;
 
@@ -87,7 +87,7 @@ impl ExpandCx<'_> {
 /// Expands a workflow. The result is complete only if no problem was pushed.
 pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &mut Problems) -> Instances {
     let params = params::resolve(workflow, cx, problems);
-    request::check_defaults(workflow, cx, problems);
+    request_template::check_defaults(workflow, cx, problems);
     let refs = RefGraph::new(workflow, problems);
     let expansion = instances::enumerate(workflow, &refs, &params, cx, problems);
     let mut dedup = DiagnosticDedup::default();
@@ -98,8 +98,8 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
         .map(|instance| included(workflow, &expansion, instance, &params, cx, problems))
         .collect();
     let resolver = resolve::RefResolver::new(workflow, &expansion, &included);
-    let mut media = frames::MediaResolver::new(&resolver);
-    let frames: Vec<Vec<frames::MediumUse>> = expansion
+    let mut media_resolver = frames::MediaResolver::new(&resolver);
+    let media: Vec<Vec<frames::MediumUse>> = expansion
         .instances
         .iter()
         .enumerate()
@@ -107,12 +107,12 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
             if !included[index] || problems.full() {
                 return Vec::new();
             }
-            media.media_of(index, &scope(&expansion, instance, &params), cx, &mut dedup, problems)
+            media_resolver.media_of(index, &scope(&expansion, instance, &params), cx, &mut dedup, problems)
         })
         .collect();
-    let continued = frames::continued(&frames, &expansion);
+    let continued = frames::continued(&media, &expansion);
 
-    let mut recipes = recipe::Recipes::new(workflow);
+    let mut builder = request::NodeBuilder::new(workflow, cx);
     let mut nodes = Vec::with_capacity(expansion.instances.len());
     let mut failing = vec![0_usize; workflow.shots.len()];
     for (index, instance) in expansion.instances.iter().enumerate() {
@@ -130,11 +130,11 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
             expanded: expansion.shot_of(instance),
             cell: expansion.cell_of(instance),
             scope: scope(&expansion, instance, &params),
-            frames: &frames[index],
+            media: &media[index],
             continued: continued[index],
             resolver: &resolver,
         };
-        let node = recipes.node(&icx, cx, &mut dedup, problems);
+        let node = builder.node(&icx, cx, &mut dedup, problems);
         if node.is_none() || dedup.total() > reported {
             failing[instance.shot] += 1;
         }
@@ -161,7 +161,7 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
 /// The variables of an instance's templates.
 fn scope(expansion: &Expansion<'_>, instance: &Instance, params: &Scope) -> Scope {
     let axes = &expansion.cell_of(instance).values;
-    let axes = axes.iter().map(|(axis, value)| (axis.as_str(), template::from_json(&value.value)));
+    let axes = axes.iter().map(|(axis, value)| (&**axis, template::from_json(&value.value)));
     let shot = template::Value::from(expansion.shot_of(instance).shot.id.value.as_str());
     params.with(axes.chain([("shot", shot), ("take", instance.take.unwrap_or(1).into())]))
 }

@@ -67,7 +67,7 @@ fn value<'w>(
         let message = format!("`{name}` has to be given a value");
         problems.push(
             Diagnostic::error("missing-param", param.key.span, message)
-                .help(format!("say `-p {name}=…`, or name a file that has it with `--params FILE`")),
+                .help(format!("set it with `--param {name}=…` or `--param-file FILE`")),
         );
         return None;
     };

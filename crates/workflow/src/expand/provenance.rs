@@ -1,21 +1,15 @@
 //! Provenance of request fields: maps a JSON pointer in a request to the span in the file that produced it.
 
-use crate::source::Span;
-use crate::syntax::Entry;
-use crate::yaml::Yaml;
+use std::sync::Arc;
 
-/// The provenance of all parts of one request.
-pub(super) struct Provenance<'a> {
-    /// The entry that set each field, and whether it is in `defaults`.
-    pub(super) fields: Vec<(&'a Entry, bool)>,
-    /// The parts that were lowered from keys of the shot.
-    pub(super) lowered: Vec<LoweredPart>,
-}
+use super::request::RequestBuilder;
+use crate::source::Span;
+use crate::yaml::Yaml;
 
 /// A part of a request that was lowered from a key of the shot, such as `continues`.
 pub(super) struct LoweredPart {
     /// JSON pointer of the part, e.g. `/metadata/content/0` or `/image`.
-    pub(super) pointer: String,
+    pub(super) pointer: Arc<str>,
     pub(super) key: &'static str,
     pub(super) span: Span,
 }
@@ -30,30 +24,28 @@ pub(super) struct Origin<'a> {
     pub(super) key: Option<&'static str>,
 }
 
-impl<'a> Provenance<'a> {
-    pub(super) fn find(&self, pointer: &str) -> Option<Origin<'a>> {
-        if let Some(lowered) = self.lowered.iter().find(|lowered| is_within(pointer, &lowered.pointer)) {
-            return Some(Origin {
-                span: lowered.span,
-                written: None,
-                from_defaults: false,
-                key: Some(lowered.key),
-            });
+impl<'w> RequestBuilder<'_, 'w> {
+    /// The origin of the value at a JSON pointer; `None` if nothing in the file produced it.
+    pub(super) fn origin(&self, pointer: &str) -> Option<Origin<'w>> {
+        let of_lowered = |part: &LoweredPart| Origin {
+            span: part.span,
+            written: None,
+            from_defaults: false,
+            key: Some(part.key),
+        };
+        if let Some(part) = self.lowered.iter().find(|part| is_within(pointer, &part.pointer)) {
+            return Some(of_lowered(part));
         }
         let mut tokens = pointer.split('/').skip(1);
         let name = tokens.next()?;
-        if let Some((entry, from_defaults)) = self.fields.iter().find(|(entry, _)| entry.key.value == name) {
+        let field = self.fields.iter().find(|field| field.name == name);
+        if let Some((entry, from_defaults)) = field.and_then(|field| field.entry) {
             let (written, span) = entry.value.descend(tokens);
             let span = if std::ptr::eq(written, &raw const entry.value) { entry.span() } else { span };
-            return Some(Origin { span, written: Some(written), from_defaults: *from_defaults, key: None });
+            return Some(Origin { span, written: Some(written), from_defaults, key: None });
         }
         // A part that consists of lowered parts only, such as all of `metadata.content`.
-        self.lowered.iter().find(|lowered| is_within(&lowered.pointer, pointer)).map(|lowered| Origin {
-            span: lowered.span,
-            written: None,
-            from_defaults: false,
-            key: Some(lowered.key),
-        })
+        self.lowered.iter().find(|part| is_within(&part.pointer, pointer)).map(of_lowered)
     }
 }
 

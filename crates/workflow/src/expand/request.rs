@@ -1,173 +1,234 @@
-//! The request of one instance: fields from the shot and the defaults, rendered and typed; frames; the contract's verdict.
-//! Everything is looked at here, one instance at a time; [`super::recipe`] is the shorter way for instances that are in order.
+//! Builds the nodes of instances: renders the fields of a request, lowers media into it, and validates it.
+//!
+//! There is one path for every instance, valid or not. It is fast because equal work is not repeated: fields without templates are
+//! prepared once ([`RequestTemplate`]), equal values are shared between instances, equal media are lowered once, and the
+//! contract's [`IncrementalValidator`] validates a value that the last instance had only once.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use contract::{Family, Field, Model};
-use serde_json::{Map, Value};
+use contract::{Family, IncrementalValidator, Model};
+use serde_json::Value;
 
-use super::ExpandCx;
-use super::check;
 use super::dedup::DiagnosticDedup;
 use super::frames::MediumUse;
 use super::instances::{ExpandedShot, Instance};
-use super::local_paths;
-use super::lower;
-use super::provenance::Provenance;
+use super::interner::Interner;
+use super::provenance::LoweredPart;
+use super::request_template::{self, RequestTemplate};
 use super::resolve::RefResolver;
+use super::{ExpandCx, check, local_paths, lower};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::matrix::Cell;
 use crate::plan::{Input, Node, Request};
-use crate::syntax::keys::shot::SHOT;
 use crate::syntax::{Entry, Workflow};
 use crate::template::Scope;
 
-/// One instance on its way to being a node.
+/// The context of one instance.
 pub(super) struct InstanceCx<'a, 'w> {
     pub(super) workflow: &'w Workflow,
     pub(super) instance: &'a Instance,
     pub(super) expanded: &'a ExpandedShot<'w>,
     pub(super) cell: &'a Cell,
     pub(super) scope: Scope,
-    pub(super) frames: &'a [MediumUse],
+    pub(super) media: &'a [MediumUse],
+    /// Whether another instance uses its last frame.
     pub(super) continued: bool,
     pub(super) resolver: &'a RefResolver<'a, 'w>,
 }
 
-/// A request on its way: what is in it so far, and where that comes from.
+/// A request under construction.
 pub(super) struct RequestBuilder<'a, 'w> {
     pub(super) icx: &'a InstanceCx<'a, 'w>,
     pub(super) model: &'w Model,
-    pub(super) request: Map<String, Value>,
+    pub(super) fields: Vec<BuiltField<'w>>,
     pub(super) inputs: Vec<Input>,
-    pub(super) provenance: Provenance<'w>,
-    /// Fields that could not be rendered: what the contract says of them is not news.
-    pub(super) failed: HashSet<&'w str>,
+    /// The parts that were lowered from keys of the shot.
+    pub(super) lowered: Vec<LoweredPart>,
+    /// Fields whose templates failed: violations that concern them are not reported.
+    pub(super) failed: Vec<&'w str>,
 }
 
-impl<'a, 'w> RequestBuilder<'a, 'w> {
-    pub(super) fn new(icx: &'a InstanceCx<'a, 'w>, model: &'w Model) -> Self {
+/// A field of a request under construction.
+pub(super) struct BuiltField<'w> {
+    pub(super) name: &'w str,
+    pub(super) value: FieldState,
+    /// The entry that sets it, and whether it is in `defaults`; `None` if the field was lowered.
+    pub(super) entry: Option<(&'w Entry, bool)>,
+}
+
+/// The value of a field.
+#[derive(Clone, PartialEq)]
+pub(super) struct FieldState {
+    /// The value as it is sent, with `null` for every input.
+    pub(super) sent: Arc<Value>,
+    /// The value as it is validated, with a stand-in for every input, if that differs.
+    pub(super) validated: Option<Arc<Value>>,
+}
+
+impl RequestBuilder<'_, '_> {
+    pub(super) fn field(&self, name: &str) -> Option<&FieldState> {
+        self.fields.iter().find(|field| field.name == name).map(|field| &field.value)
+    }
+
+    /// The value of a field as it is sent.
+    pub(super) fn value(&self, name: &str) -> Option<&Value> {
+        self.field(name).map(|field| &*field.sent)
+    }
+}
+
+impl<'w> RequestBuilder<'_, 'w> {
+    /// Sets a field. A new one is appended.
+    pub(super) fn set(&mut self, name: &'w str, value: FieldState) {
+        match self.fields.iter_mut().find(|field| field.name == name) {
+            Some(field) => field.value = value,
+            None => self.fields.push(BuiltField { name, value, entry: None }),
+        }
+    }
+}
+
+/// Builds the nodes of all instances of a workflow.
+pub(super) struct NodeBuilder<'w> {
+    /// By shot; a shot has one for each model that its instances use.
+    templates: Vec<Vec<RequestTemplate<'w>>>,
+    validator: IncrementalValidator<'w>,
+    interner: Interner,
+    /// The request fields that are the first frame of some model.
+    first_frame_fields: Vec<&'w str>,
+}
+
+impl<'w> NodeBuilder<'w> {
+    pub(super) fn new(workflow: &'w Workflow, cx: &ExpandCx<'w>) -> Self {
         Self {
-            icx,
-            model,
-            request: Map::new(),
-            inputs: Vec::new(),
-            provenance: Provenance { fields: Vec::new(), lowered: Vec::new() },
-            failed: HashSet::new(),
+            templates: workflow.shots.iter().map(|_| Vec::new()).collect(),
+            validator: cx.contract.incremental_validator(),
+            interner: Interner::default(),
+            first_frame_fields: lower::first_frame_fields(cx),
         }
+    }
+
+    /// The node of an instance; `None` if the model or a field could not be rendered. Errors are reported.
+    pub(super) fn node(
+        &mut self,
+        icx: &InstanceCx<'_, 'w>,
+        cx: &ExpandCx<'w>,
+        dedup: &mut DiagnosticDedup,
+        problems: &mut Problems,
+    ) -> Option<Node> {
+        let shot = icx.expanded.shot;
+        let Some(model) = model(icx, cx, dedup, problems) else {
+            for diagnostic in request_template::unknown_fields(shot, None, cx) {
+                dedup.add(icx.instance, diagnostic);
+            }
+            return None;
+        };
+        let Self { templates, validator, interner, first_frame_fields } = self;
+        let templates = &mut templates[icx.instance.shot];
+        let known = templates.iter().position(|template| template.model.id == model.id);
+        let index = known.unwrap_or_else(|| {
+            templates.push(RequestTemplate::new(icx.workflow, shot, model, interner, cx));
+            templates.len() - 1
+        });
+        let template = &mut templates[index];
+        for diagnostic in &template.unknown_fields {
+            dedup.add(icx.instance, diagnostic.clone());
+        }
+
+        let mut builder = render(template, icx, cx, dedup, problems);
+        lower::lower(&mut builder, &mut template.lowering, first_frame_fields, interner, cx, dedup);
+        request_last_frame(&mut builder, interner, cx);
+        let names = template.names(&builder, interner);
+        let sent: Vec<Arc<Value>> =
+            builder.fields.iter().map(|field| Arc::clone(&field.value.sent)).collect();
+        let violations = if builder.fields.iter().all(|field| field.value.validated.is_none()) {
+            validator.check(&names, &sent)
+        } else {
+            let states = builder.fields.iter().map(|field| &field.value);
+            let validated = states.map(|value| Arc::clone(value.validated.as_ref().unwrap_or(&value.sent)));
+            validator.check(&names, &validated.collect::<Vec<_>>())
+        };
+        check::report(&violations, &builder, cx, dedup);
+        let salt = salt(icx, cx, problems);
+        if !builder.failed.is_empty() {
+            return None;
+        }
+        let request = Request::new(names, sent);
+        let cell = icx.cell.values.iter().map(|(axis, value)| (Arc::clone(axis), Arc::clone(&value.value)));
+        Some(Node {
+            name: icx.instance.name.clone(),
+            shot: Arc::clone(&template.shot),
+            cell: cell.collect(),
+            take: icx.instance.take,
+            note: template.note.clone(),
+            model: Arc::clone(&template.model_id),
+            family: model.family.clone(),
+            seconds: seconds(&request, &model.family, cx),
+            request,
+            inputs: builder.inputs,
+            salt,
+            occurrence: 0,
+            retry: icx.expanded.retry.attempts,
+            retry_on: icx.expanded.retry.on,
+            timeout: icx.expanded.timeout,
+            location: template.location.clone(),
+        })
     }
 }
 
-/// Reports defaults that no family knows. A default that some family has, and a shot's own does not, is left out of
-/// that shot's request: so one set of defaults serves shots of several families.
-pub(super) fn check_defaults(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) {
-    for entry in &workflow.defaults {
-        let name = &entry.key.value;
-        if !is_field_of_any(name, cx) {
-            let diagnostic = Diagnostic::error(
-                "unknown-field",
-                entry.key.span,
-                format!("`{name}` is not a field of any request"),
-            );
-            problems.push(match did_you_mean(name, all_fields(cx)) {
-                Some(help) => diagnostic.help(help),
-                None => diagnostic.help("`defaults` holds request fields, such as `model` and `seconds`"),
-            });
-        }
-    }
-}
-
-fn all_fields<'c>(cx: &ExpandCx<'c>) -> impl Iterator<Item = &'c str> {
-    let contract = cx.contract;
-    contract.families().flat_map(|family| contract.fields(family)).map(|field| field.name.as_str())
-}
-
-fn is_field_of_any(name: &str, cx: &ExpandCx<'_>) -> bool {
-    all_fields(cx).any(|field| field == name)
-}
-
-/// The node of an instance; nothing where something keeps it from being made, which is reported.
-pub(super) fn node<'w>(
-    icx: &InstanceCx<'_, 'w>,
+/// Renders the fields of a request. Values that look like local paths are reported.
+fn render<'a, 'w>(
+    template: &mut RequestTemplate<'w>,
+    icx: &'a InstanceCx<'a, 'w>,
     cx: &ExpandCx<'w>,
     dedup: &mut DiagnosticDedup,
     problems: &mut Problems,
-) -> Option<Node> {
-    let model = model(icx, cx, dedup, problems);
-    for entry in &icx.expanded.shot.fields {
-        if let Some(diagnostic) = unknown_field(entry, model, cx) {
-            dedup.add(icx.instance, diagnostic);
+) -> RequestBuilder<'a, 'w> {
+    let mut builder = RequestBuilder {
+        icx,
+        model: template.model,
+        fields: Vec::with_capacity(template.fields.len() + 2),
+        inputs: Vec::new(),
+        lowered: Vec::new(),
+        failed: Vec::new(),
+    };
+    let mut local_path = false;
+    for field in &mut template.fields {
+        let name = field.field.name.as_str();
+        if !field.literal {
+            let Some(value) = cx.templates.json(&field.entry.value, &icx.scope, problems) else {
+                builder.failed.push(name);
+                continue;
+            };
+            let value = request_template::wire_value(value, field.field);
+            if value.is_null() {
+                continue;
+            }
+            field.share(value);
         }
+        let Some(last) = &field.last else { continue };
+        local_path |= last.is_local_path;
+        builder.fields.push(BuiltField {
+            name,
+            value: FieldState { sent: Arc::clone(&last.value), validated: None },
+            entry: Some((field.entry, field.from_defaults)),
+        });
     }
-    let model = model?;
-
-    let mut builder = RequestBuilder::new(icx, model);
-    for field in cx.contract.fields(&model.family) {
-        let Some((entry, from_defaults)) = entry(icx, &field.name) else { continue };
-        let Some(value) = cx.templates.render(&entry.value, &icx.scope, problems) else {
-            builder.failed.insert(&field.name);
-            continue;
-        };
-        let value = on_the_wire(value.to_json(), field);
-        if value.is_null() {
-            continue;
-        }
-        builder.request.insert(field.name.clone(), value);
-        builder.provenance.fields.push((entry, from_defaults));
+    if local_path {
+        local_paths::report(&builder, dedup);
     }
-    local_paths::check(&builder, dedup);
-    lower(&mut builder, cx, dedup);
-    check::check(&builder, cx, dedup);
-    let salt = salt(icx, cx, problems);
-    let RequestBuilder { request, inputs, failed, .. } = builder;
-    if !failed.is_empty() {
-        return None;
-    }
-    let seconds = seconds(|name| request.get(name), &model.family, cx);
-    let shot = icx.expanded.shot;
-    let cell =
-        icx.cell.values.iter().map(|(axis, value)| (axis.as_str().into(), Arc::new(value.value.clone())));
-    Some(Node {
-        name: icx.instance.name.clone(),
-        shot: shot.id.value.as_str().into(),
-        cell: cell.collect(),
-        take: icx.instance.take,
-        note: shot.note.as_ref().map(|note| note.value.as_str().into()),
-        model: model.id.as_str().into(),
-        family: model.family.clone(),
-        seconds,
-        request: Request::from(request),
-        inputs,
-        salt,
-        occurrence: 0,
-        retry: icx.expanded.retry.attempts,
-        retry_on: icx.expanded.retry.on,
-        timeout: icx.expanded.timeout,
-        location: cx.location(shot.id.span),
-    })
+    builder
 }
 
-/// Puts in what the words of the shot ask for beside its fields: frames, references, and the last frame for who continues it.
-pub(super) fn lower(builder: &mut RequestBuilder<'_, '_>, cx: &ExpandCx<'_>, dedup: &mut DiagnosticDedup) {
-    lower::lower(builder, cx, dedup);
+/// Requests the last frame of an instance that is continued.
+fn request_last_frame<'w>(builder: &mut RequestBuilder<'_, 'w>, interner: &mut Interner, cx: &ExpandCx<'w>) {
     if builder.icx.continued
-        && let Some(field) = &cx.contract.inputs(builder.model).returns_last_frame
-        && !builder.request.contains_key(field)
+        && let Some(name) = &cx.contract.inputs(builder.model).returns_last_frame
+        && builder.field(name).is_none()
     {
-        builder.request.insert(field.clone(), Value::Bool(true));
+        builder.set(name, FieldState { sent: interner.value(Value::Bool(true)), validated: None });
     }
 }
 
-/// The entry that sets a field: the shot's, else the defaults'. With it, whether it is a default.
-pub(super) fn entry<'w>(icx: &InstanceCx<'_, 'w>, name: &str) -> Option<(&'w Entry, bool)> {
-    let find = |entries: &'w [Entry]| entries.iter().find(|entry| entry.key.value == name);
-    match find(&icx.expanded.shot.fields) {
-        Some(entry) => Some((entry, false)),
-        None => find(&icx.workflow.defaults).map(|entry| (entry, true)),
-    }
-}
-
+/// The model of an instance; `None` if it has none or an unknown one, which is reported.
 fn model<'w>(
     icx: &InstanceCx<'_, 'w>,
     cx: &ExpandCx<'w>,
@@ -180,11 +241,11 @@ fn model<'w>(
         Diagnostic::error("missing-model", shot.id.span, format!("`{}` has no `model`", shot.id.value))
             .help(format!("write `model:` here or in `defaults`; the models are {}", quoted_list(ids(), 12)))
     };
-    let Some((entry, _)) = entry(icx, "model") else {
+    let Some((entry, _)) = request_template::entry(icx.workflow, shot, "model") else {
         dedup.add(icx.instance, missing());
         return None;
     };
-    let value = cx.templates.render(&entry.value, &icx.scope, problems)?.to_json();
+    let value = cx.templates.json(&entry.value, &icx.scope, problems)?;
     if value.is_null() {
         dedup.add(icx.instance, missing());
         return None;
@@ -204,69 +265,10 @@ fn model<'w>(
     found
 }
 
-/// What is wrong with a field's name, where something is.
-pub(super) fn unknown_field(entry: &Entry, model: Option<&Model>, cx: &ExpandCx<'_>) -> Option<Diagnostic> {
-    let name = entry.key.value.as_str();
-    let Some(model) = model else {
-        // The family is not known; only what no family has is surely wrong.
-        let message = format!("`{name}` is not a field of any request");
-        return (!is_field_of_any(name, cx)).then(|| {
-            with_suggestion(Diagnostic::error("unknown-field", entry.key.span, message), name, all_fields(cx))
-        });
-    };
-    if cx.contract.field(&model.family, name).is_some() {
-        return None;
-    }
-    let diagnostic = Diagnostic::error(
-        "unknown-field",
-        entry.key.span,
-        format!("`{name}` is not a field of `{}`", model.id),
-    );
-    let other = cx.contract.families().find(|family| cx.contract.field(family, name).is_some());
-    Some(if let Some(other) = other {
-        diagnostic.help(format!(
-            "family {other} has it; in `defaults` it would be sent to models of that family only"
-        ))
-    } else {
-        let fields = cx.contract.fields(&model.family).iter().map(|field| field.name.as_str());
-        with_suggestion(diagnostic, name, fields)
-    })
-}
-
-fn with_suggestion<'a>(
-    diagnostic: Diagnostic,
-    name: &str,
-    fields: impl Iterator<Item = &'a str>,
-) -> Diagnostic {
-    let fields: Vec<&str> = fields.collect();
-    let help = did_you_mean(name, fields.iter().copied().chain(SHOT.keys.iter().map(|key| key.name)))
-        .unwrap_or_else(|| format!("the fields are {}", quoted_list(fields.iter().copied(), 30)));
-    diagnostic.help(help)
-}
-
-/// Whole numbers become text where the wire wants digits as text: `seconds: 5` is sent as `"5"`.
-pub(super) fn on_the_wire(value: Value, field: &Field) -> Value {
-    match &value {
-        Value::Number(number) if field.digit_string => {
-            let whole = number.as_i64().or_else(|| {
-                number
-                    .as_f64()
-                    .filter(|float| float.fract() == 0.0 && float.abs() < 1e15)
-                    .map(|float| float as i64)
-            });
-            whole.map_or(value, |whole| Value::String(whole.to_string()))
-        }
-        _ => value,
-    }
-}
-
-pub(super) fn salt<'w>(
-    icx: &InstanceCx<'_, 'w>,
-    cx: &ExpandCx<'w>,
-    problems: &mut Problems,
-) -> Option<String> {
+/// The salt of an instance; `None` if it has none or an invalid one, which is reported.
+fn salt<'w>(icx: &InstanceCx<'_, 'w>, cx: &ExpandCx<'w>, problems: &mut Problems) -> Option<String> {
     let entry = icx.expanded.shot.salt.as_ref()?;
-    match cx.templates.render(&entry.value, &icx.scope, problems)?.to_json() {
+    match cx.templates.json(&entry.value, &icx.scope, problems)? {
         Value::String(text) => Some(text),
         value @ (Value::Number(_) | Value::Bool(_)) => Some(value.to_string()),
         Value::Null => None,
@@ -277,20 +279,16 @@ pub(super) fn salt<'w>(
     }
 }
 
-/// Seconds of video that a request asks for, given by its fields (spec 2.2, 2.3, 2.4).
-pub(super) fn seconds<'a>(
-    field: impl Fn(&str) -> Option<&'a Value>,
-    family: &Family,
-    cx: &ExpandCx<'_>,
-) -> f64 {
+/// The length of the video in seconds that a request states (spec 2.2, 2.3, 2.4), else the family's default.
+fn seconds(request: &Request, family: &Family, cx: &ExpandCx<'_>) -> f64 {
     let number = |value: &Value| match value {
         Value::String(digits) => digits.parse().ok(),
         value => value.as_f64(),
     };
     let stated = ["seconds", "duration"]
         .iter()
-        .find_map(|name| field(name))
-        .or_else(|| field("metadata")?.get("duration"))
+        .find_map(|name| request.get(name))
+        .or_else(|| request.get("metadata")?.get("duration"))
         .and_then(number);
     let default = || cx.contract.field(family, "seconds")?.default.as_ref().and_then(number);
     stated.or_else(default).unwrap_or(crate::DEFAULT_SECONDS)

@@ -1,10 +1,11 @@
 //! The values of one axis: a list, a range, the rows of a CSV table, or file names.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Values, range, table};
+use super::{AxisValue, Values, range, table};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::files::{self, FileError, Files};
 use crate::limits;
@@ -36,7 +37,7 @@ pub(super) fn values(
     }
     let values = match &value.value {
         YamlValue::List(items) => {
-            items.iter().map(|item| Spanned::new(item.to_json(), value_span(item, key))).collect()
+            items.iter().map(|item| self::value(item.to_json(), value_span(item, key))).collect()
         }
         YamlValue::Map(_) if value.get(keys::CSV.name).is_some() => rows(key, value, folders, problems)?,
         YamlValue::Map(_) if value.get(keys::FILES.name).is_some() => names(key, value, folders, problems)?,
@@ -58,6 +59,11 @@ pub(super) fn values(
     Some(values)
 }
 
+/// A value of an axis.
+pub(super) fn value(value: Value, span: Span) -> AxisValue {
+    Spanned::new(Arc::new(value), span)
+}
+
 /// The span of a value; of a map, the span of its first key.
 pub(super) fn value_span(value: &Yaml, key: &Key) -> Span {
     match &value.value {
@@ -76,7 +82,7 @@ fn rows(key: &Key, value: &Yaml, folders: Folders<'_>, problems: &mut Problems) 
         .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "this file is not UTF-8 text".to_owned()))
         .and_then(|text| table::rows(&text));
     match table {
-        Ok(rows) => Some(rows.into_iter().map(|row| Spanned::new(row, span)).collect()),
+        Ok(rows) => Some(rows.into_iter().map(|row| self::value(row, span)).collect()),
         Err(why) => {
             problems.push(bad_file(&name, &why, span));
             None
@@ -93,7 +99,7 @@ fn names(key: &Key, value: &Yaml, folders: Folders<'_>, problems: &mut Problems)
             problems.push(bad_file(&name, "there is no such file", span));
             None
         }
-        Ok(names) => Some(names.into_iter().map(|name| Spanned::new(Value::String(name), span)).collect()),
+        Ok(names) => Some(names.into_iter().map(|name| self::value(Value::String(name), span)).collect()),
         Err(why) => {
             problems.push(bad_file(&name, &why, span));
             None

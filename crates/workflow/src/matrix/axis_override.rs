@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::Values;
+use super::axis::value as axis_value;
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::source::{Source, Span, Spanned};
+use crate::source::{Source, Span};
 use crate::syntax::identifier;
 use crate::syntax::keys::matrix::MATRIX;
 use crate::yaml::{self, YamlValue};
@@ -31,8 +32,8 @@ pub(crate) fn read(axes: &[(String, String)], span: Span, problems: &mut Problem
                 continue;
             }
         };
-        let values = values.into_iter().map(|value| Spanned::new(value, span)).collect();
-        found.retain(|overrides| overrides.axis != *axis);
+        let values = values.into_iter().map(|value| axis_value(value, span)).collect();
+        found.retain(|earlier| earlier.axis != *axis);
         found.push(AxisOverride { axis: axis.clone(), values });
     }
     found

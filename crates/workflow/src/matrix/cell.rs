@@ -1,25 +1,25 @@
 //! One cell of a matrix.
 
-use indexmap::IndexMap;
-use serde_json::Value;
+use std::sync::Arc;
 
-use super::name;
-use crate::source::Spanned;
+use indexmap::IndexMap;
+
+use super::{AxisValue, name};
 
 /// One combination of axis values. A shot without a matrix has one empty cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cell {
     /// Axis to value, each value with its span.
-    pub(crate) values: IndexMap<String, Spanned<Value>>,
+    pub(crate) values: IndexMap<Arc<str>, AxisValue>,
     /// The cell's label, part by part: `lens=24mm`. Values that `include` adds to a cell are not part of it.
     pub(crate) label: Vec<(String, String)>,
 }
 
 impl Cell {
     /// A cell with all its values in its label.
-    pub(super) fn named(values: IndexMap<String, Spanned<Value>>) -> Self {
+    pub(super) fn named(values: IndexMap<Arc<str>, AxisValue>) -> Self {
         let label =
-            values.iter().map(|(axis, value)| (axis.clone(), name::value_label(&value.value))).collect();
+            values.iter().map(|(axis, value)| (axis.to_string(), name::value_label(&value.value))).collect();
         Self { values, label }
     }
 

@@ -1,19 +1,18 @@
 //! Expands a matrix into its cells: product, `zip`, `exclude`, `include`.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use indexmap::IndexMap;
-use serde_json::Value;
 
 use super::zip::{self, Group};
-use super::{AxisOverride, Cell, Folders, axis};
+use super::{AxisOverride, AxisValue, Cell, Folders, Values, axis};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped, quoted_list};
 use crate::limits;
-use crate::source::Spanned;
 use crate::syntax::identifier;
 use crate::yaml::{Key, Yaml, YamlValue};
 
-type Rule = Vec<(Key, Spanned<Value>)>;
+type Rule = Vec<(Key, AxisValue)>;
 
 /// A parsed matrix, before the product.
 #[derive(Default)]
@@ -61,11 +60,10 @@ pub(crate) fn cells(
     Some(cells)
 }
 
-fn survives_overrides((axis, value): &(Key, Spanned<Value>), overrides: &[AxisOverride]) -> bool {
-    overrides
-        .iter()
-        .find(|overrides| overrides.axis == axis.value)
-        .is_none_or(|overrides| overrides.values.iter().any(|axis_values| axis_values.value == value.value))
+/// Whether an entry of `include` has a value that the axis still has after overrides.
+fn survives_overrides((axis, value): &(Key, AxisValue), overrides: &[AxisOverride]) -> bool {
+    let replaced = overrides.iter().find(|replaced| replaced.axis == axis.value);
+    replaced.is_none_or(|replaced| replaced.values.iter().any(|other| other.value == value.value))
 }
 
 fn read(
@@ -175,7 +173,7 @@ fn rules(word: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<Rule>>
                 problems.error("bad-name", key.span, message);
                 sound = false;
             }
-            rule.push((key.clone(), Spanned::new(value.to_json(), axis::value_span(value, key))));
+            rule.push((key.clone(), axis::value(value.to_json(), axis::value_span(value, key))));
         }
         found.push(rule);
     }
@@ -192,15 +190,17 @@ fn product(word: &Key, groups: &[Group], problems: &mut Problems) -> Option<Vec<
         problems.push(too_large(word, count));
         return None;
     }
-    let mut combinations: Vec<IndexMap<String, Spanned<Value>>> = vec![IndexMap::new()];
+    let mut combinations: Vec<IndexMap<Arc<str>, AxisValue>> = vec![IndexMap::new()];
     for group in groups {
+        let axes: &Vec<(Arc<str>, &Values)> =
+            &group.iter().map(|(axis, values)| (Arc::from(axis.value.as_str()), values)).collect();
         combinations = combinations
             .into_iter()
             .flat_map(|combination| {
                 (0..length(group)).map(move |index| {
                     let mut longer = combination.clone();
-                    for (axis, values) in group {
-                        longer.insert(axis.value.clone(), values[index].clone());
+                    for (axis, values) in axes {
+                        longer.insert(Arc::clone(axis), values[index].clone());
                     }
                     longer
                 })
@@ -212,8 +212,9 @@ fn product(word: &Key, groups: &[Group], problems: &mut Problems) -> Option<Vec<
 
 /// Whether a cell has all values of a rule.
 fn matches_rule(cell: &Cell, rule: &Rule) -> bool {
-    rule.iter()
-        .all(|(axis, value)| cell.values.get(&axis.value).is_some_and(|ours| ours.value == value.value))
+    rule.iter().all(|(axis, value)| {
+        cell.values.get(axis.value.as_str()).is_some_and(|ours| ours.value == value.value)
+    })
 }
 
 /// Applies `include`. An entry is added to every original combination that agrees with it on the original axes; values added by an
@@ -222,30 +223,31 @@ fn include_all(cells: &mut Vec<Cell>, groups: &[Group], include: Vec<Rule>) {
     let axes: HashSet<&str> = groups.iter().flatten().map(|(axis, _)| axis.value.as_str()).collect();
     let originals = cells.len();
     for entry in include {
+        let entry: Vec<(Arc<str>, AxisValue)> =
+            entry.into_iter().map(|(axis, value)| (Arc::from(axis.value), value)).collect();
         let mut added = false;
         for cell in &mut cells[..originals] {
             let fits = entry.iter().all(|(axis, value)| {
-                !axes.contains(axis.value.as_str())
-                    || cell.values.get(&axis.value).is_some_and(|ours| ours.value == value.value)
+                !axes.contains(&**axis) || cell.values.get(axis).is_some_and(|ours| ours.value == value.value)
             });
             if fits {
                 added = true;
                 for (axis, value) in &entry {
-                    if !axes.contains(axis.value.as_str()) {
-                        cell.values.insert(axis.value.clone(), value.clone());
+                    if !axes.contains(&**axis) {
+                        cell.values.insert(Arc::clone(axis), value.clone());
                     }
                 }
             }
         }
         if !added {
-            cells.push(Cell::named(entry.into_iter().map(|(axis, value)| (axis.value, value)).collect()));
+            cells.push(Cell::named(entry.into_iter().collect()));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::source::Source;
@@ -262,7 +264,10 @@ mod tests {
             Some(cells) => Ok(cells
                 .iter()
                 .map(|cell| {
-                    cell.values.iter().map(|(axis, value)| (axis.clone(), value.value.clone())).collect()
+                    cell.values
+                        .iter()
+                        .map(|(axis, value)| (axis.to_string(), Value::clone(&value.value)))
+                        .collect()
                 })
                 .collect()),
             None => Err(problems.into_sorted().0),

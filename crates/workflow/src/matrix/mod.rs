@@ -11,6 +11,8 @@ mod range;
 mod table;
 mod zip;
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 pub(crate) use self::axis::Folders;
@@ -22,5 +24,8 @@ pub(crate) use self::name::disambiguate;
 pub(crate) use self::natural_join::{JoinError, natural_join};
 use crate::source::Spanned;
 
+/// A value of an axis, shared by all cells that have it: a row of a table can be large.
+pub(crate) type AxisValue = Spanned<Arc<Value>>;
+
 /// The values of an axis, in order.
-pub(crate) type Values = Vec<Spanned<Value>>;
+pub(crate) type Values = Vec<AxisValue>;

@@ -60,8 +60,11 @@ pub(crate) fn disambiguate(cells: &mut [Cell]) {
     let mut again: HashMap<String, usize> = HashMap::new();
     for cell in cells {
         if count.get(&cell.label()).is_some_and(|count| *count > 1) {
-            let whole: Value =
-                cell.values.iter().map(|(axis, value)| (axis.clone(), value.value.clone())).collect();
+            let whole: Value = cell
+                .values
+                .iter()
+                .map(|(axis, value)| (axis.to_string(), Value::clone(&value.value)))
+                .collect();
             let hash = hash(&whole);
             // Cells with equal values are numbered.
             let seen = again.entry(format!("{}/{hash}", cell.label())).or_default();

@@ -2,16 +2,18 @@
 
 use serde_json::{Number, Value};
 
+use super::Values;
+use super::axis::value as axis_value;
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
-use crate::source::{Span, Spanned};
+use crate::source::Span;
 use crate::syntax::keys::{KeySpec, matrix as keys};
 use crate::syntax::{Mapping, report_wrong_type};
 use crate::yaml::{Key, Yaml, YamlValue};
 
 /// The values from `from` to `to`, both included, `step` apart (1 where it is left out). Whole where both `from` and
 /// `step` are whole.
-pub(super) fn values(axis: &Key, range: &Yaml, problems: &mut Problems) -> Option<Vec<Spanned<Value>>> {
+pub(super) fn values(axis: &Key, range: &Yaml, problems: &mut Problems) -> Option<Values> {
     let map = Mapping::open(range, &keys::RANGE, axis.span, problems)?;
     if let Some((key, _)) = map.others().next() {
         problems.push(keys::RANGE.unknown_key(key));
@@ -55,7 +57,7 @@ fn list(
     span: Span,
     axis: &Key,
     problems: &mut Problems,
-) -> Option<Vec<Spanned<Value>>> {
+) -> Option<Values> {
     let (start, end, width) = (from.as_f64()?, to.as_f64()?, step.as_f64()?);
     if width == 0.0 || (end - start) * width < 0.0 {
         problems.push(
@@ -85,7 +87,5 @@ fn list(
         // Rounded so that 0.1 + 0.2 reads 0.3.
         _ => Number::from_f64((((start + width * index as f64) * 1e9).round()) / 1e9),
     };
-    (0..=count)
-        .map(|index| value(index).map(|number| Spanned::new(Value::Number(number), axis.span)))
-        .collect()
+    (0..=count).map(|index| value(index).map(|number| axis_value(Value::Number(number), axis.span))).collect()
 }

@@ -53,8 +53,8 @@ pub(super) fn axis_values(
     folders: Folders<'_>,
     problems: &mut Problems,
 ) -> Option<Values> {
-    match overrides.iter().find(|overrides| overrides.axis == key.value) {
-        Some(overrides) => Some(overrides.values.clone()),
+    match overrides.iter().find(|replaced| replaced.axis == key.value) {
+        Some(replaced) => Some(replaced.values.clone()),
         None => axis::values(key, value, folders, problems),
     }
 }

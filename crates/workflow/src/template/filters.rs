@@ -2,6 +2,8 @@
 
 use minijinja::value::{Kwargs, Value};
 use minijinja::{Error, ErrorKind};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use crate::limits;
 
@@ -79,20 +81,11 @@ pub(super) fn shuffle(value: &Value, seed: i64) -> Result<Value, Error> {
     if items.len() > limits::MAX_CSV_ROWS {
         return Err(invalid_operation(format!("`shuffle` takes at most {} items", limits::MAX_CSV_ROWS)));
     }
-    let mut state = seed as u64;
+    let mut rng = SplitMix64::seed_from_u64(seed as u64);
     for index in (1..items.len()).rev() {
-        items.swap(index, (next_random(&mut state) % (index as u64 + 1)) as usize);
+        items.swap(index, (rng.next_u64() % (index as u64 + 1)) as usize);
     }
     Ok(Value::from(items))
-}
-
-/// `SplitMix64` (Steele, Lea and Flood 2014).
-fn next_random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }
 
 /// `| csv`: the rows of a text (RFC 4180) as maps by the names of its first line; with `header=false`, as lists.

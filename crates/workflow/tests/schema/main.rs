@@ -3,6 +3,8 @@
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 
 mod edits;
+#[path = "../gate/mod.rs"]
+mod gate;
 mod hover;
 mod refusals;
 

@@ -14,6 +14,9 @@ use workflow::{DirFiles, Options};
 const BEYOND: &[(&str, &[&str], &str)] = &[
     ("cycle", &[], "a ring runs through the values of several shots"),
     ("duplicate-id", &[], "ids are values in several items of a list"),
+    ("bad-file", &["media"], "whether a file can be sent is decided by its contents"),
+    ("bad-medium", &["media"], "whether a data URI can be sent is decided by its contents"),
+    ("media-too-large", &[], "it is the sizes of files"),
     ("unknown-shot", &[], "which shots there are is said by the values of others"),
     ("no-matching-instance", &[], "which instances there are follows from matrices"),
     ("ambiguous-instance", &[], "how many instances there are follows from matrices"),
@@ -99,7 +102,7 @@ fn published() -> Validator {
 /// The codes that `check` refuses a file with.
 fn codes(path: &Path) -> Vec<&'static str> {
     let bytes = std::fs::read(path).expect("it can be read");
-    let files = DirFiles::new(path.parent().expect("it is in a folder"));
+    let files = DirFiles::new(path.parent().expect("it is in a folder"), crate::gate::media_gate());
     let report = workflow::load(&bytes, "file.yaml", &files, &Options::default(), Contract::embedded())
         .expect_err("every file under tests/invalid is invalid");
     let mut codes: Vec<&str> = report.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();

@@ -1,17 +1,22 @@
 //! A deterministic random number generator, so that the figures are reproducible.
 
-/// `SplitMix64` (Steele, Lea, Flood 2014).
+use rand_xoshiro::{
+    SplitMix64,
+    rand_core::{Rng as _, SeedableRng as _},
+};
+
+/// The generator of a simulation.
 #[derive(Debug, Clone)]
-pub(super) struct Rng(pub(super) u64);
+pub(super) struct Rng(SplitMix64);
 
 impl Rng {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(SplitMix64::seed_from_u64(seed))
+    }
+
     /// Uniform in the open interval (0, 1).
     fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64 + 1e-17
+        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64 + 1e-17
     }
 
     /// Render time in seconds, from a mixture of lognormal distributions: weight, median, standard deviation of the logarithm.

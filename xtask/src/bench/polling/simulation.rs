@@ -52,7 +52,7 @@ struct Task {
 impl Scenario {
     /// Simulates `tasks` tasks and measures all but the first `warm_up`.
     pub(super) fn run(&self, schedule: &mut dyn Schedule, tasks: usize, warm_up: usize, seed: u64) -> Cost {
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         let mut renderers: BinaryHeap<Reverse<u64>> =
             (0..self.parallel.min(tasks)).map(|_| Reverse(0)).collect();
         let mut all: Vec<Task> = Vec::with_capacity(tasks);

@@ -1,4 +1,4 @@
-//! The few building blocks of the sounds: white noise, filters, slow wandering, decaying tones.
+//! Building blocks: white noise, filters, slow random modulation, oscillators.
 
 use std::f32::consts::TAU;
 
@@ -63,7 +63,7 @@ impl Band {
     }
 }
 
-/// A slow smooth random value, 0..1, with about `hertz` turns a second.
+/// Smooth random modulation, 0..1, with a frequency of about `hertz`.
 pub(super) struct Wander {
     rng: Rng,
     from: f32,
@@ -92,7 +92,7 @@ impl Wander {
     }
 }
 
-/// A sine that turns by multiplication, without calling the sine again.
+/// A sine oscillator by complex rotation.
 #[derive(Clone, Copy)]
 pub(super) struct Turn {
     re: f32,

@@ -1,4 +1,4 @@
-//! What lives and moves in a scene: crickets, birds, gulls, footsteps, streets, the fog horn.
+//! Crickets, birds, gulls, footsteps, traffic, the fog horn.
 
 use std::f32::consts::{PI, TAU};
 

@@ -1,14 +1,13 @@
-//! Evening out: the mix is brought to a loudness (by the K-weighting of ITU-R BS.1770), kept below clipping, and given
-//! soft ends.
+//! Loudness normalization (K-weighting of ITU-R BS.1770, ungated), soft clipping, and fades at both ends.
 
 use super::{Mix, RATE};
 
-/// Loudness aimed at, in LUFS.
+/// Target loudness in LUFS.
 const TARGET: f32 = -16.0;
 /// Milliseconds of fade at each end: long enough against clicks, short enough for cuts.
 const FADE: usize = 25;
 
-/// A second-order filter.
+/// A biquad filter.
 struct Biquad {
     b: [f32; 3],
     a: [f32; 2],
@@ -55,7 +54,7 @@ pub(super) fn level(mix: &mut Mix) {
     }
 }
 
-/// Straight up to 0.6, then ever flatter towards 0.92.
+/// Soft clipping: linear up to 0.6, then approaching 0.92.
 fn bend(x: f32) -> f32 {
     const KNEE: f32 = 0.6;
     const ROOM: f32 = 0.32;

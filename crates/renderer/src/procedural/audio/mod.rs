@@ -1,4 +1,4 @@
-//! The sound of a scene: weather, water, creatures, streets and a few quiet chords, mixed to one even loudness.
+//! Synthesis of the sound track: weather, water, animals, streets and quiet chords, normalized in loudness.
 
 mod filter;
 mod life;
@@ -16,7 +16,7 @@ use super::setting::Setting;
 /// Samples per second and channel.
 pub const RATE: u32 = 48_000;
 
-/// What is to be heard during a shot; levels are 0 (absent) to 1 (foremost).
+/// The sound sources of a shot with levels from 0 (absent) to 1 (loudest).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Soundscape {
     surf: f32,
@@ -47,7 +47,7 @@ pub(crate) enum Mood {
     Tense,
 }
 
-/// Two channels of sound in the making.
+/// A stereo mix.
 pub(crate) struct Mix {
     samples: Vec<[f32; 2]>,
 }
@@ -57,7 +57,7 @@ impl Mix {
         Self { samples: vec![[0.0; 2]; samples] }
     }
 
-    /// Adds a mono value at a place between left (-1) and right (1).
+    /// Adds a mono value, panned from left (-1) to right (1).
     #[inline]
     fn add(&mut self, index: usize, value: f32, pan: f32) {
         if let Some(slot) = self.samples.get_mut(index) {

@@ -1,4 +1,4 @@
-//! A few slow chords and single soft notes above them, in a key of the seed's.
+//! Slow chords and sparse single notes, in a key chosen by the seed.
 
 use super::filter::{Low, Turn, samples};
 use super::{Mix, Mood, RATE};

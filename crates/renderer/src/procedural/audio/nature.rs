@@ -1,4 +1,4 @@
-//! Water, wind, rain, thunder, fire: filtered noise that breathes.
+//! Water, wind, rain, thunder and fire from modulated filtered noise.
 
 use std::f32::consts::TAU;
 

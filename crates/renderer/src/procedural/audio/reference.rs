@@ -1,14 +1,14 @@
-//! Sound that was given (spec 2.3 `reference_audio`), laid over the scene's own: in front, with the scene behind it.
+//! Mixes reference audio (spec 2.3 `reference_audio`) in front of the sound of the scene.
 
 use media::AudioBuffer;
 
 use super::RATE;
 
-/// How loud the given sound is made, as the root of its mean square.
+/// Target level of the reference audio (root mean square).
 const LEVEL: f32 = 0.12;
-/// The most that quiet sound is raised: what is nearly silence stays it.
+/// Maximum gain, so that near silence is not amplified.
 const MAX_GAIN: f32 = 8.0;
-/// What is left of the scene behind the given sound.
+/// Gain of the scene behind the reference audio.
 const SCENE: f32 = 0.4;
 /// The highest peak of the mix.
 const PEAK: f32 = 0.95;

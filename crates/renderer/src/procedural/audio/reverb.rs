@@ -1,4 +1,4 @@
-//! A room for far sounds: parallel echoes that fade, smeared by all-passes.
+//! Reverberation (Schroeder): parallel comb filters followed by all-pass filters.
 
 use super::Mix;
 

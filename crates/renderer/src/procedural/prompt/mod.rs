@@ -1,13 +1,11 @@
-//! From the words of a prompt to a [`SceneBrief`]: what stands where, when, in which weather, seen how.
-//!
-//! The vocabulary is a table ([`vocabulary`]); this file matches it. Whatever the words leave open is left open here too:
-//! the scene decides it from the seed.
+//! Parses a prompt into a [`SceneBrief`] by matching the phrases of the [`vocabulary`]. What the prompt leaves open stays
+//! open; [`super::setting`] resolves it from the seed.
 
 mod vocabulary;
 
 use super::math::Color;
 
-/// The land the camera stands in.
+/// The landscape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Landscape {
     Mountains,
@@ -23,7 +21,7 @@ pub(crate) enum Landscape {
     Canyon,
 }
 
-/// Where the light stands.
+/// The time of day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hour {
     Dawn,
@@ -35,7 +33,7 @@ pub(crate) enum Hour {
     Night,
 }
 
-/// What the camera does during the shot.
+/// The camera move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Move {
     Static,
@@ -53,7 +51,7 @@ pub(crate) enum Move {
     Flyover,
 }
 
-/// How far the camera stands from its subject.
+/// The framing of the subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
     Close,
@@ -62,7 +60,7 @@ pub(crate) enum Framing {
     Aerial,
 }
 
-/// The print the film is finished on.
+/// The grading style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     Natural,
@@ -76,7 +74,7 @@ pub(crate) enum Style {
     Dream,
 }
 
-/// How much of the sky the clouds take.
+/// The cloud cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cover {
     Clear,
@@ -84,7 +82,7 @@ pub(crate) enum Cover {
     Overcast,
 }
 
-/// Something to see or to happen, beside the land itself.
+/// An object or event beside the landscape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Subject {
@@ -133,7 +131,7 @@ impl std::fmt::Debug for Subjects {
     }
 }
 
-/// What a prompt asks for; `None` is "not said".
+/// What a prompt specifies; `None` if it does not.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SceneBrief {
     pub(crate) landscape: Option<Landscape>,
@@ -143,11 +141,11 @@ pub(crate) struct SceneBrief {
     pub(crate) framing: Option<Framing>,
     pub(crate) style: Option<Style>,
     pub(crate) subjects: Subjects,
-    /// The color named for what the walker wears.
+    /// The color of the walker's clothes.
     pub(crate) coat: Option<Color>,
 }
 
-/// What a phrase of the table stands for.
+/// The meaning of a phrase.
 #[derive(Clone, Copy, Debug)]
 enum Meaning {
     Landscape(Landscape),
@@ -194,7 +192,7 @@ impl SceneBrief {
         }
     }
 
-    /// Draws the conclusions that hold whatever the seed: a lighthouse stands by the sea, a storm is clouded.
+    /// Adds implied properties that do not depend on the seed: a lighthouse implies the sea, a storm implies clouds.
     fn complete(mut self) -> Self {
         use Subject as S;
         let subjects = self.subjects;
@@ -232,7 +230,7 @@ impl SceneBrief {
     }
 }
 
-/// Lower-case words; apostrophes and hyphens join nothing ("push-in" is two words, "16mm" is "16" "mm").
+/// Splits into lower-case words, also at apostrophes, hyphens and between digits and letters ("16mm" is "16" "mm").
 fn split(prompt: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut current = String::new();
@@ -256,7 +254,7 @@ fn split(prompt: &str) -> Vec<String> {
     words
 }
 
-/// The longest phrase of the table that `words` begin with, and what it means.
+/// The longest phrase that `words` begin with, and its meaning.
 fn longest_phrase(words: &[String]) -> Option<(usize, &'static [Meaning])> {
     vocabulary::PHRASES
         .iter()

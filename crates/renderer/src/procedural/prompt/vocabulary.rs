@@ -1,4 +1,4 @@
-//! The vocabulary: which phrases mean what. At the same position a longer phrase wins over a shorter one.
+//! The vocabulary: phrases and their meanings. The longest match at a position wins.
 
 use super::Meaning::{
     self, Cover as C, Framing as F, Hour as H, Landscape as P, Move as M, Style as L, Subject as S,

@@ -1,40 +1,39 @@
-//! `runner serve keys`: who may use a service. A running service notices within a second or two.
+//! `runner serve keys`: manages API keys. A running service notices changes within two seconds.
 
 use std::path::Path;
 
 use secrecy::ExposeSecret as _;
 use service::{ApiKeyStore, KeyEntry, KeyLimits, OsRandomness, Permissions, SystemClock};
 
-use super::Refused;
 use crate::{
     args::{KeysCommand, NewKeyArgs},
-    exit::Exit,
+    error::CommandError,
     report::Table,
 };
 
-pub(super) fn keys(data: &Path, command: &KeysCommand) -> Result<(), Refused> {
-    let book = match command {
-        // Whoever looks or takes back has a folder already; a mistyped one must not come into being.
+pub(super) fn keys(data: &Path, command: &KeysCommand) -> Result<(), CommandError> {
+    let store = match command {
+        // These need an existing folder: a mistyped name must not create one.
         KeysCommand::List | KeysCommand::Revoke { .. } if !data.join("service.db").is_file() => {
-            let why = format!("{} is no data folder of a service: name it with --data", data.display());
-            return Err(Refused(Exit::InvalidInput, why));
+            let why = format!("{} is not the data folder of a service; set --data", data.display());
+            return Err(CommandError::invalid(why));
         }
         _ => ApiKeyStore::open(data)?,
     };
     match command {
         KeysCommand::Add(new) => {
-            let secret = book.add(&new_key(new), &SystemClock, &OsRandomness)?;
-            // The key alone on standard output, so that it can go into a file or a variable unseen.
+            let secret = store.add(&new_key(new), &SystemClock, &OsRandomness)?;
+            // The key is the only output on standard output, so that it can be redirected unseen.
             outln!("{}", secret.expose_secret());
-            errln!("the key of `{}`: it is shown this once and stored nowhere", new.name.trim());
+            errln!("API key of `{}`; it is shown only once and not stored", new.name.trim());
         }
-        KeysCommand::List => out!("{}", table(&book.list()?)),
+        KeysCommand::List => out!("{}", table(&store.list()?)),
         KeysCommand::Revoke { key } => {
-            if !book.revoke(key, &SystemClock)? {
-                let why = format!("there is no good key `{key}`: `runner serve keys list` lists them");
-                return Err(Refused(Exit::InvalidInput, why));
+            if !store.revoke(key, &SystemClock)? {
+                let why = format!("there is no active key `{key}`; `runner serve keys list` lists them");
+                return Err(CommandError::invalid(why));
             }
-            errln!("`{key}` is revoked; its tasks stay and finish");
+            errln!("revoked `{key}`; its tasks are kept and finish");
         }
     }
     Ok(())
@@ -45,7 +44,7 @@ fn new_key(args: &NewKeyArgs) -> service::NewKey {
     let limits = KeyLimits {
         running_tasks: args.running_tasks.unwrap_or(default.running_tasks),
         submissions_per_second: args.submissions_per_second.unwrap_or(default.submissions_per_second),
-        // A slow rate with the default's burst would be no limit for a long while.
+        // A low rate with the default burst would not limit for a long time.
         burst: args
             .burst
             .or_else(|| {
@@ -64,7 +63,16 @@ fn new_key(args: &NewKeyArgs) -> service::NewKey {
 
 fn table(keys: &[KeyEntry]) -> String {
     let mut table = Table::new([
-        "name", "id", "made", "1080p", "tasks", "video", "quota", "at once", "a second", "state",
+        "name",
+        "id",
+        "created",
+        "1080p",
+        "tasks",
+        "video",
+        "quota",
+        "max tasks",
+        "rate/s",
+        "state",
     ]);
     let date = |at| {
         jiff::Timestamp::from_millisecond(at)
@@ -82,7 +90,7 @@ fn table(keys: &[KeyEntry]) -> String {
             limits.quota_seconds.map_or_else(|| "none".to_owned(), |seconds| format!("{seconds} s")),
             limits.running_tasks.to_string(),
             limits.submissions_per_second.to_string(),
-            key.revoked_at.map_or_else(|| "good".to_owned(), |at| format!("revoked {}", date(at))),
+            key.revoked_at.map_or_else(|| "active".to_owned(), |at| format!("revoked {}", date(at))),
         ]);
     }
     table.render()

@@ -1,4 +1,4 @@
-//! `runner serve`: the video service on its own, until it is told to end.
+//! `runner serve`: runs the video service as a server until a shutdown signal.
 
 mod keys;
 
@@ -7,55 +7,45 @@ use std::{io::Write as _, sync::Arc, time::Duration};
 use renderer::{Command, Procedural, Renderer};
 use service::{ApiKeyStore, Config, Deps, FaultProfile, Service, ServiceError};
 
-use super::print_error;
 use crate::{
     args::{ServeArgs, ServeCommand},
+    error::CommandError,
     exit::Exit,
     ffmpeg,
     project_paths::display_path,
     shutdown::shutdown_signal,
 };
 
-/// Why a service does not come up, and how that ends the program.
-struct Refused(Exit, String);
-
-pub(crate) async fn serve(args: ServeArgs) -> Exit {
-    let ended = match &args.command {
-        Some(ServeCommand::Keys(command)) => keys::keys(&args.data, command),
-        None => until_told(args).await,
-    };
-    match ended {
-        Ok(()) => Exit::Done,
-        Err(Refused(exit, why)) => {
-            print_error(why);
-            exit
-        }
+pub(crate) async fn serve(args: ServeArgs) -> Result<Exit, CommandError> {
+    match &args.command {
+        Some(ServeCommand::Keys(command)) => keys::keys(&args.data, command)?,
+        None => run_server(args).await?,
     }
+    Ok(Exit::Done)
 }
 
-async fn until_told(args: ServeArgs) -> Result<(), Refused> {
+async fn run_server(args: ServeArgs) -> Result<(), CommandError> {
     let renderer = renderer(&args)?;
     let config = config(&args)?;
-    warn_of_open_doors(&args)?;
+    check_keys(&args)?;
     let mut interrupt = shutdown_signal();
     let service = Service::start(config, renderer, Deps::system()).await?;
     {
-        // Alone on standard output, so that scripts can wait for it and read a port that was free: where it listens, whatever
-        // it is called from outside.
+        // The only output on standard output, so that scripts can wait for it and read the port: the listen address, not --public-url.
         let mut out = std::io::stdout().lock();
-        // Whoever closed it does not want to know.
+        // A closed pipe is not an error.
         let _ = writeln!(out, "http://{}/", service.local_addr()).and_then(|()| out.flush());
     }
-    // An error means that nobody can interrupt any more, which is no reason to end.
+    // An error means that no signal can arrive any more, which is no reason to stop.
     if interrupt.wait_for(|asked| *asked).await.is_err() {
         std::future::pending::<()>().await;
     }
-    tracing::info!("asked to end");
+    tracing::info!("shutting down");
     service.shutdown().await;
     Ok(())
 }
 
-fn config(args: &ServeArgs) -> Result<Config, Refused> {
+fn config(args: &ServeArgs) -> Result<Config, CommandError> {
     let mut config = Config::standalone(args.listen, args.data.clone());
     config.public_url.clone_from(&args.public_url);
     config.allow_private_media = args.allow_private_media;
@@ -64,18 +54,17 @@ fn config(args: &ServeArgs) -> Result<Config, Refused> {
         config.workers = usize::from(workers);
     }
     if let Some(file) = &args.faults {
-        let text =
-            fs_err::read_to_string(file).map_err(|error| Refused(Exit::InvalidInput, error.to_string()))?;
+        let text = fs_err::read_to_string(file).map_err(CommandError::invalid)?;
         let profile = FaultProfile::from_json(&text)
-            .map_err(|error| Refused(Exit::InvalidInput, format!("{}: {error}", display_path(file))))?;
+            .map_err(|error| CommandError::invalid(format!("{}: {error}", display_path(file))))?;
         config.faults = Some(profile);
     }
     if let Some(url) = config.public_url.as_mut() {
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-            let why = format!("--public-url {url}: expected an http or https address");
-            return Err(Refused(Exit::InvalidInput, why));
+            let why = format!("--public-url {url}: expected an http or https URL");
+            return Err(CommandError::invalid(why));
         }
-        // Paths are put behind it.
+        // Paths are appended to it.
         if !url.path().ends_with('/') {
             url.set_path(&format!("{}/", url.path()));
         }
@@ -83,45 +72,47 @@ fn config(args: &ServeArgs) -> Result<Config, Refused> {
     Ok(config)
 }
 
-fn renderer(args: &ServeArgs) -> Result<Arc<dyn Renderer>, Refused> {
+fn renderer(args: &ServeArgs) -> Result<Arc<dyn Renderer>, CommandError> {
     let Some(command) = &args.renderer else { return Ok(Arc::new(Procedural)) };
-    let invalid = |why: String| Refused(Exit::InvalidInput, why);
     let words = shlex::split(command)
-        .ok_or_else(|| invalid(format!("--renderer {command}: a quote is opened and never closed")))?;
-    let limit = Duration::from_secs(args.render_limit);
-    let command = Command::new(&words, std::env::var_os("PATH"), &args.data, limit)
-        .map_err(|error| invalid(error.to_string()))?;
+        .ok_or_else(|| CommandError::invalid(format!("--renderer {command}: unbalanced quotes")))?;
+    let timeout = Duration::from_secs(args.render_timeout);
+    let command =
+        Command::new(&words, std::env::var_os("PATH"), &args.data, timeout).map_err(CommandError::invalid)?;
     Ok(Arc::new(command))
 }
 
-/// Without keys nobody can do anything: said at once on this machine, and refused where others could see it.
-fn warn_of_open_doors(args: &ServeArgs) -> Result<(), Refused> {
-    let book = ApiKeyStore::open(&args.data)?;
-    let good = book.list()?.iter().filter(|key| key.revoked_at.is_none()).count();
-    let remedy = format!("runner serve keys add NAME --data {}", display_path(&args.data));
-    let private = args.listen.ip().is_loopback();
-    if good == 0 && !private {
-        let why =
-            format!("{} is open to others, and there are no keys yet; make one first: {remedy}", args.listen);
-        return Err(Refused(Exit::InvalidInput, why));
+/// Without API keys every request is rejected: a warning on a loopback address, an error on any other.
+fn check_keys(args: &ServeArgs) -> Result<(), CommandError> {
+    let keys = ApiKeyStore::open(&args.data)?;
+    let active = keys.list()?.iter().filter(|key| key.revoked_at.is_none()).count();
+    let command = format!("runner serve keys add NAME --data {}", display_path(&args.data));
+    let loopback = args.listen.ip().is_loopback();
+    if active == 0 && !loopback {
+        return Err(CommandError::invalid(format!(
+            "{} is reachable by others, and there are no API keys yet",
+            args.listen
+        ))
+        .hint(format!("create one first: {command}")));
     }
-    if good == 0 {
-        errln!("no keys yet, so every request is refused; make one, also while the service runs: {remedy}");
-    }
-    if !private {
+    if active == 0 {
         errln!(
-            "keys and videos travel unencrypted: put a proxy that speaks TLS in front, and name it with --public-url"
+            "no API keys yet, so every request is rejected; create one, also while the service runs: {command}"
+        );
+    }
+    if !loopback {
+        errln!(
+            "API keys and videos are sent unencrypted: put a TLS proxy in front, and set --public-url to it"
         );
     }
     Ok(())
 }
 
-impl From<ServiceError> for Refused {
+impl From<ServiceError> for CommandError {
     fn from(error: ServiceError) -> Self {
-        let exit = match error {
-            ServiceError::KeyName(_) | ServiceError::Faults { .. } => Exit::InvalidInput,
-            _ => Exit::Unusable,
-        };
-        Self(exit, error.to_string())
+        match error {
+            ServiceError::KeyName(_) | ServiceError::Faults { .. } => Self::invalid(error),
+            _ => Self::unusable(error),
+        }
     }
 }

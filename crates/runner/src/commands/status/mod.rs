@@ -1,4 +1,4 @@
-//! `runner status`: what runs are doing and what is outstanding, from the ledger, which is only looked at.
+//! `runner status`: what runs are doing and what needs action, read from the ledger.
 
 mod query;
 mod record;
@@ -14,62 +14,45 @@ use workflow::plan::Plan;
 
 use crate::args::{Format, OverrideArgs, StatusArgs};
 use crate::clock::now;
-use crate::commands::print_error;
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load;
 use crate::project_paths::{ProjectPaths, display_path};
 use query::{Snapshot, StatusQuery, Unpicked};
 
-/// The version of the form that machines read.
-const VERSION: u32 = 1;
+/// Version of the JSON format.
+const VERSION: u32 = 2;
 
-pub(crate) async fn status(args: StatusArgs) -> Exit {
+pub(crate) async fn status(args: StatusArgs) -> Result<Exit, CommandError> {
     let named = args.file.as_deref();
-    let paths = match ProjectPaths::for_workflow(named.unwrap_or(Path::new("."))) {
-        Ok(paths) => paths,
-        Err(error) => {
-            print_error(error);
-            return Exit::InvalidInput;
-        }
-    };
+    let paths = ProjectPaths::for_workflow(named.unwrap_or(Path::new(".")))?;
     if let Some(file) = named.filter(|file| !file.exists()) {
-        print_error(format!("there is no {}", file.display()));
-        return Exit::InvalidInput;
+        return Err(CommandError::invalid(format!("there is no {}", file.display())));
     }
     let workflow = named.filter(|file| file.is_file());
     let mut query = StatusQuery {
         file: workflow.map_or_else(|| "FILE".to_owned(), |file| file.display().to_string()),
         ended: args.runs,
         unpicked: workflow.and_then(unpicked),
-        histories: HashMap::new(),
+        projections: HashMap::new(),
     };
     let ledger = paths.ledger();
     if args.watch {
         return watch::watch(&mut query, &ledger, args.format).await;
     }
-    match query.read(&ledger) {
-        Ok(Some(snapshot)) => {
-            print(&snapshot, args.format, now());
-            exit(&snapshot)
+    let Some(snapshot) = query.read(&ledger)? else {
+        match args.format {
+            Format::Text => outln!("no runs here: there is no ledger {}", display_path(&ledger)),
+            Format::Json => outln!("{:#}", json!({ "version": VERSION, "time": now(), "ledger": null })),
+            Format::Ndjson => {}
         }
-        Ok(None) => {
-            match args.format {
-                Format::Text => {
-                    outln!("nothing has been run here: there is no ledger {}", display_path(&ledger));
-                }
-                Format::Json => outln!("{:#}", json!({ "version": VERSION, "at": now(), "ledger": null })),
-                Format::Ndjson => {}
-            }
-            Exit::Done
-        }
-        Err(error) => {
-            print_error(error);
-            Exit::Unusable
-        }
-    }
+        return Ok(Exit::Done);
+    };
+    print(&snapshot, args.format, now());
+    Ok(exit(&snapshot))
 }
 
-/// The takes of which none is picked. What is wrong with the workflow is for other commands to say.
+/// The unpicked takes of a workflow. An invalid workflow is ignored here; other commands report it.
 fn unpicked(file: &Path) -> Option<Unpicked> {
     let plan: Plan = load::check(file, &OverrideArgs::default()).ok()?.plan?;
     let open = plan.open_picks().into_iter().map(|takes| {
@@ -90,10 +73,10 @@ fn print(snapshot: &Snapshot, format: Format, now: Timestamp) {
             "{:#}",
             json!({
                 "version": VERSION,
-                "at": now,
+                "time": now,
                 "runs": snapshot.runs,
                 "shots": snapshot.shots,
-                "outstanding": snapshot.outstanding,
+                "action_needed": snapshot.action_needed,
                 "totals": snapshot.totals,
             })
         ),
@@ -105,9 +88,9 @@ fn print(snapshot: &Snapshot, format: Format, now: Timestamp) {
     }
 }
 
-/// Something that nobody looks after is outstanding, or nothing is.
+/// Whether something needs action that no live run takes care of.
 fn exit(snapshot: &Snapshot) -> Exit {
-    if snapshot.outstanding.is_empty() { Exit::Done } else { Exit::Outstanding }
+    if snapshot.action_needed.is_empty() { Exit::Done } else { Exit::ActionNeeded }
 }
 
 #[cfg(test)]

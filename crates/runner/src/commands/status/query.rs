@@ -1,4 +1,4 @@
-//! From the ledger to records. What was read once of a run is kept, so that looking again costs what has happened since.
+//! Reads status records from the ledger. The projections of runs are kept, so that a refresh costs only the new events.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -6,28 +6,27 @@ use std::time::Duration;
 
 use engine::LedgerError;
 use engine::ledger::{InFlightAttempt, LedgerReader, RunRow};
-use scheduler::history::{History, Stands};
-use scheduler::{AttemptId, RunId};
+use scheduler::{AttemptId, Halt, RunId, RunProjection, ShotStatus};
 
-use super::record::{Counts, Open, Outstanding, Record, Run, RunLiveness, Shot, Totals};
+use super::record::{ActionNeeded, ActionReason, Counts, Record, Retry, Run, RunLiveness, Shot, Totals};
 use crate::report::{sanitize, stream};
 
-/// How long tasks take as a rule, by attempt.
+/// Typical durations of tasks, by attempt.
 type Typical = HashMap<AttemptId, Duration>;
 
-/// What is looked for.
+/// A status query.
 #[derive(Debug)]
 pub(crate) struct StatusQuery {
-    /// What a person calls the workflow file.
+    /// The workflow file, as the user wrote it.
     pub(crate) file: String,
-    /// How many runs that have ended are shown.
+    /// Maximum number of finished runs.
     pub(crate) ended: u32,
-    /// The takes of which none is picked, where a workflow was named.
+    /// The unpicked takes, if a workflow file was named.
     pub(crate) unpicked: Option<Unpicked>,
-    pub(crate) histories: HashMap<RunId, History>,
+    pub(crate) projections: HashMap<RunId, RunProjection>,
 }
 
-/// What of a workflow is to be picked.
+/// The unpicked takes of a workflow.
 #[derive(Debug)]
 pub(crate) struct Unpicked {
     /// The workflow's name.
@@ -36,71 +35,75 @@ pub(crate) struct Unpicked {
     pub(crate) shots: Vec<(String, Vec<String>)>,
 }
 
-/// What was snapshot.
+/// The status at one instant.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Snapshot {
     pub(crate) runs: Vec<Run>,
     pub(crate) shots: Vec<Shot>,
-    pub(crate) outstanding: Vec<Outstanding>,
+    pub(crate) action_needed: Vec<ActionNeeded>,
     pub(crate) totals: Totals,
 }
 
 impl Snapshot {
-    /// Whether a run is alive.
+    /// Whether any run is alive.
     pub(crate) fn is_alive(&self) -> bool {
         self.runs.iter().any(|run| matches!(run.state, RunLiveness::Alive | RunLiveness::Ending))
     }
 
-    /// All of it, one record each.
+    /// All records.
     pub(crate) fn records(&self) -> Vec<Record> {
         let runs = self.runs.iter().cloned().map(Record::Run);
         let shots = self.shots.iter().cloned().map(Record::Shot);
-        let outstanding = self.outstanding.iter().cloned().map(Record::Outstanding);
-        runs.chain(shots).chain(outstanding).chain([Record::Totals(self.totals.clone())]).collect()
+        let action_needed = self.action_needed.iter().cloned().map(Record::ActionNeeded);
+        runs.chain(shots).chain(action_needed).chain([Record::Totals(self.totals.clone())]).collect()
     }
 }
 
 impl StatusQuery {
-    /// Looks at the ledger; `None` where there is none.
+    /// Reads the ledger; `None` if there is none.
     pub(crate) fn read(&mut self, ledger: &Path) -> Result<Option<Snapshot>, LedgerError> {
         let Some(reader) = LedgerReader::open(ledger)? else { return Ok(None) };
         let rows = reader.runs(self.ended)?;
         let is_anyone_alive = rows.iter().any(|row| row.is_alive);
-        // Shots are shown of the runs that are alive, or else of the latest.
+        // Shots of live runs, or otherwise of the latest run.
         let shown: Vec<&RunRow> = rows
             .iter()
             .enumerate()
             .filter(|(at, row)| row.is_alive || !is_anyone_alive && *at == 0)
             .map(|(_, row)| row)
             .collect();
-        self.histories.retain(|run, _| shown.iter().any(|row| row.run == *run));
+        self.projections.retain(|run, _| shown.iter().any(|row| row.run == *run));
         for row in &shown {
-            let history = self.histories.entry(row.run.clone()).or_default();
-            for event in reader.events(&row.run, history.latest())? {
-                history.on(event);
+            let projection = self.projections.entry(row.run.clone()).or_default();
+            for event in reader.events(&row.run, projection.last_seq())? {
+                projection.on_event(event);
+            }
+            if let Some(time) = row.ended_at {
+                projection.on_run_ended(time);
             }
         }
         let open = reader.in_flight_attempts()?;
         let typical = reader.typical_durations(&open)?;
         let (held, spent) = reader.spending()?;
-        let totals = Totals { held: stream::amount(held), spent: stream::amount(spent) };
+        let totals = Totals { reserved: stream::amount(held), spent: stream::amount(spent) };
         Ok(Some(Snapshot {
             runs: rows.iter().map(|row| self.run(row)).collect(),
             shots: shown.iter().flat_map(|row| self.shots(row, &typical)).collect(),
-            outstanding: self.outstanding(&rows, &open, &typical),
+            action_needed: self.action_needed(&rows, &open, &typical),
             totals,
         }))
     }
 
     fn run(&self, row: &RunRow) -> Run {
-        let history = self.histories.get(&row.run);
-        let counts = history.map(|history| {
-            let mut counts = Counts::default();
-            history.shots().for_each(|(_, known)| counts.add(known.standing));
-            counts
-        });
+        let projection = self.projections.get(&row.run);
+        let counts: Option<Counts> =
+            projection.map(|projection| projection.shots().map(|(_, shot)| shot.kind()).collect());
         let state = match (row.is_alive, row.ended_at) {
-            (true, _) if history.is_some_and(History::is_interrupted) => RunLiveness::Ending,
+            (true, _)
+                if projection.is_some_and(|projection| projection.halt() == Some(&Halt::Interrupted)) =>
+            {
+                RunLiveness::Ending
+            }
             (true, _) => RunLiveness::Alive,
             (false, Some(_)) => RunLiveness::Ended,
             (false, None) => RunLiveness::Died,
@@ -117,90 +120,104 @@ impl StatusQuery {
     }
 
     fn shots(&self, row: &RunRow, typical: &Typical) -> Vec<Shot> {
-        let Some(history) = self.histories.get(&row.run) else { return Vec::new() };
-        history
+        let Some(projection) = self.projections.get(&row.run) else { return Vec::new() };
+        projection
             .shots()
-            .map(|(name, known)| Shot {
-                run: row.run.to_string(),
-                shot: name.to_owned(),
-                state: known.standing,
-                since: known.since.0,
-                attempt: known.attempt.as_ref().map(ToString::to_string),
-                task: known.task.as_ref().map(ToString::to_string),
-                typical_ms: known.attempt.as_ref().and_then(|attempt| millis(typical.get(attempt))),
-                trouble: known.trouble.as_deref().map(sanitize::message),
+            .map(|(name, shot)| {
+                let attempt = shot.attempts().last().map(|attempt| &attempt.id);
+                Shot {
+                    run: row.run.to_string(),
+                    shot: name.to_owned(),
+                    state: shot.kind(),
+                    since: shot.since().0,
+                    retry: match shot.status() {
+                        ShotStatus::WaitingForRetry { attempt, of, not_before } => {
+                            Some(Retry { attempt: *attempt, of: *of, not_before: not_before.0 })
+                        }
+                        _ => None,
+                    },
+                    attempt: attempt.map(ToString::to_string),
+                    task: shot.task().map(ToString::to_string),
+                    typical_ms: attempt.and_then(|attempt| millis(typical.get(attempt))),
+                    failure: shot.last_error().map(sanitize::message),
+                }
             })
             .collect()
     }
 
-    fn outstanding(&self, rows: &[RunRow], open: &[InFlightAttempt], typical: &Typical) -> Vec<Outstanding> {
+    fn action_needed(
+        &self,
+        rows: &[RunRow],
+        open: &[InFlightAttempt],
+        typical: &Typical,
+    ) -> Vec<ActionNeeded> {
         let alive = rows.iter().filter(|row| row.is_alive);
-        let looked_after: BTreeSet<&str> = alive
-            .filter_map(|row| self.histories.get(&row.run))
-            .flat_map(History::shots)
-            .filter(|(_, known)| known.standing.is_under_way())
-            .filter_map(|(_, known)| known.attempt.as_ref().map(scheduler::AttemptId::as_str))
+        let handled: BTreeSet<&str> = alive
+            .filter_map(|row| self.projections.get(&row.run))
+            .flat_map(RunProjection::shots)
+            .filter(|(_, shot)| shot.kind().is_in_progress())
+            .filter_map(|(_, shot)| Some(shot.attempts().last()?.id.as_str()))
             .collect();
-        let attempts = open.iter().filter(|open| !looked_after.contains(open.attempt.as_str())).map(|open| {
+        let attempts = open.iter().filter(|open| !handled.contains(open.attempt.as_str())).map(|open| {
             let file = &self.file;
-            let (what, remedy) = match &open.task {
-                Some(_) => (Open::Out, format!("adopted by `runner run {file}`")),
+            let (reason, action) = match &open.task {
+                Some(_) => (ActionReason::InFlight, format!("adopted by `runner run {file}`")),
                 None if open.service == "embedded" => (
-                    Open::Unaccounted,
-                    format!("`runner run {file}` asks the embedded service what became of it"),
+                    ActionReason::Indeterminate,
+                    format!("`runner run {file}` asks the embedded service for its outcome"),
                 ),
                 None => (
-                    Open::Unaccounted,
+                    ActionReason::Indeterminate,
                     format!(
-                        "look at your account there, then `runner resolve {file} {} --adopt TASK`, `--resubmit` or `--abandon`",
+                        "look it up in your account there, then run `runner resolve {file} {} --adopt TASK`, `--resubmit` or `--abandon`",
                         open.attempt
                     ),
                 ),
             };
-            Outstanding {
-                what,
+            ActionNeeded {
+                reason,
                 shot: open.node.clone(),
                 workflow: open.workflow.clone(),
                 service: open.service.clone(),
                 since: open.since.0,
                 attempt: Some(open.attempt.to_string()),
                 task: open.task.as_ref().map(ToString::to_string),
-                held: open.held,
+                reserved: open.held,
                 typical_ms: millis(typical.get(&open.attempt)),
-                trouble: open.trouble.as_deref().map(sanitize::message),
-                remedy,
+                failure: open.trouble.as_deref().map(sanitize::message),
+                action,
             }
         });
         attempts.chain(self.picks(rows)).collect()
     }
 
-    /// Takes of which none is picked, as far as the latest run of the workflow has videos of them.
-    fn picks(&self, rows: &[RunRow]) -> Vec<Outstanding> {
+    /// Unpicked takes that have videos in the latest run of the workflow.
+    fn picks(&self, rows: &[RunRow]) -> Vec<ActionNeeded> {
         let Some(Unpicked { workflow, shots }) = &self.unpicked else { return Vec::new() };
         let Some(row) = rows.iter().find(|row| row.workflow == *workflow) else { return Vec::new() };
-        let Some(history) = self.histories.get(&row.run) else { return Vec::new() };
-        let made: HashMap<&str, i64> = history
+        let Some(projection) = self.projections.get(&row.run) else { return Vec::new() };
+        let made: HashMap<&str, i64> = projection
             .shots()
-            .filter(|(_, known)| matches!(known.standing, Stands::Done | Stands::Reused))
-            .map(|(name, known)| (name, known.since.0))
+            .filter(|(_, shot)| shot.kind().is_done())
+            .map(|(name, shot)| (name, shot.since().0))
             .collect();
         shots
             .iter()
             .filter_map(|(shot, takes)| {
                 let since = takes.iter().filter_map(|take| made.get(take.as_str())).max()?;
-                Some(Outstanding {
-                    what: Open::Pick,
+                Some(ActionNeeded {
+                    reason: ActionReason::Unpicked,
                     shot: shot.clone(),
                     workflow: workflow.clone(),
                     service: row.service.clone(),
                     since: *since,
                     attempt: None,
                     task: None,
-                    held: None,
+                    reserved: None,
                     typical_ms: None,
-                    trouble: None,
-                    remedy: format!(
-                        "look at its {} takes, then `runner pick {} {shot} TAKE` and run again",
+                    failure: None,
+                    action: format!(
+                        "compare its {} takes, run `runner pick {} {shot} TAKE`, then run again",
                         takes.len(),
                         self.file
                     ),

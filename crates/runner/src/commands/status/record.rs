@@ -1,21 +1,23 @@
-//! What `status` tells, as records: for machines as they are, for people as text. docs/events.md describes their form.
+//! Status records: printed as JSON, or formatted as text. docs/events.md describes their format.
 
-use scheduler::history::Stands;
+use std::collections::BTreeMap;
+
+use scheduler::StatusKind;
 use serde::Serialize;
 
 use crate::report::stream::Amount;
 
-/// One thing that is known.
+/// A status record.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum Record {
     /// A run.
     Run(Run),
-    /// Where a shot of a run stands.
+    /// A shot of a run.
     Shot(Shot),
-    /// What somebody has to do something about.
-    Outstanding(Outstanding),
-    /// Over all runs of the ledger.
+    /// Something that needs action.
+    ActionNeeded(ActionNeeded),
+    /// Sums over all runs of the ledger.
     Totals(Totals),
 }
 
@@ -26,79 +28,58 @@ pub(crate) struct Run {
     pub(crate) workflow: String,
     pub(crate) service: String,
     pub(crate) state: RunLiveness,
-    /// Milliseconds since the epoch, as all times.
+    /// Milliseconds since the Unix epoch, like all times.
     pub(crate) started_at: i64,
     pub(crate) ended_at: Option<i64>,
-    /// How many of the shots that were heard of stand where; nothing for a run of which only the end is shown.
+    /// Shots by state; `null` for runs whose shots are not shown.
     pub(crate) shots: Option<Counts>,
 }
 
-/// How a run is.
+/// Whether a run's process is alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum RunLiveness {
     /// Its process is alive.
     Alive,
-    /// Its process is alive, and was asked to end.
+    /// Its process is alive and shutting down.
     Ending,
-    /// It ended in good order.
+    /// It ended.
     Ended,
-    /// Its process went away before it had ended.
+    /// Its process died before the run ended.
     Died,
 }
 
-/// Shots by where they stand.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Counts {
-    pub(crate) done: usize,
-    pub(crate) reused: usize,
-    pub(crate) out: usize,
-    pub(crate) submitting: usize,
-    pub(crate) downloading: usize,
-    pub(crate) waiting: usize,
-    pub(crate) elsewhere: usize,
-    pub(crate) left: usize,
-    pub(crate) held: usize,
-    pub(crate) ambiguous: usize,
-    pub(crate) failed: usize,
-}
+/// Shots by the kind of their status.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Counts(BTreeMap<StatusKind, usize>);
 
 impl Counts {
-    pub(crate) fn add(&mut self, standing: Stands) {
-        *match standing {
-            Stands::Done => &mut self.done,
-            Stands::Reused => &mut self.reused,
-            Stands::Out => &mut self.out,
-            Stands::Submitting => &mut self.submitting,
-            Stands::Downloading => &mut self.downloading,
-            Stands::Waiting => &mut self.waiting,
-            Stands::Elsewhere => &mut self.elsewhere,
-            Stands::Left => &mut self.left,
-            Stands::Held => &mut self.held,
-            Stands::Ambiguous => &mut self.ambiguous,
-            Stands::Failed => &mut self.failed,
-        } += 1;
+    pub(crate) fn add(&mut self, kind: StatusKind) {
+        *self.0.entry(kind).or_default() += 1;
     }
 
-    /// The counts that are not zero, with their words, in the order in which they are said.
-    pub(crate) fn told(&self) -> Vec<(usize, &'static str)> {
-        [
-            (self.done, Stands::Done),
-            (self.reused, Stands::Reused),
-            (self.out, Stands::Out),
-            (self.submitting, Stands::Submitting),
-            (self.downloading, Stands::Downloading),
-            (self.waiting, Stands::Waiting),
-            (self.elsewhere, Stands::Elsewhere),
-            (self.left, Stands::Left),
-            (self.held, Stands::Held),
-            (self.ambiguous, Stands::Ambiguous),
-            (self.failed, Stands::Failed),
-        ]
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, standing)| (count, standing.word()))
-        .collect()
+    /// The counts that are not zero, in the order in which they are shown.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, StatusKind)> {
+        self.0.iter().map(|(kind, count)| (*count, *kind))
+    }
+}
+
+impl FromIterator<StatusKind> for Counts {
+    fn from_iter<T: IntoIterator<Item = StatusKind>>(kinds: T) -> Self {
+        let mut counts = Self::default();
+        kinds.into_iter().for_each(|kind| counts.add(kind));
+        counts
+    }
+}
+
+/// A member for every kind, `0` where there is no shot.
+impl Serialize for Counts {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(
+            StatusKind::ALL
+                .iter()
+                .map(|kind| (kind.as_str().replace('-', "_"), self.0.get(kind).copied().unwrap_or_default())),
+        )
     }
 }
 
@@ -107,20 +88,22 @@ impl Counts {
 pub(crate) struct Shot {
     pub(crate) run: String,
     pub(crate) shot: String,
-    #[serde(serialize_with = "word")]
-    pub(crate) state: Stands,
-    /// Since when it stands there.
+    #[serde(serialize_with = "kind")]
+    pub(crate) state: StatusKind,
+    /// Since when it has this status.
     pub(crate) since: i64,
+    /// The attempt that comes next, where its task failed and its `retry` pays for another one.
+    pub(crate) retry: Option<Retry>,
     pub(crate) attempt: Option<String>,
     pub(crate) task: Option<String>,
-    /// How long such a task usually takes, where that is known.
+    /// Typical duration of such a task, if known.
     pub(crate) typical_ms: Option<u64>,
-    pub(crate) trouble: Option<String>,
+    pub(crate) failure: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Outstanding {
-    pub(crate) what: Open,
+pub(crate) struct ActionNeeded {
+    pub(crate) reason: ActionReason,
     pub(crate) shot: String,
     pub(crate) workflow: String,
     pub(crate) service: String,
@@ -128,33 +111,44 @@ pub(crate) struct Outstanding {
     pub(crate) since: i64,
     pub(crate) attempt: Option<String>,
     pub(crate) task: Option<String>,
-    /// The most that it can cost, in millionths of the price table's currency, where it has a price.
-    pub(crate) held: Option<i64>,
+    /// Maximum cost, in millionths of the price table's currency, if it has a price.
+    pub(crate) reserved: Option<i64>,
     pub(crate) typical_ms: Option<u64>,
-    pub(crate) trouble: Option<String>,
+    pub(crate) failure: Option<String>,
     /// What to do about it.
-    pub(crate) remedy: String,
+    pub(crate) action: String,
 }
 
-/// What is outstanding.
+/// An attempt that a shot's `retry` pays for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct Retry {
+    /// Its number, from 2.
+    pub(crate) attempt: u32,
+    /// How many attempts the shot has.
+    pub(crate) of: u32,
+    /// Earliest time of its submission.
+    pub(crate) not_before: i64,
+}
+
+/// Why something needs action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Open {
-    /// A task is out, and no living run waits for it.
-    Out,
-    /// Nobody knows whether a submission was accepted.
-    Unaccounted,
-    /// Takes are made, and none is picked.
-    Pick,
+pub(crate) enum ActionReason {
+    /// A task is in flight, and no live run polls it.
+    InFlight,
+    /// A submission's outcome is unknown.
+    Indeterminate,
+    /// Takes are rendered, and none is picked.
+    Unpicked,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Totals {
-    pub(crate) held: Amount,
+    pub(crate) reserved: Amount,
     pub(crate) spent: Amount,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn word<S: serde::Serializer>(standing: &Stands, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(standing.word())
+fn kind<S: serde::Serializer>(kind: &StatusKind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind.as_str())
 }

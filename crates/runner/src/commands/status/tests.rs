@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use scheduler::history::Stands;
+use scheduler::StatusKind;
 
-use super::record::{Counts, Open, Outstanding, Record, Run, RunLiveness, Shot, Totals};
+use super::record::{ActionNeeded, ActionReason, Counts, Record, Retry, Run, RunLiveness, Shot, Totals};
 use super::*;
 use crate::report::stream::Amount;
 
@@ -22,56 +22,63 @@ fn run(run: &str, state: RunLiveness, began: i64, ended: Option<i64>, shots: Opt
     }
 }
 
-fn shot(name: &str, state: Stands, since: i64) -> Shot {
-    let is_out = state == Stands::Out;
+fn shot(name: &str, state: StatusKind, since: i64) -> Shot {
+    let is_in_flight = state == StatusKind::InFlight;
     Shot {
         run: "r2".to_owned(),
         shot: name.to_owned(),
         state,
         since: NOW.0 - since,
+        retry: (state == StatusKind::WaitingForRetry).then_some(Retry {
+            attempt: 2,
+            of: 3,
+            not_before: NOW.0 + 54_000,
+        }),
         attempt: None,
-        task: is_out.then(|| format!("task_{name}")),
-        typical_ms: is_out.then_some(40_000),
-        trouble: (state == Stands::Failed).then(|| "the prompt was refused".to_owned()),
+        task: is_in_flight.then(|| format!("task_{name}")),
+        typical_ms: is_in_flight.then_some(40_000),
+        failure: (state == StatusKind::Failed).then(|| "the prompt was refused".to_owned()),
     }
 }
 
-fn open(what: Open, shot: &str, task: Option<&str>, remedy: &str) -> Outstanding {
-    Outstanding {
-        what,
+fn open(reason: ActionReason, shot: &str, task: Option<&str>, action: &str) -> ActionNeeded {
+    ActionNeeded {
+        reason,
         shot: shot.to_owned(),
         workflow: "pier".to_owned(),
         service: "https://a.test".to_owned(),
         since: NOW.0 - 3_700_000,
         attempt: Some("r1.3".to_owned()),
         task: task.map(str::to_owned),
-        held: Some(250_000),
+        reserved: Some(250_000),
         typical_ms: None,
-        trouble: None,
-        remedy: remedy.to_owned(),
+        failure: None,
+        action: action.to_owned(),
     }
 }
 
 fn snapshot() -> Snapshot {
-    let counts = Counts { done: 1, out: 1, waiting: 1, failed: 1, ..Counts::default() };
+    let shots = vec![
+        shot("sea", StatusKind::Done, 30_000),
+        shot("sky\u{1b}[2J", StatusKind::Waiting, 60_000),
+        shot("pier", StatusKind::InFlight, 58_000),
+        shot("灯台", StatusKind::Failed, 5_000),
+        shot("dock", StatusKind::WaitingForRetry, 6_000),
+    ];
+    let counts = shots.iter().map(|shot| shot.state).collect();
     Snapshot {
         runs: vec![
             run("r2", RunLiveness::Alive, 62_000, None, Some(counts)),
             run("r1", RunLiveness::Died, 3_800_000, None, None),
             run("r0", RunLiveness::Ended, 9_000_000, Some(8_900_000), None),
         ],
-        shots: vec![
-            shot("sea", Stands::Done, 30_000),
-            shot("sky\u{1b}[2J", Stands::Waiting, 60_000),
-            shot("pier", Stands::Out, 58_000),
-            shot("灯台", Stands::Failed, 5_000),
-        ],
-        outstanding: vec![
-            open(Open::Out, "bay", Some("task_bay"), "adopted by `runner run pier.yaml`"),
-            open(Open::Unaccounted, "dune", None, "look at your account"),
+        shots,
+        action_needed: vec![
+            open(ActionReason::InFlight, "bay", Some("task_bay"), "adopted by `runner run pier.yaml`"),
+            open(ActionReason::Indeterminate, "dune", None, "look at your account"),
         ],
         totals: Totals {
-            held: Amount { cost: 500_000, tasks: 3, video_ms: 15_000 },
+            reserved: Amount { cost: 500_000, tasks: 3, video_ms: 15_000 },
             spent: Amount { cost: 0, tasks: 1, video_ms: 5_040 },
         },
     }
@@ -86,17 +93,25 @@ fn status_text_of_every_state() {
 fn status_text_is_truncated_to_the_terminal() {
     let mut snapshot = snapshot();
     for at in 0..5_000 {
-        snapshot.shots.push(shot(&format!("harbor@seed={at}"), Stands::Waiting, 1_000));
-        snapshot.outstanding.push(open(Open::Unaccounted, "bay", None, "look at your account"));
-        snapshot.outstanding.push(open(Open::Out, "bay", Some("task"), "adopted by the next run"));
+        snapshot.shots.push(shot(&format!("harbor@seed={at}"), StatusKind::Waiting, 1_000));
+        snapshot.action_needed.push(open(ActionReason::Indeterminate, "bay", None, "look at your account"));
+        snapshot.action_needed.push(open(
+            ActionReason::InFlight,
+            "bay",
+            Some("task"),
+            "adopted by the next run",
+        ));
     }
     for rows in [10, 23, 60] {
         let lines = text::lines(&snapshot, NOW, Some(rows));
         assert!(lines.len() <= rows, "{} lines in {rows} rows:\n{}", lines.len(), lines.join("\n"));
-        let told = lines.join("\n");
-        assert!(told.contains(" more"), "{told}");
-        assert!(told.contains("in all: held for"), "{told}");
-        assert!(told.contains("5001 tasks are out at https://a.test, the longest for 1 h 1 min"), "{told}");
+        let text_lines = lines.join("\n");
+        assert!(text_lines.contains(" more"), "{text_lines}");
+        assert!(text_lines.contains("total: "), "{text_lines}");
+        assert!(
+            text_lines.contains("5001 tasks are in flight at https://a.test, the longest for 1 h 1 min"),
+            "{text_lines}"
+        );
     }
     assert!(text::lines(&snapshot, NOW, None).len() < 100);
 }
@@ -105,16 +120,16 @@ fn status_text_is_truncated_to_the_terminal() {
 fn watch_prints_only_changes() {
     let mut known = HashMap::new();
     let mut snapshot = snapshot();
-    assert_eq!(watch::changes(&mut known, &snapshot).len(), 10);
+    assert_eq!(watch::changes(&mut known, &snapshot).len(), 11);
     assert_eq!(watch::changes(&mut known, &snapshot), []);
-    snapshot.shots[2].state = Stands::Downloading;
+    snapshot.shots[2].state = StatusKind::Downloading;
     let new = watch::changes(&mut known, &snapshot);
     assert!(matches!(new.as_slice(), [Record::Shot(shot)] if shot.shot == "pier"), "{new:?}");
-    let told = text::change(&new[0], NOW).unwrap();
-    assert_eq!(told, "pier: downloading, task task_pier");
+    let text_lines = text::change(&new[0], NOW).unwrap();
+    assert_eq!(text_lines, "pier: downloading, task task_pier");
     let line = watch::numbered(&new[0], NOW);
     assert_eq!(
         (&line["version"], &line["kind"], &line["state"]),
-        (&1.into(), &"shot".into(), &"downloading".into())
+        (&2.into(), &"shot".into(), &"downloading".into())
     );
 }

@@ -1,4 +1,4 @@
-//! Looking again and again: redrawn on a terminal, as lines of what changed elsewhere.
+//! `status --watch`: redraws on a terminal, otherwise prints a line per change.
 
 use std::collections::HashMap;
 use std::io::IsTerminal as _;
@@ -12,57 +12,58 @@ use super::query::{Snapshot, StatusQuery};
 use super::record::Record;
 use super::{VERSION, exit, now, text};
 use crate::args::Format;
-use crate::commands::print_error;
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::report::screen::{Screen, fit};
 use crate::shutdown;
 
-/// How often the ledger is looked at.
+/// How often the ledger is read.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
-pub(super) async fn watch(query: &mut StatusQuery, ledger: &Path, format: Format) -> Exit {
+pub(super) async fn watch(
+    query: &mut StatusQuery,
+    ledger: &Path,
+    format: Format,
+) -> Result<Exit, CommandError> {
     let mut interrupted = shutdown::shutdown_signal();
     let mut output = WatchOutput::new(format);
     loop {
         let snapshot = match query.read(ledger) {
             Ok(Some(snapshot)) => snapshot,
             Ok(None) => {
-                print_error(format!("nothing has been run here: there is no ledger {}", ledger.display()));
-                return Exit::Done;
+                errln!("no runs here: there is no ledger {}", ledger.display());
+                return Ok(Exit::Done);
             }
-            // A writer that is in the way is none for long.
+            // Locked by a writer: try again.
             Err(error) if error.is_busy() => {
                 tokio::time::sleep(REFRESH_INTERVAL).await;
                 continue;
             }
-            Err(error) => {
-                print_error(error);
-                return Exit::Unusable;
-            }
+            Err(error) => return Err(error.into()),
         };
         output.show(&snapshot, now());
         if !snapshot.is_alive() {
-            return exit(&snapshot);
+            return Ok(exit(&snapshot));
         }
         tokio::select! {
             () = tokio::time::sleep(REFRESH_INTERVAL) => {}
-            _ = interrupted.wait_for(|asked| *asked) => return exit(&snapshot),
+            _ = interrupted.wait_for(|asked| *asked) => return Ok(exit(&snapshot)),
         }
     }
 }
 
-/// How it is shown.
+/// The output of `--watch`.
 enum WatchOutput {
-    /// On a terminal, in place of what was shown before.
+    /// A screen that is redrawn.
     Screen(Screen),
-    /// What is new, as lines of text or JSON.
+    /// New and changed records, as lines of text or JSON.
     Changes { is_text: bool, known: HashMap<String, Record> },
 }
 
 impl WatchOutput {
     fn new(format: Format) -> Self {
         let is_text = format == Format::Text;
-        if is_text && std::io::stdout().is_terminal() && crate::terminal::is_able() {
+        if is_text && std::io::stdout().is_terminal() && crate::terminal::supports_cursor() {
             Self::Screen(Screen::stdout())
         } else {
             Self::Changes { is_text, known: HashMap::new() }
@@ -93,15 +94,15 @@ impl WatchOutput {
     }
 }
 
-/// What is new since it was looked at last, which `known` has.
+/// The records that are new or differ from `known`, which is updated.
 pub(super) fn changes(known: &mut HashMap<String, Record>, snapshot: &Snapshot) -> Vec<Record> {
     let mut new = Vec::new();
     for record in snapshot.records() {
         let name = match &record {
             Record::Run(run) => format!("run {}", run.run),
             Record::Shot(shot) => format!("shot {} {}", shot.run, shot.shot),
-            Record::Outstanding(open) => {
-                format!("open {} {}", open.shot, open.attempt.as_deref().unwrap_or_default())
+            Record::ActionNeeded(open) => {
+                format!("action {} {}", open.shot, open.attempt.as_deref().unwrap_or_default())
             }
             Record::Totals(_) => "totals".to_owned(),
         };
@@ -113,9 +114,9 @@ pub(super) fn changes(known: &mut HashMap<String, Record>, snapshot: &Snapshot) 
     new
 }
 
-/// A record as a line for machines.
+/// A record as a JSON line.
 pub(super) fn numbered(record: &Record, now: Timestamp) -> Value {
-    let mut line = serde_json::json!({ "version": VERSION, "at": now });
+    let mut line = serde_json::json!({ "version": VERSION, "time": now });
     if let (Value::Object(line), Ok(Value::Object(record))) = (&mut line, serde_json::to_value(record)) {
         line.extend(record);
     }

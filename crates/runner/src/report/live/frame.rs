@@ -1,19 +1,19 @@
-//! One picture of the live progress: lines that fit a terminal of a given size, whatever its size and however much there is.
+//! A frame of the live view: lines that fit a terminal of any size.
 
 use scheduler::Timestamp;
 use workflow::prices::Money;
 
-use super::progress::{RunProgress, ShotGroup, UnderWay};
+use super::progress::{Active, RunProgress};
 use crate::report::humanize;
 use crate::report::screen::{fit, fit_name};
 
-/// Lines for shots at most, however high the terminal is.
+/// Maximum number of lines for shots.
 const MAX_SHOT_LINES: usize = 20;
-/// The widest that a shot's name is shown, and its bar.
+/// Maximum width of a shot's name, and of its progress bar.
 const MAX_NAME_WIDTH: usize = 28;
 const MAX_BAR_WIDTH: usize = 24;
 
-/// How a piece of a line looks.
+/// The style of a part of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
     Plain,
@@ -35,7 +35,7 @@ impl Style {
     }
 }
 
-/// The lines, each with its width.
+/// The lines, each with its display width.
 pub(super) fn frame(
     progress: &RunProgress,
     rows: usize,
@@ -44,42 +44,41 @@ pub(super) fn frame(
     color: bool,
 ) -> Vec<(String, usize)> {
     let Some(started_at) = progress.started_at else { return Vec::new() };
-    let under_way = progress.under_way();
+    let active = progress.active();
     let mut last = vec![counts_line(progress)];
     if rows >= 2 {
         last.push(status_line(progress, started_at, now));
     }
     let room = rows.saturating_sub(last.len()).min(MAX_SHOT_LINES);
-    let shown = if under_way.len() > room { room.saturating_sub(1) } else { under_way.len() };
-    let name =
-        under_way.iter().take(shown).map(|one| fit_name(&one.name, MAX_NAME_WIDTH).1).max().unwrap_or(0);
+    let shown = if active.len() > room { room.saturating_sub(1) } else { active.len() };
+    let name = active.iter().take(shown).map(|one| fit_name(&one.name, MAX_NAME_WIDTH).1).max().unwrap_or(0);
     let name = name.min(columns / 3).max(1);
-    let times: Vec<String> = under_way.iter().take(shown).map(|one| time(progress, one, now)).collect();
+    let times: Vec<String> = active.iter().take(shown).map(|one| time(progress, one, now)).collect();
     let widest = times.iter().map(String::len).max().unwrap_or(0);
-    let mut lines: Vec<Vec<(String, Style)>> = under_way
+    let mut lines: Vec<Vec<(String, Style)>> = active
         .iter()
         .zip(&times)
         .map(|(one, time)| {
             shot_line(one, name, &format!("{time:<widest$}"), progress.is_slow(one, now), columns)
         })
         .collect();
-    if under_way.len() > shown && room > 0 {
-        lines.push(vec![(format!("  and {} more under way", under_way.len() - shown), Style::Dim)]);
+    if active.len() > shown && room > 0 {
+        lines.push(vec![(format!("  and {} more active", active.len() - shown), Style::Dim)]);
     }
     lines.extend(last);
     lines.into_iter().map(|line| compose(&line, columns, color)).collect()
 }
 
-fn time(progress: &RunProgress, one: &UnderWay, now: Timestamp) -> String {
+fn time(progress: &RunProgress, one: &Active, now: Timestamp) -> String {
     let time = humanize(now.since(one.since));
     if progress.is_slow(one, now) { format!("{time}, slow") } else { time }
 }
 
 /// `  breakwater  ━━━━━━━━────────   43 %  1 min 2 s, slow  in progress`
-fn shot_line(one: &UnderWay, name: usize, time: &str, is_slow: bool, columns: usize) -> Vec<(String, Style)> {
+fn shot_line(one: &Active, name: usize, time: &str, is_slow: bool, columns: usize) -> Vec<(String, Style)> {
     let (shown, width) = fit_name(&one.name, name);
     let mut line = vec![(format!("  {shown}{}", " ".repeat(name - width)), Style::Plain)];
-    // What remains beside the name, the percent sign, the time and the words.
+    // What is left beside name, percentage, time and activity.
     let bar = columns.saturating_sub(name + time.len() + 26).min(MAX_BAR_WIDTH);
     if bar >= 8 {
         let full = one.percent.map_or(0, |percent| usize::from(percent.min(100)) * bar / 100);
@@ -89,40 +88,40 @@ fn shot_line(one: &UnderWay, name: usize, time: &str, is_slow: bool, columns: us
     let percent = one.percent.map_or_else(|| "     ".to_owned(), |percent| format!("{percent:>3} %"));
     line.push((format!("  {percent}  "), Style::Plain));
     line.push((format!("{time}  "), if is_slow { Style::Slow } else { Style::Dim }));
-    match &one.trouble {
-        Some(trouble) => line.push((trouble.clone(), Style::Bad)),
-        None => line.push((one.doing.to_owned(), Style::Plain)),
+    match &one.failure {
+        Some(failure) => line.push((failure.clone(), Style::Bad)),
+        None => line.push((one.activity.to_owned(), Style::Plain)),
     }
     line
 }
 
-/// `12/30 shots done, 4 made before, 4 under way, 10 waiting, 1 failed`
+/// `12/30 shots done, 1 failed, 4 active, 10 waiting, 4 reused`
 fn counts_line(progress: &RunProgress) -> Vec<(String, Style)> {
-    let done = progress.count(ShotGroup::Done) + progress.count(ShotGroup::Reused);
+    let done = progress.done();
     let mut line = vec![(format!("{done}/{} shots done", progress.all()), Style::Good)];
     let mut add = |count: usize, words: &str, style: Style| {
         if count > 0 {
             line.push((format!(", {count} {words}"), style));
         }
     };
-    add(progress.count(ShotGroup::Failed), "failed", Style::Bad);
-    add(progress.count(ShotGroup::Outstanding), "outstanding", Style::Slow);
-    add(progress.count(ShotGroup::UnderWay), "under way", Style::Plain);
-    add(progress.count(ShotGroup::Waiting), "waiting", Style::Plain);
-    add(progress.count(ShotGroup::Dropped), "not begun", Style::Slow);
-    add(progress.count(ShotGroup::Reused), "made before", Style::Dim);
+    add(progress.failed(), "failed", Style::Bad);
+    add(progress.action_needed(), "need action", Style::Slow);
+    add(progress.in_progress(), "active", Style::Plain);
+    add(progress.waiting(), "waiting", Style::Plain);
+    add(progress.not_started(), "not started", Style::Slow);
+    add(progress.reused(), "reused", Style::Dim);
     if progress.films.1 > 1 {
         add(progress.films.0, "films ended", Style::Plain);
     }
     line
 }
 
-/// `1 min 2 s, about 2 min left, 0.40 spent and 0.75 held of 1.50 to 3.00 USD`
+/// `1 min 2 s, about 2 min left, 0.40 spent, 0.75 reserved of 1.50 to 3.00 USD`
 fn status_line(progress: &RunProgress, started_at: Timestamp, now: Timestamp) -> Vec<(String, Style)> {
     let mut line = vec![(humanize(now.since(started_at)), Style::Plain)];
-    let is_joining = progress.count(ShotGroup::UnderWay) + progress.count(ShotGroup::Waiting) == 0;
+    let is_joining = progress.in_progress() + progress.waiting() == 0;
     if progress.is_ending {
-        line.push((", ending: nothing more is submitted".to_owned(), Style::Slow));
+        line.push((", finishing: nothing more is submitted".to_owned(), Style::Slow));
     } else if is_joining && progress.films.0 < progress.films.1 {
         line.push((", joining".to_owned(), Style::Plain));
     } else if let Some(left) = progress.remaining(now) {
@@ -132,22 +131,22 @@ fn status_line(progress: &RunProgress, started_at: Timestamp, now: Timestamp) ->
         let money = |micros: i64| Money::from_micros(micros.unsigned_abs());
         line.push((
             format!(
-                ", {} spent and {} held of {} {}",
+                ", {} spent, {} reserved of {} {}",
                 money(progress.spent.cost),
-                money(progress.held.cost),
+                money(progress.reserved.cost),
                 estimate.estimate,
                 estimate.currency
             ),
             Style::Plain,
         ));
     }
-    if progress.slowed > 0 {
-        line.push((format!(", slowed down {} times", progress.slowed), Style::Slow));
+    if progress.throttled > 0 {
+        line.push((format!(", throttled {} times", progress.throttled), Style::Slow));
     }
     line
 }
 
-/// Pieces as one line that fits.
+/// Joins parts to one line that fits.
 fn compose(pieces: &[(String, Style)], columns: usize, color: bool) -> (String, usize) {
     let mut line = String::new();
     let mut taken = 0;

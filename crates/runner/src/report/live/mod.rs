@@ -1,6 +1,6 @@
-//! Live lines on a terminal: one for each shot that is under way, as many as fit, and two for the whole.
+//! The live view on a terminal: a line per active shot, as many as fit, and two for the whole run.
 //!
-//! An event costs what it changed, however many shots there are. A thread draws, a few times a second at most.
+//! O(changed nodes) per event. A thread of its own draws at most ten frames a second.
 
 mod frame;
 mod progress;
@@ -18,14 +18,14 @@ use super::messages::{self, Importance};
 use super::screen::Screen;
 use super::{CostEstimate, sanitize};
 
-/// The shortest time between two frames.
+/// Minimum time between two frames.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(100);
-/// The longest time between two frames: times go on even when nothing happens.
+/// Maximum time between two frames, so that displayed times advance.
 const MAX_FRAME_INTERVAL: Duration = Duration::from_secs(1);
-/// Up to so many shots each is told in a line of its own when it is done.
+/// Up to this many shots, each finished shot is printed on a permanent line.
 const MAX_SHOTS_WITH_LINES: usize = 24;
 
-/// The live view that is drawn now, for whoever else has something to say on standard error.
+/// The active live view, for other output on standard error.
 static ACTIVE: Mutex<Option<Arc<Shared>>> = Mutex::new(None);
 
 #[derive(Debug)]
@@ -37,12 +37,12 @@ struct Shared {
 #[derive(Debug)]
 struct ViewState {
     progress: RunProgress,
-    /// Lines that are to stay above the view.
+    /// Permanent lines above the view.
     above: Vec<String>,
-    /// The time of the latest event, and when that was.
-    at: (Timestamp, Instant),
+    /// Time of the latest event, by the run's clock and by this process's.
+    event_time: (Timestamp, Instant),
     is_dirty: bool,
-    is_over: bool,
+    is_ended: bool,
 }
 
 impl Shared {
@@ -51,7 +51,7 @@ impl Shared {
     }
 }
 
-/// Live lines on standard error.
+/// A live view on standard error.
 pub(crate) struct Live {
     shared: Arc<Shared>,
     drawer: Option<JoinHandle<()>>,
@@ -62,9 +62,9 @@ impl Live {
         let now = ViewState {
             progress: RunProgress::new(estimate),
             above: Vec::new(),
-            at: (Timestamp::default(), Instant::now()),
+            event_time: (Timestamp::default(), Instant::now()),
             is_dirty: false,
-            is_over: false,
+            is_ended: false,
         };
         let shared = Arc::new(Shared { now: Mutex::new(now), changed: Condvar::new() });
         *active() = Some(Arc::clone(&shared));
@@ -76,25 +76,25 @@ impl Live {
 
 impl Reporter for Live {
     fn on(&mut self, state: &RunState, event: &Event, now: Timestamp) {
-        let said = messages::message_for(state, event).filter(|told| match told.importance {
+        let message = messages::message_for(state, event).filter(|message| match message.importance {
             Importance::Notable => true,
             Importance::ShotDone => state.plan().len() <= MAX_SHOTS_WITH_LINES,
             Importance::Routine => false,
         });
-        let mut known = self.shared.lock();
-        known.progress.on(state, event, now);
-        known.above.extend(said.map(|told| told.line));
-        known.at = (now, Instant::now());
-        known.is_dirty = true;
-        drop(known);
+        let mut view = self.shared.lock();
+        view.progress.on_event(state, event, now);
+        view.above.extend(message.map(|message| message.line));
+        view.event_time = (now, Instant::now());
+        view.is_dirty = true;
+        drop(view);
         self.shared.changed.notify_one();
     }
 }
 
 impl Drop for Live {
-    /// Takes the live lines away; what was said above them stays.
+    /// Removes the view; permanent lines stay.
     fn drop(&mut self) {
-        self.shared.lock().is_over = true;
+        self.shared.lock().is_ended = true;
         self.shared.changed.notify_one();
         if let Some(drawer) = self.drawer.take() {
             let _ = drawer.join();
@@ -107,28 +107,28 @@ fn active() -> MutexGuard<'static, Option<Arc<Shared>>> {
     ACTIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Draws until the view is over.
+/// Draws frames until the view ends.
 fn draw_loop(shared: &Shared) {
     let mut screen = Screen::stderr();
     let color = crate::terminal::has_color();
     let mut painted = Instant::now();
     loop {
-        let mut known = shared.lock();
-        while !known.is_over && !known.is_dirty && painted.elapsed() < MAX_FRAME_INTERVAL {
+        let mut view = shared.lock();
+        while !view.is_ended && !view.is_dirty && painted.elapsed() < MAX_FRAME_INTERVAL {
             let waited =
-                shared.changed.wait_timeout(known, MAX_FRAME_INTERVAL.saturating_sub(painted.elapsed()));
-            known = waited.unwrap_or_else(PoisonError::into_inner).0;
+                shared.changed.wait_timeout(view, MAX_FRAME_INTERVAL.saturating_sub(painted.elapsed()));
+            view = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        let is_over = known.is_over;
-        let above = std::mem::take(&mut known.above);
-        let now = known.at.0.after(known.at.1.elapsed());
+        let is_ended = view.is_ended;
+        let above = std::mem::take(&mut view.above);
+        let now = view.event_time.0.after(view.event_time.1.elapsed());
         let (rows, columns) = screen.size();
         let lines =
-            if is_over { Vec::new() } else { frame::frame(&known.progress, rows, columns, now, color) };
-        known.is_dirty = false;
-        drop(known);
+            if is_ended { Vec::new() } else { frame::frame(&view.progress, rows, columns, now, color) };
+        view.is_dirty = false;
+        drop(view);
         screen.draw(&above, &lines);
-        if is_over {
+        if is_ended {
             return;
         }
         painted = Instant::now();
@@ -136,7 +136,7 @@ fn draw_loop(shared: &Shared) {
     }
 }
 
-/// Says something on standard error: above the live lines, where there are any.
+/// Prints to standard error, above the live view if there is one.
 pub(crate) fn print(text: &str) {
     let live = active().clone();
     match live {
@@ -145,23 +145,23 @@ pub(crate) fn print(text: &str) {
             shared.lock().above.extend(lines);
             shared.changed.notify_one();
         }
-        // Nobody to tell that standard error is gone.
+        // A closed standard error is ignored.
         None => drop(std::io::stderr().write_all(text.as_bytes())),
     }
 }
 
-/// The log has colours of its own.
+/// Log lines contain their own colors.
 fn sanitize_keeping_color(line: &str) -> String {
     if line.contains('\u{1b}') { line.to_owned() } else { sanitize::line(line).into_owned() }
 }
 
-/// Takes the live lines away at once, because the process ends.
+/// Removes the live view at once, because the process exits.
 pub(crate) fn shut_down() {
-    // Whoever holds a lock now may never let go of it.
+    // Never block here: a lock may be held forever.
     let Ok(mut live) = ACTIVE.try_lock() else { return };
     if let Some(shared) = live.take() {
-        if let Ok(mut known) = shared.now.try_lock() {
-            known.is_over = true;
+        if let Ok(mut view) = shared.now.try_lock() {
+            view.is_ended = true;
         }
         shared.changed.notify_one();
         std::thread::sleep(MIN_FRAME_INTERVAL * 2);

@@ -1,96 +1,76 @@
-//! What the live view knows of a run: counts, the shots that are under way, and how long shots take. Kept up with what each event changed.
+//! The data of the live view: counts, active shots and recent durations. Updated incrementally by each event.
 
 use std::collections::BTreeMap;
 
 use scheduler::budget::Amount;
-use scheduler::{Event, Outcome, Phase, RunState, Timestamp};
+use scheduler::{Event, RunState, StatusKind, Timestamp};
 use workflow::plan::NodeIx;
 
 use crate::report::{CostEstimate, sanitize};
 
-/// How many of the latest shots say how long a shot takes.
+/// Number of recent durations that are kept.
 const MAX_SAMPLES: usize = 101;
-/// How many shots must have been made before one is called slow.
+/// Minimum number of durations before a shot can be called slow.
 const MIN_SAMPLES: usize = 3;
 
-/// Where a shot stands, as far as it is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum ShotGroup {
-    #[default]
-    Waiting,
-    UnderWay,
-    Done,
-    Reused,
-    Failed,
-    /// Ambiguous, detached or unpicked: somebody, or another run, has to do something.
-    Outstanding,
-    /// Blocked, or not begun.
-    Dropped,
-    /// Not to be made in this run.
-    Unselected,
-}
-
-/// How many kinds there are.
-const GROUPS: usize = 8;
-
-/// A shot that is under way.
+/// A shot being rendered.
 #[derive(Debug, Clone)]
-pub(super) struct UnderWay {
+pub(super) struct Active {
     pub(super) name: String,
-    pub(super) doing: &'static str,
+    pub(super) activity: &'static str,
     pub(super) percent: Option<u8>,
-    /// Since when it is under way.
+    /// When it was submitted.
     pub(super) since: Timestamp,
-    pub(super) trouble: Option<String>,
+    pub(super) failure: Option<String>,
 }
 
-/// What is known of a run.
+/// The progress of a run.
 #[derive(Debug)]
 pub(super) struct RunProgress {
-    groups: Vec<ShotGroup>,
-    counts: [usize; GROUPS],
-    under_way: BTreeMap<NodeIx, UnderWay>,
-    /// How long the latest shots took, in the order in which they were done, and sorted.
+    kinds: Vec<StatusKind>,
+    counts: [usize; StatusKind::ALL.len()],
+    active: BTreeMap<NodeIx, Active>,
+    /// Durations of recent shots in ms: in order of completion, and sorted.
     took: Vec<u64>,
     sorted: Vec<u64>,
     pub(super) started_at: Option<Timestamp>,
     /// When the first task was submitted or adopted.
     first_in_flight_at: Option<Timestamp>,
     pub(super) estimate: Option<CostEstimate>,
-    pub(super) held: Amount,
+    pub(super) reserved: Amount,
     pub(super) spent: Amount,
     pub(super) is_ending: bool,
-    /// How often the service asked to slow down.
-    pub(super) slowed: usize,
-    /// Films that are joined, and all of them.
+    /// How often the service throttled submissions.
+    pub(super) throttled: usize,
+    /// Films with an outcome, and all films.
     pub(super) films: (usize, usize),
 }
 
 impl RunProgress {
     pub(super) fn new(estimate: Option<CostEstimate>) -> Self {
         Self {
-            groups: Vec::new(),
-            counts: [0; GROUPS],
-            under_way: BTreeMap::new(),
+            kinds: Vec::new(),
+            counts: [0; StatusKind::ALL.len()],
+            active: BTreeMap::new(),
             took: Vec::new(),
             sorted: Vec::new(),
             started_at: None,
             first_in_flight_at: None,
             estimate,
-            held: Amount::default(),
+            reserved: Amount::default(),
             spent: Amount::default(),
             is_ending: false,
-            slowed: 0,
+            throttled: 0,
             films: (0, 0),
         }
     }
 
-    /// Takes note of an event and of what it changed.
-    pub(super) fn on(&mut self, state: &RunState, event: &Event, now: Timestamp) {
+    /// Applies an event that led to `state`.
+    pub(super) fn on_event(&mut self, state: &RunState, event: &Event, now: Timestamp) {
         if self.started_at.is_none() {
             self.started_at = Some(now);
-            self.groups = vec![ShotGroup::Waiting; state.plan().len()];
-            self.counts[ShotGroup::Waiting as usize] = state.plan().len();
+            self.kinds = vec![StatusKind::Pending; state.plan().len()];
+            self.counts[StatusKind::Pending as usize] = state.plan().len();
             self.films.1 = state.plan().films().len();
         }
         for node in state.changed() {
@@ -100,76 +80,75 @@ impl RunProgress {
             self.update_details(state, node);
         }
         if let Event::Refused { refusal, .. } = event {
-            self.slowed += usize::from(refusal.kind == scheduler::RefusalKind::Throttled);
+            self.throttled += usize::from(refusal.kind == scheduler::RefusalKind::Throttled);
         }
         self.films.0 += state.ended_films().count();
         self.is_ending = state.halt().is_some();
-        (self.held, self.spent) = (state.budget().reserved(), state.budget().spent());
+        (self.reserved, self.spent) = (state.budget().reserved(), state.budget().spent());
     }
 
     fn changed(&mut self, state: &RunState, node: NodeIx, now: Timestamp) {
         let known = state.node(node);
-        let (group, doing) = match &known.phase {
-            Phase::Waiting | Phase::LookingUp | Phase::Ready { .. } => (ShotGroup::Waiting, None),
-            Phase::ClaimedByOtherRun => (ShotGroup::UnderWay, Some("waits for another run")),
-            Phase::Preparing | Phase::Submitting { .. } => (ShotGroup::UnderWay, Some("submitting")),
-            Phase::InFlight { .. } => (ShotGroup::UnderWay, Some("queued")),
-            Phase::ReadyToDownload(_) | Phase::Downloading(_) => (ShotGroup::UnderWay, Some("downloading")),
-            Phase::Done(outcome) => (
-                match outcome {
-                    Outcome::Done { .. } if known.done_at.is_some() => ShotGroup::Done,
-                    Outcome::Done { .. } => ShotGroup::Reused,
-                    Outcome::Failed { .. } => ShotGroup::Failed,
-                    Outcome::Indeterminate { .. } | Outcome::Detached { .. } | Outcome::Unpicked { .. } => {
-                        ShotGroup::Outstanding
-                    }
-                    Outcome::Blocked { .. } | Outcome::NotBegun => ShotGroup::Dropped,
-                    Outcome::NotSelected { .. } => ShotGroup::Unselected,
-                },
-                None,
-            ),
+        let kind = known.kind();
+        let activity = match kind {
+            StatusKind::ClaimedByOtherRun => Some("claimed by another run"),
+            StatusKind::Submitting => Some("submitting"),
+            StatusKind::InFlight => Some("queued"),
+            StatusKind::Downloading => Some("downloading"),
+            StatusKind::Done
+            | StatusKind::Reused
+            | StatusKind::WaitingForRetry
+            | StatusKind::Waiting
+            | StatusKind::Pending
+            | StatusKind::Detached
+            | StatusKind::Indeterminate
+            | StatusKind::Failed
+            | StatusKind::Blocked
+            | StatusKind::Unpicked
+            | StatusKind::NotBegun
+            | StatusKind::NotSelected => None,
         };
-        let before = std::mem::replace(&mut self.groups[node.index()], group);
+        let before = std::mem::replace(&mut self.kinds[node.index()], kind);
         self.counts[before as usize] -= 1;
-        self.counts[group as usize] += 1;
-        match doing {
+        self.counts[kind as usize] += 1;
+        match activity {
             None => {
-                self.under_way.remove(&node);
+                self.active.remove(&node);
             }
-            Some(doing) => {
-                if matches!(known.phase, Phase::InFlight { .. }) {
+            Some(activity) => {
+                if kind == StatusKind::InFlight {
                     self.first_in_flight_at.get_or_insert(now);
                 }
-                let since = known.submitted_at.unwrap_or(now);
+                let submitted_at = known.shot().submitted_at().filter(|_| kind != StatusKind::Submitting);
+                let since = submitted_at.unwrap_or(now);
                 let name = || sanitize::line(&state.plan().node(node).name).into_owned();
-                let entry = self.under_way.entry(node).or_insert_with(|| UnderWay {
+                let entry = self.active.entry(node).or_insert_with(|| Active {
                     name: name(),
-                    doing,
+                    activity,
                     percent: None,
                     since,
-                    trouble: None,
+                    failure: None,
                 });
-                entry.doing = doing;
+                entry.activity = activity;
                 entry.since = since;
             }
         }
-        if before != ShotGroup::Done
-            && group == ShotGroup::Done
-            && let Some(took) = known.took()
+        if before != StatusKind::Done
+            && kind == StatusKind::Done
+            && let Some(took) = known.shot().took()
         {
             self.note_time(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
         }
     }
 
-    /// What is known of a shot besides its phase.
+    /// Updates what is known of a shot besides its phase.
     fn update_details(&mut self, state: &RunState, node: NodeIx) {
-        let Some(entry) = self.under_way.get_mut(&node) else { return };
-        let known = state.node(node);
-        entry.percent = known.progress;
-        entry.trouble = known.last_error.as_deref().map(sanitize::message);
-        if matches!(known.phase, Phase::InFlight { .. }) && known.progress.is_some_and(|percent| percent > 0)
-        {
-            entry.doing = "in progress";
+        let Some(entry) = self.active.get_mut(&node) else { return };
+        let shot = state.node(node).shot();
+        entry.percent = shot.progress();
+        entry.failure = shot.last_error().map(sanitize::message);
+        if shot.kind() == StatusKind::InFlight && shot.progress().is_some_and(|percent| percent > 0) {
+            entry.activity = "in progress";
         }
     }
 
@@ -185,39 +164,73 @@ impl RunProgress {
         self.sorted.insert(at, took);
     }
 
-    pub(super) fn count(&self, group: ShotGroup) -> usize {
-        self.counts[group as usize]
+    fn count(&self, kinds: &[StatusKind]) -> usize {
+        kinds.iter().map(|kind| self.counts[*kind as usize]).sum()
     }
 
-    /// How many shots the run is to make.
+    pub(super) fn done(&self) -> usize {
+        self.count(&[StatusKind::Done, StatusKind::Reused])
+    }
+
+    pub(super) fn reused(&self) -> usize {
+        self.count(&[StatusKind::Reused])
+    }
+
+    pub(super) fn failed(&self) -> usize {
+        self.count(&[StatusKind::Failed])
+    }
+
+    /// Shots about which a person or a later run has to do something.
+    pub(super) fn action_needed(&self) -> usize {
+        self.count(&[StatusKind::Indeterminate, StatusKind::Detached, StatusKind::Unpicked])
+    }
+
+    pub(super) fn in_progress(&self) -> usize {
+        self.count(&[
+            StatusKind::ClaimedByOtherRun,
+            StatusKind::Submitting,
+            StatusKind::InFlight,
+            StatusKind::Downloading,
+        ])
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        self.count(&[StatusKind::Pending, StatusKind::Waiting, StatusKind::WaitingForRetry])
+    }
+
+    pub(super) fn not_started(&self) -> usize {
+        self.count(&[StatusKind::Blocked, StatusKind::NotBegun])
+    }
+
+    /// Number of selected shots.
     pub(super) fn all(&self) -> usize {
-        self.groups.len() - self.count(ShotGroup::Unselected)
+        self.kinds.len() - self.count(&[StatusKind::NotSelected])
     }
 
-    /// The shots that are under way, those that are longest first.
-    pub(super) fn under_way(&self) -> Vec<&UnderWay> {
-        let mut all: Vec<&UnderWay> = self.under_way.values().collect();
+    /// The active shots, longest first.
+    pub(super) fn active(&self) -> Vec<&Active> {
+        let mut all: Vec<&Active> = self.active.values().collect();
         all.sort_by_key(|one| one.since);
         all
     }
 
-    /// Whether a shot takes half as long again as nine in ten of the latest took. A queue that grows makes all of them longer, and none slow.
-    pub(super) fn is_slow(&self, one: &UnderWay, now: Timestamp) -> bool {
+    /// Whether a shot has taken 1.5 times the 90th percentile of recent durations. Relative, so that a growing queue makes no shot slow.
+    pub(super) fn is_slow(&self, one: &Active, now: Timestamp) -> bool {
         let long = self.sorted.get(self.sorted.len() * 9 / 10).copied().unwrap_or(u64::MAX);
         self.sorted.len() >= MIN_SAMPLES
             && u128::from(long.max(500)) * 3 / 2 < now.since(one.since).as_millis()
     }
 
-    /// How long the rest will take at the pace so far, once there is one.
+    /// Estimated remaining time at the pace so far; `None` until there is one.
     pub(super) fn remaining(&self, now: Timestamp) -> Option<std::time::Duration> {
         let partly: f64 = self
-            .under_way
+            .active
             .values()
             .filter_map(|one| one.percent)
             .map(|percent| f64::from(percent.min(99)) / 100.0)
             .sum();
-        let made = self.count(ShotGroup::Done) as f64 + partly;
-        let open = (self.count(ShotGroup::Waiting) + self.under_way.len()) as f64 - partly;
+        let made = self.count(&[StatusKind::Done]) as f64 + partly;
+        let open = (self.waiting() + self.active.len()) as f64 - partly;
         let spent = now.since(self.first_in_flight_at?).as_secs_f64();
         (made >= 1.0 && spent >= 1.0 && open > 0.0)
             .then(|| std::time::Duration::from_secs_f64((spent / made * open).min(1e9)))

@@ -59,17 +59,17 @@ impl Script {
         script
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "events are made where they are told")]
+    #[expect(clippy::needless_pass_by_value, reason = "events are created at the call")]
     fn on(&mut self, event: Event) {
         let _ = self.state.apply(event.clone(), self.now);
-        self.progress.on(&self.state, &event, self.now);
+        self.progress.on_event(&self.state, &event, self.now);
     }
 
     fn pass(&mut self, seconds: i64) {
         self.now = Timestamp(self.now.0 + seconds * 1_000);
     }
 
-    fn look(&mut self, count: usize) {
+    fn lookup_all(&mut self, count: usize) {
         for at in 0..count {
             self.on(Event::LookupDone {
                 node: NodeIx::new(at),
@@ -96,7 +96,12 @@ impl Script {
     }
 
     fn polled(&mut self, at: usize, result: PollResult) {
-        self.on(Event::Polled { node: NodeIx::new(at), attempt: AttemptId(format!("r.{at}")), result });
+        self.on(Event::Polled {
+            node: NodeIx::new(at),
+            attempt: AttemptId(format!("r.{at}")),
+            result,
+            next: None,
+        });
     }
 
     fn done(&mut self, at: usize) {
@@ -143,7 +148,7 @@ shots:
 #[test]
 fn frame_shows_active_slow_and_cost() {
     let mut script = Script::new(SWEEP, 8);
-    script.look(30);
+    script.lookup_all(30);
     for at in 0..8 {
         script.out(at);
     }
@@ -174,14 +179,14 @@ fn frame_shows_active_slow_and_cost() {
 #[test]
 fn frame_fits_every_terminal_size() {
     let mut script = Script::new(SWEEP, 30);
-    script.look(30);
+    script.lookup_all(30);
     for at in 0..30 {
         script.out(at);
         script.pass(1);
     }
     for (rows, columns) in [(1, 8), (2, 20), (3, 200), (5, 40), (14, 59), (23, 79), (60, 300)] {
-        let told = script.frame(rows, columns);
-        assert!(told.contains("0/30") || columns < 10, "{told}");
+        let frame = script.frame(rows, columns);
+        assert!(frame.contains("0/30") || columns < 10, "{frame}");
     }
 }
 
@@ -207,15 +212,16 @@ fn event_cost_is_independent_of_run_size() {
                     node: NodeIx::new(at),
                     attempt: AttemptId(format!("r.{at}")),
                     result: running(percent),
+                    next: None,
                 };
                 let _ = script.state.apply(event.clone(), script.now);
-                script.progress.on(&script.state, &event, script.now);
+                script.progress.on_event(&script.state, &event, script.now);
             }
             script.frame(23, 79);
         }
         began.elapsed()
     };
-    // A progress that looks at every shot would take a thousand times as long.
+    // A view that visits every shot would take a thousand times as long.
     let (few, many) = (time(100), time(20_000));
     assert!(many < few * 50 + std::time::Duration::from_millis(500), "{few:?} and {many:?}");
 }

@@ -1,4 +1,4 @@
-//! What a run would do, as one document; docs/output.md describes its JSON form.
+//! The plan document: what a run would do. docs/output.md describes its JSON form.
 
 use std::collections::BTreeMap;
 
@@ -12,35 +12,35 @@ use workflow::prices::{CostEstimate, EstimateKind, Interval, Money, PriceInputs}
 
 use crate::price_table::{self, PriceTable};
 
-/// The form's version; it moves when a reader of the old one would misread the new one.
+/// Format version. Incremented when a reader of the previous version would misread the new one.
 const VERSION: u32 = 2;
 
-/// What a run would do.
+/// The plan document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Document {
-    /// The form's version.
+    /// Format version.
     pub(crate) version: u32,
     /// The workflow's name.
     pub(crate) workflow: String,
-    /// The service, as it stands in every key: `embedded`, or its address.
+    /// The service's identity: `embedded`, or its base URL.
     pub(crate) service: String,
-    /// Where the prices come from; nothing where there is no table.
-    pub(crate) prices: Option<Origin>,
+    /// The source of prices; `null` without a price table.
+    pub(crate) prices: Option<PriceSource>,
     /// Every instance in file order.
-    pub(crate) shots: Vec<Planned>,
+    pub(crate) shots: Vec<PlannedShot>,
     /// The films.
     pub(crate) films: Vec<Film>,
-    /// The shots or instances of whose takes one is to be picked, with how many takes there are.
+    /// Shots or instances without a pick, with their number of takes.
     pub(crate) picks: BTreeMap<String, usize>,
-    /// What is to be submitted comes to; the most with all retries.
+    /// Totals of what would be submitted; upper bounds include all retries.
     pub(crate) totals: CostEstimate,
 }
 
-/// Where prices come from.
+/// The source of prices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Origin {
+pub(crate) struct PriceSource {
     pub(crate) file: String,
     pub(crate) currency: String,
     pub(crate) as_of: String,
@@ -50,7 +50,7 @@ pub(crate) struct Origin {
 /// One instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedShot {
     /// The instance's name.
     pub(crate) name: String,
     /// The shot's id.
@@ -61,45 +61,45 @@ pub(crate) struct Planned {
     pub(crate) take: Option<u32>,
     /// The author's note.
     pub(crate) note: Option<String>,
-    /// Where the shot stands in the file.
+    /// Where the shot is defined.
     pub(crate) location: Location,
-    /// What would be done.
+    /// What a run would do.
     pub(crate) decision: Decision,
-    /// Why, where the decision alone does not say it.
+    /// The reason, if the decision alone does not tell.
     pub(crate) why: Option<String>,
     /// The task that would be reused or adopted.
     pub(crate) task: Option<String>,
-    /// The beginning of its key, where that is known already.
+    /// The prefix of its key, if already known.
     pub(crate) key: Option<String>,
-    /// The instances that it waits for.
+    /// The instances that it depends on.
     pub(crate) depends_on: Vec<Dependency>,
-    /// What decides its price.
-    pub(crate) billing: PriceInputs,
-    /// What one task costs; nothing where it has no price.
+    /// What its price depends on.
+    pub(crate) price_inputs: PriceInputs,
+    /// The cost of one task; `null` without a price.
     pub(crate) cost: Option<Interval<Money>>,
-    /// Why there is no price, where there is a table.
+    /// Why there is no price, if there is a price table.
     pub(crate) unpriced: Option<String>,
 }
 
-/// Why an instance waits for another.
+/// A dependency of an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Dependency {
-    /// The instance that comes before.
+    /// The instance depended on.
     pub(crate) shot: String,
     /// What it provides.
     pub(crate) provides: Provides,
 }
 
-/// What an instance provides to one that depends on it.
+/// What an instance provides to a dependent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Provides {
-    /// The frame on which its video ends.
+    /// Its last frame.
     LastFrame,
-    /// The frame on which its video begins.
+    /// Its first frame.
     FirstFrame,
-    /// Nothing: it only comes first.
+    /// Nothing: only the order matters.
     Nothing,
 }
 
@@ -109,30 +109,30 @@ pub(crate) enum Provides {
 pub(crate) struct Film {
     /// The file's name.
     pub(crate) output: String,
-    /// The instances in the order in which they are shown.
-    pub(crate) clips: Vec<Shown>,
+    /// The clips in playing order.
+    pub(crate) clips: Vec<ClipSource>,
 }
 
 impl Film {
-    /// The instances with their positions, from 1; takes of which one is still to be picked share theirs.
+    /// The instances with their positions, from 1. Takes without a pick share a position.
     pub(crate) fn numbered(&self) -> impl Iterator<Item = (usize, &str)> {
         let positions = self.clips.iter().zip(1..);
         positions.flat_map(|(clip, number)| clip.shots().iter().map(move |shot| (number, shot.as_str())))
     }
 }
 
-/// What a film shows at one position.
+/// The source of a film's clip.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Shown {
+pub(crate) enum ClipSource {
     /// This instance.
     Shot(String),
-    /// Whichever of these takes is picked.
+    /// One of these takes, once picked.
     Pick(Vec<String>),
 }
 
-impl Shown {
-    /// The instances that may be shown.
+impl ClipSource {
+    /// The instances that may provide the clip.
     pub(crate) fn shots(&self) -> &[String] {
         match self {
             Self::Shot(shot) => std::slice::from_ref(shot),
@@ -148,28 +148,28 @@ impl Document {
         let shots = plan
             .nodes()
             .zip(previews)
-            .zip(price_table::billings(plan))
-            .map(|(((ix, node), preview), billing)| {
-                let cost = price_table::cost(table, &billing);
+            .zip(price_table::price_inputs(plan))
+            .map(|(((ix, node), preview), inputs)| {
+                let cost = price_table::cost(table, &inputs);
                 let (cost, unpriced) = match cost {
                     None => (None, None),
                     Some(Ok(cost)) => (Some(cost), None),
                     Some(Err(why)) => (None, Some(why.to_string())),
                 };
                 if let Some(chance) = chance(preview.decision) {
-                    totals.add(&billing, cost, chance);
+                    totals.add(&inputs, cost, chance);
                 }
                 for _ in 1..attempts(node, preview.decision) {
-                    totals.add(&billing, cost, EstimateKind::Retry);
+                    totals.add(&inputs, cost, EstimateKind::Retry);
                 }
-                planned(plan, ix, node, preview, billing, cost, unpriced)
+                planned(plan, ix, node, preview, inputs, cost, unpriced)
             })
             .collect();
         Self {
             version: VERSION,
             workflow: plan.name().to_owned(),
             service: service.to_owned(),
-            prices: table.map(|table| Origin {
+            prices: table.map(|table| PriceSource {
                 file: table.file.clone(),
                 currency: table.prices.currency().to_owned(),
                 as_of: table.prices.as_of().to_owned(),
@@ -194,15 +194,15 @@ impl Document {
     }
 }
 
-fn display_path(plan: &Plan, clip: &Clip) -> Shown {
+fn display_path(plan: &Plan, clip: &Clip) -> ClipSource {
     let name = |node: &NodeIx| plan.node(*node).name.clone();
     match clip {
-        Clip::Node(node) => Shown::Shot(name(node)),
-        Clip::Pick(takes) => Shown::Pick(takes.iter().map(name).collect()),
+        Clip::Node(node) => ClipSource::Shot(name(node)),
+        Clip::Pick(takes) => ClipSource::Pick(takes.iter().map(name).collect()),
     }
 }
 
-/// How sure a submission is; nothing where none is to be expected.
+/// How certain a submission is; `None` if none is expected.
 fn chance(decision: Decision) -> Option<EstimateKind> {
     match decision {
         Decision::Execute => Some(EstimateKind::Certain),
@@ -211,7 +211,7 @@ fn chance(decision: Decision) -> Option<EstimateKind> {
     }
 }
 
-/// How often a node may be attempted. A task that is out may fail as well, and another be paid for.
+/// Maximum number of attempts of a node. An adopted task may fail too, and be retried.
 fn attempts(node: &Node, decision: Decision) -> u32 {
     match decision {
         Decision::Execute | Decision::Deferred | Decision::Adopt => node.retry.max(1),
@@ -224,11 +224,11 @@ fn planned(
     ix: NodeIx,
     node: &Node,
     preview: &Preview,
-    billing: PriceInputs,
+    price_inputs: PriceInputs,
     cost: Option<Interval<Money>>,
     unpriced: Option<String>,
-) -> Planned {
-    Planned {
+) -> PlannedShot {
+    PlannedShot {
         name: node.name.clone(),
         shot: node.shot.to_string(),
         cell: node.cell.iter().map(|(axis, value)| (axis.to_owned(), value.clone())).collect(),
@@ -239,14 +239,14 @@ fn planned(
         why: preview.why.clone(),
         task: preview.task.as_ref().map(ToString::to_string),
         key: preview.key.clone(),
-        depends_on: depends_on(plan, ix, node),
-        billing,
+        depends_on: dependencies(plan, ix, node),
+        price_inputs,
         cost,
         unpriced,
     }
 }
 
-fn depends_on(plan: &Plan, ix: NodeIx, node: &Node) -> Vec<Dependency> {
+fn dependencies(plan: &Plan, ix: NodeIx, node: &Node) -> Vec<Dependency> {
     let provides = |before: NodeIx| {
         let frames = node.inputs.iter().filter_map(|input| match &input.source {
             Source::LastFrame(from) => (*from == before).then_some(Provides::LastFrame),

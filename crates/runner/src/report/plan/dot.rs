@@ -15,7 +15,7 @@ pub(crate) fn dot(document: &Document) -> String {
     out.push_str("  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n");
     out.push_str("  edge [fontname=\"sans-serif\", fontsize=10];\n");
     for (at, shot) in document.shots.iter().enumerate() {
-        let words = format!("{}\n{}, {} s", shot.name, shot.decision.as_str(), shot.billing.seconds);
+        let words = format!("{}\n{}, {} s", shot.name, shot.decision.as_str(), shot.price_inputs.seconds);
         let (fill, stroke, style) = match shot.decision {
             Decision::Reuse => ("#e6f4ea", "#34a853", "rounded,filled"),
             Decision::Adopt => ("#e8f0fe", "#4285f4", "rounded,filled"),

@@ -20,7 +20,7 @@ pub(crate) fn mermaid(document: &Document) -> String {
     let mut out = String::from("flowchart LR\n");
     for (at, shot) in document.shots.iter().enumerate() {
         let (name, word) = (label(&shot.name), shot.decision.as_str());
-        let seconds = label(&shot.billing.seconds.to_string());
+        let seconds = label(&shot.price_inputs.seconds.to_string());
         let _ = writeln!(out, "  n{at}[\"{name}<br>{word}, {seconds} s\"]:::{word}");
     }
     for (to, shot) in document.shots.iter().enumerate() {

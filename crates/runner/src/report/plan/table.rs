@@ -1,14 +1,14 @@
-//! The plan for people: what happens to each shot, then what it comes to. Fits a terminal of 80 columns as far as the names do.
+//! The plan as a table: the decision for each shot, then totals. Fits 80 columns if the names do.
 
 use std::collections::BTreeMap;
 
 use scheduler::Decision;
 use workflow::prices::{CostEstimate, EstimateLine, Interval};
 
-use super::document::{Document, Planned};
+use super::document::{Document, PlannedShot};
 use crate::report::Table;
 
-/// What stands for something that there is not.
+/// Placeholder of an empty cell.
 const NONE: &str = "-";
 
 /// The plan as text.
@@ -18,47 +18,47 @@ pub(crate) fn table(document: &Document) -> String {
     if !document.totals.lines.is_empty() {
         sections.push(totals(document));
     }
-    sections.push(closing(document));
+    sections.push(summary(document));
     sections.join("\n")
 }
 
 fn shots(document: &Document) -> String {
-    let heads = ["shot", "decision", "after", "model", "at", "s", "cost"];
+    let heads = ["shot", "decision", "after", "model", "res", "s", "cost"];
     let mut table = Table::new(heads);
     for shot in &document.shots {
-        let mut after: Vec<&str> =
+        let mut dependencies: Vec<&str> =
             shot.depends_on.iter().map(|dependency| dependency.shot.as_str()).collect();
-        after.dedup();
+        dependencies.dedup();
         table.row([
             shot.name.clone(),
             shot.decision.as_str().to_owned(),
-            if after.is_empty() { NONE.to_owned() } else { after.join(", ") },
-            shot.billing.model.clone(),
-            at(shot.billing.resolution()),
-            shot.billing.seconds.to_string(),
+            if dependencies.is_empty() { NONE.to_owned() } else { dependencies.join(", ") },
+            shot.price_inputs.model.clone(),
+            resolution_cell(shot.price_inputs.resolution()),
+            shot.price_inputs.seconds.to_string(),
             cost(shot),
         ]);
     }
-    // What is the same for all of them stands in the totals.
-    let varies = |of: fn(&Planned) -> (&str, Option<&str>)| {
+    // A column whose value is the same for all shots is in the totals instead.
+    let varies = |of: fn(&PlannedShot) -> (&str, Option<&str>)| {
         document.shots.windows(2).any(|pair| of(&pair[0]) != of(&pair[1]))
     };
-    let models = varies(|shot| (&shot.billing.model, shot.billing.resolution()));
-    let waits = document.shots.iter().any(|shot| !shot.depends_on.is_empty());
+    let models = varies(|shot| (&shot.price_inputs.model, shot.price_inputs.resolution()));
+    let has_dependencies = document.shots.iter().any(|shot| !shot.depends_on.is_empty());
     table.keep(|column| match heads[column] {
-        "after" => waits,
-        "model" | "at" => models || document.totals.lines.is_empty(),
+        "after" => has_dependencies,
+        "model" | "res" => models || document.totals.lines.is_empty(),
         "cost" => document.prices.is_some(),
         _ => true,
     });
     table.render()
 }
 
-fn at(resolution: Option<&str>) -> String {
+fn resolution_cell(resolution: Option<&str>) -> String {
     resolution.unwrap_or("any").to_owned()
 }
 
-fn cost(shot: &Planned) -> String {
+fn cost(shot: &PlannedShot) -> String {
     match (&shot.cost, shot.decision) {
         (_, Decision::Reuse | Decision::Adopt | Decision::Blocked | Decision::Unselected) => NONE.to_owned(),
         (Some(cost), Decision::Execute | Decision::Deferred) => cost.to_string(),
@@ -66,7 +66,7 @@ fn cost(shot: &Planned) -> String {
     }
 }
 
-/// What the decisions alone do not say. That a shot waits for another stands in the table.
+/// The reasons of decisions. That a shot waits for another is in the table.
 fn reasons(document: &Document) -> Option<String> {
     let lines: String = document
         .shots
@@ -78,7 +78,7 @@ fn reasons(document: &Document) -> Option<String> {
 }
 
 fn totals(document: &Document) -> String {
-    let mut table = Table::new(["model", "at", "sound", "each", "tasks", "seconds", "cost"]);
+    let mut table = Table::new(["model", "resolution", "sound", "each", "tasks", "seconds", "cost"]);
     for EstimateLine { each, tasks, seconds, cost } in &document.totals.lines {
         let sound = match (each.sound, each.video_input) {
             (true, false) => "yes",
@@ -88,7 +88,7 @@ fn totals(document: &Document) -> String {
         };
         table.row([
             each.model.clone(),
-            at(each.resolution()),
+            resolution_cell(each.resolution()),
             sound.to_owned(),
             format!("{} s", each.seconds),
             tasks.to_string(),
@@ -100,7 +100,7 @@ fn totals(document: &Document) -> String {
     table.render()
 }
 
-fn closing(document: &Document) -> String {
+fn summary(document: &Document) -> String {
     let mut lines = estimate(document);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for shot in &document.shots {
@@ -109,8 +109,8 @@ fn closing(document: &Document) -> String {
     let deferred = counts.remove(Decision::Deferred.as_str()).unwrap_or(0);
     counts.remove(Decision::Execute.as_str());
     if deferred > 0 {
-        let them = if deferred == 1 { "1 task waits".to_owned() } else { format!("{deferred} tasks wait") };
-        lines.push(format!("deferred: {them} for a frame; submitted unless the video is there then"));
+        let tasks = if deferred == 1 { "1 task waits".to_owned() } else { format!("{deferred} tasks wait") };
+        lines.push(format!("deferred: {tasks} for a frame; submitted then, unless the video exists"));
     }
     if !counts.is_empty() {
         let words: Vec<String> = counts.iter().map(|(word, count)| format!("{word} {count}")).collect();
@@ -125,12 +125,12 @@ fn closing(document: &Document) -> String {
         ));
     }
     for (shot, takes) in &document.picks {
-        lines.push(format!("to pick: one of the {takes} takes of {shot}, once they are made"));
+        lines.push(format!("to pick: one of the {takes} takes of {shot}, once they are rendered"));
     }
     lines.join("\n") + "\n"
 }
 
-/// What is to be submitted and what that costs, in a few lines.
+/// What would be submitted and its cost, as lines.
 pub(crate) fn estimate(document: &Document) -> Vec<String> {
     std::iter::once(certainty(&document.totals))
         .chain(retries(&document.totals))
@@ -138,7 +138,7 @@ pub(crate) fn estimate(document: &Document) -> Vec<String> {
         .collect()
 }
 
-/// How much is to be submitted, in one line.
+/// How much would be submitted, on one line.
 fn certainty(totals: &CostEstimate) -> String {
     if totals.tasks.most == 0 {
         return "nothing to submit".to_owned();
@@ -148,12 +148,12 @@ fn certainty(totals: &CostEstimate) -> String {
     format!("to submit: {} {tasks}, {} {seconds} of video", totals.tasks, totals.seconds)
 }
 
-/// What the upper end holds for attempts that may not be needed.
+/// The retries included in the upper bound.
 fn retries(totals: &CostEstimate) -> Option<String> {
     match totals.retries {
         0 => None,
-        1 => Some("retries: up to 1 of them, where an attempt fails".to_owned()),
-        retries => Some(format!("retries: up to {retries} of them, where attempts fail")),
+        1 => Some("retries: up to 1 of them, if an attempt fails".to_owned()),
+        retries => Some(format!("retries: up to {retries} of them, if attempts fail")),
     }
 }
 
@@ -167,20 +167,20 @@ fn money(document: &Document) -> Vec<String> {
         return vec![if embedded {
             "cost: none, the embedded service is free".to_owned()
         } else {
-            "cost: not known, there is no table of prices (docs/prices.md)".to_owned()
+            "cost: unknown, there is no price table (docs/prices.md)".to_owned()
         }];
     };
-    let mut said = format!("{} {}", totals.cost, prices.currency);
+    let mut text = format!("{} {}", totals.cost, prices.currency);
     match totals.unpriced {
         0 => {}
-        unpriced if unpriced == totals.tasks.most => "unpriced".clone_into(&mut said),
-        1 => said.push_str(", and 1 task without a price"),
-        unpriced => said = format!("{said}, and {unpriced} tasks without a price"),
+        unpriced if unpriced == totals.tasks.most => "unpriced".clone_into(&mut text),
+        1 => text.push_str(", and 1 task without a price"),
+        unpriced => text = format!("{text}, and {unpriced} tasks without a price"),
     }
     let mut lines = if embedded {
-        vec!["cost: none, the embedded service is free".to_owned(), format!("      by these prices: {said}")]
+        vec!["cost: none, the embedded service is free".to_owned(), format!("      at these prices: {text}")]
     } else {
-        vec![format!("cost: {said}")]
+        vec![format!("cost: {text}")]
     };
     lines.push(format!("prices: {}, as of {}", prices.file, prices.as_of));
     lines.push(format!("        {}", prices.source.split_whitespace().collect::<Vec<_>>().join(" ")));

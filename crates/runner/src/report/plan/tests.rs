@@ -6,7 +6,7 @@ use scheduler::{Decision, TaskId};
 use workflow::plan::Plan;
 use workflow::{InMemory, Options};
 
-use super::document::Shown;
+use super::document::ClipSource;
 use super::*;
 use crate::price_table::PriceTable;
 
@@ -115,7 +115,7 @@ fn retries_raise_only_the_upper_estimate() {
     assert_eq!(totals.cost.to_string(), "1.00 to 3.00");
     let said = estimate(&document);
     assert_eq!(said[0], "to submit: 2 to 6 tasks, 10 to 30 seconds of video");
-    assert_eq!(said[1], "retries: up to 4 of them, where attempts fail");
+    assert_eq!(said[1], "retries: up to 4 of them, if attempts fail");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn graph_labels_are_escaped() {
     document.shots[1].depends_on[0].shot = evil.to_owned();
     for film in &mut document.films {
         film.output = evil.to_owned();
-        film.clips = vec![Shown::Shot(evil.to_owned()), Shown::Pick(vec!["not there".to_owned()])];
+        film.clips = vec![ClipSource::Shot(evil.to_owned()), ClipSource::Pick(vec!["not there".to_owned()])];
     }
     let mermaid = mermaid(&document);
     for line in mermaid.lines().filter(|line| line.contains("evil")) {

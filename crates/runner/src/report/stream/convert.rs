@@ -1,5 +1,5 @@
-//! From the engine's words to the stream's. Every match is exhaustive: what is new in the engine does not compile here until it has a place in
-//! the stream.
+//! Converts the scheduler's events and outcomes to the stream's format. Invariant: every match is exhaustive, so a new event does not compile until it
+//! has a representation in the stream.
 
 use std::time::Duration;
 
@@ -9,21 +9,21 @@ use scheduler::{
 use workflow::plan::{NodeIx, Plan};
 
 use super::line::{
-    Cap, Decision, Ended, EventKind, Failure, FailureKind, Film, FilmOutcome, Found, Halt, Outcome, Refusal,
-    Video,
+    self, Cap, Decision, EventKind, Failure, FailureKind, Film, FilmOutcome, FinishedShot, Halt, Outcome,
+    RefusalKind, Video,
 };
-use super::run_ended::{Amount, Budget, Caps, Outcomes};
+use super::run_finished::{Amount, Budget, Caps, Outcomes};
 use crate::report::sanitize;
 
-/// How much of a key is told: as much as file names carry.
+/// Length of the key prefix: as in file names.
 const KEY_PREFIX_CHARS: usize = 12;
 
-/// What an event says; nothing where it only moves things along, or stands in the line of the film that it ends.
+/// The line for an event. `None` for internal events, and for those covered by `film-finished`.
 pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKind<'a>> {
     let shot = |node: &NodeIx| state.plan().node(*node).name.as_str();
     Some(match event {
         Event::RunConfigured { only, fail_fast } => {
-            EventKind::Scoped { only: only.as_ref().map(Vec::len), fail_fast: *fail_fast }
+            EventKind::Configured { selected: only.as_ref().map(Vec::len), fail_fast: *fail_fast }
         }
         Event::Started
         | Event::TimerFired
@@ -31,7 +31,7 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
         | Event::Resolved { .. }
         | Event::FilmJoined { .. }
         | Event::JoinFailed { .. } => return None,
-        Event::Reconciled { node, attempt, since, reason, candidates: _, task } => {
+        Event::Reconciled { node, attempt, since, reason, candidates: _, task, next: _ } => {
             let attempt = attempt.as_str();
             match (reason, task) {
                 (Some(_), Some(task)) => {
@@ -40,25 +40,27 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
                 (Some(reason), None) => EventKind::Refused {
                     shot: shot(node),
                     attempt,
-                    refusal: Refusal::Again,
+                    refusal: RefusalKind::Retryable,
                     failure: convert_failure(&scheduler::Failure::new(
                         scheduler::FailureKind::Transient,
                         reason,
                     )),
                     retry_after_ms: None,
                 },
-                (None, task) => EventKind::Looked {
+                (None, task) => EventKind::Lookup {
                     shot: shot(node),
                     key: short(&state.key(*node).map(|key| key.to_string()).unwrap_or_default()),
-                    found: match task {
-                        Some(task) => Found::Out { attempt, task: task.as_str(), since: since.0 },
-                        None => Found::Nothing,
+                    existing: match task {
+                        Some(task) => {
+                            line::ExistingWork::InFlight { attempt, task: task.as_str(), since: since.0 }
+                        }
+                        None => line::ExistingWork::None,
                     },
                 },
             }
         }
         Event::LookupDone { node, key, existing } => {
-            EventKind::Looked { shot: shot(node), key: short(key), found: found(existing) }
+            EventKind::Lookup { shot: shot(node), key: short(key), existing: existing_work(existing) }
         }
         Event::Prepared {
             node,
@@ -75,57 +77,63 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
             attempt: attempt.as_str(),
             key: short(key),
             request: digest,
-            held: reservation.cost,
+            reserved: reservation.cost,
             seconds: reservation.video_ms as f64 / 1e3,
-            anew: forced_rerun.is_some(),
+            rerun: forced_rerun.is_some(),
         },
         Event::ClaimConflict { node, existing } => {
-            EventKind::Taken { shot: shot(node), found: found(existing) }
+            EventKind::ClaimConflict { shot: shot(node), existing: existing_work(existing) }
         }
         Event::BudgetExceeded { node, limit } => {
-            EventKind::Capped { shot: shot(node), cap: convert_cap(*limit) }
+            EventKind::BudgetExceeded { shot: shot(node), cap: convert_cap(*limit) }
         }
         Event::PrepareFailed { node, failure } => {
-            EventKind::Unprepared { shot: shot(node), failure: convert_failure(failure) }
+            EventKind::PrepareFailed { shot: shot(node), failure: convert_failure(failure) }
         }
         Event::Submitted { node, attempt, task } => {
             EventKind::Submitted { shot: shot(node), attempt: attempt.as_str(), task: task.as_str() }
         }
-        Event::Refused { node, attempt, refusal } => EventKind::Refused {
+        Event::Refused { node, attempt, refusal, next: _ } => EventKind::Refused {
             shot: shot(node),
             attempt: attempt.as_str(),
             refusal: match refusal.kind {
-                scheduler::RefusalKind::Throttled => Refusal::Later,
-                scheduler::RefusalKind::Retryable => Refusal::Again,
-                scheduler::RefusalKind::InvalidRequest => Refusal::Request,
-                scheduler::RefusalKind::ServiceUnusable => Refusal::Service,
+                scheduler::RefusalKind::Throttled => RefusalKind::Throttled,
+                scheduler::RefusalKind::Retryable | scheduler::RefusalKind::Unreachable => {
+                    RefusalKind::Retryable
+                }
+                scheduler::RefusalKind::InvalidRequest => RefusalKind::InvalidRequest,
+                scheduler::RefusalKind::ServiceUnusable => RefusalKind::ServiceUnusable,
             },
             failure: convert_failure(&refusal.failure),
             retry_after_ms: refusal.retry_after.map(millis),
         },
-        Event::Indeterminate { node, attempt, reason } => {
-            EventKind::Lost { shot: shot(node), attempt: attempt.as_str(), reason: sanitize::message(reason) }
-        }
-        Event::Polled { node, attempt, result } => {
-            answered(shot(node), attempt, state.node(*node).task(), result)
+        Event::Indeterminate { node, attempt, reason } => EventKind::Indeterminate {
+            shot: shot(node),
+            attempt: attempt.as_str(),
+            reason: sanitize::message(reason),
+        },
+        Event::Polled { node, attempt, result, next: _ } => {
+            poll_result(shot(node), attempt, state.node(*node).task(), result)
         }
         Event::Downloaded { node, attempt, artifact, cost } => EventKind::Downloaded {
             shot: shot(node),
             attempt: attempt.as_str(),
             video: convert_artifact(artifact),
-            spent: *cost,
+            cost: *cost,
         },
-        Event::DownloadFailed { node, attempt, failure, partial_bytes } => EventKind::NotDownloaded {
-            shot: shot(node),
-            attempt: attempt.as_str(),
-            failure: convert_failure(failure),
-            kept: *partial_bytes,
-        },
+        Event::DownloadFailed { node, attempt, failure, partial_bytes, next: _ } => {
+            EventKind::DownloadFailed {
+                shot: shot(node),
+                attempt: attempt.as_str(),
+                failure: convert_failure(failure),
+                partial_bytes: *partial_bytes,
+            }
+        }
         Event::Interrupted => EventKind::Interrupted,
     })
 }
 
-fn answered<'a>(
+fn poll_result<'a>(
     shot: &'a str,
     attempt: &'a AttemptId,
     task: Option<&'a TaskId>,
@@ -140,7 +148,7 @@ fn answered<'a>(
             status: sanitize::message(status),
             percent: progress.map(|percent| percent.min(100)),
         },
-        // The addresses may be signed: whoever holds one can fetch the video.
+        // Not the URLs: they may be signed.
         PollResult::Completed { url: _, last_frame_url: _, expires_at, took } => EventKind::Rendered {
             shot,
             attempt,
@@ -150,7 +158,7 @@ fn answered<'a>(
         PollResult::Failed { failure } => {
             EventKind::TaskFailed { shot, attempt, failure: convert_failure(failure) }
         }
-        PollResult::NotFound { expired } => EventKind::TaskMissing { shot, attempt, expired: *expired },
+        PollResult::NotFound { expired } => EventKind::TaskNotFound { shot, attempt, expired: *expired },
         PollResult::Throttled { retry_after, reason } => EventKind::Throttled {
             shot,
             attempt,
@@ -161,34 +169,36 @@ fn answered<'a>(
             EventKind::Unreachable { shot, attempt, reason: sanitize::message(reason) }
         }
         PollResult::Unauthorized { failure } => {
-            EventKind::Unusable { shot, attempt, failure: convert_failure(failure) }
+            EventKind::Unauthorized { shot, attempt, failure: convert_failure(failure) }
         }
     }
 }
 
-fn found(existing: &ExistingWork) -> Found<'_> {
+fn existing_work(existing: &ExistingWork) -> line::ExistingWork<'_> {
     match existing {
-        ExistingWork::None => Found::Nothing,
+        ExistingWork::None => line::ExistingWork::None,
         ExistingWork::Completed { attempt, task, artifact: _ } => {
-            Found::Made { attempt: attempt.as_str(), task: task.as_str() }
+            line::ExistingWork::Completed { attempt: attempt.as_str(), task: task.as_str() }
         }
         ExistingWork::InFlight { attempt, task, since, was_downloaded: _ } => {
-            Found::Out { attempt: attempt.as_str(), task: task.as_str(), since: since.0 }
+            line::ExistingWork::InFlight { attempt: attempt.as_str(), task: task.as_str(), since: since.0 }
         }
         ExistingWork::Indeterminate { attempt, intended_at: _ } => {
-            Found::Unanswered { attempt: attempt.as_str() }
+            line::ExistingWork::Indeterminate { attempt: attempt.as_str() }
         }
-        ExistingWork::Abandoned { attempt } => Found::GivenUp { attempt: attempt.as_str() },
-        ExistingWork::OtherService { service, attempt, task } => {
-            Found::AtOther { service, attempt: attempt.as_str(), task: task.as_ref().map(TaskId::as_str) }
-        }
-        ExistingWork::ClaimedByRun { run } => Found::Busy { run: run.as_str() },
+        ExistingWork::Abandoned { attempt } => line::ExistingWork::Abandoned { attempt: attempt.as_str() },
+        ExistingWork::OtherService { service, attempt, task } => line::ExistingWork::OtherService {
+            service,
+            attempt: attempt.as_str(),
+            task: task.as_ref().map(TaskId::as_str),
+        },
+        ExistingWork::ClaimedByRun { run } => line::ExistingWork::ClaimedByRun { run: run.as_str() },
     }
 }
 
-/// What became of a shot that has ended.
-pub(crate) fn ended<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Ended<'a> {
-    Ended {
+/// The outcome of a finished shot.
+pub(crate) fn finished_shot<'a>(plan: &'a Plan, node: &'a NodeSummary) -> FinishedShot<'a> {
+    FinishedShot {
         shot: &node.name,
         decision: node.decision.map(convert_decision),
         outcome: match &node.outcome {
@@ -199,7 +209,7 @@ pub(crate) fn ended<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Ended<'a> {
                 Outcome::Failed { failure: convert_failure(failure) }
             }
             scheduler::Outcome::Indeterminate { attempt, reason } => {
-                Outcome::Ambiguous { attempt: attempt.as_str(), reason: sanitize::message(reason) }
+                Outcome::Indeterminate { attempt: attempt.as_str(), reason: sanitize::message(reason) }
             }
             scheduler::Outcome::Detached { task: _, reason } => {
                 Outcome::Detached { reason: sanitize::message(reason) }
@@ -208,12 +218,12 @@ pub(crate) fn ended<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Ended<'a> {
             scheduler::Outcome::Unpicked { takes } => {
                 Outcome::Unpicked { takes: takes.iter().map(String::as_str).collect() }
             }
-            scheduler::Outcome::NotBegun => Outcome::NotBegun,
+            scheduler::Outcome::NotBegun => Outcome::NotStarted,
             scheduler::Outcome::NotSelected { task: _ } => Outcome::NotSelected,
         },
         task: node.task.as_ref().map(TaskId::as_str),
         took_seconds: node.took.map(|took| took.as_secs_f64()),
-        retries: node.retries,
+        retries: u32::try_from(node.retries()).unwrap_or(u32::MAX),
     }
 }
 
@@ -242,7 +252,7 @@ pub(crate) fn halt(halt: &scheduler::Halt) -> Halt {
     match halt {
         scheduler::Halt::Interrupted => Halt::Interrupted,
         scheduler::Halt::ServiceUnusable { failure } => Halt::Unusable { failure: convert_failure(failure) },
-        scheduler::Halt::BudgetExceeded { limit } => Halt::Capped { cap: convert_cap(*limit) },
+        scheduler::Halt::BudgetExceeded { limit } => Halt::BudgetExceeded { cap: convert_cap(*limit) },
         scheduler::Halt::FailFast { shot } => Halt::FailFast { shot: shot.clone() },
     }
 }
@@ -253,11 +263,11 @@ pub(crate) fn outcomes(summary: &RunSummary) -> Outcomes {
         *match &node.outcome {
             scheduler::Outcome::Done { .. } => &mut outcomes.done,
             scheduler::Outcome::Failed { .. } => &mut outcomes.failed,
-            scheduler::Outcome::Indeterminate { .. } => &mut outcomes.ambiguous,
+            scheduler::Outcome::Indeterminate { .. } => &mut outcomes.indeterminate,
             scheduler::Outcome::Detached { .. } => &mut outcomes.detached,
             scheduler::Outcome::Blocked { .. } => &mut outcomes.blocked,
             scheduler::Outcome::Unpicked { .. } => &mut outcomes.unpicked,
-            scheduler::Outcome::NotBegun => &mut outcomes.not_begun,
+            scheduler::Outcome::NotBegun => &mut outcomes.not_started,
             scheduler::Outcome::NotSelected { .. } => &mut outcomes.not_selected,
         } += 1;
     }
@@ -273,7 +283,7 @@ pub(crate) fn budget(summary: &RunSummary) -> Budget {
             video_ms: caps.video_ms,
             allow_unpriced: caps.allow_unpriced,
         },
-        held: amount(summary.held),
+        reserved: amount(summary.held),
         spent: amount(summary.spent),
     }
 }
@@ -283,7 +293,7 @@ pub(crate) fn amount(amount: scheduler::budget::Amount) -> Amount {
 }
 
 fn convert_artifact(artifact: &Artifact) -> Video {
-    // The last frame's address may be signed, and stays in the ledger.
+    // Not the last frame's URL: it may be signed.
     Video {
         path: artifact.path.display().to_string(),
         sha256: artifact.sha256.clone(),
@@ -308,7 +318,7 @@ fn convert_failure(failure: &scheduler::Failure) -> Failure {
             scheduler::FailureKind::Corrupt => FailureKind::Corrupt,
             scheduler::FailureKind::Local => FailureKind::Local,
             scheduler::FailureKind::Task => FailureKind::Task,
-            scheduler::FailureKind::Abandoned => FailureKind::GivenUp,
+            scheduler::FailureKind::Abandoned => FailureKind::Abandoned,
         },
         message: sanitize::message(&failure.message),
         code: failure.code.as_deref().map(sanitize::message),

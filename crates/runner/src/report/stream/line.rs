@@ -1,217 +1,217 @@
-//! The lines of the event stream: the contract that docs/events.md describes. They change only with [`VERSION`], whatever the engine's own
-//! events become.
+//! The lines of the event stream, as docs/events.md describes them. A stable format with its own [`VERSION`], independent of the scheduler's
+//! events.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::run_ended::RunEnded;
+use super::run_finished::RunFinished;
 
-/// The form's version; it moves when a reader of the old one would misread the new one. New kinds and members are no such change.
-pub(crate) const VERSION: u32 = 1;
+/// Format version. Incremented when a reader of the previous version would misread the new one; new kinds and members do not count.
+pub(crate) const VERSION: u32 = 2;
 
 /// One line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Line<'a> {
-    /// The version of this form: 1.
-    #[schemars(range(min = 1, max = 1))]
+    /// Format version: 2.
+    #[schemars(range(min = 2, max = 2))]
     pub(crate) version: u32,
-    /// Counts the lines, from 1, without a gap.
+    /// Line number, from 1, without gaps.
     #[schemars(range(min = 1))]
     pub(crate) seq: u64,
-    /// When it happened, in milliseconds since the epoch. Never before the line above.
-    pub(crate) at: i64,
+    /// Time of the event, in milliseconds since the Unix epoch. Never decreases.
+    pub(crate) time: i64,
     #[serde(flatten)]
     pub(crate) event: EventKind<'a>,
 }
 
-/// What happened.
+/// Event kinds.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum EventKind<'a> {
-    /// The first line.
-    RunBegun {
-        /// The run.
+    /// The first line: the run is recorded.
+    RunStarted {
+        /// The run's id.
         run: &'a str,
         /// The workflow's name.
         workflow: &'a str,
-        /// The service, as it stands in every key: `embedded`, or its address.
+        /// The service: `embedded`, or its base URL.
         service: &'a str,
-        /// How many shots there are, each instance and take counted.
+        /// Number of shots, counting each instance and take.
         shots: usize,
-        /// How many films.
+        /// Number of films.
         films: usize,
-        /// The most tasks out at once.
+        /// Maximum number of tasks in flight.
         jobs: usize,
     },
-    /// There is nothing to run: the only line.
+    /// There is nothing to run. The only line.
     NothingToRun { reason: String },
-    /// The run was told more than its workflow.
-    Scoped {
-        /// How many shots it may submit, where that is not all of them.
-        only: Option<usize>,
-        /// Whether nothing more is submitted once a shot has failed.
+    /// The run has a selection or `--fail-fast`.
+    Configured {
+        /// Number of selected shots; `null` if all are selected.
+        selected: Option<usize>,
+        /// Whether submitting stops after the first failed shot.
         fail_fast: bool,
     },
-    /// The ledger was asked what it knows about a shot's key.
-    Looked {
+    /// The ledger was queried for existing work with the shot's key.
+    Lookup {
         shot: &'a str,
-        /// The beginning of the shot's key.
+        /// Prefix of the shot's key.
         key: String,
         #[serde(flatten)]
-        found: Found<'a>,
+        existing: ExistingWork<'a>,
     },
-    /// The request is ready and the intent to submit it is durable. Only now may it leave.
+    /// The intent to submit is durable. The POST is sent only after this.
     Prepared {
         shot: &'a str,
         attempt: &'a str,
-        /// The beginning of the shot's key.
+        /// Prefix of the shot's key.
         key: String,
-        /// SHA-256 of the request, lower-case hex.
+        /// SHA-256 of the request, in lower-case hex.
         request: &'a str,
-        /// The most that it can cost, in millionths of the price table's currency; `null` where it has no price.
-        held: Option<i64>,
-        /// The most seconds of video that it can come to.
+        /// Maximum cost, in millionths of the price table's currency; `null` without a price.
+        reserved: Option<i64>,
+        /// Maximum duration of the video, in seconds.
         seconds: f64,
-        /// Whether someone asked for it to be made anew.
-        anew: bool,
+        /// Whether `--rerun` asked for it.
+        rerun: bool,
     },
-    /// The intent was not written, because another attempt for the same work is live.
-    Taken {
+    /// The intent was not written: another attempt with the same key is live.
+    ClaimConflict {
         shot: &'a str,
         #[serde(flatten)]
-        found: Found<'a>,
+        existing: ExistingWork<'a>,
     },
-    /// The intent was not written, because it would cross a cap.
-    Capped { shot: &'a str, cap: Cap },
-    /// The request could not be made ready.
-    Unprepared { shot: &'a str, failure: Failure },
-    /// The service accepted the request: from here on there is something to pay for.
+    /// The intent was not written: it would exceed a cap.
+    BudgetExceeded { shot: &'a str, cap: Cap },
+    /// The request could not be prepared.
+    PrepareFailed { shot: &'a str, failure: Failure },
+    /// The service accepted the request. It is paid for from here on.
     Submitted { shot: &'a str, attempt: &'a str, task: &'a str },
-    /// The service surely did not accept the request.
+    /// The service definitely did not accept the request.
     Refused {
         shot: &'a str,
         attempt: &'a str,
-        refusal: Refusal,
+        refusal: RefusalKind,
         failure: Failure,
-        /// How long the service asked to wait.
+        /// How long the service asked to wait, in milliseconds.
         retry_after_ms: Option<u64>,
     },
-    /// The request left and no usable answer came: it may or may not have been accepted.
-    Lost { shot: &'a str, attempt: &'a str, reason: String },
-    /// The task is queued or in progress. Of polls that bring little news only some are told.
+    /// The request was sent and no usable response arrived: it may or may not have been accepted.
+    Indeterminate { shot: &'a str, attempt: &'a str, reason: String },
+    /// The task is queued or in progress. Repeated polls are throttled.
     Progress {
         shot: &'a str,
         attempt: &'a str,
         task: Option<&'a str>,
-        /// The service's word.
+        /// The status in the service's words.
         status: String,
-        /// Percent, where the service said.
+        /// Progress in percent, if the service reports it.
         #[schemars(range(max = 100))]
         percent: Option<u8>,
     },
-    /// The service has finished the task; its video is fetched next.
+    /// The service completed the task. Its video is downloaded next.
     Rendered {
         shot: &'a str,
         attempt: &'a str,
-        /// When the service's copies expire, in milliseconds since the epoch.
+        /// When the service's copy expires, in milliseconds since the Unix epoch.
         expires_at: Option<i64>,
-        /// How long it took by the service's own clock, where that says.
+        /// Duration of the task by the service's own timestamps, in milliseconds.
         took_ms: Option<u64>,
     },
     /// The task failed at the service.
     TaskFailed { shot: &'a str, attempt: &'a str, failure: Failure },
-    /// The service does not know the task, or no longer.
-    TaskMissing { shot: &'a str, attempt: &'a str, expired: bool },
-    /// The service wants to be asked less often. Of several such answers in a row only some are told.
+    /// The service does not know the task (404), or no longer (410: `expired`).
+    TaskNotFound { shot: &'a str, attempt: &'a str, expired: bool },
+    /// A poll was rejected for now (429, 503). Repetitions are throttled.
     Throttled {
         shot: &'a str,
         attempt: &'a str,
         reason: String,
-        /// How long the service asked to wait.
+        /// How long the service asked to wait, in milliseconds.
         retry_after_ms: Option<u64>,
     },
-    /// A poll brought no usable answer. Of several in a row only some are told.
+    /// A poll got no usable response. Repetitions are throttled.
     Unreachable { shot: &'a str, attempt: &'a str, reason: String },
-    /// The account no longer works.
-    Unusable { shot: &'a str, attempt: &'a str, failure: Failure },
+    /// A poll was rejected because of the account (401, 403).
+    Unauthorized { shot: &'a str, attempt: &'a str, failure: Failure },
     /// The video is on disk and verified.
     Downloaded {
         shot: &'a str,
         attempt: &'a str,
         video: Video,
-        /// What the task came to, in millionths of the price table's currency, where a price is known.
-        spent: Option<i64>,
+        /// Actual cost, in millionths of the price table's currency, if it has a price.
+        cost: Option<i64>,
     },
-    /// The video could not be fetched this time.
-    NotDownloaded {
+    /// A download failed. It may be retried.
+    DownloadFailed {
         shot: &'a str,
         attempt: &'a str,
         failure: Failure,
-        /// How many bytes of it are kept, to go on from.
-        kept: u64,
+        /// Number of bytes that were downloaded and kept.
+        partial_bytes: u64,
     },
-    /// A shot has ended in this run. Each shot ends once.
-    ShotEnded(Ended<'a>),
-    /// A film has ended in this run. Each film ends once.
-    FilmEnded(FilmEnded<'a>),
-    /// The user asked the run to end: nothing more is submitted, tasks that are out are left to the next run.
+    /// A shot has an outcome. Once per shot.
+    ShotFinished(FinishedShot<'a>),
+    /// A film has an outcome. Once per film.
+    FilmFinished(FinishedFilm<'a>),
+    /// The run was interrupted. Nothing more is submitted; tasks in flight are left to the next run.
     Interrupted,
-    /// Nothing more is submitted from here on.
+    /// The run stopped submitting.
     Halted(Halt),
-    /// Videos are made to pick from: `runner pick`.
+    /// Takes are rendered and none is picked: `runner pick`.
     PickNeeded {
         shot: &'a str,
-        /// How many takes there are.
+        /// Number of takes.
         takes: usize,
     },
-    /// The last line of a run that ended in good order.
-    RunEnded(Box<RunEnded<'a>>),
-    /// The last line of a run that could not go on: the ledger or the disk cannot be used. What had been submitted is in the ledger.
-    RunBroken {
+    /// The last line of a run that was not aborted.
+    RunFinished(Box<RunFinished<'a>>),
+    /// The last line of a run that was aborted because the ledger or the disk cannot be used. Submitted tasks are in the ledger.
+    RunAborted {
         reason: String,
-        /// The code that the process exits with.
+        /// Exit code of the process.
         exit: u8,
     },
 }
 
-/// What the ledger knows from before.
+/// Existing work with the same key.
 #[derive(Debug, Serialize, JsonSchema)]
-#[serde(tag = "found", rename_all = "kebab-case")]
-pub(crate) enum Found<'a> {
-    /// Nothing that counts.
-    Nothing,
-    /// The video is there and verified.
-    Made { attempt: &'a str, task: &'a str },
-    /// A task is out at the service, or finished there.
-    Out {
+#[serde(tag = "existing", rename_all = "kebab-case")]
+pub(crate) enum ExistingWork<'a> {
+    /// None.
+    None,
+    /// The video exists and is verified.
+    Completed { attempt: &'a str, task: &'a str },
+    /// A task is in flight, or completed but not downloaded.
+    InFlight {
         attempt: &'a str,
         task: &'a str,
-        /// When it was submitted.
+        /// When it was submitted, in milliseconds since the Unix epoch.
         since: i64,
     },
-    /// A request left and its answer never came back: `runner resolve`.
-    Unanswered { attempt: &'a str },
-    /// Nobody knows what became of it, and it was given up.
-    GivenUp { attempt: &'a str },
-    /// The same work is out at another service.
-    AtOther { service: &'a str, attempt: &'a str, task: Option<&'a str> },
-    /// A run that is alive is submitting it now.
-    Busy { run: &'a str },
+    /// A submission without a known outcome: `runner resolve`.
+    Indeterminate { attempt: &'a str },
+    /// Abandoned with `runner resolve --abandon`.
+    Abandoned { attempt: &'a str },
+    /// The same work was submitted to another service.
+    OtherService { service: &'a str, attempt: &'a str, task: Option<&'a str> },
+    /// A live run is submitting it.
+    ClaimedByRun { run: &'a str },
 }
 
-/// Why something did not work.
+/// A failure.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Failure {
-    /// What kind of trouble.
+    /// The kind of failure.
     pub(crate) kind: FailureKind,
-    /// What happened, for people.
+    /// The message, for people.
     #[schemars(length(max = 500))]
     pub(crate) message: String,
-    /// The service's own code, where it gave one.
+    /// The service's error code, if it sent one.
     pub(crate) code: Option<String>,
 }
 
-/// Kinds of trouble.
+/// Kinds of failures.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FailureKind {
@@ -226,24 +226,24 @@ pub(crate) enum FailureKind {
     Corrupt,
     Local,
     Task,
-    GivenUp,
+    Abandoned,
 }
 
-/// What a refusal asks for.
+/// Kinds of refusals.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Refusal {
-    /// Too much at once: it is tried again later.
-    Later,
-    /// Passing trouble: it is tried again.
-    Again,
-    /// The request itself: the same would be refused again.
-    Request,
-    /// The account or the address: no request of this run can succeed.
-    Service,
+pub(crate) enum RefusalKind {
+    /// Rate limited (429): retried later.
+    Throttled,
+    /// A transient failure: retried.
+    Retryable,
+    /// The request is invalid: not retried.
+    InvalidRequest,
+    /// The account or the URL: no request of this run can succeed.
+    ServiceUnusable,
 }
 
-/// Which cap.
+/// A budget cap.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Cap {
@@ -255,18 +255,18 @@ pub(crate) enum Cap {
 /// A video on disk.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Video {
-    /// Where the file is.
+    /// Path of the file.
     pub(crate) path: String,
-    /// SHA-256 of the file, lower-case hex.
+    /// SHA-256 of the file, in lower-case hex.
     pub(crate) sha256: String,
     pub(crate) bytes: u64,
-    /// Playing time.
+    /// Duration in seconds.
     pub(crate) seconds: f64,
     pub(crate) width: u32,
     pub(crate) height: u32,
 }
 
-/// What is done about a shot.
+/// The decision about a shot.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Decision {
@@ -278,97 +278,97 @@ pub(crate) enum Decision {
     Unselected,
 }
 
-/// What one shot came to.
+/// The outcome of a shot.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Ended<'a> {
+pub(crate) struct FinishedShot<'a> {
     pub(crate) shot: &'a str,
-    /// What was decided about it; `null` when the run ended before that was known.
+    /// The decision; `null` if the run ended before it was made.
     pub(crate) decision: Option<Decision>,
     pub(crate) outcome: Outcome<'a>,
-    /// Its task, if it has one.
+    /// Its task, if any.
     pub(crate) task: Option<&'a str>,
-    /// From submission to the file on disk, when both happened in this run.
+    /// Time from submission to the verified file, if both happened in this run.
     pub(crate) took_seconds: Option<f64>,
-    /// How many tasks of it failed in this run, each of which another attempt has taken the place of.
+    /// Number of attempts in this run that failed and were retried.
     pub(crate) retries: u32,
 }
 
-/// How a shot ended in a run.
+/// Outcomes of shots.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub(crate) enum Outcome<'a> {
-    /// Its video is on disk.
+    /// The video is on disk.
     Done { artifact: Video },
-    /// It failed for good in this run.
+    /// It failed, and will not be retried in this run.
     Failed { failure: Failure },
     /// A submission may or may not have been accepted: `runner resolve` with this attempt.
-    Ambiguous { attempt: &'a str, reason: String },
-    /// Its task is out and is left to a later run.
+    Indeterminate { attempt: &'a str, reason: String },
+    /// Its task is in flight and left to a later run.
     Detached { reason: String },
-    /// What comes before it did not end well.
+    /// A shot that it depends on is not done.
     Blocked {
         /// That shot.
         by: &'a str,
     },
-    /// It waits until takes of these shots are picked.
+    /// It waits for picks of these shots.
     Unpicked { takes: Vec<&'a str> },
-    /// The run was ended first.
-    NotBegun,
-    /// The run was told to make other shots.
+    /// The run ended first.
+    NotStarted,
+    /// It is not selected.
     NotSelected,
 }
 
-/// What one film came to.
+/// The outcome of a film.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct FilmEnded<'a> {
-    /// Its file name, as the workflow gives it.
+pub(crate) struct FinishedFilm<'a> {
+    /// Its file name in the workflow.
     pub(crate) name: &'a str,
     #[serde(flatten)]
     pub(crate) outcome: FilmOutcome,
 }
 
-/// How a film ended.
+/// Outcomes of films.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub(crate) enum FilmOutcome {
-    /// It is on disk.
+    /// The film is on disk.
     Done { film: Film },
-    /// Some of its clips are missing.
+    /// Clips are missing.
     Waiting { missing: usize },
-    /// Takes that it shows are still to be picked.
+    /// Picks are missing.
     Unpicked { missing: usize },
-    /// The clips could not be joined.
+    /// Joining failed.
     Failed { failure: Failure },
 }
 
 /// A film on disk.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Film {
-    /// Where the file is.
+    /// Path of the file.
     pub(crate) path: String,
-    /// Playing time.
+    /// Duration in seconds.
     pub(crate) seconds: f64,
     pub(crate) width: u32,
     pub(crate) height: u32,
-    /// Whether it has sound.
+    /// Whether it has an audio track.
     pub(crate) audio: bool,
-    /// SHA-256 over the clips' hashes in their order.
+    /// SHA-256 over the clips' hashes in order.
     pub(crate) made_of: String,
-    /// Whether it was there already, made of the same clips.
+    /// Whether it existed already, made of the same clips.
     pub(crate) reused: bool,
 }
 
-/// Why a run stopped submitting.
+/// Reasons to stop submitting.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "halt", rename_all = "kebab-case")]
 pub(crate) enum Halt {
-    /// The user asked.
+    /// An interrupt.
     Interrupted,
-    /// The service cannot be used with this account or at this address.
+    /// The service cannot be used with this account or at this URL.
     Unusable { failure: Failure },
     /// A cap is reached.
-    Capped { cap: Cap },
-    /// A shot failed, and the run was told to submit nothing more then.
+    BudgetExceeded { cap: Cap },
+    /// A shot failed, with `--fail-fast`.
     FailFast { shot: String },
 }
 

@@ -1,10 +1,10 @@
-//! `--format ndjson`: what happens, as it happens, one JSON object a line. docs/events.md is its contract.
+//! The event stream of `run --format ndjson`: one JSON object per line, written as events happen. docs/events.md is its contract.
 //!
-//! The lines are written by a thread of their own: a reader that is slow, or gone, holds nothing up.
+//! A thread of its own writes the lines, so a slow or closed reader does not delay the run.
 
 mod convert;
 mod line;
-mod run_ended;
+mod run_finished;
 mod throttle;
 
 use std::io::Write;
@@ -17,35 +17,35 @@ use serde_json::Value;
 
 use super::RunInfo;
 use crate::exit::Exit;
-use line::{EventKind, FilmEnded, Line};
-use run_ended::RunEnded;
+use line::{EventKind, Line};
+use run_finished::RunFinished;
 use throttle::Throttle;
 
-pub(crate) use convert::{amount, budget, ended, film, halt};
-pub(crate) use line::{Ended, FilmEnded as Film, Halt, schema};
-pub(crate) use run_ended::Amount;
+pub(crate) use convert::{amount, budget, film, finished_shot, halt};
+pub(crate) use line::{FinishedFilm, FinishedShot, Halt, schema};
+pub(crate) use run_finished::Amount;
 
-/// Tells a run as lines of JSON.
+/// Reports a run as JSON lines.
 pub(crate) struct Stream {
     info: RunInfo,
     lines: LineWriter,
     throttle: Throttle,
-    is_halted: bool,
+    halt_reported: bool,
 }
 
 impl Stream {
-    /// A stream that is written to `out`.
+    /// A stream to `out`.
     pub(crate) fn new(info: RunInfo, out: impl Write + Send + 'static) -> Self {
         let lines = LineWriter { written: 0, latest: 0, writer: Writer::start(out) };
-        Self { info, lines, throttle: Throttle::default(), is_halted: false }
+        Self { info, lines, throttle: Throttle::default(), halt_reported: false }
     }
 
-    /// Tells what the run came to, and returns when everything is written.
+    /// Writes the final events and waits until all lines are written.
     pub(crate) fn end(mut self, summary: &RunSummary, spending: Option<Value>, now: Timestamp) {
         for (shot, takes) in &summary.to_pick {
             self.lines.write(now, EventKind::PickNeeded { shot, takes: *takes });
         }
-        let ended = RunEnded {
+        let finished = RunFinished {
             run: summary.run.as_str(),
             exit: Exit::from_summary(summary).code(),
             shots: summary.nodes.len(),
@@ -55,14 +55,14 @@ impl Stream {
             budget: convert::budget(summary),
             spending,
         };
-        self.lines.write(now, EventKind::RunEnded(Box::new(ended)));
+        self.lines.write(now, EventKind::RunFinished(Box::new(finished)));
         self.lines.writer.finish();
     }
 
-    /// Tells why the run could not go on, and returns when everything is written.
+    /// Reports that the run was aborted and waits until all lines are written.
     pub(crate) fn fail(mut self, reason: &str, exit: Exit, now: Timestamp) {
         let reason = super::sanitize::message(reason);
-        self.lines.write(now, EventKind::RunBroken { reason, exit: exit.code() });
+        self.lines.write(now, EventKind::RunAborted { reason, exit: exit.code() });
         self.lines.writer.finish();
     }
 }
@@ -70,7 +70,7 @@ impl Stream {
 impl Reporter for Stream {
     fn on(&mut self, state: &RunState, event: &Event, now: Timestamp) {
         if self.lines.written == 0 {
-            let begun = EventKind::RunBegun {
+            let started = EventKind::RunStarted {
                 run: self.info.run.as_str(),
                 workflow: state.plan().name(),
                 service: &self.info.service,
@@ -78,39 +78,41 @@ impl Reporter for Stream {
                 films: state.plan().films().len(),
                 jobs: self.info.jobs,
             };
-            self.lines.write(now, begun);
+            self.lines.write(now, started);
         }
         if self.throttle.passes(event, now)
             && let Some(what) = convert::event(state, event)
         {
             self.lines.write(now, what);
         }
-        if let Some(halt) = state.halt().filter(|_| !self.is_halted) {
-            self.is_halted = true;
+        if let Some(halt) = state.halt().filter(|_| !self.halt_reported) {
+            self.halt_reported = true;
             self.lines.write(now, EventKind::Halted(convert::halt(halt)));
         }
         for node in state.changed() {
             if state.node(*node).outcome().is_some() {
                 self.throttle.forget(*node);
                 let summary = state.node_summary(*node);
-                self.lines.write(now, EventKind::ShotEnded(convert::ended(state.plan(), &summary)));
+                self.lines
+                    .write(now, EventKind::ShotFinished(convert::finished_shot(state.plan(), &summary)));
             }
         }
         for (at, outcome) in state.ended_films() {
             let name = state.plan().films().get(at).map_or("", |film| film.output.as_str());
-            self.lines.write(now, EventKind::FilmEnded(FilmEnded { name, outcome: convert::film(outcome) }));
+            self.lines
+                .write(now, EventKind::FilmFinished(FinishedFilm { name, outcome: convert::film(outcome) }));
         }
     }
 }
 
-/// Tells that there is nothing to run.
+/// Reports that there is nothing to run.
 pub(crate) fn nothing(reason: &str, now: Timestamp) {
     let mut lines = LineWriter { written: 0, latest: 0, writer: Writer::start(std::io::stdout()) };
     lines.write(now, EventKind::NothingToRun { reason: super::sanitize::message(reason) });
     lines.writer.finish();
 }
 
-/// Lines with their numbers and times.
+/// Numbers and timestamps lines.
 struct LineWriter {
     written: u64,
     latest: i64,
@@ -121,8 +123,8 @@ impl LineWriter {
     fn write(&mut self, now: Timestamp, event: EventKind<'_>) {
         self.written += 1;
         self.latest = self.latest.max(now.0);
-        let line = Line { version: line::VERSION, seq: self.written, at: self.latest, event };
-        // Text, numbers and maps with text as keys: it can always be written.
+        let line = Line { version: line::VERSION, seq: self.written, time: self.latest, event };
+        // Serialization cannot fail: text, numbers and maps with text keys.
         if let Ok(mut text) = serde_json::to_string(&line) {
             text.push('\n');
             self.writer.send(text);
@@ -130,10 +132,10 @@ impl LineWriter {
     }
 }
 
-/// How many lines are written in one piece at most.
+/// Maximum number of lines per write.
 const MAX_BATCH_LINES: usize = 256;
 
-/// Writes what it is sent, in order, as soon as it is there.
+/// Writes lines in order on a thread of its own.
 struct Writer {
     sender: Option<mpsc::Sender<String>>,
     thread: Option<JoinHandle<()>>,
@@ -144,9 +146,9 @@ impl Writer {
         let (sender, receiver) = mpsc::channel::<String>();
         let thread = std::thread::spawn(move || {
             while let Ok(mut lines) = receiver.recv() {
-                // What came in the meantime goes out with it.
+                // Batch the lines that arrived meanwhile.
                 lines.extend(receiver.try_iter().take(MAX_BATCH_LINES));
-                // Nobody reads any more: the run goes on, and what is sent from now on is dropped with the receiver.
+                // The reader is gone: the run goes on, and later lines are dropped with the receiver.
                 if out.write_all(lines.as_bytes()).and_then(|()| out.flush()).is_err() {
                     break;
                 }
@@ -164,7 +166,7 @@ impl Writer {
     fn finish(&mut self) {
         drop(self.sender.take());
         if let Some(thread) = self.thread.take() {
-            // It ends with its sender, and a panic in it is no reason to end the run differently.
+            // It ends with its sender. A panic in it does not change how the run ends.
             let _ = thread.join();
         }
     }

@@ -16,14 +16,14 @@ use workflow::{InMemory, Options};
 
 use super::*;
 
-/// Keeps what is written; fails once it has taken so much.
+/// Collects what is written; fails once it is full.
 #[derive(Clone)]
-struct Kept {
+struct Buffer {
     bytes: Arc<Mutex<Vec<u8>>>,
     room: usize,
 }
 
-impl Write for Kept {
+impl Write for Buffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut kept = self.bytes.lock().unwrap();
         let fits = bytes.len().min(self.room - kept.len());
@@ -39,12 +39,12 @@ impl Write for Kept {
     }
 }
 
-impl Kept {
+impl Buffer {
     fn new(room: usize) -> Self {
         Self { bytes: Arc::default(), room }
     }
 
-    /// The lines that were written whole.
+    /// The complete lines.
     fn lines(&self) -> Vec<Value> {
         let text = String::from_utf8(self.bytes.lock().unwrap().clone()).unwrap();
         let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
@@ -62,7 +62,7 @@ shots:
 film: {output: pier.mp4, shots: [pier, sea, sky]}
 ";
 
-/// A run that is scripted, told to a stream.
+/// A scripted run, reported to a stream.
 struct Script {
     state: RunState,
     stream: Stream,
@@ -70,7 +70,7 @@ struct Script {
 }
 
 impl Script {
-    fn new(out: &Kept) -> Self {
+    fn new(out: &Buffer) -> Self {
         let plan = workflow::load(
             THREE.as_bytes(),
             "p.yaml",
@@ -92,7 +92,7 @@ impl Script {
         }
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "events are made where they are told")]
+    #[expect(clippy::needless_pass_by_value, reason = "events are created at the call")]
     fn on(&mut self, event: Event) {
         self.now = Timestamp(self.now.0 + 400);
         let _ = self.state.apply(event.clone(), self.now);
@@ -113,7 +113,7 @@ fn attempt(number: usize) -> AttemptId {
     AttemptId(format!("run-1.{number}"))
 }
 
-fn looked(at: usize, existing: ExistingWork) -> Event {
+fn lookup(at: usize, existing: ExistingWork) -> Event {
     Event::LookupDone { node: node(at), key: "ab".repeat(32), existing }
 }
 
@@ -136,7 +136,7 @@ fn submitted(at: usize) -> Event {
 }
 
 fn answered(at: usize, result: PollResult) -> Event {
-    Event::Polled { node: node(at), attempt: attempt(at), result }
+    Event::Polled { node: node(at), attempt: attempt(at), result, next: None }
 }
 
 fn running(percent: u8) -> PollResult {
@@ -169,11 +169,11 @@ fn downloaded(at: usize) -> Event {
 
 #[test]
 fn stream_of_a_whole_run() {
-    let kept = Kept::new(usize::MAX);
-    let mut script = Script::new(&kept);
+    let out = Buffer::new(usize::MAX);
+    let mut script = Script::new(&out);
     script.on(Event::Started);
-    script.on(looked(0, ExistingWork::None));
-    script.on(looked(2, ExistingWork::None));
+    script.on(lookup(0, ExistingWork::None));
+    script.on(lookup(2, ExistingWork::None));
     for event in [
         prepared(0),
         submitted(0),
@@ -195,7 +195,7 @@ fn stream_of_a_whole_run() {
     }
     assert!(script.state.is_over());
     script.end();
-    let text: Vec<String> = kept.lines().iter().map(Value::to_string).collect();
+    let text: Vec<String> = out.lines().iter().map(Value::to_string).collect();
     insta::assert_snapshot!(text.join("\n"));
 }
 
@@ -213,13 +213,13 @@ fn stream_lines_are_redacted_and_bounded() {
     };
     let refusal =
         || Refusal { kind: RefusalKind::Throttled, failure: failure(), retry_after: Some(Duration::MAX) };
-    let kept = Kept::new(usize::MAX);
-    let mut script = Script::new(&kept);
+    let out = Buffer::new(usize::MAX);
+    let mut script = Script::new(&out);
     script.on(Event::Started);
     let (at, one) = (node(0), attempt(0));
     for event in [
         Event::PrepareFailed { node: at, failure: failure() },
-        Event::Refused { node: at, attempt: one.clone(), refusal: refusal() },
+        Event::Refused { node: at, attempt: one.clone(), refusal: refusal(), next: None },
         Event::Indeterminate { node: at, attempt: one.clone(), reason: nasty.clone() },
         answered(0, PollResult::Running { progress: Some(255), status: nasty.clone() }),
         answered(0, completed()),
@@ -228,7 +228,7 @@ fn stream_lines_are_redacted_and_bounded() {
         answered(0, PollResult::Throttled { retry_after: None, reason: nasty.clone() }),
         Event::RunConfigured { only: Some(vec![nasty.clone()]), fail_fast: true },
         answered(0, PollResult::Unauthorized { failure: failure() }),
-        Event::DownloadFailed { node: at, attempt: one, failure: failure(), partial_bytes: 0 },
+        Event::DownloadFailed { node: at, attempt: one, failure: failure(), partial_bytes: 0, next: None },
         downloaded(0),
         Event::JoinFailed { index: 0, failure: failure() },
         Event::BudgetExceeded { node: node(2), limit: BudgetLimit::Cost },
@@ -237,9 +237,9 @@ fn stream_lines_are_redacted_and_bounded() {
     }
     let Script { stream, now, .. } = script;
     stream.fail(&nasty, Exit::Unusable, now);
-    let bytes = kept.bytes.lock().unwrap().clone();
+    let bytes = out.bytes.lock().unwrap().clone();
     let text = String::from_utf8(bytes).unwrap();
-    assert!(text.contains("https://cdn.test/a?…") && text.contains("run-broken"), "{text}");
+    assert!(text.contains("https://cdn.test/a?…") && text.contains("run-aborted"), "{text}");
     assert!(!text.contains("SECRET") && !text.contains('\u{1b}'), "{text}");
     for line in text.lines() {
         assert!(line.len() < 8_000, "{} bytes: {line}", line.len());
@@ -248,12 +248,12 @@ fn stream_lines_are_redacted_and_bounded() {
 
 #[test]
 fn closed_stream_reader_is_ignored() {
-    let kept = Kept::new(2_000);
-    let mut script = Script::new(&kept);
+    let out = Buffer::new(2_000);
+    let mut script = Script::new(&out);
     script.on(Event::Started);
     for _ in 0..100 {
-        script.on(looked(0, ExistingWork::None));
+        script.on(lookup(0, ExistingWork::None));
     }
     script.end();
-    assert!(!kept.lines().is_empty());
+    assert!(!out.lines().is_empty());
 }

@@ -1,4 +1,4 @@
-//! Of polls that bring little update only some are told: the first, each other status, and at most one a second besides.
+//! Throttles lines about polls: the first, every change of status, and otherwise at most one per second and shot.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use scheduler::{Event, PollResult, Timestamp};
 use workflow::plan::NodeIx;
 
-/// The shortest time between two lines about the progress of one shot.
+/// Minimum time between two progress lines of one shot.
 const MIN_LINE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What was told last about the shots that are out.
+/// The last line of each shot in flight.
 #[derive(Debug, Default)]
 pub(super) struct Throttle {
     last: HashMap<NodeIx, LastLine>,
@@ -17,7 +17,7 @@ pub(super) struct Throttle {
 
 #[derive(Debug)]
 struct LastLine {
-    at: Timestamp,
+    time: Timestamp,
     update: Update,
 }
 
@@ -25,11 +25,11 @@ struct LastLine {
 enum Update {
     Running { status: String, percent: Option<u8> },
     Unreachable,
-    Later,
+    Throttled,
 }
 
 impl Throttle {
-    /// Whether an event is to be told. Only polls are ever held back.
+    /// Whether an event gets a line. Only polls are throttled.
     pub(super) fn passes(&mut self, event: &Event, now: Timestamp) -> bool {
         let Event::Polled { node, result, .. } = event else { return true };
         let update = match result {
@@ -37,29 +37,29 @@ impl Throttle {
                 Update::Running { status: status.clone(), percent: *progress }
             }
             PollResult::Unreachable { .. } => Update::Unreachable,
-            PollResult::Throttled { .. } => Update::Later,
+            PollResult::Throttled { .. } => Update::Throttled,
             PollResult::Completed { .. }
             | PollResult::Failed { .. }
             | PollResult::NotFound { .. }
             | PollResult::Unauthorized { .. } => return true,
         };
-        let passes = self.last.get(node).is_none_or(|told| {
-            let is_other = match (&told.update, &update) {
+        let passes = self.last.get(node).is_none_or(|last| {
+            let is_other = match (&last.update, &update) {
                 (Update::Running { status: before, .. }, Update::Running { status: now, .. }) => {
                     before != now
                 }
                 (before, now) => before != now,
             };
             let is_progress = matches!(update, Update::Running { .. });
-            is_other || (told.update != update || !is_progress) && now.since(told.at) >= MIN_LINE_INTERVAL
+            is_other || (last.update != update || !is_progress) && now.since(last.time) >= MIN_LINE_INTERVAL
         });
         if passes {
-            self.last.insert(*node, LastLine { at: now, update });
+            self.last.insert(*node, LastLine { time: now, update });
         }
         passes
     }
 
-    /// A shot has ended.
+    /// Forgets a finished shot.
     pub(super) fn forget(&mut self, node: NodeIx) {
         self.last.remove(&node);
     }
@@ -77,7 +77,7 @@ mod tests {
         let running =
             |status: &str, percent| PollResult::Running { progress: percent, status: status.to_owned() };
         let down = || PollResult::Unreachable { reason: "no connection".to_owned() };
-        let mut told = Vec::new();
+        let mut passed = Vec::new();
         for (at, result) in [
             (0, running("queued", Some(0))),
             (100, running("queued", Some(0))),
@@ -90,11 +90,12 @@ mod tests {
             (11_200, down()),
             (11_300, running("in_progress", Some(30))),
         ] {
-            let event = Event::Polled { node: NodeIx::new(0), attempt: AttemptId::from("a"), result };
+            let event =
+                Event::Polled { node: NodeIx::new(0), attempt: AttemptId::from("a"), result, next: None };
             if throttle.passes(&event, Timestamp(at)) {
-                told.push(at);
+                passed.push(at);
             }
         }
-        assert_eq!(told, [0, 9_100, 10_100, 10_200, 11_200, 11_300]);
+        assert_eq!(passed, [0, 9_100, 10_100, 10_200, 11_200, 11_300]);
     }
 }

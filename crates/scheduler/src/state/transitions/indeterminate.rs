@@ -5,16 +5,14 @@ use std::time::Duration;
 
 use workflow::plan::NodeIx;
 
-use crate::Outcome;
-use crate::ids::AttemptId;
 use crate::state::{Phase, RunState};
 use crate::timestamp::Timestamp;
 
 impl RunState {
-    pub(crate) fn indeterminate(&mut self, node: NodeIx, attempt: AttemptId, reason: String, now: Timestamp) {
+    pub(crate) fn indeterminate(&mut self, node: NodeIx, now: Timestamp) {
         if matches!(self.node(node).phase, Phase::Submitting { .. }) {
             self.hold_indeterminate_slot(node, now);
-            self.end(node, Outcome::Indeterminate { attempt, reason });
+            self.sync_end(node);
         }
     }
 

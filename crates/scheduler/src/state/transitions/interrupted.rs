@@ -4,9 +4,7 @@ use workflow::plan::NodeIx;
 
 use crate::state::{Phase, RunState};
 use crate::timestamp::Timestamp;
-use crate::{Action, Halt, Outcome};
-
-const REASON: &str = "the run was interrupted";
+use crate::{Action, Halt};
 
 impl RunState {
     pub(crate) fn interrupted(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
@@ -60,8 +58,8 @@ impl RunState {
     }
 
     fn detach_task(&mut self, node: NodeIx) {
-        if let Some(task) = self.node(node).task().cloned() {
-            self.end(node, Outcome::Detached { task, reason: REASON.to_owned() });
-        }
+        let now = self.now;
+        self.node_mut(node).shot.detach_interrupted(now);
+        self.sync_end(node);
     }
 }

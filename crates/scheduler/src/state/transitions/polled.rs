@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use workflow::plan::NodeIx;
 
-use crate::ids::{AttemptId, TaskId};
+use crate::ids::AttemptId;
 use crate::limits::jitter;
 use crate::state::{Phase, RunState};
 use crate::timestamp::Timestamp;
-use crate::{Action, Decision, Download, Event, Failure, FailureKind, Outcome, PollResult};
+use crate::{Action, Download, Event, NextStep, PollResult};
 
 impl RunState {
     pub(crate) fn polled(
@@ -16,6 +16,7 @@ impl RunState {
         node: NodeIx,
         attempt: AttemptId,
         result: PollResult,
+        next: &NextStep,
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
@@ -24,42 +25,41 @@ impl RunState {
             return;
         }
         let task = task.clone();
+        let is_throttled = matches!(result, PollResult::Throttled { .. });
         if !matches!(result, PollResult::Unreachable { .. }) {
-            let is_refused = matches!(result, PollResult::Throttled { .. });
-            if !is_refused {
+            self.service_reached = true;
+            if !is_throttled {
                 self.limits.poll_rate.speed_up();
             }
             let state = self.node_mut(node);
-            if !is_refused && !matches!(result, PollResult::NotFound { .. }) {
+            if !is_throttled && !matches!(result, PollResult::NotFound { .. }) {
                 state.missing_since = None;
             }
             state.unreachable_since = None;
-            state.last_error = None;
         }
-        match result {
-            PollResult::Running { progress, status } => {
-                let state = self.node_mut(node);
-                // Progress never goes back for those who watch, whatever the service says.
-                state.progress = state.progress.max(progress.map(|percent| percent.min(100)));
-                self.record_progress(node, since, now, &status);
-                self.schedule_next_poll(node, since, now, now);
-            }
-            PollResult::Throttled { retry_after, reason } => {
+        let mut not_before = now;
+        match &result {
+            PollResult::Running { status, .. } => self.record_progress(node, since, now, status),
+            PollResult::Throttled { retry_after, .. } => {
                 let waits = (self.policy.backoff, self.policy.max_backoff);
-                let sent = self.node(node).sent_at;
-                let until = self.limits.poll_rate.slow_down(sent, now, retry_after, waits);
-                let spread = jitter(self.policy.seed, node, 0, until.since(now));
-                self.node_mut(node).last_error = Some(reason);
-                self.schedule_next_poll(node, since, now, until.after(spread));
+                let sent_at = self.node(node).sent_at;
+                let until = self.limits.poll_rate.slow_down(sent_at, now, *retry_after, waits);
+                not_before = until.after(jitter(self.policy.seed, node, 0, until.since(now)));
             }
-            PollResult::Completed { url, last_frame_url, expires_at, took } => {
-                let Some(key) = self.key(node) else { return };
-                self.record_completion(node, since, now, took);
-                let state = self.node_mut(node);
-                state.progress = Some(100);
-                self.set_phase(
-                    node,
-                    Phase::ReadyToDownload(Download {
+            PollResult::NotFound { .. } => {
+                self.node_mut(node).missing_since.get_or_insert(now);
+            }
+            PollResult::Unreachable { .. } => {
+                self.node_mut(node).unreachable_since.get_or_insert(now);
+            }
+            PollResult::Completed { .. } | PollResult::Failed { .. } | PollResult::Unauthorized { .. } => {}
+        }
+        match next {
+            NextStep::Continue => match result {
+                PollResult::Completed { url, last_frame_url, expires_at, took } => {
+                    let Some(key) = self.key(node) else { return };
+                    self.record_completion(node, since, now, took);
+                    let download = Download {
                         node,
                         key,
                         attempt,
@@ -69,31 +69,46 @@ impl RunState {
                         last_frame_url,
                         expires_at,
                         not_before: now,
-                    }),
-                );
+                    };
+                    self.set_phase(node, Phase::ReadyToDownload(download));
+                }
+                _ => self.schedule_next_poll(node, since, now, not_before),
+            },
+            NextStep::Retry { .. } | NextStep::Resubmit { .. } | NextStep::Fail => {
+                if matches!(result, PollResult::NotFound { .. }) {
+                    actions.push(Action::ExpireTask { node, attempt });
+                }
+                self.task_ended(node, next);
             }
-            PollResult::Failed { failure } => {
-                self.settle_reservation(node, None);
-                self.fail_or_retry(node, failure, task, now);
-            }
-            PollResult::NotFound { expired } => self.not_found(node, expired, attempt, now, actions),
-            PollResult::Unreachable { reason } => {
-                let timeout = self.policy.unreachable_timeout;
-                let state = self.node_mut(node);
-                let from = *state.unreachable_since.get_or_insert(now);
-                if now.since(from) >= timeout {
-                    let reason = format!("the service does not answer: {reason}");
+            NextStep::Detach { .. } => {
+                // A service that does not answer may still be rendering it.
+                if matches!(result, PollResult::Unreachable { .. })
+                    && now.since(since) < self.task_timeout(node)
+                {
                     self.hold_slot(node, since.after(self.task_timeout(node)));
-                    self.end(node, Outcome::Detached { task, reason });
-                } else {
-                    state.last_error = Some(reason);
-                    self.schedule_next_poll(node, since, now, now);
+                }
+                self.sync_end(node);
+                if let PollResult::Unauthorized { failure } = result {
+                    self.unusable(failure);
                 }
             }
-            PollResult::Unauthorized { failure } => {
-                self.end(node, Outcome::Detached { task, reason: failure.message.clone() });
-                self.unusable(failure);
+        }
+    }
+
+    /// A task has ended without a video: it counts as spent, and its node is submitted again or has failed.
+    pub(crate) fn task_ended(&mut self, node: NodeIx, next: &NextStep) {
+        self.settle_reservation(node, None);
+        let state = self.node_mut(node);
+        state.was_downloaded = false;
+        state.missing_since = None;
+        state.failed_downloads = 0;
+        state.partial_bytes = 0;
+        match next {
+            NextStep::Retry { not_before, .. } | NextStep::Resubmit { not_before } => {
+                let not_before = *not_before;
+                self.set_phase(node, Phase::Ready { not_before });
             }
+            NextStep::Fail | NextStep::Continue | NextStep::Detach { .. } => self.sync_end(node),
         }
     }
 
@@ -108,11 +123,16 @@ impl RunState {
     pub fn must_persist(&self, event: &Event, now: Timestamp) -> bool {
         match event {
             Event::TimerFired => self.ends_grace(now),
-            Event::Polled {
-                node, result: PollResult::Running { .. } | PollResult::Throttled { .. }, ..
-            } => match self.node(*node).phase {
-                Phase::InFlight { since, .. } => now.since(since) >= self.task_timeout(*node),
-                _ => false,
+            Event::Polled { node, attempt, result, next } => match result {
+                PollResult::Running { .. } | PollResult::Throttled { .. } => {
+                    let decided = || self.after_poll(*node, attempt, result, now);
+                    next.clone().unwrap_or_else(decided) != NextStep::Continue
+                }
+                PollResult::Completed { .. }
+                | PollResult::Failed { .. }
+                | PollResult::NotFound { .. }
+                | PollResult::Unreachable { .. }
+                | PollResult::Unauthorized { .. } => true,
             },
             Event::RunConfigured { .. }
             | Event::Started
@@ -124,7 +144,6 @@ impl RunState {
             | Event::Submitted { .. }
             | Event::Refused { .. }
             | Event::Indeterminate { .. }
-            | Event::Polled { .. }
             | Event::Downloaded { .. }
             | Event::DownloadFailed { .. }
             | Event::Reconciled { .. }
@@ -134,51 +153,5 @@ impl RunState {
             | Event::JoinFailed { .. }
             | Event::Interrupted => true,
         }
-    }
-
-    /// The task has ended without a video. A shot's `retry` pays for another one where that is safe and may help.
-    fn fail_or_retry(&mut self, node: NodeIx, failure: Failure, task: TaskId, now: Timestamp) {
-        if self.may_retry(node, failure.kind) {
-            self.retry(node, failure, now);
-        } else {
-            self.end(node, Outcome::Failed { failure, task: Some(task) });
-        }
-    }
-
-    fn not_found(
-        &mut self,
-        node: NodeIx,
-        expired: bool,
-        attempt: AttemptId,
-        now: Timestamp,
-        actions: &mut Vec<Action>,
-    ) {
-        let Phase::InFlight { task, since, .. } = &self.node(node).phase else { return };
-        let (task, since) = (task.clone(), *since);
-        // Services that replicate answer 404 for a moment after they accepted a task, or while one of them is behind. What is paid for is
-        // not given up for that: it counts as gone when it has been unknown for a while, without a word to the contrary.
-        let missing_since = *self.node_mut(node).missing_since.get_or_insert(now);
-        if !expired && now.since(missing_since) < self.policy.not_found_grace {
-            self.schedule_next_poll(node, since, now, now);
-            return;
-        }
-        actions.push(Action::ExpireTask { node, attempt });
-        self.settle_reservation(node, None);
-        let state = self.node_mut(node);
-        if state.was_downloaded {
-            // It was delivered once and its file was removed since; now the service has forgotten it too.
-            state.was_downloaded = false;
-            state.missing_since = None;
-            state.submitted_at = None;
-            state.decision = Some(Decision::Execute);
-            self.set_phase(node, Phase::Ready { not_before: now });
-            return;
-        }
-        let said = if expired {
-            "the service says that the task has expired"
-        } else {
-            "the service does not know the task"
-        };
-        self.fail_or_retry(node, Failure::new(FailureKind::Expired, said), task, now);
     }
 }

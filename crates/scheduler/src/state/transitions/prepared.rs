@@ -4,7 +4,7 @@ use workflow::plan::NodeIx;
 
 use crate::ids::AttemptId;
 use crate::state::{Phase, RunState};
-use crate::{Action, Failure, Halt, Outcome};
+use crate::{Action, Halt};
 
 impl RunState {
     pub(crate) fn prepared(
@@ -38,10 +38,10 @@ impl RunState {
         matches!(self.node(node).phase, Phase::Preparing | Phase::Ready { .. })
     }
 
-    pub(crate) fn prepare_failed(&mut self, node: NodeIx, failure: Failure) {
+    pub(crate) fn prepare_failed(&mut self, node: NodeIx) {
         if self.is_being_prepared(node) {
             self.release_reservation(node);
-            self.end(node, Outcome::Failed { failure, task: None });
+            self.sync_end(node);
         }
     }
 }

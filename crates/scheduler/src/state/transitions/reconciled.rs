@@ -1,29 +1,26 @@
-//! The service has said which tasks a request without a response created. The attempt is then submitted, or was not accepted.
+//! The service has reported which tasks a request without a response created. The attempt is then submitted, or was not accepted.
 
 use workflow::plan::NodeIx;
 
+use crate::state::retry::not_accepted;
 use crate::state::{Phase, RunState};
-use crate::{Action, AttemptId, ExistingWork, Failure, FailureKind, Refusal, RefusalKind, TaskId, Timestamp};
+use crate::{Action, Event, ExistingWork, NextStep, Timestamp};
 
 impl RunState {
-    #[expect(clippy::too_many_arguments, reason = "the members of one event")]
     pub(crate) fn reconciled(
         &mut self,
         node: NodeIx,
-        attempt: AttemptId,
-        since: Timestamp,
-        reason: Option<String>,
-        task: Option<TaskId>,
+        event: Event,
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
+        let Event::Reconciled { attempt, since, reason, task, next, .. } = event else { return };
         if matches!(self.node(node).phase, Phase::Submitting { .. }) {
             if let Some(task) = task {
                 self.submitted(node, attempt, task, now);
             } else {
-                let failure = Failure::new(FailureKind::Transient, reason.unwrap_or_default());
-                let refusal = Refusal { kind: RefusalKind::Retryable, failure, retry_after: None };
-                self.refused(node, refusal, now);
+                let refusal = not_accepted(&reason.unwrap_or_default());
+                self.refused(node, refusal, &next.unwrap_or(NextStep::Fail), now);
             }
             return;
         }

@@ -1,65 +1,53 @@
-//! The service surely did not accept the request: come back, change it, or give up. Nothing was paid.
+//! The service refused the request or could not be reached: nothing was accepted, and nothing is paid. A 429 or 503 slows submissions down.
 
 use workflow::plan::NodeIx;
 
-use crate::limits::jitter;
 use crate::state::{Phase, RunState};
-use crate::timestamp::Timestamp;
-use crate::{Failure, FailureKind, Halt, Outcome, Refusal, RefusalKind};
+use crate::{Failure, Halt, NextStep, Refusal, RefusalKind, Timestamp};
 
 impl RunState {
-    pub(crate) fn refused(&mut self, node: NodeIx, refusal: Refusal, now: Timestamp) {
+    pub(crate) fn refused(&mut self, node: NodeIx, refusal: Refusal, next: &NextStep, now: Timestamp) {
         if !matches!(self.node(node).phase, Phase::Submitting { .. }) {
             return;
         }
         self.release_reservation(node);
-        if self.halt.is_some() {
-            self.end(node, Outcome::NotBegun);
-            return;
-        }
-        self.node_mut(node).post_tries += 1;
-        let tries = self.node(node).post_tries;
         let Refusal { kind, failure, retry_after } = refusal;
-        let wait = retry_after.unwrap_or_else(|| self.policy.backoff_after(tries));
-        let until = now.after(wait);
-        // What was refused together does not come back together.
-        let back_at = until.after(jitter(self.policy.seed, node, tries, wait));
-        let patient = tries < self.policy.max_submit_attempts;
+        let until = now.after(self.refusal_wait(node, retry_after));
+        let state = self.node_mut(node);
+        state.refusals += 1;
+        let sent_at = state.sent_at;
         match kind {
-            RefusalKind::Throttled => {
-                self.limits.concurrency.slow_down(self.node(node).sent_at, now, until);
-                self.retry_post_or_fail(node, failure, patient, back_at);
+            RefusalKind::Throttled => self.limits.concurrency.slow_down(sent_at, now, until),
+            RefusalKind::Retryable if retry_after.is_some() => self.limits.concurrency.hold(until),
+            RefusalKind::Retryable | RefusalKind::Unreachable | RefusalKind::ServiceUnusable => {}
+            RefusalKind::InvalidRequest => state.inline = true,
+        }
+        let is_unusable = match kind {
+            RefusalKind::ServiceUnusable => true,
+            RefusalKind::Unreachable => {
+                self.unreachable_since.get_or_insert(now);
+                !self.service_reached && *next == NextStep::Fail
             }
-            RefusalKind::Retryable => {
-                if retry_after.is_some() {
-                    self.limits.concurrency.hold(until);
-                }
-                self.retry_post_or_fail(node, failure, patient, back_at);
+            RefusalKind::Throttled | RefusalKind::Retryable | RefusalKind::InvalidRequest => false,
+        };
+        self.service_reached |= kind != RefusalKind::Unreachable;
+        // Before the shot fails: it is the reason of the halt even under `--fail-fast`.
+        let is_halted_now = is_unusable && self.halt.is_none();
+        if is_halted_now {
+            self.halt = Some(Halt::ServiceUnusable { failure });
+        }
+        match next {
+            NextStep::Resubmit { not_before } => {
+                let not_before = *not_before;
+                self.set_phase(node, Phase::Ready { not_before });
             }
-            RefusalKind::InvalidRequest => {
-                let state = self.node_mut(node);
-                // What moderation refuses is never sent again in any form.
-                if state.by_url && !state.inline && failure.kind != FailureKind::InputModerated {
-                    // The service may no longer reach a frame that it keeps itself: send the picture instead, once.
-                    state.inline = true;
-                    self.set_phase(node, Phase::Ready { not_before: now });
-                } else {
-                    self.end(node, Outcome::Failed { failure, task: None });
-                }
-            }
-            RefusalKind::ServiceUnusable => {
-                self.end(node, Outcome::Failed { failure: failure.clone(), task: None });
-                self.unusable(failure);
+            // Only what was accepted can go on, be retried or detached from.
+            NextStep::Fail | NextStep::Continue | NextStep::Retry { .. } | NextStep::Detach { .. } => {
+                self.sync_end(node);
             }
         }
-    }
-
-    fn retry_post_or_fail(&mut self, node: NodeIx, failure: Failure, patient: bool, at: Timestamp) {
-        if patient {
-            self.node_mut(node).last_error = Some(failure.message);
-            self.set_phase(node, Phase::Ready { not_before: at });
-        } else {
-            self.end(node, Outcome::Failed { failure, task: None });
+        if is_halted_now {
+            self.cancel_pending();
         }
     }
 

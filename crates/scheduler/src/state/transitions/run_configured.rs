@@ -1,7 +1,8 @@
 //! The run is told which shots to make, and when to stop.
 
-use workflow::plan::Selection;
+use workflow::plan::{NodeIx, Selection};
 
+use crate::Shot;
 use crate::state::{RunScope, RunState};
 
 impl RunState {
@@ -9,6 +10,11 @@ impl RunState {
     pub(crate) fn run_configured(&mut self, only: Option<Vec<String>>, fail_fast: bool) {
         let selection =
             only.map(|names| Selection::only(names.iter().filter_map(|name| self.plan.find(name))));
+        for (index, state) in self.nodes.iter_mut().enumerate() {
+            let is_selected =
+                selection.as_ref().is_none_or(|selection| selection.contains(NodeIx::new(index)));
+            state.shot = Shot::new(is_selected);
+        }
         self.scope = RunScope { selection, fail_fast };
     }
 }

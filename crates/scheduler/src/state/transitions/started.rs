@@ -4,7 +4,7 @@ use workflow::plan::NodeIx;
 
 use crate::state::{Phase, RunState};
 use crate::timestamp::Timestamp;
-use crate::{Action, Decision, Halt, Outcome};
+use crate::{Action, Halt, Outcome};
 
 impl RunState {
     pub(crate) fn started(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
@@ -29,7 +29,6 @@ impl RunState {
         let takes: Vec<String> =
             self.plan.unpicked(node).map(|takes| self.plan.takes_name(takes).to_owned()).collect();
         if !takes.is_empty() {
-            self.node_mut(node).decision = Some(Decision::Deferred);
             self.end(node, Outcome::Unpicked { takes });
         } else if let Some(key) = self.key(node) {
             self.node_mut(node).key = Some(key);

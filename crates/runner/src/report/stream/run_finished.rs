@@ -1,66 +1,66 @@
-//! What the last line of a run says: counts, and what was held and spent. A part of the contract in docs/events.md, as the other lines.
+//! The last line of the event stream: outcome counts and budget (docs/events.md).
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::line::Halt;
 
-/// What a run came to. What became of each shot and film stands in a line of its own.
+/// The end of a run. Each shot and film has a line of its own.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct RunEnded<'a> {
+pub(crate) struct RunFinished<'a> {
     pub(crate) run: &'a str,
-    /// The code that the process exits with.
+    /// Exit code of the process.
     pub(crate) exit: u8,
     pub(crate) shots: usize,
-    /// How many shots were submitted in this run.
+    /// Number of shots submitted in this run.
     pub(crate) submitted: usize,
     pub(crate) outcomes: Outcomes,
     pub(crate) halt: Option<Halt>,
     pub(crate) budget: Budget,
-    /// What the run has cost by the table of prices, where there is one.
+    /// Actual cost by the price table, if there is one.
     pub(crate) spending: Option<serde_json::Value>,
 }
 
-/// How many shots ended how.
+/// Number of shots by outcome.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Outcomes {
     pub(crate) done: usize,
     pub(crate) failed: usize,
-    pub(crate) ambiguous: usize,
+    pub(crate) indeterminate: usize,
     pub(crate) detached: usize,
     pub(crate) blocked: usize,
     pub(crate) unpicked: usize,
-    pub(crate) not_begun: usize,
+    pub(crate) not_started: usize,
     pub(crate) not_selected: usize,
 }
 
-/// Caps, and what is held and spent, as far as prices are known.
+/// Caps, reservations and spending.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Budget {
     pub(crate) caps: Caps,
-    /// For tasks of this run that have not ended.
-    pub(crate) held: Amount,
+    /// For unfinished tasks of this run.
+    pub(crate) reserved: Amount,
     pub(crate) spent: Amount,
 }
 
-/// What a run may spend; `null` is no limit.
+/// Budget caps; `null` is no cap.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Caps {
     /// In millionths of the price table's currency.
     pub(crate) cost: Option<i64>,
     pub(crate) tasks: Option<i64>,
-    /// Milliseconds of video.
+    /// In milliseconds of video.
     pub(crate) video_ms: Option<i64>,
-    /// Whether work without a price may be submitted under a cap on cost.
+    /// Whether unpriced tasks may be submitted under a cost cap.
     pub(crate) allow_unpriced: bool,
 }
 
-/// A sum of work.
+/// Sums of cost, tasks and duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Amount {
     /// In millionths of the price table's currency.
     pub(crate) cost: i64,
     pub(crate) tasks: i64,
-    /// Milliseconds of video.
+    /// In milliseconds of video.
     pub(crate) video_ms: i64,
 }

@@ -1,0 +1,173 @@
+//! Media types by magic bytes. The only such table of the workspace.
+
+/// A media file format that is recognized, whether or not it is supported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MediaType {
+    /// PNG image.
+    Png,
+    /// JPEG image.
+    Jpeg,
+    /// WebP image.
+    WebP,
+    /// GIF image.
+    Gif,
+    /// MP4 video.
+    Mp4,
+    /// `QuickTime` video.
+    QuickTime,
+    /// `WebM` or Matroska video.
+    WebM,
+    /// WAV audio.
+    Wav,
+    /// MPEG-4 audio (M4A).
+    M4a,
+    /// MPEG audio, layer III.
+    Mp3,
+    /// AAC audio in an ADTS stream.
+    Aac,
+    /// Ogg audio.
+    Ogg,
+    /// FLAC audio.
+    Flac,
+}
+
+/// What a medium is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MediaKind {
+    /// A still image.
+    Image,
+    /// A video, with or without audio.
+    Video,
+    /// Audio only.
+    Audio,
+}
+
+impl MediaType {
+    /// The format that a file's magic bytes indicate. The rest of the file may still be damaged: see [`crate::inspect`].
+    #[must_use]
+    pub fn sniff(bytes: &[u8]) -> Option<Self> {
+        Some(match bytes {
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Self::Png,
+            [0xff, 0xd8, 0xff, ..] => Self::Jpeg,
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Self::WebP,
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..] => Self::Wav,
+            [b'G', b'I', b'F', b'8', ..] => Self::Gif,
+            [_, _, _, _, b'f', b't', b'y', b'p', b'M', b'4', b'A', ..] => Self::M4a,
+            [_, _, _, _, b'f', b't', b'y', b'p', b'q', b't', ..] => Self::QuickTime,
+            [_, _, _, _, b'f', b't', b'y', b'p', ..] => Self::Mp4,
+            [0x1a, 0x45, 0xdf, 0xa3, ..] => Self::WebM,
+            [b'I', b'D', b'3', ..] => Self::Mp3,
+            // The sync word of MPEG audio; layer 0 is ADTS.
+            [0xff, second, ..] if second & 0xf6 == 0xf0 => Self::Aac,
+            [0xff, second, ..] if second & 0xe6 == 0xe2 => Self::Mp3,
+            [b'O', b'g', b'g', b'S', ..] => Self::Ogg,
+            [b'f', b'L', b'a', b'C', ..] => Self::Flac,
+            _ => return None,
+        })
+    }
+
+    /// The IANA media type, as in a data URI.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Png => "image/png",
+            Self::Jpeg => "image/jpeg",
+            Self::WebP => "image/webp",
+            Self::Gif => "image/gif",
+            Self::Mp4 => "video/mp4",
+            Self::QuickTime => "video/quicktime",
+            Self::WebM => "video/webm",
+            Self::Wav => "audio/wav",
+            Self::M4a => "audio/mp4",
+            Self::Mp3 => "audio/mpeg",
+            Self::Aac => "audio/aac",
+            Self::Ogg => "audio/ogg",
+            Self::Flac => "audio/flac",
+        }
+    }
+
+    /// Whether it is an image, a video or audio.
+    #[must_use]
+    pub fn kind(self) -> MediaKind {
+        match self {
+            Self::Png | Self::Jpeg | Self::WebP | Self::Gif => MediaKind::Image,
+            Self::Mp4 | Self::QuickTime | Self::WebM => MediaKind::Video,
+            Self::Wav | Self::M4a | Self::Mp3 | Self::Aac | Self::Ogg | Self::Flac => MediaKind::Audio,
+        }
+    }
+
+    /// The format with its article, for messages: `a PNG image`.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Png => "a PNG image",
+            Self::Jpeg => "a JPEG image",
+            Self::WebP => "a WebP image",
+            Self::Gif => "a GIF image",
+            Self::Mp4 => "an MP4 video",
+            Self::QuickTime => "a QuickTime video",
+            Self::WebM => "a WebM or Matroska video",
+            Self::Wav => "WAV audio",
+            Self::M4a => "M4A audio",
+            Self::Mp3 => "MP3 audio",
+            Self::Aac => "AAC audio",
+            Self::Ogg => "Ogg audio",
+            Self::Flac => "FLAC audio",
+        }
+    }
+}
+
+/// What a file appears to be, for messages; also names common files that are not media.
+#[must_use]
+pub fn describe_content(bytes: &[u8]) -> &'static str {
+    if let Some(media_type) = MediaType::sniff(bytes) {
+        return media_type.description();
+    }
+    match bytes {
+        [] => "an empty file",
+        [b'%', b'P', b'D', b'F', ..] => "a PDF document",
+        _ if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<') => "HTML or XML",
+        _ => "an unknown format",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MediaKind, MediaType, describe_content};
+
+    #[test]
+    fn sniff_recognizes_magic_bytes() {
+        for (bytes, expected) in [
+            (&b"\x89PNG\r\n\x1a\n"[..], Some(MediaType::Png)),
+            (b"\xff\xd8\xff\xe0", Some(MediaType::Jpeg)),
+            (b"RIFF\0\0\0\0WEBPVP8 ", Some(MediaType::WebP)),
+            (b"RIFF\0\0\0\0WAVEfmt ", Some(MediaType::Wav)),
+            (b"GIF89a", Some(MediaType::Gif)),
+            (b"\0\0\0\x20ftypisom", Some(MediaType::Mp4)),
+            (b"\0\0\0\x20ftypqt  ", Some(MediaType::QuickTime)),
+            (b"\0\0\0\x20ftypM4A ", Some(MediaType::M4a)),
+            (b"\x1a\x45\xdf\xa3", Some(MediaType::WebM)),
+            (b"ID3\x04", Some(MediaType::Mp3)),
+            (b"\xff\xfb\x90\x64", Some(MediaType::Mp3)),
+            (b"\xff\xf3\x90\x64", Some(MediaType::Mp3)),
+            (b"\xff\xf1\x50\x80", Some(MediaType::Aac)),
+            (b"OggS\0", Some(MediaType::Ogg)),
+            (b"fLaC\0", Some(MediaType::Flac)),
+            (b"RIFF\0\0\0\0AVI ", None),
+            (b"\x89PNG", None),
+            (b"", None),
+        ] {
+            assert_eq!(MediaType::sniff(bytes), expected, "{bytes:?}");
+        }
+        assert_eq!(MediaType::M4a.kind(), MediaKind::Audio);
+    }
+
+    #[test]
+    fn describe_content_names_what_is_no_media() {
+        assert_eq!(describe_content(b" <!doctype html>"), "HTML or XML");
+        assert_eq!(describe_content(b"%PDF-1.7"), "a PDF document");
+        assert_eq!(describe_content(b""), "an empty file");
+        assert_eq!(describe_content(b"GIF89a"), "a GIF image");
+        assert_eq!(describe_content(b"text"), "an unknown format");
+    }
+}

@@ -1,0 +1,128 @@
+//! Attempts: one submission of one shot, from its recorded intent to its end.
+
+use serde::{Deserialize, Serialize};
+
+use crate::budget::Reservation;
+use crate::ids::{AttemptId, TaskId};
+use crate::outcome::Failure;
+use crate::timestamp::Timestamp;
+
+/// The state of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AttemptState {
+    /// Its intent is recorded; whether its POST left is known to its run only.
+    Intended,
+    /// Its POST left, and whether it was accepted is unknown.
+    Indeterminate,
+    /// The service accepted it: it has a task.
+    Submitted,
+    /// Its video was downloaded.
+    Completed,
+    /// Its task failed at the service.
+    Failed,
+    /// The service refused it: no task was created.
+    Refused,
+    /// Its task or its video is gone from the service.
+    Expired,
+    /// It was indeterminate, and was found not to have been accepted.
+    NotAccepted,
+    /// It was indeterminate, and nobody will find out what became of it.
+    Abandoned,
+}
+
+impl AttemptState {
+    /// Every state.
+    pub const ALL: &[Self] = &[
+        Self::Intended,
+        Self::Indeterminate,
+        Self::Submitted,
+        Self::Completed,
+        Self::Failed,
+        Self::Refused,
+        Self::Expired,
+        Self::NotAccepted,
+        Self::Abandoned,
+    ];
+
+    /// Its name in output.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Intended => "intended",
+            Self::Indeterminate => "indeterminate",
+            Self::Submitted => "submitted",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::Expired => "expired",
+            Self::NotAccepted => "not-accepted",
+            Self::Abandoned => "abandoned",
+        }
+    }
+}
+
+/// One attempt of a shot, as the events of a run tell it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    /// Its id.
+    pub id: AttemptId,
+    /// Its state.
+    pub state: AttemptState,
+    /// Whether an earlier run submitted it.
+    pub is_adopted: bool,
+    /// Its task, once the service has accepted it.
+    pub task: Option<TaskId>,
+    /// When its intent was recorded; of an adopted attempt, when it was found.
+    pub intended_at: Timestamp,
+    /// When the service accepted it.
+    pub submitted_at: Option<Timestamp>,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// What this run reserved for it.
+    pub reservation: Option<Reservation>,
+    /// What its task cost, in millionths, where that is known.
+    pub cost: Option<i64>,
+    /// Why it failed.
+    pub failure: Option<Failure>,
+}
+
+impl Attempt {
+    /// An attempt of this run, without a task.
+    #[must_use]
+    pub fn new(id: AttemptId, state: AttemptState, now: Timestamp) -> Self {
+        Self {
+            id,
+            state,
+            is_adopted: false,
+            task: None,
+            intended_at: now,
+            submitted_at: None,
+            ended_at: None,
+            reservation: None,
+            cost: None,
+            failure: None,
+        }
+    }
+
+    /// Whether this run submitted it, and it was accepted or may have been: it is paid for, or may be.
+    #[must_use]
+    pub fn is_submission(&self) -> bool {
+        !self.is_adopted
+            && match self.state {
+                AttemptState::Intended | AttemptState::Refused | AttemptState::NotAccepted => false,
+                AttemptState::Indeterminate
+                | AttemptState::Submitted
+                | AttemptState::Completed
+                | AttemptState::Failed
+                | AttemptState::Expired
+                | AttemptState::Abandoned => true,
+            }
+    }
+
+    pub(crate) fn end(&mut self, state: AttemptState, failure: Option<Failure>, now: Timestamp) {
+        self.state = state;
+        self.ended_at = Some(now);
+        self.failure = failure;
+    }
+}

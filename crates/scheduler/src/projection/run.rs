@@ -1,0 +1,139 @@
+//! The projection of a whole run, from its events on record.
+
+use std::collections::HashSet;
+
+use indexmap::IndexMap;
+
+use super::{Shot, StatusKind};
+use crate::event::Event;
+use crate::outcome::Halt;
+use crate::timestamp::Timestamp;
+
+/// An event of a run as it is on record.
+#[derive(Debug, Clone)]
+pub struct RecordedEvent {
+    /// Its sequence number in the ledger.
+    pub seq: i64,
+    /// When it was recorded.
+    pub time: Timestamp,
+    /// The name of the shot that it is about.
+    pub shot: Option<String>,
+    /// The event.
+    pub event: Event,
+}
+
+/// A run's shots by name, in the order of their first event.
+#[derive(Debug, Clone, Default)]
+pub struct RunProjection {
+    shots: IndexMap<String, Shot>,
+    last_seq: i64,
+    /// The shots that it may submit, where that is not all of them.
+    only: Option<HashSet<String>>,
+    is_fail_fast: bool,
+    halt: Option<Halt>,
+    is_service_unusable: bool,
+}
+
+impl RunProjection {
+    /// The shots that have events, by name.
+    pub fn shots(&self) -> impl Iterator<Item = (&str, &Shot)> {
+        self.shots.iter().map(|(name, shot)| (name.as_str(), shot))
+    }
+
+    /// One shot, if it has events.
+    #[must_use]
+    pub fn shot(&self, name: &str) -> Option<&Shot> {
+        self.shots.get(name)
+    }
+
+    /// The sequence number of the last event in it.
+    #[must_use]
+    pub fn last_seq(&self) -> i64 {
+        self.last_seq
+    }
+
+    /// Why the run submits nothing more, if so.
+    #[must_use]
+    pub fn halt(&self) -> Option<&Halt> {
+        self.halt.as_ref()
+    }
+
+    /// Whether no request of the run could succeed any more.
+    #[must_use]
+    pub fn is_service_unusable(&self) -> bool {
+        self.is_service_unusable
+    }
+
+    /// Whether the run may submit a shot of this name.
+    #[must_use]
+    pub fn is_selected(&self, name: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(name))
+    }
+
+    /// Whether the run was to submit nothing more once a shot had failed.
+    #[must_use]
+    pub fn is_fail_fast(&self) -> bool {
+        self.is_fail_fast
+    }
+
+    /// Takes the next event of the run into account.
+    pub fn on_event(&mut self, recorded: RecordedEvent) {
+        let RecordedEvent { seq, time, shot: name, event } = recorded;
+        self.last_seq = self.last_seq.max(seq);
+        if let Event::RunConfigured { only, fail_fast } = &event {
+            self.only = only.as_ref().map(|names| names.iter().cloned().collect());
+            self.is_fail_fast = *fail_fast;
+        }
+        let mut halt = Halt::from_event(&event);
+        self.is_service_unusable |= matches!(halt, Some(Halt::ServiceUnusable { .. }));
+        if let Some(name) = name {
+            let is_selected = self.is_selected(&name);
+            let shot = self.shots.entry(name.clone()).or_insert_with(|| Shot::new(is_selected));
+            shot.on_event(&event, time);
+            if let Some(halt) = &self.halt {
+                shot.on_halt(halt, time);
+            }
+            let is_failed = shot.kind() == StatusKind::Failed;
+            if is_failed && self.is_fail_fast && halt.is_none() {
+                halt = Some(Halt::FailFast { shot: name });
+            }
+        }
+        if let Some(halt) = halt
+            && (self.halt.is_none() || halt == Halt::Interrupted)
+        {
+            self.shots.values_mut().for_each(|shot| shot.on_halt(&halt, time));
+            self.halt = Some(halt);
+        }
+        // Recorded only where it ends the grace of an interrupted run.
+        if event == Event::TimerFired {
+            for shot in self.shots.values_mut().filter(|shot| shot.kind() == StatusKind::Downloading) {
+                shot.detach_interrupted(time);
+            }
+        }
+    }
+
+    /// The run has ended: what still waited was not submitted.
+    pub fn on_run_ended(&mut self, time: Timestamp) {
+        for shot in self.shots.values_mut().filter(|shot| shot.kind().is_waiting()) {
+            shot.cancel(time);
+        }
+    }
+}
+
+impl Halt {
+    /// Why a run submits nothing more after this event, whatever it did before.
+    pub(crate) fn from_event(event: &Event) -> Option<Self> {
+        use crate::event::{PollResult, RefusalKind};
+        match event {
+            Event::Interrupted => Some(Self::Interrupted),
+            Event::Refused { refusal, .. } if refusal.kind == RefusalKind::ServiceUnusable => {
+                Some(Self::ServiceUnusable { failure: refusal.failure.clone() })
+            }
+            Event::Polled { result: PollResult::Unauthorized { failure }, .. } => {
+                Some(Self::ServiceUnusable { failure: failure.clone() })
+            }
+            Event::BudgetExceeded { limit, .. } => Some(Self::BudgetExceeded { limit: *limit }),
+            _ => None,
+        }
+    }
+}

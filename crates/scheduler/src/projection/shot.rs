@@ -1,0 +1,216 @@
+//! The projection of one shot: its attempts, its status and the last error.
+
+mod fold;
+
+use std::time::Duration;
+
+use super::{ShotStatus, StatusKind};
+use crate::attempt::{Attempt, AttemptState};
+use crate::ids::{AttemptId, TaskId};
+use crate::outcome::{Decision, Halt, Outcome};
+use crate::timestamp::Timestamp;
+
+/// Why the task of an interrupted run is detached.
+const INTERRUPTED: &str = "the run was interrupted";
+
+/// What the events of a run tell of one shot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shot {
+    status: ShotStatus,
+    since: Timestamp,
+    decision: Option<Decision>,
+    attempts: Vec<Attempt>,
+    /// The number of the attempt that is made or comes next, as the shot's `retry` counts: from 1.
+    attempt_number: u32,
+    progress: Option<u8>,
+    last_error: Option<String>,
+    is_selected: bool,
+    /// It ended because it waited when the run stopped submitting. Its request may have been in preparation: then events still follow.
+    is_cancelled: bool,
+}
+
+impl Shot {
+    /// A shot of which nothing has happened. `is_selected`: whether the run may submit it.
+    #[must_use]
+    pub fn new(is_selected: bool) -> Self {
+        Self {
+            status: ShotStatus::Pending,
+            since: Timestamp::default(),
+            decision: None,
+            attempts: Vec::new(),
+            attempt_number: 1,
+            progress: None,
+            last_error: None,
+            is_selected,
+            is_cancelled: false,
+        }
+    }
+
+    /// Its status.
+    #[must_use]
+    pub fn status(&self) -> &ShotStatus {
+        &self.status
+    }
+
+    /// The kind of its status.
+    #[must_use]
+    pub fn kind(&self) -> StatusKind {
+        match self.status.kind() {
+            StatusKind::Done if self.decision == Some(Decision::Reuse) => StatusKind::Reused,
+            kind => kind,
+        }
+    }
+
+    /// Since when it has its status; of an adopted task, since when that is in flight.
+    #[must_use]
+    pub fn since(&self) -> Timestamp {
+        self.since
+    }
+
+    /// What is done with it, once that is known.
+    #[must_use]
+    pub fn decision(&self) -> Option<Decision> {
+        self.decision
+    }
+
+    /// Its attempts in this run, oldest first. One of an earlier run is among them where this run reuses or adopts it.
+    #[must_use]
+    pub fn attempts(&self) -> &[Attempt] {
+        &self.attempts
+    }
+
+    /// The number of the attempt that is made or comes next, as the shot's `retry` counts: from 1.
+    #[must_use]
+    pub fn attempt_number(&self) -> u32 {
+        self.attempt_number
+    }
+
+    /// The progress of its task in percent, as last reported.
+    #[must_use]
+    pub fn progress(&self) -> Option<u8> {
+        self.progress
+    }
+
+    /// How it ended, if it has.
+    #[must_use]
+    pub fn outcome(&self) -> Option<&Outcome> {
+        match &self.status {
+            ShotStatus::Ended(outcome) => Some(outcome),
+            _ => None,
+        }
+    }
+
+    /// What went wrong last, where it is not over with: why it failed, is detached or indeterminate, or what is being retried.
+    #[must_use]
+    pub fn last_error(&self) -> Option<&str> {
+        match &self.status {
+            ShotStatus::Ended(Outcome::Failed { failure, .. }) => Some(&failure.message),
+            ShotStatus::Ended(Outcome::Indeterminate { reason, .. } | Outcome::Detached { reason, .. }) => {
+                Some(reason)
+            }
+            _ => self.last_error.as_deref(),
+        }
+    }
+
+    /// Its task: the one in flight, or the one that its outcome names.
+    #[must_use]
+    pub fn task(&self) -> Option<&TaskId> {
+        match &self.status {
+            ShotStatus::InFlight | ShotStatus::Downloading => self.attempts.last()?.task.as_ref(),
+            ShotStatus::Ended(outcome) => match outcome {
+                Outcome::Done { task, .. } | Outcome::Detached { task, .. } => Some(task),
+                Outcome::Failed { task, .. } | Outcome::NotSelected { task } => task.as_ref(),
+                Outcome::Indeterminate { .. }
+                | Outcome::Blocked { .. }
+                | Outcome::Unpicked { .. }
+                | Outcome::NotBegun => None,
+            },
+            ShotStatus::Pending
+            | ShotStatus::Waiting { .. }
+            | ShotStatus::WaitingForRetry { .. }
+            | ShotStatus::ClaimedByOtherRun { .. }
+            | ShotStatus::Submitting => None,
+        }
+    }
+
+    /// When its latest task was submitted.
+    #[must_use]
+    pub fn submitted_at(&self) -> Option<Timestamp> {
+        self.attempts.last()?.submitted_at
+    }
+
+    /// From the submission to the downloaded video, where this run downloaded it.
+    #[must_use]
+    pub fn took(&self) -> Option<Duration> {
+        let attempt = self.attempts.last().filter(|attempt| attempt.state == AttemptState::Completed)?;
+        Some(attempt.ended_at?.since(attempt.submitted_at?))
+    }
+
+    /// The run submits nothing more: what waits to be submitted ends. Interrupted, and where no request can succeed any more, what waits
+    /// for anything else ends as well; an interrupted run detaches from what is in flight.
+    pub(crate) fn on_halt(&mut self, halt: &Halt, now: Timestamp) {
+        let ends_lookups = matches!(halt, Halt::Interrupted | Halt::ServiceUnusable { .. });
+        match self.status {
+            ShotStatus::Waiting { .. } | ShotStatus::WaitingForRetry { .. } => self.cancel(now),
+            ShotStatus::Pending | ShotStatus::ClaimedByOtherRun { .. } if ends_lookups => self.cancel(now),
+            ShotStatus::InFlight if *halt == Halt::Interrupted => self.detach_interrupted(now),
+            ShotStatus::Pending
+            | ShotStatus::ClaimedByOtherRun { .. }
+            | ShotStatus::Submitting
+            | ShotStatus::InFlight
+            | ShotStatus::Downloading
+            | ShotStatus::Ended(_) => {}
+        }
+    }
+
+    /// It will not be submitted in this run. Where an attempt failed and the next one was not submitted, that failure is its outcome.
+    pub(crate) fn cancel(&mut self, now: Timestamp) {
+        let last = self.attempts.iter().rfind(|attempt| attempt.task.is_some());
+        let failed = last.and_then(|attempt| Some((attempt.failure.clone()?, attempt.task.clone())));
+        self.end(failed.map_or(Outcome::NotBegun, |(failure, task)| Outcome::Failed { failure, task }), now);
+        self.is_cancelled = true;
+    }
+
+    /// Its task is left to a later run, because this one was interrupted.
+    pub(crate) fn detach_interrupted(&mut self, now: Timestamp) {
+        self.detach(INTERRUPTED.to_owned(), now);
+    }
+
+    fn detach(&mut self, reason: String, now: Timestamp) {
+        if let Some(task) = self.attempts.last().and_then(|attempt| attempt.task.clone()) {
+            self.end(Outcome::Detached { task, reason }, now);
+        }
+    }
+
+    /// Ends it. What the run does not select was not kept from being rendered by anything.
+    pub(crate) fn end(&mut self, outcome: Outcome, now: Timestamp) {
+        let outcome = match outcome {
+            Outcome::Blocked { .. } | Outcome::Unpicked { .. } | Outcome::NotBegun if !self.is_selected => {
+                Outcome::NotSelected { task: None }
+            }
+            other => other,
+        };
+        if matches!(self.status, ShotStatus::Ended(_)) {
+            return;
+        }
+        match outcome {
+            Outcome::NotSelected { .. } => self.decision = Some(Decision::Unselected),
+            Outcome::Unpicked { .. } => self.decision = Some(Decision::Deferred),
+            _ => {}
+        }
+        self.last_error = None;
+        self.set(ShotStatus::Ended(outcome), now);
+    }
+
+    fn set(&mut self, status: ShotStatus, now: Timestamp) {
+        if matches!(self.status, ShotStatus::Ended(_)) {
+            return;
+        }
+        self.status = status;
+        self.since = now;
+    }
+
+    fn attempt_mut(&mut self, id: &AttemptId) -> Option<&mut Attempt> {
+        self.attempts.iter_mut().rfind(|attempt| attempt.id == *id)
+    }
+}

@@ -1,0 +1,301 @@
+//! The fold of events into a shot: the only one in the workspace.
+
+use super::Shot;
+use crate::attempt::{Attempt, AttemptState};
+use crate::event::{Event, ExistingWork, PollResult};
+use crate::ids::{AttemptId, TaskId};
+use crate::next_step::NextStep;
+use crate::outcome::{Decision, Failure, FailureKind, Outcome};
+use crate::projection::ShotStatus;
+use crate::timestamp::Timestamp;
+
+impl Shot {
+    /// Takes an event about it into account. `next` of the event is what follows; without one, what the event alone implies.
+    pub fn on_event(&mut self, event: &Event, now: Timestamp) {
+        let was_in_preparation = matches!(
+            event,
+            Event::Prepared { .. }
+                | Event::PrepareFailed { .. }
+                | Event::ClaimConflict { .. }
+                | Event::BudgetExceeded { .. }
+        );
+        if was_in_preparation && std::mem::take(&mut self.is_cancelled) {
+            self.status = ShotStatus::Waiting { not_before: now };
+        }
+        match event {
+            Event::LookupDone { existing, .. } | Event::ClaimConflict { existing, .. } => {
+                self.on_existing_work(existing, now);
+            }
+            Event::Prepared { attempt, reservation, .. } => {
+                let mut attempt = Attempt::new(attempt.clone(), AttemptState::Intended, now);
+                attempt.reservation = Some(*reservation);
+                self.attempts.push(attempt);
+                self.set(ShotStatus::Submitting, now);
+            }
+            Event::BudgetExceeded { limit, .. } => {
+                self.last_error = Some(format!("the cap on {limit} is reached"));
+                self.set(ShotStatus::Waiting { not_before: now }, now);
+            }
+            Event::PrepareFailed { failure, .. } => {
+                self.end(Outcome::Failed { failure: failure.clone(), task: None }, now);
+            }
+            Event::Submitted { attempt, task, .. } => self.on_submitted(attempt, task, now),
+            Event::Refused { attempt, refusal, next, .. } => {
+                let next = next.clone().unwrap_or_else(|| NextStep::assumed(event, now));
+                self.on_not_accepted(attempt, AttemptState::Refused, &refusal.failure, &next, now);
+            }
+            Event::Indeterminate { attempt, reason, .. } => {
+                if let Some(attempt) = self.attempt_mut(attempt) {
+                    attempt.state = AttemptState::Indeterminate;
+                }
+                self.end(Outcome::Indeterminate { attempt: attempt.clone(), reason: reason.clone() }, now);
+            }
+            Event::Reconciled { attempt, since, reason, task, next, .. } => match (&self.status, task) {
+                (ShotStatus::Submitting, Some(task)) => self.on_submitted(attempt, task, now),
+                (ShotStatus::Submitting, None) => {
+                    let failure = Failure::new(FailureKind::Transient, reason.clone().unwrap_or_default());
+                    let next = next.clone().unwrap_or_else(|| NextStep::assumed(event, now));
+                    self.on_not_accepted(attempt, AttemptState::NotAccepted, &failure, &next, now);
+                }
+                (_, Some(task)) => self.on_existing_work(
+                    &ExistingWork::InFlight {
+                        attempt: attempt.clone(),
+                        task: task.clone(),
+                        since: *since,
+                        was_downloaded: false,
+                    },
+                    now,
+                ),
+                (_, None) => self.on_existing_work(&ExistingWork::None, now),
+            },
+            Event::Polled { attempt, result, next, .. } => {
+                let next = next.clone().unwrap_or_else(|| NextStep::assumed(event, now));
+                self.on_polled(attempt, result, next, now);
+            }
+            Event::Downloaded { attempt, artifact, cost, .. } => {
+                let Some(attempt) = self.attempt_mut(attempt) else { return };
+                attempt.end(AttemptState::Completed, None, now);
+                attempt.cost = *cost;
+                if let Some(task) = attempt.task.clone() {
+                    self.end(Outcome::Done { artifact: artifact.clone(), task }, now);
+                }
+            }
+            Event::DownloadFailed { attempt, failure, next, .. } => {
+                if self.status != ShotStatus::Downloading {
+                    return;
+                }
+                self.last_error = Some(failure.message.clone());
+                let next = next.clone().unwrap_or_else(|| NextStep::assumed(event, now));
+                if matches!(next, NextStep::Retry { .. })
+                    && let Some(attempt) = self.attempt_mut(attempt)
+                {
+                    attempt.end(AttemptState::Expired, Some(failure.clone()), now);
+                }
+                self.proceed(next, Some(failure), now);
+            }
+            Event::TaskExpired { attempt, .. } => {
+                let is_current = self.attempts.last().is_some_and(|last| last.id == *attempt);
+                let failure = Failure::new(FailureKind::Expired, "the service no longer has the task");
+                let Some(attempt) = self.attempt_mut(attempt) else { return };
+                attempt.state = AttemptState::Expired;
+                attempt.ended_at.get_or_insert(now);
+                let task = attempt.task.clone();
+                // The poll before tells what follows, unless an earlier version recorded it.
+                if is_current && matches!(self.status, ShotStatus::InFlight | ShotStatus::Downloading) {
+                    self.end(Outcome::Failed { failure, task }, now);
+                }
+            }
+            Event::RunConfigured { .. }
+            | Event::Started
+            | Event::FilmJoined { .. }
+            | Event::JoinFailed { .. }
+            | Event::Resolved { .. }
+            | Event::TimerFired
+            | Event::Interrupted => {}
+        }
+    }
+
+    fn on_existing_work(&mut self, existing: &ExistingWork, now: Timestamp) {
+        if !self.is_selected && !matches!(existing, ExistingWork::Completed { .. }) {
+            self.end(Outcome::NotSelected { task: existing.task().cloned() }, now);
+            return;
+        }
+        let blocked = Some(Decision::Blocked);
+        match existing {
+            ExistingWork::None => {
+                self.decision = Some(Decision::Execute);
+                self.set(ShotStatus::Waiting { not_before: now }, now);
+            }
+            ExistingWork::Completed { attempt, task, artifact } => {
+                self.decision = Some(Decision::Reuse);
+                self.adopt(attempt, AttemptState::Completed, Some(task), now);
+                self.end(Outcome::Done { artifact: artifact.clone(), task: task.clone() }, now);
+            }
+            ExistingWork::InFlight { attempt, task, since, .. } => {
+                self.decision = Some(Decision::Adopt);
+                self.adopt(attempt, AttemptState::Submitted, Some(task), now).submitted_at = Some(*since);
+                self.last_error = None;
+                self.set(ShotStatus::InFlight, now);
+                self.since = *since;
+            }
+            ExistingWork::Indeterminate { attempt, .. } => {
+                self.decision = blocked;
+                self.adopt(attempt, AttemptState::Indeterminate, None, now);
+                let reason = "an earlier run was cut off while it was submitting this shot".to_owned();
+                self.end(Outcome::Indeterminate { attempt: attempt.clone(), reason }, now);
+            }
+            ExistingWork::Abandoned { attempt } => {
+                self.decision = blocked;
+                self.adopt(attempt, AttemptState::Abandoned, None, now);
+                let message =
+                    format!("its submission {attempt} was abandoned, and it is not submitted again");
+                let failure = Failure::new(FailureKind::Abandoned, message);
+                self.end(Outcome::Failed { failure, task: None }, now);
+            }
+            ExistingWork::OtherService { service, attempt, task } => {
+                self.decision = blocked;
+                let state =
+                    if task.is_some() { AttemptState::Submitted } else { AttemptState::Indeterminate };
+                self.adopt(attempt, state, task.as_ref(), now);
+                let outcome = match task.clone() {
+                    Some(task) => Outcome::Detached {
+                        task,
+                        reason: format!(
+                            "it is in flight at {service}, and this run talks to another service"
+                        ),
+                    },
+                    None => Outcome::Indeterminate {
+                        attempt: attempt.clone(),
+                        reason: format!(
+                            "it was submitted to {service}, whose response was lost, and this run talks to another service"
+                        ),
+                    },
+                };
+                self.end(outcome, now);
+            }
+            ExistingWork::ClaimedByRun { run } => {
+                self.last_error =
+                    Some(format!("run {run} is submitting this very shot; waiting for its task"));
+                self.set(ShotStatus::ClaimedByOtherRun { run: run.clone() }, now);
+            }
+        }
+    }
+
+    fn adopt(
+        &mut self,
+        attempt: &AttemptId,
+        state: AttemptState,
+        task: Option<&TaskId>,
+        now: Timestamp,
+    ) -> &mut Attempt {
+        let mut adopted = Attempt::new(attempt.clone(), state, now);
+        adopted.is_adopted = true;
+        adopted.task = task.cloned();
+        self.attempts.push(adopted);
+        let last = self.attempts.len() - 1;
+        &mut self.attempts[last]
+    }
+
+    fn on_submitted(&mut self, attempt: &AttemptId, task: &TaskId, now: Timestamp) {
+        let Some(attempt) = self.attempt_mut(attempt) else { return };
+        attempt.state = AttemptState::Submitted;
+        attempt.task = Some(task.clone());
+        attempt.submitted_at = Some(now);
+        self.last_error = None;
+        self.set(ShotStatus::InFlight, now);
+    }
+
+    fn on_not_accepted(
+        &mut self,
+        attempt: &AttemptId,
+        state: AttemptState,
+        failure: &Failure,
+        next: &NextStep,
+        now: Timestamp,
+    ) {
+        if let Some(attempt) = self.attempt_mut(attempt) {
+            attempt.end(state, Some(failure.clone()), now);
+        }
+        self.last_error = Some(failure.message.clone());
+        match next {
+            NextStep::Fail => self.end(Outcome::Failed { failure: failure.clone(), task: None }, now),
+            NextStep::Resubmit { not_before } => {
+                self.set(ShotStatus::Waiting { not_before: *not_before }, now);
+            }
+            NextStep::Continue | NextStep::Retry { .. } | NextStep::Detach { .. } => {}
+        }
+    }
+
+    fn on_polled(&mut self, id: &AttemptId, result: &PollResult, next: NextStep, now: Timestamp) {
+        if self.status != ShotStatus::InFlight || self.attempts.last().is_none_or(|last| last.id != *id) {
+            return;
+        }
+        let mut ended = None;
+        self.last_error = None;
+        match result {
+            PollResult::Running { progress, .. } => {
+                // Progress never decreases for those who watch, whatever the service reports.
+                self.progress = self.progress.max(progress.map(|percent| percent.min(100)));
+            }
+            PollResult::Completed { .. } => {
+                self.progress = Some(100);
+                self.set(ShotStatus::Downloading, now);
+            }
+            PollResult::Failed { failure } => ended = Some((AttemptState::Failed, failure.clone())),
+            PollResult::NotFound { expired } => {
+                let message = if *expired {
+                    "the service says that the task has expired"
+                } else {
+                    "the service does not know the task"
+                };
+                self.last_error = Some(message.to_owned());
+                if next != NextStep::Continue {
+                    ended = Some((AttemptState::Expired, Failure::new(FailureKind::Expired, message)));
+                }
+            }
+            PollResult::Throttled { reason, .. } | PollResult::Unreachable { reason } => {
+                self.last_error = Some(reason.clone());
+            }
+            PollResult::Unauthorized { failure } => self.last_error = Some(failure.message.clone()),
+        }
+        if let (Some((state, failure)), false) = (&ended, matches!(next, NextStep::Detach { .. }))
+            && let Some(attempt) = self.attempts.last_mut()
+        {
+            // That a delivered video is gone is no failure: it is rendered again.
+            let failure = (!matches!(next, NextStep::Resubmit { .. })).then(|| failure.clone());
+            attempt.end(*state, failure, now);
+        }
+        let failure = ended.map(|(_, failure)| failure);
+        self.proceed(next, failure.as_ref(), now);
+    }
+
+    /// What follows for a task that was accepted.
+    fn proceed(&mut self, next: NextStep, failure: Option<&Failure>, now: Timestamp) {
+        match next {
+            NextStep::Continue => {}
+            NextStep::Resubmit { not_before } => {
+                self.start_over();
+                self.set(ShotStatus::Waiting { not_before }, now);
+            }
+            NextStep::Retry { attempt, of, not_before } => {
+                self.start_over();
+                self.attempt_number = attempt;
+                self.last_error = failure.map(|failure| failure.message.clone());
+                self.set(ShotStatus::WaitingForRetry { attempt, of, not_before }, now);
+            }
+            NextStep::Fail => {
+                let task = self.attempts.last().and_then(|attempt| attempt.task.clone());
+                let failure =
+                    failure.cloned().unwrap_or_else(|| Failure::new(FailureKind::Task, "it failed"));
+                self.end(Outcome::Failed { failure, task }, now);
+            }
+            NextStep::Detach { reason } => self.detach(reason, now),
+        }
+    }
+
+    fn start_over(&mut self) {
+        self.decision = Some(Decision::Execute);
+        self.progress = None;
+        self.last_error = None;
+    }
+}

@@ -1,0 +1,190 @@
+//! What follows for a shot from a refusal, a poll or a failed download: submit again, retry, poll again, fail or detach.
+//!
+//! The decision is recorded with the event ([`NextStep`]) and carried out by the transitions.
+
+use std::time::Duration;
+
+use workflow::plan::NodeIx;
+
+use super::{Phase, RunState};
+use crate::limits::jitter;
+use crate::{AttemptId, Event, Failure, FailureKind, NextStep, PollResult, Refusal, RefusalKind, Timestamp};
+
+/// A download that has got so many bytes further has its full number of tries again.
+pub(super) const MIN_PROGRESS_BYTES: u64 = 1 << 20;
+
+impl RunState {
+    /// Completes an event with what follows from it. To be called before the event is recorded; [`RunState::apply`] does the same for
+    /// events that are not complete.
+    #[must_use]
+    pub fn decide(&self, event: Event, now: Timestamp) -> Event {
+        match event {
+            Event::Refused { node, attempt, refusal, next: None } => {
+                let next = Some(self.after_refusal(node, &refusal, now));
+                Event::Refused { node, attempt, refusal, next }
+            }
+            Event::Reconciled {
+                node,
+                attempt,
+                since,
+                reason: Some(reason),
+                candidates,
+                task: None,
+                next: None,
+            } => {
+                let next = Some(self.after_refusal(node, &not_accepted(&reason), now));
+                Event::Reconciled { node, attempt, since, reason: Some(reason), candidates, task: None, next }
+            }
+            Event::Polled { node, attempt, result, next: None } => {
+                let next = Some(self.after_poll(node, &attempt, &result, now));
+                Event::Polled { node, attempt, result, next }
+            }
+            Event::DownloadFailed { node, attempt, failure, partial_bytes, next: None } => {
+                let next = Some(self.after_failed_download(node, &failure, partial_bytes, now));
+                Event::DownloadFailed { node, attempt, failure, partial_bytes, next }
+            }
+            other => other,
+        }
+    }
+
+    /// Nothing was accepted: the same request again where that may help, within the number of tries; to a service that has never responded,
+    /// also within the unreachable timeout.
+    fn after_refusal(&self, node: NodeIx, refusal: &Refusal, now: Timestamp) -> NextStep {
+        let state = self.node(node);
+        match refusal.kind {
+            RefusalKind::Throttled | RefusalKind::Retryable | RefusalKind::Unreachable => {
+                let tries = state.refusals + 1;
+                let is_timed_out = refusal.kind == RefusalKind::Unreachable
+                    && !self.service_reached
+                    && self
+                        .unreachable_since
+                        .is_some_and(|since| now.since(since) >= self.policy.unreachable_timeout);
+                if (tries >= self.policy.max_submit_attempts || is_timed_out) && self.halt.is_none() {
+                    return NextStep::Fail;
+                }
+                // What was refused together does not come back together.
+                let wait = self.refusal_wait(node, refusal.retry_after);
+                let not_before = now.after(wait).after(jitter(self.policy.seed, node, tries, wait));
+                NextStep::Resubmit { not_before }
+            }
+            // The service may no longer reach a frame that it keeps itself: the picture is sent instead, once. What moderation refuses is
+            // never sent again in any form.
+            RefusalKind::InvalidRequest
+                if state.by_url && !state.inline && refusal.failure.kind != FailureKind::InputModerated =>
+            {
+                NextStep::Resubmit { not_before: now }
+            }
+            RefusalKind::InvalidRequest | RefusalKind::ServiceUnusable => NextStep::Fail,
+        }
+    }
+
+    /// How long the service asked to wait, or else the back-off after one more refusal.
+    pub(super) fn refusal_wait(&self, node: NodeIx, retry_after: Option<Duration>) -> Duration {
+        retry_after.unwrap_or_else(|| self.policy.backoff_after(self.node(node).refusals + 1))
+    }
+
+    pub(super) fn after_poll(
+        &self,
+        node: NodeIx,
+        attempt: &AttemptId,
+        result: &PollResult,
+        now: Timestamp,
+    ) -> NextStep {
+        let state = self.node(node);
+        let Phase::InFlight { attempt: current, since, .. } = &state.phase else { return NextStep::Continue };
+        if current != attempt {
+            return NextStep::Continue;
+        }
+        let elapsed = now.since(*since);
+        let poll_again = || {
+            if elapsed >= self.task_timeout(node) {
+                NextStep::Detach { reason: format!("it is not finished after {} s", elapsed.as_secs()) }
+            } else {
+                NextStep::Continue
+            }
+        };
+        match result {
+            PollResult::Running { .. } | PollResult::Throttled { .. } => poll_again(),
+            PollResult::Completed { .. } => NextStep::Continue,
+            PollResult::Failed { failure } => self.fail_or_retry(node, failure.kind, now),
+            PollResult::NotFound { expired } => {
+                // Services that replicate answer 404 for a moment after they accepted a task, or while one of them is behind. What is paid
+                // for is not given up for that: it counts as gone when it has been unknown at every poll for a while.
+                let missing_since = state.missing_since.unwrap_or(now);
+                if !expired && now.since(missing_since) < self.policy.not_found_grace {
+                    poll_again()
+                } else if state.was_downloaded {
+                    // It was delivered once and its file was removed since; now the service no longer has it either.
+                    NextStep::Resubmit { not_before: now }
+                } else {
+                    self.fail_or_retry(node, FailureKind::Expired, now)
+                }
+            }
+            PollResult::Unreachable { reason } => {
+                let unreachable_since = state.unreachable_since.unwrap_or(now);
+                if now.since(unreachable_since) >= self.policy.unreachable_timeout {
+                    NextStep::Detach { reason: format!("the service does not answer: {reason}") }
+                } else {
+                    poll_again()
+                }
+            }
+            PollResult::Unauthorized { failure } => NextStep::Detach { reason: failure.message.clone() },
+        }
+    }
+
+    fn after_failed_download(
+        &self,
+        node: NodeIx,
+        failure: &Failure,
+        partial_bytes: u64,
+        now: Timestamp,
+    ) -> NextStep {
+        let tries = self.failed_downloads(node, partial_bytes);
+        if tries < self.policy.max_download_attempts && failure.kind != FailureKind::Local {
+            return NextStep::Continue;
+        }
+        // The video exists and cannot be had: only where the file says so is another one paid for.
+        let is_lost = matches!(failure.kind, FailureKind::Corrupt | FailureKind::Expired);
+        if is_lost && self.may_retry(node, failure.kind) {
+            return self.fail_or_retry(node, failure.kind, now);
+        }
+        NextStep::Detach { reason: format!("its video could not be fetched: {}", failure.message) }
+    }
+
+    /// Failed downloads since the last progress, with one more that left so many bytes on disk.
+    pub(super) fn failed_downloads(&self, node: NodeIx, partial_bytes: u64) -> u32 {
+        let state = self.node(node);
+        let got_further = partial_bytes >= state.partial_bytes.saturating_add(MIN_PROGRESS_BYTES);
+        if got_further { 1 } else { state.failed_downloads + 1 }
+    }
+
+    /// The task has ended without a video. A shot's `retry` pays for another attempt where that is safe and may help.
+    fn fail_or_retry(&self, node: NodeIx, kind: FailureKind, now: Timestamp) -> NextStep {
+        if !self.may_retry(node, kind) {
+            return NextStep::Fail;
+        }
+        let attempt = self.node(node).shot.attempt_number();
+        // What passes needs time to pass.
+        let wait =
+            if kind == FailureKind::Transient { self.policy.backoff_after(attempt) } else { Duration::ZERO };
+        let mut not_before = now.after(wait);
+        if let Some(rate) = self.limits.submit_rate.as_ref().filter(|rate| !rate.admits(now)) {
+            not_before = not_before.max(rate.free_at());
+        }
+        NextStep::Retry { attempt: attempt + 1, of: self.plan.node(node).retry, not_before }
+    }
+
+    /// Whether the shot's `retry` pays for another attempt after such a failure.
+    fn may_retry(&self, node: NodeIx, kind: FailureKind) -> bool {
+        let planned = self.plan.node(node);
+        self.halt.is_none()
+            && self.node(node).shot.attempt_number() < planned.retry
+            && kind.retried_as().is_some_and(|on| planned.retry_on.contains(on))
+    }
+}
+
+/// A submission without a response was found not to have been accepted: the same as a refusal that may be repeated.
+pub(super) fn not_accepted(reason: &str) -> Refusal {
+    let failure = Failure::new(FailureKind::Transient, reason);
+    Refusal { kind: RefusalKind::Retryable, failure, retry_after: None }
+}

@@ -1,0 +1,218 @@
+//! Request templates: what the requests of a shot's instances with one model have in common, prepared once.
+
+use std::sync::Arc;
+
+use contract::{Field, Model};
+use serde_json::Value;
+
+use super::interner::Interner;
+use super::lower::Lowering;
+use super::request::RequestBuilder;
+use super::{ExpandCx, local_paths};
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use crate::plan::{Location, json_text_eq};
+use crate::syntax::keys::shot::SHOT;
+use crate::syntax::{Entry, Shot, Workflow};
+use crate::template::has_template;
+use crate::yaml::{Yaml, YamlValue};
+
+/// The names of a request's fields.
+pub(super) type Names = Arc<[Arc<str>]>;
+
+/// The common part of the nodes of a shot's instances with one model.
+pub(super) struct RequestTemplate<'w> {
+    pub(super) model: &'w Model,
+    pub(super) shot: Arc<str>,
+    pub(super) note: Option<Arc<str>>,
+    pub(super) model_id: Arc<str>,
+    pub(super) location: Location,
+    /// The fields that are set, in the contract's order.
+    pub(super) fields: Vec<FieldTemplate<'w>>,
+    /// The errors of the shot's entries that are not fields of the model's family.
+    pub(super) unknown_fields: Vec<Diagnostic>,
+    /// How the media of the last instance were lowered, reused for equal media.
+    pub(super) lowering: Option<Lowering<'w>>,
+    /// The field names of the last instance, shared with the next one if equal.
+    names: Names,
+}
+
+/// A request field of a template.
+pub(super) struct FieldTemplate<'w> {
+    pub(super) field: &'w Field,
+    pub(super) entry: &'w Entry,
+    pub(super) from_defaults: bool,
+    /// Whether the value contains no template: then `last` is the value of all instances.
+    pub(super) literal: bool,
+    /// The value of the last instance that had one, shared with the next one if equal.
+    pub(super) last: Option<FieldValue>,
+}
+
+/// The rendered value of a field.
+pub(super) struct FieldValue {
+    pub(super) value: Arc<Value>,
+    pub(super) is_local_path: bool,
+}
+
+impl FieldValue {
+    fn new(value: Arc<Value>) -> Self {
+        Self { is_local_path: local_paths::looks_like_local_path(&value), value }
+    }
+}
+
+impl<'w> RequestTemplate<'w> {
+    pub(super) fn new(
+        workflow: &'w Workflow,
+        shot: &'w Shot,
+        model: &'w Model,
+        interner: &mut Interner,
+        cx: &ExpandCx<'w>,
+    ) -> Self {
+        let fields = cx.contract.fields(&model.family).iter().filter_map(|field| {
+            let (entry, from_defaults) = entry(workflow, shot, &field.name)?;
+            let literal = is_literal(&entry.value);
+            let value = literal.then(|| wire_value(entry.value.to_json(), field));
+            if value.as_ref().is_some_and(Value::is_null) {
+                return None;
+            }
+            let last = value.map(|value| FieldValue::new(interner.value(value)));
+            Some(FieldTemplate { field, entry, from_defaults, literal, last })
+        });
+        Self {
+            model,
+            shot: shot.id.value.as_str().into(),
+            note: shot.note.as_ref().map(|note| note.value.as_str().into()),
+            location: cx.location(shot.id.span),
+            fields: fields.collect(),
+            unknown_fields: unknown_fields(shot, Some(model), cx),
+            model_id: interner.name(&model.id),
+            lowering: None,
+            names: Names::default(),
+        }
+    }
+
+    /// The field names of a request, shared with the requests that have the same.
+    pub(super) fn names(&mut self, builder: &RequestBuilder<'_, 'w>, interner: &mut Interner) -> Names {
+        let names = || builder.fields.iter().map(|field| field.name);
+        if !self.names.iter().map(|name| &**name).eq(names()) {
+            let names = names().map(|name| interner.name(name)).collect();
+            self.names = interner.names(names);
+        }
+        Arc::clone(&self.names)
+    }
+}
+
+impl FieldTemplate<'_> {
+    /// Makes a value the last one, unless that has the same JSON text.
+    pub(super) fn share(&mut self, value: Value) {
+        if !self.last.as_ref().is_some_and(|last| json_text_eq(&last.value, &value)) {
+            self.last = Some(FieldValue::new(Arc::new(value)));
+        }
+    }
+}
+
+/// The entry that sets a field, and whether it is in `defaults`: the shot's own overrides the default.
+pub(super) fn entry<'w>(workflow: &'w Workflow, shot: &'w Shot, name: &str) -> Option<(&'w Entry, bool)> {
+    let find = |entries: &'w [Entry]| entries.iter().find(|entry| entry.key.value == name);
+    match find(&shot.fields) {
+        Some(entry) => Some((entry, false)),
+        None => find(&workflow.defaults).map(|entry| (entry, true)),
+    }
+}
+
+/// Converts whole numbers to strings if the field is a string of digits: `seconds: 5` is sent as `"5"`.
+pub(super) fn wire_value(value: Value, field: &Field) -> Value {
+    match &value {
+        Value::Number(number) if field.digit_string => {
+            let whole = number.as_i64().or_else(|| {
+                number
+                    .as_f64()
+                    .filter(|float| float.fract() == 0.0 && float.abs() < 1e15)
+                    .map(|float| float as i64)
+            });
+            whole.map_or(value, |whole| Value::String(whole.to_string()))
+        }
+        _ => value,
+    }
+}
+
+/// Whether a value contains no template.
+fn is_literal(value: &Yaml) -> bool {
+    match &value.value {
+        YamlValue::Text(text) => !has_template(text),
+        YamlValue::List(items) => items.iter().all(is_literal),
+        YamlValue::Map(entries) => entries.iter().all(|(_, value)| is_literal(value)),
+        YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) => true,
+    }
+}
+
+/// The errors of a shot's entries that are not request fields; without a model, of no family.
+pub(super) fn unknown_fields(shot: &Shot, model: Option<&Model>, cx: &ExpandCx<'_>) -> Vec<Diagnostic> {
+    shot.fields.iter().filter_map(|entry| unknown_field(entry, model, cx)).collect()
+}
+
+fn unknown_field(entry: &Entry, model: Option<&Model>, cx: &ExpandCx<'_>) -> Option<Diagnostic> {
+    let name = entry.key.value.as_str();
+    let Some(model) = model else {
+        // The family is not known; only what no family has is surely wrong.
+        let message = format!("`{name}` is not a field of any request");
+        return (!is_field_of_any(name, cx)).then(|| {
+            with_suggestion(Diagnostic::error("unknown-field", entry.key.span, message), name, all_fields(cx))
+        });
+    };
+    if cx.contract.field(&model.family, name).is_some() {
+        return None;
+    }
+    let diagnostic = Diagnostic::error(
+        "unknown-field",
+        entry.key.span,
+        format!("`{name}` is not a field of `{}`", model.id),
+    );
+    let other = cx.contract.families().find(|family| cx.contract.field(family, name).is_some());
+    Some(if let Some(other) = other {
+        diagnostic.help(format!(
+            "family {other} has it; in `defaults` it would be sent to models of that family only"
+        ))
+    } else {
+        let fields = cx.contract.fields(&model.family).iter().map(|field| field.name.as_str());
+        with_suggestion(diagnostic, name, fields)
+    })
+}
+
+fn with_suggestion<'a>(
+    diagnostic: Diagnostic,
+    name: &str,
+    fields: impl Iterator<Item = &'a str>,
+) -> Diagnostic {
+    let fields: Vec<&str> = fields.collect();
+    let help = did_you_mean(name, fields.iter().copied().chain(SHOT.keys.iter().map(|key| key.name)))
+        .unwrap_or_else(|| format!("the fields are {}", quoted_list(fields.iter().copied(), 30)));
+    diagnostic.help(help)
+}
+
+/// Reports defaults that are a field of no family. A default that only another family has is not sent, so that one set of defaults
+/// serves shots of several families.
+pub(super) fn check_defaults(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) {
+    for entry in &workflow.defaults {
+        let name = &entry.key.value;
+        if !is_field_of_any(name, cx) {
+            let diagnostic = Diagnostic::error(
+                "unknown-field",
+                entry.key.span,
+                format!("`{name}` is not a field of any request"),
+            );
+            problems.push(match did_you_mean(name, all_fields(cx)) {
+                Some(help) => diagnostic.help(help),
+                None => diagnostic.help("`defaults` holds request fields, such as `model` and `seconds`"),
+            });
+        }
+    }
+}
+
+fn all_fields<'c>(cx: &ExpandCx<'c>) -> impl Iterator<Item = &'c str> {
+    let contract = cx.contract;
+    contract.families().flat_map(|family| contract.fields(family)).map(|field| field.name.as_str())
+}
+
+fn is_field_of_any(name: &str, cx: &ExpandCx<'_>) -> bool {
+    all_fields(cx).any(|field| field == name)
+}

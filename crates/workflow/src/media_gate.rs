@@ -1,0 +1,130 @@
+//! The media gate, as the compiler sees it: limits, and a function that inspects the bytes of a medium.
+//!
+//! Decoding needs codecs, which this crate does not depend on, so that it and the scheduler stay free of them. Whoever provides the
+//! files provides the gate: `engine::MEDIA_GATE` in the product. A [`crate::Files`] cannot be built on disk without one.
+
+use std::fmt;
+
+/// The kind of a medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MediaKind {
+    /// A still image.
+    Image,
+    /// A video.
+    Video,
+    /// Audio.
+    Audio,
+}
+
+impl MediaKind {
+    /// As the key `type` has it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Image => "image",
+            Self::Video => "video",
+            Self::Audio => "audio",
+        }
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        [Self::Image, Self::Video, Self::Audio].into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+/// A medium that can be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MediaInfo {
+    /// The media type, such as `image/png`.
+    pub media_type: &'static str,
+    /// The kind.
+    pub kind: MediaKind,
+}
+
+/// Why a medium cannot be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MediaError {
+    /// What is wrong, as a lower-case fragment.
+    pub message: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+/// The rules for media that are sent inside a request.
+#[derive(Clone, Copy)]
+pub struct MediaGate {
+    /// The largest file, in bytes.
+    pub max_file_bytes: u64,
+    /// The largest sum of the files of one request, in bytes.
+    pub max_request_bytes: u64,
+    /// Decodes a medium.
+    pub inspect: fn(&[u8]) -> Result<MediaInfo, MediaError>,
+}
+
+impl MediaGate {
+    /// Refuses every medium: for callers that have no codecs.
+    pub const CLOSED: Self = Self {
+        max_file_bytes: 0,
+        max_request_bytes: 0,
+        inspect: |_| {
+            let message = "media cannot be inspected here".to_owned();
+            Err(MediaError { message, help: "run `runner check`".to_owned() })
+        },
+    };
+
+    /// Checks size and contents.
+    pub(crate) fn check(&self, bytes: &[u8]) -> Result<MediaInfo, MediaError> {
+        if bytes.len() as u64 > self.max_file_bytes { Err(self.too_large()) } else { (self.inspect)(bytes) }
+    }
+
+    /// The error for a file above [`Self::max_file_bytes`].
+    #[must_use]
+    pub fn too_large(&self) -> MediaError {
+        let message =
+            format!("this file is larger than {}, the most that is sent", mebibytes(self.max_file_bytes));
+        MediaError { message, help: SMALLER.to_owned() }
+    }
+
+    /// The error for media of one request above [`Self::max_request_bytes`] together.
+    #[must_use]
+    pub fn sum_too_large(&self, bytes: u64) -> MediaError {
+        let (sum, limit) = (mebibytes(bytes), mebibytes(self.max_request_bytes));
+        let message =
+            format!("the media of this shot have {sum} together; one request carries at most {limit}");
+        MediaError { message, help: SMALLER.to_owned() }
+    }
+}
+
+impl fmt::Debug for MediaGate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MediaGate")
+            .field("max_file_bytes", &self.max_file_bytes)
+            .field("max_request_bytes", &self.max_request_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+const SMALLER: &str = "compress or scale it down, or upload it and give its `https://` URL";
+
+/// A number of bytes in MiB, rounded up to a tenth.
+fn mebibytes(bytes: u64) -> String {
+    let tenths = u128::from(bytes).saturating_mul(10).div_ceil(1 << 20);
+    match (tenths / 10, tenths % 10) {
+        (whole, 0) => format!("{whole} MiB"),
+        (whole, tenth) => format!("{whole}.{tenth} MiB"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mebibytes;
+
+    #[test]
+    fn mebibytes_round_up_to_a_tenth() {
+        for (bytes, text) in
+            [(0, "0 MiB"), (1, "0.1 MiB"), (20 << 20, "20 MiB"), ((20 << 20) + 1, "20.1 MiB")]
+        {
+            assert_eq!(mebibytes(bytes), text);
+        }
+    }
+}

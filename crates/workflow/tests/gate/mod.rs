@@ -1,0 +1,26 @@
+//! A media gate for tests: real decoding, limits so small that fixtures can cross them.
+
+use workflow::{MediaError, MediaGate, MediaInfo, MediaKind};
+
+/// The gate. keeper.png has 69 bytes.
+pub(crate) fn media_gate() -> MediaGate {
+    MediaGate { max_file_bytes: 4096, max_request_bytes: 300, inspect }
+}
+
+fn inspect(bytes: &[u8]) -> Result<MediaInfo, MediaError> {
+    let refuse =
+        |error: media::MediaError| MediaError { message: error.to_string(), help: "convert it".to_owned() };
+    let info = media::inspect(bytes).map_err(refuse)?;
+    let kind = match info.kind() {
+        media::MediaKind::Image => MediaKind::Image,
+        media::MediaKind::Video => MediaKind::Video,
+        media::MediaKind::Audio => MediaKind::Audio,
+    };
+    Ok(MediaInfo { media_type: info.media_type.as_str(), kind })
+}
+
+/// A small PNG.
+#[allow(dead_code, reason = "not every test binary sends one from memory")]
+pub(crate) fn png() -> Vec<u8> {
+    media::encode_png(&media::RgbImage::new(2, 2))
+}

@@ -1,0 +1,103 @@
+//! The ends of commands that need no service: help, usage errors, missing and empty input.
+
+use crate::support::proxy::KEY;
+use crate::support::{Project, cli_snapshot};
+
+const SEA: &str = "version: 1\nname: sea\nshots:\n  - {id: sea, model: modelb-video-480p, seconds: 1, size: 480x480, prompt: a quiet sea}\n";
+
+#[test]
+fn help_of_every_command() {
+    let project = Project::new("sea.yaml", SEA);
+    let help = project.runner(&["--help"]).expect(0);
+    let commands: Vec<&str> = help
+        .out
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        // A description that is broken into lines is indented further.
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|command| *command != "help")
+        .collect();
+    assert_eq!(commands.len(), 12, "{}", help.out);
+    for command in commands {
+        cli_snapshot!(format!("help_{command}"), project.runner(&[command, "--help"]).expect(0));
+    }
+    cli_snapshot!("help_serve_keys", project.runner(&["serve", "keys", "--help"]).expect(0));
+    cli_snapshot!("help", help);
+}
+
+#[test]
+fn usage_errors_exit_2() {
+    let project = Project::new("sea.yaml", SEA);
+    for (name, arguments) in [
+        ("usage_no_command", &[][..]),
+        ("usage_unknown_command", &["rnu", "sea.yaml"]),
+        ("usage_check_no_file", &["check"]),
+        ("usage_resolve_no_resolution", &["resolve", "sea.yaml", "attempt"]),
+        ("usage_run_conflicting_selection", &["run", "sea.yaml", "--only", "sea", "--failed"]),
+        ("usage_run_bad_number", &["run", "sea.yaml", "--max-video-seconds", "soon"]),
+        ("usage_run_bad_param", &["run", "sea.yaml", "--param", "look"]),
+        ("usage_models_unknown_format", &["models", "--format", "xml"]),
+        ("usage_schema_unknown", &["schema", "plans"]),
+    ] {
+        cli_snapshot!(name, project.runner(arguments).expect(2));
+    }
+    assert!(!project.file(".runner").exists());
+}
+
+#[test]
+fn commands_without_a_ledger() {
+    let project = Project::new("sea.yaml", SEA);
+    cli_snapshot!("check", project.runner(&["check", "sea.yaml"]).expect(0));
+    fs_err::write(project.file("warned.yaml"), SEA.replace("seconds: 1, ", ""))
+        .expect("the folder can be written");
+    cli_snapshot!("check_warning", project.runner(&["check", "warned.yaml"]).expect(0));
+    cli_snapshot!(
+        "check_deny_warnings",
+        project.runner(&["check", "warned.yaml", "--deny-warnings"]).expect(2)
+    );
+    cli_snapshot!("check_missing_file", project.runner(&["check", "dune.yaml"]).expect(2));
+    cli_snapshot!("plan", project.runner(&["plan", "sea.yaml"]).expect(0));
+    cli_snapshot!("plan_missing_file", project.runner(&["plan", "dune.yaml"]).expect(2));
+    cli_snapshot!("explain_no_attempt", project.runner(&["explain", "sea.yaml"]).expect(0));
+    cli_snapshot!("explain_missing_file", project.runner(&["explain", "dune.yaml"]).expect(2));
+    cli_snapshot!("pick_no_takes", project.runner(&["pick", "sea.yaml"]).expect(0));
+    cli_snapshot!("pick_missing_file", project.runner(&["pick", "dune.yaml"]).expect(2));
+    cli_snapshot!("import_missing_file", project.runner(&["import", "shots.csv"]).expect(2));
+    cli_snapshot!("resolve_no_ledger", project.runner(&["resolve", "sea.yaml"]).expect(2));
+    cli_snapshot!("status_json_no_ledger", project.runner(&["status", "--format", "json"]).expect(0));
+    assert!(!project.file(".runner").exists(), "none of these commands creates a ledger");
+}
+
+#[test]
+fn environment_without_a_usable_service_exits_5() {
+    for (name, url, key) in [
+        ("environment_no_key", "http://127.0.0.1:9", ""),
+        ("environment_no_url", "not a url", KEY),
+        ("environment_no_http", "ftp://api.example.com", KEY),
+        ("environment_unencrypted", "http://api.example.com", KEY),
+    ] {
+        let project = Project::new("sea.yaml", SEA).against(url, key);
+        cli_snapshot!(name, project.runner(&["run", "sea.yaml"]).expect(5));
+        assert!(!project.file(".runner").exists());
+    }
+}
+
+#[test]
+fn serve_invalid_arguments_exit_2() {
+    let project = Project::new("faults.json", "{\"faults\": [{\"fault\": {\"kind\": \"gremlins\"}}]}");
+    for (name, arguments) in [
+        ("serve_invalid_faults", &["serve", "--listen", "127.0.0.1:0", "--faults", "faults.json"][..]),
+        ("serve_missing_faults", &["serve", "--listen", "127.0.0.1:0", "--faults", "none.json"]),
+        ("serve_unbalanced_renderer", &["serve", "--listen", "127.0.0.1:0", "--renderer", "sh -c \"exit"]),
+        ("serve_missing_renderer", &["serve", "--listen", "127.0.0.1:0", "--renderer", "no-such-program"]),
+        (
+            "serve_invalid_public_url",
+            &["serve", "--listen", "127.0.0.1:0", "--public-url", "ftp://a.example"],
+        ),
+    ] {
+        cli_snapshot!(name, project.runner(arguments).expect(2));
+    }
+}

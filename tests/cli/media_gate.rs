@@ -1,0 +1,86 @@
+//! The media gate: a local file that cannot be sent is reported by `check`, `plan` and `run` before anything is submitted.
+
+use std::path::Path;
+
+use media::{RgbImage, encode_png};
+
+use crate::support::Project;
+
+/// A PNG of at least this many bytes: noise, which does not compress.
+fn large_png(bytes: usize) -> Vec<u8> {
+    let mut image = RgbImage::new(2000, (bytes as u32).div_ceil(2000 * 3));
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    for chunk in image.pixels_mut().chunks_mut(8) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        chunk.copy_from_slice(&state.to_le_bytes()[..chunk.len()]);
+    }
+    encode_png(&image)
+}
+
+/// Two shots, of which the second takes `media`; the first one would be paid for.
+fn two_shots(media: &str) -> String {
+    format!(
+        "version: 1\nname: gate\ndefaults: {{model: modelb-video-480p, seconds: 1}}\nshots:\n  \
+         - {{id: first, prompt: a quiet sea}}\n  - {{id: second, needs: first, {media}, prompt: the sea wakes}}\n"
+    )
+}
+
+/// Puts a file beside a workflow that uses it as a first frame; gives what `check` says.
+#[track_caller]
+fn refused(name: &str, bytes: &[u8]) -> String {
+    let project = Project::new("gate.yaml", &two_shots(&format!("first_frame: {name}")));
+    fs_err::write(project.file(name), bytes).expect("a file is written");
+    refused_everywhere(&project)
+}
+
+#[track_caller]
+fn refused_everywhere(project: &Project) -> String {
+    let check = project.runner(&["check", "gate.yaml"]).expect(2);
+    for command in ["plan", "run"] {
+        assert_eq!(project.runner(&[command, "gate.yaml"]).expect(2).err, check.err, "{command}");
+    }
+    assert!(!Path::new(&project.file(".runner")).exists(), "nothing is recorded, so nothing was submitted");
+    check.err
+}
+
+#[test]
+fn check_png_of_22_mib_is_refused() {
+    let png = large_png(22 << 20);
+    assert!(png.len() > 22 << 20);
+    insta::assert_snapshot!(refused("big.png", &png));
+}
+
+#[test]
+fn check_gif_is_refused() {
+    insta::assert_snapshot!(refused("still.gif", b"GIF89a\x01\0\x01\0\0\0\0;"));
+}
+
+#[test]
+fn check_magic_bytes_followed_by_junk_are_refused() {
+    insta::assert_snapshot!(refused("fake.png", b"\x89PNG\r\n\x1a\nnonsense"));
+}
+
+#[test]
+fn check_truncated_jpeg_is_refused() {
+    let head = b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x01\0\0\x01\0\x01\0\0\xff\xc0\0\x11\x08\0\x10\0\x10";
+    insta::assert_snapshot!(refused("half.jpg", head));
+}
+
+#[test]
+fn check_sum_of_files_above_one_request_is_refused() {
+    let project = Project::new("gate.yaml", &two_shots("references: [one.png, two.png]"));
+    for name in ["one.png", "two.png"] {
+        fs_err::write(project.file(name), large_png(12 << 20)).expect("a file is written");
+    }
+    insta::assert_snapshot!(refused_everywhere(&project));
+}
+
+#[test]
+fn run_accepted_file_is_sent() {
+    let project = Project::new("gate.yaml", &two_shots("first_frame: still.png"));
+    fs_err::write(project.file("still.png"), encode_png(&RgbImage::new(64, 48))).expect("a file is written");
+    project.runner(&["check", "gate.yaml"]).expect(0);
+    project.runner(&["run", "gate.yaml"]).expect(0);
+}

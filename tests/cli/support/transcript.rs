@@ -1,0 +1,63 @@
+//! Snapshots of what a command prints: exit code, standard output and standard error, with redactions for what differs between runs.
+
+/// Redactions, in order: a pattern and its replacement.
+pub(crate) const REDACTIONS: &[(&str, &str)] = &[
+    // Paths and addresses.
+    (r"/[a-z]+/\.tmp[A-Za-z0-9]+", "[PROJECT]"),
+    (r"127\.0\.0\.1:\d+", "[ADDRESS]"),
+    // Ids: runs are ULIDs, attempts are numbered within their run.
+    (r"\b[0-9A-HJKMNP-TV-Z]{26}\.\d+\b", "[ATTEMPT]"),
+    (r"\b[0-9A-HJKMNP-TV-Z]{26}\b", "[RUN]"),
+    (r"\btask_[A-Za-z0-9]{26}\b", "[TASK]"),
+    (r"\bsk-[A-Za-z0-9_-]{20,}", "[API KEY]"),
+    (r"\bkey_[A-Za-z0-9]+\b", "[KEY ID]"),
+    // Hashes, and their prefixes in file names and tables.
+    (r"\b[0-9a-f]{64}\b", "[SHA256]"),
+    (r"\b[0-9a-f]{12}\b", "[KEY]"),
+    (r"-[0-9a-f]{8,16}\.mp4", "-[KEY].mp4"),
+    // Times: of day, since the epoch in milliseconds, and how long something took.
+    (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[TIME]"),
+    (r"\b1[789]\d{11}\b", "[MS]"),
+    (r"done in \d+\.\d s", "done in [DURATION]"),
+    (r#""took_seconds": \d+(\.\d+)?"#, r#""took_seconds": [DURATION]"#),
+    (
+        r"\b(alive for|ended|after|started|to http://\[ADDRESS\]|at http://\[ADDRESS\] for) \d+ (s|min)( \d+ s)?\b",
+        "$1 [DURATION]",
+    ),
+    (r"(\[TASK\]|-)  \d+\.\d  out/", "$1  [DURATION]  out/"),
+    (
+        r"(in-flight|indeterminate|detached|blocked|downloading|waiting)  \d+ (s|min)( \d+ s)?\b",
+        "$1  [DURATION]",
+    ),
+    (r"typically \d+ s", "typically [DURATION]"),
+    (r"\[DURATION\]  \d+ s  ", "[DURATION]  [DURATION]  "),
+    (r"(\[KEY ID\]|revoked)( +)\d{4}-\d\d-\d\d", "$1$2[DATE]"),
+];
+
+/// A transcript with the columns of tables separated by two spaces, because their widths follow cells that are redacted. Lines of
+/// diagnostics, which contain a bar, keep their spaces.
+pub(crate) fn normalize_columns(transcript: &str) -> String {
+    let mut normalized = String::with_capacity(transcript.len());
+    for line in transcript.lines() {
+        let (indent, text) = line.split_at(line.len() - line.trim_start().len());
+        normalized.push_str(indent);
+        if line.contains('|') {
+            normalized.push_str(text);
+        } else {
+            let cells: Vec<&str> = text.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+            normalized.push_str(&cells.join("  "));
+        }
+        normalized.push('\n');
+    }
+    normalized
+}
+
+/// Compares the transcript of a command with the snapshot of this name.
+macro_rules! cli_snapshot {
+    ($name:expr, $output:expr) => {
+        insta::with_settings!({ filters => $crate::support::transcript::REDACTIONS.to_vec(), omit_expression => true }, {
+            insta::assert_snapshot!($name, $crate::support::transcript::normalize_columns(&$output.transcript()));
+        })
+    };
+}
+pub(crate) use cli_snapshot;
