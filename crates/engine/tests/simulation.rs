@@ -318,10 +318,11 @@ fn caps(dice: &mut Dice) -> BudgetLimits {
 }
 
 /// Replays what the ledger kept of the latest run, whether it ended or not, and sees to it that nothing was submitted once it had stopped.
-/// Without its caps: what they hold back depends on the instant, and instants at which nothing else happened are not kept.
+/// Without its caps: what they hold back depends on instants at which nothing else happened, and those are not recorded.
 fn replay(seed: u64, plan: &Arc<Plan>, project: &Project) -> RunSummary {
     let run = RunId(format!("run{}", project.runs));
     let mut replayed = scheduler::RunState::new(Arc::clone(plan), "simulated", policy())
+        .replaying()
         .with_budget(scheduler::Budget::new(BudgetLimits::default(), Arc::new(FixedPrice)));
     let mut too_late = Vec::new();
     for (at, event) in project.ledger.events(&run).expect("a readable ledger") {

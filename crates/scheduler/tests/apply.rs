@@ -487,6 +487,20 @@ fn patience_with_refusals_ends() {
     assert!(matches!(run.outcome("a"), Outcome::Failed { task: None, .. }));
 }
 
+#[test]
+fn replay_leaves_admissions_to_the_record() {
+    // The record of a run that had one submission to make in ten seconds: `b` was admitted by a tick that is not recorded.
+    let policy =
+        Policy { submit_rate: Some(Rate { count: 1, per: Duration::from_secs(10) }), ..Policy::remote() };
+    let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy).replaying());
+    run.start();
+    run.looked_up("a", ExistingWork::None);
+    assert!(run.looked_up("b", ExistingWork::None).is_empty(), "nothing is admitted before the record says so");
+    assert_eq!(run.prepared("b"), ["submit b"]);
+    run.on(Event::Interrupted);
+    assert_eq!(run.outcome("a"), &Outcome::NotBegun, "it was not in preparation when the run was interrupted");
+}
+
 /// A run of `a` and `c` with two submit attempts each, of which both are being submitted.
 fn submitting_two(fail_fast: bool) -> Script {
     let policy = Policy { max_submit_attempts: 2, ..Policy::remote() };

@@ -38,7 +38,7 @@ impl RunState {
     /// Invariant: nothing new is submitted while a look-up is under way, because it may find a task that is out already and
     /// holds a place.
     fn admit_submissions(&mut self, now: Timestamp, actions: &mut Vec<Action>) -> Option<Timestamp> {
-        if self.queues.lookups > 0 || self.halt.is_some() {
+        if self.is_replay || self.queues.lookups > 0 || self.halt.is_some() {
             return None;
         }
         while let Some((not_before, node)) = self.queues.delayed.first().copied() {

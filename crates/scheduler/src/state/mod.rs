@@ -1,7 +1,7 @@
 //! The pure scheduler: what is known of a run, and what follows from each event. No I/O, no clock, no randomness.
 //!
 //! [`RunState::apply`] takes one [`Event`] and the time and returns the [`Action`]s that follow. The executor appends every
-//! event to the ledger before it applies it, so replaying a run is the same `apply` with the actions dropped.
+//! event to the ledger before it applies it, so replaying a run ([`RunState::replaying`]) is the same `apply` with the actions dropped.
 
 mod admission;
 mod keys;
@@ -58,6 +58,8 @@ pub struct RunState {
     grace_until: Option<Timestamp>,
     /// The times at which the clock has been asked to tick, and has not yet.
     wakes: BTreeSet<Timestamp>,
+    /// Whether the events come from the record of a run: see [`RunState::replaying`].
+    is_replay: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -91,6 +93,7 @@ impl RunState {
             unreachable_since: None,
             grace_until: None,
             wakes: BTreeSet::new(),
+            is_replay: false,
         }
     }
 
@@ -113,6 +116,14 @@ impl RunState {
             times.into_iter().for_each(|time| submits.take(time));
         }
         self
+    }
+
+    /// The same run, replayed from its record. Which shot was submitted when depends on ticks of the clock and on polls that are not recorded,
+    /// so a replay admits no submission of its own: the recorded [`Event::Prepared`] says which one was admitted. Whether a budget limit
+    /// ended the run is decided at such moments too, and is not reproduced.
+    #[must_use]
+    pub fn replaying(self) -> Self {
+        Self { is_replay: true, ..self }
     }
 
     /// Takes note of `event` and says what follows. Events that no longer matter (a late answer about a node that has ended) change nothing.

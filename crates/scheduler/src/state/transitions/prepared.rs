@@ -22,7 +22,7 @@ impl RunState {
             self.halt,
             Some(Halt::Interrupted | Halt::ServiceUnusable { .. } | Halt::FailFast { .. })
         );
-        // A replay comes here without the admission that held it.
+        // In a replay nothing is reserved yet: the admission was not repeated.
         self.reserve(node);
         self.node_mut(node).by_url = by_url;
         self.set_phase(node, Phase::Submitting { attempt: attempt.clone() });
@@ -33,7 +33,7 @@ impl RunState {
         });
     }
 
-    /// A replay skips the polls and ticks that let a waiting node go ahead: its intent shows that it did.
+    /// In a replay the node is still [`Phase::Ready`]: its intent shows that it was admitted ([`RunState::replaying`]).
     pub(crate) fn is_being_prepared(&self, node: NodeIx) -> bool {
         matches!(self.node(node).phase, Phase::Preparing | Phase::Ready { .. })
     }
