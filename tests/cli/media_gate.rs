@@ -1,7 +1,5 @@
 //! The media gate: a local file that cannot be sent is reported by `check`, `plan` and `run` before anything is submitted.
 
-use std::path::Path;
-
 use media::{RgbImage, encode_png};
 
 use crate::support::Project;
@@ -41,7 +39,7 @@ fn refused_everywhere(project: &Project) -> String {
     for command in ["plan", "run"] {
         assert_eq!(project.runner(&[command, "gate.yaml"]).expect(2).err, check.err, "{command}");
     }
-    assert!(!Path::new(&project.file(".runner")).exists(), "nothing is recorded, so nothing was submitted");
+    assert!(!project.file(".runner").exists(), "nothing is recorded, so nothing was submitted");
     check.err
 }
 

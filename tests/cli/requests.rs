@@ -3,7 +3,7 @@
 //! Frames that are made only during a run are shown by name: `https://frames.example/SHOT` where the service returns an address, a data URI
 //! otherwise.
 
-use client::{Client, ClientConfig};
+use client::{Client, ClientConfig, PreparedRequest};
 use contract::Contract;
 use secrecy::SecretString;
 use workflow::plan::{Node, Plan, Source};
@@ -27,6 +27,7 @@ fn requests(example: &str) -> String {
     let mut told = Vec::new();
     for (_, node) in plan.nodes() {
         let request = node.complete(&inputs(&plan, node));
+        let request = PreparedRequest::new(&request).expect("the request fits the contract");
         let captured = client.capture_create(&request).expect("the request can be put on the wire");
         told.push(format!("# {}\n{captured}", node.name));
     }

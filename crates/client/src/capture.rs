@@ -1,9 +1,6 @@
 //! Capture of a complete HTTP request instead of sending it, for snapshots.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::fmt;
 
 use reqwest::Request;
 use serde::Serialize;
@@ -60,19 +57,5 @@ impl fmt::Display for CapturedRequest {
             Some(body) => write!(f, "\n\n{body:#}"),
             None => Ok(()),
         }
-    }
-}
-
-/// Where the hook stores the captured request.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Slot(Arc<Mutex<Option<CapturedRequest>>>);
-
-impl Slot {
-    pub(crate) fn put(&self, captured: CapturedRequest) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(captured);
-    }
-
-    pub(crate) fn take(&self) -> Option<CapturedRequest> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

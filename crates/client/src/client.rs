@@ -5,24 +5,20 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use futures_util::FutureExt;
 use progenitor_client::{ByteStream, Error, ResponseValue};
 use reqwest::{
-    ClientBuilder, StatusCode,
-    header::{AUTHORIZATION, DATE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER},
+    ClientBuilder, Method, Request, StatusCode,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER},
 };
 use secrecy::SecretString;
-use serde_json::Value;
 use tracing::{Instrument, debug, debug_span};
 use url::Url;
 
 use crate::{
     ApiError, CallError, CapturedRequest, ClientConfig, ConfigError, Download, HttpError, MAX_RESPONSE_BYTES,
-    Resume, TaskResponse, body,
-    capture::Slot,
-    generated,
+    PreparedRequest, Resume, TaskResponse, body, generated,
     hooks::{self, HookState},
-    http, origin, request,
+    http, origin,
     response::retry_after,
     task_id,
 };
@@ -31,6 +27,8 @@ use crate::{
 const MAX_ERROR_BODY_BYTES: usize = 4096;
 /// Redirects that a download follows at most.
 const MAX_REDIRECTS: usize = 5;
+/// The path of submissions (spec 4.1); a test compares it with the contract.
+const CREATE_PATH: &str = "/v1/videos";
 
 /// A client of one service with one API key. Cheap to clone; clones share their connection pools.
 #[derive(Debug, Clone)]
@@ -42,12 +40,13 @@ pub struct Client {
 struct Shared {
     /// For submissions, without connection reuse. A POST on a pooled connection that the server is closing fails in a way that
     /// does not tell whether the request was read; on a new connection that cannot happen.
-    submits: generated::Client,
+    submits: reqwest::Client,
     /// For idempotent requests.
     reads: generated::Client,
     /// For https downloads from other hosts when the service itself is http. Built on first use, because loading the root
     /// certificates is slow.
     https: OnceLock<Result<reqwest::Client, String>>,
+    submit_timeout: Duration,
     connect_timeout: Duration,
     read_timeout: Duration,
     base: Url,
@@ -63,11 +62,8 @@ impl Client {
         let base = config.base()?;
         let hooks = HookState {
             bearer: config.bearer()?,
-            submit_timeout: config.submit_timeout,
             poll_timeout: config.poll_timeout,
-            body: None,
             resume: Resume::default(),
-            capture: None,
         };
         let text = base.as_str().trim_end_matches('/');
         let client = |pool: fn(ClientBuilder) -> ClientBuilder| {
@@ -80,7 +76,8 @@ impl Client {
         let reads = client(|builder| builder.pool_idle_timeout(Duration::from_secs(20)))?;
         Ok(Self {
             shared: Arc::new(Shared {
-                submits: generated::Client::new_with_client(text, submits, hooks.clone()),
+                submits,
+                submit_timeout: config.submit_timeout,
                 reads: generated::Client::new_with_client(text, reads, hooks),
                 https: OnceLock::new(),
                 connect_timeout: config.connect_timeout,
@@ -97,18 +94,19 @@ impl Client {
         &self.shared.base
     }
 
-    /// Submits a task (spec 4.1). The request is sent as given, byte for byte.
+    /// Submits a task (spec 4.1).
     ///
     /// # Errors
-    /// [`CallError::NotSent`] also when the request does not fit the contract's types; [`CallError::Indeterminate`] also when the
-    /// service answered with success and no task id can be found in its answer.
-    pub async fn create(&self, request: &Value) -> Result<TaskResponse, CallError> {
-        let prepared = request::prepare(request)?;
-        let mut generated = self.shared.submits.clone();
-        generated.inner.body = Some(prepared.json);
+    /// [`CallError::Indeterminate`] also when the response has a success status and contains no task id.
+    pub async fn create(&self, request: &PreparedRequest) -> Result<TaskResponse, CallError> {
         let span = debug_span!("create_video", task_id = tracing::field::Empty);
         async {
-            let response = self.send(generated.create_video().body(prepared.typed).send().await).await?;
+            let request = self.create_request(request)?;
+            debug!(method = %request.method(), path = request.url().path(), "sending a request");
+            let sent = self.shared.submits.execute(request).await;
+            let response = sent.map_err(|error| CallError::from_transport(&error))?;
+            debug!(status = response.status().as_u16(), "received a response");
+            let response = self.ensure_success(Response::new(ResponseValue::stream(response))).await?;
             let task = self.read_task(response.stream, None).await?;
             tracing::Span::current().record("task_id", task.id.as_str());
             debug!(status = %task.status, "the task was accepted");
@@ -116,6 +114,18 @@ impl Client {
         }
         .instrument(span)
         .await
+    }
+
+    /// The POST of a submission. Not by the generated client, which serializes its own type: the prepared body is sent.
+    fn create_request(&self, prepared: &PreparedRequest) -> Result<Request, CallError> {
+        let mut request = Request::new(Method::POST, self.url(CREATE_PATH)?);
+        let headers = request.headers_mut();
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers.insert(AUTHORIZATION, self.shared.reads.inner.bearer.clone());
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        *request.timeout_mut() = Some(self.shared.submit_timeout);
+        *request.body_mut() = Some(prepared.body().clone().into());
+        Ok(request)
     }
 
     /// Polls a task (spec 4.2).
@@ -189,22 +199,12 @@ impl Client {
         self.follow_redirects(target.clone(), target, resume).instrument(span).await
     }
 
-    /// Builds the request that [`Self::create`] would send, without sending it. Needs no async runtime.
+    /// The request that [`Self::create`] would send, without sending it.
     ///
     /// # Errors
-    /// [`CallError::NotSent`], when the request does not fit the contract's types.
-    pub fn capture_create(&self, request: &Value) -> Result<CapturedRequest, CallError> {
-        let prepared = request::prepare(request)?;
-        let slot = Slot::default();
-        let mut generated = self.shared.submits.clone();
-        generated.inner.body = Some(prepared.json);
-        generated.inner.capture = Some(slot.clone());
-        // The hook returns before the first await point.
-        let result = generated.create_video().body(prepared.typed).send().now_or_never();
-        slot.take().ok_or_else(|| match result {
-            Some(Err(Error::CommunicationError(error))) => CallError::from_transport(&error),
-            _ => CallError::not_sent("the request did not reach the capturing hook"),
-        })
+    /// [`CallError::NotSent`], when no URL can be built.
+    pub fn capture_create(&self, request: &PreparedRequest) -> Result<CapturedRequest, CallError> {
+        Ok(CapturedRequest::new(&self.create_request(request)?))
     }
 
     /// Downloads from `to`, following redirects; `here` is the URL that points there.
@@ -262,7 +262,12 @@ impl Client {
     }
 
     fn content_url(&self, task_id: &str) -> Result<Url, CallError> {
-        let text = format!("{}/v1/videos/{task_id}/content", self.shared.base.as_str().trim_end_matches('/'));
+        self.url(&format!("{CREATE_PATH}/{task_id}/content"))
+    }
+
+    /// The URL of a path at the service.
+    fn url(&self, path: &str) -> Result<Url, CallError> {
+        let text = format!("{}{path}", self.shared.base.as_str().trim_end_matches('/'));
         text.parse().map_err(|error| CallError::not_sent(format!("the URL cannot be built: {error}")))
     }
 

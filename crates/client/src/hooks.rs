@@ -1,8 +1,7 @@
-//! Hooks of the generated client, run before each request: API key, headers, timeout, body; or capture instead of sending.
+//! Hooks of the generated client, which sends polls and downloads: API key, headers and timeout of each request.
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use progenitor_client::{ClientHooks, Error, OperationInfo};
 use reqwest::{
     Request,
@@ -11,32 +10,20 @@ use reqwest::{
 
 use tracing::debug;
 
-use crate::{
-    Resume,
-    capture::{CapturedRequest, Slot},
-    generated,
-};
-
-/// The hook's error after capturing a request; not visible outside this crate.
-const CAPTURED: &str = "captured";
+use crate::{Resume, generated};
 
 /// The generated client's inner state, which the hooks read.
 #[derive(Clone)]
 pub(crate) struct HookState {
     pub(crate) bearer: HeaderValue,
-    pub(crate) submit_timeout: Duration,
     pub(crate) poll_timeout: Duration,
-    /// Replaces the generated body, so that the request is sent as the caller serialized it.
-    pub(crate) body: Option<Bytes>,
     /// The offset that a download resumes from.
     pub(crate) resume: Resume,
-    /// Where to store the request instead of sending it.
-    pub(crate) capture: Option<Slot>,
 }
 
 impl std::fmt::Debug for HookState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The bearer header is marked as sensitive and prints so; the body may be megabytes of image.
+        // The bearer header is marked as sensitive and prints so.
         f.debug_struct("HookState")
             .field("bearer", &self.bearer)
             .field("offset", &self.resume.offset)
@@ -52,7 +39,6 @@ impl ClientHooks<HookState> for generated::Client {
         headers.remove("api-version");
         headers.insert(AUTHORIZATION, state.bearer.clone());
         let timeout = match info.operation_id {
-            "create_video" => Some(state.submit_timeout),
             "get_video" => Some(state.poll_timeout),
             // A download has no total timeout; `read_timeout` bounds how long it may stall.
             _ => None,
@@ -62,13 +48,6 @@ impl ClientHooks<HookState> for generated::Client {
         }
         set_range_headers(headers, &state.resume);
         *request.timeout_mut() = timeout;
-        if let Some(body) = &state.body {
-            *request.body_mut() = Some(body.clone().into());
-        }
-        if let Some(slot) = &state.capture {
-            slot.put(CapturedRequest::new(request));
-            return Err(Error::Custom(CAPTURED.to_owned()));
-        }
         // Safe to log: the path holds a task id at most.
         debug!(method = %request.method(), path = request.url().path(), "sending a request");
         Ok(())

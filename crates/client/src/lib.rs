@@ -3,6 +3,7 @@
 //! | Need | Where |
 //! |---|---|
 //! | submit, poll, download | [`Client`] |
+//! | a request, checked and serialized once | [`PreparedRequest`] |
 //! | what went wrong, and whether a retry is safe | [`CallError`] |
 //! | a task object, decoded from any of the forms that services send | [`TaskResponse`] |
 //! | a request as it would be sent, for snapshots | [`CapturedRequest`] |
@@ -33,6 +34,7 @@ pub use config::{ClientConfig, ConfigError};
 pub use download::{Download, Resume};
 pub use generated::types;
 pub use http::http_client;
+pub use request::PreparedRequest;
 pub use response::{ApiError, MAX_RESPONSE_BYTES, Status, TaskFailure, TaskResponse, find_task_id};
 
 /// The generated source, for `cargo xtask generate`, which lists its public items for review.

@@ -1,32 +1,65 @@
-//! Requests: checked against the generated type, sent as given.
+//! Requests: checked against the generated type and serialized once, sent as given.
 //!
 //! A request has to fit the generated type, so that nothing is sent that the contract does not define. What is sent is the JSON
 //! as given, not the type's serialization, so that no number is reformatted and no member is dropped.
 
+use std::fmt;
+
 use bytes::Bytes;
-use contract::Contract;
+use contract::{Contract, canonical_json};
 use serde::Deserialize;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::{CallError, types};
 
-/// A request that fits the generated type.
-#[derive(Debug)]
-pub(crate) struct Prepared {
-    pub(crate) typed: types::CreateVideoRequest,
-    pub(crate) json: Bytes,
+/// A request that fits the contract's types, ready to be sent: what its digest identifies is what [`crate::Client::create`] sends.
+///
+/// Invariant: body and digest are made from one value and cannot be changed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PreparedRequest {
+    body: Bytes,
+    digest: String,
 }
 
-pub(crate) fn prepare(request: &Value) -> Result<Prepared, CallError> {
-    let typed = types::CreateVideoRequest::deserialize(request).map_err(|error| misfit(request, &error))?;
-    // The type must have kept every member that the contract defines.
-    let reserialized = serde_json::to_value(&typed).map_err(|error| misfit(request, &error))?;
-    if let Some(dropped) = first_difference(request, &reserialized, "") {
-        return Err(CallError::not_sent(format!(
-            "the client's types have no member for the request's {dropped}"
-        )));
+impl PreparedRequest {
+    /// Checks and serializes a request.
+    ///
+    /// # Errors
+    /// [`CallError::NotSent`] when it does not fit the contract's types.
+    pub fn new(request: &Value) -> Result<Self, CallError> {
+        let typed =
+            types::CreateVideoRequest::deserialize(request).map_err(|error| misfit(request, &error))?;
+        // The type must have kept every member that the contract defines.
+        let reserialized = serde_json::to_value(&typed).map_err(|error| misfit(request, &error))?;
+        if let Some(dropped) = first_difference(request, &reserialized, "") {
+            return Err(CallError::not_sent(format!(
+                "the client's types have no member for the request's {dropped}"
+            )));
+        }
+        let digest = hex::encode(Sha256::digest(canonical_json(request).as_bytes()));
+        Ok(Self { body: Bytes::from(request.to_string()), digest })
     }
-    Ok(Prepared { typed, json: Bytes::from(request.to_string()) })
+
+    /// The body, as it is sent.
+    #[must_use]
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// SHA-256 of the body's canonical JSON (members sorted, no white space), in lower-case hex. Identifies the request in the ledger
+    /// and at the embedded service.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+}
+
+impl fmt::Debug for PreparedRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The body may be megabytes of image.
+        f.debug_struct("PreparedRequest").field("digest", &self.digest).finish_non_exhaustive()
+    }
 }
 
 fn misfit(request: &Value, error: &serde_json::Error) -> CallError {
@@ -63,7 +96,7 @@ fn first_difference(given: &Value, kept: &Value, pointer: &str) -> Option<String
 mod tests {
     use serde_json::json;
 
-    use super::prepare;
+    use super::PreparedRequest;
     use crate::CallError;
 
     #[test]
@@ -72,8 +105,17 @@ mod tests {
             "seed": 9_007_199_254_740_993_i64, "prompt": "x", "duration": 5, "ref_images": [],
             "model": "modela-video-2-0-260128", "metadata": { "mine": { "deep": [1, null] }, "content": [] },
         });
-        let prepared = prepare(&request).expect("acceptable");
-        assert_eq!(prepared.json, request.to_string());
+        let prepared = PreparedRequest::new(&request).expect("acceptable");
+        assert_eq!(prepared.body(), &request.to_string());
+    }
+
+    #[test]
+    fn digest_ignores_the_order_of_members_only() {
+        let digest = |request| PreparedRequest::new(&request).expect("acceptable").digest().to_owned();
+        let one = digest(json!({ "model": "modelb-video-480p", "prompt": "x" }));
+        assert_eq!(one.len(), 64);
+        assert_eq!(one, digest(json!({ "prompt": "x", "model": "modelb-video-480p" })));
+        assert_ne!(one, digest(json!({ "prompt": "y", "model": "modelb-video-480p" })));
     }
 
     #[test]
@@ -86,7 +128,9 @@ mod tests {
                 "`/metadata/content/0/image_url/detail`",
             ),
         ] {
-            let Err(CallError::NotSent { reason }) = prepare(&request) else { panic!("{request} is taken") };
+            let Err(CallError::NotSent { reason }) = PreparedRequest::new(&request) else {
+                panic!("{request} is taken")
+            };
             assert!(reason.contains(named), "{reason}");
         }
     }
@@ -94,7 +138,7 @@ mod tests {
     #[test]
     fn prepare_misfit_is_explained_by_the_contract() {
         let request = json!({ "model": "modelb-video-480p", "prompt": "x", "seconds": 5 });
-        let Err(CallError::NotSent { reason }) = prepare(&request) else { panic!("taken") };
+        let Err(CallError::NotSent { reason }) = PreparedRequest::new(&request) else { panic!("taken") };
         assert!(reason.contains("`seconds` has to be a string"), "{reason}");
     }
 }

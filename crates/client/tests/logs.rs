@@ -12,6 +12,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use client::PreparedRequest;
 use server::{KEY, Server, json_answer, request, task};
 use tracing_subscriber::{filter::LevelFilter, fmt::MakeWriter};
 
@@ -50,7 +51,7 @@ async fn logs_name_the_task_and_no_key_image_or_signature() {
     let client = server.client();
     let mut picture = request();
     picture["image"] = "data:image/png;base64,SECRETPICTURE".into();
-    client.create(&picture).await.expect("accepted");
+    client.create(&PreparedRequest::new(&picture).expect("acceptable")).await.expect("accepted");
     client.get("task_1").await.expect("a task");
     let signed = "https://me.invalid/a.mp4?signature=SECRETSIGNATURE";
     for address in ["/a.mp4?signature=SECRETSIGNATURE", signed] {

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use client::{Client, ClientConfig};
 use engine::provider::{
-    DownloadSink, Provider, Remote, Resume, Submission, SubmissionLookup, TaskDescription,
+    DownloadSink, PreparedRequest, Provider, Remote, Resume, Submission, SubmissionLookup, TaskDescription,
 };
 use futures_util::future::BoxFuture;
 use scheduler::{Failure, Policy, PollResult, TaskId, Timestamp};
 use secrecy::SecretString;
-use serde_json::Value;
 use service::Service;
 use url::Url;
 
@@ -182,11 +181,7 @@ impl Provider for EmbeddedProvider {
         self.remote.describe(task)
     }
 
-    fn body(&self, request: &Value) -> Result<Value, Failure> {
-        self.remote.body(request)
-    }
-
-    fn submit<'a>(&'a self, request: &'a Value) -> BoxFuture<'a, Submission> {
+    fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {
         self.remote.submit(request)
     }
 

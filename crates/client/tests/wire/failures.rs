@@ -9,7 +9,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use crate::server::{Server, answer, config, json_answer, request, task};
+use crate::server::{Server, answer, config, json_answer, prepared, task};
 
 fn indeterminate_reason(error: &CallError) -> &str {
     match error {
@@ -30,7 +30,7 @@ async fn create_without_listener_is_not_sent() {
     drop(listener);
     let url = format!("http://127.0.0.1:{port}").parse().expect("a URL");
     let client = Client::new(config(&url)).expect("a client");
-    let error = client.create(&request()).await.expect_err("nobody is there");
+    let error = client.create(&prepared()).await.expect_err("nobody is there");
     assert!(
         matches!(&error, CallError::NotSent { reason } if reason.starts_with("no connection")),
         "{error}"
@@ -46,7 +46,7 @@ async fn create_error_response_keeps_status_error_and_wait() {
         answer(429, &[("retry-after", "7")], body.to_string())
     })
     .await;
-    let error = server.client().create(&request()).await.expect_err("refused");
+    let error = server.client().create(&prepared()).await.expect_err("refused");
     assert_eq!(error.status(), Some(429));
     let CallError::Http(error) = error else { panic!("not refused") };
     assert_eq!(error.retry_after, Some(Duration::from_secs(7)));
@@ -70,7 +70,7 @@ async fn create_gateway_page_is_not_an_api_error() {
 #[tokio::test]
 async fn create_connection_broken_after_request_is_indeterminate() {
     let server = Server::handling(|mut stream, _| async move { read_request(&mut stream).await }).await;
-    indeterminate_reason(&server.client().create(&request()).await.expect_err("no answer"));
+    indeterminate_reason(&server.client().create(&prepared()).await.expect_err("no answer"));
 }
 
 #[tokio::test]
@@ -80,21 +80,21 @@ async fn create_truncated_response_is_indeterminate() {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{\"obj").await;
     })
     .await;
-    let error = server.client().create(&request()).await.expect_err("half an answer");
+    let error = server.client().create(&prepared()).await.expect_err("half an answer");
     assert!(indeterminate_reason(&error).contains("broke off"), "{error}");
 }
 
 #[tokio::test]
 async fn create_response_without_id_is_indeterminate() {
     let server = Server::answering(|_| json_answer(200, &json!({ "status": "queued" }))).await;
-    let error = server.client().create(&request()).await.expect_err("no id");
+    let error = server.client().create(&prepared()).await.expect_err("no id");
     assert!(indeterminate_reason(&error).contains("contains no task"), "{error}");
 }
 
 #[tokio::test]
 async fn create_endless_response_is_bounded() {
     let server = Server::answering(|_| answer(200, &[], vec![b' '; 3 * client::MAX_RESPONSE_BYTES])).await;
-    let error = server.client().create(&request()).await.expect_err("too long");
+    let error = server.client().create(&prepared()).await.expect_err("too long");
     assert!(indeterminate_reason(&error).contains("longer than"), "{error}");
     let server = Server::answering(|_| answer(500, &[], vec![b'x'; 3 * client::MAX_RESPONSE_BYTES])).await;
     let CallError::Http(error) = server.client().get("task_1").await.expect_err("refused") else { panic!() };
@@ -111,7 +111,7 @@ async fn timeouts_are_per_operation() {
     let mut config = config(&server.url);
     config.submit_timeout = Duration::from_millis(150);
     let client = Client::new(config.clone()).expect("a client");
-    let error = client.create(&request()).await.expect_err("no answer");
+    let error = client.create(&prepared()).await.expect_err("no answer");
     assert!(indeterminate_reason(&error).contains("within the time allowed"), "{error}");
     (config.submit_timeout, config.poll_timeout) = (Duration::from_secs(5), Duration::from_millis(150));
     let client = Client::new(config).expect("a client");
@@ -123,7 +123,7 @@ async fn create_redirect_is_not_followed() {
     let elsewhere = Server::answering(|_| json_answer(200, &task("queued"))).await;
     let target = elsewhere.url.join("/v1/videos").expect("a URL").to_string();
     let server = Server::answering(move |_| answer(307, &[("location", &target)], "")).await;
-    let error = server.client().create(&request()).await.expect_err("refused");
+    let error = server.client().create(&prepared()).await.expect_err("refused");
     assert_eq!(error.status(), Some(307));
     assert!(error.to_string().contains("set the base URL"), "{error}");
     assert!(elsewhere.requests().is_empty());

@@ -1,9 +1,9 @@
 //! What arrives: method, path, the exact headers, the body byte for byte.
 
-use client::{CallError, Resume};
+use client::{CallError, PreparedRequest, Resume};
 use serde_json::json;
 
-use crate::server::{RecordedRequest, Server, answer, client, json_answer, request, task};
+use crate::server::{RecordedRequest, Server, answer, client, json_answer, prepared, task};
 
 fn shown(seen: &[RecordedRequest]) -> String {
     let one = |seen: &RecordedRequest| {
@@ -25,7 +25,7 @@ async fn requests_send_exactly_these_headers() {
     })
     .await;
     let client = server.client();
-    client.create(&request()).await.expect("accepted");
+    client.create(&prepared()).await.expect("accepted");
     client.get("task_1").await.expect("answered");
     client.content("task_1").await.expect("streamed");
     client.content_from("task_1", &Resume { offset: 100, validator: None }).await.expect("streamed");
@@ -43,9 +43,10 @@ async fn captured_request_equals_the_one_sent() {
             { "type": "image_url", "role": "first_frame", "image_url": { "url": "data:image/png;base64,AAAA" } },
         ] },
     });
-    let captured = client.capture_create(&request).expect("captured");
+    let prepared = PreparedRequest::new(&request).expect("acceptable");
+    let captured = client.capture_create(&prepared).expect("captured");
     assert!(server.requests().is_empty(), "capturing sends nothing");
-    client.create(&request).await.expect("accepted");
+    client.create(&prepared).await.expect("accepted");
     let seen = server.requests().remove(0);
     assert_eq!(captured.body, seen.body);
     assert_eq!(captured.body, request.to_string());
@@ -62,7 +63,7 @@ async fn captured_request_equals_the_one_sent() {
 #[test]
 fn capture_needs_no_runtime() {
     let client = client(&"https://api.example.com/gateway/v1".parse().expect("a URL"));
-    insta::assert_snapshot!(client.capture_create(&request()).expect("captured"));
+    insta::assert_snapshot!(client.capture_create(&prepared()).expect("captured"));
 }
 
 #[tokio::test]
@@ -93,6 +94,16 @@ async fn submissions_never_reuse_a_connection() {
     .await;
     let client = server.client();
     for _ in 0..20 {
-        client.create(&request()).await.expect("each finds a fresh connection");
+        client.create(&prepared()).await.expect("each finds a fresh connection");
     }
+}
+
+#[test]
+fn create_path_is_an_operation_of_the_contract() {
+    let captured = client(&"https://api.example.com".parse().expect("a URL"))
+        .capture_create(&prepared())
+        .expect("captured");
+    let path = captured.url.strip_prefix("https://api.example.com").expect("at the service");
+    let paths = &contract::Contract::embedded().document()["paths"];
+    assert!(paths[path]["post"].is_object(), "{path}");
 }

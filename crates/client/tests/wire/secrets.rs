@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::server::{KEY, Server, answer, config, json_answer, request};
+use crate::server::{KEY, Server, answer, config, json_answer, prepared};
 
 #[tokio::test]
 async fn echoed_key_is_redacted() {
@@ -17,7 +17,7 @@ async fn echoed_key_is_redacted() {
     })
     .await;
     let client = server.client();
-    let refused = client.create(&request()).await.expect_err("refused");
+    let refused = client.create(&prepared()).await.expect_err("refused");
     assert!(!format!("{refused} {refused:?}").contains(KEY), "{refused:?}");
     assert!(refused.to_string().contains("wrong key"), "{refused}");
     let task = client.get("task_1").await.expect("a task");

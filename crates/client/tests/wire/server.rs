@@ -12,7 +12,7 @@ use axum::{
     extract::Request,
     response::{IntoResponse, Response},
 };
-use client::{Client, ClientConfig};
+use client::{Client, ClientConfig, PreparedRequest};
 use serde_json::{Value, json};
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -135,6 +135,10 @@ pub(crate) fn client(base: &Url) -> Client {
 
 pub(crate) fn request() -> Value {
     json!({ "model": "modelb-video-480p", "prompt": "the lamp turns on", "seconds": "5" })
+}
+
+pub(crate) fn prepared() -> PreparedRequest {
+    PreparedRequest::new(&request()).expect("acceptable")
 }
 
 pub(crate) fn task(status: &str) -> Value {

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::{Instrument as _, Span};
@@ -14,7 +13,7 @@ use super::lookup_queue::LookupRequest;
 use super::{AttemptIds, download, inputs, join, trace};
 use crate::artifact::file_name;
 use crate::ledger::{Ledger, LedgerError};
-use crate::provider::{Provider, Submission, SubmissionLookup, digest};
+use crate::provider::{PreparedRequest, Provider, Submission, SubmissionLookup};
 use crate::time::Clock;
 use scheduler::{
     Action, AttemptId, Event, Failure, FailureKind, Refusal, RefusalKind, RunState, Timestamp, key_parts,
@@ -25,13 +24,6 @@ pub(super) type EffectResult = Result<Event, LedgerError>;
 
 /// Complete requests by attempt, until their intent is durable.
 pub(super) type PreparedRequests = Arc<Mutex<HashMap<AttemptId, PreparedRequest>>>;
-
-/// A complete request, ready to be sent.
-#[derive(Debug, Clone)]
-pub(super) struct PreparedRequest {
-    body: Value,
-    digest: String,
-}
 
 /// Context for the execution of actions.
 pub(super) struct EffectRunner {
@@ -113,10 +105,10 @@ impl EffectRunner {
 
     fn prepare(&mut self, node: NodeIx, key: NodeKey, inline: bool, state: &RunState, now: Timestamp) {
         let sources = inputs::input_sources(node, state, &*self.provider, &self.workflow_dir, inline, now);
-        let (plan, provider, prepared) =
-            (Arc::clone(&self.plan), Arc::clone(&self.provider), Arc::clone(&self.prepared));
+        let (plan, prepared) = (Arc::clone(&self.plan), Arc::clone(&self.prepared));
         let (attempt, ffmpeg) = (self.attempts.next(), Arc::clone(&self.ffmpeg));
-        let parts = key_parts(&self.plan, node, self.provider.identity(), |parent| state.artifact(parent));
+        let provider = &self.provider;
+        let parts = key_parts(&self.plan, node, provider.identity(), |parent| state.artifact(parent));
         let service_independent_key = if provider.is_paid() {
             state.service_independent_key(node).map(|key| key.to_string())
         } else {
@@ -127,14 +119,13 @@ impl EffectRunner {
             let prepare = async {
                 let by_url = sources.iter().any(inputs::InputSource::is_by_url);
                 let values = inputs::load_inputs(sources, ffmpeg).await?;
-                let request = plan.node(node).complete(&values);
-                let body = provider.body(&request)?;
-                let digest = digest(&body);
-                Ok::<_, Failure>((request, digest, by_url))
+                let request = PreparedRequest::new(&plan.node(node).complete(&values))
+                    .map_err(|error| Failure::new(FailureKind::Local, error.to_string()))?;
+                Ok::<_, Failure>((request, by_url))
             };
             match prepare.await {
-                Ok((body, digest, by_url)) => {
-                    let request = PreparedRequest { body, digest: digest.clone() };
+                Ok((request, by_url)) => {
+                    let digest = request.digest().to_owned();
                     prepared.lock().unwrap_or_else(PoisonError::into_inner).insert(attempt.clone(), request);
                     Event::Prepared {
                         node,
@@ -164,14 +155,14 @@ impl EffectRunner {
         let since = self.clock.now();
         let span = trace::submit(&self.span, &self.plan, node, &attempt);
         self.spawn(async move {
-            match provider.submit(&request.body).instrument(span.clone()).await {
+            match provider.submit(&request).instrument(span.clone()).await {
                 Submission::Accepted(task) => {
                     span.record("task", task.as_str());
                     Event::Submitted { node, attempt, task }
                 }
                 Submission::Refused(refusal) => Event::Refused { node, attempt, refusal, next: None },
                 Submission::Indeterminate(reason) => {
-                    match provider.find_tasks(&request.digest, since).await {
+                    match provider.find_tasks(request.digest(), since).await {
                         SubmissionLookup::Unsupported => Event::Indeterminate { node, attempt, reason },
                         SubmissionLookup::Tasks(candidates) => {
                             let reason = Some(reason);

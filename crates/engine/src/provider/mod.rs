@@ -7,8 +7,8 @@ pub mod remote;
 
 use std::io::Write;
 
+pub use client::PreparedRequest;
 use futures_util::future::BoxFuture;
-use serde_json::Value;
 
 pub use remote::{Remote, service_identity};
 use scheduler::{Failure, PollResult, Refusal, TaskId, Timestamp};
@@ -18,14 +18,8 @@ pub trait Provider: Send + Sync {
     /// Identifies this service in every key: the same address is the same service.
     fn identity(&self) -> &str;
 
-    /// The exact body that [`Provider::submit`] would send for `request`, as JSON, for its digest.
-    ///
-    /// # Errors
-    /// When the request cannot be serialized without loss.
-    fn body(&self, request: &Value) -> Result<Value, Failure>;
-
-    /// Submits a request (spec 4.1).
-    fn submit<'a>(&'a self, request: &'a Value) -> BoxFuture<'a, Submission>;
+    /// Submits a request (spec 4.1). Its digest is in the ledger before.
+    fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission>;
 
     /// Polls a task (spec 4.2).
     fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, PollResult>;
@@ -99,12 +93,6 @@ pub struct TaskDescription {
     pub seconds: Option<f64>,
     /// When the task was created.
     pub created_at: Option<Timestamp>,
-}
-
-/// SHA-256 of a request body's canonical JSON (keys sorted, no spaces), lower-case hex. Identifies a request at the service.
-#[must_use]
-pub fn digest(body: &Value) -> String {
-    crate::artifact::sha256(workflow::plan::canonical_json(body).as_bytes())
 }
 
 /// The result of a POST.

@@ -1,9 +1,8 @@
 //! [`Provider`] over HTTP, with the generated client.
 
-use client::{CallError, Client};
+use client::{CallError, Client, PreparedRequest};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
-use serde_json::Value;
 use url::Url;
 
 use super::{DownloadSink, DownloadStart, Provider, Resume, Submission, TaskDescription, classify};
@@ -36,15 +35,7 @@ impl Provider for Remote {
         &self.identity
     }
 
-    fn body(&self, request: &Value) -> Result<Value, Failure> {
-        let unfit = |error: CallError| Failure::new(FailureKind::Local, error.to_string());
-        let captured = self.client.capture_create(request).map_err(unfit)?;
-        serde_json::from_str(&captured.body).map_err(|error| {
-            Failure::new(FailureKind::Local, format!("the request body is not JSON: {error}"))
-        })
-    }
-
-    fn submit<'a>(&'a self, request: &'a Value) -> BoxFuture<'a, Submission> {
+    fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {
         Box::pin(async move { classify::submission(self.client.create(request).await) })
     }
 

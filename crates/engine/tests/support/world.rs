@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use engine::provider::{DownloadSink, DownloadStart, Provider, Resume, Submission, SubmissionLookup};
+use engine::provider::{
+    DownloadSink, DownloadStart, PreparedRequest, Provider, Resume, Submission, SubmissionLookup,
+};
 use futures_util::future::BoxFuture;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
@@ -199,16 +201,17 @@ impl World {
         wait
     }
 
-    fn accept(&self, request: &Value) -> TaskId {
+    fn accept(&self, request: &PreparedRequest) -> TaskId {
+        let body: Value = serde_json::from_slice(request.body()).unwrap_or_default();
         self.with(|books| {
             let now = Instant::now();
             let id = format!("task_{}", books.tasks.len() + 1);
-            let shot = request["prompt"].as_str().unwrap_or_default().to_owned();
+            let shot = body["prompt"].as_str().unwrap_or_default().to_owned();
             let done_at = now + Duration::from_millis(100 + books.dice.roll(20_000));
             let fails = books.dice.roll(100) < 10;
             books.tasks.insert(
                 id.clone(),
-                Accepted { shot, digest: digest(request), done_at, fails, lied_about: false },
+                Accepted { shot, digest: request.digest().to_owned(), done_at, fails, lied_about: false },
             );
             let is_out = |task: &&Accepted| task.done_at > now && !task.lied_about;
             books.most_out = books.most_out.max(books.tasks.values().filter(is_out).count());
@@ -242,10 +245,6 @@ impl Drop for Downloading<'_> {
     }
 }
 
-fn digest(request: &Value) -> String {
-    engine::provider::digest(request)
-}
-
 fn failure(kind: FailureKind) -> Failure {
     Failure::new(kind, "simulated")
 }
@@ -255,11 +254,7 @@ impl Provider for World {
         "simulated"
     }
 
-    fn body(&self, request: &Value) -> Result<Value, Failure> {
-        Ok(request.clone())
-    }
-
-    fn submit<'a>(&'a self, request: &'a Value) -> BoxFuture<'a, Submission> {
+    fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {
         Box::pin(async move {
             self.arrive(true);
             self.pause().await;
