@@ -20,6 +20,8 @@ const MAX_REMEMBERED: usize = 16;
 pub struct IncrementalValidator<'c> {
     spec: &'c Spec,
     checks: &'c Checks,
+    /// The model of the last request, with the check of its family.
+    last_model: Option<(Arc<Value>, &'c ComponentCheck)>,
     /// The last valid request for each set of fields, most recently used first.
     valid: Vec<ValidRequest<'c>>,
 }
@@ -33,7 +35,7 @@ struct ValidRequest<'c> {
 
 impl<'c> IncrementalValidator<'c> {
     pub(crate) fn new(spec: &'c Spec, checks: &'c Checks) -> Self {
-        Self { spec, checks, valid: Vec::new() }
+        Self { spec, checks, last_model: None, valid: Vec::new() }
     }
 
     /// The violations of a request with `values[i]` in the field `names[i]`, each name once; empty if it is valid.
@@ -69,11 +71,17 @@ impl<'c> IncrementalValidator<'c> {
     }
 
     /// The check of the model's family; `None` without a known model.
-    fn component_check(&self, names: &[Arc<str>], values: &[Arc<Value>]) -> Option<&'c ComponentCheck> {
-        let (_, model) = names.iter().zip(values).find(|(name, _)| &***name == "model")?;
-        let id = model.as_str()?;
-        let model = self.spec.models.iter().find(|model| model.id == id)?;
-        self.checks.for_family(self.spec, &model.family)
+    fn component_check(&mut self, names: &[Arc<str>], values: &[Arc<Value>]) -> Option<&'c ComponentCheck> {
+        let (_, id) = names.iter().zip(values).find(|(name, _)| &***name == "model")?;
+        if let Some((last, check)) = &self.last_model
+            && last == id
+        {
+            return Some(*check);
+        }
+        let model = self.spec.models.iter().find(|model| id.as_str() == Some(&model.id))?;
+        let check = self.checks.for_family(self.spec, &model.family)?;
+        self.last_model = Some((Arc::clone(id), check));
+        Some(check)
     }
 }
 
