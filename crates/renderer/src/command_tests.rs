@@ -47,10 +47,10 @@ fn job() -> Job {
 }
 
 /// A script as a renderer. `$OUT` is the folder of the test.
-fn script(folder: &TempDir, text: &str, time_limit: Duration) -> Command {
+fn script(folder: &TempDir, text: &str, timeout: Duration) -> Command {
     let text = text.replace("$OUT", folder.path().to_str().unwrap());
     let words = ["sh".to_owned(), "-c".to_owned(), text];
-    Command::new(&words, std::env::var_os("PATH"), &folder.path().join("data"), time_limit).unwrap()
+    Command::new(&words, std::env::var_os("PATH"), &folder.path().join("data"), timeout).unwrap()
 }
 
 fn run(folder: &TempDir, text: &str) -> Result<Rendering, RenderError> {
@@ -65,26 +65,26 @@ fn code(result: Result<Rendering, RenderError>) -> String {
 }
 
 /// Nothing of a job stays behind.
-fn is_tidy(folder: &TempDir) -> bool {
+fn is_working_dir_empty(folder: &TempDir) -> bool {
     std::fs::read_dir(folder.path().join("data").join(WORKING_DIR)).unwrap().next().is_none()
 }
 
 #[test]
-fn the_program_gets_the_task_and_its_inputs_and_its_video_is_the_result() {
+fn program_receives_task_and_inputs_and_its_video_is_returned() {
     let folder = tempfile::tempdir().unwrap();
     let clip = clip(&folder);
     let text = "cat > $OUT/stdin; cp task.json $OUT/; cp *.png *.wav $OUT/; env > $OUT/env; \
         pwd > $OUT/pwd; echo progress 50; cp $OUT/clip.mp4 output.mp4";
-    let mut seen = Vec::new();
+    let mut reported = Vec::new();
     let rendering = script(&folder, text, Duration::from_secs(20))
         .render(&job(), &mut |progress| {
-            seen.push((progress.frames_done, progress.frames_total));
+            reported.push((progress.frames_done, progress.frames_total));
             ControlFlow::Continue(())
         })
         .unwrap();
     assert_eq!(rendering.mp4, clip);
     assert_eq!((rendering.last_frame.width(), rendering.last_frame.height()), (64, 36));
-    assert!(seen.iter().all(|(done, total)| [0, 12].contains(done) && *total == 24), "{seen:?}");
+    assert!(reported.iter().all(|(done, total)| [0, 12].contains(done) && *total == 24), "{reported:?}");
 
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     assert_eq!(read("stdin"), read("task.json"));
@@ -110,33 +110,33 @@ fn the_program_gets_the_task_and_its_inputs_and_its_video_is_the_result() {
         names.iter().all(|name| ["PATH", "PWD", "OLDPWD", "SHLVL", "_"].contains(&name.as_str())),
         "{names:?}"
     );
-    assert!(is_tidy(&folder));
+    assert!(is_working_dir_empty(&folder));
 }
 
 #[test]
-fn exit_codes_are_task_errors() {
+fn exit_codes_map_to_task_errors() {
     let folder = tempfile::tempdir().unwrap();
-    let told = |text| code(run(&folder, text));
-    assert_eq!(told("exit 3"), "input_moderated: the renderer rejected the prompt or an input");
-    assert_eq!(told("echo message no storms here; exit 4"), "output_moderated: no storms here");
-    assert_eq!(told("exit 5"), "render_unsupported: the renderer does not support the request");
-    assert_eq!(told("echo a secret >&2; exit 77"), "render_failed: the renderer failed with exit code 77");
-    assert_eq!(told("kill -9 $$"), "render_failed: the renderer was killed by a signal");
-    assert!(is_tidy(&folder));
+    let error = |text| code(run(&folder, text));
+    assert_eq!(error("exit 3"), "input_moderated: the renderer rejected the prompt or an input");
+    assert_eq!(error("echo message no storms here; exit 4"), "output_moderated: no storms here");
+    assert_eq!(error("exit 5"), "render_unsupported: the renderer does not support the request");
+    assert_eq!(error("echo a secret >&2; exit 77"), "render_failed: the renderer failed with exit code 77");
+    assert_eq!(error("kill -9 $$"), "render_failed: the renderer was killed by a signal");
+    assert!(is_working_dir_empty(&folder));
 }
 
 #[test]
-fn what_is_no_video_does_not_count() {
+fn invalid_output_fails_the_task() {
     let folder = tempfile::tempdir().unwrap();
     clip(&folder);
-    let told = |text| code(run(&folder, text));
-    assert!(told("exit 0").ends_with("there is no output.mp4"));
-    assert!(told("echo words > output.mp4").starts_with("render_failed: the renderer succeeded but"));
-    assert!(told("ln -s $OUT/clip.mp4 output.mp4").contains("must be a regular file"));
-    assert!(told("mkdir output.mp4").contains("must be a regular file"));
+    let error = |text| code(run(&folder, text));
+    assert!(error("exit 0").ends_with("there is no output.mp4"));
+    assert!(error("echo words > output.mp4").starts_with("render_failed: the renderer succeeded but"));
+    assert!(error("ln -s $OUT/clip.mp4 output.mp4").contains("must be a regular file"));
+    assert!(error("mkdir output.mp4").contains("must be a regular file"));
     let whole = std::fs::read(folder.path().join("clip.mp4")).unwrap();
     assert!(probe_bytes(&whole).is_ok());
-    assert!(told("head -c 700 $OUT/clip.mp4 > output.mp4").starts_with("render_failed"));
+    assert!(error("head -c 700 $OUT/clip.mp4 > output.mp4").starts_with("render_failed"));
 }
 
 /// Whether a process that was started by a script is there still.
@@ -150,19 +150,19 @@ fn is_alive(pid_file: &Path) -> bool {
 const SLEEPY: &str = "sleep 60 & echo $! > $OUT/pid.part; mv $OUT/pid.part $OUT/pid; wait";
 
 #[test]
-fn the_time_limit_ends_the_program_and_all_that_it_has_started() {
+fn timeout_kills_process_group() {
     let folder = tempfile::tempdir().unwrap();
     let begin = Instant::now();
     let renderer = script(&folder, SLEEPY, Duration::from_secs(1));
-    let told = code(renderer.render(&job(), &mut |_| ControlFlow::Continue(())));
-    assert_eq!(told, "render_timed_out: the renderer did not end within 1 s");
+    let error = code(renderer.render(&job(), &mut |_| ControlFlow::Continue(())));
+    assert_eq!(error, "render_timed_out: the renderer did not end within 1 s");
     assert!(begin.elapsed() < Duration::from_secs(20));
     until(|| !is_alive(&folder.path().join("pid")));
-    assert!(is_tidy(&folder));
+    assert!(is_working_dir_empty(&folder));
 }
 
 #[test]
-fn a_cancelled_job_ends_the_program_and_all_that_it_has_started() {
+fn cancellation_kills_process_group() {
     let folder = tempfile::tempdir().unwrap();
     let pid = folder.path().join("pid");
     let renderer = script(&folder, SLEEPY, Duration::from_mins(1));
@@ -183,7 +183,7 @@ fn until(met: impl Fn() -> bool) {
 }
 
 #[test]
-fn floods_and_nonsense_on_the_pipes_do_no_harm() {
+fn excessive_and_malformed_output_is_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let clip = clip(&folder);
     let text = "head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2; printf '\\nprogress\\nprogress x\\n-5%%\\n1e999%%\\n900%%'; \
@@ -192,7 +192,7 @@ fn floods_and_nonsense_on_the_pipes_do_no_harm() {
 }
 
 #[test]
-fn lines_are_read_as_documented() {
+fn output_lines_parse_as_documented() {
     assert_eq!(ProgramOutput::parse("progress 37"), Some(ProgramOutput::Percent(37)));
     assert_eq!(ProgramOutput::parse(" progress 37.9% "), Some(ProgramOutput::Percent(37)));
     assert_eq!(ProgramOutput::parse("37%"), Some(ProgramOutput::Percent(37)));
@@ -208,11 +208,11 @@ fn lines_are_read_as_documented() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_refused_at_once() {
+fn new_fails_if_program_does_not_exist() {
     let new = |words: &[String]| {
         Command::new(words, std::env::var_os("PATH"), Path::new("data"), Duration::ZERO).map(drop)
     };
     assert!(matches!(new(&[]), Err(CommandError::Empty)));
-    let told = new(&["no-such-program-anywhere".to_owned()]).unwrap_err().to_string();
-    assert!(told.contains("no-such-program-anywhere is not found"), "{told}");
+    let error = new(&["no-such-program-anywhere".to_owned()]).unwrap_err().to_string();
+    assert!(error.contains("no-such-program-anywhere is not found"), "{error}");
 }

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_are_exact_and_flat_areas_are_cheap() {
+    fn shade_is_exact_at_edges_and_skips_flat_areas() {
         let mut canvas = Canvas::new(40, 40);
         canvas.nearness.fill(0.1);
         let mut shader = Step { x: 0, calls: std::cell::Cell::new(0) };
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_wanted_is_left_alone() {
+    fn shade_leaves_unwanted_pixels_unchanged() {
         let mut canvas = Canvas::new(9, 9);
         canvas.nearness[..40].fill(0.1);
         shade(&mut canvas, &mut Step { x: 0, calls: std::cell::Cell::new(0) });

@@ -172,14 +172,14 @@ mod tests {
     }
 
     #[test]
-    fn a_move_starts_and_ends_on_its_poses() {
+    fn camera_move_starts_and_ends_at_its_poses() {
         let rig = rig();
         assert!((rig.pose(0.0, 0.0).eye[1] - 0.0).abs() < 1e-4);
         assert!((rig.pose(1.0, 5.0).eye[1] - 40.0).abs() < 1e-4);
     }
 
     #[test]
-    fn points_project_where_rays_find_them() {
+    fn projection_is_inverse_of_ray() {
         let view = View::new(rig().from, 1.1, 320, 180);
         let [dx, dy] = view.ray(250.0);
         let t = 33.0;

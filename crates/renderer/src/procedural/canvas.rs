@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clipping_keeps_only_what_is_inside() {
+    fn clip_keeps_pixels_inside_limit() {
         assert_eq!(clip(-5.0, 2.5, 10), Some((0, 3)));
         assert_eq!(clip(8.2, 30.0, 10), Some((8, 10)));
         assert_eq!(clip(10.0, 12.0, 10), None);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glow_is_hidden_by_what_is_nearer() {
+    fn glow_is_depth_tested() {
         let mut canvas = Canvas::new(8, 8);
         canvas.nearness[..32].fill(0.5);
         canvas.glow(4.0, 4.0, 3.0, 0.1, Color::grey(1.0));

@@ -388,7 +388,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ray_meets_the_near_wall_of_a_box() {
+    fn ray_hits_near_wall_of_box() {
         let body = Body { low: [-5.0, 20.0], high: [5.0, 30.0], top: 10.0 };
         let hit = meet([0.0, 0.0, 2.0], [0.0, 1.0], body).expect("it is straight ahead");
         assert!((hit.enter - 20.0).abs() < 1e-3 && (hit.leave - 30.0).abs() < 1e-3 && !hit.meridian);

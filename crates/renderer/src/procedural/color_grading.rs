@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn brighter_light_is_never_darker() {
+    fn grading_is_monotonic_in_light() {
         let mut before = 0;
         for i in 0..40 {
             let [_, g, _] = develop(Style::Natural, Color::grey(i as f32 * 0.08), None);
@@ -321,13 +321,13 @@ mod tests {
     }
 
     #[test]
-    fn monochrome_is_without_color() {
+    fn monochrome_has_no_saturation() {
         let [r, g, b] = develop(Style::Monochrome, Color::new(0.6, 0.2, 0.1), None);
         assert!(r.abs_diff(g) < 5 && g.abs_diff(b) < 5, "{r} {g} {b}");
     }
 
     #[test]
-    fn references_pull_the_color() {
+    fn references_shift_color() {
         let mut red = RgbImage::new(8, 8);
         red.pixels_mut().chunks_exact_mut(3).for_each(|p| p.copy_from_slice(&[200, 60, 40]));
         let plain = develop(Style::Natural, Color::grey(0.2), None);

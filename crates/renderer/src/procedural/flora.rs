@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_card_is_the_same_tree_at_every_size() {
+    fn mip_levels_have_equal_coverage() {
         let card = conifer(7);
         let opacity = |drawing: &Drawing| {
             drawing.texels.iter().map(|texel| texel.0[0]).sum::<f32>()
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn around_a_card_there_is_nothing() {
+    fn billboard_is_transparent_outside() {
         let drawing = Drawing::new(2, 2, &[Color::grey(1.0).with(1.0); 4]);
         for (u, v) in [(-3.0, 1.0), (1.0, -0.5), (9.0, 9.0), (2.5, 1.0)] {
             assert!(drawing.sample(u, v).0[0].abs() < 1e-2, "at {u}, {v}: {:?}", drawing.sample(u, v));

@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tower_is_whole_from_foot_to_finial() {
+    fn tower_profile_is_continuous_from_foot_to_finial() {
         for step in 0..262 {
             assert!(section(step as f32 * 0.1).is_some(), "a gap at {} m", step as f32 * 0.1);
         }

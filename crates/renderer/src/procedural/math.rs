@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_curve_and_its_inverse_agree() {
+    fn curve_and_uncurve_are_inverse() {
         for i in 0..=80 {
             let y = i as f32 / 100.0;
             assert!((curve(uncurve(y)) - y).abs() < 1e-3, "at {y}");
@@ -182,14 +182,14 @@ mod tests {
     }
 
     #[test]
-    fn floor_agrees_with_the_library() {
+    fn floor_equals_std_floor() {
         for x in [-2.5_f32, -2.0, -0.1, 0.0, 0.9, 1.0, 17.25] {
             assert_eq!(floor(x), x.floor() as i32, "at {x}");
         }
     }
 
     #[test]
-    fn cells_add_up_to_the_coordinate() {
+    fn cell_and_fraction_sum_to_coordinate() {
         for x in [-1000.25_f32, -2.5, -0.1, 0.0, 0.5, 0.9, 1.0, 1.5, 17.25, 90_000.75] {
             let (i, f) = cell(x);
             assert!((0.0..=1.0).contains(&f) && (i as f32 + f - x).abs() < 1e-3, "at {x}: {i} {f}");

@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tiles_repeat_without_a_seam() {
+    fn tiles_repeat_seamlessly() {
         let tile = Tile::rolling(6, 4, 4, 0.5, 7);
         for y in 0..64 {
             let across = (tile.at(63, y) - tile.at(64, y)).abs();

@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wall_hides_what_is_behind_it() {
+    fn march_hides_what_is_behind_a_wall() {
         let mut canvas = Canvas::new(32, 32);
         let mut edges = Vec::new();
         let steps = steps(2.0);

@@ -60,7 +60,7 @@ fn first_frame(rendering: &Rendering) -> RgbImage {
 }
 
 #[test]
-fn the_same_job_gives_the_same_bytes() {
+fn render_is_deterministic() {
     let job = Job { generate_audio: true, ..job("a lighthouse in a storm at dusk, a keeper with a lantern") };
     let (one, two) = (render(&job), render(&job));
     assert!(one.mp4 == two.mp4, "two runs differ");
@@ -68,7 +68,7 @@ fn the_same_job_gives_the_same_bytes() {
 }
 
 #[test]
-fn a_rendering_is_what_was_asked_for() {
+fn rendering_has_requested_size_length_and_audio() {
     let mut seen = Vec::new();
     let job = Job { generate_audio: true, ..job("a calm sea at sunrise") };
     let rendering = Procedural
@@ -87,13 +87,13 @@ fn a_rendering_is_what_was_asked_for() {
 }
 
 #[test]
-fn the_last_frame_is_the_files_own() {
+fn last_frame_equals_decoded_last_frame() {
     let rendering = render(&job("dunes at golden hour"));
     assert!(media::last_frame_bytes(&rendering.mp4).expect("the file decodes") == rendering.last_frame);
 }
 
 #[test]
-fn a_first_frame_is_where_the_video_starts_and_not_where_it_ends() {
+fn first_frame_starts_the_video_and_dissolves() {
     let image = sample_image(160, 96);
     let rendering = render(&Job { first_frame: Some(image.clone()), ..job("a snowfield at noon") });
     let start = likeness(&first_frame(&rendering), &image);
@@ -103,14 +103,14 @@ fn a_first_frame_is_where_the_video_starts_and_not_where_it_ends() {
 }
 
 #[test]
-fn a_first_frame_of_another_size_fills_the_picture() {
+fn first_frame_of_other_size_covers_the_picture() {
     let rendering = render(&Job { first_frame: Some(sample_image(300, 100)), ..job("a meadow") });
     let fitted = super::transition::cover(&sample_image(300, 100), 160, 96);
     assert!(likeness(&first_frame(&rendering), &fitted) > 30.0);
 }
 
 #[test]
-fn a_last_frame_is_where_the_video_lands() {
+fn last_frame_input_ends_the_video() {
     let image = sample_image(160, 96);
     let rendering = render(&Job {
         first_frame: Some(RgbImage::new(160, 96)),
@@ -123,14 +123,14 @@ fn a_last_frame_is_where_the_video_lands() {
 }
 
 #[test]
-fn a_chain_has_no_seam() {
+fn chained_jobs_join_without_jump() {
     let before = render(&job("a lake at dawn"));
     let after = render(&Job { first_frame: Some(before.last_frame.clone()), ..job("a lake at dusk") });
     assert!(likeness(&first_frame(&after), &before.last_frame) > 30.0);
 }
 
 #[test]
-fn seeds_and_prompts_make_different_scenes() {
+fn seed_and_prompt_change_the_scene() {
     let base = render(&job("mountains"));
     let other_seed = render(&Job { seed: 8, ..job("mountains") });
     let other_prompt = render(&job("a city at night in rain"));
@@ -141,7 +141,7 @@ fn seeds_and_prompts_make_different_scenes() {
 }
 
 #[test]
-fn a_fixed_camera_moves_less_but_the_world_goes_on() {
+fn fixed_camera_moves_less_but_scene_is_animated() {
     let moving = render(&job("pan right over a calm sea at sunset"));
     let fixed = render(&Job { camera_fixed: true, ..job("pan right over a calm sea at sunset") });
     let change = |rendering: &Rendering| likeness(&first_frame(rendering), &rendering.last_frame);
@@ -150,7 +150,7 @@ fn a_fixed_camera_moves_less_but_the_world_goes_on() {
 }
 
 #[test]
-fn references_change_the_colors() {
+fn references_change_colors() {
     let mut red = RgbImage::new(32, 32);
     red.pixels_mut().chunks_exact_mut(3).for_each(|p| p.copy_from_slice(&[190, 50, 40]));
     let plain = render(&job("a meadow at noon"));
@@ -162,14 +162,14 @@ fn references_change_the_colors() {
 }
 
 #[test]
-fn the_mark_is_drawn_only_when_wanted() {
+fn watermark_is_drawn_only_if_requested() {
     let plain = render(&Job { width: 320, height: 180, ..job("a meadow at noon") });
     let marked = render(&Job { width: 320, height: 180, watermark: true, ..job("a meadow at noon") });
     assert!(plain.last_frame != marked.last_frame);
 }
 
 #[test]
-fn a_break_cancels_at_once() {
+fn progress_break_cancels_immediately() {
     let mut calls = 0;
     let outcome = Procedural.render(&job("a canyon"), &mut |_| {
         calls += 1;
@@ -180,7 +180,7 @@ fn a_break_cancels_at_once() {
 }
 
 #[test]
-fn impossible_jobs_are_refused() {
+fn invalid_jobs_are_rejected() {
     let bad = [
         Job { width: 161, ..job("x") },
         Job { height: 8, ..job("x") },
@@ -224,7 +224,7 @@ fn every_landscape_hour_and_aspect_renders() {
 }
 
 #[test]
-fn less_work_gives_the_same_size() {
+fn fast_quality_keeps_the_size() {
     let rendering = render(&Job { width: 320, height: 180, quality: Quality::Fast, ..job("a lake") });
     assert_eq!((rendering.last_frame.width(), rendering.last_frame.height()), (320, 180));
 }

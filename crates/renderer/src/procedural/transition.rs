@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_still_is_exact_at_its_end_and_absent_at_the_other() {
+    fn still_is_exact_at_one_end_and_absent_at_the_other() {
         let image = gradient(64, 48);
         let still = Still::new(&image, 64, 48, None, 3);
         let mut frame = RgbImage::new(64, 48);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dissolve_only_ever_loses_the_still() {
+    fn dissolve_is_monotonic() {
         let still = Still::new(&gradient(64, 48), 64, 48, Some(Move::Static), 3);
         let mut before = u64::MAX;
         for step in 0..=10 {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn covering_keeps_the_middle() {
+    fn cover_crops_to_the_middle() {
         let wide = cover(&gradient(200, 50), 40, 40);
         let middle = &wide.pixels()[(20 * 40 + 20) * 3..][..3];
         assert!(middle[0].abs_diff(128) < 6 && middle[1].abs_diff(128) < 8, "{middle:?}");

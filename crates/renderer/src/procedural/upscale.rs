@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flat_stays_flat_and_edges_stay_put() {
+    fn upscale_preserves_flat_areas_and_edges() {
         let mut small = RgbImage::new(8, 4);
         for (i, p) in small.pixels_mut().chunks_exact_mut(3).enumerate() {
             p.fill(if i % 8 < 4 { 40 } else { 200 });

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mark_stays_in_its_corner() {
+    fn watermark_stays_in_its_corner() {
         let mut picture = RgbImage::new(320, 180);
         stamp(&mut picture);
         let lit: Vec<usize> =
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tiny_picture_is_left_alone() {
+    fn tiny_picture_gets_no_watermark() {
         let mut picture = RgbImage::new(16, 16);
         stamp(&mut picture);
         assert!(picture.pixels().iter().all(|v| *v == 0));

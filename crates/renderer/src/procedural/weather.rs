@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lightning_flashes_only_after_a_strike() {
+    fn flash_follows_strike() {
         let weather = Weather { strikes: vec![1.0], ..Weather::default() };
         assert!(weather.flash(0.9) <= 0.0);
         assert!(weather.flash(1.01) > 0.4);

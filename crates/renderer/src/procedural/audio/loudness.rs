@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_sine_measures_as_the_standard_says() {
+    fn full_scale_sine_measures_as_in_bs1770() {
         // A 997 Hz sine of full scale on one channel reads -3.01 LUFS.
         let samples = (0..RATE * 2)
             .map(|i| [(std::f32::consts::TAU * 997.0 * i as f32 / RATE as f32).sin(), 0.0])

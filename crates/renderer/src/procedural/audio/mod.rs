@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_at_once_neither_clips_nor_clicks() {
+    fn all_sources_together_neither_clip_nor_click() {
         let samples = busy().render(RATE as usize * 2, 5);
         let peak = samples.iter().fold(0.0_f32, |peak, s| peak.max(s.abs()));
         assert!(peak < 0.97, "peak {peak}");
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_scene_is_as_loud_as_a_busy_one() {
+    fn loudness_is_similar_for_quiet_and_busy_scenes() {
         let level = |scape: &Soundscape| {
             let samples = scape.render(RATE as usize * 3, 5);
             (samples.iter().map(|s| s * s).sum::<f32>() / samples.len() as f32).sqrt()
@@ -211,14 +211,14 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_sounds_the_same_and_another_does_not() {
+    fn sound_is_deterministic_per_seed() {
         let render = |seed| busy().render(4_800, seed);
         assert_eq!(render(1), render(1));
         assert_ne!(render(1), render(2));
     }
 
     #[test]
-    fn nothing_is_too_short_to_sound() {
+    fn short_sounds_render() {
         for frames in [0, 1, 2, 100] {
             assert_eq!(busy().render(frames, 3).len(), frames * 2);
         }

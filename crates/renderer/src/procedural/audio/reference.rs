@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mix_never_clips_and_silence_stays_silent() {
+    fn reference_mix_never_clips_and_keeps_silence() {
         let mut scene = vec![0.96; 20_000];
         lay(&mut scene, &tone(1.0, 1.0));
         assert!(scene.iter().all(|sample| sample.abs() <= PEAK + 1e-6));

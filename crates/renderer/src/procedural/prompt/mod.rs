@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn words_choose_the_scene() {
+    fn phrases_select_brief() {
         let table = [
             ("drone flyover of mountains at sunset", "Mountains Sunset Flyover Aerial {}"),
             ("City at NIGHT, in rain", "City Night Overcast {Rain}"),
@@ -340,19 +340,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_denied_is_not_drawn() {
+    fn negated_phrases_are_ignored() {
         assert_eq!(brief("a meadow without rain, no fog, not a boat"), "Meadow {}");
     }
 
     #[test]
-    fn unknown_or_hostile_text_is_an_empty_brief() {
+    fn unknown_text_gives_empty_brief() {
         for prompt in ["", "   ", "\u{0}\u{feff}", "夜の港", "&&&&&", &"x".repeat(100_000)] {
             assert_eq!(brief(prompt), "{}", "for {:?}", prompt.chars().take(20).collect::<String>());
         }
     }
 
     #[test]
-    fn the_coat_takes_the_color_named_before_it() {
+    fn coat_color_precedes_garment() {
         assert_eq!(SceneBrief::read("a keeper in a yellow raincoat").coat, Some(Color::surface(0xe8_b41c)));
         assert_eq!(SceneBrief::read("a keeper in a raincoat by a red door").coat, None);
     }
