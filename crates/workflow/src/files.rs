@@ -1,4 +1,4 @@
-//! Files that a workflow names, behind a small trait, so that compiling stays pure.
+//! The files that a workflow refers to, behind a trait, so that the compiler does no I/O.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -12,13 +12,13 @@ use crate::media_gate::MediaGate;
 pub enum FileError {
     /// There is no such file.
     Missing,
-    /// It is a folder or a device.
+    /// It is a directory or a device.
     NotAFile,
-    /// It is larger than the bound that was asked for.
+    /// It is larger than the limit of the call.
     TooLarge,
-    /// It lies, perhaps through a link, outside the workflow's folder.
+    /// It is outside the workflow's folder, possibly through a symbolic link.
     Outside,
-    /// It is there but cannot be read; in the system's words.
+    /// It cannot be read, with the system's message.
     Unreadable(String),
 }
 
@@ -36,24 +36,24 @@ impl fmt::Display for FileError {
 
 /// Reads files relative to the workflow's folder.
 pub trait Files {
-    /// The content of a file of at most `most` bytes. The path is relative to the folder of the workflow file and
-    /// stays below it, unless the caller of the compiler allowed otherwise.
-    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileError>;
+    /// The content of a file of at most `max` bytes. The path is relative to the workflow's folder, and below it unless
+    /// [`crate::Options::allow_outside`] is set.
+    fn read(&self, path: &Path, max: u64) -> Result<Vec<u8>, FileError>;
 
-    /// The files and folders in a folder, in no promised order; at most `most` and one. The path is as for [`Files::read`]; the
-    /// empty one is the workflow's own folder. Names that are not Unicode are left out.
-    fn list(&self, folder: &Path, most: usize) -> Result<Vec<DirEntry>, FileError>;
+    /// The entries of a directory, in any order, at most `max` + 1 of them. The path is as for [`Files::read`]; the empty one is the
+    /// workflow's folder. Names that are not Unicode are skipped.
+    fn list(&self, folder: &Path, max: usize) -> Result<Vec<DirEntry>, FileError>;
 
     /// The rules for files that are sent as media.
     fn media_gate(&self) -> MediaGate;
 }
 
-/// One entry of a folder.
+/// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DirEntry {
-    /// Its name, without its folder.
+    /// Its name, without a path.
     pub name: String,
-    /// Whether it is a folder itself.
+    /// Whether it is a directory.
     pub folder: bool,
 }
 
@@ -66,20 +66,20 @@ pub struct DirFiles {
 }
 
 impl DirFiles {
-    /// Files below a folder; links that lead out of it are refused.
+    /// Files below a directory; symbolic links that lead out of it are refused.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>, media_gate: MediaGate) -> Self {
         Self { root: root.into(), outside: false, media_gate }
     }
 
-    /// Also files elsewhere, for callers that set [`crate::Options::allow_outside`].
+    /// Allows files elsewhere too, as [`crate::Options::allow_outside`] does.
     #[must_use]
     pub fn with_outside(mut self, allowed: bool) -> Self {
         self.outside = allowed;
         self
     }
 
-    /// Where a path leads, links followed.
+    /// The canonical path, with symbolic links followed.
     fn resolve(&self, path: &Path) -> Result<PathBuf, FileError> {
         let root = if self.root.as_os_str().is_empty() { Path::new(".") } else { &self.root };
         let full = root.join(path).canonicalize().map_err(file_error)?;
@@ -99,34 +99,34 @@ fn file_error(error: std::io::Error) -> FileError {
 }
 
 impl Files for DirFiles {
-    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
+    fn read(&self, path: &Path, max: u64) -> Result<Vec<u8>, FileError> {
         let full = self.resolve(path)?;
         // Looked at before it is opened: opening a pipe would wait for a writer.
         let facts = full.metadata().map_err(file_error)?;
         if !facts.is_file() {
             return Err(FileError::NotAFile);
         }
-        if facts.len() > most {
+        if facts.len() > max {
             return Err(FileError::TooLarge);
         }
         let mut bytes = Vec::new();
         let file = std::fs::File::open(&full).map_err(file_error)?;
-        file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(file_error)?;
-        if bytes.len() as u64 > most { Err(FileError::TooLarge) } else { Ok(bytes) }
+        file.take(max.saturating_add(1)).read_to_end(&mut bytes).map_err(file_error)?;
+        if bytes.len() as u64 > max { Err(FileError::TooLarge) } else { Ok(bytes) }
     }
 
-    fn list(&self, folder: &Path, most: usize) -> Result<Vec<DirEntry>, FileError> {
+    fn list(&self, folder: &Path, max: usize) -> Result<Vec<DirEntry>, FileError> {
         let full = self.resolve(folder)?;
-        let mut found = Vec::new();
-        for entry in std::fs::read_dir(&full).map_err(file_error)?.take(most.saturating_add(1)) {
+        let mut entries = Vec::new();
+        for entry in std::fs::read_dir(&full).map_err(file_error)?.take(max.saturating_add(1)) {
             let Ok(name) = entry.map_err(file_error)?.file_name().into_string() else { continue };
             // What a link leads to counts; what cannot be looked at is no file to use.
             let Ok(facts) = full.join(&name).metadata() else { continue };
             if facts.is_dir() || facts.is_file() {
-                found.push(DirEntry { name, folder: facts.is_dir() });
+                entries.push(DirEntry { name, folder: facts.is_dir() });
             }
         }
-        Ok(found)
+        Ok(entries)
     }
 
     fn media_gate(&self) -> MediaGate {
@@ -154,7 +154,7 @@ impl InMemory {
         Self { media_gate, ..self }
     }
 
-    /// The same files and one more.
+    /// Adds a file.
     #[must_use]
     pub fn with(mut self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) -> Self {
         self.files.insert(path.into(), bytes.into());
@@ -163,13 +163,13 @@ impl InMemory {
 }
 
 impl Files for InMemory {
-    fn read(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
+    fn read(&self, path: &Path, max: u64) -> Result<Vec<u8>, FileError> {
         let bytes = self.files.get(path).ok_or(FileError::Missing)?;
-        if bytes.len() as u64 > most { Err(FileError::TooLarge) } else { Ok(bytes.clone()) }
+        if bytes.len() as u64 > max { Err(FileError::TooLarge) } else { Ok(bytes.clone()) }
     }
 
-    fn list(&self, folder: &Path, most: usize) -> Result<Vec<DirEntry>, FileError> {
-        let found: BTreeSet<DirEntry> = self
+    fn list(&self, folder: &Path, max: usize) -> Result<Vec<DirEntry>, FileError> {
+        let entries: BTreeSet<DirEntry> = self
             .files
             .keys()
             .filter_map(|path| path.strip_prefix(folder).ok())
@@ -178,12 +178,12 @@ impl Files for InMemory {
                 let name = parts.next()?.as_os_str().to_str()?.to_owned();
                 Some(DirEntry { name, folder: parts.next().is_some() })
             })
-            .take(most.saturating_add(1))
+            .take(max.saturating_add(1))
             .collect();
-        if found.is_empty() && !folder.as_os_str().is_empty() {
+        if entries.is_empty() && !folder.as_os_str().is_empty() {
             return Err(FileError::Missing);
         }
-        Ok(found.into_iter().collect())
+        Ok(entries.into_iter().collect())
     }
 
     fn media_gate(&self) -> MediaGate {
@@ -191,7 +191,7 @@ impl Files for InMemory {
     }
 }
 
-/// The path without `.` and `..`, or nothing where it leaves its folder or is absolute.
+/// The path without `.` and `..`; nothing where it leads out of its directory or is absolute.
 pub(crate) fn normalize_relative(path: &str) -> Option<PathBuf> {
     let mut clean = PathBuf::new();
     for component in Path::new(path).components() {
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_stay_in_their_folder() {
+    fn normalize_relative_rejects_paths_outside() {
         assert_eq!(normalize_relative("stills/../stills/./a.png"), Some(PathBuf::from("stills/a.png")));
         for path in ["../a.png", "/etc/passwd", "a/../../b", "", ".", "c:\\x.png", "..\\x.png"] {
             assert_eq!(normalize_relative(path), None, "{path}");

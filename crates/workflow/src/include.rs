@@ -1,4 +1,4 @@
-//! Files that a workflow includes, and files of values that the caller gives: read, bounded, and put in their place.
+//! Included files and parameter files: read within limits, and merged.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,7 @@ use crate::source::{Source, Span, Spanned};
 use crate::syntax::{self, Entry, Param, Workflow};
 use crate::yaml::{self, Yaml, YamlValue};
 
-/// Adds what the workflow includes: parameters and defaults of the included files come before the workflow's own, and
-/// the workflow's own replace them in their place.
+/// Merges the included files: their parameters and defaults come before the workflow's own, which override them.
 pub(crate) fn add(
     workflow: &mut Workflow,
     source: &mut Source,
@@ -25,7 +24,7 @@ pub(crate) fn add(
         return;
     }
     let bytes = source.text().len();
-    let mut reading = Reading {
+    let mut reader = Reader {
         source,
         files,
         options,
@@ -33,35 +32,39 @@ pub(crate) fn add(
         open: Vec::new(),
         seen: HashMap::new(),
         bytes,
-        found: Found::default(),
+        included: IncludedEntries::default(),
     };
-    reading.all(&include, Path::new(""));
-    let Found { params, defaults } = reading.found;
+    reader.read_all(&include, Path::new(""));
+    let IncludedEntries { params, defaults } = reader.included;
     merge(params, &mut workflow.params, |param| &param.key, problems);
     merge(defaults, &mut workflow.defaults, |entry| &entry.key, problems);
 }
 
-/// Reads files of values for parameters. Their values are taken as they stand; no template is looked for in them.
-pub(crate) fn param_files(given: &[ParamFile], source: &mut Source, problems: &mut Problems) -> Vec<Entry> {
-    let mut found = Vec::new();
-    for file in given {
+/// Reads parameter files. Their values are literal: templates in them are not evaluated.
+pub(crate) fn param_files(
+    param_files: &[ParamFile],
+    source: &mut Source,
+    problems: &mut Problems,
+) -> Vec<Entry> {
+    let mut overrides = Vec::new();
+    for file in param_files {
         let Some(tree) = read(&file.name, file.text.clone(), source, problems) else { continue };
         match tree.value {
             YamlValue::Map(entries) => {
-                found.extend(entries.into_iter().map(|(key, value)| Entry { key, value }));
+                overrides.extend(entries.into_iter().map(|(key, value)| Entry { key, value }));
             }
             YamlValue::Null => {}
             _ => problems.push(
-                Diagnostic::error("wrong-type", tree.span, "a file of parameters is a map")
+                Diagnostic::error("wrong-type", tree.span, "a parameter file must be a mapping")
                     .label(format!("this is {}", tree.kind()))
                     .help("write `name: value` for each parameter"),
             ),
         }
     }
-    found
+    overrides
 }
 
-/// Reads one file into a tree whose places run on behind the files before it.
+/// Parses a file, with spans that follow those of the files before it.
 fn read(name: &str, text: String, source: &mut Source, problems: &mut Problems) -> Option<Yaml> {
     let file = Source::new(name, text);
     let mut found = Problems::default();
@@ -72,36 +75,36 @@ fn read(name: &str, text: String, source: &mut Source, problems: &mut Problems) 
 }
 
 #[derive(Default)]
-struct Found {
+struct IncludedEntries {
     params: Vec<Param>,
     defaults: Vec<Entry>,
 }
 
-struct Reading<'a> {
+struct Reader<'a> {
     source: &'a mut Source,
     files: &'a dyn Files,
     options: &'a Options,
     problems: &'a mut Problems,
-    /// The files that are being read, from the outermost, each with the place that includes it.
+    /// The files that are being read, outermost first, each with the span that includes it.
     open: Vec<(PathBuf, Span)>,
-    /// The files that have been read.
+    /// The files that were read.
     seen: HashMap<PathBuf, Span>,
     bytes: usize,
-    found: Found,
+    included: IncludedEntries,
 }
 
-impl Reading<'_> {
-    fn all(&mut self, include: &[Spanned<String>], folder: &Path) {
+impl Reader<'_> {
+    fn read_all(&mut self, include: &[Spanned<String>], folder: &Path) {
         for name in include {
             if self.problems.full() {
                 return;
             }
-            self.one(name, folder);
+            self.read_one(name, folder);
         }
     }
 
-    /// One file, after those that it includes itself. A file that several include is read once.
-    fn one(&mut self, name: &Spanned<String>, folder: &Path) {
+    /// Reads a file after those that it includes itself. A file that is included several times is read once.
+    fn read_one(&mut self, name: &Spanned<String>, folder: &Path) {
         let Some(path) = self.path(name, folder) else { return };
         if let Some(at) = self.open.iter().position(|(open, _)| *open == path) {
             let mut diagnostic = Diagnostic::error(
@@ -109,8 +112,8 @@ impl Reading<'_> {
                 name.span,
                 format!("`{}` includes itself", path.display()),
             );
-            for (_, place) in &self.open[at..] {
-                diagnostic = diagnostic.other(*place, "on the way here");
+            for (_, span) in &self.open[at..] {
+                diagnostic = diagnostic.other(*span, "on the way here");
             }
             self.problems.push(diagnostic.help("move what both need into a file of its own"));
             return;
@@ -128,10 +131,10 @@ impl Reading<'_> {
         let Some(tree) = read(&shown, text, self.source, self.problems) else { return };
         let fragment = syntax::fragment(&tree, self.problems);
         self.open.push((path.clone(), name.span));
-        self.all(&fragment.include, path.parent().unwrap_or(Path::new("")));
+        self.read_all(&fragment.include, path.parent().unwrap_or(Path::new("")));
         self.open.pop();
-        self.found.params.extend(fragment.params);
-        self.found.defaults.extend(fragment.defaults);
+        self.included.params.extend(fragment.params);
+        self.included.defaults.extend(fragment.defaults);
     }
 
     fn path(&mut self, name: &Spanned<String>, folder: &Path) -> Option<PathBuf> {
@@ -140,7 +143,7 @@ impl Reading<'_> {
         let path =
             clean.or_else(|| (self.options.allow_outside && !name.value.is_empty()).then_some(relative));
         if path.is_none() {
-            let message = format!("`{}`: a workflow's files lie in its own folder or below", name.value);
+            let message = format!("`{}` is outside the workflow's folder", name.value);
             self.problems.push(Diagnostic::error("bad-include", name.span, message).help(
                 "name the file from the folder of the file that includes it, with `/` between folders",
             ));
@@ -175,7 +178,7 @@ impl Reading<'_> {
     }
 
     fn limit(&mut self, span: Span) {
-        let message = "this workflow includes too much";
+        let message = "this workflow includes too many files";
         self.problems.push(Diagnostic::error("include-limit", span, message).help(format!(
             "there are at most {} included files, {} deep, of {} MiB together with the workflow",
             grouped(limits::MAX_INCLUDES as u128),
@@ -185,42 +188,43 @@ impl Reading<'_> {
     }
 }
 
-/// Puts what is included before what is there, which replaces it by name. Two included files may not say the same name.
+/// Merges included entries with the workflow's own, which override them by name. The same name in two included files is an error,
+/// unless the workflow has it too.
 fn merge<T>(included: Vec<T>, own: &mut Vec<T>, key: impl Fn(&T) -> &yaml::Key, problems: &mut Problems) {
     let mut merged: Vec<T> = Vec::with_capacity(included.len() + own.len());
-    let mut at: HashMap<String, usize> = HashMap::new();
+    let mut index_of: HashMap<String, usize> = HashMap::new();
     let mut later = Vec::new();
-    for one in included {
-        let name = key(&one).value.clone();
-        if let Some(first) = at.get(&name) {
-            later.push((key(&one).clone(), key(&merged[*first]).span));
+    for entry in included {
+        let name = key(&entry).value.clone();
+        if let Some(first) = index_of.get(&name) {
+            later.push((key(&entry).clone(), key(&merged[*first]).span));
         } else {
-            at.insert(name, merged.len());
-            merged.push(one);
+            index_of.insert(name, merged.len());
+            merged.push(entry);
         }
     }
     let replaced: Vec<String> = own.iter().map(|one| key(one).value.clone()).collect();
     for (key, first) in later {
-        // What the workflow says itself settles it.
+        // The workflow's own entry overrides both.
         if !replaced.contains(&key.value) {
-            let message = format!("two included files say `{}`", key.value);
+            let message = format!("two included files set `{}`", key.value);
             problems.push(
                 Diagnostic::error("included-twice", key.span, message)
                     .other(first, "first here")
-                    .help("remove one, or say in the workflow which it is"),
+                    .help("remove one, or set it in the workflow"),
             );
         }
     }
-    for one in own.drain(..) {
-        match at.get(&key(&one).value) {
-            Some(place) => merged[*place] = one,
-            None => merged.push(one),
+    for entry in own.drain(..) {
+        match index_of.get(&key(&entry).value) {
+            Some(index) => merged[*index] = entry,
+            None => merged.push(entry),
         }
     }
     *own = merged;
 }
 
-/// An included file's name as the user knows it: beside the workflow's.
+/// An included file's name for messages: relative like the workflow's.
 fn shown(workflow: &str, path: &Path) -> String {
     let folder = workflow.rfind(['/', '\\']).map_or("", |at| &workflow[..=at]);
     format!("{folder}{}", path.display())

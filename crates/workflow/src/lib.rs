@@ -1,17 +1,20 @@
-//! From a YAML workflow file to a sealed plan. Pure: no network, no clock, files only through [`Files`].
+//! The compiler: from a YAML workflow file to a sealed plan. Pure: no network, no clock, files only through [`Files`].
 //!
-//! Phases are types, each step fails only with diagnostics that point into the file:
+//! Phases are types; a phase fails only with diagnostics that point into the file:
 //!
 //! | Phase | Type | Module |
 //! |---|---|---|
 //! | the file's text | [`Source`] | `source` |
-//! | words known, places kept | [`Workflow`] | `yaml`, `syntax` |
+//! | parsed: keys and shapes checked, spans kept | [`Workflow`] | `yaml`, `syntax`, `include` |
 //! | fanned out, rendered, typed, checked | [`Instances`] | `template`, `matrix`, `expand` |
 //! | sealed | [`Plan`] | `seal`, `plan` |
 //!
-//! [`check`] goes all the way and lists everything that is wrong; [`load`] is the same for callers who only want the plan.
+//! [`check`] runs all phases and reports every problem; [`load`] is the same for callers who need only the plan.
 
+mod csv;
 mod diagnostic;
+mod duration;
+mod encoding;
 mod expand;
 mod files;
 pub mod import;
@@ -31,6 +34,7 @@ mod template;
 mod yaml;
 
 pub use diagnostic::{CODES, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report, Severity, render};
+pub use duration::parse_duration;
 pub use expand::Instances;
 pub use files::{DirEntry, DirFiles, FileError, Files, InMemory};
 pub use load::{CheckOutcome, Options, ParamFile, check, expand, load, parse};
@@ -45,5 +49,5 @@ pub use source::{Position, Source, Span, Spanned};
 pub use syntax::{Continues, Entry, FilmSpec, Param, ParamKind, Shot, ShotRef, Workflow, key_tables};
 pub use yaml::{Key, Yaml, YamlValue, from_yaml, to_yaml};
 
-/// Seconds that a video is taken to last where its request does not say: the service's document states no default.
+/// Seconds of a video whose request states no length: the API reference states no default.
 pub const DEFAULT_SECONDS: f64 = 5.0;

@@ -1,67 +1,67 @@
-//! Every bound on what a workflow file may ask for, in one place. Each is far beyond what people write and
-//! far below what hurts a machine.
+//! The limits of the compiler: the size of its inputs and of what they expand to. Each is far above what people write and far
+//! below what exhausts a machine.
 
 use crate::prices::Money;
 
-/// The largest workflow file, in bytes.
+/// A workflow file, in bytes.
 pub const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
-/// The most files that a workflow includes.
+/// Included files.
 pub const MAX_INCLUDES: usize = 64;
-/// How deep files include each other.
+/// Nesting depth of included files.
 pub const MAX_INCLUDE_DEPTH: usize = 8;
-/// The largest a workflow and all that it includes may be together, in bytes.
+/// A workflow and all its included files together, in bytes.
 pub const MAX_INCLUDED_BYTES: usize = 8 * 1024 * 1024;
-/// The deepest nesting of YAML lists and maps.
+/// Nesting depth of YAML lists and mappings.
 pub const MAX_YAML_DEPTH: usize = 32;
-/// The most YAML values in a file, with aliases counted where they are used.
+/// YAML values in a file; aliases count where they are used.
 pub const MAX_YAML_NODES: usize = 100_000;
-/// The most aliases (`*name`) in a file.
+/// Aliases (`*name`) in a file.
 pub const MAX_YAML_ALIASES: usize = 2_000;
-/// The most instances (cells and takes of all shots) in a plan.
+/// Instances (cells and takes of all shots) in a plan.
 pub const MAX_INSTANCES: usize = 100_000;
-/// The most pairs of cells that are looked at to give a shot the axes of another, or of the workflow.
+/// Pairs of cells that a join of two matrices compares.
 pub const MAX_JOIN_PAIRS: u128 = 10_000_000;
-/// The most pairs of cells that are compared to find out who uses whom.
+/// Pairs of cells that are compared to resolve references between shots.
 pub const MAX_CELL_COMPARISONS: usize = 100_000_000;
-/// The most clips in a film; a shot may be shown more than once.
+/// Clips in a film; a shot may appear more than once.
 pub const MAX_CLIPS: usize = 50_000;
-/// The most entries in one `include` or `exclude`.
+/// Entries of an `include` or `exclude`.
 pub const MAX_MATRIX_RULES: usize = 1_000;
-/// The most takes of one shot.
+/// Takes of a shot.
 pub const MAX_TAKES: u64 = 100;
-/// The most attempts of one shot.
+/// Attempts of a shot.
 pub const MAX_ATTEMPTS: u64 = 10;
-/// The longest `timeout`, in seconds: a week.
+/// `timeout`, in seconds: a week.
 pub const MAX_TIMEOUT_SECONDS: u64 = 7 * 24 * 60 * 60;
-/// The longest shot id, axis value in a name, or workflow name, in characters.
+/// A shot id, an axis value in a name, or a workflow name, in characters.
 pub const MAX_NAME_CHARS: usize = 64;
-/// The largest template, in bytes.
+/// A template, in bytes.
 pub const MAX_TEMPLATE_BYTES: usize = 32 * 1024;
-/// The largest text that a template may make, in bytes.
+/// Output of a template, in bytes.
 pub const MAX_RENDERED_BYTES: usize = 64 * 1024;
-/// The most text that all templates of a plan together may make, in bytes.
+/// Output of all templates of a plan together, in bytes.
 pub const MAX_TOTAL_RENDERED_BYTES: usize = 256 * 1024 * 1024;
-/// The most steps that one template may take.
+/// Steps of a template.
 pub const MAX_TEMPLATE_FUEL: u64 = 20_000;
-/// The most `~` and `+` in one template.
+/// Operators `~` and `+` in a template.
 pub const MAX_TEMPLATE_CONCATS: usize = 64;
-/// The most rows that the `csv` filter reads.
+/// Rows of a table: of an axis, and of the filter `csv`.
 pub const MAX_CSV_ROWS: usize = 10_000;
-/// The most shots of a workflow to begin with.
+/// Shots of a scaffolded workflow.
 pub const MAX_SCAFFOLD_SHOTS: usize = 100;
-/// The most columns of a shot list.
+/// Columns of a table or shot list.
 pub const MAX_CSV_COLUMNS: usize = 200;
-/// The most prices in a table of prices.
+/// Prices in a price table.
 pub const MAX_PRICES: usize = 1_000;
-/// The greatest amount in a table of prices: a million.
+/// An amount in a price table: a million.
 pub const MAX_PRICE: Money = Money::from_micros(1_000_000_000_000);
-/// The largest table of an axis, in bytes.
+/// The table of an axis, in bytes.
 pub const MAX_CSV_BYTES: u64 = 4 * 1024 * 1024;
-/// The most entries of folders that are looked at for the files of an axis.
+/// Directory entries that are read for an axis of files.
 pub const MAX_DIR_ENTRIES: usize = 100_000;
-/// The deepest folder that `**` reaches, from where it begins.
+/// Directory levels that `**` descends.
 pub const MAX_GLOB_DEPTH: usize = 16;
-/// The most instances with a problem that are looked at: what is wrong with so many is known.
+/// Instances with problems that are reported on.
 pub const MAX_FAILING_INSTANCES: usize = 2_000;
-/// The most diagnostics that are kept; what follows is only counted.
+/// Diagnostics that are listed; further ones are counted.
 pub const MAX_DIAGNOSTICS: usize = 200;

@@ -1,10 +1,11 @@
-//! The way through the phases.
+//! The compiler's phases in order: parse, include, expand, seal.
 
 use std::collections::BTreeMap;
 
 use contract::Contract;
 
 use crate::diagnostic::{Diagnostic, Problems, Report};
+use crate::encoding;
 use crate::expand::{self, ExpandCx, Instances};
 use crate::files::Files;
 use crate::include;
@@ -16,34 +17,33 @@ use crate::syntax::{self, Workflow};
 use crate::template::{Templates, environment};
 use crate::yaml;
 
-/// What the caller decides.
+/// The caller's options.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Values for parameters, in the order given; of several for one name the last counts. Each is text, read as the
-    /// parameter's type says; where it has none, a number, true or false where it reads as one.
+    /// Values for parameters; the last one for a name counts. Each is text, parsed by the parameter's type; without a type, as
+    /// a number or boolean where it reads as one.
     pub params: Vec<(String, String)>,
-    /// Files of values for parameters; `params` goes before them, and later ones go before earlier ones.
+    /// Parameter files. `params` overrides them, and later files override earlier ones.
     pub param_files: Vec<ParamFile>,
-    /// Axes to add to the workflow's matrix, or to give other values wherever they stand: name, and values between
-    /// commas.
+    /// Axis overrides: a name, and values separated by commas. They replace the values of the axis wherever it is, or add it to
+    /// the workflow's matrix.
     pub axes: Vec<(String, String)>,
-    /// Takes that were picked outside of the file, by the name of the shot or instance: `lamp`, `lamp@look=noir`. A `pick`
-    /// in the file goes before them.
+    /// Picked takes by the name of the shot or instance: `lamp`, `lamp@look=noir`. A `pick` in the file overrides them.
     pub picks: BTreeMap<String, u32>,
-    /// Whether the workflow may name files outside its own folder.
+    /// Whether the workflow may refer to files outside its folder.
     pub allow_outside: bool,
 }
 
-/// A file of values for parameters: a YAML (or JSON) map of names to values.
+/// A parameter file: a YAML or JSON mapping of names to values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamFile {
-    /// The name by which the user knows it.
+    /// Its name in messages.
     pub name: String,
     /// Its text.
     pub text: String,
 }
 
-/// What came of a file.
+/// The result of checking a file.
 #[derive(Clone, Debug)]
 pub struct CheckOutcome {
     /// The plan, where the file has no errors.
@@ -52,13 +52,12 @@ pub struct CheckOutcome {
     pub report: Report,
 }
 
-/// Reads a workflow file to its plan, or says everything that is wrong with it.
+/// Compiles a workflow file to its plan.
 ///
-/// `file_name` is the name by which the user knows the file; `files` reads what the workflow names, relative to its
-/// folder.
+/// `file_name` names the file in messages; `files` reads the files that the workflow refers to.
 ///
 /// # Errors
-/// Every problem that was found, in the order of their places.
+/// Every problem in the file, in the order of their spans.
 pub fn load(
     bytes: &[u8],
     file_name: &str,
@@ -70,7 +69,7 @@ pub fn load(
     plan.ok_or(report)
 }
 
-/// Like [`load`], but keeps what was found also where there is a plan.
+/// Like [`load`], with the warnings where there is a plan.
 #[must_use]
 pub fn check(
     bytes: &[u8],
@@ -88,7 +87,7 @@ pub fn check(
     CheckOutcome { plan, report: Report { source, diagnostics, unlisted } }
 }
 
-/// The first phase: words known, every value with its place. The texts of files that the workflow includes are added to `source`.
+/// The first phase: the file's keys and shapes, every value with its span. Included files are added to `source`.
 ///
 /// # Errors
 /// Every problem that was found.
@@ -180,27 +179,23 @@ fn compile(
 pub(crate) fn read_text(bytes: &[u8], file_name: &str, problems: &mut Problems) -> Source {
     if bytes.len() > limits::MAX_FILE_BYTES {
         problems.push(too_large());
-        // The beginning is enough to show the place.
+        // The beginning is enough for the message.
         let start = String::from_utf8_lossy(&bytes[..1024]).into_owned();
         return Source::new(file_name, start);
     }
-    match std::str::from_utf8(bytes) {
+    match encoding::decode(bytes) {
         Ok(text) => Source::new(file_name, text),
         Err(error) => {
-            let at = error.valid_up_to();
-            let wide = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
-            let byte = bytes.get(at).copied().unwrap_or_default();
-            let diagnostic = Diagnostic::error(
-                "not-utf8",
-                Span::new(at, at + '\u{fffd}'.len_utf8()),
-                "this file is not UTF-8 text",
-            )
-            .label(format!("the byte {byte:#04x} begins no character"));
-            problems.push(diagnostic.help(if wide {
-                "it looks like UTF-16: save it as UTF-8"
-            } else {
-                "save it as UTF-8"
-            }));
+            let byte = bytes.get(error.offset).copied().unwrap_or_default();
+            problems.push(
+                Diagnostic::error(
+                    "not-utf8",
+                    Span::new(error.offset, error.offset + '\u{fffd}'.len_utf8()),
+                    error.to_string(),
+                )
+                .label(format!("the byte {byte:#04x} begins no character"))
+                .help(error.help()),
+            );
             Source::new(file_name, String::from_utf8_lossy(bytes))
         }
     }
@@ -211,9 +206,9 @@ fn too_large() -> Diagnostic {
         "file-too-large",
         Span::default(),
         format!(
-            "this file is larger than {} MiB, the most a workflow has",
+            "this file is larger than {} MiB, the limit for a workflow",
             limits::MAX_FILE_BYTES / 1024 / 1024
         ),
     )
-    .help("long tables belong into `params` of several workflows, media into files of their own")
+    .help("move tables to CSV files and media to files of their own")
 }

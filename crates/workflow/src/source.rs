@@ -1,8 +1,8 @@
-//! The text of a workflow file and of the files that it includes, and places in them.
+//! Source text of a workflow file and its included files, and spans in it.
 
 use std::ops::Range;
 
-/// A piece of a [`Source`]: byte offsets, end excluded.
+/// A range of a [`Source`] in byte offsets, end excluded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     start: u32,
@@ -35,13 +35,13 @@ impl Span {
         self.start()..self.end()
     }
 
-    /// Whether nothing is in it, as with a value that was left out after its key.
+    /// Whether it is empty, such as the span of a value that is missing after its key.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// The same piece of a text that stands further on.
+    /// The span, moved by an offset.
     pub(crate) fn offset_by(self, by: usize) -> Self {
         Self::new(self.start() + by, self.end() + by)
     }
@@ -53,17 +53,17 @@ impl Span {
     }
 }
 
-/// A value with its place in the file.
+/// A value with its span in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
-    /// Where it stands.
+    /// Its span.
     pub span: Span,
 }
 
 impl<T> Spanned<T> {
-    /// A value with its place.
+    /// A value with its span.
     pub fn new(value: T, span: Span) -> Self {
         Self { value, span }
     }
@@ -78,10 +78,10 @@ pub struct Position {
     pub column: usize,
 }
 
-/// The text of a workflow file under the name by which the user knows it, and of the files that it includes.
+/// The text of a workflow file, with the name that the user gave, and of its included files.
 ///
-/// Offsets run through all of the texts: those of an included file go on behind those of the files before it, so that one
-/// [`Span`] says which file it is in.
+/// Offsets are consecutive over all files: those of an included file follow those of the files before it, so that a [`Span`]
+/// identifies its file.
 #[derive(Clone, Debug)]
 pub struct Source {
     name: String,
@@ -99,12 +99,13 @@ impl Source {
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
         let mut lines = vec![0];
-        lines
-            .extend(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1));
+        lines.extend(
+            text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(offset, _)| offset as u32 + 1),
+        );
         Self { name: name.into(), text, lines: lines.into(), included: Vec::new() }
     }
 
-    /// Adds the text of another file, and says at which offset it begins.
+    /// Adds the text of another file, and returns the offset at which it begins.
     pub(crate) fn add(&mut self, file: Self) -> usize {
         let (start, last) = self.included.last().map_or((0, &*self), |(start, last)| (*start, last));
         // One more, so that the end of a file and the beginning of the next differ.
@@ -116,7 +117,7 @@ impl Source {
     /// The file that an offset is in, and the offset within it.
     pub(crate) fn file_at(&self, offset: usize) -> (&Self, usize) {
         let behind = self.included.partition_point(|(start, _)| *start <= offset);
-        match behind.checked_sub(1).and_then(|at| self.included.get(at)) {
+        match behind.checked_sub(1).and_then(|index| self.included.get(index)) {
             Some((start, file)) => (file, offset - start),
             None => (self, offset),
         }
@@ -140,14 +141,14 @@ impl Source {
         &self.text
     }
 
-    /// The text of a span; empty where the span does not fit the text.
+    /// The text of a span; empty where the span is out of range.
     #[must_use]
     pub fn slice(&self, span: Span) -> &str {
         let (file, start) = self.file_at(span.start());
         file.text.get(start..start + (span.end() - span.start())).unwrap_or_default()
     }
 
-    /// The line and column of a byte offset in its file. Past the end is the end.
+    /// The line and column of a byte offset in its file; beyond the end, those of the end.
     #[must_use]
     pub fn position(&self, offset: usize) -> Position {
         let (file, offset) = self.file_at(offset);
@@ -158,18 +159,18 @@ impl Source {
         Position { line, column: before.trim_start_matches(BYTE_ORDER_MARK).chars().count() + 1 }
     }
 
-    /// The byte offset of a line and column of the workflow file; the nearest there is where they do not exist.
+    /// The byte offset of a line and column of the workflow file, or the nearest that exists.
     #[must_use]
     pub fn offset(&self, position: Position) -> usize {
         let start = self.line_start(position.line.clamp(1, self.lines.len()));
         let rest = self.text.get(start..).unwrap_or_default();
         let line = rest.split('\n').next().unwrap_or_default();
         let skip = usize::from(line.starts_with(BYTE_ORDER_MARK));
-        let at = line
+        let within = line
             .char_indices()
             .nth(position.column.saturating_sub(1) + skip)
-            .map_or(line.len(), |(at, _)| at);
-        start + at
+            .map_or(line.len(), |(offset, _)| offset);
+        start + within
     }
 
     /// How many lines the workflow file has.
@@ -198,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_offset_says_which_file() {
+    fn offset_identifies_file() {
         let mut source = Source::new("a.yaml", "one\ntwo");
         let b = source.add(Source::new("b.yaml", "drei\nvier\n"));
         let c = source.add(Source::new("c.yaml", "cinq"));

@@ -63,17 +63,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn check_arbitrary_bytes_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         survives(&bytes);
     }
 
     #[test]
-    fn any_yaml_like_text(text in "([a-z]{1,3}: ?|- |  |\n|\"|'|\\{\\{|\\}\\}|\\[|\\]|\\{|\\}|&a |\\*a|,|[0-9]|é|\\||>){0,80}") {
+    fn check_arbitrary_yaml_does_not_panic(text in "([a-z]{1,3}: ?|- |  |\n|\"|'|\\{\\{|\\}\\}|\\[|\\]|\\{|\\}|&a |\\*a|,|[0-9]|é|\\||>){0,80}") {
         survives(text.as_bytes());
     }
 
     #[test]
-    fn changed_examples(
+    fn check_mutated_examples_does_not_panic(
         which in 0..SEEDS.len(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), 0..40_usize, 0..PIECES.len()), 1..5),
     ) {

@@ -118,7 +118,7 @@ fn snapshot(folder: &str, name: &str, text: &str) {
 }
 
 #[test]
-fn invalid_files_say_what_is_wrong() {
+fn invalid_files_diagnostics() {
     for (name, path) in fixtures(&folder("tests/invalid")) {
         let Err(report) = load_file(&path) else { panic!("{name} is taken for valid") };
         assert_eq!(report.to_json().len(), report.diagnostics.len());
@@ -142,7 +142,7 @@ fn invalid_files_say_what_is_wrong() {
 
 /// Files that have a plan, and of which there is something to say all the same.
 #[test]
-fn files_that_are_surely_not_meant_so_are_warned_of() {
+fn warned_files_diagnostics() {
     for (name, path) in fixtures(&folder("tests/warned")) {
         let CheckOutcome { plan, report } = check_file(&path);
         assert!(plan.is_some(), "{report}");
@@ -152,7 +152,7 @@ fn files_that_are_surely_not_meant_so_are_warned_of() {
 }
 
 #[test]
-fn examples_are_not_warned_of() {
+fn examples_have_no_warnings() {
     for (name, path) in fixtures(&folder("../../workflows")) {
         let report = check_file(&path).report;
         assert!(report.diagnostics.is_empty(), "{name}: {report}");
@@ -161,7 +161,7 @@ fn examples_are_not_warned_of() {
 
 /// Each kind of problem shows in a fixture, or there is a reason why it cannot.
 #[test]
-fn every_code_has_a_fixture() {
+fn every_diagnostic_code_has_fixture() {
     let beyond = [
         ("broken-seal", "only a fault of the compiler itself leads to it"),
         ("file-too-large", "a file of four MiB: tests/hostile.rs"),
@@ -194,7 +194,7 @@ fn every_code_has_a_fixture() {
 }
 
 #[test]
-fn valid_files_make_the_plans_they_made() {
+fn valid_files_plans() {
     for (name, path) in fixtures(&folder("tests/valid")) {
         let plan = load_file(&path).unwrap_or_else(|report| panic!("{report}"));
         snapshot("valid", &name, &readable(&plan));
@@ -202,7 +202,7 @@ fn valid_files_make_the_plans_they_made() {
 }
 
 #[test]
-fn examples_make_the_plans_they_made() {
+fn examples_plans() {
     for (name, path) in fixtures(&folder("../../workflows")) {
         let plan = load_file(&path).unwrap_or_else(|report| panic!("{report}"));
         snapshot("examples", &name, &readable(&plan));
@@ -210,7 +210,7 @@ fn examples_make_the_plans_they_made() {
 }
 
 #[test]
-fn no_snapshot_outlives_its_file() {
+fn snapshots_without_fixture_fail() {
     for (snapshots, files) in [
         ("invalid", "tests/invalid"),
         ("warned", "tests/warned"),

@@ -55,7 +55,7 @@ shots:
 ";
 
 #[test]
-fn every_example_is_in_order() {
+fn guide_examples_are_valid() {
     let page = page();
     let examples = examples(&page);
     let mut files =
@@ -92,7 +92,7 @@ fn every_example_is_in_order() {
 }
 
 #[test]
-fn every_word_has_an_example() {
+fn guide_has_example_of_every_key() {
     let page = page();
     let yaml: String = examples(&page)
         .into_iter()
@@ -122,7 +122,7 @@ fn every_word_has_an_example() {
 }
 
 #[test]
-fn every_warning_is_explained() {
+fn guide_explains_every_warning() {
     let page = [page(), other_page("prices.md"), other_page("begin.md")].concat();
     for (code, meaning) in workflow::CODES {
         assert!(!meaning.starts_with("warning") || page.contains(&format!("`{code}`")), "{code}");

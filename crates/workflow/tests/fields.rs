@@ -56,7 +56,7 @@ fn request(name: &str, value: &Value, model: &Model) -> Result<Value, Report> {
 
 /// A field of a family arrives with at least one of its models: some models take less than their family.
 #[test]
-fn every_field_arrives_as_it_was_written() {
+fn field_reaches_request_unchanged() {
     let contract = Contract::embedded();
     let mut arrived = 0;
     for family in contract.families() {
@@ -88,7 +88,7 @@ fn every_field_arrives_as_it_was_written() {
 
 /// The same for what stands inside objects: `metadata` of the families that have it.
 #[test]
-fn every_field_inside_an_object_arrives_as_it_was_written() {
+fn nested_field_reaches_request_unchanged() {
     let contract = Contract::embedded();
     let mut arrived = 0;
     for model in contract.models() {
@@ -109,7 +109,7 @@ fn every_field_inside_an_object_arrives_as_it_was_written() {
 
 /// And for every value that a field lists, and every number of digits.
 #[test]
-fn every_listed_value_arrives_as_it_was_written() {
+fn enum_value_reaches_request_unchanged() {
     let contract = Contract::embedded();
     for model in contract.models() {
         for field in contract.fields(&model.family).iter().filter(|field| field.name != "model") {

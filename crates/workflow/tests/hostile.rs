@@ -17,7 +17,7 @@ fn first(bytes: &[u8]) -> (&'static str, usize, usize) {
 }
 
 #[test]
-fn text_that_is_not_utf8_is_named_at_its_byte() {
+fn invalid_utf8_reported_at_byte() {
     assert_eq!(first(b"version: 1\nname: caf\xe9\n"), ("not-utf8", 2, 10));
     let utf16: Vec<u8> = "\u{feff}version: 1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let report = refused(&utf16);
@@ -27,7 +27,7 @@ fn text_that_is_not_utf8_is_named_at_its_byte() {
 }
 
 #[test]
-fn a_huge_file_is_refused_unread() {
+fn oversized_file_rejected_unparsed() {
     let mut file = b"version: 1\nname: ".to_vec();
     file.resize(50 * 1024 * 1024, b'x');
     let report = refused(&file);
@@ -37,7 +37,7 @@ fn a_huge_file_is_refused_unread() {
 }
 
 #[test]
-fn alias_bombs_are_cut_off() {
+fn alias_bomb_hits_limit() {
     let mut bomb = String::from("version: 1\nparams:\n  a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..12 {
         let below = format!("*a{}", level - 1);
@@ -52,7 +52,7 @@ fn alias_bombs_are_cut_off() {
 }
 
 #[test]
-fn deep_nesting_is_cut_off_on_a_small_stack() {
+fn deep_nesting_hits_limit_on_small_stack() {
     let deep = |open: &str, close: &str, levels: usize| {
         format!("version: 1\nparams:\n  a: {}x{}\n", open.repeat(levels), close.repeat(levels))
     };
@@ -83,7 +83,7 @@ fn deep_nesting_is_cut_off_on_a_small_stack() {
 }
 
 #[test]
-fn nesting_that_people_write_is_taken() {
+fn moderate_nesting_accepted() {
     let levels = 20;
     let file = format!(
         "version: 1\nparams:\n  a: {}x{}\nshots:\n  - {{id: a, model: modelb-video-480p, prompt: x}}\n",
@@ -95,7 +95,7 @@ fn nesting_that_people_write_is_taken() {
 }
 
 #[test]
-fn many_problems_are_counted_and_the_first_are_listed() {
+fn diagnostics_beyond_limit_are_counted() {
     let mut file = String::from("version: 1\ndefaults: {model: modelb-video-480p}\nshots:\n");
     for shot in 0..1_000 {
         writeln!(file, "  - id: s{shot}\n    prompt: x\n    secnds: 5").unwrap();
@@ -108,7 +108,7 @@ fn many_problems_are_counted_and_the_first_are_listed() {
 }
 
 #[test]
-fn what_is_wrong_with_very_many_instances_is_not_looked_at_in_all() {
+fn failing_instances_beyond_limit_are_skipped() {
     let text = "version: 1
 defaults: {model: modelb-video-480p, prompt: x}
 shots:
@@ -123,7 +123,7 @@ shots:
 }
 
 #[test]
-fn shots_that_all_name_each_other_are_cut_off() {
+fn dense_references_hit_limit() {
     let text = "version: 1
 defaults: {model: modelb-video-480p, prompt: x}
 shots:
@@ -135,7 +135,7 @@ shots:
 }
 
 #[test]
-fn a_chain_of_thousands_is_taken_on_a_small_stack() {
+fn long_chain_planned_on_small_stack() {
     let mut file =
         String::from("version: 1\ndefaults: {model: modelb-video-480p, prompt: x}\nshots:\n  - id: s0\n");
     for shot in 1..4_000 {
@@ -150,7 +150,7 @@ fn a_chain_of_thousands_is_taken_on_a_small_stack() {
 }
 
 #[test]
-fn long_lines_are_shown_in_part() {
+fn long_line_is_cropped_in_snippet() {
     let file = format!(
         "version: 1\nshots:\n  - id: a\n    model: modelb-video-480p\n    prompt: \"{} {{{{ nobody }}}} {}\"\n",
         "x".repeat(20_000),
@@ -164,14 +164,14 @@ fn long_lines_are_shown_in_part() {
 }
 
 #[test]
-fn a_repeated_integer_key_is_found_too() {
+fn duplicate_integer_key_reported() {
     let report = refused(b"version: 1\nparams:\n  1: a\n  1: b\nshots: []\n");
     let found = report.to_json().into_iter().find(|record| record.code == "duplicate-key").unwrap();
     assert_eq!((found.line, found.column), (4, 3));
 }
 
 #[test]
-fn nothing_reaches_the_terminal_that_it_would_act_on() {
+fn report_contains_no_terminal_escapes() {
     let file = "version: 1\nname: \"x\\e[31m\"\n# \u{202e}abc \u{9b}31m\nshost: \u{200b}\n";
     let text = refused(file.as_bytes()).render(false);
     assert!(!text.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text:?}");

@@ -39,7 +39,7 @@ fn cost(prices: &Prices, node: &Node) -> Result<String, String> {
 }
 
 #[test]
-fn a_task_costs_what_the_line_says_that_fits_it_best() {
+fn most_specific_price_applies() {
     let plan = plan(
         "  - {id: plain, prompt: p, resolution: 480p, seconds: 5}
   - {id: sound, prompt: p, resolution: 480p, seconds: 5, generate_audio: true}
@@ -70,7 +70,7 @@ fn a_task_costs_what_the_line_says_that_fits_it_best() {
 }
 
 #[test]
-fn a_resolution_left_to_the_service_is_priced_only_where_all_are() {
+fn unstated_resolution_priced_only_if_all_are() {
     let prices = table(
         "version: 1\ncurrency: EUR\nas_of: 2026-01-31\nsource: a test\nprices:\n  \
          - {model: modela-video-2-0-260128, resolution: 480p, per_second: 0.1}\n",
@@ -84,7 +84,7 @@ fn a_resolution_left_to_the_service_is_priced_only_where_all_are() {
 }
 
 #[test]
-fn what_was_left_open_is_settled_by_the_video() {
+fn actual_cost_uses_length_of_video() {
     let prices = table(TABLE);
     let plan = plan(
         "  - {id: open, prompt: p, resolution: 480p}\n  - {id: stated, prompt: p, resolution: 480p, seconds: 5}\n",
@@ -98,7 +98,7 @@ fn what_was_left_open_is_settled_by_the_video() {
 }
 
 #[test]
-fn sums_are_exact_and_what_has_no_price_is_counted_apart() {
+fn estimate_is_exact_and_counts_unpriced_separately() {
     let prices = table(TABLE);
     let plan = plan(
         "  - {id: tenths, prompt: p, resolution: 480p, seconds: 7, takes: 10}
@@ -118,7 +118,7 @@ fn sums_are_exact_and_what_has_no_price_is_counted_apart() {
 }
 
 #[test]
-fn everything_that_is_wrong_with_a_table_is_listed_at_once() {
+fn price_table_reports_all_problems() {
     let text = "version: 2
 currency: dollars
 as_of: 2026-02-30
@@ -144,7 +144,7 @@ prices:
 }
 
 #[test]
-fn the_example_prices_every_model_at_every_resolution() {
+fn example_table_prices_all_models() {
     let text = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../workflows/prices.yaml")).unwrap();
     let prices = table(std::str::from_utf8(&text).unwrap());
     assert!(prices.source().contains("placeholder"));

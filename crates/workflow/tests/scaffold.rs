@@ -34,7 +34,7 @@ fn imported(list: &str, chain_scenes: bool) -> Imported {
 }
 
 #[test]
-fn every_draft_is_in_order_and_has_as_many_shots_as_were_asked_for() {
+fn scaffold_is_valid_with_requested_shots() {
     for kind in [WorkflowKind::Storyboard, WorkflowKind::Chain, WorkflowKind::Sweep] {
         for (family, aspect) in
             [("a", "16:9"), ("A", "9:16"), ("b", "16:9"), ("B", "9:16"), ("b", "1:1"), ("b", "21:9")]
@@ -52,7 +52,7 @@ fn every_draft_is_in_order_and_has_as_many_shots_as_were_asked_for() {
 }
 
 #[test]
-fn drafts_as_they_are_read() {
+fn scaffold_text() {
     let of =
         |kind, family| scaffold(kind, "first", 4, &picture(family, "16:9"), Contract::embedded()).unwrap();
     insta::assert_snapshot!("workflow_storyboard", of(WorkflowKind::Storyboard, "a"));
@@ -61,7 +61,7 @@ fn drafts_as_they_are_read() {
 }
 
 #[test]
-fn what_the_contract_does_not_have_is_refused_in_words() {
+fn scaffold_rejects_unsupported_options() {
     let refused = |picture: &PictureOptions, shots| {
         scaffold(WorkflowKind::Chain, "x", shots, picture, Contract::embedded()).unwrap_err().to_string()
     };
@@ -91,7 +91,7 @@ const LIST: &str = "\u{feff}Scene #;Shot;Shot size;Angle;Camera movement;Lens;De
 ";
 
 #[test]
-fn a_shot_list_becomes_a_workflow() {
+fn import_shot_list_makes_workflow() {
     let imported = imported(LIST, true);
     insta::assert_snapshot!("import_report", imported.report.render(false));
     let text = imported.workflow.unwrap();
@@ -104,7 +104,7 @@ fn a_shot_list_becomes_a_workflow() {
 }
 
 #[test]
-fn what_is_wrong_with_a_list_is_said_at_its_place() {
+fn import_reports_problems_with_spans() {
     let wrong = "scene,shot,description,duration,action\n1,A,the sea,soon,x\n";
     insta::assert_snapshot!("import_two_columns", imported(wrong, false).report.render(false));
     let wrong = "scene,shot,description,duration,who\n1,A,the sea,soon,x\n1,B,,,y\n1,C,sea,4,z,too much\n";
@@ -133,7 +133,7 @@ fn what_is_wrong_with_a_list_is_said_at_its_place() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn whatever_a_list_says_the_requests_say(
+    fn import_arbitrary_cells_reach_requests(
         rows in proptest::collection::vec(("[^\"]*", "[^\"]{1,300}", "[^\"]*", "[^\"]*"), 1..4)
     ) {
         let mut list = String::from("scene,description,status,dialogue\n");

@@ -1,6 +1,6 @@
-//! Every kind of problem by its stable name.
+//! The codes of diagnostics.
 
-/// The codes of all diagnostics, each with what it means. Codes keep their meaning from version to version.
+/// All codes with their meanings. Codes are stable: a code keeps its meaning.
 pub const CODES: [(&str, &str); 65] = [
     ("ambiguous-instance", "one frame is wanted, and a reference means several instances"),
     ("bad-axis", "an axis that the caller gives cannot be read, or nothing uses it"),

@@ -1,4 +1,4 @@
-//! What is wrong with a workflow file, as data: a code, a message, the places, and what would be right.
+//! Diagnostics: errors and warnings as data, with a code, a message, labelled spans and a remedy.
 
 mod codes;
 mod problems;
@@ -15,44 +15,44 @@ pub use self::render::render;
 pub(crate) use self::text::{did_you_mean, grouped, nearest, quoted_list, visible};
 use crate::source::{Source, Span};
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// The file cannot be run.
+    /// The file has no plan.
     Error,
-    /// Legal, but surely not wanted.
+    /// Valid, and most likely a mistake.
     Warning,
 }
 
-/// A place, and what there is to say about it.
+/// A span with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The place.
+    /// The span.
     pub span: Span,
-    /// What is said beside it; may be empty.
+    /// The text beside it; may be empty.
     pub text: String,
 }
 
-/// One problem.
+/// An error or a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Stable name of the kind of problem, one of [`CODES`].
+    /// Its code, one of [`CODES`].
     pub code: &'static str,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// What is wrong: a lower-case fragment, on one line, free of control characters.
+    /// The message: a lower-case fragment on one line, without control characters.
     pub message: String,
-    /// Where it is.
+    /// The span of the problem.
     pub primary: Label,
-    /// The other places involved.
+    /// Other spans that are involved.
     pub others: Vec<Label>,
-    /// What would be right, where that is known.
+    /// The remedy, where it is known.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error at a place.
+    /// An error at a span.
     #[must_use]
     pub fn error(code: &'static str, span: Span, message: impl AsRef<str>) -> Self {
         debug_assert!(CODES.iter().any(|(known, _)| *known == code), "`{code}` is missing among the codes");
@@ -66,13 +66,13 @@ impl Diagnostic {
         }
     }
 
-    /// A warning at a place.
+    /// A warning at a span.
     #[must_use]
     pub fn warning(code: &'static str, span: Span, message: impl AsRef<str>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, span, message) }
     }
 
-    /// The same with all places further on, where a file is one of several.
+    /// The diagnostic with its spans offset, for a file that is one of several in a source.
     pub(crate) fn offset_by(mut self, by: usize) -> Self {
         for label in std::iter::once(&mut self.primary).chain(&mut self.others) {
             label.span = label.span.offset_by(by);
@@ -80,21 +80,21 @@ impl Diagnostic {
         self
     }
 
-    /// Says something beside the primary place.
+    /// Labels the primary span.
     #[must_use]
     pub fn label(mut self, text: impl AsRef<str>) -> Self {
         self.primary.text = visible(text.as_ref());
         self
     }
 
-    /// Adds another place that is involved.
+    /// Adds a labelled span.
     #[must_use]
     pub fn other(mut self, span: Span, text: impl AsRef<str>) -> Self {
         self.others.push(Label { span, text: visible(text.as_ref()) });
         self
     }
 
-    /// Says what would be right.
+    /// Sets the remedy.
     #[must_use]
     pub fn help(mut self, text: impl AsRef<str>) -> Self {
         self.help = Some(visible(text.as_ref()));
@@ -102,18 +102,18 @@ impl Diagnostic {
     }
 }
 
-/// All that is wrong with one file.
+/// The diagnostics of a file.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The file.
     pub source: Source,
-    /// Its problems, in the order of their places.
+    /// Its problems, in the order of their spans.
     pub diagnostics: Vec<Diagnostic>,
-    /// How many more there were than are listed.
+    /// How many errors are not listed.
     pub unlisted: usize,
 }
 
-/// One problem as machines read it.
+/// A diagnostic in JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct JsonDiagnostic {
     /// See [`Diagnostic::code`].
@@ -130,11 +130,11 @@ pub struct JsonDiagnostic {
     pub column: usize,
     /// See [`Diagnostic::help`].
     pub help: Option<String>,
-    /// All places that are involved, the primary one first.
+    /// All spans that are involved, the primary one first.
     pub spans: Vec<JsonSpan>,
 }
 
-/// A place as machines read it. Lines and columns are counted from 1, columns in characters; the end is behind the last one.
+/// A span in JSON. Lines and columns count from 1, columns in characters; the end is exclusive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct JsonSpan {
     /// The file as the user named it.
@@ -147,9 +147,9 @@ pub struct JsonSpan {
     pub end_line: usize,
     /// The column of the end.
     pub end_column: usize,
-    /// Whether it is where the problem is; the others only have to do with it.
+    /// Whether it is the span of the problem; others are related.
     pub primary: bool,
-    /// What is said about it.
+    /// Its label.
     pub label: Option<String>,
 }
 
@@ -182,13 +182,13 @@ impl Report {
         self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Warning).count()
     }
 
-    /// For people, in the manner of rustc; `ansi` colours it for a terminal.
+    /// As text with source snippets; `ansi` adds terminal colors.
     #[must_use]
     pub fn render(&self, ansi: bool) -> String {
         render::render_with_rest(&self.diagnostics, self.unlisted, &self.source, ansi)
     }
 
-    /// For machines: one record a problem.
+    /// As JSON: one object per diagnostic.
     #[must_use]
     pub fn to_json(&self) -> Vec<JsonDiagnostic> {
         self.diagnostics

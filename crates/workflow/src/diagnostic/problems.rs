@@ -1,4 +1,4 @@
-//! Collects problems while a phase goes on, so that all are listed at once.
+//! Collects the diagnostics of a phase, so that all are reported at once.
 
 use std::collections::HashSet;
 
@@ -6,12 +6,12 @@ use super::{Diagnostic, Severity};
 use crate::limits;
 use crate::source::Span;
 
-/// The problems found so far. The same problem at the same place is kept once.
+/// The diagnostics so far, without duplicates.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
-    found: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
     seen: HashSet<(&'static str, Span, String)>,
-    /// How many errors there were beyond those that are kept.
+    /// How many errors are not kept.
     unlisted: usize,
 }
 
@@ -21,12 +21,13 @@ impl Problems {
         if self.seen.contains(&identity) {
             return;
         }
-        if self.found.len() >= limits::MAX_DIAGNOSTICS {
-            let warning = self.found.iter().rposition(|found| found.severity == Severity::Warning);
+        if self.diagnostics.len() >= limits::MAX_DIAGNOSTICS {
+            let warning =
+                self.diagnostics.iter().rposition(|diagnostic| diagnostic.severity == Severity::Warning);
             match (diagnostic.severity, warning) {
-                // Nothing that keeps a file from being run gives way to what does not.
+                // A warning never displaces an error.
                 (Severity::Warning, _) => return,
-                (Severity::Error, Some(at)) => drop(self.found.remove(at)),
+                (Severity::Error, Some(index)) => drop(self.diagnostics.remove(index)),
                 (Severity::Error, None) => {
                     self.unlisted += 1;
                     return;
@@ -34,35 +35,35 @@ impl Problems {
             }
         }
         self.seen.insert(identity);
-        self.found.push(diagnostic);
+        self.diagnostics.push(diagnostic);
     }
 
     pub(crate) fn error(&mut self, code: &'static str, span: Span, message: impl AsRef<str>) {
         self.push(Diagnostic::error(code, span, message));
     }
 
-    /// Takes over what was found in another file, whose text begins at an offset.
+    /// Adds the diagnostics of another file, whose text begins at an offset.
     pub(crate) fn extend_from(&mut self, other: Self, start: usize) {
         self.unlisted += other.unlisted;
-        for diagnostic in other.found {
+        for diagnostic in other.diagnostics {
             self.push(diagnostic.offset_by(start));
         }
     }
 
-    /// Whether anything was found that keeps the file from being run.
+    /// Whether there is an error.
     pub(crate) fn any(&self) -> bool {
-        self.unlisted > 0 || self.found.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+        self.unlisted > 0 || self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
-    /// Whether so many errors were found that looking further is of no use.
+    /// Whether no further error can be kept.
     pub(crate) fn full(&self) -> bool {
-        self.found.len() >= limits::MAX_DIAGNOSTICS
-            && self.found.iter().all(|diagnostic| diagnostic.severity == Severity::Error)
+        self.diagnostics.len() >= limits::MAX_DIAGNOSTICS
+            && self.diagnostics.iter().all(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
-    /// All of them in the order of their places, and how many more there were.
+    /// All of them in the order of their spans, and how many errors are not kept.
     pub(crate) fn into_sorted(mut self) -> (Vec<Diagnostic>, usize) {
-        self.found.sort_by_key(|diagnostic| diagnostic.primary.span);
-        (self.found, self.unlisted)
+        self.diagnostics.sort_by_key(|diagnostic| diagnostic.primary.span);
+        (self.diagnostics, self.unlisted)
     }
 }

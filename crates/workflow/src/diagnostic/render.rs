@@ -1,4 +1,4 @@
-//! Diagnostics for people: title, place, snippet, what would be right, and a count at the end.
+//! Diagnostics as text: title, location, snippet, remedy, and a count at the end.
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -7,14 +7,14 @@ use super::text::is_invisible;
 use super::{Diagnostic, Severity};
 use crate::source::{Source, Span};
 
-/// Lines shown before and after a place even where nothing is said about them.
+/// Lines of context before and after a span.
 const CONTEXT_LINES: usize = 1;
-/// The longest stretch of lines handed to the snippet renderer at once.
+/// Lines that are passed to the snippet renderer at once.
 const WINDOW_LINES: usize = 4_000;
-/// The longest line that is shown around a place; longer ones are cut, so that a file without line ends stays cheap.
+/// Bytes of a line that are shown around a span; longer lines are cropped.
 const LINE_BYTES: usize = 4_000;
 
-/// Renders problems in one file in the manner of rustc. With `ansi`, coloured for a terminal.
+/// Renders the diagnostics of a file with source snippets; `ansi` adds terminal colors.
 #[must_use]
 pub fn render(diagnostics: &[Diagnostic], source: &Source, ansi: bool) -> String {
     render_with_rest(diagnostics, 0, source, ansi)
@@ -53,8 +53,8 @@ fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source) -> Group<'a> {
             |window| {
                 let mut snippet =
                     Snippet::source(window.text).line_start(window.first_line).path(window.file).fold(true);
-                for (at, span) in window.spans {
-                    let (kind, label) = labels[at];
+                for (index, span) in window.spans {
+                    let (kind, label) = labels[index];
                     let text = (!label.text.is_empty()).then_some(label.text.as_str());
                     snippet = snippet.annotation(kind.span(span).label(text));
                 }
@@ -68,7 +68,7 @@ fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source) -> Group<'a> {
     group
 }
 
-/// A stretch of the source's lines, with the labels that fall into it.
+/// Consecutive lines of the source, with the labels in them.
 struct Window<'a> {
     file: &'a str,
     text: String,
@@ -77,15 +77,15 @@ struct Window<'a> {
     spans: Vec<(usize, std::ops::Range<usize>)>,
 }
 
-/// File by file: one window around all places where they are near each other; otherwise one for each.
+/// Windows file by file: one around all spans that are near each other, otherwise one for each.
 fn windows<'a>(source: &'a Source, spans: &[Span]) -> Vec<Window<'a>> {
     let mut files: Vec<(&Source, Vec<(usize, Span)>)> = Vec::new();
-    for (at, span) in spans.iter().enumerate() {
+    for (index, span) in spans.iter().enumerate() {
         let (file, start) = source.file_at(span.start());
         let span = Span::new(start, start + (span.end() - span.start()));
         match files.iter_mut().find(|(known, _)| std::ptr::eq(*known, file)) {
-            Some((_, found)) => found.push((at, span)),
-            None => files.push((file, vec![(at, span)])),
+            Some((_, found)) => found.push((index, span)),
+            None => files.push((file, vec![(index, span)])),
         }
     }
     files.into_iter().flat_map(|(file, spans)| windows_of(file, &spans)).collect()
@@ -134,30 +134,33 @@ fn window(
     }
     let moved = |offset: usize| {
         let line = kept.iter().rev().find(|(start, _, _)| *start <= offset);
-        line.map_or(0, |(start, end, at)| at + (offset.min(*end) - start))
+        line.map_or(0, |(start, end, shown)| shown + (offset.min(*end) - start))
     };
     let spans = labels
         .iter()
-        .map(|(at, span)| {
+        .map(|(index, span)| {
             let start = moved(source.floor(span.start()));
-            (*at, start..moved(source.floor(span.end())).max(start))
+            (*index, start..moved(source.floor(span.end())).max(start))
         })
         .collect();
     Window { file: source.name(), text, first_line, spans }
 }
 
-/// The part of an over-long line that lies around the first label in it, or at its start.
+/// The part of an over-long line around the first label in it, or its start.
 fn crop(source: &Source, start: usize, end: usize, labels: &[(usize, Span)]) -> (usize, usize) {
     if end - start <= LINE_BYTES {
         return (start, end);
     }
-    let centre =
-        labels.iter().map(|(_, span)| span.start()).find(|at| (start..end).contains(at)).unwrap_or(start);
+    let centre = labels
+        .iter()
+        .map(|(_, span)| span.start())
+        .find(|offset| (start..end).contains(offset))
+        .unwrap_or(start);
     let from = source.floor(centre.saturating_sub(LINE_BYTES / 2).max(start));
     (from, source.floor((from + LINE_BYTES).min(end)))
 }
 
-/// Stands in, at the same length in bytes, for characters that a terminal would act on.
+/// Replaces characters that a terminal would interpret by others of the same length in bytes.
 fn shown(c: char) -> char {
     match c {
         '\n' | '\t' => c,

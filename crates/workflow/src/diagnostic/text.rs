@@ -1,9 +1,8 @@
-//! Wording that diagnostics share.
+//! Text helpers of diagnostics.
 
 use std::fmt::Write;
 
-/// Text on one line with nothing in it that a terminal would act on: control and direction-changing characters
-/// are written as escapes.
+/// Text on one line, with control and bidirectional characters escaped.
 pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -20,12 +19,12 @@ pub(crate) fn visible(text: &str) -> String {
     out
 }
 
-/// Characters that print nothing but change how their neighbours are shown.
+/// Characters that are invisible and change how others are displayed.
 pub(super) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// The candidate that was probably meant, if one is near.
+/// The nearest candidate, if one is near enough.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     if length > 100 {
@@ -53,16 +52,16 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
         .map(|(_, candidate)| candidate)
 }
 
-/// `did you mean `seconds`?`, if something is near.
+/// The help `did you mean …?` with the nearest candidate.
 pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(word, candidates).map(|candidate| format!("did you mean `{candidate}`?"))
 }
 
 /// `` `a`, `b` and 3 more ``.
-pub(crate) fn quoted_list<'a>(words: impl IntoIterator<Item = &'a str>, most: usize) -> String {
+pub(crate) fn quoted_list<'a>(words: impl IntoIterator<Item = &'a str>, max: usize) -> String {
     let words: Vec<String> = words.into_iter().map(|word| format!("`{word}`")).collect();
-    if words.len() > most {
-        return format!("{} and {} more", words[..most].join(", "), words.len() - most);
+    if words.len() > max {
+        return format!("{} and {} more", words[..max].join(", "), words.len() - max);
     }
     match words.as_slice() {
         [] => "nothing".to_owned(),
@@ -71,12 +70,12 @@ pub(crate) fn quoted_list<'a>(words: impl IntoIterator<Item = &'a str>, most: us
     }
 }
 
-/// 10,000,000 rather than 10000000.
+/// A number with digit grouping: 10,000,000.
 pub(crate) fn grouped(number: u128) -> String {
     let digits = number.to_string();
     let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -89,12 +88,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_and_direction_characters_are_written_out() {
+    fn visible_escapes_control_and_bidi_characters() {
         assert_eq!(visible("a\u{1b}[31mb\n\u{202e}"), "a\\u{1b}[31mb\\n\\u{202e}");
     }
 
     #[test]
-    fn near_words_are_found_and_far_ones_are_not() {
+    fn nearest_ignores_distant_candidates() {
         let words = ["seconds", "seed", "size", "first_frame"];
         assert_eq!(nearest("secnds", words), Some("seconds"));
         assert_eq!(nearest("first-frame", words), Some("first_frame"));
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_read_as_sentences() {
+    fn quoted_list_joins_and_truncates() {
         assert_eq!(quoted_list([], 3), "nothing");
         assert_eq!(quoted_list(["a"], 3), "`a`");
         assert_eq!(quoted_list(["a", "b", "c"], 3), "`a`, `b` and `c`");

@@ -1,14 +1,16 @@
 //! Maps violations of the contract to diagnostics with spans in the file.
 
 use contract::{FieldKind, InputForm, Violation};
+use serde_json::Value;
 
 use super::ExpandCx;
 use super::dedup::DiagnosticDedup;
+use super::field_messages::field_message;
 use super::provenance::Origin;
 use super::request::{InstanceCx, RequestBuilder};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::template::names_used;
+use crate::template::{has_template, names_used};
 use crate::yaml::Yaml;
 
 /// Reports the violations of a request at the spans that caused them, except those that concern failed fields.
@@ -29,23 +31,26 @@ pub(super) fn report(
     }
 }
 
-/// The message of a violation, with the section of the specification.
-pub(super) fn message(violation: &Violation) -> String {
+/// A message, with the section of the specification.
+pub(super) fn with_section(message: &str, violation: &Violation) -> String {
     if violation.spec_section.is_empty() {
-        return violation.message.clone();
+        return message.to_owned();
     }
-    format!("{} (spec {})", violation.message, violation.spec_section)
+    format!("{message} (spec {})", violation.spec_section)
 }
 
 fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &ExpandCx<'_>) -> Diagnostic {
     let icx = builder.icx;
+    let value = value_at(&violation.pointer, builder);
+    let of_field = field_message(violation, value, &builder.model.family, cx.contract);
+    let message = of_field.as_ref().map_or(&violation.message, |of_field| &of_field.message);
     let main = builder.origin(&violation.pointer);
     let by_type = wants_text(violation, builder, main.as_ref(), cx);
     let span = main.as_ref().map_or(icx.expanded.shot.id.span, |origin| {
         if by_type { origin.span } else { origin_span(origin.span, origin.written, icx) }
     });
     let mut spans = vec![span];
-    let mut diagnostic = Diagnostic::error("refused-request", span, message(violation));
+    let mut diagnostic = Diagnostic::error("refused-request", span, with_section(message, violation));
     if let Some(origin) = &main {
         if let Some(label) = outcome(origin, &violation.pointer, builder) {
             diagnostic = diagnostic.label(label);
@@ -64,7 +69,12 @@ fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &Expa
             diagnostic = diagnostic.other(span, "together with this");
         }
     }
-    match remedy(violation, builder, main.as_ref(), &others, cx) {
+    // What comes out of a template is changed there, not where the field stands.
+    let is_written = main.as_ref().is_none_or(|origin| {
+        origin.key.is_none() && !origin.written.and_then(Yaml::text).is_some_and(has_template)
+    });
+    let line = of_field.filter(|_| is_written).and_then(|of_field| of_field.help);
+    match remedy(violation, builder, main.as_ref(), &others, cx).or(line) {
         Some(help) => diagnostic.help(help),
         None => diagnostic,
     }
@@ -76,15 +86,19 @@ fn outcome(origin: &Origin<'_>, pointer: &str, builder: &RequestBuilder<'_, '_>)
         return Some(format!("`{key}` puts it there"));
     }
     let text = origin.written?.text()?;
-    if !crate::template::has_template(text) {
+    if !has_template(text) {
         return None;
     }
-    let mut tokens = pointer.split('/').skip(1);
-    let value = tokens.next().and_then(|name| builder.value(name)).and_then(|value| {
-        let rest: Vec<&str> = tokens.collect();
-        if rest.is_empty() { Some(value) } else { value.pointer(&format!("/{}", rest.join("/"))) }
-    })?;
+    let value = value_at(pointer, builder)?;
     Some(format!("this comes out as {}", super::shortened(&value.to_string())))
+}
+
+/// The value of the request at a JSON pointer.
+fn value_at<'b>(pointer: &str, builder: &'b RequestBuilder<'_, '_>) -> Option<&'b Value> {
+    let path = pointer.strip_prefix('/')?;
+    let (name, rest) = path.split_once('/').unwrap_or((path, ""));
+    let value = builder.value(name)?;
+    if rest.is_empty() { Some(value) } else { value.pointer(&format!("/{rest}")) }
 }
 
 fn remedy(
@@ -133,7 +147,7 @@ fn wants_text(
 ) -> bool {
     let written = main.and_then(|origin| origin.written).and_then(Yaml::text);
     let Some(name) = violation.pointer.strip_prefix('/') else { return false };
-    written.is_some_and(crate::template::has_template)
+    written.is_some_and(has_template)
         && cx
             .contract
             .field(&builder.model.family, name)

@@ -14,11 +14,11 @@ pub(super) fn report(builder: &RequestBuilder<'_, '_>, dedup: &mut DiagnosticDed
     }
 }
 
-/// Whether a field's value, or an item of it, looks like the path of a local image, video or audio file.
-pub(super) fn looks_like_local_path(value: &Value) -> bool {
+/// Whether a field's value, or an item of it, is probably the path of a local image, video or audio file.
+pub(super) fn may_be_local_path(value: &Value) -> bool {
     match value {
         Value::String(text) => media::names_a_local_file(text),
-        Value::Array(items) => items.iter().any(looks_like_local_path),
+        Value::Array(items) => items.iter().any(may_be_local_path),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
     }
 }

@@ -8,6 +8,7 @@
 mod axes;
 mod check;
 mod dedup;
+mod field_messages;
 mod film;
 mod frames;
 mod free_variables;

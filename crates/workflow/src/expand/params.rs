@@ -52,13 +52,13 @@ fn value<'w>(
     problems: &mut Problems,
 ) -> Option<(Value, Span)> {
     let name = &param.key.value;
-    if let Some((_, text)) = cx.options.params.iter().rev().find(|(given, _)| given == name) {
+    if let Some((_, text)) = cx.options.params.iter().rev().find(|(known, _)| known == name) {
         if text.len() > limits::MAX_RENDERED_BYTES {
             let message = format!("the value given for `{name}` is too long");
             problems.error("template-limit", param.key.span, message);
             return None;
         }
-        return Some((given(text, param.kind), param.key.span));
+        return Some((parse_override(text, param.kind), param.key.span));
     }
     if let Some(entry) = workflow.param_overrides.iter().rev().find(|entry| entry.key.value == *name) {
         return Some((entry.value.to_json(), entry.span()));
@@ -142,7 +142,7 @@ fn same(one: &Value, other: &Value) -> bool {
 }
 
 /// A value from the command line, parsed as the declared type. Text that does not parse is returned as a string.
-fn given(text: &str, kind: Option<ParamKind>) -> Value {
+fn parse_override(text: &str, kind: Option<ParamKind>) -> Value {
     match kind {
         None => scalar(text),
         Some(ParamKind::Text) => Value::String(text.to_owned()),
@@ -190,10 +190,10 @@ mod tests {
 
     #[test]
     fn typed_param_value_parses_as_declared() {
-        assert_eq!(given("5", Some(ParamKind::Text)), json!("5"));
-        assert_eq!(given("[a, 2]", Some(ParamKind::List)), json!(["a", 2]));
-        assert_eq!(given("{a: 1}", Some(ParamKind::Map)), json!({"a": 1}));
-        assert_eq!(given("five", Some(ParamKind::Integer)), json!("five"));
-        assert_eq!(given("[a", Some(ParamKind::List)), json!("[a"));
+        assert_eq!(parse_override("5", Some(ParamKind::Text)), json!("5"));
+        assert_eq!(parse_override("[a, 2]", Some(ParamKind::List)), json!(["a", 2]));
+        assert_eq!(parse_override("{a: 1}", Some(ParamKind::Map)), json!({"a": 1}));
+        assert_eq!(parse_override("five", Some(ParamKind::Integer)), json!("five"));
+        assert_eq!(parse_override("[a", Some(ParamKind::List)), json!("[a"));
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::field_messages::field_message;
 use super::interner::Interner;
 use super::request_template::{FieldTemplate, RequestTemplate, unknown_fields};
 use super::{ExpandCx, check, request_template};
@@ -31,7 +32,8 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
         let value = field.last.iter().map(|last| Value::clone(&last.value));
         request.extend(value.map(|value| (field.field.name.clone(), value)));
     }
-    for violation in cx.contract.check_request(&Value::Object(request)) {
+    let request = Value::Object(request);
+    for violation in cx.contract.check_request(&request) {
         let entry = |pointer: &String| {
             let name = pointer.split('/').nth(1)?;
             known.iter().find(|field| field.field.name == name && name != "model").map(|field| field.entry)
@@ -39,11 +41,17 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
         let related: Option<Vec<_>> = violation.related.iter().map(entry).collect();
         // Missing fields are not reported: defaults and templates are not considered here.
         let (Some(entry), Some(related)) = (entry(&violation.pointer), related) else { continue };
+        let value = request.pointer(&violation.pointer);
+        let of_field = field_message(&violation, value, &model.family, cx.contract);
+        let message = of_field.as_ref().map_or(&violation.message, |of_field| &of_field.message);
         let mut diagnostic = Diagnostic::error(
             "refused-request",
             entry.value.span.or(entry.key.span),
-            check::message(&violation),
+            check::with_section(message, &violation),
         );
+        if let Some(help) = of_field.and_then(|of_field| of_field.help) {
+            diagnostic = diagnostic.help(help);
+        }
         for other in related.into_iter().filter(|other| other.key.span != entry.key.span) {
             diagnostic = diagnostic.other(other.value.span.or(other.key.span), "together with this");
         }

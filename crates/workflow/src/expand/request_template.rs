@@ -55,7 +55,7 @@ pub(super) struct FieldValue {
 
 impl FieldValue {
     fn new(value: Arc<Value>) -> Self {
-        Self { is_local_path: local_paths::looks_like_local_path(&value), value }
+        Self { is_local_path: local_paths::may_be_local_path(&value), value }
     }
 }
 

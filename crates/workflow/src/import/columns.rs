@@ -1,9 +1,9 @@
-//! What each column of a shot list is for, by the words that people write over it.
+//! The meaning of each column of a shot list, by its name.
 
-use super::csv::Cell;
+use crate::csv::Cell;
 use crate::diagnostic::{Diagnostic, Problems, quoted_list};
 
-/// What a column holds.
+/// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     Scene,
@@ -49,19 +49,20 @@ const SYNONYMS: [(Column, &[&str]); 10] = [
     ),
 ];
 
-/// What the columns hold, by the cells of the first row. Problems are a column that stands there twice, and a list without anything to film.
+/// The meanings of the columns, by the cells of the first row. Two columns with one meaning are an error, as is a list without a
+/// description.
 pub(super) fn read(head: &[Cell], problems: &mut Problems) -> Vec<Column> {
     let columns: Vec<Column> = head.iter().map(|cell| meaning(&cell.text)).collect();
-    for (at, column) in columns.iter().enumerate() {
-        let first = columns.iter().position(|other| other == column).filter(|first| *first < at);
+    for (index, column) in columns.iter().enumerate() {
+        let first = columns.iter().position(|other| other == column).filter(|first| *first < index);
         if let Some(first) = first
             && *column != Column::Note
         {
             problems.push(
-                Diagnostic::error("bad-table", head[at].span, "two columns hold the same thing")
+                Diagnostic::error("bad-table", head[index].span, "two columns have the same meaning")
                     .label("again here")
                     .other(head[first].span, "first here")
-                    .help("rename one: a column with a name of its own is kept as a note"),
+                    .help("rename one: a column with another name is kept as a note"),
             );
         }
     }
@@ -74,9 +75,9 @@ pub(super) fn read(head: &[Cell], problems: &mut Problems) -> Vec<Column> {
             Diagnostic::error(
                 "bad-table",
                 head.first().map_or_else(Default::default, |cell| cell.span),
-                "no column says what is to be seen",
+                "no column holds the description",
             )
-            .help(format!("the first line names the columns; this one is called {}", quoted_list(known, 3))),
+            .help(format!("the first row names the columns; name one {}", quoted_list(known, 3))),
         );
     }
     columns
@@ -94,7 +95,7 @@ fn meaning(name: &str) -> Column {
         .map_or(Column::Note, |(column, _)| *column)
 }
 
-/// Lower-case words without marks, and without the words that only say that it is a number.
+/// Lower-case words without punctuation and without words for "number".
 fn plain(name: &str) -> String {
     let letters: String =
         name.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
@@ -108,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_go_by_many_names() {
+    fn column_meaning_by_synonym() {
         for (name, column) in [
             ("Scene #", Column::Scene),
             ("SC.", Column::Scene),

@@ -2,37 +2,38 @@
 //!
 //! | Step | Module |
 //! |---|---|
-//! | cells with their places, whatever separates them | `cells` |
-//! | what each column is for | `columns` |
-//! | lengths as people write them | `length` |
+//! | CSV to cells with their spans | [`crate::csv`] |
+//! | the meaning of each column | `columns` |
+//! | durations and timecodes | `timecode` |
 //! | rows to shots | `shots` |
 //! | shots to the text of a workflow | `write` |
 
 mod columns;
-mod csv;
 mod shots;
 mod timecode;
 mod write;
 
 use contract::Contract;
 
-use crate::diagnostic::{Problems, Report};
+use crate::csv::{self, Cell, CsvError};
+use crate::diagnostic::{Diagnostic, Problems, Report};
+use crate::limits;
 use crate::load::read_text;
 use crate::prices::SOUND;
 use crate::scaffold::{PictureOptions, ScaffoldError};
 
-/// What the caller decides.
+/// The caller's choices.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The workflow's name.
     pub name: String,
-    /// The model and the shape of the picture for all shots.
+    /// Model and aspect ratio of all shots.
     pub picture: PictureOptions,
     /// Whether each shot of a scene begins on the frame where the one before it ended.
     pub chain_scenes: bool,
 }
 
-/// What came of a shot list.
+/// The workflow of a shot list, with the problems that were found in it.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// The workflow's text, where the list has no errors.
@@ -43,10 +44,10 @@ pub struct Imported {
     pub report: Report,
 }
 
-/// Makes a workflow of a shot list: values separated by commas, semicolons or tabs, the first line names the columns.
+/// Makes a workflow of a shot list in CSV, whose first row names the columns.
 ///
 /// # Errors
-/// The contract has no such model or shape of the picture. What is wrong with the list itself stands in the report.
+/// The contract has no such model or aspect ratio. Problems of the list itself are in the report.
 pub fn import(
     bytes: &[u8],
     file_name: &str,
@@ -60,11 +61,12 @@ pub fn import(
     let shots = if problems.any() {
         Vec::new()
     } else {
-        let rows = csv::read(&source, &mut problems);
-        if problems.any() {
-            Vec::new()
-        } else {
-            shots::read(&rows, &model.durations, options.chain_scenes, &mut problems)
+        match rows(source.text()) {
+            Ok(rows) => shots::read(&rows, &model.durations, options.chain_scenes, &mut problems),
+            Err(error) => {
+                problems.push(Diagnostic::error("bad-table", error.span, error.message).help(error.help));
+                Vec::new()
+            }
         }
     };
     let asks_for_sound = contract.field(&model.family, SOUND).is_some();
@@ -72,4 +74,18 @@ pub fn import(
         (!problems.any()).then(|| write::workflow(&shots, options, model, &shape, asks_for_sound, file_name));
     let (diagnostics, unlisted) = problems.into_sorted();
     Ok(Imported { workflow, shots: shots.len(), report: Report { source, diagnostics, unlisted } })
+}
+
+/// The rows with text in them. Blanks are dropped in quotes too: a shot list is prose.
+fn rows(text: &str) -> Result<Vec<Vec<Cell>>, CsvError> {
+    // The first row names the columns.
+    let mut rows = csv::read(text, limits::MAX_INSTANCES + 1)?;
+    for cell in rows.iter_mut().flatten() {
+        let trimmed = cell.text.trim();
+        if trimmed.len() < cell.text.len() {
+            cell.text = trimmed.to_owned();
+        }
+    }
+    rows.retain(|row| row.iter().any(|cell| !cell.text.is_empty()));
+    Ok(rows)
 }

@@ -1,18 +1,18 @@
-//! Rows become shots: ids, prompts, lengths, notes, and who continues whom.
+//! Rows to shots: ids, prompts, lengths, notes, and which shot continues which.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use super::columns::{self, Column};
-use super::csv::Cell;
 use super::timecode;
+use crate::csv::Cell;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::prices::VideoDuration;
 use crate::source::Span;
 use crate::template::slug;
 
-/// A shot on its way into a workflow.
+/// A shot of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ListedShot {
     pub(super) id: String,
@@ -20,15 +20,15 @@ pub(super) struct ListedShot {
     pub(super) scene: String,
     pub(super) prompt: String,
     pub(super) note: String,
-    /// Whether the list says what is heard.
+    /// Whether the list has dialogue or sound for it.
     pub(super) audible: bool,
-    /// Whole seconds, within what the model makes.
+    /// Whole seconds, within the model's range.
     pub(super) seconds: Option<u32>,
-    /// The id of the shot on whose last frame it begins.
+    /// The id of the shot that it continues.
     pub(super) continues: Option<String>,
 }
 
-/// What the trade abbreviates, written out: models read words better.
+/// Abbreviated shot sizes, written out for the model.
 const SIZES: [(&str, &str); 16] = [
     ("ews", "extreme wide shot"),
     ("els", "extreme long shot"),
@@ -48,10 +48,10 @@ const SIZES: [(&str, &str); 16] = [
     ("pov", "point-of-view shot"),
 ];
 
-/// What sheets write of an angle for short.
+/// Angles that are written without the word "angle".
 const ANGLES: [&str; 4] = ["low", "high", "dutch", "canted"];
 
-/// The shots of a list. `durations` are the whole seconds that the model makes.
+/// The shots of a list. `durations` is the model's range in whole seconds.
 pub(super) fn read(
     rows: &[Vec<Cell>],
     durations: &RangeInclusive<u32>,
@@ -60,7 +60,7 @@ pub(super) fn read(
 ) -> Vec<ListedShot> {
     let Some((head, rows)) = rows.split_first() else {
         problems.push(
-            Diagnostic::error("empty-file", Span::default(), "this list says nothing")
+            Diagnostic::error("empty-file", Span::default(), "this list is empty")
                 .help("the first line names the columns, such as `scene,shot,size,description,duration`"),
         );
         return Vec::new();
@@ -74,7 +74,7 @@ pub(super) fn read(
     }
     let mut ids: HashMap<String, u32> = HashMap::new();
     let mut shots: Vec<ListedShot> = Vec::with_capacity(rows.len());
-    for (at, cells) in rows.iter().enumerate() {
+    for (index, cells) in rows.iter().enumerate() {
         if let Some(extra) =
             cells.get(head.len()..).and_then(|rest| rest.iter().find(|cell| !cell.text.is_empty()))
         {
@@ -93,7 +93,7 @@ pub(super) fn read(
             "" => shots.last().map_or_else(String::new, |before| before.scene.clone()),
             scene => scene.to_owned(),
         };
-        let id = row.id(&scene, at + 1, &mut ids, problems);
+        let id = row.id(&scene, index + 1, &mut ids, problems);
         let before = shots.last().filter(|before| !scene.is_empty() && before.scene == scene);
         shots.push(ListedShot {
             continues: before.filter(|_| chain_scenes).map(|before| before.id.clone()),
@@ -116,15 +116,15 @@ struct Row<'a> {
 
 impl Row<'_> {
     fn cell(&self, column: Column) -> Option<&Cell> {
-        let at = self.columns.iter().position(|other| *other == column)?;
-        self.cells.get(at).filter(|cell| !cell.text.is_empty())
+        let index = self.columns.iter().position(|other| *other == column)?;
+        self.cells.get(index).filter(|cell| !cell.text.is_empty())
     }
 
     fn text(&self, column: Column) -> &str {
         self.cell(column).map_or("", |cell| cell.text.as_str())
     }
 
-    /// One line of sentences: how it is framed, what is seen, how the camera moves, what is said and heard.
+    /// The prompt: framing, description, camera movement, dialogue and sound, in sentences on one line.
     fn prompt(&self, problems: &mut Problems) -> Option<String> {
         let size = self.text(Column::Size);
         let size = SIZES
@@ -161,23 +161,23 @@ impl Row<'_> {
         ];
         let prompt =
             sentences.into_iter().filter(|sentence| !sentence.is_empty()).collect::<Vec<_>>().join(" ");
-        let place = self.cells.first().map_or(Span::default(), |cell| cell.span);
+        let span = self.cells.first().map_or(Span::default(), |cell| cell.span);
         if prompt.is_empty() {
             problems.push(
-                Diagnostic::error("no-prompt", place, "this row says nothing that could be filmed")
+                Diagnostic::error("no-prompt", span, "this row has no description")
                     .help("write a description, or remove the row"),
             );
             return None;
         }
         if prompt.len() > limits::MAX_TEMPLATE_BYTES / 2 {
             let kib = limits::MAX_TEMPLATE_BYTES / 2 / 1024;
-            problems.error("bad-table", place, format!("this row makes a prompt of more than {kib} KiB"));
+            problems.error("bad-table", span, format!("this row makes a prompt of more than {kib} KiB"));
             return None;
         }
         Some(prompt)
     }
 
-    /// A name made of scene and shot, and no other's. `taken` holds each name with the number that was put behind it last.
+    /// A unique id of scene and shot. `taken` holds each id with the last number appended to it.
     fn id(
         &self,
         scene: &str,
@@ -226,7 +226,7 @@ impl Row<'_> {
         free
     }
 
-    /// What stands in columns that have no meaning here, each with its name.
+    /// The cells of the other columns, each with its column's name.
     fn note(&self) -> String {
         let known = self.columns.iter().zip(self.head).zip(self.cells);
         known

@@ -1,19 +1,21 @@
-//! Lengths as people write them in lists: `4`, `3s`, `4.5 sec`, `0:04`, `00:00:04`, `1m 5s`, with frames `00:00:04:12`.
+//! Lengths in shot lists: durations (`4`, `3s`, `4.5 sec.`, `1m 5s`, `4"`) and timecodes (`0:04`, `00:00:04`, `00:00:04:12` with
+//! frames), where a number alone is seconds.
 
+use crate::duration::parse_duration;
 use crate::prices::VideoDuration;
 
-/// The length, or nothing where it is none.
+/// The length; nothing where the text is none, or zero.
 pub(super) fn parse(text: &str) -> Option<VideoDuration> {
     let text = text.trim().to_ascii_lowercase();
     if text.len() > 32 {
         return None;
     }
-    let found = if text.contains(':') { clock(&text) } else { words(&text) };
-    found.filter(|length| length.millis() > 0)
+    let length = if text.contains(':') { timecode(&text) } else { duration(&text) };
+    length.filter(|length| length.millis() > 0)
 }
 
-/// Minutes and seconds, with hours in front or frames behind. What stands behind the fourth part is less than a second and is dropped.
-fn clock(text: &str) -> Option<VideoDuration> {
+/// `mm:ss`, `hh:mm:ss` or `hh:mm:ss:ff`. The frames are less than a second, and are dropped.
+fn timecode(text: &str) -> Option<VideoDuration> {
     let parts: Vec<&str> = text.split(':').collect();
     let whole = |part: &&str| {
         (part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit()))
@@ -32,29 +34,14 @@ fn clock(text: &str) -> Option<VideoDuration> {
     Some(VideoDuration::from_millis((hours * 3_600 + minutes * 60) * 1_000 + seconds.millis()))
 }
 
-/// A number, or numbers with units.
-fn words(text: &str) -> Option<VideoDuration> {
-    let mut rest = text;
-    let mut total: u64 = 0;
-    let mut any = false;
-    while !rest.trim_start().is_empty() {
-        rest = rest.trim_start();
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && !".,".contains(c)).unwrap_or(rest.len());
-        let amount = number(&rest[..digits])?.millis();
-        rest = rest[digits..].trim_start();
-        let letters =
-            rest.find(|c: char| !c.is_ascii_alphabetic() && !"\"'.".contains(c)).unwrap_or(rest.len());
-        let unit = match rest[..letters].trim_end_matches('.') {
-            "" if !any && letters == rest.len() => 1,
-            "s" | "sec" | "secs" | "second" | "seconds" | "\"" | "''" => 1,
-            "m" | "min" | "mins" | "minute" | "minutes" | "'" => 60,
-            _ => return None,
-        };
-        rest = &rest[letters..];
-        total = total.checked_add(amount.checked_mul(unit)?)?;
-        any = true;
+/// A number of seconds, or a duration with units; `'` and `"` are minutes and seconds.
+fn duration(text: &str) -> Option<VideoDuration> {
+    if let Some(seconds) = number(text) {
+        return Some(seconds);
     }
-    any.then(|| VideoDuration::from_millis(total))
+    let text = text.replace("''", "s").replace('"', "s").replace('\'', "m").replace(". ", " ");
+    let duration = parse_duration(text.trim_end_matches('.'))?;
+    Some(VideoDuration::nearest(duration.as_secs_f64()))
 }
 
 /// A decimal, with a point or a comma.
@@ -70,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_read_or_refused() {
+    fn timecode_parses_or_rejects() {
         for (text, millis) in [
             ("4", 4_000),
             ("3s", 3_000),
@@ -82,6 +69,9 @@ mod tests {
             ("00:00:04:12", 4_000),
             ("1:05.5", 65_500),
             ("1m 5s", 65_000),
+            ("1'5\"", 65_000),
+            ("1 min. 5 sec.", 65_000),
+            ("4,5 s", 4_500),
             ("4\"", 4_000),
         ] {
             assert_eq!(parse(text).map(VideoDuration::millis), Some(millis), "{text}");

@@ -1,4 +1,4 @@
-//! Shots as the text of a workflow.
+//! Writes shots as the text of a workflow.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,21 +20,21 @@ pub(super) fn workflow(
     asks_for_sound: bool,
     list: &str,
 ) -> String {
-    let mut out = head(&[&format!("Made from {list}: {} shots.", shots.len())]);
+    let mut out = head(&[&format!("Imported from {list}: {} shots.", shots.len())]);
     let _ = writeln!(out, "version: 1\nname: {}\n", scalar(&options.name));
-    out.push_str("# Fields that every request gets; a shot that names one of them has its own value.\n");
-    let usual =
-        usual_length(shots).unwrap_or_else(|| USUAL.clamp(*model.durations.start(), *model.durations.end()));
+    out.push_str("# Request fields for every shot; a field of a shot overrides its default.\n");
+    let default_seconds = most_frequent_length(shots)
+        .unwrap_or_else(|| DEFAULT_SECONDS.clamp(*model.durations.start(), *model.durations.end()));
     let _ = writeln!(out, "defaults:\n  model: {}", scalar(&model.id));
     out.push_str(&shape.fields("  "));
-    let _ = writeln!(out, "  seconds: {usual}");
+    let _ = writeln!(out, "  seconds: {default_seconds}");
     if asks_for_sound && shots.iter().any(|shot| shot.audible) {
         let _ = writeln!(out, "  {SOUND}: true");
     }
     out.push_str("\nshots:\n");
     let mut scene = "";
-    for (at, shot) in shots.iter().enumerate() {
-        if at > 0 {
+    for (index, shot) in shots.iter().enumerate() {
+        if index > 0 {
             out.push('\n');
         }
         if shot.scene != scene {
@@ -49,7 +49,7 @@ pub(super) fn workflow(
             let _ = writeln!(out, "    continues: {}", scalar(before));
         }
         out.push_str(&field("    ", "prompt", &prompt(&shot.prompt)));
-        if let Some(seconds) = shot.seconds.filter(|seconds| *seconds != usual) {
+        if let Some(seconds) = shot.seconds.filter(|seconds| *seconds != default_seconds) {
             let _ = writeln!(out, "    seconds: {seconds}");
         }
     }
@@ -61,11 +61,11 @@ pub(super) fn workflow(
     out
 }
 
-/// Seconds where the list says nothing.
-const USUAL: u32 = 5;
+/// Seconds of a shot where the list states no length at all.
+const DEFAULT_SECONDS: u32 = 5;
 
-/// The length that most shots have, of those that have one.
-fn usual_length(shots: &[ListedShot]) -> Option<u32> {
+/// The most frequent length.
+fn most_frequent_length(shots: &[ListedShot]) -> Option<u32> {
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
     for length in shots.iter().filter_map(|shot| shot.seconds) {
         *counts.entry(length).or_default() += 1;

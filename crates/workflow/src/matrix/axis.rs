@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{AxisValue, Values, range, table};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
+use crate::encoding;
 use crate::files::{self, FileError, Files};
 use crate::limits;
 use crate::source::{Span, Spanned};
@@ -43,11 +44,18 @@ pub(super) fn values(
         YamlValue::Map(_) if value.get(keys::FILES.name).is_some() => names(key, value, folders, problems)?,
         YamlValue::Map(_) => range::values(key, value, problems)?,
         _ => {
-            let message = format!("the axis `{}` is a list", key.value);
+            let message = format!("the axis `{}` must be a list", key.value);
+            let help = match &value.value {
+                YamlValue::Text(text) if !text.contains(['{', '}', '[', ']', '\n']) => {
+                    format!("write `{}: [{text}]`; {FORMS}", key.value)
+                }
+                YamlValue::Number(number) => format!("write `{}: [{number}]`; {FORMS}", key.value),
+                _ => FORMS.to_owned(),
+            };
             problems.push(
                 Diagnostic::error("bad-matrix", value.span.or(key.span), message)
                     .label(format!("this is {}", value.kind()))
-                    .help(FORMS),
+                    .help(help),
             );
             return None;
         }
@@ -75,16 +83,20 @@ pub(super) fn value_span(value: &Yaml, key: &Key) -> Span {
 /// `{csv: cast.csv}`: a value for each row.
 fn rows(key: &Key, value: &Yaml, folders: Folders<'_>, problems: &mut Problems) -> Option<Values> {
     let (name, span) = only_key(key, value, &keys::CSV, problems)?;
-    let table = path(&name, folders.outside)
-        .and_then(|path| {
-            folders.files.read(&path, limits::MAX_CSV_BYTES).map_err(|trouble| trouble.to_string())
-        })
-        .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "this file is not UTF-8 text".to_owned()))
-        .and_then(|text| table::rows(&text));
-    match table {
-        Ok(rows) => Some(rows.into_iter().map(|row| self::value(row, span)).collect()),
+    let bytes = path(&name, folders.outside)
+        .and_then(|path| folders.files.read(&path, limits::MAX_CSV_BYTES).map_err(|error| error.to_string()));
+    let bytes = match bytes {
+        Ok(bytes) => bytes,
         Err(why) => {
             problems.push(bad_file(&name, &why, span));
+            return None;
+        }
+    };
+    let text = encoding::decode(&bytes).map_err(|error| format!("{error}; {}", error.help()));
+    match text.and_then(table::rows) {
+        Ok(rows) => Some(rows.into_iter().map(|row| self::value(row, span)).collect()),
+        Err(why) => {
+            problems.error("bad-file", span, format!("`{name}`: {why}"));
             None
         }
     }

@@ -2,35 +2,29 @@
 
 use serde_json::{Map, Number, Value};
 
-use crate::template::csv_rows;
+use crate::{csv, limits};
 
-/// The rows of a CSV text (RFC 4180), as maps keyed by the header.
+/// The rows of a CSV text, each as a map by the names in its first row.
 ///
-/// A column is numeric if every non-empty field parses as a JSON number (`7`, `-1.5`; not `007` or `1e3x`); its empty fields are
-/// `null`. Every other column is text.
+/// A column whose filled cells all read as numbers (`7`, `-1.5`; not `007` or `1e3x`) holds numbers, and `null` where a cell
+/// is empty; every other column holds text as it is written.
 pub(super) fn rows(text: &str) -> Result<Vec<Value>, String> {
-    let mut rows = csv_rows(text.trim_start_matches('\u{feff}'))?.into_iter();
-    let names =
-        rows.next().ok_or_else(|| "this table is empty: its first line names the columns".to_owned())?;
+    let (names, rows) = csv::read_table(text, limits::MAX_CSV_ROWS).map_err(|error| error.located(text))?;
+    if names.is_empty() {
+        return Err("this table is empty: its first row names the columns".to_owned());
+    }
     for (index, name) in names.iter().enumerate() {
-        if name.is_empty() {
+        if name.text.is_empty() {
             return Err(format!("column {} has no name", index + 1));
         }
-        if names[..index].contains(name) {
-            return Err(format!("two columns are named `{name}`"));
-        }
-    }
-    let rows: Vec<Vec<String>> = rows.collect();
-    for (index, row) in rows.iter().enumerate() {
-        if row.len() != names.len() {
-            let (row, names) = (row.len(), names.len());
-            return Err(format!("row {} has {row} cells, the first line names {names}", index + 2));
+        if names[..index].iter().any(|other| other.text == name.text) {
+            return Err(format!("two columns are named `{}`", name.text));
         }
     }
     let numeric: Vec<bool> = (0..names.len())
         .map(|column| {
             let mut filled =
-                rows.iter().map(|row| row[column].as_str()).filter(|cell| !cell.is_empty()).peekable();
+                rows.iter().map(|row| row[column].text.as_str()).filter(|cell| !cell.is_empty()).peekable();
             filled.peek().is_some() && filled.all(|cell| number(cell).is_some())
         })
         .collect();
@@ -42,9 +36,11 @@ pub(super) fn rows(text: &str) -> Result<Vec<Value>, String> {
     Ok(rows
         .into_iter()
         .map(|row| {
-            let cells = names.iter().cloned().zip(row).zip(&numeric);
+            let cells = names.iter().map(|name| name.text.clone()).zip(row).zip(&numeric);
             Value::Object(
-                cells.map(|((name, cell), numeric)| (name, value(cell, *numeric))).collect::<Map<_, _>>(),
+                cells
+                    .map(|((name, cell), numeric)| (name, value(cell.text, *numeric)))
+                    .collect::<Map<_, _>>(),
             )
         })
         .collect())
@@ -71,6 +67,10 @@ mod tests {
                 json!({"name": "Old, Tom", "seed": -1.5, "code": "12", "age": 80}),
             ]
         );
+        for same in [table.replace(',', ";").replace("Old; Tom", "Old, Tom"), table.replace('\n', "\r")] {
+            assert_eq!(rows(&same).unwrap(), rows(table).unwrap(), "{same:?}");
+        }
+        assert_eq!(rows("a\n\" x \"\n").unwrap(), [json!({"a": " x "})]);
         for wrong in ["", "a,a\n1,2\n", "a,\n1,2\n", "a,b\n1\n", "a\n\"x\n"] {
             assert!(rows(wrong).is_err(), "{wrong:?}");
         }

@@ -1,50 +1,50 @@
-//! What all tasks together come to, by model, resolution and length.
+//! Cost estimate of a plan: tasks, seconds and cost, by what determines the price.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Interval, Money, PriceInputs, VideoDuration};
 
-/// How sure it is that a task will be submitted.
+/// How likely it is that a task is submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EstimateKind {
-    /// It will be.
+    /// It is submitted.
     Certain,
-    /// It will be unless its video turns out to be there.
+    /// It is submitted unless its video turns out to exist.
     Possible,
-    /// It will be if an attempt before it fails in a way that the file wants retried.
+    /// It is submitted if an earlier attempt fails with a failure that `retry` names.
     Retry,
 }
 
-/// What all tasks together come to: at least each attempted once, at most with all the retries that the file allows.
+/// The estimate for all tasks: the lower bound with one attempt each, the upper bound with all retries.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CostEstimate {
-    /// How many tasks are submitted.
+    /// Tasks that are submitted.
     pub tasks: Interval<u64>,
-    /// Seconds of video that they make.
+    /// Seconds of video.
     pub seconds: Interval<VideoDuration>,
-    /// What those cost that have a price.
+    /// Cost of the tasks that have a price.
     pub cost: Interval<Money>,
-    /// How many may be submitted and have no price: they come on top.
+    /// Tasks that may be submitted and have no price; their cost is not included.
     pub unpriced: u64,
-    /// How many of the most tasks are retries.
+    /// Retries among the tasks of the upper bound.
     #[serde(default, skip_serializing_if = "is_none")]
     pub retries: u64,
-    /// The same by what decides the price, in the order in which each first appears.
+    /// The same by price inputs, in order of first appearance.
     pub lines: Vec<EstimateLine>,
 }
 
-/// What the tasks with one billing come to.
+/// The estimate for the tasks with the same price inputs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EstimateLine {
-    /// What decides the price; its seconds are those of one task.
+    /// The price inputs; the seconds are those of one task.
     pub each: PriceInputs,
-    /// How many tasks are submitted.
+    /// Tasks that are submitted.
     pub tasks: Interval<u64>,
-    /// Seconds of video that they make.
+    /// Seconds of video.
     pub seconds: Interval<VideoDuration>,
-    /// What they cost; nothing where they have no price.
+    /// Their cost; nothing where they have no price.
     pub cost: Option<Interval<Money>>,
 }
 
@@ -55,27 +55,27 @@ fn is_none(count: &u64) -> bool {
 
 impl CostEstimate {
     /// Adds one task.
-    pub fn add(&mut self, billing: &PriceInputs, cost: Option<Interval<Money>>, chance: EstimateKind) {
-        let at = self.lines.iter().position(|line| line.each == *billing).unwrap_or_else(|| {
+    pub fn add(&mut self, inputs: &PriceInputs, cost: Option<Interval<Money>>, kind: EstimateKind) {
+        let index = self.lines.iter().position(|line| line.each == *inputs).unwrap_or_else(|| {
             self.lines.push(EstimateLine {
-                each: billing.clone(),
+                each: inputs.clone(),
                 tasks: Interval::default(),
                 seconds: Interval::default(),
                 cost: cost.map(|_| Interval::default()),
             });
             self.lines.len() - 1
         });
-        let line = &mut self.lines[at];
-        let certain = chance == EstimateKind::Certain;
-        self.retries += u64::from(chance == EstimateKind::Retry);
+        let line = &mut self.lines[index];
+        let certain = kind == EstimateKind::Certain;
+        self.retries += u64::from(kind == EstimateKind::Retry);
         for tasks in [&mut self.tasks, &mut line.tasks] {
             tasks.most += 1;
             tasks.least += u64::from(certain);
         }
         for seconds in [&mut self.seconds, &mut line.seconds] {
-            seconds.most = seconds.most.saturating_add(billing.seconds.most);
+            seconds.most = seconds.most.saturating_add(inputs.seconds.most);
             if certain {
-                seconds.least = seconds.least.saturating_add(billing.seconds.least);
+                seconds.least = seconds.least.saturating_add(inputs.seconds.least);
             }
         }
         let Some(cost) = cost else {

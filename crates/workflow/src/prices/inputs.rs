@@ -1,4 +1,4 @@
-//! What of a request decides its price (spec 2.1, 2.2, 2.4).
+//! Price inputs: what determines the price of a request (spec 2.1, 2.2, 2.4).
 
 use contract::{Contract, InputForm, ResolutionSource};
 use serde::{Deserialize, Serialize};
@@ -7,31 +7,31 @@ use serde_json::Value;
 use super::{Interval, VideoDuration};
 use crate::plan::{Node, Request};
 
-/// What of a request decides its price. Two requests with the same billing cost the same.
+/// What determines the price of a request. Requests with equal inputs cost the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceInputs {
     /// The model's id.
     pub model: String,
-    /// The resolution; all that the model can make where the request leaves it to the service.
+    /// The resolution; all resolutions of the model where the request leaves it to the service.
     pub resolutions: Vec<String>,
-    /// Whether the video has sound.
+    /// Whether the video has audio.
     pub sound: bool,
-    /// Whether a video goes in: such tasks are charged by rules of their own (spec 2.2 rule 4).
+    /// Whether there is a reference video: such tasks are charged differently (spec 2.2 rule 4).
     pub video_input: bool,
-    /// Seconds of video; all that the model can make where the request leaves it to the service.
+    /// Seconds of video; the range of the model where the request leaves it to the service.
     pub seconds: Interval<VideoDuration>,
 }
 
 /// The member of a request that holds older and further parameters (spec 2.3).
 const METADATA: &str = "metadata";
-/// The field that asks for sound; models of a family without it always make sound where they can (spec 2.1, 2.2).
+/// The field that requests audio; models of a family without it always render audio if they can (spec 2.1, 2.2).
 pub(crate) const SOUND: &str = "generate_audio";
 /// The fields that state a length, and that of `metadata` (spec 2.2, 2.3, 2.4).
 const LENGTHS: [&str; 2] = ["seconds", "duration"];
 
 impl PriceInputs {
-    /// What decides the price of a node's request.
+    /// The price inputs of a node's request.
     #[must_use]
     pub fn from_node(node: &Node, contract: &Contract) -> Self {
         Self::from_request(&node.model, &node.request, contract)
@@ -117,45 +117,44 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn billing(request: &Value) -> PriceInputs {
+    fn inputs(request: &Value) -> PriceInputs {
         let request = Request::from(request.as_object().unwrap().clone());
         PriceInputs::from_request(request["model"].as_str().unwrap(), &request, Contract::embedded())
     }
 
     #[test]
-    fn what_is_stated_counts_and_what_is_not_is_a_range() {
+    fn unstated_inputs_are_intervals() {
         let stated =
-            billing(&json!({ "model": "modela-video-2-0-260128", "seconds": "5", "resolution": "720p",
+            inputs(&json!({ "model": "modela-video-2-0-260128", "seconds": "5", "resolution": "720p",
             "generate_audio": true }));
         assert_eq!((stated.resolution(), stated.sound, stated.video_input), (Some("720p"), true, false));
         assert_eq!(stated.seconds, Interval::exactly(VideoDuration::whole(5)));
 
-        let left_open = billing(&json!({ "model": "modela-video-2-0-260128" }));
+        let left_open = inputs(&json!({ "model": "modela-video-2-0-260128" }));
         assert_eq!((left_open.resolutions.len(), left_open.sound), (3, false));
         assert_eq!(
             left_open.seconds,
             Interval { least: VideoDuration::whole(4), most: VideoDuration::whole(15) }
         );
 
-        let older = billing(&json!({ "model": "modela-video-2-0-260128",
+        let older = inputs(&json!({ "model": "modela-video-2-0-260128",
             "metadata": { "duration": 6, "resolution": "480p", "generate_audio": true } }));
         assert_eq!((older.resolution(), older.sound), (Some("480p"), true));
         assert_eq!(older.seconds, Interval::exactly(VideoDuration::whole(6)));
     }
 
     #[test]
-    fn family_b_has_its_resolution_in_the_model_and_always_sound() {
-        let billing =
-            billing(&json!({ "model": "modelb-video-720p", "duration": 2.5, "resolution": "480p" }));
-        assert_eq!((billing.resolution(), billing.sound), (Some("720p"), true));
-        assert_eq!(billing.seconds, Interval::exactly(VideoDuration::from_millis(2_500)));
+    fn family_b_resolution_from_model_and_audio_always() {
+        let inputs = inputs(&json!({ "model": "modelb-video-720p", "duration": 2.5, "resolution": "480p" }));
+        assert_eq!((inputs.resolution(), inputs.sound), (Some("720p"), true));
+        assert_eq!(inputs.seconds, Interval::exactly(VideoDuration::from_millis(2_500)));
     }
 
     #[test]
-    fn a_reference_video_is_charged_by_rules_of_its_own() {
+    fn reference_video_sets_video_input() {
         let item = |kind: &str| json!({ "type": kind, kind: { "url": "https://x.example/a" } });
         let with = |kind: &str| {
-            billing(&json!({ "model": "modela-video-2-0-260128", "metadata": { "content": [item(kind)] } }))
+            inputs(&json!({ "model": "modela-video-2-0-260128", "metadata": { "content": [item(kind)] } }))
         };
         assert!(with("video_url").video_input && !with("image_url").video_input);
     }

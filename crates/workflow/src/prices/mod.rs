@@ -1,13 +1,14 @@
-//! What a plan costs: a dated table of prices that the user edits, and exact sums over it.
+//! Cost estimates: the user's dated price table, and exact sums.
 //!
-//! | Question | Where |
+//! | Subject | Where |
 //! |---|---|
-//! | what does the table say | [`check`], [`Prices`] |
-//! | what of a request decides its price | [`PriceInputs`] |
-//! | what does one task cost | [`Prices::estimate`], [`Prices::actual_cost`] |
-//! | what do all of them cost | [`CostEstimate`] |
+//! | the price table | [`check`], [`Prices`] |
+//! | what determines the price of a request | [`PriceInputs`] |
+//! | the cost of a task | [`Prices::estimate`], [`Prices::actual_cost`] |
+//! | the cost of a plan | [`CostEstimate`] |
 //!
-//! Invariant: what has no price is said to be unpriced; it never counts as 0. Invariant: no sum is made of floats.
+//! Invariant: a task without a price is reported as unpriced; it never counts as 0.
+//! Invariant: sums are integers, never floating-point.
 
 mod estimate;
 mod inputs;

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// An amount of money in millionths of the currency's unit. Written as a decimal: `0.05`, `12.00`, `0.000125`. Which currency it is, the
-/// table of prices says.
+/// An amount of money in millionths of the currency's unit. Written as a decimal: `0.05`, `12.00`, `0.000125`. The
+/// price table states the currency.
 ///
 /// Sums saturate: an amount that does not fit is greater than any cap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -14,7 +14,7 @@ pub struct Money(u64);
 /// Why a text is not an amount of money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseMoneyError {
-    /// It is something else than digits with at most one point between them.
+    /// It is not digits with at most one decimal point.
     #[error("an amount is written with digits and a point, such as 0.05")]
     NotDecimal,
     /// It has more than six digits after the point.
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_are_read_exactly_or_refused() {
+    fn money_parses_exactly_or_rejects() {
         for (text, micros) in
             [("0.05", 50_000), ("12", 12_000_000), (".5", 500_000), ("1.", 1_000_000), ("0.0000010", 1)]
         {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tenth_added_ten_times_is_one() {
+    fn money_sums_are_exact() {
         let tenth = Money::parse("0.1").unwrap();
         assert_eq!((0..10).map(|_| tenth).sum::<Money>().to_string(), "1.00");
         assert_eq!(Money(u64::MAX).saturating_add(tenth), Money(u64::MAX));
@@ -137,7 +137,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_reads_back(micros: u64) {
+        fn money_display_round_trips(micros: u64) {
             let money = Money::from_micros(micros);
             prop_assert_eq!(Money::parse(&money.to_string()), Ok(money));
             let json = serde_json::to_string(&money).unwrap();

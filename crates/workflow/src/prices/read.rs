@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_exist_or_are_refused() {
+    fn is_date_rejects_nonexistent_days() {
         for right in ["2026-01-31", "2024-02-29", "2000-02-29"] {
             assert!(is_date(right), "{right}");
         }

@@ -14,7 +14,7 @@ pub struct Prices {
     pub(super) lines: Vec<Price>,
 }
 
-/// One line of the table: what it is for, and what that costs. What it does not say it does not care about.
+/// An entry of the table: conditions, and the price. An absent condition matches everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Price {
     pub(super) model: String,
@@ -27,7 +27,7 @@ pub(super) struct Price {
     pub(super) span: Span,
 }
 
-/// A task of which the table does not say what it costs.
+/// A task without a matching entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unpriced {
     model: String,
@@ -48,21 +48,21 @@ impl fmt::Display for Unpriced {
 }
 
 impl Price {
-    fn fits(&self, billing: &PriceInputs, resolution: Option<&str>) -> bool {
-        self.model == billing.model
+    fn matches(&self, inputs: &PriceInputs, resolution: Option<&str>) -> bool {
+        self.model == inputs.model
             && self.resolution.as_deref().is_none_or(|wanted| Some(wanted) == resolution)
-            && self.sound.is_none_or(|wanted| wanted == billing.sound)
-            && self.video_input.is_none_or(|wanted| wanted == billing.video_input)
+            && self.sound.is_none_or(|wanted| wanted == inputs.sound)
+            && self.video_input.is_none_or(|wanted| wanted == inputs.video_input)
     }
 
-    /// How many conditions it makes besides the model. Of those that fit, the one with the most counts.
+    /// The number of conditions besides the model. Of the matching entries the one with the most conditions applies.
     pub(super) fn conditions(&self) -> usize {
         usize::from(self.resolution.is_some())
             + usize::from(self.sound.is_some())
             + usize::from(self.video_input.is_some())
     }
 
-    /// Whether some task fits both.
+    /// Whether some task matches both.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         fn compatible<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
             one.is_none() || other.is_none() || one == other
@@ -73,7 +73,7 @@ impl Price {
             && compatible(self.video_input.as_ref(), other.video_input.as_ref())
     }
 
-    fn of(&self, seconds: VideoDuration) -> Money {
+    fn cost(&self, seconds: VideoDuration) -> Money {
         // Rounded up: a cap must hold.
         let by_second = u128::from(self.per_second.micros()) * u128::from(seconds.millis());
         let by_second = u64::try_from(by_second.div_ceil(1_000)).unwrap_or(u64::MAX);
@@ -88,7 +88,7 @@ impl Prices {
         &self.currency
     }
 
-    /// The day on which the prices were so: `YYYY-MM-DD`.
+    /// The day on which the prices were valid: `YYYY-MM-DD`.
     #[must_use]
     pub fn as_of(&self) -> &str {
         &self.as_of
@@ -100,59 +100,59 @@ impl Prices {
         &self.source
     }
 
-    /// What one task costs. Where the request leaves its length or its resolution to the service, the range of all that may come.
+    /// The cost of a task; a range where the request leaves its length or resolution to the service.
     ///
     /// # Errors
-    /// [`Unpriced`] where the table does not price everything that may come.
-    pub fn estimate(&self, billing: &PriceInputs) -> Result<Interval<Money>, Unpriced> {
-        self.over(billing, billing.seconds)
+    /// [`Unpriced`] where some possible length or resolution has no price.
+    pub fn estimate(&self, inputs: &PriceInputs) -> Result<Interval<Money>, Unpriced> {
+        self.over(inputs, inputs.seconds)
     }
 
-    /// What one task has cost: by the requested length or, where that was left to the service, by the video's own in whole
+    /// The actual cost of a task: by the requested length or, where that was left to the service, by the video's own in whole
     /// seconds.
     ///
     /// # Errors
     /// [`Unpriced`] where the table does not price it.
     pub fn actual_cost(
         &self,
-        billing: &PriceInputs,
+        inputs: &PriceInputs,
         video: VideoDuration,
     ) -> Result<Interval<Money>, Unpriced> {
-        let seconds = if billing.seconds.is_exact() {
-            billing.seconds
+        let seconds = if inputs.seconds.is_exact() {
+            inputs.seconds
         } else {
             Interval::exactly(VideoDuration::whole((video.millis() + 500) / 1_000))
         };
-        self.over(billing, seconds)
+        self.over(inputs, seconds)
     }
 
     fn over(
         &self,
-        billing: &PriceInputs,
+        inputs: &PriceInputs,
         seconds: Interval<VideoDuration>,
     ) -> Result<Interval<Money>, Unpriced> {
         let one = |resolution: Option<&str>| {
-            let price = self.find(billing, resolution)?;
-            Ok(Interval { least: price.of(seconds.least), most: price.of(seconds.most) })
+            let price = self.find(inputs, resolution)?;
+            Ok(Interval { least: price.cost(seconds.least), most: price.cost(seconds.most) })
         };
-        let mut found: Option<Interval<Money>> = None;
-        for resolution in &billing.resolutions {
+        let mut cost: Option<Interval<Money>> = None;
+        for resolution in &inputs.resolutions {
             let next = one(Some(resolution))?;
-            found = Some(found.map_or(next, |found| found.hull(next)));
+            cost = Some(cost.map_or(next, |cost| cost.hull(next)));
         }
-        found.map_or_else(|| one(None), Ok)
+        cost.map_or_else(|| one(None), Ok)
     }
 
-    fn find(&self, billing: &PriceInputs, resolution: Option<&str>) -> Result<&Price, Unpriced> {
+    fn find(&self, inputs: &PriceInputs, resolution: Option<&str>) -> Result<&Price, Unpriced> {
         self.lines
             .iter()
-            .filter(|price| price.fits(billing, resolution))
+            .filter(|price| price.matches(inputs, resolution))
             .max_by_key(|price| price.conditions())
             .ok_or_else(|| Unpriced {
-                model: billing.model.clone(),
+                model: inputs.model.clone(),
                 resolution: resolution.map(str::to_owned),
-                sound: billing.sound,
-                video_input: billing.video_input,
+                sound: inputs.sound,
+                video_input: inputs.video_input,
             })
     }
 }

@@ -1,4 +1,4 @@
-//! Lengths of video, and values of which only the bounds are known.
+//! Lengths of video, and intervals.
 
 use std::fmt;
 
@@ -9,19 +9,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct VideoDuration(u64);
 
 impl VideoDuration {
-    /// So many milliseconds.
+    /// A number of milliseconds.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
 
-    /// So many whole seconds.
+    /// A number of whole seconds.
     #[must_use]
     pub const fn whole(seconds: u64) -> Self {
         Self(seconds.saturating_mul(1_000))
     }
 
-    /// A length as a service or a probe gives it, to the nearest millisecond. What is no length counts as none.
+    /// A length as a service or a probe reports it, to the nearest millisecond; zero where it is negative or not finite.
     #[must_use]
     pub fn nearest(seconds: f64) -> Self {
         Self(if seconds.is_finite() { (seconds.max(0.0) * 1_000.0).round() as u64 } else { 0 })
@@ -71,7 +71,7 @@ impl<'de> Deserialize<'de> for VideoDuration {
     }
 }
 
-/// A value that lies between two bounds, both included; one that is known has the same bound twice.
+/// A closed interval; a known value has equal bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interval<T> {
@@ -82,14 +82,14 @@ pub struct Interval<T> {
 }
 
 impl<T: Copy> Interval<T> {
-    /// A value that is known.
+    /// A known value.
     pub const fn exactly(value: T) -> Self {
         Self { least: value, most: value }
     }
 }
 
 impl<T: Ord + Copy> Interval<T> {
-    /// The narrowest bounds around both.
+    /// The smallest interval that contains both.
     #[must_use]
     pub fn hull(self, other: Self) -> Self {
         Self { least: self.least.min(other.least), most: self.most.max(other.most) }
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_read_back_and_are_shown_shortly() {
+    fn video_duration_round_trips_and_displays_briefly() {
         for (millis, shown) in [(5_000, "5"), (4_500, "4.5"), (4_125, "4.125"), (50, "0.05"), (0, "0")] {
             let length = VideoDuration::from_millis(millis);
             assert_eq!(length.to_string(), shown);

@@ -1,4 +1,4 @@
-//! The kinds of workflow to begin with: a storyboard, a chain, a sweep.
+//! The kinds of scaffolded workflow: storyboard, chain, sweep.
 
 use std::fmt::Write as _;
 
@@ -8,19 +8,19 @@ use super::picture::{PictureOptions, ScaffoldError};
 use super::text::{field, head, scalar};
 use crate::limits;
 
-/// What kind of workflow to begin with.
+/// The kind of a scaffolded workflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkflowKind {
     /// Shots with cuts between them, joined into a film.
     Storyboard,
-    /// Shots of which each begins where the one before it ended, joined into a film.
+    /// Shots that each continue the one before, joined into a film.
     Chain,
-    /// One shot, made several times over a grid of values, to be compared.
+    /// One shot, expanded over a matrix, for comparison.
     Sweep,
 }
 
-/// What each shot shows. A longer storyboard begins again.
-const BEATS: [(&str, &str); 6] = [
+/// Prompts and notes of the shots, repeated where there are more shots.
+const SHOT_PROMPTS: [(&str, &str); 6] = [
     (
         "Wide shot of {{ place }} at first light, {{ subject }} far away. Slow push in",
         "the place, before anything happens",
@@ -35,10 +35,10 @@ const BEATS: [(&str, &str); 6] = [
     ("High wide shot; {{ place }} lies in full light. Slow pull back", "the place again, changed"),
 ];
 
-/// The text of a new workflow with so many shots, or cells of a sweep.
+/// The text of a new workflow with a number of shots, or of cells of a sweep.
 ///
 /// # Errors
-/// As [`PictureOptions::model`]; or the contract has no such shape of the picture, or there are too many shots.
+/// As [`PictureOptions::model`]; or the contract has no such aspect ratio, or there are too many shots.
 pub fn scaffold(
     kind: WorkflowKind,
     name: &str,
@@ -56,16 +56,16 @@ pub fn scaffold(
     let shape = picture.shape(contract)?;
     let seconds = 5.clamp(*model.durations.start(), *model.durations.end());
     let mut out = head(&[
-        "runner check FILE     is everything right? sends nothing",
-        "runner plan FILE      what would be made, and what it costs",
-        "runner run FILE       makes it; without an account, by the embedded service",
+        "runner check FILE     reports every error; sends nothing",
+        "runner plan FILE      what would be rendered, and what it costs",
+        "runner run FILE       renders it; without an account, with the embedded service",
     ]);
     let _ = writeln!(out, "version: 1\nname: {}\n", scalar(name));
     out.push_str(
-        "# Said once, used in the prompts as {{ subject }}; `-p subject=\"an old woman\"` changes it for one run.\n\
+        "# Set once, used in the prompts as {{ subject }}; `-p subject=\"an old woman\"` changes it for one run.\n\
          params:\n  subject: a lighthouse keeper in a yellow raincoat\n  place: a stone breakwater by the sea\n  \
-         look: 35 mm film, overcast light, muted colours\n\n\
-         # Fields that every request gets; a shot that names one of them has its own value.\n",
+         look: 35 mm film, overcast light, muted colors\n\n\
+         # Request fields for every shot; a field of a shot overrides its default.\n",
     );
     let _ = writeln!(out, "defaults:\n  model: {}", scalar(&model.id));
     out.push_str(&shape.fields("  "));
@@ -78,27 +78,27 @@ pub fn scaffold(
 }
 
 fn film(kind: WorkflowKind, name: &str, shots: usize, out: &mut String) {
-    for at in 0..shots {
-        let (beat, note) = BEATS[at % BEATS.len()];
-        if at > 0 {
+    for index in 0..shots {
+        let (prompt_text, note) = SHOT_PROMPTS[index % SHOT_PROMPTS.len()];
+        if index > 0 {
             out.push('\n');
         }
-        let _ = writeln!(out, "  - id: shot-{}", at + 1);
-        if at == 0 {
-            out.push_str("    # For you and your crew; it changes nothing.\n");
+        let _ = writeln!(out, "  - id: shot-{}", index + 1);
+        if index == 0 {
+            out.push_str("    # For people; no effect.\n");
         }
         let _ = writeln!(out, "    note: {note}");
-        if kind == WorkflowKind::Chain && at > 0 {
-            if at == 1 {
-                out.push_str("    # Begins on the very frame on which that shot ended.\n");
+        if kind == WorkflowKind::Chain && index > 0 {
+            if index == 1 {
+                out.push_str("    # Starts from the last frame of that shot.\n");
             }
-            let _ = writeln!(out, "    continues: shot-{at}");
+            let _ = writeln!(out, "    continues: shot-{index}");
         }
-        out.push_str(&field("    ", "prompt", &format!("{beat}. {{{{ look }}}}")));
+        out.push_str(&field("    ", "prompt", &format!("{prompt_text}. {{{{ look }}}}")));
     }
     if kind == WorkflowKind::Storyboard && shots > 1 {
         out.push_str("    # With `continues: ");
-        let _ = writeln!(out, "shot-{}` it would begin on the frame where that shot ends.", shots - 1);
+        let _ = writeln!(out, "shot-{}` it would start from the last frame of that shot.", shots - 1);
     }
     let _ = write!(
         out,
@@ -107,16 +107,16 @@ fn film(kind: WorkflowKind, name: &str, shots: usize, out: &mut String) {
     );
 }
 
-/// Looks to compare; with more cells than looks, each look several times.
-const LOOKS: [&str; 4] = ["noir", "pastel", "golden hour", "overcast"];
+/// The styles that a sweep compares, repeated where it has more cells.
+const STYLES: [&str; 4] = ["noir", "pastel", "golden hour", "overcast"];
 
 fn sweep(cells: usize, seeds: bool, out: &mut String) {
-    let columns = (1..=LOOKS.len()).rev().find(|columns| cells.is_multiple_of(*columns)).unwrap_or(1);
+    let columns = (1..=STYLES.len()).rev().find(|columns| cells.is_multiple_of(*columns)).unwrap_or(1);
     let rows = cells / columns;
     out.push_str("  - id: frame\n    # One clip for each combination; each has a name, such as frame@style=noir,seed=1.\n    matrix:\n");
-    let _ = writeln!(out, "      style: [{}]", LOOKS[..columns].join(", "));
+    let _ = writeln!(out, "      style: [{}]", STYLES[..columns].join(", "));
     if rows == 1 && seeds {
-        out.push_str("    # The same for all: what differs is what the axis says.\n    seed: 7\n");
+        out.push_str("    # The same for all, so that differences come from the axis.\n    seed: 7\n");
     }
     if rows > 1 {
         let axis = if seeds { "seed" } else { "variant" };
@@ -127,7 +127,7 @@ fn sweep(cells: usize, seeds: bool, out: &mut String) {
         } else {
             writeln!(
                 out,
-                "    # What is the same request otherwise is made anew for each.\n    salt: \"{{{{ variant }}}}\""
+                "    # What is otherwise the same request is rendered once for each.\n    salt: \"{{{{ variant }}}}\""
             )
         };
     }

@@ -1,4 +1,4 @@
-//! New workflows as text, for people to go on with: commented, checked, and ready to run.
+//! New workflows as commented text (`runner init`).
 
 mod kinds;
 mod picture;

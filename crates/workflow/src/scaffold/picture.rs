@@ -1,4 +1,4 @@
-//! Which model makes the shots, and in which shape.
+//! Model and aspect ratio of a new workflow's shots.
 
 use std::fmt::Write as _;
 
@@ -8,18 +8,18 @@ use serde_json::Value;
 use super::scalar;
 use crate::diagnostic::{did_you_mean, quoted_list, visible};
 
-/// The model and the shape of the picture for all shots.
+/// Model and aspect ratio for all shots.
 #[derive(Clone, Debug)]
 pub struct PictureOptions {
-    /// The family, such as `A`; its letter may be small.
+    /// The family, such as `A`, in either case.
     pub family: String,
-    /// The model's id; the family's first that needs no image where it is left out.
+    /// The model's id; without it, the family's first model that needs no image.
     pub model: Option<String>,
     /// The aspect ratio, such as `16:9`.
     pub aspect: String,
 }
 
-/// Something that the contract does not have.
+/// An option that the contract does not offer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ScaffoldError(String);
@@ -30,7 +30,7 @@ impl ScaffoldError {
     }
 }
 
-/// The request fields that set the shape of the picture, ready to be written.
+/// The request fields that set resolution and aspect ratio.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape(Vec<(String, String)>);
 
@@ -44,31 +44,31 @@ impl Shape {
     }
 }
 
-/// The field that chooses a shape by its ratio, where a family has it (spec 2.2); others take a size (spec 2.4).
+/// The field for the aspect ratio, where a family has it (spec 2.2); others take a size (spec 2.4).
 const RATIO: &str = "ratio";
 const SIZE: &str = "size";
-/// Pixels of the shorter side, where a size stands for a ratio.
+/// Pixels of the shorter side, where a size is derived from the ratio.
 const SHORT_SIDE: u64 = 480;
 
 impl PictureOptions {
     /// The model.
     ///
     /// # Errors
-    /// The contract has no such family or model, or the model makes nothing of words alone.
+    /// The contract has no such family or model, or the model needs an image.
     pub fn model<'c>(&self, contract: &'c Contract) -> Result<&'c Model, ScaffoldError> {
         if let Some(id) = &self.model {
             let ids = || contract.models().iter().map(|model| model.id.as_str());
-            let found = contract.model(id).ok_or_else(|| {
+            let model = contract.model(id).ok_or_else(|| {
                 let help = did_you_mean(id, ids())
                     .unwrap_or_else(|| format!("the models are {}", quoted_list(ids(), 12)));
                 ScaffoldError::new(format!("there is no model `{}`: {help}", visible(id)))
             })?;
-            if found.needs_image {
+            if model.needs_image {
                 return Err(ScaffoldError::new(format!(
-                    "`{id}` animates an image and makes nothing of words alone; begin with another model"
+                    "`{id}` needs an image, and a new workflow has none; choose another model"
                 )));
             }
-            return Ok(found);
+            return Ok(model);
         }
         let mut of_family = contract
             .models()
@@ -78,13 +78,13 @@ impl PictureOptions {
             let families: Vec<String> = contract.families().map(|family| format!("`{family}`")).collect();
             let family = visible(&self.family);
             ScaffoldError::new(format!(
-                "family {family} has no model that makes video of words alone; the families are {}",
+                "family {family} has no model that renders video from text alone; the families are {}",
                 families.join(", ")
             ))
         })
     }
 
-    /// The fields that set the shape of the picture, and the resolution where the request chooses it: the least.
+    /// The fields for the aspect ratio and, where the request chooses it, the lowest resolution.
     pub(crate) fn shape(&self, contract: &Contract) -> Result<Shape, ScaffoldError> {
         let model = self.model(contract)?;
         let mut fields = Vec::new();
@@ -98,7 +98,7 @@ impl PictureOptions {
             if !ratios.contains(&self.aspect.as_str()) {
                 let aspect = visible(&self.aspect);
                 return Err(ScaffoldError::new(format!(
-                    "`{}` does not make {aspect}; it makes {}",
+                    "`{}` does not support {aspect}; it supports {}",
                     model.id,
                     quoted_list(ratios, 12)
                 )));

@@ -1,4 +1,4 @@
-//! The text of a workflow: scalars that read back as what they were, long text folded, templates kept from being templates.
+//! YAML text of a workflow: scalars that parse back to the same value, folded text, escaped templates.
 
 use std::fmt::Write as _;
 
@@ -6,13 +6,13 @@ use crate::diagnostic::visible;
 use crate::template::slug;
 use crate::yaml::to_yaml;
 
-/// The width that long text is folded to.
+/// The width at which text is folded.
 const WIDTH: usize = 110;
 
 /// The first lines of a new workflow.
 pub(crate) fn head(lines: &[&str]) -> String {
     let mut out = String::from(
-        "# An editor that knows YAML completes and checks this file once `runner schema > workflow.schema.json` was run here.\n\
+        "# `runner schema > workflow.schema.json` writes the schema with which an editor completes and checks this file.\n\
          # yaml-language-server: $schema=workflow.schema.json\n#\n",
     );
     for line in lines {
@@ -70,7 +70,7 @@ pub(crate) fn field(indent: &str, name: &str, text: &str) -> String {
     out
 }
 
-/// Text as a template that makes it.
+/// Text as a template that renders to it.
 pub(crate) fn prompt(text: &str) -> String {
     if ["{{", "{%", "{#"].iter().any(|opening| text.contains(opening)) {
         text.replace('{', "{{ \"{\" }}")
@@ -79,7 +79,7 @@ pub(crate) fn prompt(text: &str) -> String {
     }
 }
 
-/// Whether a character is not safe to stand as it is in every style.
+/// Whether a character must be escaped in some YAML style.
 fn needs_escape(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{85}' | '\u{a0}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_yaml_would_take_for_something_else_is_quoted() {
+    fn scalar_quotes_ambiguous_yaml() {
         for text in [
             "yes",
             "1",
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_names() {
+    fn name_for_yields_valid_names() {
         assert_eq!(name_for("My Film (v2)"), "my-film-v2");
         assert_eq!(name_for("映画"), "storyboard");
         assert_eq!(name_for(&"x".repeat(99)).len(), crate::limits::MAX_NAME_CHARS);
@@ -167,7 +167,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_reads_back(text in "\\PC*|.*|[ a-z:#'\"{}%-]{0,300}") {
+        fn text_round_trips_through_yaml(text in "\\PC*|.*|[ a-z:#'\"{}%-]{0,300}") {
             prop_assert_eq!(read_back(&format!("a: {}\n", scalar(&text))), text.clone());
             prop_assert_eq!(read_back(&field("", "a", &text)), text.clone());
             prop_assert_eq!(read_back(&format!("x:\n- y: 1\n{}", field("  ", "a", &text)).replace("x:\n- y: 1\n  a", "a")), text);

@@ -81,17 +81,17 @@ impl<'c> Fields<'c> {
         for request in requests {
             references(self.components.get(request).unwrap_or(&Value::Null), &mut wanted);
         }
-        let mut found = Map::new();
+        let mut components = Map::new();
         while let Some(name) = wanted.pop() {
-            if found.contains_key(&name) {
+            if components.contains_key(&name) {
                 continue;
             }
             if let Some(component) = self.components.get(&name) {
                 references(component, &mut wanted);
-                found.insert(name, relaxed(component));
+                components.insert(name, relaxed(component));
             }
         }
-        found
+        components
     }
 }
 
@@ -121,17 +121,17 @@ fn relaxed(schema: &Value) -> Value {
 }
 
 /// The names of all components that a schema refers to.
-fn references(schema: &Value, found: &mut Vec<String>) {
+fn references(schema: &Value, names: &mut Vec<String>) {
     match schema {
         Value::Object(members) => {
             if let Some(name) =
                 members.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix("#/$defs/"))
             {
-                found.push(name.to_owned());
+                names.push(name.to_owned());
             }
-            members.values().for_each(|value| references(value, found));
+            members.values().for_each(|value| references(value, names));
         }
-        Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+        Value::Array(items) => items.iter().for_each(|item| references(item, names)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }

@@ -44,8 +44,8 @@ fn schema_refuses_what_it_can() {
     let validator = jsonschema::validator_for(&workflow_schema(Contract::embedded())).unwrap();
     let refusable = [
         "typo-in-field",
-        "typo-in-word",
-        "typo-in-top-word",
+        "typo-in-shot-key",
+        "typo-in-workflow-key",
         "typo-in-default",
         "sixteen-seconds",
         "sixteen-seconds-by-default",
@@ -59,9 +59,9 @@ fn schema_refuses_what_it_can() {
         "a-list",
         "wrong-types",
         "matrix-wrong",
-        "words-wrong",
+        "shot-keys-wrong",
         "film-wrong",
-        "word-in-defaults",
+        "shot-key-in-defaults",
         "params-as-list",
         "content-item-wrong",
         "unknown-model",

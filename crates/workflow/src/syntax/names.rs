@@ -1,11 +1,10 @@
-//! Names: which ones may be given, and how a shot, a cell or a take is named.
+//! Names of shots, cells, takes, parameters and films.
 
 use std::fmt;
 
 use crate::limits;
 
-/// How a shot is named where another uses it: `harbor` (all its instances, or the one), `harbor@lens=24mm,seed=1`
-/// (one cell), `lamp#2` (one take).
+/// A reference to a shot: `harbor` (all its instances), `harbor@lens=24mm,seed=1` (a cell), `lamp#2` (a take).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ShotRef {
     /// The shot's id.
@@ -20,7 +19,7 @@ impl ShotRef {
     /// Reads a reference.
     ///
     /// # Errors
-    /// What is wrong with it, for people.
+    /// The reason, as a message.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (rest, take) = match text.split_once('#') {
             Some((rest, take)) => {
@@ -69,13 +68,13 @@ pub(crate) fn plain_name(name: &str) -> Result<(), String> {
     }
 }
 
-/// Names that templates give a meaning of their own.
+/// Names that templates reserve.
 pub(crate) const RESERVED: [&str; 17] = [
     "shot", "take", "range", "dict", "true", "false", "none", "True", "False", "None", "and", "or", "not",
     "if", "else", "in", "is",
 ];
 
-/// Checks a name that templates use: letters, digits and `_`, no digit first, nothing reserved.
+/// Checks a name that templates use: letters, digits and `_`, not a digit first, not reserved.
 pub(crate) fn identifier(name: &str) -> Result<(), String> {
     if RESERVED.contains(&name) {
         return Err(format!("`{name}` has a meaning of its own in templates"));
@@ -112,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_name_shots_cells_and_takes() {
+    fn shot_ref_parses_shot_cell_and_take() {
         let full = ShotRef::parse("harbor@lens=24mm,seed=1#2").unwrap();
         assert_eq!(
             (full.shot.as_str(), full.cell.as_deref(), full.take),
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn film_names_stay_in_their_folder() {
+    fn output_name_rejects_paths() {
         assert!(output_name("light house.mp4").is_ok());
         for wrong in
             ["../x.mp4", "a/b.mp4", "x.mov", ".mp4", ".x.mp4", "c:x.mp4", "x\n.mp4", " .mp4", "a\\b.mp4"]

@@ -10,26 +10,26 @@ use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::source::Spanned;
 use crate::yaml::{Key, Yaml, YamlValue};
 
-/// A parameter: what it is unless the caller gives another value, and what it may be.
+/// A parameter: its default, and its allowed values.
 #[derive(Clone, Debug)]
 pub struct Param {
-    /// Its name, with its place.
+    /// Its name.
     pub key: Key,
-    /// Its value unless the caller gives another, which may hold templates. Without one a value has to be given.
+    /// Its value without an override, which may contain templates; without it an override is required.
     pub default: Option<Yaml>,
-    /// What kind of value it takes; any, where the file does not say.
+    /// The kind of its values; any without one.
     pub kind: Option<ParamKind>,
-    /// The values that it may have; any, where none is listed.
+    /// The allowed values; any where it is empty.
     pub one_of: Vec<Spanned<Value>>,
-    /// The least number that it may be.
+    /// The smallest number allowed.
     pub min: Option<Spanned<Number>>,
-    /// The greatest number that it may be.
+    /// The largest number allowed.
     pub max: Option<Spanned<Number>>,
     /// Whether it comes from an included file.
     pub included: bool,
 }
 
-/// What kind of value a parameter takes.
+/// The kind of a parameter's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
     /// Text.

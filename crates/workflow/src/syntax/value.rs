@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::keys::{KeySpec, Shape};
 use crate::diagnostic::{Diagnostic, Problems};
+use crate::duration::parse_duration;
 use crate::limits;
 use crate::source::{Span, Spanned};
 use crate::yaml::{Yaml, YamlValue};
@@ -136,28 +137,30 @@ pub(crate) fn expect_duration(
     fallback: Span,
     problems: &mut Problems,
 ) -> Option<Duration> {
-    let seconds = match &value.value {
-        YamlValue::Number(number) => number.as_f64().filter(|seconds| *seconds > 0.0),
+    let duration = match &value.value {
+        YamlValue::Number(number) => {
+            number.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        }
         YamlValue::Text(text) => parse_duration(text),
         _ => None,
     };
-    match seconds {
-        Some(seconds) if seconds <= limits::MAX_TIMEOUT_SECONDS as f64 => {
-            Duration::try_from_secs_f64(seconds).ok()
-        }
-        _ => {
-            problems.push(
-                Diagnostic::error(
-                    "bad-duration",
-                    value.span.or(fallback),
-                    format!("`{}` must be {}", key.name, key.shape),
-                )
-                .label(format!("this is {}", value.kind()))
-                .help(format!("write `{}`; a week at most", key.example)),
-            );
-            None
-        }
+    let max = Duration::from_secs(limits::MAX_TIMEOUT_SECONDS);
+    if let Some(duration) = duration.filter(|duration| !duration.is_zero() && *duration <= max) {
+        return Some(duration);
     }
+    problems.push(
+        Diagnostic::error(
+            "bad-duration",
+            value.span.or(fallback),
+            format!("`{}` must be {}", key.name, key.shape),
+        )
+        .label(format!("this is {}", value.kind()))
+        .help(match duration {
+            Some(duration) if duration > max => format!("a week at most: `{}: 168h`", key.name),
+            _ => format!("write `{}`", key.example),
+        }),
+    );
+    None
 }
 
 /// The items of a list; a single value stands for a list of one.
@@ -165,43 +168,5 @@ pub(crate) fn one_or_many(value: &Yaml) -> &[Yaml] {
     match &value.value {
         YamlValue::List(items) => items,
         _ => std::slice::from_ref(value),
-    }
-}
-
-fn parse_duration(text: &str) -> Option<f64> {
-    let mut rest = text.trim();
-    let mut seconds = 0.0;
-    let mut last_unit = f64::INFINITY;
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let number: f64 = rest[..digits].parse().ok()?;
-        let (unit, length) = match rest[digits..].chars().next()? {
-            'h' => (3_600.0, 1),
-            'm' => (60.0, 1),
-            's' => (1.0, 1),
-            _ => return None,
-        };
-        if unit >= last_unit {
-            return None;
-        }
-        last_unit = unit;
-        seconds += number * unit;
-        rest = rest[digits + length..].trim_start();
-    }
-    (seconds > 0.0).then_some(seconds)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parse_duration;
-
-    #[test]
-    fn durations_are_read_or_refused() {
-        assert_eq!(parse_duration("10m"), Some(600.0));
-        assert_eq!(parse_duration("1h30m"), Some(5_400.0));
-        assert_eq!(parse_duration("1.5s"), Some(1.5));
-        for wrong in ["", "10", "m", "0s", "5s5s", "1m1h", "-1s", "1x", "1..5s", "inf"] {
-            assert_eq!(parse_duration(wrong), None, "{wrong}");
-        }
     }
 }

@@ -5,6 +5,7 @@ use minijinja::{Error, ErrorKind};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
+use crate::csv::Cell;
 use crate::limits;
 
 fn invalid_operation(message: impl Into<String>) -> Error {
@@ -88,78 +89,23 @@ pub(super) fn shuffle(value: &Value, seed: i64) -> Result<Value, Error> {
     Ok(Value::from(items))
 }
 
-/// `| csv`: the rows of a text (RFC 4180) as maps by the names of its first line; with `header=false`, as lists.
-#[expect(clippy::needless_pass_by_value, reason = "keyword arguments come by value")]
+/// `| csv`: the rows of a CSV text as maps by the names in its first row; with `header=false`, as lists.
+#[expect(clippy::needless_pass_by_value, reason = "minijinja passes keyword arguments by value")]
 pub(super) fn csv(text: &str, kwargs: Kwargs) -> Result<Value, Error> {
     let header: Option<bool> = kwargs.get("header")?;
     kwargs.assert_all_used()?;
-    let mut rows = csv_rows(text).map_err(invalid_operation)?;
+    let located = |error: crate::csv::CsvError| invalid_operation(error.located(text));
+    let texts = |row: Vec<Cell>| row.into_iter().map(|cell| cell.text).collect::<Vec<String>>();
     if header == Some(false) {
-        return Ok(rows.into_iter().map(Value::from).collect());
+        let rows = crate::csv::read(text, limits::MAX_CSV_ROWS).map_err(located)?;
+        return Ok(rows.into_iter().map(|row| Value::from(texts(row))).collect());
     }
-    if rows.is_empty() {
-        return Ok(Value::from(Vec::<Value>::new()));
-    }
-    let names = rows.remove(0);
-    let mut maps = Vec::with_capacity(rows.len());
-    for (index, row) in rows.into_iter().enumerate() {
-        if row.len() != names.len() {
-            let (row, names) = (row.len(), names.len());
-            return Err(invalid_operation(format!(
-                "row {} has {row} cells, the first line names {names}",
-                index + 2
-            )));
-        }
-        maps.push(Value::from_pairs(names.iter().cloned().zip(row.into_iter().map(Value::from))));
-    }
-    Ok(Value::from(maps))
-}
-
-/// The rows of a CSV text (RFC 4180); the error says what is wrong with it.
-pub(crate) fn csv_rows(text: &str) -> Result<Vec<Vec<String>>, String> {
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    let mut row: Vec<String> = Vec::new();
-    let mut cell = String::new();
-    let mut chars = text.chars().peekable();
-    let mut quoted = false;
-    let mut line_holds_something = false;
-    loop {
-        let c = chars.next();
-        match c {
-            Some('"') if quoted && chars.peek() == Some(&'"') => {
-                chars.next();
-                cell.push('"');
-            }
-            Some('"') if quoted => quoted = false,
-            Some(c) if quoted => cell.push(c),
-            None if quoted => return Err("a quoted cell has no end".to_owned()),
-            Some('"') if cell.trim().is_empty() => {
-                cell.clear();
-                quoted = true;
-                line_holds_something = true;
-            }
-            Some('\r') if chars.peek() == Some(&'\n') => {}
-            Some(',') => {
-                row.push(std::mem::take(&mut cell).trim().to_owned());
-                line_holds_something = true;
-            }
-            Some('\n') | None => {
-                if line_holds_something || !cell.trim().is_empty() {
-                    row.push(std::mem::take(&mut cell).trim().to_owned());
-                    rows.push(std::mem::take(&mut row));
-                }
-                cell.clear();
-                line_holds_something = false;
-                if rows.len() > limits::MAX_CSV_ROWS {
-                    return Err(format!("a table has at most {} rows", limits::MAX_CSV_ROWS));
-                }
-                if c.is_none() {
-                    return Ok(rows);
-                }
-            }
-            Some(c) => cell.push(c),
-        }
-    }
+    let (names, rows) = crate::csv::read_table(text, limits::MAX_CSV_ROWS).map_err(located)?;
+    let names = texts(names);
+    let maps = rows
+        .into_iter()
+        .map(|row| Value::from_pairs(names.iter().cloned().zip(texts(row).into_iter().map(Value::from))));
+    Ok(maps.collect())
 }
 
 #[cfg(test)]
@@ -170,21 +116,6 @@ mod tests {
     fn slug_keeps_ascii_letters_and_digits() {
         assert_eq!(slug("35 mm film, Overcast!"), "35-mm-film-overcast");
         assert_eq!(slug("—"), "");
-    }
-
-    #[test]
-    fn csv_rows_keep_quotes_commas_and_line_ends() {
-        let text = "name,line\r\nkeeper,\"he said \"\"go\"\", twice\nand left\"\n\nsea, calm \n";
-        let rows = csv_rows(text).unwrap();
-        assert_eq!(
-            rows,
-            [
-                vec!["name".to_owned(), "line".to_owned()],
-                vec!["keeper".to_owned(), "he said \"go\", twice\nand left".to_owned()],
-                vec!["sea".to_owned(), "calm".to_owned()],
-            ]
-        );
-        assert!(csv_rows("a,\"b").is_err());
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod scope;
 pub(crate) use minijinja::Value;
 
 pub(crate) use self::environment::environment;
-pub(crate) use self::filters::{csv_rows, slug};
+pub(crate) use self::filters::slug;
 pub(crate) use self::render::Templates;
 pub(crate) use self::scan::{has_template, identifiers, identifiers_used, names_used};
 pub(crate) use self::scope::{Scope, from_json};

@@ -1,4 +1,4 @@
-//! Turns the parser's errors into diagnostics that speak to the author of the file.
+//! Parser errors as diagnostics for the author of the file.
 
 use serde_saphyr::Error;
 use serde_saphyr::budget::BudgetBreach;
@@ -18,8 +18,8 @@ pub(super) fn explain(error: &Error, source: &Source) -> Diagnostic {
     let error = if let Error::AliasError { error, .. } = error { error.without_snippet() } else { error };
     match error {
         Error::DuplicateMappingKey { key, .. } => {
-            let key = key.as_deref().unwrap_or("this key");
-            Diagnostic::error("duplicate-key", span, format!("`{key}` stands here twice"))
+            let key = key.as_deref().unwrap_or_default();
+            Diagnostic::error("duplicate-key", span, format!("the key `{key}` is duplicate"))
                 .help("keep one of the two")
         }
         Error::Budget { breach, .. } => limit(span, &breached(breach)),
@@ -45,7 +45,7 @@ pub(super) fn explain(error: &Error, source: &Source) -> Diagnostic {
         Error::NonFiniteFloat { value, .. } => {
             Diagnostic::error("yaml-syntax", span, format!("`{value}` is not a finite number"))
         }
-        Error::NullIntoString { .. } => Diagnostic::error("bad-key", span, "a key is a word, not nothing"),
+        Error::NullIntoString { .. } => Diagnostic::error("bad-key", span, "a key must be text, not empty"),
         Error::Unexpected { expected, .. }
             if expected.contains("string scalar")
                 && source.text().get(..span.end()).is_some_and(|before| before.ends_with("{{")) =>
@@ -54,11 +54,14 @@ pub(super) fn explain(error: &Error, source: &Source) -> Diagnostic {
                 .help("write \"{{ name }}\"")
         }
         Error::Unexpected { expected, .. } if expected.contains("string scalar") => {
-            Diagnostic::error("bad-key", span, "a key is a word, not a list or a map")
+            Diagnostic::error("bad-key", span, "a key must be text, not a list or a mapping")
                 .help("quote text that begins with `[`, `{` or `{{`: a template is written as \"{{ name }}\"")
         }
         other => {
             let message = wording(other);
+            if let Some(diagnostic) = common_mistake(&message, span, source) {
+                return diagnostic;
+            }
             let help = remedy(&message, source.slice(span));
             let message = message.split(", use ").next().unwrap_or_default().to_owned();
             let diagnostic = Diagnostic::error("yaml-syntax", span, message);
@@ -95,12 +98,63 @@ fn breached(breach: &BudgetBreach) -> String {
     }
 }
 
-/// What most often lies behind the parser's message.
+/// The longest line that a remedy repeats, in bytes.
+const MAX_QUOTED_LINE: usize = 400;
+
+/// The mistakes that most often lead to a message of the parser, with the line that was probably meant.
+fn common_mistake(message: &str, span: Span, source: &Source) -> Option<Diagnostic> {
+    let lines: Vec<&str> = source.text().lines().collect();
+    let number = source.position(span.start()).line;
+    let line = lines.get(number - 1).copied().filter(|line| line.len() <= MAX_QUOTED_LINE)?;
+    if message.contains("tab") || line.starts_with('\t') || line.trim_start_matches(' ').starts_with('\t') {
+        let start = source.offset(Position { line: number, column: 1 });
+        let tab = line.find('\t')?;
+        let diagnostic = Diagnostic::error(
+            "yaml-syntax",
+            Span::new(start + tab, start + tab + 1),
+            "YAML does not allow tabs in indentation",
+        );
+        return Some(diagnostic.help("replace each tab with two spaces"));
+    }
+    if message.contains("mapping values are not allowed") {
+        let (before, text) = line.split_once(": ")?;
+        let key = before.trim_start().trim_start_matches("- ");
+        if !key.chars().all(|c| c.is_alphanumeric() || c == '_') {
+            return None;
+        }
+        let quoted = as_quoted(text.trim());
+        return Some(
+            Diagnostic::error("yaml-syntax", span, "a second `: ` in a line begins a mapping")
+                .help(format!("put the text in quotes: `{key}: {quoted}`")),
+        );
+    }
+    if message.contains("quoted scalar") {
+        // The quote that was never closed is in the nearest line above with an odd number of them.
+        let (index, open) = lines
+            .iter()
+            .enumerate()
+            .take(number)
+            .rev()
+            .find(|(_, line)| !line.matches('"').count().is_multiple_of(2) && line.contains(": \""))
+            .filter(|(_, line)| line.len() <= MAX_QUOTED_LINE)?;
+        let start = source.offset(Position { line: index + 1, column: 1 }) + open.find(": \"")? + 2;
+        let line = open.trim_start().trim_start_matches("- ").trim_end();
+        let diagnostic =
+            Diagnostic::error("yaml-syntax", Span::new(start, start + 1), "this quote is never closed");
+        return Some(diagnostic.help(format!("write `{line}\"`")));
+    }
+    None
+}
+
+/// A text as a YAML scalar in quotes: single ones where it has double ones in it.
+fn as_quoted(text: &str) -> String {
+    if text.contains('"') { format!("'{}'", text.replace('\'', "''")) } else { format!("\"{text}\"") }
+}
+
+/// The remedy for other messages of the parser.
 fn remedy(message: &str, at: &str) -> Option<&'static str> {
     if message.contains("quoted scalar") {
         Some("is a quote missing at the end of the text above?")
-    } else if message.contains("tab") {
-        Some("indent with spaces")
     } else if message.contains("mapping values are not allowed") {
         Some("text that contains `: ` needs quotes")
     } else if at.starts_with('{') || message.contains("flow") {
@@ -112,7 +166,7 @@ fn remedy(message: &str, at: &str) -> Option<&'static str> {
     }
 }
 
-/// The message without the place, which is shown as a snippet.
+/// The message without the location, which the snippet shows.
 fn wording(error: &Error) -> String {
     let text = match error {
         Error::Message { msg, .. } => msg.clone(),

@@ -1,4 +1,4 @@
-//! YAML as a tree in which every key and value knows its place. What the words mean is not known here.
+//! YAML as a tree in which every key and value has its span. The file format is defined in [`crate::syntax`].
 
 mod error;
 mod read;
@@ -13,7 +13,7 @@ use crate::source::{Span, Spanned};
 /// A key of a map.
 pub type Key = Spanned<String>;
 
-/// A value with its place.
+/// A value with its span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Yaml {
     /// The value.
@@ -22,10 +22,10 @@ pub struct Yaml {
     pub span: Span,
 }
 
-/// What a value is.
+/// The value of a [`Yaml`] node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum YamlValue {
-    /// `null`, `~`, or nothing.
+    /// `null`, `~`, or an empty value.
     Null,
     /// `true` or `false`; `yes` and `no` are text.
     Bool(bool),
@@ -35,17 +35,17 @@ pub enum YamlValue {
     Text(String),
     /// A list.
     List(Vec<Yaml>),
-    /// A map, in the order of the file.
+    /// A mapping, in the order of the file.
     Map(Vec<(Key, Yaml)>),
 }
 
 impl Yaml {
-    /// A value at a place.
+    /// A value with its span.
     pub(crate) fn new(value: YamlValue, span: Span) -> Self {
         Self { value, span }
     }
 
-    /// The same tree with all places further on, where a file is one of several.
+    /// The tree with its spans offset, for a file that is one of several in a source.
     pub(crate) fn offset_by(self, by: usize) -> Self {
         let value = match self.value {
             YamlValue::List(items) => {
@@ -62,7 +62,7 @@ impl Yaml {
         Self { value, span: self.span.offset_by(by) }
     }
 
-    /// A JSON value whose every part stands at one place.
+    /// A JSON value as a tree; every part has the same span.
     pub(crate) fn from_json(value: &Value, span: Span) -> Self {
         let value = match value {
             Value::Null => YamlValue::Null,
@@ -82,7 +82,7 @@ impl Yaml {
         Self { value, span }
     }
 
-    /// The value without its places.
+    /// The value without its spans.
     pub(crate) fn to_json(&self) -> Value {
         match &self.value {
             YamlValue::Null => Value::Null,
@@ -96,19 +96,19 @@ impl Yaml {
         }
     }
 
-    /// What kind of value it is, with its article: `a list`.
+    /// The kind of value, with its article: `a list`.
     pub(crate) fn kind(&self) -> &'static str {
         match &self.value {
-            YamlValue::Null => "nothing",
+            YamlValue::Null => "empty",
             YamlValue::Bool(_) => "true or false",
             YamlValue::Number(_) => "a number",
             YamlValue::Text(_) => "text",
             YamlValue::List(_) => "a list",
-            YamlValue::Map(_) => "a map",
+            YamlValue::Map(_) => "a mapping",
         }
     }
 
-    /// Whether nothing is there, or `null`.
+    /// Whether it is `null`, `~` or empty.
     #[must_use]
     pub fn is_null(&self) -> bool {
         self.value == YamlValue::Null
@@ -118,14 +118,13 @@ impl Yaml {
         if let YamlValue::Text(text) = &self.value { Some(text) } else { None }
     }
 
-    /// The value of a key, where this is a map that has it.
+    /// A key of the mapping and its value; nothing where this is no mapping, or has no such key.
     pub(crate) fn get(&self, key: &str) -> Option<(&Key, &Self)> {
         let YamlValue::Map(entries) = &self.value else { return None };
         entries.iter().find(|(found, _)| found.value == key).map(|(key, value)| (key, value))
     }
 
-    /// The deepest value on the way along a JSON pointer's tokens: all the way, or as far as the tree goes.
-    /// With it the place that shows it best.
+    /// The value at a JSON pointer's tokens, or the deepest one on the way there, with the span that shows it in a message.
     pub(crate) fn descend<'a>(&self, tokens: impl Iterator<Item = &'a str>) -> (&Self, Span) {
         let mut at = self;
         let mut span = self.span;

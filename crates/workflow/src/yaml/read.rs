@@ -1,4 +1,4 @@
-//! Reads a file into the tree, within bounds.
+//! Parses a file into the tree, within the limits of [`crate::limits`].
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::source::{Source, Span, Spanned};
 
-/// The tree, or nothing where the text is not YAML. Keys that stand twice are reported and the first one kept.
+/// The tree; nothing where the text is not YAML. Duplicate keys are reported, and the first is kept.
 pub(crate) fn read(source: &Source, problems: &mut Problems) -> Option<Yaml> {
     match parse(source, DuplicateKeyPolicy::Error) {
         Ok(tree) => Some(tree),
@@ -24,8 +24,8 @@ pub(crate) fn read(source: &Source, problems: &mut Problems) -> Option<Yaml> {
     }
 }
 
-/// The parser stops at the first key that stands twice. So that all of them are listed, and all other problems
-/// too, the file is read again by a policy that lets them through.
+/// The parser stops at the first duplicate key. The file is read again with duplicates allowed, so that all of them and all
+/// other problems are reported.
 fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems) -> Option<Yaml> {
     let mut tree = match parse(source, DuplicateKeyPolicy::LastWins) {
         Ok(tree) => tree,
@@ -42,7 +42,7 @@ fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems)
             Diagnostic::error(
                 "duplicate-key",
                 dropped.span,
-                format!("`{}` stands here twice", dropped.value),
+                format!("the key `{}` is duplicate", dropped.value),
             )
             .label("again here")
             .other(kept.span, "first here")
@@ -103,7 +103,7 @@ fn parse(source: &Source, duplicate_keys: DuplicateKeyPolicy) -> Result<Yaml, Er
     Ok(placed(tree))
 }
 
-/// A value on its way into the tree, its own place not known yet.
+/// A value whose span is not known yet.
 struct Raw(YamlValue);
 
 fn placed(located: Located<Raw>) -> Yaml {

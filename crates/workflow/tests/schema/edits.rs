@@ -39,7 +39,7 @@ fn push(list: &mut Value, item: Value) {
 }
 
 #[test]
-fn a_new_optional_field() {
+fn new_optional_field_is_planned_and_in_schema() {
     let contract = edited(|schemas| {
         let fields = &mut schemas["VideoRequestA"]["properties"];
         fields["negative_prompt"] =
@@ -69,7 +69,7 @@ fn a_new_optional_field() {
 }
 
 #[test]
-fn a_new_model_of_a_family() {
+fn new_model_is_planned_and_in_schema() {
     let id = "modelb-video-2.0-preview-1080p";
     let contract = edited(|schemas| {
         let request = &mut schemas["CreateVideoRequest"];
@@ -102,7 +102,7 @@ fn a_new_model_of_a_family() {
 }
 
 #[test]
-fn a_new_value() {
+fn new_enum_value_is_planned_and_in_schema() {
     let contract = edited(|schemas| {
         push(&mut schemas["Resolution"]["enum"], json!("1440p"));
         push(&mut schemas["Ratio"]["enum"], json!("2:1"));

@@ -18,7 +18,7 @@ fn branch<'s>(schema: &'s Value, model: &str) -> &'s Value {
 }
 
 #[test]
-fn every_field_is_explained_as_its_family_means_it() {
+fn schema_describes_fields_per_family() {
     let contract = Contract::embedded();
     let schema = workflow_schema(contract);
     for model in contract.models() {
@@ -36,7 +36,7 @@ fn every_field_is_explained_as_its_family_means_it() {
 }
 
 #[test]
-fn values_are_offered_for_completion() {
+fn schema_lists_enum_values() {
     let contract = Contract::embedded();
     let schema = workflow_schema(contract);
     for model in contract.models() {
@@ -54,7 +54,7 @@ fn values_are_offered_for_completion() {
 }
 
 #[test]
-fn what_stands_inside_of_fields_is_explained_too() {
+fn schema_describes_nested_fields() {
     let schema = workflow_schema(Contract::embedded());
     for component in ["VideoMetadataA", "ContentItem", "MediaUrl"] {
         let fields = schema["$defs"][component]["properties"].as_object().expect("an object");

@@ -1,0 +1,236 @@
+//! Violations of a single field's schema in the words of a workflow's author: what the value must be, and the line of YAML to
+//! write. The contract words them for those who send JSON.
+
+use contract::{Contract, Family, Field, FieldKind, Violation};
+use serde_json::Value;
+
+use super::shortened;
+use crate::diagnostic::did_you_mean;
+use crate::duration::parse_duration;
+
+/// A message, and what to write.
+pub(super) struct FieldMessage {
+    pub(super) message: String,
+    pub(super) help: Option<String>,
+}
+
+/// The message of a violation that concerns one field; nothing where the contract's own message is to be shown.
+pub(super) fn field_message(
+    violation: &Violation,
+    value: Option<&Value>,
+    family: &Family,
+    contract: &Contract,
+) -> Option<FieldMessage> {
+    if violation.rule.is_some() || !violation.related.is_empty() {
+        return None;
+    }
+    let field = field_at(&violation.pointer, family, contract)?;
+    let param = violation.param.as_deref()?;
+    if violation.code == "missing_parameter" {
+        let line = example(&field).map(|value| format!("add `{}: {value}`", field.name));
+        return Some(FieldMessage { message: format!("`{param}` is missing"), help: line });
+    }
+    // The bounds of 64-bit numbers are worded by the contract.
+    if violation.code == "out_of_range" && field.kind == FieldKind::Integer && whole_range(&field).is_none() {
+        return None;
+    }
+    let value = value?;
+    let expected = expected(&field)?;
+    Some(FieldMessage {
+        message: format!("`{param}` must be {expected}, not {}", shown(value)),
+        help: suggestion(&field, value),
+    })
+}
+
+/// The field that a JSON pointer leads to; nothing where it leads to an item of a list.
+fn field_at(pointer: &str, family: &Family, contract: &Contract) -> Option<Field> {
+    let mut tokens = pointer.split('/').skip(1).peekable();
+    let mut field = contract.field(family, tokens.next()?)?.clone();
+    while let Some(token) = tokens.next() {
+        if token.bytes().all(|byte| byte.is_ascii_digit()) {
+            tokens.peek()?;
+            continue;
+        }
+        let fields = contract.component_fields(field.component.as_deref()?).ok()?;
+        field = fields.into_iter().find(|field| field.name == token)?;
+    }
+    Some(field)
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "a mapping".to_owned(),
+        Value::String(text) if text.is_empty() => "empty".to_owned(),
+        Value::String(text) => format!("`{}`", shortened(text)),
+        other => format!("`{other}`"),
+    }
+}
+
+/// What a field's value must be; nothing where only its pattern says so.
+fn expected(field: &Field) -> Option<String> {
+    if let Some((min, max)) = whole_range(field) {
+        return Some(format!("a whole number from {min} to {max}"));
+    }
+    let values: Vec<String> = texts(field).map(|value| format!("`{value}`")).collect();
+    match values.as_slice() {
+        [] => {}
+        [only] => return Some(only.clone()),
+        values => return Some(format!("one of {}", values.join(", "))),
+    }
+    let expected = match field.kind {
+        FieldKind::String if field.pattern.is_some() => return None,
+        FieldKind::String => "text",
+        FieldKind::Integer => "a whole number",
+        FieldKind::Number => match (field.minimum, field.maximum) {
+            (Some(min), Some(max)) => return Some(format!("a number from {min} to {max}")),
+            _ => "a number",
+        },
+        FieldKind::Boolean => "`true` or `false`",
+        FieldKind::Array => "a list",
+        FieldKind::Object => "a mapping",
+    };
+    Some(expected.to_owned())
+}
+
+/// The whole numbers that a field takes, where they are a range that people count in.
+fn whole_range(field: &Field) -> Option<(i64, i64)> {
+    if let Some(numbers) = field.numbers() {
+        let (first, last) = (i64::from(*numbers.first()?), i64::from(*numbers.last()?));
+        return (last - first + 1 == numbers.len() as i64).then_some((first, last));
+    }
+    let (min, max) = (field.minimum?, field.maximum?);
+    (field.kind == FieldKind::Integer && min.abs() < 1e15 && max < 1e15).then_some((min as i64, max as i64))
+}
+
+fn texts(field: &Field) -> impl Iterator<Item = &str> {
+    field.values.iter().filter_map(Value::as_str)
+}
+
+/// A value of the field, as YAML.
+fn example(field: &Field) -> Option<String> {
+    if field.name == "prompt" {
+        return Some("a quiet harbor at dawn".to_owned());
+    }
+    if let Some((min, max)) = whole_range(field) {
+        return Some(5_i64.clamp(min, max).to_string());
+    }
+    match (texts(field).next(), field.kind) {
+        (Some(first), _) => Some(as_yaml(first)),
+        (None, FieldKind::Integer | FieldKind::Number) => Some("7".to_owned()),
+        (None, FieldKind::Boolean) => Some("true".to_owned()),
+        _ => None,
+    }
+}
+
+/// The line of YAML that was probably meant, else one that is right.
+fn suggestion(field: &Field, value: &Value) -> Option<String> {
+    let name = &field.name;
+    let write = |value: &str| format!("write `{name}: {value}`");
+    if whole_range(field).is_some() || matches!(field.kind, FieldKind::Integer | FieldKind::Number) {
+        return suggested_number(field, value);
+    }
+    if let Some(near) = suggested_text(field, value) {
+        return Some(write(&as_yaml(near)));
+    }
+    match (field.kind, value) {
+        (FieldKind::Boolean, Value::String(text)) => {
+            let truth = match text.to_ascii_lowercase().as_str() {
+                "no" | "off" | "n" | "false" | "0" => "false",
+                _ => "true",
+            };
+            Some(format!("{}; in YAML 1.2 only `true` and `false` are booleans", write(truth)))
+        }
+        (FieldKind::Boolean, Value::Number(number)) => {
+            Some(write(if number.as_f64() == Some(0.0) { "false" } else { "true" }))
+        }
+        (FieldKind::String, Value::Number(_) | Value::Bool(_)) if field.values.is_empty() => {
+            Some(format!("put it in quotes: `{name}: \"{value}\"`"))
+        }
+        (FieldKind::String, Value::Array(_)) if field.values.is_empty() => {
+            Some(format!("write one text; `{name}: >-` joins the lines below it"))
+        }
+        (FieldKind::String, Value::Object(members)) if field.values.is_empty() => {
+            Some(match members.iter().next() {
+                Some((key, Value::String(text))) if members.len() == 1 => {
+                    format!(
+                        "put text with `: ` in quotes: `{name}: \"{}\"`",
+                        shortened(&format!("{key}: {text}"))
+                    )
+                }
+                _ => "put text with `: ` in quotes".to_owned(),
+            })
+        }
+        (FieldKind::Array, _) => Some(format!("write each item below `{name}:`, after a dash")),
+        (FieldKind::Object, _) => Some(format!("write its fields below `{name}:`, indented")),
+        _ => example(field).map(|value| write(&value)),
+    }
+}
+
+fn suggested_number(field: &Field, value: &Value) -> Option<String> {
+    let number = match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => number_in(text),
+        _ => None,
+    };
+    let range = whole_range(field);
+    let nearest = number.filter(|number| number.abs() < 1e15).map(|number| match (range, field.kind) {
+        (Some((min, max)), _) => (number.round() as i64).clamp(min, max).to_string(),
+        (None, FieldKind::Integer) => (number.round() as i64).to_string(),
+        (None, _) => {
+            number.max(field.minimum.unwrap_or(number)).min(field.maximum.unwrap_or(number)).to_string()
+        }
+    });
+    let line = nearest.or_else(|| example(field)).map(|value| format!("`{}: {value}`", field.name))?;
+    // Digits in quotes, where the wire has a number.
+    let only_quotes =
+        !field.digit_string && value.as_str().is_some_and(|text| text.trim().parse::<f64>().is_ok());
+    Some(if only_quotes { format!("write it without quotes: {line}") } else { format!("write {line}") })
+}
+
+/// The number at the beginning of a text such as `5`, `5s` or `5 seconds`.
+fn number_in(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if let Some(duration) = parse_duration(text) {
+        return Some(duration.as_secs_f64());
+    }
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    text[..end].parse().ok()
+}
+
+/// The listed value that was probably meant.
+fn suggested_text<'f>(field: &'f Field, value: &Value) -> Option<&'f str> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    // `720` for `720p`.
+    let with_unit = texts(field).filter(|_| !text.is_empty()).find(|value| {
+        value
+            .strip_prefix(text.as_str())
+            .is_some_and(|unit| unit.bytes().all(|byte| byte.is_ascii_alphabetic()))
+    });
+    // `16:9` without quotes is 16 * 60 + 9 to parsers of YAML 1.1; `1.78` is the same ratio as a number.
+    let as_ratio = || {
+        let number = value.as_f64()?;
+        texts(field).find(|value| {
+            let sides = value
+                .split_once(':')
+                .and_then(|(a, b)| Some((a.parse::<f64>().ok()?, b.parse::<f64>().ok()?)));
+            sides.is_some_and(|(a, b)| (number - (a * 60.0 + b)).abs() < 0.5 || (number - a / b).abs() < 0.01)
+        })
+    };
+    let near = || {
+        let sides = text.replace(['x', 'X', '/'], ":");
+        texts(field)
+            .find(|value| *value == sides || value.eq_ignore_ascii_case(&text))
+            .or_else(|| texts(field).find(|value| did_you_mean(&text, [*value]).is_some()))
+    };
+    with_unit.or_else(as_ratio).or_else(near)
+}
+
+/// A text as a YAML scalar.
+fn as_yaml(text: &str) -> String {
+    if text.contains(':') { format!("\"{text}\"") } else { text.to_owned() }
+}
