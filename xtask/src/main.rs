@@ -27,12 +27,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Checks the project's rules: dependencies between crates, size and header of files, references in documents.
-    Tidy {
-        /// Checks names for retired words as well.
-        #[arg(long)]
-        names: bool,
-    },
+    /// Checks the project's rules: dependencies between crates, size and header of files, retired names, references in documents.
+    Tidy,
     /// Verifies a film: its tracks and durations, with this project's probe and, where it is installed, with ffprobe.
     VerifyFilm {
         /// The MP4 file.
@@ -66,7 +62,7 @@ fn main() -> ExitCode {
     let Arguments { command } = Arguments::parse();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
     let outcome = match command {
-        Command::Tidy { names } => tidy::run(root, names),
+        Command::Tidy => tidy::run(root),
         Command::VerifyFilm { file } => verify_film::verify(&file),
         Command::Generate { check } => {
             generate::run(root, if check { generate::Mode::Check } else { generate::Mode::Write })

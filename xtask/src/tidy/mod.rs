@@ -10,15 +10,13 @@ mod retired;
 use std::path::Path;
 
 /// Checks every rule; an error lists all violations.
-pub(crate) fn run(root: &Path, check_names: bool) -> Result<String, String> {
+pub(crate) fn run(root: &Path) -> Result<String, String> {
     let mut problems = deps::problems(root)?;
     let (files, violations) = files::problems(root)?;
     problems.extend(violations);
     problems.extend(guarantees::problems(root)?);
     problems.extend(citations::problems(root)?);
-    if check_names {
-        problems.extend(retired::problems(root)?);
-    }
+    problems.extend(retired::problems(root)?);
     if problems.is_empty() {
         Ok(format!("tidy: {files} files and the crate dependencies are in order"))
     } else {
