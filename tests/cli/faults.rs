@@ -26,7 +26,7 @@ const fn harmless(fault: &'static str) -> Case {
 }
 
 const THRICE: &str = ", retry: {attempts: 3, on: [failed, transient, output-moderated, corrupt, expired]}";
-const AMBIGUOUS: &[(i32, &str)] = &[(3, "runner resolve"), (3, "runner resolve")];
+const INDETERMINATE: &[(i32, &str)] = &[(3, "runner resolve"), (3, "runner resolve")];
 
 const CASES: &[Case] = &[
     // POSTs that are refused: nothing was accepted, so they are repeated where that may help.
@@ -70,10 +70,10 @@ const CASES: &[Case] = &[
     Case {
         fault: r#"{"kind": "error_response", "on": "create", "status": 502, "body": "html"}"#,
         shot: THRICE,
-        runs: AMBIGUOUS,
+        runs: INDETERMINATE,
         posts: 1,
     },
-    Case { fault: r#"{"kind": "lose_response"}"#, shot: THRICE, runs: AMBIGUOUS, posts: 1 },
+    Case { fault: r#"{"kind": "lose_response"}"#, shot: THRICE, runs: INDETERMINATE, posts: 1 },
     // Polls.
     harmless(r#"{"kind": "error_response", "on": "poll", "status": 502, "body": "html"}, "times": 3"#),
     harmless(r#"{"kind": "error_response", "on": "poll", "status": 429, "retry_after": 0}, "times": 2"#),
@@ -135,7 +135,7 @@ const CASES: &[Case] = &[
 ];
 
 /// `never_respond` has a test of its own, because it takes an interrupt: `signals.rs`.
-const ELSEWHERE: &[&str] = &["never_respond"];
+const TESTED_IN_SIGNALS: &[&str] = &["never_respond"];
 
 /// What is wrong with cases whose runs end alike, if anything is: each is a shot of one workflow.
 fn scenario(cases: &[&Case]) -> Vec<String> {
@@ -207,7 +207,7 @@ fn every_fault_kind_has_a_case() {
             .collect()
     };
     let mut tried: BTreeSet<String> = CASES.iter().flat_map(|case| kinds(case.fault)).collect();
-    tried.extend(ELSEWHERE.iter().map(|kind| (*kind).to_owned()));
+    tried.extend(TESTED_IN_SIGNALS.iter().map(|kind| (*kind).to_owned()));
     // An unknown kind is refused with the list of all that are known.
     let refused = FaultProfile::from_json(r#"{"faults": [{"fault": {"kind": "none"}}]}"#)
         .expect_err("no such fault")

@@ -100,7 +100,7 @@ impl Record {
     }
 
     /// The attempts of an instance.
-    fn of(&self, name: &str) -> impl Iterator<Item = &AttemptRecord> {
+    fn attempts_of(&self, name: &str) -> impl Iterator<Item = &AttemptRecord> {
         self.by_name.get(name).into_iter().flatten().map(|at| &self.attempts[*at])
     }
 }
@@ -142,7 +142,7 @@ fn one<'a>(
     Explanation {
         preview,
         nearest,
-        unrecorded: record.of(&node.name).filter(|attempt| attempt.parts.is_none()).count(),
+        unrecorded: record.attempts_of(&node.name).filter(|attempt| attempt.parts.is_none()).count(),
         same,
         unknown,
         affects: affected.iter().map(|ix| plan.node(*ix).name.clone()).collect(),
@@ -158,7 +158,7 @@ fn nearest(name: &str, parts: &[KeyPart], unknown: &[Unknown], record: &Record) 
         (changes.len(), std::cmp::Reverse(attempt.intended_at))
     };
     record
-        .of(name)
+        .attempts_of(name)
         .filter_map(compared)
         .min_by_key(fewest)
         .or_else(|| record.attempts.iter().take(OTHERS).filter_map(compared).min_by_key(fewest))

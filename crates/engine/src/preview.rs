@@ -97,7 +97,7 @@ pub(crate) async fn survey(
                 preview.key = Some(key.short());
                 if let Some(ledger) = ledger {
                     let existing = lookup::recorded_work(ledger, &key.to_string(), None, verify).await?;
-                    made[ix.index()] = known(&mut preview, existing);
+                    made[ix.index()] = apply_existing(&mut preview, existing);
                 }
             }
             previews[ix.index()] = Some(preview);
@@ -116,7 +116,7 @@ fn deferred(preview: &mut Preview, plan: &Plan, parent: NodeIx, previews: &[Opti
     preview.why = Some(format!("waits for {}", plan.node(parent).name));
 }
 
-fn known(preview: &mut Preview, existing: ExistingWork) -> Option<Artifact> {
+fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artifact> {
     match existing {
         ExistingWork::None => None,
         ExistingWork::Completed { task, artifact, .. } => {

@@ -17,13 +17,13 @@ use scheduler::{KeyResolver, Outcome, Policy, RunId, RunSummary, Timestamp};
 use support::clip::CLIP;
 use support::plan;
 
-/// What the server saw: path and the headers that matter, one line each request for the video.
-type Seen = Arc<Mutex<Vec<String>>>;
+/// Requests that the server received: path and the headers that matter, one line each request for the video.
+type RequestLog = Arc<Mutex<Vec<String>>>;
 
 /// A service whose files break off in the middle until they are asked for the rest.
 struct Server {
     url: String,
-    seen: Seen,
+    requests: RequestLog,
     stop: Arc<AtomicBool>,
 }
 
@@ -42,21 +42,21 @@ impl Server {
     fn start(files: Files) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let (seen, stop) = (Seen::default(), Arc::new(AtomicBool::new(false)));
-        let (told, ended) = (Arc::clone(&seen), Arc::clone(&stop));
+        let (requests, stop) = (RequestLog::default(), Arc::new(AtomicBool::new(false)));
+        let (log, ended) = (Arc::clone(&requests), Arc::clone(&stop));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 if ended.load(Ordering::SeqCst) {
                     return;
                 }
-                answer(stream, &format!("http://{address}"), files, &told);
+                answer(stream, &format!("http://{address}"), files, &log);
             }
         });
-        Self { url: format!("http://{address}/"), seen, stop }
+        Self { url: format!("http://{address}/"), requests, stop }
     }
 
-    fn seen(&self) -> Vec<String> {
-        self.seen.lock().expect("no handler panics").clone()
+    fn requests(&self) -> Vec<String> {
+        self.requests.lock().expect("no handler panics").clone()
     }
 }
 
@@ -68,7 +68,7 @@ impl Drop for Server {
     }
 }
 
-fn answer(mut stream: TcpStream, base: &str, files: Files, seen: &Seen) {
+fn answer(mut stream: TcpStream, base: &str, files: Files, requests: &RequestLog) {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {
@@ -96,7 +96,7 @@ fn answer(mut stream: TcpStream, base: &str, files: Files, seen: &Seen) {
     let task = |status: &str| {
         let body = format!(
             r#"{{"id":"task_1","object":"video","model":"modela-video-2-0-260128","status":"{status}","progress":0,"created_at":1,"seconds":"4","metadata":{{"url":"{base}/v.mp4?signature={}"}}}}"#,
-            seen.lock().expect("no handler panics").len()
+            requests.lock().expect("no handler panics").len()
         );
         (
             format!(
@@ -123,7 +123,7 @@ fn answer(mut stream: TcpStream, base: &str, files: Files, seen: &Seen) {
                     line = format!("{line} {name}: {value}");
                 }
             }
-            seen.lock().expect("no handler panics").push(line);
+            requests.lock().expect("no handler panics").push(line);
             if files == Files::AreElsewhere && path == "/v.mp4" {
                 send(
                     "HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".to_owned(),
@@ -198,7 +198,7 @@ async fn download_interrupted_resumes_in_later_run() {
     let second = run(&server, folder.path(), 3).await;
     assert!(is_whole(&second), "{:?}", second.nodes);
     assert_eq!(
-        server.seen(),
+        server.requests(),
         ["/v.mp4".to_owned(), format!("/v.mp4 range: bytes={half}- if-range: \"first\"")]
     );
     let left: Vec<_> = std::fs::read_dir(folder.path().join(".runner/artifacts"))
@@ -214,7 +214,7 @@ async fn download_changed_file_restarts_from_beginning() {
     let server = Server::start(Files::Change);
     let summary = run(&server, folder.path(), 4).await;
     assert!(is_whole(&summary), "{:?}", summary.nodes);
-    assert_eq!(server.seen().len(), 2, "{:?}", server.seen());
+    assert_eq!(server.requests().len(), 2, "{:?}", server.requests());
 }
 
 #[tokio::test]
@@ -223,5 +223,5 @@ async fn download_dead_url_falls_back_to_content_endpoint() {
     let server = Server::start(Files::AreElsewhere);
     let summary = run(&server, folder.path(), 4).await;
     assert!(is_whole(&summary), "{:?}", summary.nodes);
-    assert_eq!(server.seen(), ["/v.mp4", "/v1/videos/task_1/content"]);
+    assert_eq!(server.requests(), ["/v.mp4", "/v1/videos/task_1/content"]);
 }

@@ -261,7 +261,7 @@ fn check(seed: u64, world: &World, summary: &RunSummary) {
 }
 
 /// Whatever was paid for has arrived, or the user is told where it is.
-fn check_nothing_is_lost(seed: u64, world: &World, summary: &RunSummary) {
+fn check_every_paid_task_is_accounted_for(seed: u64, world: &World, summary: &RunSummary) {
     for (shot, paid) in world.paid() {
         let node = summary.nodes.iter().find(|node| node.name == shot).expect("a shot of the plan");
         let is_known = match &node.outcome {
@@ -434,11 +434,14 @@ async fn simulate(seed: u64) -> String {
     check(seed, &world, &summary);
     check_limits(seed, &world, 1);
     check_scope(seed, &plan, &RunScope::default(), &before, &world.accepted());
-    check_nothing_is_lost(seed, &world, &summary);
+    check_every_paid_task_is_accounted_for(seed, &world, &summary);
     check_replay(seed, &replay(seed, &plan, &project), &summary);
     check_projection(seed, &plan, &project, &summary);
     let lost = summary.count(|outcome| matches!(outcome, Outcome::Indeterminate { .. }));
-    assert!(lost == 0 || !world.can_tell, "seed {seed}: a service that can tell leaves nothing ambiguous");
+    assert!(
+        lost == 0 || !world.can_tell,
+        "seed {seed}: a service that can find tasks leaves nothing indeterminate"
+    );
     project.happened()
 }
 
@@ -545,7 +548,7 @@ async fn two_runs_at_once_share_the_ledger_and_pay_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_disk_that_fills_up_stops_submissions_and_every_accepted_task_is_told() {
+async fn simulation_full_disk_stops_submissions_and_reports_accepted_tasks() {
     let mut stopped = 0;
     for pages in 16..28 {
         let world = World::new(pages, false, 0);
@@ -591,7 +594,7 @@ async fn a_disk_that_fills_up_stops_submissions_and_every_accepted_task_is_told(
         }
         let summary = project.run(&plan, &world).await;
         check(pages, &world, &summary);
-        check_nothing_is_lost(pages, &world, &summary);
+        check_every_paid_task_is_accounted_for(pages, &world, &summary);
         assert!(unsent <= LIMIT, "{unsent} intents without a POST");
     }
     assert!(stopped > 3, "some of these disks are too small: {stopped}");

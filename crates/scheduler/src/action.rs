@@ -9,7 +9,7 @@ use crate::timestamp::Timestamp;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// Look up existing work for `key` in the ledger.
-    LookUp {
+    Lookup {
         /// The node.
         node: NodeIx,
         /// Its key, now that all of its inputs are known.

@@ -135,7 +135,6 @@ pub enum Outcome {
         task: Option<TaskId>,
     },
     /// A submission may or may not have been accepted; it is not repeated until someone says what became of it.
-    #[serde(rename = "ambiguous")]
     Indeterminate {
         /// The attempt to name to `runner resolve`.
         attempt: AttemptId,

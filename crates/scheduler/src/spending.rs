@@ -25,7 +25,7 @@ impl Spending {
     /// What a run has cost. `price` says what the task of a node costs, by its index in the plan and the length of its video, where there is
     /// one; nothing where that has no price.
     #[must_use]
-    pub fn of(
+    pub fn from_summary(
         summary: &RunSummary,
         price: impl Fn(usize, Option<VideoDuration>) -> Option<Interval<Money>>,
     ) -> Self {
@@ -122,7 +122,7 @@ mod tests {
             spent: Amount::default(),
         };
         let cents = |seconds: VideoDuration| Money::from_micros(seconds.millis() * 10);
-        let spending = Spending::of(&summary, |at, video| match (at, video) {
+        let spending = Spending::from_summary(&summary, |at, video| match (at, video) {
             (1, _) => None,
             (_, Some(video)) => Some(Interval::exactly(cents(video))),
             (_, None) => Some(Interval {

@@ -63,7 +63,7 @@ impl Script {
         actions
             .iter()
             .map(|action| match action {
-                Action::LookUp { node, .. } => format!("look {}", name(node)),
+                Action::Lookup { node, .. } => format!("look {}", name(node)),
                 Action::Prepare { node, inline: false, .. } => format!("prepare {}", name(node)),
                 Action::Prepare { node, inline: true, .. } => format!("prepare {} inline", name(node)),
                 Action::Submit { node, .. } => format!("submit {}", name(node)),
@@ -98,7 +98,7 @@ impl Script {
         self.polled(name, PollResult::Throttled { retry_after, reason: "too many".to_owned() })
     }
 
-    fn lost(&mut self, name: &str) -> Vec<String> {
+    fn indeterminate(&mut self, name: &str) -> Vec<String> {
         let (node, attempt) = (self.ix(name), attempt(name));
         self.on(Event::Indeterminate { node, attempt, reason: "connection reset".to_owned() })
     }
@@ -107,7 +107,7 @@ impl Script {
         self.on(Event::Started)
     }
 
-    fn looked_up(&mut self, name: &str, existing: ExistingWork) -> Vec<String> {
+    fn lookup_done(&mut self, name: &str, existing: ExistingWork) -> Vec<String> {
         self.on(Event::LookupDone { node: self.ix(name), key: "00".repeat(32), existing })
     }
 
@@ -194,7 +194,7 @@ fn out(name: &str, since: Timestamp, was_downloaded: bool) -> ExistingWork {
 fn a_chain_from_beginning_to_film() {
     let mut run = Script::new(&["a", "b<a"]);
     assert_eq!(run.start(), ["look a"]);
-    assert_eq!(run.looked_up("a", ExistingWork::None), ["prepare a"]);
+    assert_eq!(run.lookup_done("a", ExistingWork::None), ["prepare a"]);
     assert_eq!(run.prepared("a"), ["submit a"]);
     assert_eq!(run.submitted("a"), ["wake in 2000 ms"]);
     assert_eq!(run.wait(2_000), ["poll a"]);
@@ -202,7 +202,7 @@ fn a_chain_from_beginning_to_film() {
     assert_eq!(run.wait(2_333), ["poll a"]);
     assert_eq!(run.completed("a"), ["download a"]);
     assert_eq!(run.downloaded("a"), ["look b"]);
-    assert_eq!(run.looked_up("b", ExistingWork::None), ["prepare b"]);
+    assert_eq!(run.lookup_done("b", ExistingWork::None), ["prepare b"]);
     run.out("b");
     run.completed("b");
     assert_eq!(run.downloaded("b"), ["join"]);
@@ -229,9 +229,9 @@ fn takes(begins_on: &str) -> Script {
 fn takes_that_nobody_has_picked_from_are_made_and_what_begins_on_them_waits() {
     let mut run = takes("a#1|a#2");
     assert_eq!(run.start(), ["look a#1", "look a#2"]);
-    run.looked_up("a#1", made("a1"));
+    run.lookup_done("a#1", made("a1"));
     assert!(!run.state.is_over());
-    assert!(run.looked_up("a#2", made("a2")).is_empty());
+    assert!(run.lookup_done("a#2", made("a2")).is_empty());
     assert!(run.state.is_over());
     assert_eq!(run.outcome("b"), &Outcome::Unpicked { takes: vec!["a".to_owned()] });
     assert_eq!(run.outcome("c"), &Outcome::Blocked { by: run.ix("b") });
@@ -242,16 +242,19 @@ fn takes_that_nobody_has_picked_from_are_made_and_what_begins_on_them_waits() {
 
     let mut picked = takes("a#2");
     picked.start();
-    assert!(picked.looked_up("a#1", made("a1")).is_empty(), "nobody waits for the take that was not picked");
-    assert_eq!(picked.looked_up("a#2", made("a2")), ["look b"]);
+    assert!(
+        picked.lookup_done("a#1", made("a1")).is_empty(),
+        "nobody waits for the take that was not picked"
+    );
+    assert_eq!(picked.lookup_done("a#2", made("a2")), ["look b"]);
 }
 
 #[test]
 fn a_take_that_fails_leaves_a_film_that_failed() {
     let mut run = takes("a#1|a#2");
     run.start();
-    run.looked_up("a#1", made("a1"));
-    run.looked_up("a#2", ExistingWork::None);
+    run.lookup_done("a#1", made("a1"));
+    run.lookup_done("a#2", ExistingWork::None);
     let failure = Failure::new(FailureKind::Local, "no room");
     run.on(Event::PrepareFailed { node: run.ix("a#2"), failure });
     assert!(matches!(run.outcome("a#2"), Outcome::Failed { .. }));
@@ -265,24 +268,24 @@ fn a_take_that_fails_leaves_a_film_that_failed() {
 fn what_is_made_is_reused_and_nothing_is_submitted() {
     let mut run = Script::new(&["a", "b<a"]);
     run.start();
-    assert_eq!(run.looked_up("a", made("a")), ["look b"]);
-    assert_eq!(run.looked_up("b", made("b")), ["join"]);
+    assert_eq!(run.lookup_done("a", made("a")), ["look b"]);
+    assert_eq!(run.lookup_done("b", made("b")), ["join"]);
     assert_eq!(run.state.node(run.ix("b")).shot().decision(), Some(Decision::Reuse));
     assert_eq!(run.state.summary(RunId::from("run")).submitted(), 0);
 }
 
 #[test]
-fn nothing_is_submitted_while_a_look_up_may_still_find_a_task_that_is_out() {
+fn submission_waits_until_all_lookups_are_done() {
     let mut run = Script::with(RunState::new(
         plan(&["a", "b"]),
         "test",
         Policy { max_in_flight: 1, ..Policy::remote() },
     ));
     assert_eq!(run.start(), ["look a", "look b"]);
-    assert!(run.looked_up("a", ExistingWork::None).is_empty());
+    assert!(run.lookup_done("a", ExistingWork::None).is_empty());
     let since = run.now;
     assert_eq!(
-        run.looked_up("b", out("b", since, false)),
+        run.lookup_done("b", out("b", since, false)),
         ["poll b"],
         "the adopted task holds the only place"
     );
@@ -291,13 +294,13 @@ fn nothing_is_submitted_while_a_look_up_may_still_find_a_task_that_is_out() {
 }
 
 #[test]
-fn a_lost_answer_is_never_submitted_again_and_the_run_goes_on_around_it() {
+fn indeterminate_submission_is_not_repeated_and_blocks_only_its_successors() {
     let mut run = Script::new(&["a", "b<a", "c"]);
     run.start();
-    run.looked_up("a", ExistingWork::None);
-    run.looked_up("c", ExistingWork::None);
+    run.lookup_done("a", ExistingWork::None);
+    run.lookup_done("c", ExistingWork::None);
     run.prepared("a");
-    assert!(run.lost("a").is_empty());
+    assert!(run.indeterminate("a").is_empty());
     assert!(matches!(run.outcome("a"), Outcome::Indeterminate { .. }));
     assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a") });
     run.out("c");
@@ -312,7 +315,7 @@ fn too_many_requests_slow_everything_down_and_the_refused_shot_comes_back() {
     let mut run = Script::new(&["a", "b", "c"]);
     run.start();
     for name in ["a", "b", "c"] {
-        run.looked_up(name, ExistingWork::None);
+        run.lookup_done(name, ExistingWork::None);
     }
     run.out("b");
     run.prepared("a");
@@ -336,7 +339,7 @@ fn shots_that_are_refused_together_come_back_one_after_the_other_and_never_befor
     let mut run = Script::with(RunState::new(plan(&names), "test", policy));
     run.start();
     for name in &names {
-        run.looked_up(name, ExistingWork::None);
+        run.lookup_done(name, ExistingWork::None);
     }
     for name in &names {
         run.prepared(name);
@@ -366,32 +369,32 @@ fn submissions_keep_to_their_rate_and_count_those_of_earlier_runs() {
     let mut run = Script::with(state);
     run.start();
     for name in ["a", "b"] {
-        run.looked_up(name, ExistingWork::None);
+        run.lookup_done(name, ExistingWork::None);
     }
-    assert_eq!(run.looked_up("c", ExistingWork::None), ["wake in 3001 ms"], "five seconds after the last");
+    assert_eq!(run.lookup_done("c", ExistingWork::None), ["wake in 3001 ms"], "five seconds after the last");
     assert_eq!(run.wait(3_001), ["prepare a", "wake in 5001 ms"]);
     assert_eq!(run.wait(5_001), ["prepare b", "wake in 5001 ms"]);
 }
 
 #[test]
-fn a_submission_that_nobody_accounts_for_keeps_its_place_for_as_long_as_it_may_be_out() {
+fn indeterminate_submission_holds_its_slot_for_the_hold_time() {
     let policy =
         Policy { max_in_flight: 1, indeterminate_slot_hold: Duration::from_secs(90), ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy.clone()));
     run.start();
-    run.looked_up("a", ExistingWork::None);
-    run.looked_up("b", ExistingWork::None);
+    run.lookup_done("a", ExistingWork::None);
+    run.lookup_done("b", ExistingWork::None);
     run.prepared("a");
-    assert_eq!(run.lost("a"), ["wake in 90000 ms"], "its task may be out: b waits");
+    assert_eq!(run.indeterminate("a"), ["wake in 90000 ms"], "its task may be out: b waits");
     assert_eq!(run.wait(90_000), ["prepare b"]);
 
     // What an earlier run left behind counts from when it was left.
     let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy.clone()));
     run.start();
-    run.looked_up("b", ExistingWork::None);
+    run.lookup_done("b", ExistingWork::None);
     let at = Timestamp(run.now.0 - 50_000);
     assert_eq!(
-        run.looked_up("a", ExistingWork::Indeterminate { attempt: attempt("a"), intended_at: at }),
+        run.lookup_done("a", ExistingWork::Indeterminate { attempt: attempt("a"), intended_at: at }),
         ["wake in 40000 ms"]
     );
     assert_eq!(run.wait(40_000), ["prepare b"]);
@@ -400,10 +403,10 @@ fn a_submission_that_nobody_accounts_for_keeps_its_place_for_as_long_as_it_may_b
     let brief = plan_with(&["a", "b"], |node| node["timeout"] = json!({ "secs": 30, "nanos": 0 }));
     let mut run = Script::with(RunState::new(brief, "test", policy));
     run.start();
-    run.looked_up("a", ExistingWork::None);
-    run.looked_up("b", ExistingWork::None);
+    run.lookup_done("a", ExistingWork::None);
+    run.lookup_done("b", ExistingWork::None);
     run.prepared("a");
-    assert_eq!(run.lost("a"), ["wake in 30000 ms"]);
+    assert_eq!(run.indeterminate("a"), ["wake in 30000 ms"]);
 }
 
 #[test]
@@ -412,7 +415,7 @@ fn polls_keep_to_their_rate_over_all_tasks() {
     let mut run = Script::with(RunState::new(plan(&["a", "b", "c"]), "test", policy));
     run.start();
     for name in ["a", "b", "c"] {
-        run.looked_up(name, ExistingWork::None);
+        run.lookup_done(name, ExistingWork::None);
     }
     for name in ["a", "b", "c"] {
         run.out(name);
@@ -427,7 +430,7 @@ fn a_poll_that_is_too_much_holds_all_polls_and_never_makes_the_service_unreachab
     let mut run = Script::new(&["a", "b"]);
     run.start();
     for name in ["a", "b"] {
-        run.looked_up(name, ExistingWork::None);
+        run.lookup_done(name, ExistingWork::None);
         run.out(name);
     }
     assert_eq!(run.wait(2_000), ["poll a", "poll b"]);
@@ -451,7 +454,7 @@ fn a_download_that_is_too_much_holds_all_downloads() {
     let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy));
     run.start();
     for name in ["a", "b"] {
-        run.looked_up(name, ExistingWork::None);
+        run.lookup_done(name, ExistingWork::None);
         run.out(name);
         run.completed(name);
     }
@@ -474,7 +477,7 @@ fn patience_with_refusals_ends() {
         Policy { max_submit_attempts: 3, ..Policy::remote() },
     ));
     run.start();
-    run.looked_up("a", ExistingWork::None);
+    run.lookup_done("a", ExistingWork::None);
     // A second and two, and a little more, for each shot another.
     for wait in [1172, 2379] {
         run.prepared("a");
@@ -494,11 +497,18 @@ fn replay_leaves_admissions_to_the_record() {
         Policy { submit_rate: Some(Rate { count: 1, per: Duration::from_secs(10) }), ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy).replaying());
     run.start();
-    run.looked_up("a", ExistingWork::None);
-    assert!(run.looked_up("b", ExistingWork::None).is_empty(), "nothing is admitted before the record says so");
+    run.lookup_done("a", ExistingWork::None);
+    assert!(
+        run.lookup_done("b", ExistingWork::None).is_empty(),
+        "nothing is admitted before the record says so"
+    );
     assert_eq!(run.prepared("b"), ["submit b"]);
     run.on(Event::Interrupted);
-    assert_eq!(run.outcome("a"), &Outcome::NotBegun, "it was not in preparation when the run was interrupted");
+    assert_eq!(
+        run.outcome("a"),
+        &Outcome::NotBegun,
+        "it was not in preparation when the run was interrupted"
+    );
 }
 
 /// A run of `a` and `c` with two submit attempts each, of which both are being submitted.
@@ -507,8 +517,8 @@ fn submitting_two(fail_fast: bool) -> Script {
     let mut run = Script::with(RunState::new(plan(&["a", "b<a", "c"]), "test", policy));
     run.on(Event::RunConfigured { only: None, fail_fast });
     run.start();
-    run.looked_up("a", ExistingWork::None);
-    run.looked_up("c", ExistingWork::None);
+    run.lookup_done("a", ExistingWork::None);
+    run.lookup_done("c", ExistingWork::None);
     run.prepared("a");
     run.prepared("c");
     run
@@ -564,7 +574,7 @@ fn service_unusable_is_the_halt_even_with_fail_fast() {
 fn a_frame_that_the_service_cannot_reach_is_sent_inside_the_request_once() {
     let mut run = Script::new(&["a"]);
     run.start();
-    run.looked_up("a", ExistingWork::None);
+    run.lookup_done("a", ExistingWork::None);
     run.prepared("a");
     assert_eq!(run.refused("a", RefusalKind::InvalidRequest, None), ["prepare a inline"]);
     run.prepared("a");
@@ -577,7 +587,7 @@ fn a_service_that_cannot_be_used_ends_submissions_but_not_what_is_out() {
     let mut run = Script::new(&["a", "b", "c"]);
     run.start();
     for name in ["a", "b", "c"] {
-        run.looked_up(name, ExistingWork::None);
+        run.lookup_done(name, ExistingWork::None);
     }
     run.out("a");
     run.prepared("b");
@@ -594,7 +604,7 @@ fn an_interrupted_run_waits_for_a_post_on_its_way_and_keeps_its_task() {
     let mut run = Script::new(&["a", "b", "c"]);
     run.start();
     for name in ["a", "b", "c"] {
-        run.looked_up(name, ExistingWork::None);
+        run.lookup_done(name, ExistingWork::None);
     }
     run.out("a");
     run.prepared("b");
@@ -613,7 +623,7 @@ fn downloads_are_tried_again_and_in_the_end_left_for_a_later_run() {
     let policy = Policy { max_download_attempts: 2, ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a"]), "test", policy));
     run.start();
-    run.looked_up("a", ExistingWork::None);
+    run.lookup_done("a", ExistingWork::None);
     run.out("a");
     run.completed("a");
     let failure = || Failure::new(FailureKind::Corrupt, "half a video");
@@ -635,7 +645,7 @@ fn downloads_are_tried_again_and_in_the_end_left_for_a_later_run() {
 fn a_task_unknown_just_after_its_submission_is_asked_for_again_and_later_counts_as_gone() {
     let mut run = Script::new(&["a"]);
     run.start();
-    run.looked_up("a", ExistingWork::None);
+    run.lookup_done("a", ExistingWork::None);
     run.out("a");
     assert_eq!(run.wait(2_000), ["poll a"]);
     assert_eq!(run.polled("a", PollResult::NotFound { expired: false }), ["wake in 2000 ms"]);
@@ -647,11 +657,11 @@ fn a_task_unknown_just_after_its_submission_is_asked_for_again_and_later_counts_
 }
 
 #[test]
-fn a_video_that_was_removed_is_fetched_again_and_made_anew_only_if_the_service_has_lost_it_too() {
+fn removed_video_is_downloaded_again_and_rendered_again_only_if_its_task_is_gone() {
     let mut run = Script::new(&["a"]);
     run.start();
     let since = Timestamp(0);
-    assert_eq!(run.looked_up("a", out("a", since, true)), ["poll a"]);
+    assert_eq!(run.lookup_done("a", out("a", since, true)), ["poll a"]);
     assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["expire run.a", "prepare a"]);
     assert_eq!(run.state.node(run.ix("a")).shot().decision(), Some(Decision::Execute));
 }
@@ -661,8 +671,8 @@ fn a_shot_pays_for_another_attempt_only_if_it_says_so_and_never_after_moderation
     let twice = |node: &mut serde_json::Value| node["retry"] = 2.into();
     let mut run = Script::with(RunState::new(plan_with(&["a", "b"], twice), "test", Policy::remote()));
     run.start();
-    run.looked_up("a", ExistingWork::None);
-    run.looked_up("b", ExistingWork::None);
+    run.lookup_done("a", ExistingWork::None);
+    run.lookup_done("b", ExistingWork::None);
     run.out("a");
     run.out("b");
     let failed = |kind| PollResult::Failed { failure: Failure::new(kind, "failed") };
@@ -677,7 +687,7 @@ fn a_shot_pays_for_another_attempt_only_if_it_says_so_and_never_after_moderation
 fn a_deadline_lets_go_of_the_task_and_keeps_it() {
     let mut run = Script::new(&["a"]);
     run.start();
-    run.looked_up("a", ExistingWork::None);
+    run.lookup_done("a", ExistingWork::None);
     run.out("a");
     run.pass(Policy::remote().task_timeout);
     run.polled("a", PollResult::Running { progress: None, status: "queued".to_owned() });
@@ -688,7 +698,7 @@ fn a_deadline_lets_go_of_the_task_and_keeps_it() {
 fn late_answers_change_nothing() {
     let mut run = Script::new(&["a"]);
     run.start();
-    run.looked_up("a", ExistingWork::None);
+    run.lookup_done("a", ExistingWork::None);
     run.out("a");
     run.completed("a");
     assert!(run.completed("a").is_empty());
@@ -706,15 +716,15 @@ fn the_longest_chain_goes_first() {
         Policy { max_in_flight: 1, ..Policy::remote() },
     ));
     run.start();
-    run.looked_up("lone", ExistingWork::None);
-    assert_eq!(run.looked_up("head", ExistingWork::None), ["prepare head"]);
+    run.lookup_done("lone", ExistingWork::None);
+    assert_eq!(run.lookup_done("head", ExistingWork::None), ["prepare head"]);
 }
 
 #[test]
 fn another_run_that_submits_the_same_shot_is_waited_for() {
     let mut run = Script::new(&["a"]);
     run.start();
-    run.looked_up("a", ExistingWork::None);
+    run.lookup_done("a", ExistingWork::None);
     let taken = Event::ClaimConflict {
         node: run.ix("a"),
         existing: ExistingWork::ClaimedByRun { run: RunId::from("other") },
@@ -722,7 +732,7 @@ fn another_run_that_submits_the_same_shot_is_waited_for() {
     assert_eq!(run.on(taken), ["look a"]);
     assert_eq!(run.state.node(run.ix("a")).phase, Phase::ClaimedByOtherRun);
     let since = run.now;
-    assert_eq!(run.looked_up("a", out("a", since, false)), ["poll a"]);
+    assert_eq!(run.lookup_done("a", out("a", since, false)), ["poll a"]);
 }
 
 #[test]
@@ -730,7 +740,7 @@ fn an_interrupted_run_fetches_what_is_finished_within_a_grace() {
     let mut run = Script::new(&["a", "b", "c"]);
     run.start();
     for name in ["a", "b", "c"] {
-        run.looked_up(name, ExistingWork::None);
+        run.lookup_done(name, ExistingWork::None);
         run.out(name);
     }
     run.completed("a");
@@ -754,9 +764,9 @@ fn a_cap_holds_back_what_does_not_fit_and_ends_the_run_when_nothing_may_be_settl
         .with_budget(Budget::new(caps, Arc::new(Unpriced)));
     let mut run = Script::with(state);
     run.start();
-    run.looked_up("a", ExistingWork::None);
-    assert_eq!(run.looked_up("b", ExistingWork::None), Vec::<String>::new(), "c is still looked for");
-    assert_eq!(run.looked_up("c", ExistingWork::None), ["prepare a", "prepare b"]);
+    run.lookup_done("a", ExistingWork::None);
+    assert_eq!(run.lookup_done("b", ExistingWork::None), Vec::<String>::new(), "c is still looked for");
+    assert_eq!(run.lookup_done("c", ExistingWork::None), ["prepare a", "prepare b"]);
     run.prepared("a");
     run.prepared("b");
     assert!(run.state.halt().is_none(), "what is held may be let go yet");
@@ -766,7 +776,7 @@ fn a_cap_holds_back_what_does_not_fit_and_ends_the_run_when_nothing_may_be_settl
     run.submitted("a");
     run.completed("a");
     assert_eq!(run.downloaded("a"), ["look d"]);
-    assert_eq!(run.looked_up("d", made("d")), Vec::<String>::new(), "what is made already costs nothing");
+    assert_eq!(run.lookup_done("d", made("d")), Vec::<String>::new(), "what is made already costs nothing");
     assert!(matches!(run.outcome("d"), Outcome::Done { .. }));
     run.completed("b");
     run.downloaded("b");

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_in_quotes_are_kept() {
+    fn quoted_blanks_are_preserved() {
         assert_eq!(texts("a,b\n\" x \" , y \n"), [["a", "b"], [" x ", "y"]]);
         assert_eq!(texts("a\n\"\"\n"), [["a"], [""]]);
     }

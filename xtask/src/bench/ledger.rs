@@ -106,7 +106,7 @@ pub(super) fn measure() -> Result<String, String> {
 /// The event that completes an action successfully.
 fn complete(action: Action, state: &RunState) -> Option<Event> {
     Some(match action {
-        Action::LookUp { node, key, .. } => {
+        Action::Lookup { node, key, .. } => {
             Event::LookupDone { node, key: key.to_string(), existing: ExistingWork::None }
         }
         Action::Prepare { node, key, .. } => Event::Prepared {

@@ -47,7 +47,9 @@ impl EffectRunner {
     /// Starts an action. Returns its event where that is known at once; the others arrive through the channel.
     pub(super) fn execute(&mut self, action: Action, state: &RunState, now: Timestamp) -> Option<Event> {
         match action {
-            Action::LookUp { node, key, not_before } => self.look_up(node, key, not_before, state, now),
+            Action::Lookup { node, key, not_before } => {
+                self.request_lookup(node, key, not_before, state, now);
+            }
             Action::Prepare { node, key, inline } => self.prepare(node, key, inline, state, now),
             Action::Submit { node, attempt } => self.submit(node, attempt),
             Action::Discard { node, attempt } => {

@@ -10,7 +10,7 @@ use scheduler::{Event, ExistingWork};
 use workflow::plan::NodeIx;
 
 /// The existing work for a key that no attempt holds: none, or an attempt for the same work in flight at another service than `service`.
-/// `None` where an attempt holds the key and [`look_up`] is needed.
+/// `None` where an attempt holds the key and [`find_existing_work`] is needed.
 pub(super) fn unrecorded_work(
     ledger: &Snapshot<'_>,
     service: &str,
@@ -33,7 +33,7 @@ pub(super) fn unrecorded_work(
 
 /// Looks up a node's key, which an attempt held a moment ago. Links a video in the store to `target`. Asks the service about an
 /// indeterminate submission where it can tell.
-pub(super) async fn look_up(
+pub(super) async fn find_existing_work(
     ledger: &Ledger,
     provider: &dyn Provider,
     node: NodeIx,

@@ -51,7 +51,7 @@ impl EffectRunner {
                     let (key, work) = (key.to_string(), work.map(|work| work.to_string()));
                     let result = if is_selected {
                         let work = work.as_deref();
-                        lookup::look_up(&ledger, &*provider, node, key, work, target, verify).await
+                        lookup::find_existing_work(&ledger, &*provider, node, key, work, target, verify).await
                     } else {
                         let found = lookup::recorded_work(&ledger, &key, Some(target), verify).await;
                         found.map(|existing| Event::LookupDone { node, key, existing })
@@ -63,7 +63,7 @@ impl EffectRunner {
         ));
     }
 
-    pub(super) fn look_up(
+    pub(super) fn request_lookup(
         &mut self,
         node: NodeIx,
         key: NodeKey,
@@ -105,9 +105,9 @@ impl LookupQueue {
                 return None;
             }
             let (ledger, service) = (Arc::clone(&self.ledger), self.service.clone());
-            let looked_up = run_blocking(move || {
+            let results = run_blocking(move || {
                 ledger.with_snapshot(|ledger| {
-                    let look_up = |request: LookupRequest| {
+                    let lookup = |request: LookupRequest| {
                         let work = request.work.filter(|_| request.is_selected).map(|work| work.to_string());
                         let found = lookup::unrecorded_work(
                             ledger,
@@ -117,16 +117,16 @@ impl LookupQueue {
                         );
                         (request, found)
                     };
-                    requests.into_iter().map(look_up).collect::<Vec<_>>()
+                    requests.into_iter().map(lookup).collect::<Vec<_>>()
                 })
             });
-            let looked_up = match looked_up.await {
-                Ok(looked_up) => looked_up,
+            let results = match results.await {
+                Ok(results) => results,
                 // Otherwise the run would wait for the results for ever.
                 Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
                 Err(_) => return None,
             };
-            for (request, found) in looked_up {
+            for (request, found) in results {
                 match found.transpose() {
                     // Fails only after the run has ended.
                     Some(found) => {

@@ -112,7 +112,7 @@ fn ended(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Done { .. } => "done",
         Outcome::Failed { .. } => "failed",
-        Outcome::Indeterminate { .. } => "ambiguous",
+        Outcome::Indeterminate { .. } => "indeterminate",
         Outcome::Detached { .. } => "detached",
         Outcome::Blocked { .. } => "blocked",
         Outcome::Unpicked { .. } => "unpicked",

@@ -110,7 +110,7 @@ fn halt_error(halt: Option<&Halt>) -> Option<CommandError> {
 /// The actual cost of a run by the price table.
 fn spending(plan: &Plan, summary: &RunSummary, table: &PriceTable) -> Spending {
     let inputs = price_table::price_inputs(plan);
-    Spending::of(summary, |at, video| {
+    Spending::from_summary(summary, |at, video| {
         let inputs = inputs.get(at)?;
         match video {
             Some(video) => table.prices.actual_cost(inputs, video).ok(),

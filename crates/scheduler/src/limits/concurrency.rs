@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_volley_of_refusals_halves_once_and_there_is_always_one_place() {
+    fn refusals_of_one_burst_halve_the_limit_once_and_never_below_one() {
         let mut places = AimdLimiter::new(64);
         for refused in 0..60 {
             places.slow_down(NOW, Timestamp(1_050 + refused), Timestamp(2_000));

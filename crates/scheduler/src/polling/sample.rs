@@ -17,7 +17,7 @@ const PRIOR_WEIGHT: f64 = 2.0;
 pub struct Sample {
     newest: VecDeque<f64>,
     /// How many there ever were.
-    seen: usize,
+    total: usize,
     sorted: Vec<f64>,
     /// Found when they are asked for: tasks end many at a time.
     points: OnceLock<Vec<f64>>,
@@ -36,7 +36,7 @@ impl Sample {
             self.sorted.remove(at);
         }
         self.newest.push_back(seconds);
-        self.seen += 1;
+        self.total += 1;
         let at = self.sorted.partition_point(|known| *known < seconds);
         self.sorted.insert(at, seconds);
         self.points.take();
@@ -50,8 +50,8 @@ impl Sample {
 
     /// How many there ever were.
     #[must_use]
-    pub fn seen(&self) -> usize {
-        self.seen
+    pub fn total_count(&self) -> usize {
+        self.total
     }
 
     /// Whether there is none.
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_lie_around_what_was_seen_and_ever_closer() {
+    fn points_surround_durations_and_narrow_with_their_number() {
         let mut sample = Sample::default();
         sample.push(f64::NAN);
         sample.push(60.0);

@@ -54,7 +54,7 @@ impl ClassStats {
             // Nothing that contradicts what was seen.
             Some(took) => took.as_secs_f64().clamp(not_yet, now),
             // Somewhere in between, and not always at the same place: otherwise the times of polls would be taken for the times of ends.
-            None => not_yet + (now - not_yet) * low_discrepancy(self.total.seen()),
+            None => not_yet + (now - not_yet) * low_discrepancy(self.total.total_count()),
         };
         self.total.push(whole);
         if let Some((from, to)) = seen.began_after_queue() {

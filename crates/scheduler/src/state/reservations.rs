@@ -21,7 +21,7 @@ impl RunState {
     }
 
     /// Counts what is held for a node as spent, or what it came to, where that is known. What an earlier run submitted holds nothing here.
-    pub(super) fn settle_reservation(&mut self, node: NodeIx, cost: Option<i64>) {
+    pub(super) fn spend_reservation(&mut self, node: NodeIx, cost: Option<i64>) {
         if let Some(reserved) = self.take_reservation(node) {
             self.budget.spent += Amount { cost: cost.unwrap_or(reserved.cost), ..reserved };
         }

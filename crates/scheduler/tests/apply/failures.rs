@@ -15,8 +15,8 @@ fn retried(on: Option<&serde_json::Value>) -> Script {
     });
     let mut run = Script::with(RunState::new(plan, "test", policy));
     run.start();
-    run.looked_up("a", ExistingWork::None);
-    run.looked_up("c", made("c"));
+    run.lookup_done("a", ExistingWork::None);
+    run.lookup_done("c", made("c"));
     run.out("a");
     run
 }
@@ -93,8 +93,8 @@ fn another_attempt_is_paid_for_after_what_the_file_names_and_nothing_else() {
 fn what_moderation_refuses_is_not_sent_again_in_another_form() {
     let mut run = Script::new(&["a", "b<a"]);
     run.start();
-    run.looked_up("a", made("a"));
-    run.looked_up("b", ExistingWork::None);
+    run.lookup_done("a", made("a"));
+    run.lookup_done("b", ExistingWork::None);
     run.prepared("b");
     let failure = Failure::new(FailureKind::InputModerated, "no");
     let refusal = Refusal { kind: RefusalKind::InvalidRequest, failure, retry_after: None };
@@ -105,7 +105,7 @@ fn what_moderation_refuses_is_not_sent_again_in_another_form() {
 }
 
 #[test]
-fn what_passes_is_given_time_to_pass() {
+fn transient_task_failure_waits_before_retry_and_moderation_does_not() {
     let mut run = retried(None);
     assert_eq!(run.polled("a", failed(FailureKind::Transient)), ["wake in 1000 ms"]);
     let mut run = retried(None);
@@ -113,7 +113,7 @@ fn what_passes_is_given_time_to_pass() {
 }
 
 #[test]
-fn a_video_that_is_corrupt_at_every_try_is_kept_and_paid_for_again_only_where_the_file_says_so() {
+fn corrupt_download_detaches_and_is_retried_only_if_retry_on_lists_it() {
     for (kind, word) in [(FailureKind::Corrupt, "corrupt"), (FailureKind::Expired, "expired")] {
         let mut kept = retried(None);
         kept.completed("a");
@@ -139,7 +139,7 @@ fn a_video_that_is_corrupt_at_every_try_is_kept_and_paid_for_again_only_where_th
 }
 
 #[test]
-fn a_task_that_the_service_lost_is_made_anew_where_the_file_says_so() {
+fn expired_task_is_retried_only_if_retry_on_lists_expired() {
     let mut run = retried(Some(&json!(["expired"])));
     assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["expire run.a", "prepare a"]);
     run.out("a");
@@ -159,7 +159,7 @@ fn another_attempt_keeps_to_the_cap() {
         RunState::new(plan, "test", Policy::remote()).with_budget(Budget::new(caps, Arc::new(Unpriced)));
     let mut run = Script::with(state);
     run.start();
-    run.looked_up("a", ExistingWork::None);
+    run.lookup_done("a", ExistingWork::None);
     run.out("a");
     assert_eq!(run.polled("a", failed(FailureKind::Task)), ["prepare a"]);
     run.out("a");

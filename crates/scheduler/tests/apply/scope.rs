@@ -16,15 +16,15 @@ fn what_is_not_selected_is_reused_where_it_is_made_and_never_submitted() {
     let mut run = Script::new(&["a", "b<a", "c<b", "x", "y"]);
     scoped(&mut run, Some(&["b"]), false);
     assert_eq!(run.start(), ["look a", "look x", "look y"]);
-    assert_eq!(run.looked_up("a", made("a")), ["look b"]);
-    assert!(run.looked_up("x", ExistingWork::None).is_empty());
+    assert_eq!(run.lookup_done("a", made("a")), ["look b"]);
+    assert!(run.lookup_done("x", ExistingWork::None).is_empty());
     let since = run.now;
-    assert!(run.looked_up("y", out("y", since, false)).is_empty(), "what is out stays out");
-    assert_eq!(run.looked_up("b", ExistingWork::None), ["prepare b"]);
+    assert!(run.lookup_done("y", out("y", since, false)).is_empty(), "what is out stays out");
+    assert_eq!(run.lookup_done("b", ExistingWork::None), ["prepare b"]);
     run.out("b");
     run.completed("b");
     assert_eq!(run.downloaded("b"), ["look c"]);
-    assert!(run.looked_up("c", ExistingWork::None).is_empty());
+    assert!(run.lookup_done("c", ExistingWork::None).is_empty());
     assert!(run.state.is_over());
     assert_eq!(run.outcome("x"), &Outcome::NotSelected { task: None });
     assert_eq!(run.outcome("y"), &Outcome::NotSelected { task: Some(task("y")) });
@@ -35,15 +35,15 @@ fn what_is_not_selected_is_reused_where_it_is_made_and_never_submitted() {
 }
 
 #[test]
-fn a_task_that_is_out_and_not_asked_about_takes_a_place_for_as_long_as_it_may_be_out() {
+fn unselected_in_flight_task_holds_a_slot_for_the_hold_time() {
     let policy =
         Policy { max_in_flight: 1, indeterminate_slot_hold: Duration::from_secs(90), ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy));
     scoped(&mut run, Some(&["b"]), false);
     run.start();
     let since = run.now;
-    run.looked_up("a", out("a", since, false));
-    assert_eq!(run.looked_up("b", ExistingWork::None), ["wake in 90000 ms"], "the service would have two");
+    run.lookup_done("a", out("a", since, false));
+    assert_eq!(run.lookup_done("b", ExistingWork::None), ["wake in 90000 ms"], "the service would have two");
     assert_eq!(run.wait(90_000), ["prepare b"]);
 }
 
@@ -52,9 +52,9 @@ fn a_film_is_joined_when_what_is_not_selected_is_there() {
     let mut run = Script::new(&["a", "b<a", "c"]);
     scoped(&mut run, Some(&["b"]), false);
     run.start();
-    run.looked_up("a", made("a"));
-    run.looked_up("c", made("c"));
-    run.looked_up("b", ExistingWork::None);
+    run.lookup_done("a", made("a"));
+    run.lookup_done("c", made("c"));
+    run.lookup_done("b", ExistingWork::None);
     run.out("b");
     run.completed("b");
     assert_eq!(run.downloaded("b"), ["join"]);
@@ -65,7 +65,7 @@ fn what_is_not_selected_is_not_blocked_and_not_to_be_picked() {
     let mut run = Script::new(&["a", "b<a"]);
     scoped(&mut run, Some(&["a"]), false);
     run.start();
-    run.looked_up("a", ExistingWork::None);
+    run.lookup_done("a", ExistingWork::None);
     run.out("a");
     run.polled("a", PollResult::Failed { failure: Failure::new(FailureKind::Task, "no") });
     assert_eq!(run.outcome("b"), &Outcome::NotSelected { task: None });
@@ -84,7 +84,7 @@ fn a_selected_shot_is_blocked_by_one_that_is_not_and_is_not_made() {
     let mut run = Script::new(&["a", "b<a"]);
     scoped(&mut run, Some(&["b"]), false);
     run.start();
-    assert!(run.looked_up("a", ExistingWork::None).is_empty());
+    assert!(run.lookup_done("a", ExistingWork::None).is_empty());
     assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a") });
 }
 
@@ -95,7 +95,7 @@ fn after_the_first_failure_nothing_new_is_submitted_and_what_is_out_is_finished(
     scoped(&mut run, None, true);
     run.start();
     for name in ["a", "b", "c", "d"] {
-        run.looked_up(name, ExistingWork::None);
+        run.lookup_done(name, ExistingWork::None);
     }
     run.out("a");
     run.out("b");
@@ -108,18 +108,18 @@ fn after_the_first_failure_nothing_new_is_submitted_and_what_is_out_is_finished(
     assert_eq!((run.outcome("c"), run.outcome("d")), (&Outcome::NotBegun, &Outcome::NotBegun));
     assert_eq!(run.completed("b"), ["download b"], "what is paid for is fetched");
     assert_eq!(run.downloaded("b"), ["look f"], "what is made already costs nothing");
-    assert!(run.looked_up("f", ExistingWork::None).is_empty());
+    assert!(run.lookup_done("f", ExistingWork::None).is_empty());
     assert_eq!(run.outcome("f"), &Outcome::NotBegun);
     assert_eq!(run.outcome("e"), &Outcome::Blocked { by: run.ix("a") });
     assert!(run.state.is_over());
 }
 
 #[test]
-fn without_being_told_a_failure_ends_nothing() {
+fn failure_without_fail_fast_does_not_halt_the_run() {
     let mut run = Script::new(&["a", "b", "c<a"]);
     run.start();
-    run.looked_up("a", ExistingWork::None);
-    run.looked_up("b", ExistingWork::None);
+    run.lookup_done("a", ExistingWork::None);
+    run.lookup_done("b", ExistingWork::None);
     run.out("a");
     run.polled("a", PollResult::Failed { failure: Failure::new(FailureKind::Task, "no") });
     assert_eq!(run.state.halt(), None);
@@ -175,7 +175,7 @@ fn what_failed_in_the_last_run_and_what_was_not_begun_for_that_reason() {
     let failed = |name: &'static str| {
         polled(name, PollResult::Failed { failure: Failure::new(FailureKind::Task, "no") }, NextStep::Fail)
     };
-    let lost = |name: &'static str| {
+    let indeterminate = |name: &'static str| {
         (name, Event::Indeterminate { node: ix(name), attempt: attempt(name), reason: String::new() })
     };
     let refused = |name: &'static str, kind| {
@@ -189,8 +189,8 @@ fn what_failed_in_the_last_run_and_what_was_not_begun_for_that_reason() {
     // One failure, and what waited for it; the rest is done.
     let one = record(None, vec![failed("a"), done("x"), done("y"), done("z")]);
     assert_eq!(told(&one.failed(&plan)), "a b c +0");
-    // What is ambiguous or still out has not failed, nor has what waits for it.
-    let open = record(None, vec![lost("a"), refused("x", RefusalKind::InvalidRequest), done("z")]);
+    // What is indeterminate or in flight has not failed, nor has what waits for it.
+    let open = record(None, vec![indeterminate("a"), refused("x", RefusalKind::InvalidRequest), done("z")]);
     assert_eq!(told(&open.failed(&plan)), "x y +3");
     // A task that is gone has failed; one that is unknown for now has not.
     let missing = record(None, vec![expired("a"), polled("x", gone, NextStep::Continue), done("z")]);

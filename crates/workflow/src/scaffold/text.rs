@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn scalar_quotes_ambiguous_yaml() {
+    fn scalar_quotes_text_that_yaml_reads_as_another_type() {
         for text in [
             "yes",
             "1",

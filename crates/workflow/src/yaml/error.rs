@@ -13,8 +13,8 @@ pub(super) fn is_duplicate_key(error: &Error) -> bool {
 
 pub(super) fn explain(error: &Error, source: &Source) -> Diagnostic {
     let error = error.without_snippet();
-    let span = place(error, source);
-    // Inside an alias, the place is the alias's; what is wrong says the error within.
+    let span = error_span(error, source);
+    // Inside an alias, the span is the alias's; the inner error has the cause.
     let error = if let Error::AliasError { error, .. } = error { error.without_snippet() } else { error };
     match error {
         Error::DuplicateMappingKey { key, .. } => {
@@ -176,7 +176,7 @@ fn wording(error: &Error) -> String {
     text.trim().to_owned()
 }
 
-fn place(error: &Error, source: &Source) -> Span {
+fn error_span(error: &Error, source: &Source) -> Span {
     let Some(location) = error.locations().map(|locations| locations.defined_location) else {
         return Span::default();
     };

@@ -19,10 +19,10 @@ impl RunState {
         if !matches!(self.node(node).phase, Phase::Downloading(_)) {
             return;
         }
-        self.settle_reservation(node, cost);
+        self.spend_reservation(node, cost);
         self.limits.downloads.speed_up();
         self.sync_end(node);
-        self.look_up_successors(node, now, actions);
+        self.lookup_successors(node, now, actions);
     }
 
     /// A download that broke off resumes, as long as that leads further. Otherwise tries alternate between the URL that the service gave and

@@ -45,7 +45,7 @@ impl RunState {
             ExistingWork::None => self.set_phase(node, Phase::Ready { not_before: now }),
             ExistingWork::Completed { .. } => {
                 self.sync_end(node);
-                self.look_up_successors(node, now, actions);
+                self.lookup_successors(node, now, actions);
             }
             ExistingWork::InFlight { attempt, task, since, was_downloaded } => {
                 self.node_mut(node).was_downloaded = was_downloaded;
@@ -60,7 +60,7 @@ impl RunState {
             ExistingWork::ClaimedByRun { .. } => {
                 self.set_phase(node, Phase::ClaimedByOtherRun);
                 if let Some(key) = key {
-                    actions.push(Action::LookUp { node, key, not_before: now.after(CLAIM_LOOKUP_INTERVAL) });
+                    actions.push(Action::Lookup { node, key, not_before: now.after(CLAIM_LOOKUP_INTERVAL) });
                 }
             }
         }

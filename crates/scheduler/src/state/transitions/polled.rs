@@ -97,7 +97,7 @@ impl RunState {
 
     /// A task has ended without a video: it counts as spent, and its node is submitted again or has failed.
     pub(crate) fn task_ended(&mut self, node: NodeIx, next: &NextStep) {
-        self.settle_reservation(node, None);
+        self.spend_reservation(node, None);
         let state = self.node_mut(node);
         state.was_downloaded = false;
         state.missing_since = None;

@@ -10,13 +10,13 @@ impl RunState {
     pub(crate) fn started(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         let all: Vec<NodeIx> = self.plan.nodes().map(|(node, _)| node).collect();
         for node in all {
-            self.look_up_if_unblocked(node, now, actions);
+            self.lookup_if_unblocked(node, now, actions);
         }
     }
 
     /// Asks the ledger about a waiting node whose predecessors are all done. One that waits for somebody to pick a take ends here: a later
     /// run, which knows the pick, begins it.
-    pub(crate) fn look_up_if_unblocked(&mut self, node: NodeIx, now: Timestamp, actions: &mut Vec<Action>) {
+    pub(crate) fn lookup_if_unblocked(&mut self, node: NodeIx, now: Timestamp, actions: &mut Vec<Action>) {
         // What is made already costs nothing, so a run that submits nothing more still looks for it.
         let goes_on = matches!(self.halt, None | Some(Halt::BudgetExceeded { .. } | Halt::FailFast { .. }));
         if self.node(node).phase != Phase::Waiting || !goes_on {
@@ -33,14 +33,14 @@ impl RunState {
         } else if let Some(key) = self.key(node) {
             self.node_mut(node).key = Some(key);
             self.set_phase(node, Phase::LookingUp);
-            actions.push(Action::LookUp { node, key, not_before: now });
+            actions.push(Action::Lookup { node, key, not_before: now });
         }
     }
 
     /// Looks up what waited for `node`.
-    pub(crate) fn look_up_successors(&mut self, node: NodeIx, now: Timestamp, actions: &mut Vec<Action>) {
+    pub(crate) fn lookup_successors(&mut self, node: NodeIx, now: Timestamp, actions: &mut Vec<Action>) {
         for next in self.plan.successors(node) {
-            self.look_up_if_unblocked(next, now, actions);
+            self.lookup_if_unblocked(next, now, actions);
         }
     }
 }
