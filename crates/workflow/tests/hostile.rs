@@ -32,7 +32,7 @@ fn oversized_file_rejected_unparsed() {
     file.resize(50 * 1024 * 1024, b'x');
     let report = refused(&file);
     assert_eq!(report.to_json()[0].code, "file-too-large");
-    assert_eq!(report.to_json()[0].message, "this file is larger than 4 MiB, the most a workflow has");
+    assert_eq!(report.to_json()[0].message, "this file is larger than 4 MiB, the limit for a workflow");
     assert!(report.render(true).len() < 4_000);
 }
 
