@@ -13,7 +13,7 @@ use crate::{
 #[cfg(feature = "validate")]
 use crate::{
     Violation,
-    check::{Checks, IncrementalValidator},
+    check::{Checks, FieldShape, IncrementalValidator},
 };
 
 /// openapi.yaml as JSON, which the build script has checked.
@@ -191,6 +191,12 @@ impl Contract {
     #[must_use]
     pub fn incremental_validator(&self) -> IncrementalValidator<'_> {
         IncrementalValidator::new(&self.spec, &self.checks)
+    }
+
+    /// What the client's types demand of a field beyond [`Self::check_request`]; `None` where that is nothing.
+    #[must_use]
+    pub fn field_shape(&self, family: &Family, field: &str) -> Option<&FieldShape> {
+        self.checks.shape(family, field)
     }
 
     /// Checks a task object (spec 2.5 and 3).

@@ -26,7 +26,7 @@ mod violation;
 
 pub use canonical::{canonical_json, canonical_object};
 #[cfg(feature = "validate")]
-pub use check::IncrementalValidator;
+pub use check::{FieldShape, IncrementalValidator, UnknownMember};
 pub use contract::Contract;
 pub use spec::{
     Family, Field, FieldKind, InputForm, InputForms, Model, ResolutionSource, Rule, RuleLocation, SpecError,

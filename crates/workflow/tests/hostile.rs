@@ -22,7 +22,7 @@ fn invalid_utf8_reported_at_byte() {
     let utf16: Vec<u8> = "\u{feff}version: 1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let report = refused(&utf16);
     assert_eq!(report.diagnostics[0].code, "not-utf8");
-    assert!(report.diagnostics[0].help.as_deref().unwrap().contains("UTF-16"));
+    assert!(report.diagnostics[0].message.contains("UTF-16"));
     assert!(report.render(false).contains("hostile.yaml:1:1"));
 }
 

@@ -1,6 +1,7 @@
 //! Validation of requests and responses: each field against its schema, then objects against the cross-field rules.
 
 mod component;
+mod field_shape;
 mod incremental_validator;
 mod lazy_validator;
 mod message;
@@ -17,6 +18,7 @@ use crate::{
     view,
 };
 use component::ComponentCheck;
+pub use field_shape::{FieldShape, UnknownMember};
 pub use incremental_validator::IncrementalValidator;
 
 /// Violations reported at most: more are repetitions of one mistake.
@@ -27,6 +29,8 @@ const MAX_VIOLATIONS: usize = 100;
 pub(crate) struct Checks {
     definitions: Map<String, Value>,
     requests: BTreeMap<Family, LazyCheck>,
+    /// By family, the fields that have integers or objects in them.
+    shapes: BTreeMap<Family, BTreeMap<String, FieldShape>>,
     task: LazyCheck,
     error: LazyCheck,
 }
@@ -43,12 +47,17 @@ impl Checks {
         let lazy = |component: &str| LazyCheck { component: component.to_owned(), check: OnceLock::new() };
         let requests =
             spec.families.iter().map(|family| (family.name.clone(), lazy(&family.component))).collect();
-        Self {
-            definitions: view::plain_definitions(document),
-            requests,
-            task: lazy(TASK),
-            error: lazy(ERROR),
-        }
+        let definitions = view::plain_definitions(document);
+        let shapes = spec.families.iter().map(|family| {
+            let fields = definitions.get(&family.component).and_then(|schema| schema.get("properties"));
+            let shapes = fields
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten()
+                .map(|(name, schema)| (name.clone(), FieldShape::new(schema, &definitions)));
+            (family.name.clone(), shapes.filter(|(_, shape)| !shape.is_empty()).collect())
+        });
+        Self { shapes: shapes.collect(), definitions, requests, task: lazy(TASK), error: lazy(ERROR) }
     }
 
     /// Compiles all of them, to report what cannot be compiled.
@@ -72,6 +81,10 @@ impl Checks {
 
     pub(crate) fn for_family(&self, spec: &Spec, family: &Family) -> Option<&ComponentCheck> {
         self.requests.get(family).map(|lazy| self.get(lazy, spec))
+    }
+
+    pub(crate) fn shape(&self, family: &Family, field: &str) -> Option<&FieldShape> {
+        self.shapes.get(family)?.get(field)
     }
 
     pub(crate) fn task(&self, spec: &Spec, task: &Value) -> Vec<Violation> {

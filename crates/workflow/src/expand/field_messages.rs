@@ -35,6 +35,10 @@ pub(super) fn field_message(
         return None;
     }
     let value = value?;
+    // Text that is not of the right form: the contract says which form that is.
+    if violation.code == "invalid_format" {
+        return None;
+    }
     let expected = expected(&field)?;
     Some(FieldMessage {
         message: format!("`{param}` must be {expected}, not {}", shown(value)),

@@ -33,6 +33,12 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
         request.extend(value.map(|value| (field.field.name.clone(), value)));
     }
     let request = Value::Object(request);
+    for field in &known {
+        for member in field.last.iter().flat_map(|last| &last.unknown_members) {
+            let (_, span) = field.entry.value.descend(member.pointer.split('/').skip(1));
+            problems.push(request_template::unknown_member(&field.field.name, member, span));
+        }
+    }
     for violation in cx.contract.check_request(&request) {
         let entry = |pointer: &String| {
             let name = pointer.split('/').nth(1)?;

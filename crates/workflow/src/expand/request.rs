@@ -191,6 +191,7 @@ fn render<'a, 'w>(
         failed: Vec::new(),
     };
     let mut local_path = false;
+    let mut unknown = Vec::new();
     for field in &mut template.fields {
         let name = field.field.name.as_str();
         if !field.literal {
@@ -198,7 +199,7 @@ fn render<'a, 'w>(
                 builder.failed.push(name);
                 continue;
             };
-            let value = request_template::wire_value(value, field.field);
+            let value = request_template::wire_value(value, field.field, field.shape);
             if value.is_null() {
                 continue;
             }
@@ -206,6 +207,7 @@ fn render<'a, 'w>(
         }
         let Some(last) = &field.last else { continue };
         local_path |= last.is_local_path;
+        unknown.extend(last.unknown_members.iter().map(|member| (name, member)));
         builder.fields.push(BuiltField {
             name,
             value: FieldState { sent: Arc::clone(&last.value), validated: None },
@@ -214,6 +216,11 @@ fn render<'a, 'w>(
     }
     if local_path {
         local_paths::report(&builder, dedup);
+    }
+    for (field, member) in unknown {
+        let pointer = format!("/{field}{}", member.pointer);
+        let span = builder.origin(&pointer).map_or(icx.expanded.shot.id.span, |origin| origin.span);
+        dedup.add(icx.instance, request_template::unknown_member(field, member, span));
     }
     builder
 }

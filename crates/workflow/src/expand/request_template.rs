@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use contract::{Field, Model};
+use contract::{Field, FieldShape, Model, UnknownMember};
 use serde_json::Value;
 
 use super::interner::Interner;
@@ -11,10 +11,14 @@ use super::request::RequestBuilder;
 use super::{ExpandCx, local_paths};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::plan::{Location, json_text_eq};
+use crate::source::Span;
 use crate::syntax::keys::shot::SHOT;
 use crate::syntax::{Entry, Shot, Workflow};
 use crate::template::has_template;
 use crate::yaml::{Yaml, YamlValue};
+
+/// Unknown members of a field's value that are reported.
+const MAX_UNKNOWN_MEMBERS: usize = 20;
 
 /// The names of a request's fields.
 pub(super) type Names = Arc<[Arc<str>]>;
@@ -39,23 +43,32 @@ pub(super) struct RequestTemplate<'w> {
 /// A request field of a template.
 pub(super) struct FieldTemplate<'w> {
     pub(super) field: &'w Field,
+    pub(super) shape: Option<&'w FieldShape>,
     pub(super) entry: &'w Entry,
     pub(super) from_defaults: bool,
     /// Whether the value contains no template: then `last` is the value of all instances.
     pub(super) literal: bool,
     /// The value of the last instance that had one, shared with the next one if equal.
-    pub(super) last: Option<FieldValue>,
+    pub(super) last: Option<FieldValue<'w>>,
 }
 
 /// The rendered value of a field.
-pub(super) struct FieldValue {
+pub(super) struct FieldValue<'w> {
     pub(super) value: Arc<Value>,
     pub(super) is_local_path: bool,
+    /// Members that the client could not send.
+    pub(super) unknown_members: Vec<UnknownMember<'w>>,
 }
 
-impl FieldValue {
-    fn new(value: Arc<Value>) -> Self {
-        Self { is_local_path: local_paths::may_be_local_path(&value), value }
+impl<'w> FieldValue<'w> {
+    fn new(value: Arc<Value>, shape: Option<&'w FieldShape>) -> Self {
+        Self {
+            is_local_path: local_paths::may_be_local_path(&value),
+            unknown_members: shape
+                .map(|shape| shape.unknown_members(&value, MAX_UNKNOWN_MEMBERS))
+                .unwrap_or_default(),
+            value,
+        }
     }
 }
 
@@ -70,12 +83,13 @@ impl<'w> RequestTemplate<'w> {
         let fields = cx.contract.fields(&model.family).iter().filter_map(|field| {
             let (entry, from_defaults) = entry(workflow, shot, &field.name)?;
             let literal = is_literal(&entry.value);
-            let value = literal.then(|| wire_value(entry.value.to_json(), field));
+            let shape = cx.contract.field_shape(&model.family, &field.name);
+            let value = literal.then(|| wire_value(entry.value.to_json(), field, shape));
             if value.as_ref().is_some_and(Value::is_null) {
                 return None;
             }
-            let last = value.map(|value| FieldValue::new(interner.value(value)));
-            Some(FieldTemplate { field, entry, from_defaults, literal, last })
+            let last = value.map(|value| FieldValue::new(interner.value(value), shape));
+            Some(FieldTemplate { field, shape, entry, from_defaults, literal, last })
         });
         Self {
             model,
@@ -105,7 +119,7 @@ impl FieldTemplate<'_> {
     /// Makes a value the last one, unless that has the same JSON text.
     pub(super) fn share(&mut self, value: Value) {
         if !self.last.as_ref().is_some_and(|last| json_text_eq(&last.value, &value)) {
-            self.last = Some(FieldValue::new(Arc::new(value)));
+            self.last = Some(FieldValue::new(Arc::new(value), self.shape));
         }
     }
 }
@@ -119,8 +133,12 @@ pub(super) fn entry<'w>(workflow: &'w Workflow, shot: &'w Shot, name: &str) -> O
     }
 }
 
-/// Converts whole numbers to strings if the field is a string of digits: `seconds: 5` is sent as `"5"`.
-pub(super) fn wire_value(value: Value, field: &Field) -> Value {
+/// Converts numbers to the form of the wire: digits where the field is a string of digits (`seconds: 5` is sent as `"5"`), integers
+/// where it holds integers (`seed: 7.0` is sent as `7`).
+pub(super) fn wire_value(mut value: Value, field: &Field, shape: Option<&FieldShape>) -> Value {
+    if let Some(shape) = shape {
+        shape.normalize(&mut value);
+    }
     match &value {
         Value::Number(number) if field.digit_string => {
             let whole = number.as_i64().or_else(|| {
@@ -215,4 +233,26 @@ fn all_fields<'c>(cx: &ExpandCx<'c>) -> impl Iterator<Item = &'c str> {
 
 fn is_field_of_any(name: &str, cx: &ExpandCx<'_>) -> bool {
     all_fields(cx).any(|field| field == name)
+}
+
+/// A member of an object in a field that the document does not define: the client's types have no place for it.
+pub(super) fn unknown_member(field: &str, member: &UnknownMember<'_>, span: Span) -> Diagnostic {
+    let within = member.pointer.rsplit_once('/').map_or("", |(within, _)| within);
+    let object: String = within
+        .split('/')
+        .skip(1)
+        .map(|part| {
+            if part.bytes().all(|byte| byte.is_ascii_digit()) {
+                format!("[{part}]")
+            } else {
+                format!(".{part}")
+            }
+        })
+        .collect();
+    let message = format!("`{}` is not a member of `{field}{object}`", super::shortened(&member.name));
+    let known = || member.known.iter().copied();
+    Diagnostic::error("unknown-field", span, message).help(
+        did_you_mean(&member.name, known())
+            .unwrap_or_else(|| format!("remove it; the members are {}", quoted_list(known(), 12))),
+    )
 }
