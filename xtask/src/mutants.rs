@@ -67,7 +67,7 @@ const MUTATIONS: &[Mutation] = &[
 ];
 
 /// The test of the simulation that runs every seed.
-const TEST: &str = "nothing_is_paid_twice_whatever_happens";
+const TEST: &str = "simulation_never_pays_twice";
 /// Seeds to try with a mutation; each is found within the first ten.
 const SEEDS: &str = "2000";
 /// Seeds to try without one: only to see that the copy builds and passes.
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_simulation_has_the_test_and_the_messages() {
+    fn simulation_has_the_expected_test_and_messages() {
         let simulation = read(SIMULATION);
         assert!(simulation.contains(&format!("fn {TEST}()")));
         for violation in MUTATIONS.iter().flat_map(|mutation| mutation.violations) {

@@ -1,4 +1,4 @@
-//! Why a node would be made again: what of its key is not what it was, and what hangs on it.
+//! Explains a node's key: what changed against the nearest earlier attempt, and what depends on the node.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,47 +11,47 @@ use crate::ledger::{AttemptRecord, AttemptState, Ledger, LedgerError};
 use crate::preview::{self, Preview};
 use scheduler::{Artifact, Timestamp, input_identities, key_parts};
 
-/// Why a node would be done as it would.
+/// The explanation of one node.
 #[derive(Debug, Clone, Serialize)]
 pub struct Explanation {
-    /// What would be done with it.
+    /// What a run would do with it.
     #[serde(flatten)]
     pub preview: Preview,
-    /// The earlier attempt that is nearest to it; nothing where none is on record.
+    /// The nearest earlier attempt; `None` without a recorded one.
     pub nearest: Option<Nearest>,
-    /// How many earlier attempts there are whose parts are not on record, because a version without them made them.
+    /// Number of earlier attempts without recorded key parts, created by a version that did not store them.
     pub unrecorded: usize,
-    /// The names of the parts that are the same as in the nearest attempt.
+    /// Names of the key parts that equal those of the nearest attempt.
     pub same: Vec<String>,
-    /// The parts that are not known before another shot is made.
+    /// Key parts that depend on videos that do not exist yet.
     pub unknown: Vec<Unknown>,
-    /// The nodes that wait for it, directly or not, in file order.
+    /// The nodes that depend on it, directly or not, in file order.
     pub affects: Vec<String>,
-    /// The films that it or one of those is in.
+    /// The films that show it or one of those.
     pub films: Vec<String>,
 }
 
-/// A part of a key that another node decides.
+/// A key part that depends on another node's video.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unknown {
     /// The part's name.
     pub part: String,
-    /// The node whose video decides it.
+    /// The node on whose video it depends.
     pub shot: String,
 }
 
-/// The earlier attempt that is nearest to a node.
+/// The earlier attempt nearest to a node.
 #[derive(Debug, Clone, Serialize)]
 pub struct Nearest {
     /// The attempt.
     pub attempt: String,
-    /// The name that its node had.
+    /// The name of its node at that time.
     pub shot: String,
-    /// When it was about to be submitted.
+    /// When its intent was recorded.
     pub at: Timestamp,
-    /// What it came to, in the ledger's word.
+    /// Its state.
     pub state: AttemptState,
-    /// What differs; empty where the key is the same.
+    /// The differences; empty if the key is the same.
     pub changes: Vec<PartChange>,
 }
 
@@ -81,10 +81,10 @@ pub async fn explain(
     Ok(explanations)
 }
 
-/// The most attempts of other instances that are compared with one that has none of its own.
+/// Maximum number of other instances' attempts that are compared with an instance without attempts.
 const OTHERS: usize = 100;
 
-/// The attempts of a shot, the latest first, and which of them are each instance's.
+/// The recorded attempts of a shot, the latest first, indexed by instance.
 struct Record {
     attempts: Vec<AttemptRecord>,
     by_name: HashMap<String, Vec<usize>>,
@@ -150,7 +150,7 @@ fn one<'a>(
     }
 }
 
-/// The attempt with the fewest differences: of the node's own name where there are any, else of the same shot; of equals the latest.
+/// The attempt with the fewest differences: among the node's own if it has any, else among those of the shot; of equals the latest.
 fn nearest(name: &str, parts: &[KeyPart], unknown: &[Unknown], record: &Record) -> Option<Nearest> {
     let unknown: Vec<String> = unknown.iter().map(|unknown| unknown.part.clone()).collect();
     let compared = |attempt| compare(attempt, parts, &unknown);
@@ -171,7 +171,7 @@ fn nearest(name: &str, parts: &[KeyPart], unknown: &[Unknown], record: &Record) 
         })
 }
 
-/// An attempt with what differs from it; nothing where its parts are not on record.
+/// An attempt with its differences; `None` if its key parts are not recorded.
 fn compare<'r>(
     attempt: &'r AttemptRecord,
     parts: &[KeyPart],
@@ -180,7 +180,7 @@ fn compare<'r>(
     Some((attempt, part_changes(attempt.parts.as_ref()?, parts, unknown)))
 }
 
-/// All nodes that wait for this one, directly or not.
+/// All nodes that depend on this one, directly or not.
 fn downstream(plan: &Plan, ix: NodeIx) -> BTreeSet<NodeIx> {
     let mut found = BTreeSet::new();
     let mut next = vec![ix];

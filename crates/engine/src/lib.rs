@@ -1,12 +1,12 @@
-//! Plan to artifacts: the effects of a run, its durable ledger and its artifact store. What to do next is decided by [`scheduler`].
+//! Runs a plan on one machine: effects, durable ledger, artifact store. The [`scheduler`] decides what to do next.
 //!
-//! * [`ledger`] remembers: every event that money hangs on is on disk before anything acts on it.
-//! * [`artifact_store`] keeps videos by their content, and their readable names.
-//! * [`provider`] is the seam to the video service, with the client-backed implementation beside it.
-//! * [`executor`] performs: it appends events to the ledger, applies them, reports them and carries out the actions.
-//! * [`preview`] says what a run would do, without doing it; [`explain`] says why.
+//! * [`ledger`]: the event log with derived tables; events are durable before anything acts on them.
+//! * [`artifact_store`]: videos by content hash, hard-linked to readable names.
+//! * [`provider`]: the interface to the video service, and its implementation over the HTTP client.
+//! * [`executor`]: appends events to the ledger, applies them, reports them and executes the actions.
+//! * [`preview`]: what a run would do; [`explain`]: why.
 //!
-//! Invariant: this crate does not know the embedded service; a service is a base address and a key.
+//! Invariant: this crate does not know the embedded service; a service is a base URL and a key.
 //! Invariant: a task that has an id is polled for and never submitted again.
 
 pub mod artifact;
@@ -20,7 +20,6 @@ mod media_gate;
 pub mod preview;
 pub mod provider;
 pub mod reporter;
-
 pub mod time;
 
 pub use executor::{RunConfig, RunError, run};

@@ -24,7 +24,7 @@ fn inspect(bytes: &[u8]) -> Result<MediaInfo, workflow::MediaError> {
     }
 }
 
-/// Without the prefix that speaks of playback.
+/// The message without the clause about playback.
 fn message(error: MediaError) -> String {
     match error {
         MediaError::NotMedia(reason) => reason,

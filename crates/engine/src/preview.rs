@@ -1,4 +1,4 @@
-//! What a run would do, without doing it: a decision and a reason for every node.
+//! Previews a run: a decision and a reason for every node, without doing anything.
 
 use std::sync::Arc;
 
@@ -10,25 +10,24 @@ use crate::executor::lookup;
 use crate::ledger::{Ledger, LedgerError};
 use scheduler::{Artifact, Decision, ExistingWork, KeyResolver, TaskId};
 
-/// What would be done with one node.
+/// The preview of one node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Preview {
     /// The node's name.
     pub name: String,
     /// The decision.
     pub decision: Decision,
-    /// Why, where the decision alone does not say it.
+    /// The reason, if the decision alone does not say it.
     pub why: Option<String>,
     /// The task that would be reused or adopted.
     pub task: Option<TaskId>,
-    /// The beginning of the node's key, when it is known already.
+    /// The beginning of the node's key, if known.
     pub key: Option<String>,
 }
 
-/// Decisions for every node of `plan`, in its order. Without a ledger nothing has been done yet.
+/// Previews every node of `plan`, in its order. Without a ledger there is no existing work.
 ///
-/// # Errors
-/// When the ledger or an artifact cannot be read.
+/// # Errors When the ledger or an artifact cannot be read.
 pub async fn preview(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,
@@ -37,10 +36,9 @@ pub async fn preview(
     preview_with(plan, ledger, &key_resolver(ledger, service)?, Verify::Metadata).await
 }
 
-/// As [`preview`], for a run whose keys are not those that the file gives, or that looks closely at what there is.
+/// As [`preview`], for a run with forced reruns, or that verifies files by content.
 ///
-/// # Errors
-/// As [`preview`].
+/// # Errors As [`preview`].
 pub async fn preview_with(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,
@@ -50,7 +48,7 @@ pub async fn preview_with(
     survey(plan, ledger, keys, verify).await.map(|(previews, _)| previews)
 }
 
-/// The keys of a run that makes nothing anew: they follow what was made anew before.
+/// Keys of a run without forced reruns: recorded salts apply.
 pub(crate) fn key_resolver(ledger: Option<&Ledger>, service: &str) -> Result<KeyResolver, LedgerError> {
     let keys = KeyResolver::new(service);
     Ok(match ledger {
@@ -59,7 +57,7 @@ pub(crate) fn key_resolver(ledger: Option<&Ledger>, service: &str) -> Result<Key
     })
 }
 
-/// As [`preview`], and with it the videos that are there.
+/// As [`preview`], with the existing videos.
 pub(crate) async fn survey(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,
@@ -68,7 +66,7 @@ pub(crate) async fn survey(
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
     let mut made: Vec<Option<Artifact>> = vec![None; plan.len()];
     let mut previews: Vec<Option<Preview>> = vec![None; plan.len()];
-    // Nodes come in file order, which need not be topological: go round until nothing more can be decided.
+    // Nodes come in file order, which need not be topological: repeat until nothing more can be decided.
     loop {
         let mut decided = false;
         for (ix, node) in plan.nodes() {

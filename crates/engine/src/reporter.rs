@@ -1,17 +1,17 @@
-//! How a run tells what happens: the caller's reporter sees every event with the state it led to.
+//! The reporter interface: a run passes every event to its reporter, with the state after it.
 
 use scheduler::{Event, RunState, Timestamp};
 
-/// Watches a run. A reporter can neither stop nor change it.
+/// Observes a run. A reporter can neither stop nor change it.
 pub trait Reporter: Send {
     /// `event` has been recorded and applied; `state` is the run after it.
     fn on(&mut self, state: &RunState, event: &Event, now: Timestamp);
 
-    /// All that has happened at once was told: what was held back, so as to say it together, is to be said now.
-    fn settled(&mut self) {}
+    /// All events of a batch have been reported: output that was held back to summarize them is due.
+    fn flush(&mut self) {}
 }
 
-/// Says nothing.
+/// Reports nothing.
 #[derive(Debug, Default)]
 pub struct Silent;
 

@@ -2,7 +2,7 @@
 
 use scheduler::Timestamp;
 
-/// Where the executor reads the time. Runs never go back in time, even when the machine's clock is set back.
+/// The clock of the executor. Monotonic: a run's time never goes back, even if the machine's clock is set back.
 #[derive(Debug, Clone)]
 pub struct Clock {
     epoch: Timestamp,
@@ -16,14 +16,14 @@ impl Clock {
         Self { epoch: now, started: tokio::time::Instant::now() }
     }
 
-    /// The present.
+    /// The current time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.epoch.after(self.started.elapsed())
     }
 
-    /// Waits until `at`; returns at once when that is past.
-    pub async fn sleep_until(&self, at: Timestamp) {
-        tokio::time::sleep(at.since(self.now())).await;
+    /// Sleeps until `time`; returns at once if that is past.
+    pub async fn sleep_until(&self, time: Timestamp) {
+        tokio::time::sleep(time.since(self.now())).await;
     }
 }

@@ -484,7 +484,7 @@ fn simulate_alone(seed: u64) -> String {
 }
 
 #[test]
-fn nothing_is_paid_twice_whatever_happens() {
+fn simulation_never_pays_twice() {
     let seeds: u64 =
         std::env::var("SIMULATION_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(400);
     let only: Option<u64> = std::env::var("SIMULATION_SEED").ok().and_then(|seed| seed.parse().ok());
@@ -503,7 +503,7 @@ fn nothing_is_paid_twice_whatever_happens() {
 }
 
 #[test]
-fn a_seed_replays_exactly() {
+fn simulation_seed_replays_exactly() {
     for seed in 0..12 {
         let (once, again) = (simulate_alone(seed), simulate_alone(seed));
         assert!(once.lines().count() > 5, "seed {seed} tells what happened: {once}");
@@ -512,7 +512,7 @@ fn a_seed_replays_exactly() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_second_run_submits_nothing_and_leaves_the_film_alone() {
+async fn simulation_second_run_submits_nothing_and_keeps_the_film() {
     let world = World::new(7, false, 0);
     let plan = plan(&["a", "b<a"]);
     let mut project = Project::new();
@@ -532,7 +532,7 @@ async fn a_second_run_submits_nothing_and_leaves_the_film_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_runs_at_once_share_the_ledger_and_pay_once() {
+async fn simulation_concurrent_runs_pay_once() {
     let world = World::new(11, false, 0);
     let plan = plan(SHOTS);
     let mut project = Project::new();

@@ -96,8 +96,8 @@ impl Reporter for TrackingReporter<'_> {
         self.reporter.on(state, event, now);
     }
 
-    fn settled(&mut self) {
-        self.reporter.settled();
+    fn flush(&mut self) {
+        self.reporter.flush();
     }
 }
 

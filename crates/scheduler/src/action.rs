@@ -1,46 +1,46 @@
-//! What the scheduler asks for. The executor performs each action once and answers with an event.
+//! Actions: effects that the scheduler requests. The executor performs each once and answers with one event.
 
 use workflow::plan::{NodeIx, NodeKey};
 
 use crate::ids::{AttemptId, TaskId};
 use crate::timestamp::Timestamp;
 
-/// Something to do.
+/// An effect for the executor to perform.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// Look up existing work for `key` in the ledger.
     Lookup {
         /// The node.
         node: NodeIx,
-        /// Its key, now that all of its inputs are known.
+        /// Its key, computed once all of its inputs are known.
         key: NodeKey,
         /// Earliest time.
         not_before: Timestamp,
     },
-    /// Make the request ready (frames, files) and write the intent.
+    /// Prepare the request (frames, files) and record the intent.
     Prepare {
         /// The node.
         node: NodeIx,
         /// Its key.
         key: NodeKey,
-        /// Send frames inside the request even where the service keeps them at an address.
+        /// Inline frames as data even where the service hosts them at a URL.
         inline: bool,
     },
     /// Send the prepared request.
     Submit {
         /// The node.
         node: NodeIx,
-        /// The attempt whose intent is on disk.
+        /// The attempt whose intent is recorded.
         attempt: AttemptId,
     },
-    /// Do not send the prepared request after all, and say so with [`crate::Event::Refused`].
+    /// Do not send the prepared request; answered with [`crate::Event::Refused`].
     Discard {
         /// The node.
         node: NodeIx,
-        /// The attempt whose intent is on disk.
+        /// The attempt whose intent is recorded.
         attempt: AttemptId,
     },
-    /// Ask the service about a task, now.
+    /// Poll a task now.
     Poll {
         /// The node.
         node: NodeIx,
@@ -56,7 +56,7 @@ pub enum Action {
         /// The attempt.
         attempt: AttemptId,
     },
-    /// Fetch a finished video.
+    /// Download a finished video.
     Download(Download),
     /// Join a film from the finished clips.
     Join {
@@ -65,17 +65,17 @@ pub enum Action {
     },
     /// Send [`crate::Event::TimerFired`] at `deadline`.
     Wake {
-        /// When.
+        /// The deadline.
         deadline: Timestamp,
     },
 }
 
-/// A finished video to fetch.
+/// The download of a finished video.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Download {
     /// The node.
     pub node: NodeIx,
-    /// Its key, which names the file.
+    /// Its key, part of the file name.
     pub key: NodeKey,
     /// The attempt.
     pub attempt: AttemptId,
@@ -83,9 +83,9 @@ pub struct Download {
     pub task: TaskId,
     /// `metadata.url`, where the service gave one.
     pub url: Option<String>,
-    /// Number of earlier tries that made no progress: even ones use `url`, odd ones (and all, where there is none) the content endpoint.
+    /// Number of earlier tries without progress: even ones use `url`, odd ones (and all, if there is no URL) the content endpoint.
     pub source_index: u32,
-    /// `metadata.last_frame_url`, to be kept with the artifact.
+    /// `metadata.last_frame_url`, stored with the artifact.
     pub last_frame_url: Option<String>,
     /// When the service's copies expire.
     pub expires_at: Option<Timestamp>,
@@ -94,7 +94,7 @@ pub struct Download {
 }
 
 impl Download {
-    /// Whether this try goes to the address that the service gave, and not to the content endpoint.
+    /// Whether this try uses the URL from the task, and not the content endpoint.
     #[must_use]
     pub fn uses_url(&self) -> bool {
         self.url.is_some() && self.source_index.is_multiple_of(2)

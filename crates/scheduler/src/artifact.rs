@@ -1,4 +1,4 @@
-//! The record of a finished video: where it is, its hash, length and size.
+//! The record of a finished video: path, hash, length and size.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::timestamp::Timestamp;
 /// A downloaded, verified video.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Artifact {
-    /// Where the file is.
+    /// Path of the file.
     pub path: PathBuf,
     /// SHA-256 of the file, lower-case hex.
     pub sha256: String,
@@ -21,18 +21,18 @@ pub struct Artifact {
     pub width: u32,
     /// Picture height in pixels.
     pub height: u32,
-    /// Where the service keeps the last frame, when the task returned one (`metadata.last_frame_url`).
+    /// URL of the last frame at the service, if the task returned one (`metadata.last_frame_url`).
     pub last_frame_url: Option<String>,
-    /// When the service's own copies expire (spec 2.5 `expires_at`), where it said so.
+    /// When the service deletes its copies (spec 2.5 `expires_at`), if it reported that.
     pub expires_at: Option<Timestamp>,
-    /// When the file was last changed, in nanoseconds since the epoch, as its file system tells: with the size, enough to see that it is
-    /// still the same without reading it.
+    /// Modification time of the file in nanoseconds since the epoch, as the file system reports it. Together with the size it detects
+    /// changes without reading the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_at: Option<i64>,
 }
 
 impl Artifact {
-    /// The last frame's address if it can still be relied upon: `margin` must remain before it expires.
+    /// The URL of the last frame if it is valid for at least `margin` longer.
     #[must_use]
     pub fn usable_last_frame_url(&self, now: Timestamp, margin: std::time::Duration) -> Option<&str> {
         match self.expires_at {

@@ -11,9 +11,9 @@ use crate::timestamp::Timestamp;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AttemptState {
-    /// Its intent is recorded; whether its POST left is known to its run only.
+    /// Its intent is recorded; only its run knows whether the POST was sent.
     Intended,
-    /// Its POST left, and whether it was accepted is unknown.
+    /// Its POST was sent; whether it was accepted is unknown.
     Indeterminate,
     /// The service accepted it: it has a task.
     Submitted,
@@ -25,9 +25,9 @@ pub enum AttemptState {
     Refused,
     /// Its task or its video is gone from the service.
     Expired,
-    /// It was indeterminate, and was found not to have been accepted.
+    /// It was indeterminate and turned out not to have been accepted.
     NotAccepted,
-    /// It was indeterminate, and nobody will find out what became of it.
+    /// It was indeterminate, and a person gave up finding out its outcome.
     Abandoned,
 }
 
@@ -62,7 +62,7 @@ impl AttemptState {
     }
 }
 
-/// One attempt of a shot, as the events of a run tell it.
+/// One attempt of a shot, folded from the events of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
     /// Its id.
@@ -73,7 +73,7 @@ pub struct Attempt {
     pub is_adopted: bool,
     /// Its task, once the service has accepted it.
     pub task: Option<TaskId>,
-    /// When its intent was recorded; of an adopted attempt, when it was found.
+    /// When its intent was recorded; for an adopted attempt, when it was looked up.
     pub intended_at: Timestamp,
     /// When the service accepted it.
     pub submitted_at: Option<Timestamp>,
@@ -81,7 +81,7 @@ pub struct Attempt {
     pub ended_at: Option<Timestamp>,
     /// What this run reserved for it.
     pub reservation: Option<Reservation>,
-    /// What its task cost, in millionths, where that is known.
+    /// What its task cost, in millionths, if known.
     pub cost: Option<i64>,
     /// Why it failed.
     pub failure: Option<Failure>,
@@ -105,7 +105,7 @@ impl Attempt {
         }
     }
 
-    /// Whether this run submitted it, and it was accepted or may have been: it is paid for, or may be.
+    /// Whether this run submitted it and it was, or may have been, accepted: it costs money, or may.
     #[must_use]
     pub fn is_submission(&self) -> bool {
         !self.is_adopted

@@ -1,9 +1,9 @@
-//! What a run may spend, what it holds back for what is out, and what it has spent (DESIGN section 7).
+//! Budget of a run: limits, reservations for tasks in flight, and what has been spent.
 //!
-//! Before a POST leaves, the most that it can cost is held; when its task has ended, what is held is settled at what it came to, or let go
-//! where nothing was accepted. Invariant: `held + spent <= cap` at every instant. The ledger decides it in the transaction that writes the
-//! intent, over everything that this run and every other process hold or have spent since this run began; the scheduler keeps to the same
-//! sums of its own run, so that it does not ask in vain.
+//! The most that a task can cost is reserved before its POST is sent. When the task has ended, the reservation is settled at the actual
+//! cost, or released if nothing was accepted. Invariant: `reserved + spent <= limit` at every instant. The ledger enforces it in the
+//! transaction that records the intent, over everything that this run and other processes have reserved or spent since this run began; the
+//! scheduler keeps the sums of its own run to avoid requests that the ledger would reject.
 
 use std::fmt;
 use std::ops::{AddAssign, SubAssign};
@@ -12,10 +12,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use workflow::plan::{Node, NodeIx, Plan};
 
-/// A sum of work: money in millionths of the price table's currency, tasks, and milliseconds of video.
+/// Amount of work: money in millionths of the price table's currency, tasks, and milliseconds of video.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amount {
-    /// Money, in millionths. Work without a price adds nothing, and is counted nowhere as free: see [`BudgetLimits::allow_unpriced`].
+    /// Money, in millionths. Unpriced work adds zero; [`BudgetLimits::allow_unpriced`] decides whether it may be submitted.
     pub cost: i64,
     /// Tasks.
     pub tasks: i64,
@@ -39,30 +39,30 @@ impl SubAssign for Amount {
     }
 }
 
-/// What is held for one task: the most that it can come to.
+/// The reservation for one task: the most that it can cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reservation {
-    /// Money, in millionths; nothing where the task has no price.
+    /// Money, in millionths; `None` if the task has no price.
     pub cost: Option<i64>,
     /// Milliseconds of video.
     pub video_ms: i64,
 }
 
 impl Reservation {
-    /// For so many seconds of video without a price.
+    /// An unpriced reservation for this many seconds of video.
     #[must_use]
     pub fn unpriced(seconds: f64) -> Self {
         Self { cost: None, video_ms: (seconds * 1e3).round() as i64 }
     }
 
-    /// As a sum: one task.
+    /// As an amount with one task.
     #[must_use]
     pub fn amount(self) -> Amount {
         Amount { cost: self.cost.unwrap_or(0), tasks: 1, video_ms: self.video_ms }
     }
 }
 
-/// The most that may leave the ledger while a run goes on. Nothing set is no limit.
+/// The most that may be spent while a run goes on. `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct BudgetLimits {
     /// Money, in millionths.
@@ -71,18 +71,18 @@ pub struct BudgetLimits {
     pub tasks: Option<i64>,
     /// Milliseconds of video.
     pub video_ms: Option<i64>,
-    /// Whether work without a price may be submitted under a cap on cost.
+    /// Whether unpriced work may be submitted under a cost limit.
     pub allow_unpriced: bool,
 }
 
 impl BudgetLimits {
-    /// Whether there is any.
+    /// Whether any limit is set.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.cost.is_none() && self.tasks.is_none() && self.video_ms.is_none()
     }
 
-    /// The first cap that `sum` crosses.
+    /// The first limit that `sum` exceeds.
     #[must_use]
     pub fn exceeded_by(&self, sum: Amount) -> Option<BudgetLimit> {
         let crossed = |cap: Option<i64>, sum: i64| cap.is_some_and(|cap| sum > cap);
@@ -98,7 +98,7 @@ impl BudgetLimits {
     }
 }
 
-/// Which cap.
+/// A kind of budget limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BudgetLimit {
@@ -120,16 +120,16 @@ impl fmt::Display for BudgetLimit {
     }
 }
 
-/// What work costs. The engine knows no table; whoever starts a run does.
+/// What tasks cost. The scheduler has no price table of its own; the caller provides one.
 pub trait Prices: Send + Sync + fmt::Debug {
-    /// The most that a node's task can come to.
+    /// The most that a node's task can cost.
     fn reservation(&self, ix: NodeIx, node: &Node) -> Reservation;
 
-    /// What a node's task came to that made `seconds` of video, in millionths.
+    /// The actual cost of a node's task that produced `seconds` of video, in millionths.
     fn actual_cost(&self, ix: NodeIx, node: &Node, seconds: f64) -> Option<i64>;
 }
 
-/// No prices are known.
+/// A price source without prices.
 #[derive(Debug, Clone, Copy)]
 pub struct Unpriced;
 
@@ -143,7 +143,7 @@ impl Prices for Unpriced {
     }
 }
 
-/// A run's caps and prices, and what it holds and has spent itself.
+/// Limits and prices of a run, with what it has reserved and spent itself.
 #[derive(Debug, Clone)]
 pub struct Budget {
     caps: BudgetLimits,
@@ -159,19 +159,19 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Nothing held, nothing spent.
+    /// Nothing reserved, nothing spent.
     #[must_use]
     pub fn new(caps: BudgetLimits, prices: Arc<dyn Prices>) -> Self {
         Self { caps, prices, reserved: Amount::default(), spent: Amount::default() }
     }
 
-    /// The caps.
+    /// The limits.
     #[must_use]
     pub fn caps(&self) -> BudgetLimits {
         self.caps
     }
 
-    /// What this run holds for tasks whose cost is not settled.
+    /// What is reserved for tasks of this run whose cost is not settled.
     #[must_use]
     pub fn reserved(&self) -> Amount {
         self.reserved
@@ -183,24 +183,24 @@ impl Budget {
         self.spent
     }
 
-    /// The most that a node's task can come to.
+    /// The most that a node's task can cost.
     #[must_use]
     pub fn reservation(&self, plan: &Plan, ix: NodeIx) -> Reservation {
         self.prices.reservation(ix, plan.node(ix))
     }
 
-    /// What a node's finished task came to, never more than was held for it.
+    /// The actual cost of a node's finished task, at most its reservation.
     #[must_use]
     pub fn actual_cost(&self, plan: &Plan, ix: NodeIx, seconds: f64) -> Option<i64> {
         let most = self.reservation(plan, ix).cost?;
         Some(self.prices.actual_cost(ix, plan.node(ix), seconds)?.clamp(0, most.max(0)))
     }
 
-    /// The cap that one more task of this node would cross.
+    /// The limit that one more task of this node would exceed.
     #[must_use]
     pub fn exceeded_by(&self, plan: &Plan, ix: NodeIx) -> Option<BudgetLimit> {
         let reservation = self.reservation(plan, ix);
-        // What has no price may cost anything.
+        // Unpriced work may cost any amount.
         if self.caps.cost.is_some() && !self.caps.allow_unpriced && reservation.cost.is_none() {
             return Some(BudgetLimit::Cost);
         }

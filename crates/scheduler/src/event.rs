@@ -1,4 +1,4 @@
-//! What can happen to a run. Closed: the scheduler, the ledger and the reporters all eat this one stream.
+//! Events of a run. A closed enum: scheduler, ledger and reporters all consume this one stream.
 
 use serde::{Deserialize, Serialize};
 use workflow::plan::{KeyPart, NodeIx};
@@ -13,13 +13,13 @@ use crate::timestamp::Timestamp;
 pub use crate::event_kind::EventKind;
 pub use crate::response::{PollResult, Refusal, RefusalKind};
 
-/// Something that happened, as the executor learnt it.
+/// Something that happened to a run, as the executor observed it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
-    /// The run was told more than its plan. Comes before anything else, and only where there is something.
+    /// Selection and fail-fast were set. Precedes every other event; absent if neither is set.
     RunConfigured {
-        /// The nodes that it may submit, by name; all of them where this is not given.
+        /// Names of the nodes that the run may submit; `None` for all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         only: Option<Vec<String>>,
         /// Whether nothing more is submitted once a shot has failed.
@@ -28,16 +28,16 @@ pub enum Event {
     },
     /// The run begins.
     Started,
-    /// The ledger was asked what it knows about a node's key.
+    /// The existing work for a node's key was looked up in the ledger.
     LookupDone {
         /// The node.
         node: NodeIx,
-        /// Its key as lower-case hex (DESIGN section 6).
+        /// Its key as lower-case hex.
         key: String,
-        /// What was found.
+        /// What the lookup returned.
         existing: ExistingWork,
     },
-    /// The request is ready and the intent to submit it is on disk. Only now may the POST leave.
+    /// The request is prepared and the intent to submit it is recorded. Only now may the POST be sent.
     Prepared {
         /// The node.
         node: NodeIx,
@@ -45,45 +45,45 @@ pub enum Event {
         attempt: AttemptId,
         /// The node's key as lower-case hex.
         key: String,
-        /// SHA-256 of the canonical request body, to recognise it at the service.
+        /// SHA-256 of the canonical request body, to recognize it at the service.
         digest: String,
-        /// Whether the request holds addresses of frames that the service keeps.
+        /// Whether the request refers to frames by URL.
         by_url: bool,
-        /// The key without the service, where the service is paid: equal for the same work at any service.
+        /// The key without the service, for paid services: equal for the same work at any service.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         service_independent_key: Option<String>,
         /// The most that the task can cost, reserved from now on.
         #[serde(default)]
         reservation: Reservation,
-        /// Set when the user asked for the shot to be rendered again.
+        /// Set when the user requested a forced rerun of the shot.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         forced_rerun: Option<ForcedRerun>,
-        /// The parts of the key. They are kept with the attempt; the stored event does without them.
+        /// The parts of the key. Stored with the attempt, not in the stored event.
         #[serde(default, skip_serializing)]
         parts: Vec<KeyPart>,
     },
-    /// The intent was not written, because it would cross a cap.
+    /// The intent was not recorded, because it would exceed a budget limit.
     BudgetExceeded {
         /// The node.
         node: NodeIx,
         /// The limit.
         limit: BudgetLimit,
     },
-    /// The intent was not written, because another attempt for the same key is live.
+    /// The intent was not recorded, because another live attempt holds the key.
     ClaimConflict {
         /// The node.
         node: NodeIx,
-        /// What the other attempt has come to.
+        /// The state of the other attempt.
         existing: ExistingWork,
     },
-    /// The request could not be made ready: a frame or a file could not be read.
+    /// The request could not be prepared: a frame or a file could not be read.
     PrepareFailed {
         /// The node.
         node: NodeIx,
         /// Why.
         failure: Failure,
     },
-    /// The service accepted the request: from here on there is something to pay for.
+    /// The service accepted the request: from here on it costs money.
     Submitted {
         /// The node.
         node: NodeIx,
@@ -92,40 +92,40 @@ pub enum Event {
         /// The service's id.
         task: TaskId,
     },
-    /// The service surely did not accept the request.
+    /// The service definitely did not accept the request.
     Refused {
         /// The node.
         node: NodeIx,
         /// The attempt.
         attempt: AttemptId,
-        /// Why, and whether to come back.
+        /// Why, and whether it may be retried.
         refusal: Refusal,
         /// What follows. `None` before the scheduler has decided, and in events of versions that did not record it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<NextStep>,
     },
-    /// No usable answer to the POST: it may or may not have been accepted.
+    /// No usable response to the POST: it may or may not have been accepted.
     Indeterminate {
         /// The node.
         node: NodeIx,
         /// The attempt.
         attempt: AttemptId,
-        /// What went wrong on the way.
+        /// What went wrong.
         reason: String,
     },
-    /// The service, or the way to it, answered a poll.
+    /// A poll has a result, or failed.
     Polled {
         /// The node.
         node: NodeIx,
         /// The attempt.
         attempt: AttemptId,
-        /// What was learnt.
+        /// The result.
         result: PollResult,
         /// What follows. `None` before the scheduler has decided, and in events of versions that did not record it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<NextStep>,
     },
-    /// The video is on disk, verified, under its final name.
+    /// The video is on disk under its final name, and verified.
     Downloaded {
         /// The node.
         node: NodeIx,
@@ -133,11 +133,11 @@ pub enum Event {
         attempt: AttemptId,
         /// The video.
         artifact: Artifact,
-        /// What the task cost, in millionths, where a price is known.
+        /// What the task cost, in millionths, if it has a price.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<i64>,
     },
-    /// The video could not be fetched this time.
+    /// The video could not be downloaded this time.
     DownloadFailed {
         /// The node.
         node: NodeIx,
@@ -145,7 +145,7 @@ pub enum Event {
         attempt: AttemptId,
         /// Why.
         failure: Failure,
-        /// How many bytes of it are on disk, to go on from.
+        /// Bytes of it on disk, from which the next download resumes.
         #[serde(default)]
         partial_bytes: u64,
         /// What follows. `None` before the scheduler has decided, and in events of versions that did not record it.
@@ -154,7 +154,7 @@ pub enum Event {
     },
     /// The film is on disk under its final name.
     FilmJoined {
-        /// Its position among the films of the plan.
+        /// Its index among the films of the plan.
         #[serde(default)]
         index: usize,
         /// The film.
@@ -162,19 +162,19 @@ pub enum Event {
     },
     /// The clips could not be joined.
     JoinFailed {
-        /// The film's position among those of the plan.
+        /// Its index among the films of the plan.
         #[serde(default)]
         index: usize,
         /// Why.
         failure: Failure,
     },
-    /// The service was asked about a submission without a response and knows every task that the request created.
+    /// The service was queried for an indeterminate submission and returned every task that the request created.
     Reconciled {
         /// The node.
         node: NodeIx,
         /// The attempt.
         attempt: AttemptId,
-        /// When its intent was written.
+        /// When its intent was recorded.
         since: Timestamp,
         /// Why the response to its POST is missing; `None` where the attempt is of an earlier run, found by a lookup.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,16 +200,16 @@ pub enum Event {
     Resolved {
         /// The attempt.
         attempt: AttemptId,
-        /// What became of it.
+        /// The resolution.
         resolution: Resolution,
     },
-    /// A time that an action was waiting for has come.
+    /// The deadline of an [`crate::Action::Wake`] has passed.
     TimerFired,
-    /// The user asks the run to end: nothing more is submitted, tasks that are out are left for the next run.
+    /// The user interrupted the run: nothing more is submitted, tasks in flight are left to the next run.
     Interrupted,
 }
 
-/// A shot that is made anew: from the key that the file gives to the salt that sets the new video apart.
+/// A forced rerun: the base key and the salt that makes the new key differ from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForcedRerun {
     /// The key that the file gives, as lower-case hex.
@@ -219,7 +219,7 @@ pub struct ForcedRerun {
 }
 
 impl Event {
-    /// The event's kind, under which it is stored.
+    /// The event's kind, its name in the ledger.
     #[must_use]
     pub fn kind(&self) -> EventKind {
         match self {
@@ -246,7 +246,7 @@ impl Event {
         }
     }
 
-    /// The node that the event is about, if it is about one.
+    /// The node that the event concerns, if any.
     #[must_use]
     pub fn node(&self) -> Option<NodeIx> {
         match self {
@@ -274,7 +274,7 @@ impl Event {
     }
 }
 
-/// What became of a submission without a response.
+/// Resolution of an indeterminate submission.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Resolution {
@@ -289,22 +289,22 @@ pub enum Resolution {
     Abandoned,
 }
 
-/// What the ledger knows about a key from before.
+/// Work that the ledger records for a key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ExistingWork {
-    /// Nothing that counts: the node is to be executed.
+    /// None that counts: the node is to be executed.
     None,
-    /// The video is there and verified.
+    /// The video exists and is verified.
     Completed {
-        /// The attempt that made it.
+        /// The attempt that rendered it.
         attempt: AttemptId,
-        /// The task that made it.
+        /// The task that rendered it.
         task: TaskId,
         /// The video.
         artifact: Artifact,
     },
-    /// A task is out at the service, or finished there without having been downloaded.
+    /// A task is in flight, or finished at the service without having been downloaded.
     InFlight {
         /// The attempt.
         attempt: AttemptId,
@@ -312,31 +312,32 @@ pub enum ExistingWork {
         task: TaskId,
         /// When it was submitted.
         since: Timestamp,
-        /// Whether its video was downloaded once and is no longer on disk. If the service has lost it as well, the node is made anew.
+        /// Whether its video was downloaded once and is no longer on disk. If the service no longer has it either, the node is rendered
+        /// again.
         was_downloaded: bool,
     },
-    /// A POST left and its answer never came back; nobody has said since what became of it.
+    /// A POST was sent without a response, and is not resolved yet.
     Indeterminate {
         /// The attempt.
         attempt: AttemptId,
-        /// When the intent was written.
+        /// When the intent was recorded.
         intended_at: Timestamp,
     },
-    /// A POST left, its answer never came back, and someone gave up finding out: it is not submitted again unless someone asks for it.
+    /// A POST was sent without a response, and a person abandoned it: it is submitted again only on request.
     Abandoned {
         /// The attempt.
         attempt: AttemptId,
     },
-    /// The same work is out, or may be, at another service than this run talks to.
+    /// The same work is in flight, or may be, at another service.
     OtherService {
         /// That service.
         service: String,
         /// The attempt there.
         attempt: AttemptId,
-        /// Its task, if that is known.
+        /// Its task, if known.
         task: Option<TaskId>,
     },
-    /// Another run that is alive now is about to submit this very node.
+    /// Another live run is about to submit the same node.
     ClaimedByRun {
         /// That run.
         run: RunId,
@@ -344,7 +345,7 @@ pub enum ExistingWork {
 }
 
 impl ExistingWork {
-    /// The task that is out or made the video, if one is known.
+    /// The task that is in flight or rendered the video, if known.
     #[must_use]
     pub fn task(&self) -> Option<&TaskId> {
         match self {

@@ -1,9 +1,9 @@
-//! The kinds of events, with their names in stored events.
+//! Kinds of events, with their names in the ledger.
 
 #[cfg(doc)]
 use crate::event::Event;
 
-/// Defines [`EventKind`]: one variant per event, with its name in stored events.
+/// Defines [`EventKind`]: one variant per event, with its name in the ledger.
 macro_rules! event_kinds {
     ($($name:ident = $text:literal,)*) => {
         /// The kinds of [`Event`].

@@ -1,4 +1,4 @@
-//! Names for runs, attempts and tasks, so that none is mistaken for another.
+//! Ids of runs, attempts and tasks, as distinct types.
 
 use std::fmt;
 
@@ -38,10 +38,10 @@ id! {
     RunId
 }
 id! {
-    /// One submission of one node: written to the ledger before its POST leaves.
+    /// One submission of one node; recorded in the ledger before its POST is sent.
     AttemptId
 }
 id! {
-    /// The service's name for a submitted task (spec 2.5 `id`).
+    /// The service's id of a submitted task (spec 2.5 `id`).
     TaskId
 }

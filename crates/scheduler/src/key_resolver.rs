@@ -7,15 +7,15 @@ use workflow::plan::{InputIdentity, KeyPart, NodeIx, NodeKey, Plan, Source};
 use crate::artifact::Artifact;
 use crate::event::ForcedRerun;
 
-/// What goes into every key of a run besides the plan.
+/// What enters every key of a run besides the plan.
 #[derive(Debug, Clone, Default)]
 pub struct KeyResolver {
     service: String,
-    /// Sets all of the run's work apart from other work.
+    /// Salt of all keys of the run.
     salt: Option<String>,
-    /// Salts on record, by the key that the file gives.
+    /// Recorded salts, by base key.
     salts: HashMap<NodeKey, String>,
-    /// Nodes that are made anew in this run, and the salt that they get.
+    /// Nodes with a forced rerun in this run, and their salt.
     forced: HashSet<NodeIx>,
     new_salt: String,
 }
@@ -27,25 +27,25 @@ impl KeyResolver {
         Self { service: service.into(), ..Self::default() }
     }
 
-    /// Sets all of the run's work apart by `salt`.
+    /// Salts all keys of the run with `salt`.
     #[must_use]
     pub fn with_salt(self, salt: Option<String>) -> Self {
         Self { salt, ..self }
     }
 
-    /// Follows the salts on record, so that what was made anew once is what counts.
+    /// Applies recorded salts, so that the latest rerun of a shot counts.
     #[must_use]
     pub fn with_recorded_salts(self, salts: HashMap<NodeKey, String>) -> Self {
         Self { salts, ..self }
     }
 
-    /// Makes `nodes` anew: `salt` sets their videos apart from all that there are.
+    /// Forces a rerun of `nodes`: `salt` makes their keys differ from all recorded ones.
     #[must_use]
     pub fn with_forced(self, nodes: impl IntoIterator<Item = NodeIx>, salt: impl Into<String>) -> Self {
         Self { forced: nodes.into_iter().collect(), new_salt: salt.into(), ..self }
     }
 
-    /// Whether a node is to be made anew.
+    /// Whether a node has a forced rerun.
     #[must_use]
     pub fn is_forced(&self, node: NodeIx) -> bool {
         self.forced.contains(&node)
@@ -66,7 +66,7 @@ impl KeyResolver {
         })
     }
 
-    /// The key without the service: the same for the same work, whoever does it.
+    /// The key without the service: equal for the same work at any service.
     #[must_use]
     pub fn service_independent_key<'a>(
         &self,
@@ -82,7 +82,7 @@ impl KeyResolver {
         })
     }
 
-    /// What goes on record when a node is made anew.
+    /// What is recorded for a forced rerun.
     #[must_use]
     pub fn forced_rerun<'a>(
         &self,
@@ -113,7 +113,7 @@ impl KeyResolver {
     }
 }
 
-/// A node's key, if `artifact` knows the videos that it takes frames from.
+/// A node's key, if `artifact` returns the videos that it takes frames from.
 #[must_use]
 pub fn key_of<'a>(
     plan: &Plan,
@@ -125,7 +125,7 @@ pub fn key_of<'a>(
     Some(workflow::plan::key(plan.node(node), service, &identities))
 }
 
-/// What identifies each of a node's inputs; nothing for those whose video is not there yet.
+/// Identity of each of a node's inputs; `None` if its video does not exist yet.
 #[must_use]
 pub fn input_identities<'a>(
     plan: &Plan,
@@ -141,7 +141,7 @@ pub fn input_identities<'a>(
             Source::FirstFrame(parent) => {
                 artifact(*parent).map(|made| InputIdentity::first_frame_of(&made.sha256))
             }
-            // Which frame it will be, nobody has said yet.
+            // Nobody has picked a take yet, so the frame is not known.
             Source::Pick { .. } => None,
             Source::File { sha256, .. } => Some(InputIdentity::content(sha256)),
         })

@@ -1,4 +1,4 @@
-//! What failed in the last run of a workflow, and what was not begun because of that: `run --failed`.
+//! Shots that failed in the last run of a workflow, and those that were not begun because of that: `run --failed`.
 
 use std::collections::BTreeSet;
 
@@ -8,39 +8,39 @@ use crate::ids::RunId;
 use crate::timestamp::Timestamp;
 use crate::{RunProjection, StatusKind};
 
-/// A run on record.
+/// A recorded run.
 #[derive(Debug, Clone)]
 pub struct RunRecord {
     /// The run.
     pub run: RunId,
     /// When it began.
     pub started_at: Timestamp,
-    /// What its events tell.
+    /// The projection of its events.
     pub projection: RunProjection,
 }
 
-/// What became of a shot, as far as `run --failed` asks.
+/// How a shot ended, as far as `run --failed` distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     Done,
     Failed,
-    /// Nothing of it was submitted.
+    /// Nothing was submitted.
     NotBegun,
-    /// A task is in flight, or may be: nothing to pay for again.
+    /// A task is in flight, or may be: submitting again would pay twice.
     InFlight,
 }
 
 /// The shots that `run --failed` submits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedShots {
-    /// The nodes of the plan that failed then, and those that were not begun for that reason alone, in file order.
+    /// Nodes of the plan that failed, and those that were not begun for that reason alone, in file order.
     pub nodes: Vec<NodeIx>,
-    /// How many others that the run selected are not done.
+    /// Number of other selected shots that are not done.
     pub others: usize,
 }
 
 impl RunRecord {
-    /// What failed, in the plan as it is now. What the plan no longer names is not among them.
+    /// Failed shots, in terms of the current plan. Shots that it no longer has are omitted.
     #[must_use]
     pub fn failed(&self, plan: &Plan) -> FailedShots {
         let run = &self.projection;
@@ -61,7 +61,7 @@ impl RunRecord {
         let mut open: Vec<NodeIx> = nodes.iter().copied().collect();
         while let Some(node) = open.pop() {
             for next in plan.successors(node) {
-                // What waits for something else as well is not to be begun for that other thing's sake.
+                // A shot that also waits for something else was not begun for that other reason.
                 let is_failed_or_done = |before: &NodeIx| {
                     nodes.contains(before) || class(*before) == Class::Done || !was_selected(*before)
                 };

@@ -5,7 +5,7 @@
 //! * [`Policy`] holds the limits, time-outs and back-off of a run.
 //! * [`polling`] schedules polls from the durations of past tasks and reported progress.
 //! * [`Shot`] and [`RunProjection`] fold events into attempts and status: the only fold of the event log.
-//! * [`last_run`] tells what failed in a recorded run.
+//! * [`last_run`] finds the failed shots of a recorded run.
 //!
 //! Invariant: a task that has an id is polled for and never submitted again.
 //! Invariant: no dependency of this crate does I/O; `cargo tree -p scheduler -e normal` shows it.

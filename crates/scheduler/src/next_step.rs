@@ -1,34 +1,34 @@
-//! What follows for a shot from a refusal, a poll or a failed download.
+//! Next steps: what follows for a shot from a refusal, a poll or a failed download.
 
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, PollResult, RefusalKind};
 use crate::timestamp::Timestamp;
 
-/// What the scheduler decided with an event. It is recorded as part of the event: whoever reads the record needs neither the plan (a shot's
-/// `retry`, its timeout) nor the policy of the run to know what followed.
+/// The scheduler's decision, recorded as part of its event: reading the record needs neither the plan (a shot's `retry`, its timeout) nor
+/// the policy of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "kebab-case")]
 pub enum NextStep {
     /// The same task is polled or downloaded again.
     Continue,
-    /// The request is submitted again: no task of it counts.
+    /// The request is submitted again: it created no task.
     Resubmit {
         /// Earliest time.
         not_before: Timestamp,
     },
     /// The task failed, and the shot's `retry` pays for another attempt.
     Retry {
-        /// The number of that attempt, from 2.
+        /// The number of the next attempt, from 2.
         attempt: u32,
-        /// How many attempts the shot has.
+        /// The total number of attempts of the shot.
         of: u32,
         /// Earliest time.
         not_before: Timestamp,
     },
     /// The shot has failed.
     Fail,
-    /// The task is left to a later run.
+    /// The run detaches from the task.
     Detach {
         /// Why.
         reason: String,
@@ -36,7 +36,7 @@ pub enum NextStep {
 }
 
 impl NextStep {
-    /// What followed from an event that was recorded without it, as far as the event tells.
+    /// The next step of an event that was recorded without one, as far as the event alone implies it.
     pub(crate) fn assumed(event: &Event, now: Timestamp) -> Self {
         match event {
             Event::Refused { refusal, .. } => match refusal.kind {
@@ -48,7 +48,7 @@ impl NextStep {
             Event::Reconciled { task: None, .. } => Self::Resubmit { not_before: now },
             Event::Polled { result, .. } => match result {
                 PollResult::Failed { .. } => Self::Fail,
-                // Polls of running tasks are recorded only where they are the last.
+                // Polls of running tasks are recorded only if they are the last.
                 PollResult::Running { .. } => Self::Detach { reason: "it is not finished".to_owned() },
                 PollResult::Unauthorized { failure } => Self::Detach { reason: failure.message.clone() },
                 PollResult::Completed { .. }

@@ -1,4 +1,4 @@
-//! How nodes and runs end. Failures are data: an outcome in the summary, never an error of the run.
+//! Outcomes of nodes and runs. Failures are data: an outcome in the summary, never an error of the run.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,21 +10,21 @@ use crate::artifact::Artifact;
 use crate::budget::BudgetLimit;
 use crate::ids::{AttemptId, TaskId};
 
-/// What is to be done with a node (DESIGN section 6).
+/// What a run does about a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
-    /// The video is there and verified: nothing is submitted.
+    /// The video exists and is verified: nothing is submitted.
     Reuse,
-    /// A task of an earlier run is still out there: it is waited for, not submitted again.
+    /// A task of an earlier run is in flight: it is polled, not submitted again.
     Adopt,
     /// A task is submitted.
     Execute,
-    /// It depends on a frame that is not made yet: it will be submitted unless its video turns out to exist.
+    /// It depends on a frame that does not exist yet: it is submitted then, unless its video turns out to exist.
     Deferred,
-    /// It cannot be done now: see why.
+    /// It cannot be submitted now: see why.
     Blocked,
-    /// The run was told to make other shots: this one is not made, and nothing of it is submitted.
+    /// The run does not select this shot: nothing of it is submitted.
     Unselected,
 }
 
@@ -43,29 +43,29 @@ impl Decision {
     }
 }
 
-/// Why something did not work.
+/// A failure of a shot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// What kind of trouble, which decides what is done about it.
+    /// The kind, which decides whether it is retried.
     pub kind: FailureKind,
-    /// What happened, for people: a lower-case fragment.
+    /// A message for people: a lower-case fragment.
     pub message: String,
-    /// The service's own code, where it gave one (spec 7).
+    /// The service's error code, if it sent one (spec 7).
     pub code: Option<String>,
-    /// When to come back, where the service said so.
+    /// The service's Retry-After, if it sent one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Duration>,
 }
 
 impl Failure {
-    /// A failure without a code of the service.
+    /// A failure without an error code of the service.
     #[must_use]
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), code: None, retry_after: None }
     }
 }
 
-/// Kinds of trouble (DESIGN section 9).
+/// Kinds of failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
@@ -73,7 +73,7 @@ pub enum FailureKind {
     InputModerated,
     /// The result was withheld by moderation.
     OutputModerated,
-    /// The service refused for too long because of its rate limits.
+    /// The service throttled for too long.
     RateLimited,
     /// The account is out of credit.
     Quota,
@@ -81,22 +81,22 @@ pub enum FailureKind {
     Unauthorized,
     /// The service refused the request as invalid.
     Invalid,
-    /// Passing trouble of the service or the network.
+    /// A transient failure of the service or the network.
     Transient,
     /// The service no longer has the task or its video.
     Expired,
-    /// What was downloaded is not a whole video.
+    /// The downloaded file is not a complete video.
     Corrupt,
-    /// A file of this machine could not be read or written.
+    /// A local file could not be read or written.
     Local,
-    /// The service failed the task for a reason of its own.
+    /// The service failed the task for another reason.
     Task,
-    /// Its submission was given up: nobody knows what became of it, and it is not repeated unasked.
+    /// Its submission was abandoned: the outcome is unknown, and it is repeated only on request.
     Abandoned,
 }
 
 impl FailureKind {
-    /// What stands for it in a shot's `retry`; nothing where another attempt would not help or could pay twice, whatever the file says.
+    /// Its name in a shot's `retry`; `None` if another attempt would not help or could pay twice, whatever the file says.
     #[must_use]
     pub fn retried_as(self) -> Option<RetryOn> {
         match self {
@@ -124,7 +124,7 @@ pub enum Outcome {
     Done {
         /// The video.
         artifact: Artifact,
-        /// The task that made it.
+        /// The task that rendered it.
         task: TaskId,
     },
     /// It failed for good in this run.
@@ -134,35 +134,35 @@ pub enum Outcome {
         /// The task, if one was accepted.
         task: Option<TaskId>,
     },
-    /// A submission may or may not have been accepted; it is not repeated until someone says what became of it.
+    /// A submission may or may not have been accepted; it is not repeated until it is resolved.
     Indeterminate {
         /// The attempt to name to `runner resolve`.
         attempt: AttemptId,
         /// What went wrong.
         reason: String,
     },
-    /// Its task is out at the service and is left to a later run.
+    /// Its task is in flight and is left to a later run.
     Detached {
         /// The task.
         task: TaskId,
-        /// Why this run does not wait.
+        /// Why this run stopped waiting.
         reason: String,
     },
-    /// It was not begun because something before it did not end well.
+    /// It was not begun because something that it depends on did not succeed.
     Blocked {
-        /// What it waits for.
+        /// The dependency.
         by: NodeIx,
     },
-    /// It was not begun because it begins on one of several takes, and nobody has picked one yet.
+    /// It was not begun because it depends on one of several takes and none is picked.
     Unpicked {
-        /// The shots, or instances of them, whose takes are to be picked from.
+        /// Names of the shots or instances with takes to pick from.
         takes: Vec<String>,
     },
-    /// It was not begun because the run was ended first.
+    /// It was not begun because the run ended first.
     NotBegun,
-    /// It is not made, and the run was told to make other shots.
+    /// The run did not select it.
     NotSelected {
-        /// Its task, if one of an earlier run is still out: it stays out, and a run that makes this shot adopts it.
+        /// Its task, if one of an earlier run is in flight: it stays so, and a run that selects this shot adopts it.
         task: Option<TaskId>,
     },
 }
@@ -171,19 +171,19 @@ pub enum Outcome {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "halt", rename_all = "kebab-case")]
 pub enum Halt {
-    /// The user asked.
+    /// The user interrupted the run.
     Interrupted,
     /// The service cannot be used with this account or at this address.
     ServiceUnusable {
         /// Why.
         failure: Failure,
     },
-    /// One more task would cross a cap of the run.
+    /// One more task would exceed a budget limit.
     BudgetExceeded {
-        /// Which.
+        /// The limit.
         limit: BudgetLimit,
     },
-    /// A shot failed, and the run was told to submit nothing more then.
+    /// A shot failed under fail-fast.
     FailFast {
         /// The shot.
         shot: String,
@@ -193,7 +193,7 @@ pub enum Halt {
 /// A finished film.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Film {
-    /// Where the file is.
+    /// Path of the file.
     pub path: PathBuf,
     /// Playing time in seconds.
     pub seconds: f64,
@@ -201,15 +201,15 @@ pub struct Film {
     pub width: u32,
     /// Picture height in pixels.
     pub height: u32,
-    /// Whether it has sound.
+    /// Whether it has an audio track.
     pub audio: bool,
-    /// SHA-256 over the clips' hashes, in order: what it was made of.
+    /// SHA-256 over the clips' hashes, in order.
     pub made_of: String,
-    /// Whether it was there already and had not to be joined again.
+    /// Whether the file existed and did not have to be joined.
     pub reused: bool,
 }
 
-/// What became of the film.
+/// The outcome of a film.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum FilmOutcome {
@@ -220,12 +220,12 @@ pub enum FilmOutcome {
     },
     /// Some of its clips are missing.
     Waiting {
-        /// How many.
+        /// Number of missing clips.
         missing: usize,
     },
-    /// Nobody has picked yet which takes it shows, or those that its clips begin on.
+    /// No take is picked of those that it shows, or that its clips depend on.
     Unpicked {
-        /// How many of its clips are missing for that reason.
+        /// Number of clips missing for that reason.
         missing: usize,
     },
     /// The clips could not be joined.

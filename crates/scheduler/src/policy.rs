@@ -1,64 +1,63 @@
-//! The numbers that a run is conducted by: how much at once, how often to ask, how long to insist.
+//! Policy of a run: limits, rates, time-outs and back-off.
 
 use std::time::Duration;
 
-/// Limits and patience of a run. The scheduler takes all of its numbers from here.
+/// The numbers by which the scheduler decides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
-    /// Most tasks out at the service at once (being submitted, queued or rendered). At least 1.
+    /// Maximum number of tasks in flight (being submitted, queued or rendered). At least 1.
     pub max_in_flight: usize,
-    /// Most submissions in a stretch of time; `None` leaves that to `in_flight` and to what the service refuses.
+    /// Maximum submission rate; `None` leaves it to `max_in_flight` and to the service's throttling.
     pub submit_rate: Option<Rate>,
-    /// Most polls in a stretch of time, over all tasks.
+    /// Maximum poll rate, over all tasks.
     pub poll_rate: Rate,
-    /// Most downloads at once.
+    /// Maximum number of concurrent downloads.
     pub max_downloads: usize,
-    /// For how long a submission that nobody has accounted for keeps its place among the tasks out, counted from its intent: it may have been
-    /// accepted. At most for as long as its shot may take.
+    /// How long an indeterminate submission holds its slot, counted from its intent: it may have been accepted. At most the shot's timeout.
     pub indeterminate_slot_hold: Duration,
-    /// How much waiting a poll has to save, in expectation, to be worth making. Where past durations are known, it decides when to ask.
+    /// Expected seconds of waiting that a poll must save to be worth sending. Used where past durations are known.
     pub poll_cost: Duration,
-    /// Shortest wait between two polls of one task.
+    /// Minimum interval between two polls of one task.
     pub min_poll_interval: Duration,
-    /// Longest wait between two polls of one task.
+    /// Maximum interval between two polls of one task.
     pub max_poll_interval: Duration,
-    /// How often a POST that surely was not accepted (refused with 429 or 503, or never sent) is tried in all.
+    /// Maximum number of tries of a POST that was definitely not accepted (429, 503, or never sent).
     pub max_submit_attempts: u32,
-    /// How often one finished video is fetched before the run leaves it for a later one.
+    /// Maximum number of download tries of one video before the run detaches from it.
     pub max_download_attempts: u32,
-    /// First wait after a refusal or a failed download; it doubles up to `max_backoff`.
+    /// Back-off after the first refusal or failed download; it doubles up to `max_backoff`.
     pub backoff: Duration,
-    /// Longest wait after a refusal or a failed download.
+    /// Maximum back-off after a refusal or a failed download.
     pub max_backoff: Duration,
-    /// For how long a task must be unknown to the service (404), at every poll, before it counts as gone.
+    /// How long every poll of a task must return 404 before the task counts as gone.
     pub not_found_grace: Duration,
-    /// For how long polls of a task may fail before the run detaches from it and leaves it for a later run.
+    /// How long polls of a task may fail before the run detaches from it.
     pub unreachable_timeout: Duration,
-    /// How long an interrupted run goes on fetching what is finished.
+    /// How long an interrupted run continues with downloads.
     pub shutdown_grace: Duration,
-    /// For how long a task may be out before the run detaches from it, where the shot says nothing.
+    /// Default task timeout, after which the run detaches from a task.
     pub task_timeout: Duration,
-    /// Spreads what comes back after a refusal; another number for each run sets processes apart.
+    /// Seed of the jitter; another number for each run.
     pub seed: u64,
 }
 
-/// How often something may happen.
+/// A maximum rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// So often at most, in any stretch of `per`. At least 1.
+    /// Maximum number in any window of `per`. At least 1.
     pub count: u32,
-    /// The length of the stretch.
+    /// Length of the window.
     pub per: Duration,
 }
 
 impl Rate {
-    /// So often in any second.
+    /// A rate per second.
     #[must_use]
     pub const fn per_second(count: u32) -> Self {
         Self { count, per: Duration::from_secs(1) }
     }
 
-    /// So often in any minute.
+    /// A rate per minute.
     #[must_use]
     pub const fn per_minute(count: u32) -> Self {
         Self { count, per: Duration::from_mins(1) }
@@ -66,7 +65,7 @@ impl Rate {
 }
 
 impl Policy {
-    /// For a service across the internet whose tasks take minutes.
+    /// For a remote service whose tasks take minutes.
     #[must_use]
     pub fn remote() -> Self {
         Self {
@@ -90,13 +89,13 @@ impl Policy {
         }
     }
 
-    /// For a service on this machine whose tasks take seconds: polls are cheap, and waiting is what costs.
+    /// For a local service whose tasks take seconds: polls are cheap, waiting is not.
     #[must_use]
     pub fn local() -> Self {
         Self {
             submit_rate: None,
             poll_rate: Rate::per_second(10_000),
-            // Each ends with a wait for the disk, which many share.
+            // Each submission waits for the disk once, and they share it.
             max_downloads: 24,
             indeterminate_slot_hold: Duration::from_mins(1),
             poll_cost: Duration::from_millis(2),
@@ -110,15 +109,15 @@ impl Policy {
         }
     }
 
-    /// The wait before try number `tries + 1`: doubling from `backoff`, at most `max_backoff`.
+    /// The wait before try number `tries + 1`: doubles from `backoff`, at most `max_backoff`.
     #[must_use]
     pub fn backoff_after(&self, tries: u32) -> Duration {
         let factor = 1_u32 << tries.saturating_sub(1).min(16);
         self.backoff.saturating_mul(factor).min(self.max_backoff)
     }
 
-    /// When to ask next about a task that has been out for `elapsed` and reports `progress` percent: half of what seems
-    /// to remain, or a tenth of what has passed, within the bounds.
+    /// The next poll of a task submitted `elapsed` ago that reports `progress` percent: half of the estimated remaining time, or a tenth of
+    /// the elapsed time, within the bounds.
     #[must_use]
     pub fn fallback_poll_interval(&self, elapsed: Duration, progress: Option<u8>) -> Duration {
         let guess = match progress {

@@ -1,4 +1,4 @@
-//! What a response of the service means: refusals of submissions, and results of polls.
+//! What responses of the service mean: refusals of submissions, results of polls.
 
 use std::time::Duration;
 
@@ -7,53 +7,53 @@ use serde::{Deserialize, Serialize};
 use crate::outcome::Failure;
 use crate::timestamp::Timestamp;
 
-/// A POST that surely left nothing to pay for.
+/// A POST that definitely created no task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Refusal {
     /// What to do about it.
     pub kind: RefusalKind,
-    /// What was said, for people.
+    /// The message, for people.
     pub failure: Failure,
-    /// When to come back, where the service said so.
+    /// The Retry-After, if the service sent one.
     pub retry_after: Option<Duration>,
 }
 
-/// What a refusal asks for.
+/// Classes of refusals by what helps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RefusalKind {
-    /// Too much at once (429): slow down and come back.
+    /// Throttled (429): slow down and retry.
     Throttled,
-    /// A transient failure (503): come back.
+    /// A transient failure (503): retry.
     Retryable,
-    /// No connection could be made, so the request never left: come back.
+    /// No connection, so the request was never sent: retry.
     Unreachable,
-    /// The request itself (4xx): the same request would be refused again.
+    /// The request itself is invalid (4xx): it would be refused again.
     InvalidRequest,
     /// The account or the address (401, 403, 402, 404 on the path): no request of this run can succeed.
     ServiceUnusable,
 }
 
-/// What a poll brought.
+/// The result of a poll.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum PollResult {
-    /// Queued or in progress, or a status that we do not know.
+    /// Queued or in progress, or an unknown status.
     Running {
-        /// Percent, where the service said.
+        /// Progress in percent, if reported.
         progress: Option<u8>,
-        /// The status word, as sent.
+        /// The status text, as sent.
         status: String,
     },
-    /// Finished, without an error.
+    /// Finished without an error.
     Completed {
-        /// `metadata.url`, where it was filled.
+        /// `metadata.url`, if set.
         url: Option<String>,
-        /// `metadata.last_frame_url`, where it was filled.
+        /// `metadata.last_frame_url`, if set.
         last_frame_url: Option<String>,
-        /// When the service's copies expire.
+        /// When the service deletes its copies.
         expires_at: Option<Timestamp>,
-        /// From its creation to its completion, by the service's own clock, where it gives both.
+        /// From creation to completion by the service's clock, if it reports both.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         took: Option<Duration>,
     },
@@ -64,18 +64,18 @@ pub enum PollResult {
     },
     /// The service does not know the task (404), or no longer has it (410).
     NotFound {
-        /// Whether it said that the task has expired.
+        /// Whether the service reported that the task has expired.
         expired: bool,
     },
-    /// Too much at once (429, 503): the service is there, and wants to be asked less often.
+    /// Throttled (429, 503): the service is reachable, and polls have to slow down.
     Throttled {
-        /// When to come back, where the service said so.
+        /// The Retry-After, if the service sent one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after: Option<Duration>,
-        /// What it said.
+        /// The message.
         reason: String,
     },
-    /// No usable answer.
+    /// No usable response.
     Unreachable {
         /// Why.
         reason: String,

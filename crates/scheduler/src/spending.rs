@@ -1,4 +1,4 @@
-//! What a run has cost, as far as that is known when it ends.
+//! Cost of a run, as far as it is known when the run ends.
 
 use serde::Serialize;
 use workflow::prices::{Interval, Money, VideoDuration};
@@ -6,24 +6,24 @@ use workflow::prices::{Interval, Money, VideoDuration};
 use crate::state::RunSummary;
 use crate::{AttemptState, Outcome};
 
-/// What the tasks of a run cost, by a table of prices. Tasks of earlier runs, adopted or reused, are not in it.
+/// What the tasks of a run cost by a price table, without adopted and reused tasks of earlier runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Spending {
-    /// Videos that were made.
+    /// Number of rendered videos.
     pub made: u64,
-    /// What those cost that have a price.
+    /// Cost of the priced ones.
     pub spent: Interval<Money>,
-    /// How many of them have no price.
+    /// Number of unpriced videos.
     pub unpriced: u64,
-    /// Tasks that failed at the service or are still out there, or of which nobody knows whether they were accepted.
+    /// Tasks that failed or are in flight, and indeterminate submissions.
     pub open: u64,
-    /// What those may cost besides, as far as they have a price: the service's own account says.
+    /// What those may cost in addition, as far as they are priced.
     pub at_most_besides: Money,
 }
 
 impl Spending {
-    /// What a run has cost. `price` says what the task of a node costs, by its index in the plan and the length of its video, where there is
-    /// one; nothing where that has no price.
+    /// The cost of a run. `price` returns the cost of a node's task, by the node's index in the plan and the length of its video if it has
+    /// one; `None` if it is unpriced.
     #[must_use]
     pub fn from_summary(
         summary: &RunSummary,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Milliseconds since the Unix epoch, the unit of the service's own time stamps (spec 2.5).
+/// Milliseconds since the Unix epoch, the unit of the service's timestamps (spec 2.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(pub i64);
@@ -17,7 +17,7 @@ impl Timestamp {
         Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// How long after `earlier` this is; zero when it is not after it.
+    /// Time since `earlier`; zero if this is not after it.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))

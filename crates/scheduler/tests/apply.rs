@@ -191,7 +191,7 @@ fn out(name: &str, since: Timestamp, was_downloaded: bool) -> ExistingWork {
 }
 
 #[test]
-fn a_chain_from_beginning_to_film() {
+fn chain_runs_from_lookup_to_film() {
     let mut run = Script::new(&["a", "b<a"]);
     assert_eq!(run.start(), ["look a"]);
     assert_eq!(run.lookup_done("a", ExistingWork::None), ["prepare a"]);
@@ -226,7 +226,7 @@ fn takes(begins_on: &str) -> Script {
 }
 
 #[test]
-fn takes_that_nobody_has_picked_from_are_made_and_what_begins_on_them_waits() {
+fn unpicked_takes_are_rendered_and_their_successors_wait() {
     let mut run = takes("a#1|a#2");
     assert_eq!(run.start(), ["look a#1", "look a#2"]);
     run.lookup_done("a#1", made("a1"));
@@ -250,7 +250,7 @@ fn takes_that_nobody_has_picked_from_are_made_and_what_begins_on_them_waits() {
 }
 
 #[test]
-fn a_take_that_fails_leaves_a_film_that_failed() {
+fn failed_take_blocks_successors_and_film() {
     let mut run = takes("a#1|a#2");
     run.start();
     run.lookup_done("a#1", made("a1"));
@@ -265,7 +265,7 @@ fn a_take_that_fails_leaves_a_film_that_failed() {
 }
 
 #[test]
-fn what_is_made_is_reused_and_nothing_is_submitted() {
+fn existing_videos_are_reused_without_submission() {
     let mut run = Script::new(&["a", "b<a"]);
     run.start();
     assert_eq!(run.lookup_done("a", made("a")), ["look b"]);
@@ -311,7 +311,7 @@ fn indeterminate_submission_is_not_repeated_and_blocks_only_its_successors() {
 }
 
 #[test]
-fn too_many_requests_slow_everything_down_and_the_refused_shot_comes_back() {
+fn throttled_submission_halves_the_limit_and_is_retried() {
     let mut run = Script::new(&["a", "b", "c"]);
     run.start();
     for name in ["a", "b", "c"] {
@@ -332,7 +332,7 @@ fn too_many_requests_slow_everything_down_and_the_refused_shot_comes_back() {
 }
 
 #[test]
-fn shots_that_are_refused_together_come_back_one_after_the_other_and_never_before_they_are_asked_to() {
+fn throttled_shots_are_retried_one_by_one_and_not_before_retry_after() {
     let names: Vec<String> = (0..8).map(|number| format!("s{number}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let policy = Policy { max_in_flight: 8, ..Policy::remote() };
@@ -358,7 +358,7 @@ fn shots_that_are_refused_together_come_back_one_after_the_other_and_never_befor
 }
 
 #[test]
-fn submissions_keep_to_their_rate_and_count_those_of_earlier_runs() {
+fn submission_rate_counts_submissions_of_earlier_runs() {
     let policy = Policy {
         max_in_flight: 8,
         submit_rate: Some(Rate { count: 2, per: Duration::from_secs(10) }),
@@ -410,7 +410,7 @@ fn indeterminate_submission_holds_its_slot_for_the_hold_time() {
 }
 
 #[test]
-fn polls_keep_to_their_rate_over_all_tasks() {
+fn poll_rate_applies_over_all_tasks() {
     let policy = Policy { poll_rate: Rate::per_second(1), ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a", "b", "c"]), "test", policy));
     run.start();
@@ -426,7 +426,7 @@ fn polls_keep_to_their_rate_over_all_tasks() {
 }
 
 #[test]
-fn a_poll_that_is_too_much_holds_all_polls_and_never_makes_the_service_unreachable() {
+fn throttled_poll_holds_all_polls_and_does_not_count_as_unreachable() {
     let mut run = Script::new(&["a", "b"]);
     run.start();
     for name in ["a", "b"] {
@@ -449,7 +449,7 @@ fn a_poll_that_is_too_much_holds_all_polls_and_never_makes_the_service_unreachab
 }
 
 #[test]
-fn a_download_that_is_too_much_holds_all_downloads() {
+fn throttled_download_holds_all_downloads() {
     let policy = Policy { max_downloads: 1, ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy));
     run.start();
@@ -470,7 +470,7 @@ fn a_download_that_is_too_much_holds_all_downloads() {
 }
 
 #[test]
-fn patience_with_refusals_ends() {
+fn refused_submission_fails_after_max_tries() {
     let mut run = Script::with(RunState::new(
         plan(&["a"]),
         "test",
@@ -571,7 +571,7 @@ fn service_unusable_is_the_halt_even_with_fail_fast() {
 }
 
 #[test]
-fn a_frame_that_the_service_cannot_reach_is_sent_inside_the_request_once() {
+fn unreachable_frame_url_is_inlined_once() {
     let mut run = Script::new(&["a"]);
     run.start();
     run.lookup_done("a", ExistingWork::None);
@@ -583,7 +583,7 @@ fn a_frame_that_the_service_cannot_reach_is_sent_inside_the_request_once() {
 }
 
 #[test]
-fn a_service_that_cannot_be_used_ends_submissions_but_not_what_is_out() {
+fn unusable_service_halts_submissions_but_not_tasks_in_flight() {
     let mut run = Script::new(&["a", "b", "c"]);
     run.start();
     for name in ["a", "b", "c"] {
@@ -600,7 +600,7 @@ fn a_service_that_cannot_be_used_ends_submissions_but_not_what_is_out() {
 }
 
 #[test]
-fn an_interrupted_run_waits_for_a_post_on_its_way_and_keeps_its_task() {
+fn interrupted_run_awaits_post_in_progress_and_detaches_its_task() {
     let mut run = Script::new(&["a", "b", "c"]);
     run.start();
     for name in ["a", "b", "c"] {
@@ -619,7 +619,7 @@ fn an_interrupted_run_waits_for_a_post_on_its_way_and_keeps_its_task() {
 }
 
 #[test]
-fn downloads_are_tried_again_and_in_the_end_left_for_a_later_run() {
+fn failed_download_is_retried_then_detached() {
     let policy = Policy { max_download_attempts: 2, ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a"]), "test", policy));
     run.start();
@@ -642,7 +642,7 @@ fn downloads_are_tried_again_and_in_the_end_left_for_a_later_run() {
 }
 
 #[test]
-fn a_task_unknown_just_after_its_submission_is_asked_for_again_and_later_counts_as_gone() {
+fn task_not_found_is_polled_again_and_counts_as_gone_after_the_grace() {
     let mut run = Script::new(&["a"]);
     run.start();
     run.lookup_done("a", ExistingWork::None);
@@ -667,7 +667,7 @@ fn removed_video_is_downloaded_again_and_rendered_again_only_if_its_task_is_gone
 }
 
 #[test]
-fn a_shot_pays_for_another_attempt_only_if_it_says_so_and_never_after_moderation() {
+fn failed_task_is_retried_only_with_retry_and_never_after_moderation() {
     let twice = |node: &mut serde_json::Value| node["retry"] = 2.into();
     let mut run = Script::with(RunState::new(plan_with(&["a", "b"], twice), "test", Policy::remote()));
     run.start();
@@ -684,7 +684,7 @@ fn a_shot_pays_for_another_attempt_only_if_it_says_so_and_never_after_moderation
 }
 
 #[test]
-fn a_deadline_lets_go_of_the_task_and_keeps_it() {
+fn task_timeout_detaches_the_task() {
     let mut run = Script::new(&["a"]);
     run.start();
     run.lookup_done("a", ExistingWork::None);
@@ -695,7 +695,7 @@ fn a_deadline_lets_go_of_the_task_and_keeps_it() {
 }
 
 #[test]
-fn late_answers_change_nothing() {
+fn late_events_change_nothing() {
     let mut run = Script::new(&["a"]);
     run.start();
     run.lookup_done("a", ExistingWork::None);
@@ -709,7 +709,7 @@ fn late_answers_change_nothing() {
 }
 
 #[test]
-fn the_longest_chain_goes_first() {
+fn longest_chain_is_submitted_first() {
     let mut run = Script::with(RunState::new(
         plan(&["lone", "head", "tail<head"]),
         "test",
@@ -721,7 +721,7 @@ fn the_longest_chain_goes_first() {
 }
 
 #[test]
-fn another_run_that_submits_the_same_shot_is_waited_for() {
+fn shot_claimed_by_another_run_is_looked_up_again() {
     let mut run = Script::new(&["a"]);
     run.start();
     run.lookup_done("a", ExistingWork::None);
@@ -736,7 +736,7 @@ fn another_run_that_submits_the_same_shot_is_waited_for() {
 }
 
 #[test]
-fn an_interrupted_run_fetches_what_is_finished_within_a_grace() {
+fn interrupted_run_downloads_finished_videos_within_the_grace() {
     let mut run = Script::new(&["a", "b", "c"]);
     run.start();
     for name in ["a", "b", "c"] {
@@ -758,7 +758,7 @@ fn an_interrupted_run_fetches_what_is_finished_within_a_grace() {
 }
 
 #[test]
-fn a_cap_holds_back_what_does_not_fit_and_ends_the_run_when_nothing_may_be_settled_any_more() {
+fn budget_limit_halts_the_run_once_no_reservation_is_open() {
     let caps = BudgetLimits { tasks: Some(2), ..BudgetLimits::default() };
     let state = RunState::new(plan(&["a", "b", "c", "d<a"]), "test", Policy::remote())
         .with_budget(Budget::new(caps, Arc::new(Unpriced)));

@@ -119,7 +119,7 @@ fn store_video(
     })
 }
 
-/// Identifies an address without its query, which may hold a signature that differs each time.
+/// Identifies a URL without its query, which may hold a signature that differs each time.
 fn address_digest(url: &str) -> String {
     sha256(url.split(['?', '#']).next().unwrap_or_default().as_bytes())
 }

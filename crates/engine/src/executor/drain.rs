@@ -1,4 +1,4 @@
-//! Shutdown after a failed ledger write (disk full or gone): submission stops, and accepted tasks are not lost.
+//! Shutdown after a failed ledger write (disk full or gone): submission stops, and accepted tasks are recorded or reported.
 //!
 //! The intent of every POST in progress is recorded. Its response is awaited, then recorded if the ledger can be written again, and
 //! otherwise reported to the user.
@@ -14,7 +14,7 @@ use crate::ledger::{Ledger, LedgerError, Persist, RunLock};
 use crate::time::Clock;
 use scheduler::{AttemptId, Event, Phase, RunState};
 
-/// Longer than the time-out of any submission.
+/// Longer than any submission's time-out.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(150);
 
 /// Whether an event is the result of a submission.

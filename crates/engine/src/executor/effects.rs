@@ -44,7 +44,7 @@ pub(super) struct EffectRunner {
 }
 
 impl EffectRunner {
-    /// Starts an action. Returns its event where that is known at once; the others arrive through the channel.
+    /// Starts an action. Returns its event if it is known at once; other events arrive through the channel.
     pub(super) fn execute(&mut self, action: Action, state: &RunState, now: Timestamp) -> Option<Event> {
         match action {
             Action::Lookup { node, key, not_before } => {

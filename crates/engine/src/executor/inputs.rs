@@ -1,4 +1,4 @@
-//! Resolves a request's inputs (frames, files) to the service's own address or to a data URI.
+//! Resolves a request's inputs (frames, files) to a URL at the service or to a data URI.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use crate::media_gate::MEDIA_GATE;
 use crate::provider::Provider;
 use scheduler::{Failure, FailureKind, RunState, Timestamp};
 
-/// How long a frame's address must remain valid to be used.
+/// How long a frame's URL must remain valid to be used.
 const URL_EXPIRY_MARGIN: Duration = Duration::from_mins(5);
 
 /// Where an input's value comes from; decided before anything is read.
 pub(super) enum InputSource {
-    /// An address at the service.
+    /// A URL at the service.
     Address(String),
     /// A frame of a video on disk.
     Frame { video: PathBuf, last: bool },
@@ -32,7 +32,7 @@ impl InputSource {
     }
 }
 
-/// The source of each input of a node whose predecessors are done.
+/// The source of each input of a node whose dependencies are done.
 pub(super) fn input_sources(
     node: NodeIx,
     state: &RunState,
@@ -118,7 +118,7 @@ fn value(inputs: InputSource, ffmpeg: &media::Ffmpeg) -> Result<String, Failure>
     }
 }
 
-/// Bounds what one request carries inline. The plan has done so for files; frames of other shots come in addition.
+/// Bounds the inline data of one request. The plan has done so for files; frames of other shots are added here.
 fn check_sum(values: &[String]) -> Result<(), Failure> {
     let inline = values.iter().filter(|value| value.starts_with("data:"));
     let sum = inline.map(|value| value.len() as u64 / 4 * 3).sum();

@@ -31,8 +31,8 @@ pub(super) fn unrecorded_work(
     })))
 }
 
-/// Looks up a node's key, which an attempt held a moment ago. Links a video in the store to `target`. Asks the service about an
-/// indeterminate submission where it can tell.
+/// Looks up a node's key, which an attempt held a moment ago. Links a video in the store to `target`. Queries the service for an
+/// indeterminate submission if it supports that.
 pub(super) async fn find_existing_work(
     ledger: &Ledger,
     provider: &dyn Provider,

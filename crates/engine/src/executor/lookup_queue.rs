@@ -15,7 +15,7 @@ use crate::blocking::run_blocking;
 use crate::ledger::Ledger;
 use scheduler::{Event, RunState, Timestamp};
 
-/// Lookups that read files or ask the service, at once.
+/// Maximum number of concurrent lookups that read files or query the service.
 const MAX_CONCURRENT_LOOKUPS: usize = 8;
 
 /// A request to look up the existing work for a node's key.
@@ -23,7 +23,7 @@ pub(super) struct LookupRequest {
     node: NodeIx,
     key: NodeKey,
     work: Option<NodeKey>,
-    /// Whether the run may submit the node. If not, the service is not asked.
+    /// Whether the run may submit the node. If not, the service is not queried.
     is_selected: bool,
 }
 
@@ -87,7 +87,7 @@ impl EffectRunner {
 }
 
 /// Splits lookups: those whose key no attempt holds are answered from one snapshot, so that their events share a transaction; the others
-/// read files or ask the service.
+/// read files or query the service.
 struct LookupQueue {
     requests: mpsc::UnboundedReceiver<LookupRequest>,
     recorded: VecDeque<LookupRequest>,

@@ -49,7 +49,7 @@ pub struct RunConfig {
     pub output_dir: PathBuf,
     /// The folder that file names in the workflow are relative to.
     pub workflow_dir: PathBuf,
-    /// External programs for formats that this crate does not read itself.
+    /// External programs for formats that the `media` crate does not decode.
     pub ffmpeg: media::Ffmpeg,
     /// Spending limits and prices.
     pub budget: Budget,
@@ -142,7 +142,7 @@ pub async fn run(
     let mut received = Vec::new();
     loop {
         let now = clock.now();
-        // What follows from an event is recorded with it.
+        // The next step is recorded with the event.
         events = events.into_iter().map(|event| state.decide(event, now)).collect();
         let unsaved: Vec<Event> =
             events.iter().filter(|event| drain::resolves_submission(event)).cloned().collect();
@@ -173,9 +173,9 @@ pub async fn run(
             reporter.on(&state, &event, now);
             events.extend(actions.into_iter().filter_map(|action| effects.execute(action, &state, now)));
         }
-        reporter.settled();
+        reporter.flush();
         if !events.is_empty() {
-            // Before anything else: they may release a key that the next intent claims.
+            // First, because these events may release a key that the next intent claims.
             continue;
         }
         if state.is_over() {
@@ -203,7 +203,7 @@ pub async fn run(
             );
         }
     }
-    // Polls and downloads of detached tasks, whose events nobody would apply.
+    // Polls and downloads of detached tasks, whose events would not be applied.
     effects.tasks.shutdown().await;
     ledger.end(&run_lock, clock.now())?;
     Ok(state.summary(run))

@@ -1,6 +1,6 @@
 //! Spans and log records of a run: decisions at `info`, waiting at `debug`.
 //!
-//! Invariant: only names, ids, kinds and numbers are recorded. Text of the service may contain signed addresses.
+//! Invariant: only names, ids, kinds and numbers are recorded. Text of the service may contain signed URLs.
 
 use scheduler::{AttemptId, Event, ExistingWork, FilmOutcome, Outcome, PollResult, RunId, RunState, TaskId};
 use tracing::{Span, debug, field, info, info_span, trace, warn};
@@ -57,58 +57,58 @@ pub(super) fn event(state: &RunState, event: &Event) {
         }
         Event::Indeterminate { attempt, .. } => warn!(node, %attempt, "the result is lost"),
         Event::Polled { attempt, result, .. } => match result {
-            PollResult::Running { progress, .. } => debug!(node, %attempt, progress, "not yet"),
-            PollResult::Completed { .. } => info!(node, %attempt, "rendered"),
-            PollResult::Failed { failure } => info!(node, %attempt, kind = ?failure.kind, "the task failed"),
+            PollResult::Running { progress, .. } => debug!(node, %attempt, progress, "not finished"),
+            PollResult::Completed { .. } => info!(node, %attempt, "completed"),
+            PollResult::Failed { failure } => info!(node, %attempt, kind = ?failure.kind, "task failed"),
             PollResult::NotFound { expired } => {
-                info!(node, %attempt, expired, "the service does not know the task");
+                info!(node, %attempt, expired, "task not found");
             }
             PollResult::Throttled { retry_after, .. } => {
-                info!(node, %attempt, wait = ?retry_after, "asked too often");
+                info!(node, %attempt, wait = ?retry_after, "poll throttled");
             }
-            PollResult::Unreachable { .. } => info!(node, %attempt, "the service cannot be reached"),
+            PollResult::Unreachable { .. } => info!(node, %attempt, "service unreachable"),
             PollResult::Unauthorized { failure } => {
-                info!(node, %attempt, kind = ?failure.kind, "the account does not work");
+                info!(node, %attempt, kind = ?failure.kind, "unauthorized");
             }
         },
         Event::Downloaded { attempt, artifact, cost, .. } => {
             info!(node, %attempt, bytes = artifact.bytes, seconds = artifact.seconds, cost, "downloaded");
         }
         Event::DownloadFailed { attempt, failure, partial_bytes, .. } => {
-            info!(node, %attempt, kind = ?failure.kind, partial_bytes, "not downloaded this time");
+            info!(node, %attempt, kind = ?failure.kind, partial_bytes, "download failed");
         }
         Event::Reconciled { attempt, candidates, task, .. } => {
             info!(node, %attempt, candidates = candidates.len(), task = task.as_ref().map(TaskId::as_str), "reconciled");
         }
-        Event::TaskExpired { attempt, .. } => info!(node, %attempt, "the task is gone from the service"),
+        Event::TaskExpired { attempt, .. } => info!(node, %attempt, "task expired"),
         Event::Resolved { attempt, .. } => debug!(%attempt, "resolved"),
         Event::FilmJoined { film, .. } => info!(seconds = film.seconds, reused = film.reused, "joined"),
-        Event::JoinFailed { failure, .. } => info!(kind = ?failure.kind, "not joined"),
-        Event::Interrupted => info!("asked to end"),
+        Event::JoinFailed { failure, .. } => info!(kind = ?failure.kind, "join failed"),
+        Event::Interrupted => info!("interrupted"),
     }
     for node in state.changed() {
         if let Some(outcome) = state.node(*node).outcome() {
-            info!(node = state.plan().node(*node).name, outcome = ended(outcome), "ended");
+            info!(node = state.plan().node(*node).name, outcome = outcome_name(outcome), "ended");
         }
     }
-    for (at, outcome) in state.ended_films() {
-        debug!(film = at, joined = matches!(outcome, FilmOutcome::Done { .. }), "the film ended");
+    for (index, outcome) in state.ended_films() {
+        debug!(film = index, joined = matches!(outcome, FilmOutcome::Done { .. }), "film ended");
     }
 }
 
 fn existing_work(existing: &ExistingWork) -> &'static str {
     match existing {
-        ExistingWork::None => "nothing",
-        ExistingWork::Completed { .. } => "the video",
-        ExistingWork::InFlight { .. } => "a task that is out",
-        ExistingWork::Indeterminate { .. } => "a submission without an answer",
-        ExistingWork::Abandoned { .. } => "a submission that was given up",
-        ExistingWork::OtherService { .. } => "the same work at another service",
-        ExistingWork::ClaimedByRun { .. } => "another run that submits it",
+        ExistingWork::None => "none",
+        ExistingWork::Completed { .. } => "video",
+        ExistingWork::InFlight { .. } => "task in flight",
+        ExistingWork::Indeterminate { .. } => "indeterminate submission",
+        ExistingWork::Abandoned { .. } => "abandoned submission",
+        ExistingWork::OtherService { .. } => "in flight at another service",
+        ExistingWork::ClaimedByRun { .. } => "claimed by another run",
     }
 }
 
-fn ended(outcome: &Outcome) -> &'static str {
+fn outcome_name(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Done { .. } => "done",
         Outcome::Failed { .. } => "failed",

@@ -18,7 +18,7 @@ pub struct AttemptRecord {
     pub node: String,
     /// Its state.
     pub state: AttemptState,
-    /// When the intent was written.
+    /// When the intent was recorded.
     pub intended_at: Timestamp,
     /// The parts of its key; `None` where the version that created it did not store them.
     pub parts: Option<Vec<KeyPart>>,

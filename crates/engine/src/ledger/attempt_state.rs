@@ -33,9 +33,9 @@ macro_rules! attempt_states {
 }
 
 attempt_states! {
-    /// The intent is durable. Only the run that wrote it knows whether the POST has left.
+    /// The intent is durable. Only the run that wrote it knows whether the POST was sent.
     Intended = "intended",
-    /// The POST left and no usable response came: accepted or not.
+    /// The POST was sent and no usable response came: accepted or not.
     Indeterminate = "indeterminate",
     /// The service accepted it; its task is in flight, or finished and not downloaded.
     Submitted = "submitted",

@@ -31,7 +31,7 @@ pub struct AttemptRow {
     pub task: Option<TaskId>,
     /// SHA-256 of the canonical request body.
     pub digest: String,
-    /// When the intent was written.
+    /// When the intent was recorded.
     pub intended_at: Timestamp,
     /// When its task was accepted.
     pub submitted_at: Option<Timestamp>,

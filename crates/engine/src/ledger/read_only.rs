@@ -59,7 +59,7 @@ pub struct InFlightAttempt {
     pub class: Class,
     /// Its task; `None` where it is not known to be accepted.
     pub task: Option<TaskId>,
-    /// When it was accepted, or when the intent was written.
+    /// When it was accepted, or when its intent was recorded.
     pub since: Timestamp,
     /// The reserved cost in millionths, where a price was known.
     pub held: Option<i64>,

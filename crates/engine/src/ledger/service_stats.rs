@@ -15,10 +15,10 @@ const MAX_EVENTS: i64 = 4_000;
 const MAX_TASKS: usize = 512;
 
 impl Ledger {
-    /// When the newest intents for `service` were written, at most `limit` of them, oldest first. Some of their POSTs may not have left.
+    /// When the newest intents for `service` were recorded, at most `limit` of them, oldest first. Some of their POSTs may not have been
+    /// sent.
     ///
-    /// # Errors
-    /// When the ledger cannot be read.
+    /// # Errors When the ledger cannot be read.
     pub fn submission_times(&self, service: &str, limit: u32) -> Result<Vec<Timestamp>, LedgerError> {
         let connection = self.connection();
         let read = || {

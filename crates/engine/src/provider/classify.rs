@@ -1,7 +1,8 @@
 //! Maps the client's results to submissions, poll results and failure kinds.
 //!
-//! Invariant: a submission is `Refused` only where the service definitely did not accept it: the request never left, or the service itself
-//! answered 4xx, 503, or 500 with the contract's error body. Every other failure is `Indeterminate`, since the task may exist and cost money.
+//! Invariant: a submission is `Refused` only where the service definitely did not accept it: the request was never sent, or the service
+//! itself answered 4xx, 503, or 500 with the contract's error body. Every other failure is `Indeterminate`, since the task may exist and
+//! cost money.
 
 use client::{CallError, Status, TaskResponse};
 

@@ -15,7 +15,7 @@ use scheduler::{Failure, PollResult, Refusal, TaskId, Timestamp};
 
 /// A video service, as the executor sees it.
 pub trait Provider: Send + Sync {
-    /// Identifies this service in every key: the same address is the same service.
+    /// Identifies this service in every key: the same base URL is the same service.
     fn identity(&self) -> &str;
 
     /// Submits a request (spec 4.1). Its digest is in the ledger before.
@@ -44,7 +44,7 @@ pub trait Provider: Send + Sync {
         sink: &'a mut dyn DownloadSink,
     ) -> BoxFuture<'a, Result<(), Failure>>;
 
-    /// Whether the service can still reach `url`, an address that it returned earlier. An embedded service has another port after each start.
+    /// Whether the service can still reach `url`, which it returned earlier. An embedded service has another port after each start.
     fn can_reach(&self, _url: &str) -> bool {
         true
     }
@@ -111,6 +111,6 @@ pub enum Submission {
 pub enum SubmissionLookup {
     /// The tasks created from a request with that digest, oldest first. None: the request definitely never arrived.
     Tasks(Vec<TaskId>),
-    /// The service cannot tell.
+    /// The service does not support it.
     Unsupported,
 }

@@ -8,7 +8,7 @@ use url::Url;
 use super::{DownloadSink, DownloadStart, Provider, Resume, Submission, TaskDescription, classify};
 use scheduler::{Failure, FailureKind, PollResult, TaskId, Timestamp};
 
-/// A video service at a base address.
+/// A video service at a base URL.
 #[derive(Debug, Clone)]
 pub struct Remote {
     client: Client,
@@ -24,7 +24,7 @@ impl Remote {
     }
 }
 
-/// Identifies the service at an address in every key: origin and path, without user info and query, which may hold secrets.
+/// Identifies the service at a base URL in every key: origin and path, without user info and query, which may hold secrets.
 #[must_use]
 pub fn service_identity(base_url: &Url) -> String {
     format!("{}{}", base_url.origin().ascii_serialization(), base_url.path().trim_end_matches('/'))

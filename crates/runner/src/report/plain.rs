@@ -19,7 +19,7 @@ impl Reporter for Plain {
         }
     }
 
-    fn settled(&mut self) {
+    fn flush(&mut self) {
         if !self.buffer.is_empty() {
             live::print(&self.buffer);
             self.buffer.clear();
@@ -30,6 +30,6 @@ impl Reporter for Plain {
 impl Drop for Plain {
     /// An aborted run may leave lines in the buffer.
     fn drop(&mut self) {
-        self.settled();
+        self.flush();
     }
 }

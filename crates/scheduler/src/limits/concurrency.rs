@@ -9,11 +9,11 @@ use crate::timestamp::Timestamp;
 #[derive(Debug, Clone)]
 pub(crate) struct AimdLimiter {
     most: f64,
-    /// Tasks in flight, those being submitted included: from 1 to `max`.
+    /// Tasks in flight, including those being submitted: from 1 to `max`.
     limit: f64,
     /// POSTs without a response: from 1 to `max`.
     max_concurrent_posts: f64,
-    /// Until when nothing is submitted.
+    /// No submission before this time.
     hold_until: Option<Timestamp>,
     slowed_at: Option<Timestamp>,
 }
@@ -24,24 +24,24 @@ impl AimdLimiter {
         Self { most, limit: most, max_concurrent_posts: most, hold_until: None, slowed_at: None }
     }
 
-    /// Whether one more may be submitted while so many places are taken, `on_their_way` of them by POSTs without an answer.
-    pub(crate) fn admits(&self, taken: usize, on_their_way: usize, now: Timestamp) -> bool {
+    /// Whether one more may be submitted with `taken` slots in use, `posting` of them by POSTs without a response.
+    pub(crate) fn admits(&self, taken: usize, posting: usize, now: Timestamp) -> bool {
         self.held_until(now).is_none()
             && taken as f64 + 1.0 <= self.limit
-            && on_their_way as f64 + 1.0 <= self.max_concurrent_posts
+            && posting as f64 + 1.0 <= self.max_concurrent_posts
     }
 
-    /// Until when everything is held back.
+    /// The time before which nothing is submitted.
     pub(crate) fn held_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.hold_until.filter(|until| *until > now)
     }
 
-    /// Nothing goes before `until`.
+    /// No submission before `until`.
     pub(crate) fn hold(&mut self, until: Timestamp) {
         self.hold_until = self.hold_until.max(Some(until));
     }
 
-    /// The service said "too much" to what was sent at `sent`.
+    /// The service throttled a request that was sent at `sent`.
     pub(crate) fn slow_down(&mut self, sent: Timestamp, now: Timestamp, until: Timestamp) {
         self.hold(until);
         if self.slowed_at.is_some_and(|slowed| sent <= slowed) {
@@ -68,32 +68,32 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_000);
 
     #[test]
-    fn halves_holds_and_recovers() {
-        let mut places = AimdLimiter::new(4);
-        assert!(places.admits(3, 3, NOW) && !places.admits(4, 0, NOW));
+    fn limit_halves_holds_and_recovers() {
+        let mut limiter = AimdLimiter::new(4);
+        assert!(limiter.admits(3, 3, NOW) && !limiter.admits(4, 0, NOW));
         let later = NOW.after(Duration::from_secs(2));
-        places.slow_down(Timestamp(900), NOW, later);
-        assert!(!places.admits(0, 0, NOW), "everything is held");
-        assert!(places.admits(1, 0, later) && !places.admits(2, 0, later));
-        assert!(!places.admits(1, 1, later), "one after the other, until one is accepted");
-        places.speed_up();
-        assert!(places.admits(1, 1, later));
+        limiter.slow_down(Timestamp(900), NOW, later);
+        assert!(!limiter.admits(0, 0, NOW), "everything is held");
+        assert!(limiter.admits(1, 0, later) && !limiter.admits(2, 0, later));
+        assert!(!limiter.admits(1, 1, later), "one after the other, until one is accepted");
+        limiter.speed_up();
+        assert!(limiter.admits(1, 1, later));
         for _ in 0..12 {
-            places.speed_up();
+            limiter.speed_up();
         }
-        assert!(places.admits(3, 3, later) && !places.admits(4, 0, later), "never beyond the limit");
+        assert!(limiter.admits(3, 3, later) && !limiter.admits(4, 0, later), "never beyond the limit");
     }
 
     #[test]
     fn refusals_of_one_burst_halve_the_limit_once_and_never_below_one() {
-        let mut places = AimdLimiter::new(64);
+        let mut limiter = AimdLimiter::new(64);
         for refused in 0..60 {
-            places.slow_down(NOW, Timestamp(1_050 + refused), Timestamp(2_000));
+            limiter.slow_down(NOW, Timestamp(1_050 + refused), Timestamp(2_000));
         }
-        assert!(places.admits(31, 0, Timestamp(2_000)) && !places.admits(32, 0, Timestamp(2_000)));
+        assert!(limiter.admits(31, 0, Timestamp(2_000)) && !limiter.admits(32, 0, Timestamp(2_000)));
         for round in 0..20 {
-            places.slow_down(Timestamp(3_000 + round), Timestamp(3_000 + round), Timestamp(4_000));
+            limiter.slow_down(Timestamp(3_000 + round), Timestamp(3_000 + round), Timestamp(4_000));
         }
-        assert!(places.admits(0, 0, Timestamp(4_000)) && !places.admits(1, 0, Timestamp(4_000)));
+        assert!(limiter.admits(0, 0, Timestamp(4_000)) && !limiter.admits(1, 0, Timestamp(4_000)));
     }
 }

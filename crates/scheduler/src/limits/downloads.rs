@@ -1,8 +1,8 @@
-//! How many downloads may run at once.
+//! Limit on concurrent downloads.
 
 use crate::timestamp::Timestamp;
 
-/// Halves when the service says "too much", and grows by one with each video that arrives.
+/// Halves on throttling, and grows by one with each finished download.
 #[derive(Debug, Clone)]
 pub(crate) struct DownloadLimiter {
     most: usize,
@@ -16,7 +16,7 @@ impl DownloadLimiter {
         Self { most, limit: most, hold_until: None }
     }
 
-    /// Whether one more may begin while so many run, or when to ask again; nothing where one has to end first.
+    /// Whether one more may begin with this many running. If not, when to retry; `None` if one has to end first.
     pub(crate) fn admits(&self, running: usize, now: Timestamp) -> Result<(), Option<Timestamp>> {
         match self.hold_until.filter(|until| *until > now) {
             Some(until) => Err(Some(until)),
@@ -25,7 +25,7 @@ impl DownloadLimiter {
         }
     }
 
-    /// The service said "too much": nothing begins before `until`. What is refused while everything is held tells nothing new.
+    /// The service throttled: nothing begins before `until`. Refusals during a hold are ignored.
     pub(crate) fn slow_down(&mut self, now: Timestamp, until: Timestamp) {
         if self.hold_until.is_none_or(|held| held <= now) {
             self.limit = (self.limit / 2).max(1);
@@ -33,7 +33,7 @@ impl DownloadLimiter {
         self.hold_until = self.hold_until.max(Some(until));
     }
 
-    /// A video has arrived.
+    /// A download has finished.
     pub(crate) fn speed_up(&mut self) {
         self.limit = (self.limit + 1).min(self.most);
     }
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn halves_holds_and_recovers() {
+    fn limit_halves_holds_and_recovers() {
         let mut downloads = DownloadLimiter::new(5);
         let (now, later) = (Timestamp(0), Timestamp(1_000));
         assert_eq!(downloads.admits(4, now), Ok(()));

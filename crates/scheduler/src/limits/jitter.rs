@@ -1,4 +1,4 @@
-//! Spreads what would otherwise come back at one instant, without rolling dice.
+//! Jitter: spreads retries that would otherwise coincide. A hash, not a random number.
 
 use std::time::Duration;
 
@@ -8,11 +8,10 @@ use rand_xoshiro::{
 };
 use workflow::plan::NodeIx;
 
-/// The largest part that is added to a wait.
+/// The largest jitter, as a part of the wait.
 const SHARE: u32 = 4;
 
-/// What a node adds to a wait on its `tries`th return: from nothing to a quarter of the wait, as evenly as a hash can. `seed` sets one run apart
-/// from another.
+/// Jitter of a node's wait before try number `tries`: uniform in zero to a quarter of the wait. `seed` differs per run.
 pub(crate) fn jitter(seed: u64, node: NodeIx, tries: u32, wait: Duration) -> Duration {
     let mixed = mix(seed ^ mix((node.index() as u64) << 32 | u64::from(tries)));
     let most = u64::try_from((wait / SHARE).as_millis()).unwrap_or(u64::MAX).saturating_add(1);
@@ -31,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hundred_shots_come_back_at_many_instants_and_never_too_early() {
+    fn jitter_spreads_retries_and_never_shortens_a_wait() {
         let wait = Duration::from_secs(10);
         let mut instants: HashMap<Duration, usize> = HashMap::new();
         for node in 0..100 {

@@ -1,4 +1,4 @@
-//! How many polls may leave in a second, over all tasks.
+//! Rate of polls over all tasks.
 
 use std::time::Duration;
 
@@ -6,20 +6,20 @@ use super::TokenBucket;
 use crate::policy::Rate;
 use crate::timestamp::Timestamp;
 
-/// The slowest that polls become: so many times as slow as they may be.
+/// The slowest poll rate: the configured rate divided by this.
 const SLOWEST: f64 = 64.0;
-/// The share of the whole rate that each answer gives back.
+/// The share of the configured rate that each response restores.
 const STEP: f64 = 1.0 / 32.0;
 
-/// The pace of polls: halves when the service says "too much", and comes back with each answer.
+/// The poll rate: halves on throttling, and recovers with each response.
 #[derive(Debug, Clone)]
 pub(crate) struct PollRate {
     bucket: TokenBucket,
-    /// Of the rate, from 1/[`SLOWEST`] to 1.
+    /// Factor of the configured rate, from 1/[`SLOWEST`] to 1.
     share: f64,
     hold_until: Option<Timestamp>,
     slowed_at: Option<Timestamp>,
-    /// How often in a row the service said so.
+    /// Number of consecutive throttled responses.
     rounds: u32,
 }
 
@@ -28,7 +28,7 @@ impl PollRate {
         Self { bucket: TokenBucket::new(rate), share: 1.0, hold_until: None, slowed_at: None, rounds: 0 }
     }
 
-    /// Lets a poll go now, or says when one may.
+    /// Admits a poll now, or returns when one may be sent.
     pub(crate) fn take(&mut self, now: Timestamp) -> Result<(), Timestamp> {
         if let Some(until) = self.hold_until.filter(|until| *until > now) {
             return Err(until);
@@ -40,8 +40,8 @@ impl PollRate {
         Ok(())
     }
 
-    /// The service said "too much" to a poll that left at `sent`, and to wait for `wait`; where it did not say, the wait is `first`, doubled with
-    /// each time in a row up to `longest`. Gives the time until which no poll leaves.
+    /// The service throttled a poll that was sent at `sent`, with `wait` as its Retry-After. Without one the wait is `first`, doubled with
+    /// each consecutive throttling up to `longest`. Returns the time before which no poll is sent.
     pub(crate) fn slow_down(
         &mut self,
         sent: Timestamp,
@@ -60,7 +60,7 @@ impl PollRate {
         until
     }
 
-    /// A poll was answered.
+    /// A poll got a response.
     pub(crate) fn speed_up(&mut self) {
         self.rounds = 0;
         self.share = (self.share + STEP).min(1.0);
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn polls_are_held_slowed_and_come_back() {
+    fn poll_rate_halves_on_throttling_and_recovers() {
         let waits = (Duration::from_secs(1), Duration::from_mins(1));
         let mut polls = PollRate::new(Rate::per_second(2));
         let now = Timestamp(10_000);

@@ -1,19 +1,19 @@
-//! A token bucket: how often something may happen in a stretch of time, with a small burst after a quiet while.
+//! Token bucket: a rate limit with a small burst after a quiet period.
 
 use crate::policy::Rate;
 use crate::timestamp::Timestamp;
 
-/// Lets at most [`Rate::count`] through in any stretch of [`Rate::per`]: a tenth of them at once, the others evenly.
+/// Admits at most [`Rate::count`] in any window of [`Rate::per`]: a tenth of them at once, the others evenly spaced.
 ///
-/// It is kept as one time: when the bucket will be full again (the generic cell rate algorithm). In any stretch of `n` steps there are
-/// then at most `n` takes and the burst besides, so `per` is cut into as many steps as `most` leaves after the burst.
+/// Stored as one time: when the bucket will be full again (generic cell rate algorithm, GCRA). A window of `n` steps then admits at most
+/// `n` takes plus the burst, so `per` is divided into as many steps as `most` leaves after the burst.
 #[derive(Debug, Clone)]
 pub(crate) struct TokenBucket {
-    /// Microseconds from one to the next, in the long run.
+    /// Microseconds between takes, in the long run.
     step: i64,
     /// Microseconds by which takes may run ahead of their steps.
     slack: i64,
-    /// Microseconds since the epoch: when all is given back.
+    /// Microseconds since the epoch: when the bucket is full.
     full_at: i64,
 }
 
@@ -26,22 +26,22 @@ impl TokenBucket {
         Self { step, slack: step.saturating_mul(ahead), full_at: i64::MIN }
     }
 
-    /// The first moment at which one more may go.
+    /// The earliest time at which one more may be taken.
     pub(crate) fn free_at(&self) -> Timestamp {
         Timestamp(self.full_at.saturating_sub(self.slack).div_euclid(1000).saturating_add(1))
     }
 
-    /// Whether one more may go now.
+    /// Whether one more may be taken now.
     pub(crate) fn admits(&self, now: Timestamp) -> bool {
         self.full_at.saturating_sub(self.slack) <= micros(now)
     }
 
-    /// One goes.
+    /// Takes one.
     pub(crate) fn take(&mut self, now: Timestamp) {
         self.take_slowly(now, 1.0);
     }
 
-    /// One goes, and the next ones wait `slower` times as long as they would.
+    /// Takes one; the next ones wait `slower` times as long.
     pub(crate) fn take_slowly(&mut self, now: Timestamp, slower: f64) {
         let step = (self.step as f64 * slower.max(1.0)) as i64;
         self.full_at = self.full_at.max(micros(now)).saturating_add(step);
@@ -58,7 +58,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes as soon as it may, with quiet whiles in between, and gives the times.
+    /// Takes as early as possible, with quiet periods in between, and returns the times.
     fn greedy(rate: Rate, until: i64) -> Vec<i64> {
         let mut bucket = TokenBucket::new(rate);
         let (mut now, mut times) = (Timestamp(0), Vec::new());
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn no_stretch_holds_more_than_the_rate_and_the_long_run_comes_close() {
+    fn token_bucket_never_exceeds_the_rate_and_approaches_it() {
         for (most, per) in [(1, 1_000), (3, 1_000), (10, 1_000), (60, 60_000), (1_000, 1_000)] {
             let rate = Rate { count: most, per: Duration::from_millis(per) };
             let times = greedy(rate, 40 * per as i64);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_went_before_counts() {
+    fn token_bucket_counts_earlier_takes() {
         let mut bucket = TokenBucket::new(Rate { count: 2, per: Duration::from_secs(10) });
         assert!(bucket.admits(Timestamp(5)));
         bucket.take(Timestamp(1_000));

@@ -1,18 +1,18 @@
-//! Which tasks are alike.
+//! Classes of tasks with similar durations.
 
 use workflow::plan::{KeyPart, Node};
 
-/// Tasks that are expected to take about as long: the same model, resolution and length.
+/// Tasks that are expected to take about as long: same model, resolution and length.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Class {
     model: String,
-    /// `resolution` or `size` as the request has it; empty where it says neither.
+    /// `resolution` or `size` of the request; empty if it has neither.
     size: String,
     /// Milliseconds of video.
     length: u64,
 }
 
-/// The fields that say how large the picture is, in the order in which they count.
+/// Request fields that determine the picture size, in order of precedence.
 const SIZE_FIELDS: [&str; 3] = ["resolution", "metadata.resolution", "size"];
 
 impl Class {

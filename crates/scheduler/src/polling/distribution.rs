@@ -1,25 +1,25 @@
-//! When a task may end, as far as is known.
+//! Distribution of a task's completion time.
 
 use super::observations::TaskObservations;
 use super::sample::subsample;
 use super::stats::ClassStats;
 
-/// As many renderings are put to as many beginnings.
+/// Number of render durations combined with as many start times.
 const MAX_RENDER_QUANTILES: usize = 64;
-/// Moments at which a rendering may have begun, where that is not known closely.
+/// Number of candidate start times of a rendering whose start is not known exactly.
 const RENDER_STARTS: usize = 6;
-/// Promises that must have been put to the test before any is believed.
+/// Number of progress estimates that must have been verified before any is used.
 const MIN_ESTIMATES: usize = 4;
 
-/// Points between which the end of a task falls, seconds since its submission, all of them later than `now`. Empty where nothing is known, or
-/// where it has outlasted everything that is.
+/// Equally likely completion times in seconds since the submission, all later than `now`. Empty if nothing is known, or if the task has
+/// outlasted every sample.
 pub(super) fn completion_distribution(known: &ClassStats, seen: &TaskObservations, now: f64) -> Vec<f64> {
     let mut candidates = vec![known.total.points().to_vec()];
     let mut earliest = now;
     if let Some((from, to)) = seen.began_after_queue() {
         candidates.push(after_beginning(known.render.points(), from, to));
     } else if seen.is_queued() {
-        // It has yet to be rendered.
+        // It is not rendering yet.
         earliest += known.render.earliest().unwrap_or(0.0);
     }
     if let Some(estimate) =
@@ -41,7 +41,7 @@ pub(super) fn completion_distribution(known: &ClassStats, seen: &TaskObservation
         .unwrap_or_default()
 }
 
-/// The ends of a rendering that began between two times and takes as long as one of `renders`.
+/// Completion times of a rendering that began between two times and takes as long as one of `renders`.
 fn after_beginning(renders: &[f64], from: f64, to: f64) -> Vec<f64> {
     let step = (to - from) / RENDER_STARTS as f64;
     let renders = subsample(renders, MAX_RENDER_QUANTILES);
@@ -56,7 +56,7 @@ fn after_beginning(renders: &[f64], from: f64, to: f64) -> Vec<f64> {
     points
 }
 
-/// What is left of a distribution when the end was not before `now`.
+/// The distribution, conditioned on the end being later than `now`.
 fn later_than(now: f64, points: &[f64]) -> Vec<f64> {
     let past = points.partition_point(|point| *point <= now);
     let mut left = Vec::with_capacity(points.len() - past + 1);
@@ -67,7 +67,7 @@ fn later_than(now: f64, points: &[f64]) -> Vec<f64> {
     left
 }
 
-/// The mean distance from the middle point.
+/// Mean distance from the median.
 fn width(points: &[f64]) -> f64 {
     let middle = points[points.len() / 2];
     points.iter().map(|point| (point - middle).abs()).sum::<f64>() / points.len() as f64

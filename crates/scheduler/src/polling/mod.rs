@@ -1,13 +1,13 @@
-//! When to ask about a task: what past tasks took, and what this one has said so far, set the next poll. Pure: seconds in, seconds out.
+//! The poll schedule: when to poll a task next, from durations of past tasks and its own observations. Pure: seconds in, seconds out.
 //!
-//! Asking costs: each poll is seconds making where it saves [`PollCost::worth`] seconds of waiting, in expectation. Between that and the wait itself
-//! [`optimal_schedule::next_poll`] finds the best schedule for what is known of the end:
+//! A poll has a cost, expressed as the seconds of waiting that it must save in expectation ([`PollCost`]). [`optimal_schedule::next_poll`]
+//! minimizes polls and waiting together for a distribution of the completion time, which is the narrowest of:
 //!
-//! * how long like tasks took, from their submission ([`Sample`]): nothing is asked before the shortest of them might have ended;
-//! * how long they took to render, once this one is seen at work (a queue in front of a service says little about that);
-//! * the end that its reported progress implies, corrected by how accurate such progress was before.
+//! * durations of similar tasks from their submission ([`Sample`]); no poll is made before the shortest plausible one;
+//! * their durations from the start of rendering, once this task is known to render (time in the service's queue varies more);
+//! * the end that its reported progress implies, corrected by how accurate progress was before.
 //!
-//! The narrowest of these counts. Where nothing is known, [`crate::Policy::fallback_poll_interval`] is the fallback.
+//! Without samples, [`crate::Policy::fallback_poll_interval`] is used.
 
 mod class;
 mod distribution;
@@ -26,20 +26,20 @@ pub use optimal_schedule::PollCost;
 pub use sample::Sample;
 pub use stats::{ClassStats, DurationStats};
 
-/// How long to wait before a task is asked about that was submitted `elapsed` ago and has said `seen`: by what is known of tasks like it, and
-/// where that is nothing by [`Policy::fallback_poll_interval`].
+/// The wait until the next poll of a task that was submitted `elapsed` ago with these observations: from the statistics of its class, or
+/// else by [`Policy::fallback_poll_interval`].
 #[must_use]
 pub fn wait(
     policy: &Policy,
-    known: Option<&ClassStats>,
-    seen: &TaskObservations,
+    stats: Option<&ClassStats>,
+    observations: &TaskObservations,
     elapsed: Duration,
     progress: Option<u8>,
 ) -> Duration {
-    let tuning = PollCost { seconds: policy.poll_cost.as_secs_f64() };
+    let poll_cost = PollCost { seconds: policy.poll_cost.as_secs_f64() };
     let now = elapsed.as_secs_f64();
-    let wait = known
-        .and_then(|known| known.next_poll_at(seen, now, tuning))
+    let wait = stats
+        .and_then(|stats| stats.next_poll_at(observations, now, poll_cost))
         .and_then(|at| Duration::try_from_secs_f64(at - now).ok())
         .unwrap_or_else(|| policy.fallback_poll_interval(elapsed, progress));
     wait.max(policy.min_poll_interval)

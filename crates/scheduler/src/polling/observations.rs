@@ -1,18 +1,18 @@
-//! What one task has said so far.
+//! Observations of one task: what its polls have reported.
 
-/// The status of a task that is not finished.
+/// Reported status of an unfinished task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportedStatus {
-    /// It waits for its turn.
+    /// Queued.
     Queued,
-    /// It is worked on.
+    /// Rendering.
     InProgress,
-    /// A word that says neither.
+    /// Any other status.
     Unknown,
 }
 
 impl ReportedStatus {
-    /// By the status word, as sent.
+    /// From the status text, as sent.
     #[must_use]
     pub fn parse(status: &str) -> Self {
         match status {
@@ -23,44 +23,44 @@ impl ReportedStatus {
     }
 }
 
-/// What was learnt by asking about one task. Times are seconds since its submission.
+/// What polls of one task have reported. Times are seconds since its submission.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct TaskObservations {
-    /// When it was last said not to be finished; 0 before the first answer.
+    /// Time of the last unfinished response; 0 before the first.
     pub(super) running_at: f64,
-    /// When it was last said to be queued.
+    /// Time of the last response with status queued.
     pub(super) queued_at: Option<f64>,
-    /// Between which times its rendering began.
+    /// The interval in which its rendering began.
     pub(super) began: Option<(f64, f64)>,
-    /// The first and the last progress that say something.
+    /// The first and the last informative progress.
     pub(super) progress_estimates: [Option<ProgressEstimate>; 2],
 }
 
-/// What a task's progress said, and when.
+/// A reported progress with its time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ProgressEstimate {
     pub(super) at: f64,
     percent: u8,
-    /// What remained, if all percents take the same time.
+    /// Estimated remaining time, if progress is linear.
     pub(super) remains: f64,
 }
 
-/// Less progress than this says little: few percents are known to a few percents of themselves.
+/// Progress below this is uninformative: its relative error is too large.
 const MIN_PERCENT: u8 = 5;
 
 impl TaskObservations {
-    /// Between which times its rendering began, where it had to wait for that: otherwise the whole says as much.
+    /// The interval in which its rendering began, if it had to queue; otherwise the total duration is as informative.
     pub(super) fn began_after_queue(&self) -> Option<(f64, f64)> {
         self.began.filter(|_| self.queued_at.is_some())
     }
 
-    /// Whether it is known to be waiting for its turn.
+    /// Whether it is known to be queued.
     #[must_use]
     pub fn is_queued(&self) -> bool {
         self.queued_at.is_some() && self.began.is_none()
     }
 
-    /// It was said not to be finished, so many seconds after its submission.
+    /// It was reported as unfinished this many seconds after its submission.
     pub fn record(&mut self, at: f64, queues: ReportedStatus, percent: Option<u8>) {
         match queues {
             ReportedStatus::Queued => {
@@ -76,7 +76,7 @@ impl TaskObservations {
         if let (Some(percent), false) = (percent, self.is_queued()) {
             let begin = self.began.map_or(0.0, |(from, to)| f64::midpoint(from, to));
             let remains = (at - begin) * f64::from(100 - percent) / f64::from(percent);
-            // The same number again is no news: the service may move in large steps.
+            // A repeated number is no news: the service may report in large steps.
             if self.progress_estimates[1].is_none_or(|last| last.percent != percent) {
                 let estimate = Some(ProgressEstimate { at, percent, remains });
                 self.progress_estimates = [self.progress_estimates[0].or(estimate), estimate];

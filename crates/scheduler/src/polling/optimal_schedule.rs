@@ -1,21 +1,21 @@
-//! The schedule that costs least, for a known distribution of the end.
+//! The cheapest poll schedule for a known distribution of the completion time.
 //!
-//! Where many polls are made, their best density at any time is proportional to the root of the hazard, the chance of ending just then. Where they
-//! are few, as here, the best times are found by looking at all of them backwards from the last: what remains to be paid after a poll at one
-//! point is the cost of the next one, the waiting that it does not save, and what remains after that.
+//! With many polls, their optimal density at any time is proportional to the square root of the hazard rate. With few, as here, the optimum
+//! is computed by dynamic programming from the last point backwards: the cost after a poll at one point is that of the next poll, the
+//! waiting that it does not save, and the cost after that.
 
-/// What asking may cost.
+/// Cost parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PollCost {
-    /// Seconds of waiting that one poll must save to be seconds making.
+    /// Seconds of waiting that a poll must save to be worth sending.
     pub seconds: f64,
 }
 
-/// The schedule is chosen among so many times.
+/// Number of candidate times of a schedule.
 const CANDIDATE_TIMES: usize = 64;
 
-/// When to ask, in seconds on the same clock as `points`: between any two of them, in ascending order, the end is as likely as between any other
-/// two. Nothing where there are fewer than two points.
+/// When to poll, on the same clock as `points`, which are ascending and equally likely quantiles of the completion time. `None` if there
+/// are fewer than two.
 #[must_use]
 pub fn next_poll(points: &[f64], tuning: PollCost) -> Option<f64> {
     if points.len() < 2 {
@@ -23,7 +23,7 @@ pub fn next_poll(points: &[f64], tuning: PollCost) -> Option<f64> {
     }
     let times = CandidateTimes::new(points);
     let last = times.at.len() - 1;
-    // What is to be paid after a poll at each point, and where the next poll is; the end is certain at the last point.
+    // Cost after a poll at each point, and the index of the next poll; at the last point the task has ended for certain.
     let mut to_pay = vec![0.0_f64; last + 1];
     let mut then = last;
     for from in (0..last).rev() {
@@ -33,7 +33,7 @@ pub fn next_poll(points: &[f64], tuning: PollCost) -> Option<f64> {
             let share = times.share[at] - times.share[at - 1];
             ended += share * f64::midpoint(times.at[at - 1], times.at[at]);
             let waited = times.at[at] * (times.share[at] - times.share[from]) - ended;
-            // Waiting only grows from here.
+            // From here on the waiting cost only grows.
             if tuning.seconds * open + waited > best {
                 break;
             }
@@ -48,14 +48,15 @@ pub fn next_poll(points: &[f64], tuning: PollCost) -> Option<f64> {
     Some(times.at[then])
 }
 
-/// Times to choose from, and the chance that all is over by each.
+/// Candidate times, and the probability that the task has ended by each.
 struct CandidateTimes {
     at: Vec<f64>,
     share: Vec<f64>,
 }
 
 impl CandidateTimes {
-    /// Half of them where the end is likely, half of them evenly: the best polls are denser where it is likelier, but less so than the end.
+    /// Half of them at quantiles, half evenly spaced: the optimal polls are denser where the end is likelier, but less so than the
+    /// distribution.
     fn new(points: &[f64]) -> Self {
         let last = points.len() - 1;
         let (first, span) = (points[0], (points[last] - points[0]).max(f64::MIN_POSITIVE));
@@ -65,7 +66,7 @@ impl CandidateTimes {
         for (nth, point) in points.iter().enumerate() {
             let over = nth as f64 / last as f64;
             let reached = 0.5 * over + 0.5 * (point - first) / span;
-            // A long gap is cut into pieces, in which the end is evenly likely.
+            // A long gap is subdivided, with the probability spread evenly.
             while nth > 0 && reached >= next + 1.0 / CANDIDATE_TIMES as f64 && next < 1.0 {
                 let before = 0.5 * (nth - 1) as f64 / last as f64 + 0.5 * (points[nth - 1] - first) / span;
                 let part = ((next - before) / (reached - before)).clamp(0.0, 1.0);
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_asked_before_the_end_is_possible_and_dear_polls_are_few() {
+    fn next_poll_is_not_before_the_first_point_and_costly_polls_are_few() {
         let at = |seconds| next_poll(&even(100.0, 130.0), PollCost { seconds }).expect("a time");
         assert!(at(0.1) > 100.0 && at(0.1) < 104.0, "{}", at(0.1));
         assert!(at(1.0) > at(0.1), "{}", at(1.0));
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn two_humps_are_asked_about_apart() {
+    fn bimodal_distribution_is_polled_at_each_mode() {
         let points: Vec<f64> = even(50.0, 52.0).into_iter().chain(even(150.0, 152.0)).collect();
         let first = next_poll(&points, PollCost { seconds: 3.0 }).expect("a time");
         assert!((51.0..53.0).contains(&first), "{first}");

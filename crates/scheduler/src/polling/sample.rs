@@ -1,30 +1,30 @@
-//! Durations that were seen, and what they say about the next one.
+//! A sample of past durations, and the distribution that it implies.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 
-/// So many of the newest durations count.
+/// Number of most recent durations that count.
 const MAX_SAMPLES: usize = 256;
-/// A distribution is told by so many points at least.
+/// Minimum number of quantiles of a distribution.
 const MIN_QUANTILES: usize = 512;
-/// What is taken for the deviation of the logarithms of durations before anything is known of it; also the most that it is taken for.
+/// Prior standard deviation of log durations; also an upper bound of the estimate.
 const PRIOR_LOG_SD: f64 = 0.4;
-/// As many durations have to agree to count as much as that.
+/// Weight of the prior, in samples.
 const PRIOR_WEIGHT: f64 = 2.0;
 
-/// The newest durations of one kind, in seconds.
+/// The most recent durations of one kind, in seconds.
 #[derive(Debug, Clone, Default)]
 pub struct Sample {
     newest: VecDeque<f64>,
-    /// How many there ever were.
+    /// Number of all durations ever pushed.
     total: usize,
     sorted: Vec<f64>,
-    /// Found when they are asked for: tasks end many at a time.
+    /// Computed on demand: tasks often end in groups.
     points: OnceLock<Vec<f64>>,
 }
 
 impl Sample {
-    /// Takes one more into account. What is no duration is passed over.
+    /// Adds a duration. Values that are not finite and positive are ignored.
     pub fn push(&mut self, seconds: f64) {
         if !seconds.is_finite() || seconds <= 0.0 {
             return;
@@ -42,32 +42,32 @@ impl Sample {
         self.points.take();
     }
 
-    /// How many there are.
+    /// Number of durations in the sample.
     #[must_use]
     pub fn len(&self) -> usize {
         self.sorted.len()
     }
 
-    /// How many there ever were.
+    /// Number of all durations ever pushed, including those that newer ones replaced.
     #[must_use]
     pub fn total_count(&self) -> usize {
         self.total
     }
 
-    /// Whether there is none.
+    /// Whether the sample is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sorted.is_empty()
     }
 
-    /// The middle one.
+    /// The median.
     #[must_use]
     pub fn median(&self) -> Option<f64> {
         self.sorted.get(self.sorted.len() / 2).copied()
     }
 
-    /// Points in ascending order between which the next duration falls, with about the same chance between any two; at the ends a little
-    /// further than anything seen. Nothing where fewer than two are known.
+    /// Smoothed quantiles in ascending order: the next duration is about as likely between any two neighbors; at the ends they extend a
+    /// little beyond the sample. Empty for fewer than two durations.
     #[must_use]
     pub fn points(&self) -> &[f64] {
         self.points.get_or_init(|| self.smoothed_quantiles())
@@ -77,7 +77,8 @@ impl Sample {
         if self.sorted.len() < 2 {
             return Vec::new();
         }
-        // Durations are blurred, so that they are not taken for all that there can be: less, the more there are and the closer they agree.
+        // Kernel smoothing, because the sample does not contain every possible duration: narrower with more durations and with smaller
+        // spread.
         let each = MIN_QUANTILES.div_ceil(self.sorted.len());
         let blur = self.deviation() / (self.sorted.len() as f64).cbrt();
         let factors: Vec<f64> = (0..each).map(|nth| (blur * logistic_quantile(nth, each)).exp()).collect();
@@ -93,7 +94,7 @@ impl Sample {
         points
     }
 
-    /// The deviation of the durations' logarithms, as far as so many can tell.
+    /// Standard deviation of log durations, shrunk towards the prior.
     fn deviation(&self) -> f64 {
         let count = self.sorted.len() as f64;
         let mean = self.sorted.iter().map(|seconds| seconds.ln()).sum::<f64>() / count;
@@ -103,14 +104,14 @@ impl Sample {
             .min(PRIOR_LOG_SD)
     }
 
-    /// The shortest that is plausible.
+    /// The shortest plausible duration.
     #[must_use]
     pub fn earliest(&self) -> Option<f64> {
         self.points().first().copied()
     }
 }
 
-/// A little further than the first and the last: twice as far as their neighbours are apart.
+/// Extrapolates both ends by twice the distance of their neighbors.
 fn ends(points: &[f64]) -> (f64, f64) {
     let last = points.len() - 1;
     let near = (points.len() / 8).clamp(1, last);
@@ -118,7 +119,7 @@ fn ends(points: &[f64]) -> (f64, f64) {
     ((points[0] - gap(0, near)).max(0.0), points[last] + gap(last - near, last))
 }
 
-/// As many points as asked for at most, evenly chosen, both ends among them.
+/// At most `most` points, evenly chosen, including both ends.
 pub(super) fn subsample(points: &[f64], most: usize) -> Vec<f64> {
     if points.len() <= most {
         return points.to_vec();
@@ -127,9 +128,9 @@ pub(super) fn subsample(points: &[f64], most: usize) -> Vec<f64> {
     (0..most).map(|nth| points[nth * last / (most - 1)]).collect()
 }
 
-/// The `nth` of so many evenly likely values around 0 with a deviation of about 1.
+/// The `nth` of `of` quantiles of a logistic distribution with mean 0 and standard deviation 1.
 fn logistic_quantile(nth: usize, of: usize) -> f64 {
-    // The logistic distribution comes close enough to the normal one, and its quantiles are simple.
+    // Close enough to the normal distribution, with a closed form.
     let share = (nth as f64 + 0.5) / of as f64;
     (share / (1.0 - share)).ln() * 3.0_f64.sqrt() / std::f64::consts::PI
 }
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_replaces_what_is_old() {
+    fn new_durations_replace_old_ones() {
         let mut sample = Sample::default();
         (0..300).for_each(|_| sample.push(10.0));
         (0..256).for_each(|_| sample.push(50.0));

@@ -1,4 +1,4 @@
-//! The projection of a whole run, from its events on record.
+//! The projection of a whole run, from its recorded events.
 
 use std::collections::HashSet;
 
@@ -9,14 +9,14 @@ use crate::event::Event;
 use crate::outcome::Halt;
 use crate::timestamp::Timestamp;
 
-/// An event of a run as it is on record.
+/// A recorded event of a run.
 #[derive(Debug, Clone)]
 pub struct RecordedEvent {
     /// Its sequence number in the ledger.
     pub seq: i64,
     /// When it was recorded.
     pub time: Timestamp,
-    /// The name of the shot that it is about.
+    /// Name of the shot that it concerns.
     pub shot: Option<String>,
     /// The event.
     pub event: Event,
@@ -27,7 +27,7 @@ pub struct RecordedEvent {
 pub struct RunProjection {
     shots: IndexMap<String, Shot>,
     last_seq: i64,
-    /// The shots that it may submit, where that is not all of them.
+    /// The shots that it may submit; `None` for all.
     only: Option<HashSet<String>>,
     is_fail_fast: bool,
     halt: Option<Halt>,
@@ -46,7 +46,7 @@ impl RunProjection {
         self.shots.get(name)
     }
 
-    /// The sequence number of the last event in it.
+    /// The sequence number of the last folded event.
     #[must_use]
     pub fn last_seq(&self) -> i64 {
         self.last_seq
@@ -58,7 +58,7 @@ impl RunProjection {
         self.halt.as_ref()
     }
 
-    /// Whether no request of the run could succeed any more.
+    /// Whether the run halted because the service is unusable.
     #[must_use]
     pub fn is_service_unusable(&self) -> bool {
         self.is_service_unusable
@@ -70,13 +70,13 @@ impl RunProjection {
         self.only.as_ref().is_none_or(|only| only.contains(name))
     }
 
-    /// Whether the run was to submit nothing more once a shot had failed.
+    /// Whether the run had fail-fast set.
     #[must_use]
     pub fn is_fail_fast(&self) -> bool {
         self.is_fail_fast
     }
 
-    /// Takes the next event of the run into account.
+    /// Folds the next event of the run.
     pub fn on_event(&mut self, recorded: RecordedEvent) {
         let RecordedEvent { seq, time, shot: name, event } = recorded;
         self.last_seq = self.last_seq.max(seq);
@@ -104,7 +104,7 @@ impl RunProjection {
             self.shots.values_mut().for_each(|shot| shot.on_halt(&halt, time));
             self.halt = Some(halt);
         }
-        // Recorded only where it ends the grace of an interrupted run.
+        // Recorded only if it ends the grace period of an interrupted run.
         if event == Event::TimerFired {
             for shot in self.shots.values_mut().filter(|shot| shot.kind() == StatusKind::Downloading) {
                 shot.detach_interrupted(time);
@@ -112,7 +112,7 @@ impl RunProjection {
         }
     }
 
-    /// The run has ended: what still waited was not submitted.
+    /// The run has ended: shots that still waited were not submitted.
     pub fn on_run_ended(&mut self, time: Timestamp) {
         for shot in self.shots.values_mut().filter(|shot| shot.kind().is_waiting()) {
             shot.cancel(time);
@@ -121,7 +121,7 @@ impl RunProjection {
 }
 
 impl Halt {
-    /// Why a run submits nothing more after this event, whatever it did before.
+    /// The halt that follows from this event, if any.
     pub(crate) fn from_event(event: &Event) -> Option<Self> {
         use crate::event::{PollResult, RefusalKind};
         match event {

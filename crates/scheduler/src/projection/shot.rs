@@ -13,24 +13,24 @@ use crate::timestamp::Timestamp;
 /// Why the task of an interrupted run is detached.
 const INTERRUPTED: &str = "the run was interrupted";
 
-/// What the events of a run tell of one shot.
+/// The projection of the events of one shot in a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shot {
     status: ShotStatus,
     since: Timestamp,
     decision: Option<Decision>,
     attempts: Vec<Attempt>,
-    /// The number of the attempt that is made or comes next, as the shot's `retry` counts: from 1.
+    /// The number of the current or next attempt, as the shot's `retry` counts: from 1.
     attempt_number: u32,
     progress: Option<u8>,
     last_error: Option<String>,
     is_selected: bool,
-    /// It ended because it waited when the run stopped submitting. Its request may have been in preparation: then events still follow.
+    /// It ended because it waited when the run halted. If its request was in preparation, events still follow.
     is_cancelled: bool,
 }
 
 impl Shot {
-    /// A shot of which nothing has happened. `is_selected`: whether the run may submit it.
+    /// A shot without events. `is_selected`: whether the run may submit it.
     #[must_use]
     pub fn new(is_selected: bool) -> Self {
         Self {
@@ -61,25 +61,25 @@ impl Shot {
         }
     }
 
-    /// Since when it has its status; of an adopted task, since when that is in flight.
+    /// Since when it has its status; for an adopted task, since when it is in flight.
     #[must_use]
     pub fn since(&self) -> Timestamp {
         self.since
     }
 
-    /// What is done with it, once that is known.
+    /// What the run does about it, once decided.
     #[must_use]
     pub fn decision(&self) -> Option<Decision> {
         self.decision
     }
 
-    /// Its attempts in this run, oldest first. One of an earlier run is among them where this run reuses or adopts it.
+    /// Its attempts in this run, oldest first, including one of an earlier run that this run reuses or adopts.
     #[must_use]
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts
     }
 
-    /// The number of the attempt that is made or comes next, as the shot's `retry` counts: from 1.
+    /// The number of the current or next attempt, as the shot's `retry` counts: from 1.
     #[must_use]
     pub fn attempt_number(&self) -> u32 {
         self.attempt_number
@@ -100,7 +100,7 @@ impl Shot {
         }
     }
 
-    /// What went wrong last, where it is not over with: why it failed, is detached or indeterminate, or what is being retried.
+    /// The last error, if it still matters: why the shot failed, is detached or indeterminate, or what is being retried.
     #[must_use]
     pub fn last_error(&self) -> Option<&str> {
         match &self.status {
@@ -146,8 +146,8 @@ impl Shot {
         Some(attempt.ended_at?.since(attempt.submitted_at?))
     }
 
-    /// The run submits nothing more: what waits to be submitted ends. Interrupted, and where no request can succeed any more, what waits
-    /// for anything else ends as well; an interrupted run detaches from what is in flight.
+    /// The run halted: what waits to be submitted ends. After an interrupt, or if the service is unusable, what waits for anything else
+    /// ends as well; an interrupted run detaches from tasks in flight.
     pub(crate) fn on_halt(&mut self, halt: &Halt, now: Timestamp) {
         let ends_lookups = matches!(halt, Halt::Interrupted | Halt::ServiceUnusable { .. });
         match self.status {
@@ -163,7 +163,7 @@ impl Shot {
         }
     }
 
-    /// It will not be submitted in this run. Where an attempt failed and the next one was not submitted, that failure is its outcome.
+    /// It will not be submitted in this run. If an attempt failed and the next one was not submitted, that failure is its outcome.
     pub(crate) fn cancel(&mut self, now: Timestamp) {
         let last = self.attempts.iter().rfind(|attempt| attempt.task.is_some());
         let failed = last.and_then(|attempt| Some((attempt.failure.clone()?, attempt.task.clone())));
@@ -182,7 +182,7 @@ impl Shot {
         }
     }
 
-    /// Ends it. What the run does not select was not kept from being rendered by anything.
+    /// Ends it. An unselected shot is not blocked by anything.
     pub(crate) fn end(&mut self, outcome: Outcome, now: Timestamp) {
         let outcome = match outcome {
             Outcome::Blocked { .. } | Outcome::Unpicked { .. } | Outcome::NotBegun if !self.is_selected => {

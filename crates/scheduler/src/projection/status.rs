@@ -4,7 +4,7 @@ use crate::ids::RunId;
 use crate::outcome::Outcome;
 use crate::timestamp::Timestamp;
 
-/// The status of a shot in one run, with what belongs to it.
+/// The status of a shot in one run, with its data.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ShotStatus {
     /// It waits for the shots that it depends on, or for its lookup.
@@ -14,11 +14,11 @@ pub enum ShotStatus {
         /// Earliest time.
         not_before: Timestamp,
     },
-    /// Its task failed, and it waits to be submitted once more.
+    /// Its task failed, and it waits for its next attempt.
     WaitingForRetry {
-        /// The number of the attempt that comes next, from 2.
+        /// The number of the next attempt, from 2.
         attempt: u32,
-        /// How many attempts it has.
+        /// The total number of attempts.
         of: u32,
         /// Earliest time.
         not_before: Timestamp,
@@ -32,7 +32,7 @@ pub enum ShotStatus {
     Submitting,
     /// Its task is queued or rendered at the service.
     InFlight,
-    /// Its task is finished; its video is being downloaded, or waits to be.
+    /// Its task is finished; its video is being downloaded, or is about to be.
     Downloading,
     /// It has ended in this run.
     Ended(Outcome),
@@ -41,7 +41,7 @@ pub enum ShotStatus {
 /// Defines [`StatusKind`]: one variant per status, with its name in output.
 macro_rules! status_kinds {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// The kinds of [`ShotStatus`] and [`Outcome`], to count, name and compare by.
+        /// The kinds of [`ShotStatus`] and [`Outcome`], for counting, naming and comparing.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum StatusKind {
             $($(#[$doc])* $name,)*
@@ -118,7 +118,7 @@ impl StatusKind {
 }
 
 impl ShotStatus {
-    /// Its kind. Whether a video was reused is told by the shot's decision: see [`super::Shot::kind`].
+    /// Its kind. Whether a video was reused follows from the shot's decision: see [`super::Shot::kind`].
     pub(super) fn kind(&self) -> StatusKind {
         match self {
             Self::Pending => StatusKind::Pending,

@@ -1,5 +1,5 @@
-//! What may begin now: submissions within the limits and the budget, polls that are due, downloads soonest-expiring first, the film when its
-//! clips are there.
+//! Admission: starts submissions within limits and budget, due polls, downloads (soonest-expiring first), and films whose clips are
+//! complete.
 
 use std::cmp::Reverse;
 
@@ -25,7 +25,7 @@ impl RunState {
         }
     }
 
-    /// Asks for a tick of the clock, unless an earlier one is to come: what is to be done is looked at again then.
+    /// Sets a timer unless an earlier one is set; admission runs again when it fires.
     fn wake(&mut self, deadline: Timestamp, actions: &mut Vec<Action>) {
         if self.wakes.first().is_none_or(|set| deadline < *set) {
             self.wakes.insert(deadline);
@@ -33,10 +33,9 @@ impl RunState {
         }
     }
 
-    /// Submits what may be submitted, and says when more may be.
+    /// Submits ready nodes as far as limits and budget allow, and returns when to try again.
     ///
-    /// Invariant: nothing new is submitted while a look-up is under way, because it may find a task that is out already and
-    /// holds a place.
+    /// Invariant: nothing is submitted while a lookup is in progress, because it may find a task in flight that takes a slot.
     fn admit_submissions(&mut self, now: Timestamp, actions: &mut Vec<Action>) -> Option<Timestamp> {
         if self.is_replay || self.queues.lookups > 0 || self.halt.is_some() {
             return None;
@@ -52,7 +51,7 @@ impl RunState {
         let mut more_at = self.queues.delayed.first().map(|(not_before, _)| *not_before);
         while let Some((_, node)) = self.queues.ready.first().copied() {
             if let Some(limit) = self.budget.exceeded_by(&self.plan, node) {
-                // What is out may come to less than is held for it; when nothing is out any more, the cap is reached.
+                // Tasks in flight may cost less than is reserved for them; without any, the limit is reached.
                 if self.queues.reservations == 0 {
                     self.halt = Some(Halt::BudgetExceeded { limit });
                     return None;
@@ -77,7 +76,7 @@ impl RunState {
         more_at
     }
 
-    /// Whether the limits let one more submission go, or the time at which they may; nothing where something has to happen first.
+    /// Whether the limits admit one more submission, or when they may; `None` if something has to end first.
     fn may_submit(&self, now: Timestamp) -> Result<(), Option<Timestamp>> {
         let concurrency = &self.limits.concurrency;
         if let Some(until) = concurrency.held_until(now) {
@@ -94,7 +93,7 @@ impl RunState {
         }
     }
 
-    /// Asks about the tasks whose time has come, and says when to go on.
+    /// Polls the tasks that are due, and returns when to try again.
     fn admit_polls(&mut self, now: Timestamp, actions: &mut Vec<Action>) -> Option<Timestamp> {
         while let Some((at, node)) = self.queues.polls.first().copied() {
             if at > now {
@@ -114,7 +113,7 @@ impl RunState {
         None
     }
 
-    /// Begins the downloads that may begin, and says when more may.
+    /// Starts downloads as far as the limit allows, and returns when to try again.
     fn admit_downloads(&mut self, now: Timestamp, actions: &mut Vec<Action>) -> Option<Timestamp> {
         while let Some((_, node)) = self.queues.downloads.first().copied() {
             if let Err(until) = self.limits.downloads.admits(self.queues.downloading, now) {
@@ -146,7 +145,7 @@ impl RunState {
         }
     }
 
-    /// What becomes of a film now that all its clips have ended; nothing while one of them has not.
+    /// The next state of a film whose clips have all ended; `None` while one has not.
     fn film_now(&self, index: usize) -> Option<FilmState> {
         let clips = &self.plan.films().get(index)?.clips;
         let nodes = || clips.iter().flat_map(Clip::nodes);
@@ -158,7 +157,7 @@ impl RunState {
             Clip::Pick(_) => true,
         };
         let missing = clips.iter().filter(is_missing).count();
-        // What is missing only because something before it waits for a pick is not missing for good.
+        // A clip that is missing only because a dependency waits for a pick is not missing for good.
         let lost = nodes().any(|node| !self.is_done(*node) && !self.waits_for_a_pick(*node));
         Some(if self.halt == Some(Halt::Interrupted) || lost {
             FilmState::Done(FilmOutcome::Waiting { missing })
@@ -173,7 +172,7 @@ impl RunState {
         matches!(self.node(node).outcome(), Some(Outcome::Done { .. }))
     }
 
-    /// Whether a node, or one before it, ended for want of a pick and nothing else.
+    /// Whether a node ended only because it, or a dependency, waits for a pick.
     fn waits_for_a_pick(&self, node: NodeIx) -> bool {
         let mut current = node;
         while let Some(Outcome::Blocked { by }) = self.node(current).outcome() {
@@ -182,12 +181,12 @@ impl RunState {
         matches!(self.node(current).outcome(), Some(Outcome::Unpicked { .. }))
     }
 
-    /// A node that waits for one that did not end well cannot begin, nor can what waits for it in turn.
+    /// Ends nodes whose dependencies did not succeed as blocked, and their successors in turn.
     fn propagate_blocked(&mut self) {
         while let Some(failed) = self.queues.unpropagated_failures.pop() {
             for node in self.plan.successors(failed) {
                 if self.node(node).phase == Phase::Waiting {
-                    // Always the first in file order, whichever ended first.
+                    // The first dependency in file order, whichever ended first.
                     let by = self.plan.predecessors(node).into_iter().find(|before| {
                         !matches!(self.node(*before).outcome(), None | Some(Outcome::Done { .. }))
                     });
@@ -197,7 +196,8 @@ impl RunState {
         }
     }
 
-    /// Nothing is submitted any more. What another run is submitting, or may be found on record, is still waited for under a cap.
+    /// Cancels nodes that wait to be submitted. Under a budget limit, nodes that another run claims or that are being looked up still end
+    /// normally.
     fn cancel_ready(&mut self) {
         let ready = self.queues.ready.iter().map(|(_, node)| *node);
         let delayed = self.queues.delayed.iter().map(|(_, node)| *node);
@@ -207,8 +207,8 @@ impl RunState {
         }
     }
 
-    /// Ends what has not begun, when the run is told to stop. What is being prepared is discarded when its intent arrives; a POST on its way
-    /// is waited for, so that its id is not lost.
+    /// Cancels what has not begun when the run is interrupted. Requests in preparation are discarded when their intent is recorded; a POST
+    /// in progress is awaited, so that its task id is recorded.
     pub(super) fn cancel_pending(&mut self) {
         let all: Vec<NodeIx> = self.plan.nodes().map(|(node, _)| node).collect();
         for node in all {

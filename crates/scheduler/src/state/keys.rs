@@ -1,4 +1,4 @@
-//! The keys of a run's nodes, from what is known of their inputs.
+//! Keys of a run's nodes, from what is known of their inputs.
 
 use workflow::plan::{NodeIx, NodeKey};
 
@@ -6,10 +6,10 @@ use super::RunState;
 use crate::ForcedRerun;
 
 impl RunState {
-    /// The key of a node, once the videos that it takes frames from are there.
+    /// The key of a node, once the videos that it takes frames from exist.
     #[must_use]
     pub fn key(&self, node: NodeIx) -> Option<NodeKey> {
-        // What a key is made of does not change any more once it is known.
+        // A key does not change once it is known.
         self.node(node).key.or_else(|| self.keys.key(&self.plan, node, |parent| self.artifact(parent)))
     }
 
@@ -19,7 +19,7 @@ impl RunState {
         self.keys.service_independent_key(&self.plan, node, |parent| self.artifact(parent))
     }
 
-    /// What goes on record with the node's intent, if it is made anew.
+    /// What is recorded with the node's intent, if it has a forced rerun.
     #[must_use]
     pub fn forced_rerun(&self, node: NodeIx) -> Option<ForcedRerun> {
         self.keys.forced_rerun(&self.plan, node, |parent| self.artifact(parent))

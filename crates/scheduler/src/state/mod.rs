@@ -1,7 +1,7 @@
-//! The pure scheduler: what is known of a run, and what follows from each event. No I/O, no clock, no randomness.
+//! The state machine of a run. No I/O, no clock, no randomness.
 //!
-//! [`RunState::apply`] takes one [`Event`] and the time and returns the [`Action`]s that follow. The executor appends every
-//! event to the ledger before it applies it, so replaying a run ([`RunState::replaying`]) is the same `apply` with the actions dropped.
+//! [`RunState::apply`] takes one [`Event`] and the time and returns the [`Action`]s that follow. The executor appends every event to the
+//! ledger before it applies it, so replaying a run ([`RunState::replaying`]) is the same `apply` with the actions dropped.
 
 mod admission;
 mod keys;
@@ -30,7 +30,7 @@ use crate::{
 };
 use queues::NodeQueues;
 
-/// Everything that is known of a run, and what is to come.
+/// The state of a run.
 #[derive(Debug, Clone)]
 pub struct RunState {
     plan: Arc<Plan>,
@@ -41,24 +41,24 @@ pub struct RunState {
     budget: Budget,
     nodes: Vec<NodeState>,
     queues: NodeQueues,
-    /// What is known about how long tasks take.
+    /// Statistics of task durations.
     stats: DurationStats,
-    /// The longest paths by time, where that is known.
+    /// Critical-path ranks by expected time, where durations are known.
     ranks: Option<Vec<u64>>,
     limits: Limits,
-    /// By position among the films of the plan.
+    /// By index in the films of the plan.
     films: Vec<FilmState>,
     scope: RunScope,
     halt: Option<Halt>,
     /// Whether the service has responded to any request of this run.
     service_reached: bool,
-    /// The first submission that found no connection.
+    /// Time of the first of the consecutive submissions that found no connection.
     unreachable_since: Option<Timestamp>,
-    /// Until when an interrupted run goes on with its downloads.
+    /// Until when an interrupted run continues with downloads.
     grace_until: Option<Timestamp>,
-    /// The times at which the clock has been asked to tick, and has not yet.
+    /// Timers that are set and have not fired.
     wakes: BTreeSet<Timestamp>,
-    /// Whether the events come from the record of a run: see [`RunState::replaying`].
+    /// Whether the events are replayed from the ledger: see [`RunState::replaying`].
     is_replay: bool,
 }
 
@@ -70,7 +70,7 @@ enum FilmState {
 }
 
 impl RunState {
-    /// A run of `plan` against the service called `service` (part of every key), about to begin.
+    /// A new run of `plan` against the service called `service` (part of every key).
     #[must_use]
     pub fn new(plan: Arc<Plan>, service: impl Into<String>, policy: Policy) -> Self {
         let nodes = plan.nodes().map(|_| NodeState::new()).collect();
@@ -97,19 +97,19 @@ impl RunState {
         }
     }
 
-    /// The same run with caps and prices.
+    /// The same run with a budget.
     #[must_use]
     pub fn with_budget(self, budget: Budget) -> Self {
         Self { budget, ..self }
     }
 
-    /// The same run with salts: what is made anew, and what was before.
+    /// The same run with salts: forced reruns and recorded ones.
     #[must_use]
     pub fn with_keys(self, keys: KeyResolver) -> Self {
         Self { keys, ..self }
     }
 
-    /// The same run after earlier ones of this process or another, which submitted at these times: they count against the rate of submissions.
+    /// The same run with the times of submissions by earlier runs or other processes, which count against the submission rate.
     #[must_use]
     pub fn with_submission_times(mut self, times: impl IntoIterator<Item = Timestamp>) -> Self {
         if let Some(submits) = &mut self.limits.submit_rate {
@@ -118,15 +118,16 @@ impl RunState {
         self
     }
 
-    /// The same run, replayed from its record. Which shot was submitted when depends on ticks of the clock and on polls that are not recorded,
-    /// so a replay admits no submission of its own: the recorded [`Event::Prepared`] says which one was admitted. Whether a budget limit
-    /// ended the run is decided at such moments too, and is not reproduced.
+    /// The same run, replayed from the ledger. When a shot was admitted depends on timers and on polls that are not recorded, so a replay
+    /// admits no submission itself: the recorded [`Event::Prepared`] shows which one was admitted. Whether a budget limit halted the run
+    /// was decided at such a moment too, and is not reproduced.
     #[must_use]
     pub fn replaying(self) -> Self {
         Self { is_replay: true, ..self }
     }
 
-    /// Takes note of `event` and says what follows. Events that no longer matter (a late answer about a node that has ended) change nothing.
+    /// Applies `event` and returns the actions that follow. Events that no longer matter (a late response for a node that has ended) change
+    /// nothing.
     #[must_use]
     pub fn apply(&mut self, event: Event, now: Timestamp) -> Vec<Action> {
         self.now = now;
@@ -166,7 +167,7 @@ impl RunState {
             Event::FilmJoined { index, film } => self.film_ended(index, FilmOutcome::Done { film }),
             Event::JoinFailed { index, failure } => self.film_ended(index, FilmOutcome::Failed { failure }),
             Event::Reconciled { node, .. } => self.reconciled(node, event, now, &mut actions),
-            // The transition that asked for it has happened. A person resolves attempts outside of runs only.
+            // The transition that requested it has happened. A person resolves attempts outside of runs only.
             Event::TaskExpired { .. } | Event::Resolved { .. } => {}
             Event::TimerFired => self.timer_fired(now),
             Event::Interrupted => self.interrupted(now, &mut actions),
@@ -178,8 +179,8 @@ impl RunState {
         actions
     }
 
-    /// Applies the halt of the run, if there is one, to a node that an event was about. A request in preparation is discarded when its intent
-    /// arrives; under a budget limit its intent is in time.
+    /// Applies the run's halt, if any, to the node of an event. A request in preparation is discarded when its intent is recorded; after a
+    /// budget halt it is submitted.
     fn halt_node(&mut self, node: NodeIx) {
         if let Some(halt) = self.halt.clone()
             && !matches!(self.node(node).phase, Phase::Preparing | Phase::Done)
@@ -190,19 +191,19 @@ impl RunState {
         }
     }
 
-    /// The plan that is run.
+    /// The plan.
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Where each node stands, in the plan's order.
+    /// The state of each node, in the plan's order.
     #[must_use]
     pub fn nodes(&self) -> &[NodeState] {
         &self.nodes
     }
 
-    /// Where one node stands.
+    /// The state of one node.
     #[must_use]
     pub fn node(&self, node: NodeIx) -> &NodeState {
         &self.nodes[node.index()]
@@ -214,7 +215,7 @@ impl RunState {
         self.halt.as_ref()
     }
 
-    /// How many tasks are out at the service or on their way there.
+    /// Number of tasks in flight, including those being submitted.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.queues.in_flight
@@ -235,20 +236,20 @@ impl RunState {
         }
     }
 
-    /// What the run may spend, holds and has spent.
+    /// The budget: limits, reserved, spent.
     #[must_use]
     pub fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// The nodes whose phase the last event changed, in the order of the changes; one that passed through several phases stands there as often.
-    /// With it a reporter keeps up at the cost of what happened, not of the plan's size.
+    /// The nodes whose phase the last event changed, in the order of the changes, once per change. Lets a reporter update at O(changed)
+    /// cost.
     #[must_use]
     pub fn changed(&self) -> &[NodeIx] {
         &self.queues.changed
     }
 
-    /// The films that ended with the last event, by their position in the plan.
+    /// The films that ended with the last event, with their index in the plan.
     pub fn ended_films(&self) -> impl Iterator<Item = (usize, &FilmOutcome)> {
         self.queues.ended_films.iter().filter_map(|at| match self.films.get(*at)? {
             FilmState::Done(outcome) => Some((*at, outcome)),

@@ -1,4 +1,4 @@
-//! Where one node stands.
+//! Phase and state of one node.
 
 use workflow::plan::NodeKey;
 
@@ -8,28 +8,28 @@ use crate::polling::TaskObservations;
 use crate::timestamp::Timestamp;
 use crate::{Download, Outcome, Shot, StatusKind};
 
-/// The phases of a node, in the order in which it passes through them.
+/// The phases of a node, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Phase {
-    /// It waits for the nodes before it.
+    /// It waits for its dependencies.
     Waiting,
-    /// The ledger is being asked about its key.
+    /// Its key is being looked up in the ledger.
     LookingUp,
-    /// Another run that is alive now is submitting it.
+    /// Another live run is submitting it.
     ClaimedByOtherRun,
-    /// It may be submitted, as soon as there is room.
+    /// It may be submitted as soon as limits and budget admit it.
     Ready {
-        /// Not before.
+        /// Earliest time.
         not_before: Timestamp,
     },
-    /// Its request is being made ready.
+    /// Its request is being prepared.
     Preparing,
-    /// Its intent is on disk and the POST is on its way.
+    /// Its intent is recorded and its POST is in progress.
     Submitting {
         /// The attempt.
         attempt: AttemptId,
     },
-    /// Its task is out at the service.
+    /// Its task is in flight.
     InFlight {
         /// The attempt.
         attempt: AttemptId,
@@ -38,9 +38,9 @@ pub enum Phase {
         /// When it was submitted.
         since: Timestamp,
     },
-    /// Its video waits to be fetched.
+    /// Its video is ready to be downloaded.
     ReadyToDownload(Download),
-    /// Its video is being fetched.
+    /// Its video is being downloaded.
     Downloading(Download),
     /// It has ended: see [`NodeState::outcome`].
     Done,
@@ -63,10 +63,10 @@ impl Phase {
     }
 }
 
-/// A node in a run: its projection, and what the scheduler needs besides.
+/// A node in a run: its projection, and what else the scheduler needs.
 #[derive(Debug, Clone)]
 pub struct NodeState {
-    /// Its place in the scheduler's queues.
+    /// Its phase.
     pub phase: Phase,
     pub(super) shot: Shot,
     /// The node's key, once it is known.
@@ -85,14 +85,14 @@ pub struct NodeState {
     pub(super) failed_downloads: u32,
     /// Bytes of its video on disk, from which a download resumes.
     pub(super) partial_bytes: u64,
-    /// Send frames inside the request: the service refused their addresses.
+    /// Whether to inline frames: the service refused their URLs.
     pub(super) inline: bool,
-    /// Whether the request in progress holds addresses of frames.
+    /// Whether the request in progress refers to frames by URL.
     pub(super) by_url: bool,
     /// Whether its video was downloaded before and is no longer on disk.
     pub(super) was_downloaded: bool,
     pub(super) unreachable_since: Option<Timestamp>,
-    /// Since when the service has reported at every poll that it does not know the task.
+    /// Since when every poll has reported that the task is unknown.
     pub(super) missing_since: Option<Timestamp>,
 }
 
@@ -117,7 +117,7 @@ impl NodeState {
         }
     }
 
-    /// What its events tell: attempts, status, decision, last error.
+    /// The projection of its events: attempts, status, decision, last error.
     #[must_use]
     pub fn shot(&self) -> &Shot {
         &self.shot
@@ -138,7 +138,7 @@ impl NodeState {
         self.shot.outcome()
     }
 
-    /// The node's task, while it is known.
+    /// The node's task, if known.
     #[must_use]
     pub fn task(&self) -> Option<&TaskId> {
         self.shot.task()

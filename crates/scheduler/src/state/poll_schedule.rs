@@ -1,4 +1,4 @@
-//! When to ask about a task: what is known of tasks like it decides, where something is; otherwise [`crate::Policy::fallback_poll_interval`].
+//! Schedules polls: by the statistics of the task's class, or else by [`crate::Policy::fallback_poll_interval`].
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::polling::{self, Class, ClassStats, ReportedStatus};
 use crate::timestamp::Timestamp;
 
 impl RunState {
-    /// The same run with what earlier ones learnt about how long tasks take. It goes first through what takes longest.
+    /// The same run with task durations that earlier runs measured. Nodes on the longest expected path go first.
     #[must_use]
     pub fn with_task_durations(mut self, took: impl IntoIterator<Item = (Class, Duration)>) -> Self {
         for (class, took) in took {
@@ -19,14 +19,14 @@ impl RunState {
         self
     }
 
-    /// A task that was just accepted.
+    /// Schedules the first poll of a task that was just accepted.
     pub(super) fn schedule_first_poll(&mut self, node: NodeIx, now: Timestamp) {
         self.node_mut(node).observations = None;
         let wait = self.wait(node, Duration::ZERO).min(self.task_timeout(node));
         self.set_poll(node, now.after(wait));
     }
 
-    /// A task that an earlier run submitted at `since`: it has been out for a while, and is asked about at once unless it cannot be over yet.
+    /// Schedules the first poll of an adopted task that was submitted at `since`: immediately, unless it cannot have ended yet.
     pub(super) fn schedule_adopted_poll(&mut self, node: NodeIx, since: Timestamp, now: Timestamp) {
         self.node_mut(node).observations = None;
         let elapsed = now.since(since);
@@ -36,7 +36,7 @@ impl RunState {
         self.set_poll(node, now.after(wait));
     }
 
-    /// A task says that it is not finished.
+    /// A poll reported the task as unfinished.
     pub(super) fn record_progress(&mut self, node: NodeIx, since: Timestamp, now: Timestamp, status: &str) {
         let elapsed = now.since(since).as_secs_f64();
         let state = self.node_mut(node);
@@ -44,7 +44,7 @@ impl RunState {
         state.observations.get_or_insert_default().record(elapsed, ReportedStatus::parse(status), progress);
     }
 
-    /// A task says that it is finished, and perhaps how long it took.
+    /// A poll reported the task as finished, possibly with its duration.
     pub(super) fn record_completion(
         &mut self,
         node: NodeIx,
@@ -57,8 +57,7 @@ impl RunState {
         self.stats.entry(class).finished(&seen, now.since(since).as_secs_f64(), took);
     }
 
-    /// A task that is not finished: asks again, not before `not_before`, or lets go of what has been out for longer than its shot allows. It is
-    /// kept for a later run.
+    /// Schedules the next poll of an unfinished task, not before `not_before`; detaches from it once its timeout has passed.
     pub(super) fn schedule_next_poll(
         &mut self,
         node: NodeIx,
@@ -74,7 +73,7 @@ impl RunState {
         self.set_poll(node, now.after(wait).max(not_before));
     }
 
-    /// What past tasks and this one's own words say, for one that has been out for `elapsed`.
+    /// The wait by class statistics and this task's observations, `elapsed` after its submission.
     fn wait(&self, node: NodeIx, elapsed: Duration) -> Duration {
         let state = self.node(node);
         let known = self.stats.get(&Class::new(self.plan.node(node)));
@@ -82,8 +81,7 @@ impl RunState {
         polling::wait(&self.policy, known, &seen, elapsed, state.shot.progress())
     }
 
-    /// Which nodes go first: those on the longest path, by the time that tasks like theirs took; where that is not known, by their length, in
-    /// proportion.
+    /// Critical-path ranks: by expected task time; where that is unknown, proportional to the video length.
     fn rank_by_duration(&mut self) {
         let (mut took, mut length) = (0.0, 0.0);
         let typical: Vec<Option<f64>> = self
@@ -108,7 +106,7 @@ impl RunState {
         }));
     }
 
-    /// How early a node goes: the longest path from it to an end.
+    /// A node's rank: the length of the longest path from it.
     pub(super) fn rank(&self, node: NodeIx) -> u64 {
         self.ranks.as_ref().map_or_else(|| self.plan.rank(node), |ranks| ranks[node.index()])
     }

@@ -1,4 +1,4 @@
-//! Which nodes are where, kept with every change of phase, so that an event costs the same in a run of ten and of a hundred thousand.
+//! Indexes of nodes by phase, maintained on each phase change, for O(changed) scheduling.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -9,39 +9,39 @@ use super::{NodeState, Phase, RunState};
 use crate::timestamp::Timestamp;
 use crate::{Halt, Outcome};
 
-/// The nodes by what the scheduler asks about them.
+/// Counters and queues of nodes by phase.
 #[derive(Debug, Clone)]
 pub(super) struct NodeQueues {
     /// Nodes that have not ended.
     pub(super) unfinished: usize,
     pub(super) lookups: usize,
     pub(super) in_flight: usize,
-    /// Submissions that are prepared or wait for their answer.
+    /// Requests that are prepared or wait for their response.
     pub(super) posting: usize,
     pub(super) downloading: usize,
-    /// Open nodes that hold something of the budget: it may be settled yet.
+    /// Nodes that have not ended and hold a reservation: it may be settled yet.
     pub(super) reservations: usize,
-    /// Nodes that may be submitted, longest chain first, then file order.
+    /// Nodes that may be submitted, longest path first, then file order.
     pub(super) ready: BTreeSet<(Reverse<u64>, NodeIx)>,
-    /// Nodes that may be submitted from a time on.
+    /// Nodes that may be submitted from a later time on.
     pub(super) delayed: BTreeSet<(Timestamp, NodeIx)>,
-    /// Tasks that are out, by when they are asked about next.
+    /// Tasks in flight, by the time of their next poll.
     pub(super) polls: BTreeSet<(Timestamp, NodeIx)>,
-    /// Nodes that have ended while a task of theirs is out, or may be, and until when they keep its place.
+    /// Slots of ended nodes whose task is in flight or may be, with the time at which they are released.
     pub(super) held_slots: BTreeSet<(Timestamp, NodeIx)>,
-    /// Videos to fetch, soonest-expiring first.
+    /// Downloads that are ready, soonest-expiring first.
     pub(super) downloads: BTreeSet<(Timestamp, NodeIx)>,
-    /// Nodes that changed their phase with the last event: see [`RunState::changed`].
+    /// Nodes whose phase the last event changed: see [`RunState::changed`].
     pub(super) changed: Vec<NodeIx>,
-    /// Films that ended with the last event, by their position in the plan.
+    /// Films that ended with the last event, by index in the plan.
     pub(super) ended_films: Vec<usize>,
-    /// Nodes that did not end well, whose successors have not been told yet.
+    /// Nodes that ended without success and whose successors are not blocked yet.
     pub(super) unpropagated_failures: Vec<NodeIx>,
-    /// Films by the nodes that are shown in them.
+    /// Indexes of films, by the nodes that they show.
     films_of: HashMap<NodeIx, Vec<usize>>,
-    /// How many nodes of each film have not ended.
+    /// Number of unfinished nodes per film.
     unfinished_clips: Vec<usize>,
-    /// Films of which every node has ended, and which have not been looked at since.
+    /// Films whose nodes have all ended and that are not evaluated yet.
     pub(super) complete_films: VecDeque<usize>,
 }
 
@@ -125,13 +125,13 @@ impl NodeQueues {
     }
 }
 
-/// What never expires comes last.
+/// Videos that never expire come last.
 fn expiry_order(time: Option<Timestamp>) -> Timestamp {
     time.unwrap_or(Timestamp(i64::MAX))
 }
 
 impl RunState {
-    /// The only way in which a node changes its phase. What has ended stays as it ended.
+    /// Sets the phase of a node and updates the queues: the only place that does. A node that is done stays done.
     pub(super) fn set_phase(&mut self, node: NodeIx, phase: Phase) {
         let rank = self.rank(node);
         let state = &mut self.nodes[node.index()];
@@ -149,7 +149,7 @@ impl RunState {
         self.queues.changed.push(node);
     }
 
-    /// Its task is asked about at `at`.
+    /// Schedules the node's next poll.
     pub(super) fn set_poll(&mut self, node: NodeIx, at: Timestamp) {
         if let Some(before) = self.nodes[node.index()].poll_at.replace(at) {
             self.queues.polls.remove(&(before, node));
@@ -157,7 +157,7 @@ impl RunState {
         self.queues.polls.insert((at, node));
     }
 
-    /// A node that ends keeps the place of a task that is out, or may be, until then.
+    /// Keeps the slot of an ended node, whose task is in flight or may be, until `until`.
     pub(super) fn hold_slot(&mut self, node: NodeIx, until: Timestamp) {
         self.queues.held_slots.insert((until, node));
     }
@@ -176,7 +176,7 @@ impl RunState {
         self.sync_end(node);
     }
 
-    /// Takes a node whose projection has ended out of the queues. The first failure may end the submissions of the run.
+    /// Removes a node whose projection has ended from the queues. With fail-fast, the first failure halts the run.
     pub(super) fn sync_end(&mut self, node: NodeIx) {
         let state = self.node(node);
         let Some(outcome) = state.outcome() else { return };

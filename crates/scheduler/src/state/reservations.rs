@@ -1,4 +1,4 @@
-//! The budget as the scheduler sees it: held when a request is made ready, settled or let go when its task has ended.
+//! The scheduler's view of the budget: reserved when a request is prepared; settled or released when its task has ended.
 
 use workflow::plan::NodeIx;
 
@@ -6,7 +6,7 @@ use super::{Phase, RunState};
 use crate::budget::Amount;
 
 impl RunState {
-    /// Holds what one more task of a node can cost.
+    /// Reserves the most that one more task of the node can cost.
     pub(super) fn reserve(&mut self, node: NodeIx) {
         let amount = self.budget.reservation(&self.plan, node).amount();
         if self.nodes[node.index()].reserved.replace(amount).is_none() {
@@ -15,12 +15,13 @@ impl RunState {
         }
     }
 
-    /// Lets go of what is held for a node: nothing was accepted.
+    /// Releases the node's reservation: nothing was accepted.
     pub(super) fn release_reservation(&mut self, node: NodeIx) {
         self.take_reservation(node);
     }
 
-    /// Counts what is held for a node as spent, or what it came to, where that is known. What an earlier run submitted holds nothing here.
+    /// Settles the node's reservation at the actual cost, or in full if that is unknown. A task that an earlier run submitted has no
+    /// reservation here.
     pub(super) fn spend_reservation(&mut self, node: NodeIx, cost: Option<i64>) {
         if let Some(reserved) = self.take_reservation(node) {
             self.budget.spent += Amount { cost: cost.unwrap_or(reserved.cost), ..reserved };

@@ -1,6 +1,6 @@
-//! What follows for a shot from a refusal, a poll or a failed download: submit again, retry, poll again, fail or detach.
+//! Decides the next step of a shot after a refusal, a poll or a failed download: submit again, retry, poll again, fail or detach.
 //!
-//! The decision is recorded with the event ([`NextStep`]) and carried out by the transitions.
+//! The decision is recorded with the event ([`NextStep`]); the transitions apply it.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use super::{Phase, RunState};
 use crate::limits::jitter;
 use crate::{AttemptId, Event, Failure, FailureKind, NextStep, PollResult, Refusal, RefusalKind, Timestamp};
 
-/// A download that has got so many bytes further has its full number of tries again.
+/// Progress in bytes after which the count of failed download tries restarts.
 pub(super) const MIN_PROGRESS_BYTES: u64 = 1 << 20;
 
 impl RunState {
-    /// Completes an event with what follows from it. To be called before the event is recorded; [`RunState::apply`] does the same for
-    /// events that are not complete.
+    /// Completes an event with its next step. To be called before the event is recorded; [`RunState::apply`] does the same for incomplete
+    /// events.
     #[must_use]
     pub fn decide(&self, event: Event, now: Timestamp) -> Event {
         match event {
@@ -47,8 +47,8 @@ impl RunState {
         }
     }
 
-    /// Nothing was accepted: the same request again where that may help, within the number of tries; to a service that has never responded,
-    /// also within the unreachable timeout.
+    /// Nothing was accepted: submit again if that may help, within the number of tries; for a service that has never responded, also within
+    /// the unreachable timeout.
     fn after_refusal(&self, node: NodeIx, refusal: &Refusal, now: Timestamp) -> NextStep {
         let state = self.node(node);
         match refusal.kind {
@@ -62,13 +62,13 @@ impl RunState {
                 if (tries >= self.policy.max_submit_attempts || is_timed_out) && self.halt.is_none() {
                     return NextStep::Fail;
                 }
-                // What was refused together does not come back together.
+                // Jitter, so that shots that were refused together do not retry together.
                 let wait = self.refusal_wait(node, refusal.retry_after);
                 let not_before = now.after(wait).after(jitter(self.policy.seed, node, tries, wait));
                 NextStep::Resubmit { not_before }
             }
-            // The service may no longer reach a frame that it keeps itself: the picture is sent instead, once. What moderation refuses is
-            // never sent again in any form.
+            // The service may no longer reach a frame that it hosts itself: the picture is inlined instead, once. A request refused by
+            // moderation is never sent again in another form.
             RefusalKind::InvalidRequest
                 if state.by_url && !state.inline && refusal.failure.kind != FailureKind::InputModerated =>
             {
@@ -78,7 +78,7 @@ impl RunState {
         }
     }
 
-    /// How long the service asked to wait, or else the back-off after one more refusal.
+    /// The service's Retry-After, or else the back-off after one more refusal.
     pub(super) fn refusal_wait(&self, node: NodeIx, retry_after: Option<Duration>) -> Duration {
         retry_after.unwrap_or_else(|| self.policy.backoff_after(self.node(node).refusals + 1))
     }
@@ -108,13 +108,13 @@ impl RunState {
             PollResult::Completed { .. } => NextStep::Continue,
             PollResult::Failed { failure } => self.fail_or_retry(node, failure.kind, now),
             PollResult::NotFound { expired } => {
-                // Services that replicate answer 404 for a moment after they accepted a task, or while one of them is behind. What is paid
-                // for is not given up for that: it counts as gone when it has been unknown at every poll for a while.
+                // Replicated services answer 404 for a moment after accepting a task, or while a replica lags. A paid task is not given up
+                // for that: it counts as gone when every poll has returned 404 for a while.
                 let missing_since = state.missing_since.unwrap_or(now);
                 if !expired && now.since(missing_since) < self.policy.not_found_grace {
                     poll_again()
                 } else if state.was_downloaded {
-                    // It was delivered once and its file was removed since; now the service no longer has it either.
+                    // It was downloaded before and its file was removed; now the service no longer has it either.
                     NextStep::Resubmit { not_before: now }
                 } else {
                     self.fail_or_retry(node, FailureKind::Expired, now)
@@ -143,7 +143,7 @@ impl RunState {
         if tries < self.policy.max_download_attempts && failure.kind != FailureKind::Local {
             return NextStep::Continue;
         }
-        // The video exists and cannot be had: only where the file says so is another one paid for.
+        // The video exists but cannot be downloaded: another one is paid for only if the shot's `retry` says so.
         let is_lost = matches!(failure.kind, FailureKind::Corrupt | FailureKind::Expired);
         if is_lost && self.may_retry(node, failure.kind) {
             return self.fail_or_retry(node, failure.kind, now);
@@ -151,20 +151,20 @@ impl RunState {
         NextStep::Detach { reason: format!("its video could not be fetched: {}", failure.message) }
     }
 
-    /// Failed downloads since the last progress, with one more that left so many bytes on disk.
+    /// Failed downloads since the last progress, including one that left this many bytes on disk.
     pub(super) fn failed_downloads(&self, node: NodeIx, partial_bytes: u64) -> u32 {
         let state = self.node(node);
         let got_further = partial_bytes >= state.partial_bytes.saturating_add(MIN_PROGRESS_BYTES);
         if got_further { 1 } else { state.failed_downloads + 1 }
     }
 
-    /// The task has ended without a video. A shot's `retry` pays for another attempt where that is safe and may help.
+    /// The task ended without a video. The shot's `retry` pays for another attempt if that is safe and may help.
     fn fail_or_retry(&self, node: NodeIx, kind: FailureKind, now: Timestamp) -> NextStep {
         if !self.may_retry(node, kind) {
             return NextStep::Fail;
         }
         let attempt = self.node(node).shot.attempt_number();
-        // What passes needs time to pass.
+        // A transient failure needs a delay.
         let wait =
             if kind == FailureKind::Transient { self.policy.backoff_after(attempt) } else { Duration::ZERO };
         let mut not_before = now.after(wait);
@@ -174,7 +174,7 @@ impl RunState {
         NextStep::Retry { attempt: attempt + 1, of: self.plan.node(node).retry, not_before }
     }
 
-    /// Whether the shot's `retry` pays for another attempt after such a failure.
+    /// Whether the shot's `retry` covers such a failure.
     fn may_retry(&self, node: NodeIx, kind: FailureKind) -> bool {
         let planned = self.plan.node(node);
         self.halt.is_none()
@@ -183,7 +183,7 @@ impl RunState {
     }
 }
 
-/// A submission without a response was found not to have been accepted: the same as a refusal that may be repeated.
+/// An indeterminate submission turned out not to have been accepted: treated as a retryable refusal.
 pub(super) fn not_accepted(reason: &str) -> Refusal {
     let failure = Failure::new(FailureKind::Transient, reason);
     Refusal { kind: RefusalKind::Retryable, failure, retry_after: None }

@@ -1,21 +1,21 @@
-//! What a run is told besides its plan: which shots it is to make, and whether it ends at the first failure.
+//! The scope of a run besides its plan: the selected shots, and fail-fast.
 
 use workflow::plan::{NodeIx, Plan, Selection};
 
 use super::RunState;
 use crate::Event;
 
-/// What a run is told besides its plan.
+/// The scope of a run besides its plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunScope {
-    /// The nodes that it may submit; all of them where this is not given.
+    /// The nodes that the run may submit; `None` for all.
     pub selection: Option<Selection>,
     /// Whether nothing more is submitted once a shot has failed.
     pub fail_fast: bool,
 }
 
 impl RunScope {
-    /// The event that puts it on record; nothing where nothing was told.
+    /// The event that records the scope; `None` for the default.
     #[must_use]
     pub fn to_event(&self, plan: &Plan) -> Option<Event> {
         let names = |selection: &Selection| selection.nodes().map(|ix| plan.node(ix).name.clone()).collect();

@@ -1,4 +1,4 @@
-//! What a run came to: the last phase of the chain of types, and all that a caller needs for its table and its exit code.
+//! The result of a run: everything a caller needs for the final report and the exit code.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::budget::{Amount, BudgetLimits};
 use crate::ids::{RunId, TaskId};
 use crate::{Attempt, Decision, FilmOutcome, Halt, Outcome};
 
-/// A run that is over.
+/// A finished run.
 #[derive(Debug, Clone)]
 pub struct RunSummary {
     /// The run.
@@ -19,20 +19,19 @@ pub struct RunSummary {
     pub nodes: Vec<NodeSummary>,
     /// Every film, in the plan's order.
     pub films: Vec<FilmSummary>,
-    /// The takes of which one is to be picked, and there are videos to pick from: the name of the shot or instance, and
-    /// how many takes there are.
+    /// Shots or instances with a pick to make and at least one video to pick from, with their number of takes.
     pub to_pick: Vec<(String, usize)>,
     /// Why the run stopped submitting, if it did.
     pub halt: Option<Halt>,
-    /// What the run was allowed to spend.
+    /// The budget limits of the run.
     pub caps: BudgetLimits,
-    /// What is held for tasks of this run that have not ended, as far as prices are known.
+    /// What is reserved for tasks of this run that have not ended, as far as they are priced.
     pub held: Amount,
-    /// What the run has spent, as far as prices are known.
+    /// What the run has spent, as far as it is priced.
     pub spent: Amount,
 }
 
-/// What one film came to.
+/// The result of one film.
 #[derive(Debug, Clone, Serialize)]
 pub struct FilmSummary {
     /// Its file name.
@@ -41,18 +40,18 @@ pub struct FilmSummary {
     pub outcome: FilmOutcome,
 }
 
-/// What one node came to.
+/// The result of one node.
 #[derive(Debug, Clone)]
 pub struct NodeSummary {
     /// The node's name.
     pub name: String,
-    /// What was decided about it; `None` when the run ended before that was known.
+    /// The decision about it; `None` if the run ended before that.
     pub decision: Option<Decision>,
     /// How it ended.
     pub outcome: Outcome,
     /// Its task, if it has one.
     pub task: Option<TaskId>,
-    /// From submission to the file on disk, when both happened in this run.
+    /// From submission to the file on disk, if both happened in this run.
     pub took: Option<Duration>,
     /// Its attempts, oldest first.
     pub attempts: Vec<Attempt>,
@@ -65,12 +64,12 @@ impl NodeSummary {
         self.submissions().next().is_some()
     }
 
-    /// The attempts that this run submitted, those of which nobody knows whether they were accepted among them.
+    /// The attempts that this run submitted, including indeterminate ones.
     pub fn submissions(&self) -> impl Iterator<Item = &Attempt> {
         self.attempts.iter().filter(|attempt| attempt.is_submission())
     }
 
-    /// How many attempts this run made after a failed one.
+    /// Number of attempts that this run made after a failed one.
     #[must_use]
     pub fn retries(&self) -> usize {
         self.submissions().count().saturating_sub(1)
@@ -78,7 +77,7 @@ impl NodeSummary {
 }
 
 impl RunState {
-    /// What the run came to. A node that has not ended (there is none once [`RunState::is_over`]) counts as not begun.
+    /// The summary. Nodes that have not ended (none once [`RunState::is_over`]) count as not begun.
     #[must_use]
     pub fn summary(&self, run: RunId) -> RunSummary {
         let nodes = self.plan.nodes().map(|(ix, _)| self.node_summary(ix)).collect();
@@ -109,7 +108,7 @@ impl RunState {
 }
 
 impl RunState {
-    /// What one node came to; as long as it has not ended, it counts as not begun.
+    /// The summary of one node; unfinished, it counts as not begun.
     #[must_use]
     pub fn node_summary(&self, node: NodeIx) -> NodeSummary {
         let shot = self.node(node).shot();
@@ -125,13 +124,13 @@ impl RunState {
 }
 
 impl RunSummary {
-    /// How many nodes this run submitted, those of which nobody knows whether they were accepted among them.
+    /// Number of nodes that this run submitted, including indeterminate ones.
     #[must_use]
     pub fn submitted(&self) -> usize {
         self.nodes.iter().filter(|node| node.is_submitted()).count()
     }
 
-    /// How many nodes ended as `test` says.
+    /// Number of nodes with an outcome that satisfies `test`.
     #[must_use]
     pub fn count(&self, test: impl Fn(&Outcome) -> bool) -> usize {
         self.nodes.iter().filter(|node| test(&node.outcome)).count()

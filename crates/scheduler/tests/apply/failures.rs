@@ -37,7 +37,7 @@ fn not_downloaded(run: &mut Script, kind: FailureKind) -> Vec<String> {
 }
 
 #[test]
-fn another_attempt_is_paid_for_after_what_the_file_names_and_nothing_else() {
+fn retry_on_decides_which_failures_are_retried() {
     use FailureKind::{
         Abandoned, Corrupt, Expired, InputModerated, Invalid, Local, OutputModerated, Quota, RateLimited,
         Task, Transient, Unauthorized,
@@ -90,7 +90,7 @@ fn another_attempt_is_paid_for_after_what_the_file_names_and_nothing_else() {
 }
 
 #[test]
-fn what_moderation_refuses_is_not_sent_again_in_another_form() {
+fn request_refused_by_moderation_is_not_sent_inline() {
     let mut run = Script::new(&["a", "b<a"]);
     run.start();
     run.lookup_done("a", made("a"));
@@ -152,7 +152,7 @@ fn expired_task_is_retried_only_if_retry_on_lists_expired() {
 }
 
 #[test]
-fn another_attempt_keeps_to_the_cap() {
+fn retry_respects_the_budget_limit() {
     let plan = plan_with(&["a"], |node| node["retry"] = 3.into());
     let caps = BudgetLimits { tasks: Some(2), ..BudgetLimits::default() };
     let state =
@@ -169,7 +169,7 @@ fn another_attempt_keeps_to_the_cap() {
 }
 
 #[test]
-fn a_run_that_submits_nothing_more_tries_nothing_again() {
+fn interrupted_run_does_not_retry() {
     let mut interrupted = retried(Some(&json!(["corrupt"])));
     interrupted.completed("a");
     interrupted.on(Event::Interrupted);

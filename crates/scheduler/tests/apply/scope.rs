@@ -12,7 +12,7 @@ fn scoped(run: &mut Script, only: Option<&[&str]>, fail_fast: bool) {
 }
 
 #[test]
-fn what_is_not_selected_is_reused_where_it_is_made_and_never_submitted() {
+fn unselected_shot_is_reused_but_never_submitted() {
     let mut run = Script::new(&["a", "b<a", "c<b", "x", "y"]);
     scoped(&mut run, Some(&["b"]), false);
     assert_eq!(run.start(), ["look a", "look x", "look y"]);
@@ -48,7 +48,7 @@ fn unselected_in_flight_task_holds_a_slot_for_the_hold_time() {
 }
 
 #[test]
-fn a_film_is_joined_when_what_is_not_selected_is_there() {
+fn film_with_existing_unselected_clips_is_joined() {
     let mut run = Script::new(&["a", "b<a", "c"]);
     scoped(&mut run, Some(&["b"]), false);
     run.start();
@@ -61,7 +61,7 @@ fn a_film_is_joined_when_what_is_not_selected_is_there() {
 }
 
 #[test]
-fn what_is_not_selected_is_not_blocked_and_not_to_be_picked() {
+fn unselected_shot_ends_as_not_selected() {
     let mut run = Script::new(&["a", "b<a"]);
     scoped(&mut run, Some(&["a"]), false);
     run.start();
@@ -80,7 +80,7 @@ fn what_is_not_selected_is_not_blocked_and_not_to_be_picked() {
 }
 
 #[test]
-fn a_selected_shot_is_blocked_by_one_that_is_not_and_is_not_made() {
+fn selected_shot_is_blocked_by_missing_unselected_shot() {
     let mut run = Script::new(&["a", "b<a"]);
     scoped(&mut run, Some(&["b"]), false);
     run.start();
@@ -89,7 +89,7 @@ fn a_selected_shot_is_blocked_by_one_that_is_not_and_is_not_made() {
 }
 
 #[test]
-fn after_the_first_failure_nothing_new_is_submitted_and_what_is_out_is_finished() {
+fn fail_fast_halts_submissions_and_finishes_tasks_in_flight() {
     let policy = Policy { max_in_flight: 3, ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a", "b", "c", "d", "e<a", "f<b"]), "test", policy));
     scoped(&mut run, None, true);
@@ -156,7 +156,7 @@ fn record(scope: Option<(Option<&[&str]>, bool)>, last: Vec<(&str, Event)>) -> R
 }
 
 #[test]
-fn what_failed_in_the_last_run_and_what_was_not_begun_for_that_reason() {
+fn failed_lists_failed_shots_and_those_not_begun_because_of_them() {
     let plan = plan(&["a", "b<a", "c<b", "x", "y<x", "z"]);
     let ix = |name: &str| plan.find(name).expect("a node");
     let told = |found: &FailedShots| {
@@ -212,7 +212,7 @@ fn what_failed_in_the_last_run_and_what_was_not_begun_for_that_reason() {
 }
 
 #[test]
-fn a_scope_goes_on_record_only_where_there_is_one() {
+fn default_scope_is_not_recorded() {
     let plan = plan(&["a", "b"]);
     assert_eq!(RunScope::default().to_event(&plan), None);
     let only = workflow::plan::Selection::only(plan.find("b"));

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_write_leaves_its_neighbours_alone() {
+    fn failed_write_does_not_affect_others_of_its_batch() {
         let folder = tempfile::tempdir().unwrap();
         let writer = writer(folder.path());
         let (hold, release) = mpsc::channel::<()>();

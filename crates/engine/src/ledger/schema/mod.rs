@@ -16,7 +16,7 @@ use super::LedgerError;
 /// A step from one format to the next.
 struct Migration {
     sql: &'static str,
-    /// What cannot be said in SQL, after `sql`.
+    /// The part of the migration that SQL cannot express; runs after `sql`.
     then: Option<fn(&Connection) -> rusqlite::Result<()>>,
 }
 

@@ -10,7 +10,7 @@ use crate::projection::ShotStatus;
 use crate::timestamp::Timestamp;
 
 impl Shot {
-    /// Takes an event about it into account. `next` of the event is what follows; without one, what the event alone implies.
+    /// Folds an event of the shot. The event's `next` decides what follows; without one, what the event alone implies.
     pub fn on_event(&mut self, event: &Event, now: Timestamp) {
         let was_in_preparation = matches!(
             event,
@@ -100,7 +100,7 @@ impl Shot {
                 attempt.state = AttemptState::Expired;
                 attempt.ended_at.get_or_insert(now);
                 let task = attempt.task.clone();
-                // The poll before tells what follows, unless an earlier version recorded it.
+                // The poll before has the decision, unless an earlier version recorded it.
                 if is_current && matches!(self.status, ShotStatus::InFlight | ShotStatus::Downloading) {
                     self.end(Outcome::Failed { failure, task }, now);
                 }
@@ -234,7 +234,7 @@ impl Shot {
         self.last_error = None;
         match result {
             PollResult::Running { progress, .. } => {
-                // Progress never decreases for those who watch, whatever the service reports.
+                // Displayed progress never decreases, whatever the service reports.
                 self.progress = self.progress.max(progress.map(|percent| percent.min(100)));
             }
             PollResult::Completed { .. } => {
@@ -261,7 +261,7 @@ impl Shot {
         if let (Some((state, failure)), false) = (&ended, matches!(next, NextStep::Detach { .. }))
             && let Some(attempt) = self.attempts.last_mut()
         {
-            // That a delivered video is gone is no failure: it is rendered again.
+            // A deleted video that had been delivered is no failure: it is rendered again.
             let failure = (!matches!(next, NextStep::Resubmit { .. })).then(|| failure.clone());
             attempt.end(*state, failure, now);
         }
@@ -269,7 +269,7 @@ impl Shot {
         self.proceed(next, failure.as_ref(), now);
     }
 
-    /// What follows for a task that was accepted.
+    /// The next step of an accepted task.
     fn proceed(&mut self, next: NextStep, failure: Option<&Failure>, now: Timestamp) {
         match next {
             NextStep::Continue => {}

@@ -1,4 +1,4 @@
-//! The ledger did not take an intent, because with what other runs hold it would cross a cap.
+//! The ledger rejected an intent, because with the reservations of other runs it would exceed a budget limit.
 
 use workflow::plan::NodeIx;
 
@@ -13,7 +13,7 @@ impl RunState {
             return;
         }
         self.release_reservation(node);
-        // Back among what is ready, for the next run to begin with; this one submits nothing more.
+        // Back to ready, where the next run begins; this run submits nothing more.
         self.set_phase(node, Phase::Ready { not_before: Timestamp(0) });
         self.halt.get_or_insert(Halt::BudgetExceeded { limit });
     }

@@ -1,4 +1,4 @@
-//! The video is on disk, or could not be downloaded this time.
+//! A download finished or failed.
 
 use std::time::Duration;
 
@@ -25,8 +25,8 @@ impl RunState {
         self.lookup_successors(node, now, actions);
     }
 
-    /// A download that broke off resumes, as long as that leads further. Otherwise tries alternate between the URL that the service gave and
-    /// its content endpoint. When all have failed the task is kept for a later run: it is paid for.
+    /// An interrupted download resumes as long as that makes progress. Otherwise tries alternate between the task's URL and the content
+    /// endpoint. When all have failed, the run detaches: the task is paid for.
     pub(crate) fn download_failed(
         &mut self,
         node: NodeIx,
@@ -55,7 +55,7 @@ impl RunState {
                 return;
             }
         }
-        // An expired URL stays expired: the content endpoint is asked at once.
+        // An expired URL stays expired: use the content endpoint at once.
         let is_dead = failure.kind == FailureKind::Expired && download.uses_url();
         let wait = if is_dead { Duration::ZERO } else { self.policy.backoff_after(tries) };
         let wait = failure.retry_after.unwrap_or(wait);

@@ -1,5 +1,5 @@
-//! The POST left and no usable answer came: the task may exist. It is never repeated on our own account, and it keeps its place among the tasks
-//! that are out for as long as it may be.
+//! A POST was sent without a usable response: the task may exist. It is never repeated automatically, and it holds its slot for as long as
+//! the task may be in flight.
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ impl RunState {
         }
     }
 
-    /// A submission from `at` that nobody has accounted for: its task may be out.
+    /// Holds the slot of an indeterminate submission from `at`.
     pub(crate) fn hold_indeterminate_slot(&mut self, node: NodeIx, at: Timestamp) {
         self.hold_slot(node, at.after(self.indeterminate_slot_hold(node)));
     }
 
-    /// For how long a submission of `node` that nobody accounts for keeps its place among the tasks that are out: as long as its task may be.
+    /// How long an indeterminate submission of `node` holds its slot: as long as its task may be in flight.
     #[must_use]
     pub fn indeterminate_slot_hold(&self, node: NodeIx) -> Duration {
         self.policy.indeterminate_slot_hold.min(self.task_timeout(node))

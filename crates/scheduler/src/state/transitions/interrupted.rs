@@ -1,4 +1,4 @@
-//! The user asks the run to end. Nothing more is submitted; what is out is kept for the next run; what is finished is fetched within a grace.
+//! An interrupt: nothing more is submitted, tasks in flight are detached, and downloads continue for a grace period.
 
 use workflow::plan::NodeIx;
 
@@ -10,7 +10,7 @@ impl RunState {
     pub(crate) fn interrupted(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         self.halt = Some(Halt::Interrupted);
         self.cancel_pending();
-        // A POST on its way is waited for as well: its answer holds the id of something paid for.
+        // A POST in progress is awaited as well: its response has the id of a paid task.
         let out: Vec<NodeIx> = self
             .plan
             .nodes()
@@ -27,7 +27,7 @@ impl RunState {
         }
     }
 
-    /// A time has come: downloads of an interrupted run are not waited for any longer.
+    /// A timer has fired: the grace period of an interrupted run may have ended.
     pub(crate) fn timer_fired(&mut self, now: Timestamp) {
         while self.wakes.first().is_some_and(|at| *at <= now) {
             self.wakes.pop_first();
@@ -48,7 +48,7 @@ impl RunState {
         }
     }
 
-    /// Whether a tick of the clock at `now` ends the grace of an interrupted run.
+    /// Whether a timer at `now` ends the grace period of an interrupted run.
     pub(crate) fn ends_grace(&self, now: Timestamp) -> bool {
         self.grace_until.is_some_and(|until| now >= until) && self.is_fetching()
     }

@@ -8,7 +8,7 @@ use crate::state::{Phase, RunState};
 use crate::timestamp::Timestamp;
 use crate::{Action, ExistingWork};
 
-/// How long to wait before asking again about a node that another live run is submitting.
+/// How long to wait before the next lookup of a node that another live run claims.
 const CLAIM_LOOKUP_INTERVAL: Duration = Duration::from_millis(500);
 
 impl RunState {
@@ -30,7 +30,7 @@ impl RunState {
             | Phase::Done => return,
         }
         if !self.is_selected(node) && !matches!(existing, ExistingWork::Completed { .. }) {
-            // It is not polled, and takes a slot nevertheless.
+            // It is not polled, but takes a slot.
             if let ExistingWork::InFlight { since: at, was_downloaded: false, .. }
             | ExistingWork::Indeterminate { intended_at: at, .. } = existing
             {

@@ -1,6 +1,6 @@
 //! One file per transition. Each is an `impl RunState` with the method that [`super::RunState::apply`] calls.
 //!
-//! A transition that finds its node in another phase than it expects does nothing: the answer came too late to matter.
+//! A transition that finds its node in an unexpected phase does nothing: the event came too late to matter.
 
 mod budget_exceeded;
 mod downloaded;

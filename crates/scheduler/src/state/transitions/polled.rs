@@ -1,4 +1,4 @@
-//! A poll has brought something: the task runs, is finished, has failed, is unknown, or cannot be asked.
+//! A poll has a result: the task is running, finished, failed or unknown, or the poll failed.
 
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ impl RunState {
                 self.task_ended(node, next);
             }
             NextStep::Detach { .. } => {
-                // A service that does not answer may still be rendering it.
+                // A service that does not respond may still be rendering it.
                 if matches!(result, PollResult::Unreachable { .. })
                     && now.since(since) < self.task_timeout(node)
                 {
@@ -95,7 +95,7 @@ impl RunState {
         }
     }
 
-    /// A task has ended without a video: it counts as spent, and its node is submitted again or has failed.
+    /// A task ended without a video: it counts as spent, and its node is submitted again or has failed.
     pub(crate) fn task_ended(&mut self, node: NodeIx, next: &NextStep) {
         self.spend_reservation(node, None);
         let state = self.node_mut(node);
@@ -112,13 +112,13 @@ impl RunState {
         }
     }
 
-    /// How long a node's task may be out.
+    /// The timeout of a node's task.
     pub(crate) fn task_timeout(&self, node: NodeIx) -> Duration {
         self.plan.node(node).timeout.unwrap_or(self.policy.task_timeout)
     }
 
-    /// Whether an event must be recorded. Polls that only say "not yet" and timers are not: a replay reaches the same state without
-    /// them.
+    /// Whether an event must be recorded. Polls that report an unfinished task and timers need not be: a replay reaches the same state
+    /// without them.
     #[must_use]
     pub fn must_persist(&self, event: &Event, now: Timestamp) -> bool {
         match event {

@@ -1,4 +1,4 @@
-//! The intent is on disk, or the request could not be made ready.
+//! The intent is recorded, or the request could not be prepared.
 
 use workflow::plan::NodeIx;
 
@@ -17,12 +17,12 @@ impl RunState {
         if !self.is_being_prepared(node) {
             return;
         }
-        // Under a cap, what has its intent on disk was found to fit.
+        // A recorded intent fits the budget, also after a budget halt.
         let halted = matches!(
             self.halt,
             Some(Halt::Interrupted | Halt::ServiceUnusable { .. } | Halt::FailFast { .. })
         );
-        // In a replay nothing is reserved yet: the admission was not repeated.
+        // In a replay nothing is reserved yet, because the admission was not repeated.
         self.reserve(node);
         self.node_mut(node).by_url = by_url;
         self.set_phase(node, Phase::Submitting { attempt: attempt.clone() });

@@ -1,4 +1,4 @@
-//! The service refused the request or could not be reached: nothing was accepted, and nothing is paid. A 429 or 503 slows submissions down.
+//! The service refused the request or could not be reached: nothing was accepted or paid. A 429 or 503 slows submissions down.
 
 use workflow::plan::NodeIx;
 
@@ -41,7 +41,7 @@ impl RunState {
                 let not_before = *not_before;
                 self.set_phase(node, Phase::Ready { not_before });
             }
-            // Only what was accepted can go on, be retried or detached from.
+            // Only an accepted task can continue, be retried or detached from.
             NextStep::Fail | NextStep::Continue | NextStep::Retry { .. } | NextStep::Detach { .. } => {
                 self.sync_end(node);
             }

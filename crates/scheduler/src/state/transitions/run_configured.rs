@@ -1,4 +1,4 @@
-//! The run is told which shots to make, and when to stop.
+//! The scope of the run: selected shots, fail-fast.
 
 use workflow::plan::{NodeIx, Selection};
 
@@ -6,7 +6,7 @@ use crate::Shot;
 use crate::state::{RunScope, RunState};
 
 impl RunState {
-    /// Names that the plan does not have select nothing.
+    /// Names that the plan does not have are ignored.
     pub(crate) fn run_configured(&mut self, only: Option<Vec<String>>, fail_fast: bool) {
         let selection =
             only.map(|names| Selection::only(names.iter().filter_map(|name| self.plan.find(name))));

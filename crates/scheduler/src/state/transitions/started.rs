@@ -1,4 +1,4 @@
-//! The run begins, or a node has ended: whatever has become possible is looked up.
+//! The run begins, or a node has ended: looks up the nodes that are no longer blocked.
 
 use workflow::plan::NodeIx;
 
@@ -14,10 +14,9 @@ impl RunState {
         }
     }
 
-    /// Asks the ledger about a waiting node whose predecessors are all done. One that waits for somebody to pick a take ends here: a later
-    /// run, which knows the pick, begins it.
+    /// Looks up a waiting node whose dependencies are all done. One that waits for a pick ends here: a later run, with the pick, begins it.
     pub(crate) fn lookup_if_unblocked(&mut self, node: NodeIx, now: Timestamp, actions: &mut Vec<Action>) {
-        // What is made already costs nothing, so a run that submits nothing more still looks for it.
+        // Existing work costs nothing, so a halted run still looks it up.
         let goes_on = matches!(self.halt, None | Some(Halt::BudgetExceeded { .. } | Halt::FailFast { .. }));
         if self.node(node).phase != Phase::Waiting || !goes_on {
             return;
@@ -37,7 +36,7 @@ impl RunState {
         }
     }
 
-    /// Looks up what waited for `node`.
+    /// Looks up the nodes that waited for `node`.
     pub(crate) fn lookup_successors(&mut self, node: NodeIx, now: Timestamp, actions: &mut Vec<Action>) {
         for next in self.plan.successors(node) {
             self.lookup_if_unblocked(next, now, actions);

@@ -1,4 +1,4 @@
-//! The service accepted the request: its task is paid for, and is never submitted again.
+//! The service accepted the request: its task is paid for and never submitted again.
 
 use workflow::plan::NodeIx;
 
