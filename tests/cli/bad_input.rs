@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::{Project, cli_snapshot};
 
-/// Runs a workflow that is wrong, and checks that nothing came of it but words.
+/// Runs an invalid workflow and checks that nothing but output came of it.
 #[track_caller]
 fn refused(text: &str) -> String {
     let project = Project::new("bad.yaml", text);

@@ -99,10 +99,10 @@ fn missing_or_modified_video_is_restored() {
     let made = shots(&project, "three");
     // Removed: the store still has it.
     fs_err::remove_file(&made[0].1).expect("the file can be removed");
-    // Changed in place, through the name that people see: size and time tell.
+    // Changed in place through the readable name: size and time differ.
     let whole = fs_err::read(&made[1].1).expect("the file can be read");
     fs_err::write(&made[1].1, b"not a video").expect("the file can be written");
-    // Changed so that size and time stay: only the hash tells.
+    // Changed with size and time preserved: only the hash differs.
     let at = fs_err::metadata(&made[2].1).and_then(|found| found.modified()).expect("a time of change");
     let mut bytes = fs_err::read(&made[2].1).expect("the file can be read");
     bytes[100] ^= 1;
@@ -135,7 +135,7 @@ fn task_at_other_service_is_not_submitted_again() {
     assert!(ended.out.contains(&first.url), "it names the other service: {}", ended.out);
     cli_snapshot!("run_task_at_other_service", ended.sorted());
     assert_eq!(second.posts().len(), 0);
-    // Whoever accounts for it asks the service that took it, and no other.
+    // Resolving an attempt queries the service that it was submitted to, and no other.
     let listed = project.runner(&["resolve", "three.yaml"]).expect(3);
     let attempt =
         listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
@@ -172,7 +172,7 @@ fn abandoned_attempt_is_not_submitted_again() {
     assert_eq!(proxy.posts().len(), 4);
 }
 
-/// For whoever may write anywhere, the program runs as somebody who may not.
+/// For users who may write anywhere, the program runs as a user who may not.
 #[cfg(unix)]
 #[test]
 fn read_only_folder_exits_5_before_any_post() {
@@ -190,7 +190,7 @@ fn read_only_folder_exits_5_before_any_post() {
     let is_mighty = fs_err::write(project.file("probe"), "").is_ok();
     let mut command = project.command(&["run", "three.yaml"]);
     if is_mighty {
-        // The program has to be where somebody else can get at it.
+        // The program has to be in a folder that the other user can read.
         let program = project.file("runner");
         fs_err::copy(command.get_program(), &program).expect("the program can be copied");
         let mut other = std::process::Command::new(program);

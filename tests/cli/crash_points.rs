@@ -35,7 +35,7 @@ fn workflow() -> String {
 enum Scenario {
     /// On the usual way of a run, with this fault of the next POST.
     InSequence(ResponseFault),
-    /// By a person who accounts for what was lost on that way.
+    /// Resolved by a person, for submissions that became indeterminate.
     ByResolve,
     /// In a setting of its own.
     Own(fn()),
@@ -87,7 +87,7 @@ const IN_SEQUENCE: &[CommitPoint] = &[
     CommitPoint::End,
 ];
 
-/// Accounts for every submission whose answer was lost, and says how many there were.
+/// Resolves every indeterminate submission and returns their number.
 fn account(project: &Project, proxy: &RecordingProxy) -> usize {
     let listed = project.runner(&["resolve", "clock.yaml", "--format", "json"]);
     let listed: Value = serde_json::from_str(&listed.out).expect("a list");
@@ -113,7 +113,7 @@ fn account(project: &Project, proxy: &RecordingProxy) -> usize {
 #[test]
 fn kill_at_every_commit_point_submits_each_shot_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    // How many POSTs from now on meet something else than an answer, and what.
+    // Faults for the next POSTs: how many, and which.
     let next = Arc::new(AtomicUsize::new(0));
     let told = Arc::clone(&next);
     let proxy =
@@ -175,7 +175,7 @@ fn kill_at_rare_commit_points_submits_nothing_extra() {
     assert_eq!(in_sequence, IN_SEQUENCE.len());
 }
 
-/// A project of so many shots, against a service that misbehaves as told.
+/// A project of `shots` shots, against a service with the given fault.
 fn setting(shots: usize, faults: &str) -> (tempfile::TempDir, RecordingProxy, Project) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let profile = FaultProfile::from_json(&format!("{{\"faults\": [{faults}]}}")).expect("a profile");
@@ -197,7 +197,7 @@ fn few(shots: usize, name: &str, prompt: &str) -> String {
 
 const RUN: &[&str] = &["run", "few.yaml", "--jobs", "1"];
 
-/// Killed on either side of what is point, and then run to its end: so many POSTs in all.
+/// Killed before or after a commit, and then run to its end: the number of POSTs in all.
 #[track_caller]
 fn killed_on_both_sides(proxy: &RecordingProxy, project: &Project, point: CommitPoint, posts: usize) {
     for side in ["before", "after"] {
@@ -233,7 +233,7 @@ fn capped() {
     assert_eq!(proxy.posts().len(), 2);
 }
 
-/// A picture goes away between the plan and the request.
+/// An image is deleted between plan and request.
 fn unprepared() {
     let (_folder, proxy, project) = setting(1, "");
     let text = few(1, "few", "the sea").replace(" }\nfilm", ", first_frame: still.png }\nfilm");
@@ -259,7 +259,7 @@ fn not_downloaded() {
     killed_on_both_sides(&proxy, &project, CommitPoint::Event(EventKind::DownloadFailed), 1);
 }
 
-/// Where the film is to be, there is a folder.
+/// A folder occupies the path of the film.
 fn not_joined() {
     let (_folder, proxy, project) = setting(1, "");
     let film = project.file("out/few/few.mp4");
@@ -286,7 +286,7 @@ fn task_expired() {
     let (_folder, proxy, project) = setting(1, fault);
     let after = project.runner_killed_at("after task-expired", RUN);
     assert_eq!(after.code, None, "{}", after.transcript());
-    // On record as gone: the next run makes it anew, as after a run that came to its end and said so.
+    // Recorded as gone: the next run submits it again, as after a run that ended regularly.
     let again = project.runner_killed_at("after task-expired", RUN);
     assert_eq!(again.code, None, "{}", again.transcript());
     assert_eq!(proxy.posts().len(), 2);

@@ -67,7 +67,7 @@ fn run_killed_repeatedly_submits_each_shot_once() {
         child.kill().expect("the child can be killed");
         child.wait().expect("the child ends");
     }
-    // A kill between a POST and its answer leaves a submission that only a person can account for: it is held, not repeated.
+    // A kill between a POST and its response leaves an indeterminate submission: it is held, not repeated.
     let mut last = project.runner(&["run", "chains.yaml"]);
     let mut held = 0;
     while last.code == Some(3) {

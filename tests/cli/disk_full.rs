@@ -56,7 +56,7 @@ fn disk_full_exits_5_and_every_task_is_recorded_or_reported() {
     assert!(ended_early >= 2, "the disk was full {ended_early} times, {told} tasks were told");
     let last = project.runner(&["run", "full.yaml"]);
     let last = if last.code == Some(3) {
-        // An intent without an answer, of which the service surely knows nothing.
+        // An intent without a response, which the service definitely does not know.
         let listed = project.runner(&["resolve", "full.yaml"]);
         for line in listed.out.lines().skip(1) {
             let Some(attempt) = line.split_whitespace().next().filter(|word| word.contains('.')) else {

@@ -11,7 +11,7 @@ use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 use crate::support::{Project, cli_snapshot};
 
-/// A chain, whose frame goes along as a data URI, and a shot of its own.
+/// A chain whose frame is sent as a data URI, and an independent shot.
 const CHAIN: &str = "version: 1\nname: chain\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
     - { id: a, prompt: a quiet sea }\n  - { id: b, prompt: a loud sea, continues: a }\n  - { id: c, prompt: a dune }\n\
     film: { output: chain.mp4, shots: [a, b, c] }\n";
@@ -92,7 +92,7 @@ fn kinds_of(text: &str) -> BTreeSet<String> {
 #[test]
 fn closed_reader_does_not_end_run_and_status_follows() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    // The third submission's answer is lost: it stays indeterminate.
+    // The third submission's response is lost: it is indeterminate.
     let proxy = RecordingProxy::start(folder.path().join("service"), |post| {
         if post == 3 { ResponseFault::ConnectionLost } else { ResponseFault::None }
     });
@@ -169,7 +169,7 @@ mod traces {
 
     type Received = Arc<Mutex<Vec<(String, HeaderMap, Vec<u8>)>>>;
 
-    /// A collector that keeps what it gets; one that is stuck keeps it and never answers.
+    /// A collector that records requests; a stuck one records them and never responds.
     fn collector(is_stuck: bool) -> (tokio::runtime::Runtime, String, Received) {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -220,7 +220,7 @@ mod traces {
             if is_stuck {
                 continue;
             }
-            // Protobuf keeps text as it is.
+            // Protobuf encodes text as is.
             let all: Vec<u8> = received.iter().flat_map(|(_, _, body)| body.clone()).collect();
             let all = String::from_utf8_lossy(&all).into_owned();
             for words in [

@@ -8,15 +8,15 @@ use service::FaultProfile;
 use crate::support::Project;
 use crate::support::proxy::{KEY, RecordingProxy};
 
-/// One misbehaviour, and what it must come to.
+/// One fault and its expected result.
 struct Case {
-    /// What stands in the profile: a fault, and how often it strikes.
+    /// In the fault profile: a fault, and how often it applies.
     fault: &'static str,
     /// What the shot says besides its prompt.
     shot: &'static str,
-    /// The runs that follow each other: the exit code of each, and words that it says.
+    /// The successive runs: exit code of each, and a text that it prints.
     runs: &'static [(i32, &'static str)],
-    /// How many POSTs the service has seen at the end.
+    /// Number of POSTs that the service has received at the end.
     posts: usize,
 }
 
@@ -66,7 +66,7 @@ const CASES: &[Case] = &[
         runs: &[(5, "failed")],
         posts: 1,
     },
-    // POSTs of which nobody knows: held, whatever the file says of retries.
+    // Indeterminate POSTs: held, whatever the shot's `retry` says.
     Case {
         fault: r#"{"kind": "error_response", "on": "create", "status": 502, "body": "html"}"#,
         shot: THRICE,
@@ -137,12 +137,12 @@ const CASES: &[Case] = &[
 /// `never_respond` has a test of its own, because it takes an interrupt: `signals.rs`.
 const TESTED_IN_SIGNALS: &[&str] = &["never_respond"];
 
-/// What is wrong with cases whose runs end alike, if anything is: each is a shot of one workflow.
+/// Mismatches of cases whose runs have the same exit codes: each case is a shot of one workflow.
 fn scenario(cases: &[&Case]) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let prompt = |at: usize| format!("the sea, wave {at}.");
     let rule = |(at, case): (usize, &&Case)| {
-        // A rule of several faults is written with what stands between them.
+        // A rule of several faults is written with the text between them.
         let about = format!(", \"prompt\": \"{}\"}}", prompt(at));
         format!(
             "{{\"fault\": {}{about}",

@@ -55,7 +55,7 @@ fn film(project: &Project) -> PathBuf {
     project.file("out/lighthouse/lighthouse.mp4")
 }
 
-/// Peak signal-to-noise ratio in dB; higher is more alike, 30 is hard to tell apart.
+/// Peak signal-to-noise ratio in dB; higher is more similar, above 30 hard to distinguish.
 fn psnr(one: &RgbImage, other: &RgbImage) -> f64 {
     assert_eq!((one.width(), one.height()), (other.width(), other.height()));
     let squares: f64 = one

@@ -48,7 +48,7 @@ fn unpicked_takes_block_dependents_until_picked() {
     }
     "#);
 
-    // What the file says itself goes before what was recorded, and says where.
+    // A pick in the file overrides a recorded one, and the message names its location.
     let text = TAKES.replace("takes: 3,", "takes: 3, pick: 1,");
     fs_err::write(project.file("lighthouse.yaml"), text).expect("it can be written");
     let refused = project.runner(&["pick", "lighthouse.yaml", "lamp", "3"]).expect(2);

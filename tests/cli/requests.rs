@@ -1,6 +1,6 @@
-//! Every request that the example workflows generate, for both families, chained frames included, exactly as the client would send it.
+//! Every request that the example workflows generate, for both families including chained frames, exactly as the client sends it.
 //!
-//! Frames that are made only during a run are shown by name: `https://frames.example/SHOT` where the service returns an address, a data URI
+//! Frames that are rendered only during a run have placeholders: `https://frames.example/SHOT` if the service returns a URL, a data URI
 //! otherwise.
 
 use client::{Client, ClientConfig, PreparedRequest};
@@ -38,7 +38,7 @@ fn requests(example: &str) -> String {
 
 fn inputs(plan: &Plan, node: &Node) -> Vec<String> {
     let shown = |source: &Source| match source {
-        // What returns its last frame is continued by address; what cannot is continued by picture.
+        // A model that returns its last frame is continued by URL; any other by image data.
         Source::LastFrame(parent) if plan.node(*parent).request.contains_key("return_last_frame") => {
             format!("https://frames.example/{}", plan.node(*parent).name)
         }

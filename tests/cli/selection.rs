@@ -5,7 +5,7 @@ use service::FaultProfile;
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 use crate::support::{Project, cli_snapshot};
 
-/// Two chains and a film; `bad` is withheld by moderation where the profile says so.
+/// Two chains and a film; moderation withholds `bad` if the profile says so.
 const SHOTS: &str = "version: 1
 name: parts
 defaults: {model: modelb-video-480p, seconds: 1, size: 480x480}
@@ -26,7 +26,7 @@ fn partial_run_requires_dependencies() {
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = Project::new("parts.yaml", SHOTS).against(&proxy.url, KEY);
 
-    // Refused before anything is paid, by `plan` as well, with what is missing and what to say.
+    // Rejected before anything is paid, by `plan` as well, with the missing shots and the flag to add.
     for command in ["plan", "run"] {
         let refused = project.runner(&[command, "parts.yaml", "--only", "b", "after"]).expect(2);
         cli_snapshot!("selection_lacks_dependencies", refused);
@@ -43,7 +43,7 @@ fn partial_run_requires_dependencies() {
     assert_eq!(proxy.posts().len(), 2, "b, and a, which it depends on: {}", made.transcript());
     cli_snapshot!("run_from", made);
 
-    // What is needed is there now; the rest is not touched, and not even forcing reaches beyond what is selected.
+    // The dependencies exist now; other shots are untouched, and `--rerun` does not reach beyond the selection.
     project.runner(&["run", "parts.yaml", "--only", "b", "--rerun", "a"]).expect(2);
     project.runner(&["run", "parts.yaml", "--only", "b", "--rerun"]).expect(0);
     assert_eq!(proxy.posts().len(), 3);
@@ -96,14 +96,14 @@ fn fail_fast_stops_submitting() {
         r#"{"faults": [{"fault": {"kind": "moderation", "of": "prompt"}, "prompt": "a storm"}]}"#,
     );
     let proxy = RecordingProxy::with_faults(folder.path().join("service"), faults.expect("a profile"));
-    // The longest chain goes first, then file order.
+    // The longest chain is submitted first, then file order.
     let text =
         SHOTS.replace("{id: z, prompt: a dune}", "{id: y, prompt: a dune}\n  - {id: z, prompt: a plain}");
     let project = Project::new("parts.yaml", &text).against(&proxy.url, KEY);
     let ended = project.runner(&["run", "parts.yaml", "--fail-fast", "--jobs", "1"]).expect(1);
     assert_eq!(proxy.posts().len(), 2, "a was done, bad failed: {}", ended.transcript());
     cli_snapshot!("run_fail_fast", ended);
-    // What was not begun for that reason counts as kept from it by the failure.
+    // A shot that was not begun for that reason counts as prevented by the failure.
     let plan = project.runner(&["plan", "parts.yaml", "--failed"]).expect(0);
     cli_snapshot!("plan_failed", plan);
 }

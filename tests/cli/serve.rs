@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, cli_snapshot};
 
-/// How long anything may take before a test gives up.
+/// Time-out of every wait.
 const TIMEOUT: Duration = Duration::from_mins(2);
 /// What is submitted, and how often the service is killed meanwhile.
 const TASKS: usize = 200;
@@ -93,7 +93,7 @@ fn clip() -> Vec<u8> {
 }
 
 fn http() -> Client {
-    // Whoever comes second finds the same provider in place.
+    // A second test of the process finds the same provider installed.
     drop(rustls::crypto::ring::default_provider().install_default());
     Client::builder().no_proxy().timeout(Duration::from_secs(10)).build().expect("a client")
 }
@@ -177,7 +177,7 @@ async fn until(mut met: impl AsyncFnMut() -> bool) {
     }
 }
 
-/// What is known of the tasks while the service is killed and killed again.
+/// State of the tasks while the service is killed repeatedly.
 #[derive(Default)]
 struct Observations {
     /// Accepted: by id, the name of the shot.
@@ -234,7 +234,7 @@ async fn submit_all(
 ) {
     let (http, begin) = (http(), Instant::now());
     for number in (half..TASKS).step_by(2) {
-        // An answer that was lost may leave a task that nobody knows of: each try has a name of its own.
+        // A lost response may leave an unknown task: each try has its own name.
         for attempt in 1.. {
             assert!(begin.elapsed() < TIMEOUT, "shot {number} is never accepted");
             let (url, shot) = (held(&address).clone(), format!("{number}.{attempt}"));
@@ -248,7 +248,7 @@ async fn submit_all(
     }
 }
 
-/// Polls all accepted tasks and downloads what is completed, until all are.
+/// Polls all accepted tasks and downloads completed ones, until all are.
 async fn watch(stage: Arc<Stage>, address: Arc<Mutex<String>>, seen: Arc<Mutex<Observations>>) {
     let http = http();
     while held(&seen).completed.len() < TASKS {
@@ -260,7 +260,7 @@ async fn watch(stage: Arc<Stage>, address: Arc<Mutex<String>>, seen: Arc<Mutex<O
             if task["status"] == "completed" {
                 let now = task["completed_at"].clone();
                 assert!(before.is_none_or(|(at, _)| at == now), "{id} was completed twice");
-                // Read after the status: whatever began before it is in the file.
+                // Read after the status, so that the file has everything that began before it.
                 let begun = begun(&stage, &shot);
                 held(&seen).completed.entry(id.clone()).or_insert((now, begun));
             } else {

@@ -41,7 +41,7 @@ fn second_interrupt_exits_at_once_and_reports_tasks_in_flight() {
     let proxy = proxy(&folder, r#"{"fault": {"kind": "slow_body", "bytes_per_second": 20}, "times": 1}"#);
     let project = Project::new("three.yaml", THREE).against(&proxy.url, KEY);
     let mut command = project.command(&["run", "three.yaml", "--shutdown-grace", "600"]);
-    // The second one when the first has been answered with words.
+    // The second one after the message that answers the first.
     let mut are_fetched = || proxy.gets("/files/") == 3;
     let mut has_taken_note = || project.logged("interrupted: ") == 1;
     let signals: &mut [(&str, &mut dyn FnMut() -> bool)] =

@@ -57,7 +57,7 @@ impl fmt::Display for HttpError {
             }
         }
         match self.retry_after {
-            Some(wait) => write!(f, "; it asks to wait {} s", wait.as_secs_f64().ceil()),
+            Some(wait) => write!(f, "; retry after {} s", wait.as_secs_f64().ceil()),
             None => Ok(()),
         }
     }
@@ -98,7 +98,7 @@ impl fmt::Display for CallError {
             Self::NotSent { reason } => write!(f, "the request was not sent: {reason}"),
             Self::Http(error) => error.fmt(f),
             Self::Indeterminate { reason } => {
-                write!(f, "the request was sent and no usable answer came: {reason}")
+                write!(f, "the request was sent without a usable response: {reason}")
             }
         }
     }
@@ -111,13 +111,13 @@ fn causes(error: &reqwest::Error) -> String {
     let kind = if error.is_timeout() && error.is_connect() {
         "no connection within the time allowed"
     } else if error.is_timeout() {
-        "no answer within the time allowed"
+        "no response within the time-out"
     } else if error.is_connect() {
         "no connection"
     } else if error.is_builder() {
         "the request cannot be built"
     } else if error.is_body() || error.is_decode() {
-        "the answer broke off"
+        "the response was cut off"
     } else {
         "the connection broke"
     };

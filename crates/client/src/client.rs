@@ -23,7 +23,7 @@ use crate::{
     task_id,
 };
 
-/// Bytes of an error response's body that are read and kept.
+/// Bytes of an error response's body that are read.
 const MAX_ERROR_BODY_BYTES: usize = 4096;
 /// Redirects that a download follows at most.
 const MAX_REDIRECTS: usize = 5;
@@ -38,8 +38,8 @@ pub struct Client {
 
 #[derive(Debug)]
 struct Shared {
-    /// For submissions, without connection reuse. A POST on a pooled connection that the server is closing fails in a way that
-    /// does not tell whether the request was read; on a new connection that cannot happen.
+    /// For submissions, without connection reuse. A POST on a pooled connection that the server is closing fails without telling whether
+    /// the request was read; on a new connection that cannot happen.
     submits: reqwest::Client,
     /// For idempotent requests.
     reads: generated::Client,
@@ -130,8 +130,8 @@ impl Client {
 
     /// Polls a task (spec 4.2).
     ///
-    /// # Errors
-    /// [`CallError::NotSent`] also for an id that cannot be part of a path; [`CallError::Indeterminate`] for an answer that is not a task.
+    /// # Errors [`CallError::NotSent`] also for an id that cannot be part of a path; [`CallError::Indeterminate`] for a response that is
+    /// not a task.
     pub async fn get(&self, task_id: &str) -> Result<TaskResponse, CallError> {
         task_id::check(task_id)?;
         let span = debug_span!("get_video", task_id);

@@ -5,9 +5,9 @@ use std::{fmt, time::Duration};
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-/// How to reach a service.
+/// Configuration for a service.
 ///
-/// There is no default key and no default address; [`ClientConfig::new`] sets the times.
+/// There is no default key and no default base URL; [`ClientConfig::new`] sets the time-outs.
 #[derive(Debug, Clone)]
 pub struct ClientConfig {
     /// Scheme, host, port and, behind some gateways, a path; the `/v1` of the paths may be included or not.
@@ -16,8 +16,7 @@ pub struct ClientConfig {
     pub api_key: SecretString,
     /// How long a connection may take, TLS included.
     pub connect_timeout: Duration,
-    /// How long a submission may take in all. It is generous, as an answer that comes too late is a task that is paid
-    /// for and not known.
+    /// Total time-out of a submission. Generous, because a response that comes too late belongs to a paid task whose id is unknown.
     pub submit_timeout: Duration,
     /// How long a poll may take in all.
     pub poll_timeout: Duration,
@@ -91,7 +90,7 @@ impl fmt::Display for ConfigError {
         match self {
             Self::BaseUrl(why) => write!(f, "the base URL cannot be used: {why}"),
             Self::Key(why) => write!(f, "the API key cannot be used: {why}"),
-            Self::Http(why) => write!(f, "no HTTP client can be made: {why}"),
+            Self::Http(why) => write!(f, "no HTTP client can be created: {why}"),
         }
     }
 }

@@ -30,7 +30,7 @@ impl PreparedRequest {
     pub fn new(request: &Value) -> Result<Self, CallError> {
         let typed =
             types::CreateVideoRequest::deserialize(request).map_err(|error| misfit(request, &error))?;
-        // The type must have kept every member that the contract defines.
+        // The type must have every member that the contract defines.
         let reserialized = serde_json::to_value(&typed).map_err(|error| misfit(request, &error))?;
         if let Some(dropped) = first_difference(request, &reserialized, "") {
             return Err(CallError::not_sent(format!(
@@ -76,7 +76,7 @@ fn first_difference(given: &Value, kept: &Value, pointer: &str) -> Option<String
             let pointer = format!("{pointer}/{key}");
             match kept.get(key) {
                 Some(other) => first_difference(value, other, &pointer),
-                // The generated type omits an empty list; the request that is sent keeps it.
+                // The generated type omits an empty list; the request that is sent has it.
                 None if value.as_array().is_some_and(Vec::is_empty) => None,
                 None => Some(format!("`{pointer}`")),
             }

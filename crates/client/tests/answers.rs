@@ -4,7 +4,7 @@ use client::{ApiError, Status, TaskResponse, find_task_id};
 use proptest::{collection, prelude::*};
 use serde_json::{Map, Value, json};
 
-/// Names that decoding looks at, so that arbitrary values land where they hurt.
+/// Names that decoding reads, so that arbitrary values reach every branch.
 const NAMES: [&str; 16] = [
     "object",
     "status",

@@ -1,5 +1,4 @@
-//! The logs tell which task is meant, and never the key. A test program of its own: a callsite remembers the first subscriber
-//! it meets.
+//! Logs name the task and never the key. A test program of its own, because a tracing callsite caches the first subscriber that it meets.
 
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 
@@ -55,7 +54,7 @@ async fn logs_name_the_task_and_no_key_image_or_signature() {
     client.get("task_1").await.expect("a task");
     let signed = "https://me.invalid/a.mp4?signature=SECRETSIGNATURE";
     for address in ["/a.mp4?signature=SECRETSIGNATURE", signed] {
-        // The one is there and the other is not; neither is told whole.
+        // The name without the signature is in the log; neither the key nor the URL is complete.
         drop(client.fetch(address).await);
     }
     drop(guard);

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-/// JSON with the members of objects sorted by name and no white space: equal values give equal texts, whatever order and
-/// spacing they came in. Numbers are written as `serde_json` writes them.
+/// JSON with object members sorted by name and no white space: equal values give equal texts, whatever their order and spacing. Numbers are
+/// written as `serde_json` writes them.
 #[must_use]
 pub fn canonical_json(value: &Value) -> String {
     let mut text = Vec::new();

@@ -1,4 +1,4 @@
-//! Whatever is asked about, the contract answers, and never panics, hangs or repeats a flood.
+//! Checks of hostile values never panic, hang or repeat long input.
 
 use contract::Contract;
 use proptest::{collection, prelude::*};

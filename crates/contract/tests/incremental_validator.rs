@@ -61,7 +61,7 @@ fn agree(contract: &Contract, requests: &[Map<String, Value>]) -> usize {
     accepted
 }
 
-/// A document in which an object is judged by more than its fields, so that only the whole can be looked at.
+/// A document with an object that is constrained by more than its fields, so that only the whole can be validated.
 fn with_more_to_say() -> Contract {
     let mut document = Contract::embedded().document().clone();
     let schemas = &mut document["components"]["schemas"];

@@ -1,5 +1,4 @@
-//! A walk over the service's document: for every row of its tables and every numbered rule, what is accepted and what
-//! is refused. The cases are data, in `walk/*.yaml`.
+//! Accepted and rejected requests for every table row and numbered rule of the service's document. The cases are data, in `walk/*.yaml`.
 
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 
@@ -55,7 +54,7 @@ fn merged(mut base: Value, change: &Value) -> Value {
     base
 }
 
-/// The base with a change: `null` takes a key away, and the word `null_value` stands for a real null.
+/// The base with a change: `null` removes a key, and the text `null_value` stands for a real null.
 fn body(base_name: &str, change: &Value) -> Value {
     let mut body = base(base_name);
     for (key, value) in change.as_object().expect("a case is a mapping") {

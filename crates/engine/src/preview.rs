@@ -125,14 +125,14 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
         ExistingWork::InFlight { task, was_downloaded, .. } => {
             preview.decision = Decision::Adopt;
             preview.task = Some(task);
-            preview.why =
-                was_downloaded.then(|| "its file is missing or changed; it will be fetched again".to_owned());
+            preview.why = was_downloaded
+                .then(|| "its file is missing or changed; it will be downloaded again".to_owned());
             None
         }
         ExistingWork::Indeterminate { attempt, .. } => {
             preview.decision = Decision::Blocked;
             preview.why =
-                Some(format!("the answer to attempt {attempt} was lost; `runner resolve` accounts for it"));
+                Some(format!("attempt {attempt} is indeterminate; resolve it with `runner resolve`"));
             None
         }
         ExistingWork::Abandoned { attempt } => {
@@ -144,7 +144,7 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
         }
         ExistingWork::OtherService { service, .. } => {
             preview.decision = Decision::Blocked;
-            preview.why = Some(format!("it is out at {service}"));
+            preview.why = Some(format!("it is in flight at {service}"));
             None
         }
         ExistingWork::ClaimedByRun { run } => {

@@ -1,4 +1,4 @@
-//! Downloads against a real HTTP server that breaks off: what is on disk is not fetched again, and what changed meanwhile is not mixed in.
+//! Downloads from an HTTP server that breaks off: partial files are resumed, and a changed file is not mixed in.
 
 #![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
 
@@ -34,7 +34,7 @@ enum Files {
     Break,
     /// They break off in the middle, and are others when they are asked for the rest.
     Change,
-    /// The address is dead; only the content endpoint has them.
+    /// The URL is dead; only the content endpoint has the file.
     AreElsewhere,
 }
 
@@ -192,7 +192,7 @@ async fn download_interrupted_resumes_in_later_run() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let server = Server::start(Files::Break);
     let half = CLIP.len() / 2;
-    // The first run gives up after one try; the second one has another address, signed anew, of the same file.
+    // The first run gives up after one try; the second has another signed URL of the same file.
     let first = run(&server, folder.path(), 1).await;
     assert!(matches!(first.nodes[0].outcome, Outcome::Detached { .. }), "{:?}", first.nodes);
     let second = run(&server, folder.path(), 3).await;

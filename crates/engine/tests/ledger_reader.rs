@@ -1,4 +1,4 @@
-//! A ledger that is only looked at: what is told of runs, alive and dead, and that looking leaves no trace.
+//! Read-only access: live and dead runs are reported, and reading leaves no trace.
 
 #![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
 
@@ -156,7 +156,7 @@ fn reader_reports_live_run_and_run_whose_process_died() {
         let (held, spent) = reader.spending().expect("sums");
         assert_eq!((held.tasks, held.cost, spent.tasks, spent.cost), (2, 500_000, 1, 200_000));
 
-        // What is written meanwhile is for the next look, which reads only what is new.
+        // Events written meanwhile are for the next read, which reads only new ones.
         let running = PollResult::Running { progress: Some(50), status: "in_progress".to_owned() };
         let let_go =
             Event::Polled { node: NodeIx::new(1), attempt: id("r1", 1), result: running, next: None };

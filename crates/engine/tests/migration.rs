@@ -108,7 +108,7 @@ fn open_each_older_format_keeps_every_row() {
                 statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
             })
             .expect("states");
-        // What is stored under another name, or not at all, has its own assertion below.
+        // Columns that were renamed or are new have their own assertion below.
         let attempts = "SELECT rowid, id, run, node, key, model, digest, task, intended_at, submitted_at, ended_at, failure FROM attempts ORDER BY rowid";
         let artifacts = "SELECT attempt, path, sha256, bytes, seconds, width, height, last_frame_url, expires_at FROM artifacts ORDER BY attempt";
         let films = "SELECT path, bytes, seconds, width, height, audio FROM films ORDER BY path";

@@ -1,7 +1,8 @@
-//! Thousands of simulated runs against a service where everything goes wrong, cut off at any moment and begun again, with the real ledger.
+//! Simulation: thousands of runs against a service with every fault, interrupted at any moment and started again, with the real ledger.
 //!
-//! The oracle: no shot is ever paid for twice, no cap is crossed, nothing paid for is lost, the limit on tasks out is kept, a run makes only
-//! what it is told to and no more often, submits nothing once it has stopped, and ends; and what is done is on disk, whole. `SIMULATION_SEEDS=10000` looks harder, `SIMULATION_SEED=17` looks at one seed alone.
+//! The oracle: no shot is paid for twice, no budget limit is exceeded, every paid task is accounted for, the limit on tasks in flight is
+//! kept, a run submits only what it selects and at most as often as its shots allow, nothing after a halt, and ends; and finished videos
+//! are on disk, complete. `SIMULATION_SEEDS=10000` runs more seeds, `SIMULATION_SEED=17` a single one.
 
 #![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
 
@@ -21,16 +22,16 @@ use support::world::{Dice, World};
 use support::{plan, plan_with};
 use workflow::plan::{Node, NodeIx, Plan, Selection};
 
-/// The short one comes first, so that a run that goes on meets it before the chains that have tasks out already.
+/// The short one comes first, so that a resumed run meets it before the chains with tasks in flight.
 const SHOTS: &[&str] = &["f", "a", "b<a", "c<b", "d", "e<d"];
 const LIMIT: usize = 2;
 /// Submissions: rarely enough for the shots to wait for each other.
 const SUBMITS: Rate = Rate { count: 4, per: Duration::from_secs(15) };
-/// Polls: fewer than the tasks that are out ask for.
+/// Poll rate: lower than the tasks in flight need.
 const POLLS: Rate = Rate { count: 2, per: Duration::from_secs(5) };
 /// Simulated time, far beyond what any run may take: deadlines are an hour, and chains have three shots.
 const ENDS_WITHIN: Duration = Duration::from_hours(48);
-/// What a task costs at most; each comes to a little less.
+/// The most that a task costs; the actual cost is a little less.
 const PRICE: i64 = 100;
 
 fn policy() -> Policy {
@@ -90,7 +91,7 @@ enum Cut {
 
 impl Project {
     fn new() -> Self {
-        // Memory, where the machine has a folder of it: what is simulated is the end of the process, not of the disk.
+        // In memory if the machine has a folder for it: the simulation covers the end of the process, not of the disk.
         let memory = std::path::Path::new("/dev/shm");
         let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
         let folder = folder.expect("a temporary folder");
@@ -218,7 +219,7 @@ mod crash {
             None => {}
             Some(0) => {
                 LEFT.set(None);
-                // Not a panic that is reported: it is what is asked for.
+                // Not a reported panic: the simulated crash itself.
                 std::panic::resume_unwind(Box::new(Crash));
             }
             Some(left) => LEFT.set(Some(left - 1)),
@@ -226,8 +227,7 @@ mod crash {
     }
 }
 
-/// Runs one after the other keep to the limits at every instant, whatever became of the ones before; so many runs at once, to so many times
-/// the limits.
+/// Successive runs keep to the limits at every instant, whatever happened to earlier ones; n concurrent runs to n times the limits.
 fn check_limits(seed: u64, world: &World, runs: usize) {
     let out = world.most_out();
     assert!(out <= runs * LIMIT, "seed {seed}: {out} tasks were out under a limit of {LIMIT}");
@@ -237,7 +237,7 @@ fn check_limits(seed: u64, world: &World, runs: usize) {
     assert!(polls <= runs * POLLS.count as usize, "seed {seed}: {polls} polls came under {POLLS:?}");
     let downloads = world.most_downloading();
     assert!(downloads <= runs * policy().max_downloads, "seed {seed}: {downloads} downloads at once");
-    // Runs do not tell each other what the service asks for.
+    // Concurrent runs do not share the service's throttling.
     let impatient = world.impatient();
     assert!(
         runs > 1 || impatient.is_empty(),
@@ -260,7 +260,7 @@ fn check(seed: u64, world: &World, summary: &RunSummary) {
     }
 }
 
-/// Whatever was paid for has arrived, or the user is told where it is.
+/// Every paid task has arrived, or the summary names it.
 fn check_every_paid_task_is_accounted_for(seed: u64, world: &World, summary: &RunSummary) {
     for (shot, paid) in world.paid() {
         let node = summary.nodes.iter().find(|node| node.name == shot).expect("a shot of the plan");
@@ -297,7 +297,7 @@ impl Watch {
         let (mut sum, spent) = ledger.spending().expect("a readable ledger");
         sum += spent;
         sum -= self.spent_before;
-        // What was out before the run began may be more than the cap already; then nothing is added.
+        // Tasks in flight before the run may exceed the limit already; then nothing is added.
         if accepted > 0 {
             assert_eq!(
                 self.caps.exceeded_by(sum),
@@ -317,8 +317,8 @@ fn caps(dice: &mut Dice) -> BudgetLimits {
     }
 }
 
-/// Replays what the ledger kept of the latest run, whether it ended or not, and sees to it that nothing was submitted once it had stopped.
-/// Without its caps: what they hold back depends on instants at which nothing else happened, and those are not recorded.
+/// Replays the recorded events of the latest run, whether it ended or not, and checks that nothing was submitted after a halt. Without
+/// budget limits: they depend on moments at which nothing else happened, which are not recorded.
 fn replay(seed: u64, plan: &Arc<Plan>, project: &Project) -> RunSummary {
     let run = RunId(format!("run{}", project.runs));
     let mut replayed = scheduler::RunState::new(Arc::clone(plan), "simulated", policy())
@@ -341,7 +341,7 @@ fn replay(seed: u64, plan: &Arc<Plan>, project: &Project) -> RunSummary {
     replayed.summary(run)
 }
 
-/// Replaying what the ledger kept of a run leads to the same ends.
+/// Replaying the recorded events of a run leads to the same outcomes.
 fn check_replay(seed: u64, replayed: &RunSummary, summary: &RunSummary) {
     let ends = |summary: &RunSummary| {
         let nodes = summary.nodes.iter().map(|node| node.outcome.clone()).collect::<Vec<_>>();
@@ -350,7 +350,7 @@ fn check_replay(seed: u64, replayed: &RunSummary, summary: &RunSummary) {
     assert_eq!(ends(replayed), ends(summary), "seed {seed}: a replay ends otherwise");
 }
 
-/// The projection of what the ledger kept of a run, without its plan and its policy, tells the same of each shot as the run itself.
+/// The projection of a run's recorded events, without its plan and policy, equals the state of each shot in the run.
 fn check_projection(seed: u64, plan: &Plan, project: &Project, summary: &RunSummary) {
     let record = project.ledger.last_run(plan.name()).expect("a readable ledger").expect("a run");
     let mut projection = record.projection;
@@ -380,14 +380,14 @@ fn check_projection(seed: u64, plan: &Plan, project: &Project, summary: &RunSumm
     }
 }
 
-/// What a run is told besides its plan: mostly nothing, sometimes some of the shots, or to stop at the first failure.
+/// The scope of a run: mostly the default, sometimes some of the shots, or fail-fast.
 fn scope(dice: &mut Dice, plan: &Plan) -> RunScope {
     let some = dice.roll(3) == 0;
     let nodes: Vec<NodeIx> = plan.nodes().map(|(ix, _)| ix).filter(|_| dice.roll(2) == 0).collect();
     RunScope { selection: some.then(|| Selection::only(nodes)), fail_fast: dice.roll(3) == 0 }
 }
 
-/// A run made only what it was told to, and nothing more often than its shot allows.
+/// A run submitted only what it selects, and no shot more often than it allows.
 fn check_scope(seed: u64, plan: &Plan, scope: &RunScope, before: &Counts, after: &Counts) {
     let count = |counts: &Counts, shot: &str| counts.get(shot).map_or(0, |(accepted, _)| *accepted);
     for (ix, node) in plan.nodes() {
@@ -516,7 +516,7 @@ async fn simulation_second_run_submits_nothing_and_keeps_the_film() {
     let world = World::new(7, false, 0);
     let plan = plan(&["a", "b<a"]);
     let mut project = Project::new();
-    // Failed tasks are made anew by the next run, so this ends with everything done.
+    // The next run submits failed tasks again, so in the end everything is done.
     let mut summary = project.run(&plan, &world).await;
     for _ in 0..10 {
         if summary.count(|outcome| matches!(outcome, Outcome::Done { .. })) == 2 {

@@ -1,4 +1,4 @@
-//! Joins clips into a film, to look at: `cargo run -p media --example join -- film.mp4 a.mp4 b.mp4`
+//! Joins clips into a film, for viewing: `cargo run -p media --example join -- film.mp4 a.mp4 b.mp4`
 #![expect(clippy::print_stdout, reason = "a tool for a person at a terminal")]
 
 use std::path::PathBuf;

@@ -10,7 +10,7 @@ pub(crate) const FRAME: u32 = 1024;
 /// Samples per channel that the encoder puts in front of the first real one.
 pub(crate) const PRIMING: u32 = 1024;
 
-/// The rates that AAC can name; others are resampled by whoever has them.
+/// The sample rates that AAC supports; callers resample others.
 pub(crate) const SAMPLE_RATES: [u32; 12] =
     [96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000];
 

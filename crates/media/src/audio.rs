@@ -67,9 +67,9 @@ pub fn decode_audio(bytes: &[u8], ffmpeg: &Ffmpeg, spec: AudioDecodeSpec) -> Res
     let sound = match native {
         Err(MediaError::NeedsFfmpeg { .. }) if ffmpeg.ffmpeg.is_some() => {
             let mut file =
-                tempfile::NamedTempFile::new().map_err(MediaError::io("cannot make a temporary file"))?;
+                tempfile::NamedTempFile::new().map_err(MediaError::io("cannot create a temporary file"))?;
             file.write_all(bytes).map_err(MediaError::io("cannot write a temporary file"))?;
-            // A little more than is taken, so that too long is seen to be too long.
+            // A little more than is used, so that a longer one is detected.
             let end = spec.max_duration + Duration::from_secs(1);
             ffmpeg.audio_until(file.path(), spec.sample_rate, spec.channels, Some(end))?
         }

@@ -6,5 +6,5 @@ use crate::MediaError;
 /// after that.
 pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, MediaError> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work))
-        .map_err(|_| MediaError::damaged("its contents cannot be made sense of"))
+        .map_err(|_| MediaError::damaged("its contents are invalid"))
 }

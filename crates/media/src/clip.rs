@@ -55,14 +55,14 @@ impl ClipSpec {
         for side in [self.width, self.height] {
             if side == 0 || side % 2 != 0 || side > MAX_SIDE {
                 return refuse(format!(
-                    "a clip of {}x{} cannot be made: both sides must be even and between 2 and {MAX_SIDE}",
+                    "a clip of {}x{} is not supported: both sides must be even and between 2 and {MAX_SIDE}",
                     self.width, self.height
                 ));
             }
         }
         if !(0.1..=1000.0).contains(&self.frame_rate.as_f64()) {
             return refuse(format!(
-                "{} frames per second cannot be made: expected 0.1 to 1000",
+                "{} frames per second are not supported: expected 0.1 to 1000",
                 self.frame_rate
             ));
         }
@@ -71,7 +71,7 @@ impl ClipSpec {
                 return refuse(format!("AAC has no sample rate of {sample_rate} Hz: use 48000 or 44100"));
             }
             if !(1..=2).contains(&channels) {
-                return refuse(format!("{channels} channels cannot be made: use 1 or 2"));
+                return refuse(format!("{channels} channels are not supported: use 1 or 2"));
             }
         }
         Ok(())
@@ -153,11 +153,10 @@ impl ClipWriter {
         self.encoder.cut()
     }
 
-    /// Adds sound: interleaved samples in -1..=1, any number of whole sample frames. What is beyond the last picture when the clip is
-    /// finished is dropped, what is missing is silence.
+    /// Adds audio: interleaved samples in -1..=1, any number of whole sample frames. When the clip is finished, samples after the last
+    /// picture are dropped and missing ones are silence.
     ///
-    /// # Errors
-    /// [`MediaError::Request`] when the clip has no sound track or the samples are no whole number of sample frames.
+    /// # Errors [`MediaError::Request`] when the clip has no audio track or the samples are no whole number of sample frames.
     pub fn push_audio(&mut self, interleaved: &[f32]) -> Result<(), MediaError> {
         let Some(audio) = self.spec.audio else {
             return Err(MediaError::Request("sound was given for a clip without a sound track".to_owned()));
@@ -189,7 +188,7 @@ impl ClipWriter {
         Ok(file)
     }
 
-    /// As [`ClipWriter::finish`], to wherever the file goes.
+    /// As [`ClipWriter::finish`], into any writer.
     pub(crate) fn finish_into(mut self, out: &mut dyn std::io::Write) -> Result<(), MediaError> {
         if self.samples.is_empty() {
             return Err(MediaError::Request("a clip needs at least one frame".to_owned()));

@@ -23,8 +23,8 @@ impl ColorSpace {
     /// What this crate encodes.
     pub(crate) const WRITTEN: Self = Self { matrix: Matrix::Bt709, full_range: false };
 
-    /// From the code points that streams and files carry (ISO/IEC 23001-8), where 2 says "unspecified". What is not said
-    /// is taken as players take it: BT.601 for standard definition, BT.709 above.
+    /// From the code points of streams and files (ISO/IEC 23001-8), where 2 means "unspecified". Unspecified values default as in players:
+    /// BT.601 for standard definition, BT.709 above.
     pub(crate) fn from_code_points(matrix: Option<u16>, full_range: bool, height: u32) -> Self {
         let matrix = match matrix {
             Some(1) => Matrix::Bt709,
@@ -73,8 +73,8 @@ pub(crate) fn rgb_to_i420(image: &RgbImage, frame: &mut YuvFrame) {
     }
 }
 
-/// Converts a decoded frame. Each chroma sample serves its 2x2 block as it is: that way a frame that is taken from a
-/// clip and encoded again as the first frame of the next one keeps its chroma exactly, however long the chain.
+/// Converts a decoded frame. Each chroma sample serves its 2x2 block unchanged, so that a frame that is decoded and encoded again as the
+/// first frame of the next clip keeps its chroma exactly, however long the chain.
 pub(crate) fn i420_to_rgb(frame: &YuvFrame, color: ColorSpace) -> RgbImage {
     let (width, height) = (frame.width, frame.height);
     let mut image = RgbImage::new(width as u32, height as u32);

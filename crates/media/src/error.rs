@@ -32,7 +32,7 @@ pub enum MediaError {
     /// Larger than this crate is willing to load.
     #[error("{what} is too large: the limit is {limit}")]
     TooLarge {
-        /// What is too large, with its measure.
+        /// The kind of size that is too large, with its value.
         what: String,
         /// The limit, with its unit.
         limit: String,
@@ -68,7 +68,7 @@ pub enum MediaError {
 }
 
 impl MediaError {
-    /// The same failure, naming the file it happened in. A failure that names one already keeps it.
+    /// The same failure with the file's name, unless it has one already.
     #[must_use]
     pub fn at(self, path: &Path) -> Self {
         match self {

@@ -23,7 +23,7 @@ const FORMATS: &str = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,mpe
 /// Bound on the audio read from one file, in bytes of `f32` samples.
 const MAX_AUDIO_BYTES: u64 = 1 << 30;
 
-/// The programs to use. Without them only what is handled natively works.
+/// The programs to use. Without them only natively supported formats work.
 #[derive(Clone, Debug)]
 pub struct Ffmpeg {
     /// The ffmpeg program.
@@ -170,7 +170,7 @@ impl Ffmpeg {
             arguments.extend(["-t".into(), end.as_secs_f64().to_string().into()]);
         }
         arguments.extend(["-map", "0:a:0", "-vn", "-sn", "-dn"].map(OsString::from));
-        // Sound that begins late is moved to its place by silence.
+        // Audio that begins late is padded with silence.
         arguments.extend(["-af", "aresample=async=1:first_pts=0"].map(OsString::from));
         let (rate, count) = (sample_rate.to_string(), channels.to_string());
         arguments.extend(["-ar", &rate, "-ac", &count, "-f", "f32le", "pipe:1"].map(OsString::from));
@@ -255,7 +255,7 @@ impl Ffmpeg {
             consumed?;
             match status {
                 Some(status) if status.success() => Ok(()),
-                _ if complaint.is_empty() => Err(tool(name, "failed without a word")),
+                _ if complaint.is_empty() => Err(tool(name, "failed without a message")),
                 _ => Err(tool(name, format!("failed: {complaint}"))),
             }
         })
@@ -311,7 +311,7 @@ fn wait(child: &Mutex<Child>) -> Option<std::process::ExitStatus> {
     }
 }
 
-/// Drains a pipe and keeps the last line that says something.
+/// Drains a pipe and returns its last non-empty line.
 fn last_line(mut pipe: impl Read) -> String {
     let mut tail = Vec::new();
     let mut block = [0; 4096];

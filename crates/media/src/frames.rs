@@ -92,8 +92,8 @@ impl FrameReader {
         picture.ok_or_else(|| MediaError::damaged("it has no picture"))
     }
 
-    /// Decodes all presented frames and passes them to `show` in order, each with its time in seconds from the beginning. Holds no
-    /// more frames than are out of order.
+    /// Decodes all presented frames and passes them to `show` in order, each with its time in seconds from the beginning. Buffers only
+    /// frames that are out of order.
     pub(crate) fn for_each(
         &mut self,
         show: &mut dyn FnMut(f64, YuvFrame) -> Result<(), MediaError>,
@@ -120,7 +120,7 @@ impl FrameReader {
                 }
             }
             if waiting.len() > MAX_REORDERED {
-                return Err(MediaError::damaged("its pictures are out of order beyond all measure"));
+                return Err(MediaError::damaged("its frames are too far out of order"));
             }
         }
         Ok(())

@@ -92,7 +92,7 @@ impl RgbImage {
         Self { width, height, pixels: resized.into_raw() }
     }
 
-    /// The image scaled to fit another size with its aspect ratio kept, on black bars.
+    /// The image scaled to another size with its aspect ratio preserved, on black bars.
     #[must_use]
     pub fn letterboxed(&self, width: u32, height: u32) -> Self {
         let (inner_width, inner_height) = fit_inside((self.width, self.height), (width, height));
@@ -137,11 +137,11 @@ fn fit_inside(inner: (u32, u32), outer: (u32, u32)) -> (u32, u32) {
 pub fn decode_image(bytes: &[u8]) -> Result<RgbImage, MediaError> {
     if bytes.len() > MAX_IMAGE_BYTES {
         return Err(MediaError::TooLarge {
-            what: format!("a picture of {} MiB", bytes.len() >> 20),
+            what: format!("an image of {} MiB", bytes.len() >> 20),
             limit: format!("{} MiB", MAX_IMAGE_BYTES >> 20),
         });
     }
-    let format = image_format(bytes)
+    let (format, name) = image_format(bytes)
         .ok_or_else(|| MediaError::NotMedia("expected a PNG, JPEG or WebP image".to_owned()))?;
     if format == ImageFormat::Jpeg && !is_complete_jpeg(bytes) {
         return Err(MediaError::damaged("the JPEG image ends before its end marker"));
@@ -156,13 +156,13 @@ pub fn decode_image(bytes: &[u8]) -> Result<RgbImage, MediaError> {
             image::ImageError::Unsupported(error) => format!(": {error}"),
             _ => String::new(),
         };
-        MediaError::Damaged(format!("the {format:?} image cannot be decoded{reason}"))
+        MediaError::Damaged(format!("the {name} image cannot be decoded{reason}"))
     };
     let mut decoder = reader.into_decoder().map_err(damaged)?;
     let (width, height) = decoder.dimensions();
     if u64::from(width) * u64::from(height) > MAX_IMAGE_PIXELS {
         return Err(MediaError::TooLarge {
-            what: format!("a picture of {width}x{height}"),
+            what: format!("an image of {width}x{height}"),
             limit: format!("{} megapixels", MAX_IMAGE_PIXELS >> 20),
         });
     }
@@ -180,8 +180,7 @@ pub fn decode_image(bytes: &[u8]) -> Result<RgbImage, MediaError> {
     } else {
         picture.into_rgb8().into_raw()
     };
-    RgbImage::from_pixels(width, height, pixels)
-        .ok_or_else(|| MediaError::damaged("the picture has no pixels"))
+    RgbImage::from_pixels(width, height, pixels).ok_or_else(|| MediaError::damaged("the image has no pixels"))
 }
 
 /// Encodes an image as PNG. Deterministic.
@@ -198,7 +197,7 @@ pub fn encode_png(image: &RgbImage) -> Vec<u8> {
     );
     let written =
         encoder.write_image(image.pixels(), image.width(), image.height(), image::ExtendedColorType::Rgb8);
-    debug_assert!(written.is_ok(), "a whole picture always encodes");
+    debug_assert!(written.is_ok(), "a complete image always encodes");
     bytes
 }
 
@@ -221,11 +220,12 @@ fn is_complete_jpeg(bytes: &[u8]) -> bool {
     }
 }
 
-fn image_format(bytes: &[u8]) -> Option<ImageFormat> {
+/// The format and its name in messages.
+fn image_format(bytes: &[u8]) -> Option<(ImageFormat, &'static str)> {
     match MediaType::sniff(bytes)? {
-        MediaType::Png => Some(ImageFormat::Png),
-        MediaType::Jpeg => Some(ImageFormat::Jpeg),
-        MediaType::WebP => Some(ImageFormat::WebP),
+        MediaType::Png => Some((ImageFormat::Png, "PNG")),
+        MediaType::Jpeg => Some((ImageFormat::Jpeg, "JPEG")),
+        MediaType::WebP => Some((ImageFormat::WebP, "WebP")),
         _ => None,
     }
 }

@@ -59,7 +59,7 @@ pub fn inspect(bytes: &[u8]) -> Result<InputInfo, MediaError> {
     }
 }
 
-/// Inspects an MP4 file by its tracks. One without a video track is audio, whatever its brand says.
+/// Inspects an MP4 file by its tracks. One without a video track is audio, whatever its brand.
 fn inspect_movie(media_type: MediaType, bytes: &[u8]) -> Result<InputInfo, MediaError> {
     let probe = probe_bytes(bytes)?;
     let Some(video) = probe.video.filter(|_| media_type != MediaType::M4a) else {

@@ -120,7 +120,7 @@ fn audio_track(track: &Track) -> AudioTrack {
             0x40 | 0x66..=0x68 => {}
             other => described.codec = format!("MPEG-4 sound of type 0x{other:02x}"),
         }
-        // What the decoder is told counts more than what the box says.
+        // The decoder configuration overrides the box.
         if let Ok(stream) = rusty_aac::config::parse(&specific) {
             described.sample_rate = if stream.sbr { stream.ext_sample_rate } else { stream.sample_rate };
             described.channels = if stream.ps { 2 } else { stream.channels() as u16 };

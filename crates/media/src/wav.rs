@@ -28,7 +28,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<AudioBuffer, MediaError> {
     let mut rest = bytes.get(12..).unwrap_or_default();
     while let Some((header, after)) = rest.split_at_checked(8) {
         let size = u32::from_le_bytes([header[4], header[5], header[6], header[7]]) as usize;
-        // Recorders that were cut off leave a size of nothing or of everything: what is there counts.
+        // Interrupted recorders leave a size of zero or of the maximum: the actual data counts.
         let body = &after[..size.min(after.len())];
         match &header[..4] {
             b"fmt " => format = Some(read_format(body)?),
@@ -39,7 +39,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<AudioBuffer, MediaError> {
             }
             _ => {}
         }
-        // Chunks begin at even places.
+        // Chunks begin at even offsets.
         rest = after.get(size.saturating_add(size % 2)..).unwrap_or_default();
     }
     Err(MediaError::damaged("the WAV file holds no samples"))
@@ -51,7 +51,7 @@ fn read_format(body: &[u8]) -> Result<Format, MediaError> {
     else {
         return Err(MediaError::damaged("the WAV file's format is cut short"));
     };
-    // The extensible form keeps the real tag at the beginning of a longer name.
+    // The extensible form has the real format tag at the beginning of its GUID.
     let tag = if tag == 0xfffe { short(24).unwrap_or(tag) } else { tag };
     let coding = match (tag, bits) {
         (1, 8) => Coding::Unsigned8,

@@ -142,7 +142,7 @@ fn invalid_output_fails_the_task() {
 /// Whether a process that was started by a script is there still.
 fn is_alive(pid_file: &Path) -> bool {
     let pid = std::fs::read_to_string(pid_file).unwrap();
-    // A process that has ended and that nobody has asked for yet counts as gone.
+    // An ended process that has not been waited for counts as gone.
     std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).is_ok_and(|stat| !stat.contains(") Z "))
 }
 

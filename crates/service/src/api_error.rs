@@ -52,7 +52,7 @@ impl ApiError {
         Self::new(
             ApiErrorKind::Internal,
             "internal_error",
-            format!("{what}; the request may be repeated, and the service's log says more"),
+            format!("{what}; the request may be repeated, and the service's log has the cause"),
         )
     }
 

@@ -213,7 +213,7 @@ fn media(fields: &Fields<'_>) -> Result<Vec<MediaRef>, ApiError> {
             let param = format!("{name}[{index}]");
             let Some(source) = source.as_str() else {
                 return Err(
-                    ApiError::invalid("invalid_type", "a picture is a URL or Base64").with_param(param)
+                    ApiError::invalid("invalid_type", "an image is a URL or Base64").with_param(param)
                 );
             };
             media.push(MediaRef { param, role: MediaRole::ReferenceImage, source: source.to_owned() });

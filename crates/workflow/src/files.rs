@@ -120,7 +120,7 @@ impl Files for DirFiles {
         let mut entries = Vec::new();
         for entry in std::fs::read_dir(&full).map_err(file_error)?.take(max.saturating_add(1)) {
             let Ok(name) = entry.map_err(file_error)?.file_name().into_string() else { continue };
-            // What a link leads to counts; what cannot be looked at is no file to use.
+            // The target of a link counts; a file that cannot be inspected is unusable.
             let Ok(facts) = full.join(&name).metadata() else { continue };
             if facts.is_dir() || facts.is_file() {
                 entries.push(DirEntry { name, folder: facts.is_dir() });

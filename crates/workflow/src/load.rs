@@ -167,7 +167,7 @@ fn compile(
         Ok(plan) => Some(plan),
         Err(broken) => {
             problems.error(
-                "broken-seal",
+                "invalid-plan",
                 Span::default(),
                 format!("the plan does not hold together: {broken}"),
             );

@@ -47,7 +47,7 @@ fn load_file(path: &Path) -> Result<Plan, workflow::Report> {
     plan.ok_or(report)
 }
 
-/// The plan as a reviewer wants to see it: each request as it goes out, with what is not known yet as `<…>`.
+/// The plan for reviewers: each request as sent, with unknown values as `<…>`.
 fn readable(plan: &Plan) -> String {
     let name_of = |ix| plan.node(ix).name.clone();
     let mut out = String::new();
@@ -163,14 +163,14 @@ fn examples_have_no_warnings() {
 #[test]
 fn every_diagnostic_code_has_fixture() {
     let beyond = [
-        ("broken-seal", "only a fault of the compiler itself leads to it"),
+        ("invalid-plan", "only a fault of the compiler itself leads to it"),
         ("file-too-large", "a file of four MiB: tests/hostile.rs"),
         ("too-long", "of lists of shots, which are no fixtures here"),
         ("too-many", "of tables of prices, which are no fixtures here"),
         ("not-utf8", "bytes that editors would mend: tests/hostile.rs"),
     ];
     let mut seen = BTreeSet::new();
-    // Those of tables of prices stand beside the folders.
+    // Those of price tables are beside the folders.
     for snapshots in ["invalid", "warned", ""] {
         for entry in std::fs::read_dir(folder("tests/snapshots").join(snapshots)).unwrap() {
             let path = entry.unwrap().path();

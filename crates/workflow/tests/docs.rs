@@ -1,4 +1,4 @@
-//! docs/workflow.md: every example in it is in order, and every word of the language has one.
+//! docs/workflow.md: every example is valid, and every key of the file format has one.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests may stop at the first surprise")]
 
 mod gate;

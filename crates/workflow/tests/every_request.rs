@@ -1,5 +1,5 @@
-//! However much the instances of a shot have in common, each request is checked: random sweeps against a plain check of every
-//! request, made by hand.
+//! Each request is checked, however much the instances of a shot share: random sweeps against a plain check of every request, written by
+//! hand.
 
 use contract::Contract;
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn candidates() -> Vec<(&'static str, Vec<Value>)> {
     ]
 }
 
-/// What an axis holds: for some sweeps only what is right, so that many come through.
+/// Values of an axis: for some sweeps only valid ones, so that many pass.
 fn axes() -> impl Strategy<Value = Vec<(&'static str, Vec<Value>)>> {
     (subsequence(candidates(), 0..=4), any::<bool>(), 1..5_usize).prop_map(|(fields, sound, most)| {
         let keep = if sound { most.min(2) } else { most };
@@ -102,7 +102,7 @@ proptest! {
                     let values: Vec<String> = node.inputs.iter().map(|_| "https://x.example/a.png".to_owned()).collect();
                     prop_assert_eq!(contract.check_request(&node.complete(&values)), []);
                 }
-                // What is shared is stored whole.
+                // Shared values are stored whole.
                 let stored = serde_json::to_value(&plan).unwrap();
                 prop_assert_eq!(&stored["nodes"][0]["request"], &expected[0]);
             }

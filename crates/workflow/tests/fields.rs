@@ -86,7 +86,7 @@ fn field_reaches_request_unchanged() {
     assert_eq!((arrived, fields > 25), (fields, true), "{fields}");
 }
 
-/// The same for what stands inside objects: `metadata` of the families that have it.
+/// The same for members of objects: `metadata` of the families that have it.
 #[test]
 fn nested_field_reaches_request_unchanged() {
     let contract = Contract::embedded();

@@ -1,4 +1,4 @@
-//! Files that mean harm, or are simply broken: each ends quickly in a diagnostic at its place.
+//! Hostile or broken files end quickly in a diagnostic with a span.
 #![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
 use std::fmt::Write;

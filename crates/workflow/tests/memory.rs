@@ -15,7 +15,7 @@ const BOUND: usize = 1_536;
 
 #[test]
 fn instance_memory_stays_within_bound() {
-    // What is made once for all plans is not theirs.
+    // What all plans share is not counted.
     let plan = |text: &str| {
         load(text.as_bytes(), "scale.yaml", &InMemory::default(), &Options::default(), Contract::embedded())
             .unwrap()

@@ -1,4 +1,4 @@
-//! The plan and its keys: what makes the same work, what makes other work, and what a stored plan has to keep.
+//! The plan and its keys: which changes keep a key, which change it, and what a stored plan preserves.
 #![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
 mod gate;
@@ -124,8 +124,8 @@ fn key_changes_with_request_salt_service_and_inputs() {
     assert_ne!(with(InputIdentity::last_frame_of("00")), with(InputIdentity::last_frame_of("01")));
 }
 
-/// Another key makes people pay again for what they have: these stand as they were first made. By hand: SHA-256 over
-/// length-prefixed fields, see `plan::key`.
+/// A changed key makes people pay again for existing videos: these values are pinned. By hand: SHA-256 over length-prefixed fields, see
+/// `plan::key`.
 #[test]
 fn key_values_are_pinned() {
     let plan = plan(

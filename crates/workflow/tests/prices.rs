@@ -1,4 +1,4 @@
-//! The table of prices: what it says, what is wrong with it, and what a plan comes to by it.
+//! Price tables: parsing, problems, and the cost of a plan.
 #![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
 use contract::Contract;

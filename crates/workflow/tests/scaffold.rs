@@ -1,4 +1,4 @@
-//! New workflows and imported shot lists: what is written passes the check and says what it was made of.
+//! Scaffolded workflows and imported shot lists pass the check and reproduce their source.
 #![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
 use std::fmt::Write as _;

@@ -6,7 +6,7 @@ use contract::Contract;
 use workflow::plan::{NodeIx, Plan, Selection};
 use workflow::{InMemory, Options, load};
 
-/// Two chains that meet: `a - b - c`, `x - y`, and `c` needs `y`; `z` stands alone.
+/// Two chains that meet: `a - b - c`, `x - y`, and `c` needs `y`; `z` has no edges.
 const CHAINS: &str = "version: 1
 name: p
 defaults: {model: modela-video-2-0-260128, seconds: 4, ratio: '16:9'}

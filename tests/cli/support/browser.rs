@@ -61,7 +61,7 @@ v.onloadedmetadata = () => {{ v.currentTime = v.duration - 1; v.play().catch(() 
     )
 }
 
-/// The first word that the page says, within a minute.
+/// The first text on the page, within a minute.
 fn listen(listener: &TcpListener) -> Option<String> {
     listener.set_nonblocking(true).expect("a listener can be asked without waiting");
     let deadline = Instant::now() + Duration::from_mins(1);

@@ -27,7 +27,7 @@ pub(crate) struct Output {
 }
 
 impl Project {
-    /// A folder that holds one of the examples of the repository, as it stands.
+    /// A folder with one of the repository's examples, unchanged.
     pub(crate) fn from_example(name: &str) -> Self {
         let text = fs_err::read_to_string(root().join("workflows").join(name)).expect("the example is there");
         Self::new(name, &text)
@@ -40,7 +40,7 @@ impl Project {
         Self { folder, service: None }
     }
 
-    /// The same folder, with the program told to use a service.
+    /// The same folder, with the program configured for a service.
     pub(crate) fn against(mut self, base_url: &str, key: &str) -> Self {
         self.service = Some((base_url.to_owned(), key.to_owned()));
         self
@@ -121,7 +121,7 @@ impl Project {
         Output::from_process(&child.wait_with_output().expect("the program ends"))
     }
 
-    /// Starts the program, sends it each signal as soon as its condition is met, and waits for its end. What it says meanwhile is kept for
+    /// Starts the program, sends it each signal as soon as its condition is met, and waits for its end. Its output is available from
     /// [`Self::logged`].
     #[cfg(unix)]
     pub(crate) fn runner_signalled(
@@ -146,7 +146,7 @@ impl Project {
         Output { err, ..Output::from_process(&output) }
     }
 
-    /// Starts the program and lets it run; what it says is kept for [`Self::logged`].
+    /// Starts the program and lets it run; its output is available from [`Self::logged`].
     pub(crate) fn start(&self, arguments: &[&str]) -> Child {
         let told = fs_err::File::create(self.file("child.log")).expect("the folder can be written");
         self.command(arguments)
@@ -156,7 +156,7 @@ impl Project {
             .expect("the program can be started")
     }
 
-    /// How often the program that was started last has said `words`.
+    /// How often the last started program has printed `words`.
     pub(crate) fn logged(&self, words: &str) -> usize {
         fs_err::read_to_string(self.file("child.log")).map_or(0, |told| told.matches(words).count())
     }

@@ -28,12 +28,12 @@ pub(crate) struct Recorded {
     pub(crate) body: Vec<u8>,
 }
 
-/// What becomes of the answer to a POST.
+/// The fault of the response to a POST.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResponseFault {
     /// It is passed on.
     None,
-    /// The service accepts, and the connection breaks before the answer is through.
+    /// The service accepts, and the connection breaks before the response is complete.
     ConnectionLost,
     /// The request is refused with 429 and never passed on.
     TooManyRequests,
@@ -61,7 +61,8 @@ struct Passing {
 }
 
 impl RecordingProxy {
-    /// A service that renders plain colours, with its data in `data`. `fault` says what becomes of the answer to the n-th POST, counted from 1.
+    /// A service that renders plain colors, with its data in `data`. `fault` returns the fault of the response to the n-th POST, counted
+    /// from 1.
     pub(crate) fn start(
         data: PathBuf,
         fault: impl Fn(usize) -> ResponseFault + Send + Sync + 'static,

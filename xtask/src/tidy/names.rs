@@ -10,7 +10,7 @@ use syn::{
     TraitItem,
 };
 
-/// What a name stands for.
+/// The kind of item that a name belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// A struct, enum, union, trait or type alias.

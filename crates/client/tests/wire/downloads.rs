@@ -1,4 +1,4 @@
-//! Downloads: streamed, followed across hosts without the key, checked for their length, bounded only in how long they stand still.
+//! Downloads: streamed, redirected across hosts without the key, checked for their length, limited only in how long they stall.
 
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ async fn download_resumed_sends_range_and_reports_offset() {
     assert_eq!((rest.offset, rest.length, rest.content_type.as_deref()), (4, Some(6), Some("video/mp4")));
     assert_eq!((rest.total, rest.validator.as_deref()), (Some(10), Some("\"a\"")));
     assert_eq!(rest.collect(100).await.expect("read"), b"456789");
-    // A service without ranges starts over, and the download says so.
+    // A service without range support sends the whole file; the download reports offset 0.
     let all = client.content_from("task_1", &Resume { offset: 7, validator: None }).await.expect("all of it");
     assert_eq!((all.offset, all.length, all.total), (0, Some(10), Some(10)));
     // A weak tag is no promise about bytes.

@@ -1,4 +1,4 @@
-//! What goes wrong, and whether a retry is safe.
+//! Failures, and whether a retry is safe.
 
 use std::time::Duration;
 

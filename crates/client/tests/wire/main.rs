@@ -1,4 +1,4 @@
-//! The client against servers on loopback: what goes over the wire, and what is made of what comes back.
+//! The client against servers on loopback: requests on the wire, and decoding of responses.
 
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 

@@ -81,7 +81,7 @@ async fn task_id_that_would_change_the_path_is_not_sent() {
 
 #[tokio::test]
 async fn submissions_never_reuse_a_connection() {
-    // A server that closes each connection right after its first answer, without saying so beforehand.
+    // A server that closes each connection after its first response without announcing it.
     let server = Server::handling(|stream, _| async move {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
         let mut stream = stream;

@@ -1,4 +1,4 @@
-//! The key is in no error, no answer and no debug output.
+//! The key is in no error, response or debug output.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Servers to test against: one that answers in HTTP and remembers what it saw, one that does to its connections what it is told.
+//! Test servers: one that speaks HTTP and records requests, one that treats connections as scripted.
 
 use std::{
     future::Future,

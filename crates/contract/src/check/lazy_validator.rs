@@ -88,7 +88,7 @@ fn compile(schema: &Value, location: &str) -> Result<Validator, SpecError> {
         .offline()
         .build(schema)
         .map_err(|error| {
-            // The error's place is relative to what was compiled; the components stand there under `$defs`.
+            // The error's pointer is relative to what was compiled; the components are there under `$defs`.
             let inside = error.instance_path().as_str();
             let location = match inside.strip_prefix("/$defs") {
                 Some(component) => format!("/components/schemas{component}"),

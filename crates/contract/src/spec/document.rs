@@ -88,9 +88,9 @@ fn sole_part<'a>(node: &Node<'a>) -> Option<Node<'a>> {
 
 fn target<'a>(root: &Node<'a>, reference: &Node<'a>) -> Result<Node<'a>, SpecError> {
     let text = reference.text()?;
-    let remedy = "refer to something that stands in this document, such as `#/components/schemas/Task`";
+    let remedy = "refer to something in this document, such as `#/components/schemas/Task`";
     let Some(pointer) = text.strip_prefix('#') else {
-        return Err(reference.fail(format!("`{text}` leads out of the document"), remedy));
+        return Err(reference.fail(format!("`{text}` points outside the document"), remedy));
     };
     match root.value.pointer(pointer) {
         Some(value) => Ok(Node { value, pointer: pointer.to_owned() }),

@@ -23,7 +23,7 @@ pub enum FieldKind {
     Object,
 }
 
-/// One field of a request or an answer.
+/// One field of a request or a response.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Field {

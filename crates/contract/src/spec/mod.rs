@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// The component that holds the request: a `oneOf` over the families, told apart by `model`.
+/// The component that holds the request: a `oneOf` over the families, discriminated by `model`.
 pub(crate) const REQUEST: &str = "CreateVideoRequest";
 /// The component of the task object.
 pub(crate) const TASK: &str = "Task";
@@ -41,7 +41,7 @@ pub(crate) struct Spec {
     pub(crate) version: String,
     pub(crate) families: Vec<FamilySpec>,
     pub(crate) models: Vec<Model>,
-    /// Per component, the rules that apply wherever an object of that component stands.
+    /// Per component, the rules that apply to every object of that component.
     pub(crate) rules: BTreeMap<String, Vec<Rule>>,
 }
 

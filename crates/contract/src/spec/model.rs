@@ -39,7 +39,7 @@ pub struct Model {
     pub needs_image: bool,
     /// Whole seconds that a video may last.
     pub durations: RangeInclusive<u32>,
-    /// What the model can do, such as `image_to_video`, in the document's words.
+    /// What the model can do, such as `image_to_video`, in the document's terms.
     pub capabilities: Vec<String>,
     /// How it takes frames and references.
     pub inputs: InputForms,
@@ -71,7 +71,7 @@ pub(crate) fn read(root: &Node<'_>, families: &[FamilySpec]) -> Result<Vec<Model
         let model = read_one(&mapping, families, &entry)?;
         if models.iter().any(|other| other.id == model.id) {
             return Err(
-                entry.fail(format!("`{}` stands in the catalogue twice", model.id), "keep one of the two")
+                entry.fail(format!("`{}` is in the catalogue twice", model.id), "keep one of the two")
             );
         }
         models.push(model);
@@ -99,7 +99,7 @@ pub(crate) fn read(root: &Node<'_>, families: &[FamilySpec]) -> Result<Vec<Model
         let known = list.texts()?;
         if let Some(model) = models.iter().find(|model| !known.contains(&model.id)) {
             return Err(
-                list.fail(format!("`{}` is missing here", model.id), "add it: tasks are answered with it")
+                list.fail(format!("`{}` is missing here", model.id), "add it: task responses have it")
             );
         }
     }

@@ -59,7 +59,7 @@ fn raw_answers(view: &mut Value) {
         .filter_map(Value::as_object_mut)
         .flat_map(|path| path.values_mut());
     for answers in operations.filter_map(|operation| operation.get_mut("responses")) {
-        *answers = json!({ "default": { "description": "the answer as it came", "content": raw } });
+        *answers = json!({ "default": { "description": "the response as received", "content": raw } });
     }
     if let Some(components) = view.get_mut("components").and_then(Value::as_object_mut) {
         components.remove("responses");

@@ -64,7 +64,7 @@ pub(crate) fn request_schema(document: &Value, spec: &Spec) -> Value {
         "type": "object",
         "required": ["model"],
         "properties": {
-            "model": { "type": "string", "enum": ids, "description": "The model that makes the video; it decides which fields apply." },
+            "model": { "type": "string", "enum": ids, "description": "The model that renders the video; it decides which fields apply." },
         },
         "allOf": branches,
         "$defs": used,

@@ -73,9 +73,7 @@ pub enum RunError {
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// A task of the executor panicked.
-    #[error(
-        "a part of this program failed in a way that it should not: {0}; tasks that are out are kept and adopted by the next run"
-    )]
+    #[error("internal error: {0}; tasks in flight are adopted by the next run")]
     Internal(JoinError),
     /// The ledger could no longer be written during the run, and submission stopped.
     #[error("{source}; nothing more was submitted{}", drain::adopt_hints(unrecorded))]

@@ -38,24 +38,24 @@ pub(super) fn event(state: &RunState, event: &Event) {
     let node = event.node().map(|node| state.plan().node(node).name.as_str());
     match event {
         Event::RunConfigured { only, fail_fast } => {
-            info!(only = only.as_ref().map(Vec::len), fail_fast, "told more than the plan");
+            info!(only = only.as_ref().map(Vec::len), fail_fast, "run configured");
         }
         Event::Started | Event::TimerFired => trace!(event = event.kind().as_str()),
         Event::LookupDone { existing, .. } | Event::ClaimConflict { existing, .. } => {
-            info!(node, found = existing_work(existing), "looked up");
+            info!(node, found = existing_work(existing), "lookup done");
         }
         Event::Prepared { attempt, reservation, .. } => {
-            debug!(node, %attempt, reserved = reservation.cost, "the intent is on record");
+            debug!(node, %attempt, reserved = reservation.cost, "intent recorded");
         }
-        Event::BudgetExceeded { limit, .. } => info!(node, %limit, "a cap is reached"),
+        Event::BudgetExceeded { limit, .. } => info!(node, %limit, "budget limit reached"),
         Event::PrepareFailed { failure, .. } => {
-            info!(node, kind = ?failure.kind, "the request cannot be prepared");
+            info!(node, kind = ?failure.kind, "request not prepared");
         }
         Event::Submitted { attempt, task, .. } => info!(node, %attempt, %task, "submitted"),
         Event::Refused { attempt, refusal, .. } => {
             info!(node, %attempt, refusal = ?refusal.kind, kind = ?refusal.failure.kind, wait = ?refusal.retry_after, "refused");
         }
-        Event::Indeterminate { attempt, .. } => warn!(node, %attempt, "the result is lost"),
+        Event::Indeterminate { attempt, .. } => warn!(node, %attempt, "submission indeterminate"),
         Event::Polled { attempt, result, .. } => match result {
             PollResult::Running { progress, .. } => debug!(node, %attempt, progress, "not finished"),
             PollResult::Completed { .. } => info!(node, %attempt, "completed"),

@@ -68,8 +68,8 @@ pub(super) fn submission(called: Result<TaskResponse, CallError>) -> Submission 
                 // The contract's error body comes from the service; any other body may come from a gateway in front of it.
                 500 if refusal.error.is_some() => RefusalKind::Retryable,
                 _ => {
-                    let hint =
-                        client::find_task_id(&refusal.body).map(|id| format!("; the answer names {id}"));
+                    let hint = client::find_task_id(&refusal.body)
+                        .map(|id| format!("; the response has the id {id}"));
                     return Submission::Indeterminate(format!("{refusal}{}", hint.unwrap_or_default()));
                 }
             };
@@ -116,9 +116,9 @@ pub(super) fn poll_result(called: Result<TaskResponse, CallError>) -> PollResult
                 (to > from).then(|| Timestamp(to).since(Timestamp(from)))
             }),
         },
-        Status::Failed => PollResult::Failed {
-            failure: task_failure(None, "the service failed the task and does not say why"),
-        },
+        Status::Failed => {
+            PollResult::Failed { failure: task_failure(None, "the service failed the task without a reason") }
+        }
         Status::Queued => PollResult::Running { progress: task.progress, status: "queued".to_owned() },
         Status::InProgress => {
             PollResult::Running { progress: task.progress, status: "in_progress".to_owned() }

@@ -1,4 +1,4 @@
-//! A simulated service with everything that goes wrong out there, and the oracle that watches what is paid for.
+//! A simulated service with faults, and the oracle that records what is paid for.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -37,7 +37,7 @@ struct Accepted {
     digest: String,
     done_at: Instant,
     fails: bool,
-    /// Whether a run was told that it is done while it was not: then its place was given away.
+    /// Whether a run was told that it had completed while it had not: then its slot was released.
     lied_about: bool,
 }
 
@@ -125,7 +125,7 @@ impl World {
         self.with(|books| books.tasks.len())
     }
 
-    /// What is paid for and has to arrive: each task that does not fail, with its shot.
+    /// Tasks that are paid for and have to be downloaded: those that do not fail, with their shots.
     pub(crate) fn paid(&self) -> Vec<(String, TaskId)> {
         self.with(|books| {
             let good = books.tasks.iter().filter(|(_, task)| !task.fails);
@@ -133,7 +133,7 @@ impl World {
         })
     }
 
-    /// Most tasks that were out at once: accepted, unfinished, and not said to be finished.
+    /// Maximum number of tasks in flight at once: accepted, unfinished, and not reported as finished.
     pub(crate) fn most_out(&self) -> usize {
         self.with(|books| books.most_out)
     }
@@ -158,7 +158,7 @@ impl World {
         self.with(|books| books.impatient.clone())
     }
 
-    /// Another process begins, which knows what is in the ledger and nothing else.
+    /// Another process begins, which knows only the ledger.
     pub(crate) fn begin_run(&self) {
         self.with(|books| {
             books.polls.clear();
@@ -193,7 +193,7 @@ impl World {
             if let Some(wait) = wait {
                 let (now, before) = (Instant::now(), *asked);
                 let until = before.map_or(now + wait, |(_, until)| until.max(now + wait));
-                // What was asked for before goes on from when it was asked.
+                // Retry-After that was sent earlier continues to count from then.
                 let since = before.filter(|(_, until)| *until > now).map_or(now, |(since, _)| since);
                 *asked = Some((since, until));
             }
@@ -297,7 +297,7 @@ impl Provider for World {
                 return match self.roll(5) {
                     // The replica that is asked is behind for a while.
                     0 if self.is_behind() => PollResult::NotFound { expired: false },
-                    // Done, or so it says: there is nothing to fetch yet. A run has to believe that it is no longer out.
+                    // Reported as completed, without a video yet. A run has to believe that it is no longer in flight.
                     1 => {
                         self.with(|books| {
                             books.tasks.get_mut(task.as_str()).map(|found| found.lied_about = true)

@@ -20,7 +20,7 @@ pub(crate) struct DecoderConfig {
 impl DecoderConfig {
     /// From the payload of an `avcC` box.
     pub(crate) fn parse(avcc: &[u8]) -> Result<Self, MediaError> {
-        Self::read(avcc).ok_or_else(|| MediaError::damaged("the H.264 configuration makes no sense"))
+        Self::read(avcc).ok_or_else(|| MediaError::damaged("the H.264 configuration is invalid"))
     }
 
     fn read(avcc: &[u8]) -> Option<Self> {
@@ -98,7 +98,7 @@ impl VideoDecoder {
             // A parameter set within the stream may ask for another picture altogether.
             if unit.first().is_some_and(|header| header & 0x1f == 7) {
                 let sps =
-                    Sps::parse(unit).ok_or_else(|| MediaError::damaged("a parameter set makes no sense"))?;
+                    Sps::parse(unit).ok_or_else(|| MediaError::damaged("a parameter set is invalid"))?;
                 if (sps.width, sps.height) != (self.config.sps.width, self.config.sps.height) {
                     return Err(MediaError::needs("H.264 video that changes its size"));
                 }

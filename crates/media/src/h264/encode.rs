@@ -13,7 +13,7 @@ use crate::{FrameRate, MediaError};
 
 /// The quantiser of easy pictures: skies stay free of visible bands and blocks.
 const BASE_QP: u8 = 23;
-/// Coarser than this is not worth watching; a cap that would ask for more is exceeded instead.
+/// Maximum quantizer; a bit rate cap that needs a coarser one is exceeded instead.
 const WORST_QP: u8 = 38;
 const REFERENCE_FRAMES: u32 = 1;
 /// A group shorter than this many pictures says too little about the rate.
@@ -67,12 +67,12 @@ impl VideoEncoder {
         Ok(Self { spec, parameter_sets, encoder, qp: BASE_QP, group: Group::default(), groups: 0 })
     }
 
-    /// The same for the same [`StreamSpec`], whatever is encoded.
+    /// Depends on the [`StreamSpec`] only, not on the pictures.
     pub(crate) fn parameter_sets(&self) -> &ParameterSets {
         &self.parameter_sets
     }
 
-    /// Lets the next picture begin a new group: worth it where the picture changes altogether.
+    /// Lets the next picture begin a new group: worthwhile if the picture changes completely.
     pub(crate) fn cut(&mut self) -> Result<(), MediaError> {
         if self.group.pictures > 0 { self.next_group() } else { Ok(()) }
     }
@@ -98,7 +98,7 @@ impl VideoEncoder {
         f64::from(self.spec.bits_per_second) / self.spec.rate.as_f64()
     }
 
-    /// The group has cost more than it may, and more than a second's worth, and there is something to be done about it.
+    /// The group has exceeded its share and more than one second's bits, and the quantizer can still change.
     fn over_budget(&self) -> bool {
         let spent = self.group.bits as f64;
         let allowed = self.budget_per_picture() * self.group.pictures as f64 * 1.2;
@@ -116,7 +116,7 @@ impl VideoEncoder {
         let next = if share > 1.0 {
             qp + steps.ceil()
         } else if share < 0.8 {
-            // Down in small steps: a sudden jump in quality is seen.
+            // Down in small steps: a sudden change in quality is visible.
             qp + (steps + 1.0).round().clamp(-3.0, 0.0)
         } else {
             qp

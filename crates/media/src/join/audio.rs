@@ -7,7 +7,7 @@ use crate::mp4::Movie;
 use crate::rate::rescale;
 use crate::{AudioSpec, Ffmpeg, MediaError, aac};
 
-/// Long enough that nothing clicks at a cut, short enough not to be heard as a fade.
+/// Long enough to avoid a click at a cut, short enough to be inaudible as a fade.
 const FADE_SECONDS: f64 = 0.010;
 
 /// The form of the film's sound: the rate that most clips have, two channels where any clip has them. `None` for a silent film.

@@ -131,7 +131,7 @@ fn film(clips: &[Clip], out: &mut dyn Write, options: &JoinOptions) -> Result<Jo
     }
 }
 
-/// Writes beside the file, then puts the whole in its place.
+/// Writes a temporary file, then renames it.
 fn replace(
     output: &Path,
     write: &mut dyn FnMut(&mut dyn Write) -> Result<JoinReport, MediaError>,

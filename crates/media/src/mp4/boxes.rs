@@ -11,7 +11,7 @@ impl BoxWriter {
         self.bytes
     }
 
-    /// A box with whatever `body` writes inside.
+    /// A box with the contents that `body` writes.
     pub(crate) fn child(&mut self, name: [u8; 4], body: impl FnOnce(&mut Self)) {
         let start = self.bytes.len();
         self.u32(0);
@@ -29,7 +29,7 @@ impl BoxWriter {
         });
     }
 
-    /// A full box whose times are 64 bits wide (version 1) where the longest of them needs it; `body` is told.
+    /// A full box whose times are 64 bits wide (version 1) if the longest of them needs it; `body` receives the version.
     pub(crate) fn timed(
         &mut self,
         name: [u8; 4],

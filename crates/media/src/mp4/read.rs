@@ -1,7 +1,7 @@
-//! Reading of MP4 files, ordinary and fragmented: which tracks there are and where each sample lies.
+//! Reads MP4 files, progressive and fragmented: tracks and sample positions.
 //!
-//! The box structure is decoded by `shiguredo_mp4`; here are the bounds on it. Nothing is allocated that the file's own size
-//! does not account for, and every sample lies inside the file before it is believed.
+//! `shiguredo_mp4` decodes the boxes; this module bounds them. Invariant: no allocation exceeds the file's own size, and every sample lies
+//! inside the file.
 
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -23,12 +23,12 @@ const MAX_INDEX_BYTES: u64 = 64 << 20;
 const MAX_FRAGMENT_BYTES: u64 = 512 << 20;
 /// More samples than any clip has: eleven hours of sound and pictures.
 const MAX_SAMPLES: usize = 4_000_000;
-/// More boxes than a file has at its top level, except one that is meant to keep us busy.
+/// More top-level boxes than any file has that is not crafted.
 const MAX_TOP_LEVEL_BOXES: usize = 200_000;
 /// The largest single sample: a raw 8K picture would be smaller.
 const MAX_SAMPLE_BYTES: u32 = 64 << 20;
 
-/// Where the bytes of a movie come from.
+/// Source of a movie's bytes.
 pub(crate) trait Source: Read + Seek {}
 impl<T: Read + Seek> Source for T {}
 
@@ -71,7 +71,7 @@ pub(crate) struct Sample {
 /// One stretch of the presentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Edit {
-    /// Where it begins in the media; `None` for nothing at all (a gap).
+    /// Start in the media; `None` for an empty edit (a gap).
     pub(crate) media: Option<i64>,
     /// How long it lasts, in the track's ticks.
     pub(crate) length: i64,
@@ -290,8 +290,8 @@ fn describe(head: &[u8]) -> String {
         [0x47, ..] => "it looks like an MPEG transport stream",
         [b'<', ..] => "it looks like a web page",
         [b'{' | b'[', ..] => "it looks like JSON",
-        [0x89, b'P', b'N', b'G', ..] => "it is a PNG picture",
-        [0xff, 0xd8, 0xff, ..] => "it is a JPEG picture",
+        [0x89, b'P', b'N', b'G', ..] => "it is a PNG image",
+        [0xff, 0xd8, 0xff, ..] => "it is a JPEG image",
         _ => "it does not begin like an MP4 file",
     };
     what.to_owned()
@@ -369,7 +369,7 @@ fn clock() -> MediaError {
     MediaError::damaged("its clock runs beyond all bounds")
 }
 
-/// What is presented of a track: its edit list where there is one, everything otherwise. Never longer than the media.
+/// The presented part of a track: its edit list if it has one, everything otherwise. Never longer than the media.
 fn edits(trak: Option<&TrakBox>, track: &Track, movie_timescale: u32) -> Vec<Edit> {
     let first = track.samples.iter().map(|s| s.composition).min().unwrap_or(0);
     let end =
@@ -388,7 +388,7 @@ fn edits(trak: Option<&TrakBox>, track: &Track, movie_timescale: u32) -> Vec<Edi
             edits.push(Edit { media: None, length: length.min(day) });
             continue;
         }
-        // A length of zero stands for all the rest, in fragmented files.
+        // A length of zero means the rest, in fragmented files.
         let rest = end.saturating_sub(entry.media_time).max(0);
         let length = if length == 0 { rest } else { length.min(rest) };
         if length > 0 {

@@ -1,4 +1,4 @@
-//! Against ffmpeg: what it makes is read here, what is made here it reads. Skipped, in words, where it is not installed.
+//! Interoperability with ffmpeg, both ways. Skipped with a message if it is not installed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::making::{PLAIN, Recipe};
 
-/// Everything that is ever done to a file that came from elsewhere.
+/// Every operation on files from elsewhere.
 fn run_every_parser(bytes: &[u8]) {
     let probed = probe_bytes(bytes);
     let first = first_frame_bytes(bytes);

@@ -6,7 +6,7 @@ use super::light::Light;
 use super::math::{Color, floor, fract, lerp, mix, smooth};
 use super::noise::{Rng, hash2, unit2};
 use super::prompt::Style;
-use super::setting::Setting;
+use super::scene_spec::SceneSpec;
 
 /// Metres from street to street.
 const BLOCK: f32 = 42.0;
@@ -54,14 +54,14 @@ struct Hit {
 }
 
 impl City {
-    pub(crate) fn new(setting: &Setting, light: &Light, seed: u64) -> Self {
+    pub(crate) fn new(spec: &SceneSpec, light: &Light, seed: u64) -> Self {
         let mut rng = Rng::new(seed, "city");
         let daylight = light.skylight.luma() + light.sunlight.luma() * 0.4;
         let mirrored = |x: f32, y: f32| light.distance(x, y) * 0.24 + light.zenith * 0.10;
         let mut city = Self {
             salt: rng.next() as u32,
             lit: lerp(0.02, 0.36, smooth(0.9, 0.12, daylight)),
-            neon: setting.style == Style::Neon,
+            neon: spec.style == Style::Neon,
             centre: [rng.range(-260.0, 260.0), rng.range(420.0, 800.0)],
             blocks: Vec::new(),
             walls: [0x6a_645e, 0x56_5a62, 0x7a_6c5c, 0x4a_4e56, 0x8a_847a, 0x5c_4840].map(Color::surface),

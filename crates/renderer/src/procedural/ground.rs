@@ -39,17 +39,17 @@ impl Ground {
         Self { grain: Tile::rolling(8, 8, 5, 0.75, rng.next() as u32), relief, terrain, texture, stretch }
     }
 
-    /// Height of land and, if `mole`, stone at a point, with the roughness that only shows near the camera. No grid of
+    /// Height of land and, if `breakwater`, stone at a point, with the roughness that only shows near the camera. No grid of
     /// the land before `finest` reaches the point.
     #[inline]
-    pub(crate) fn height(&self, finest: usize, mole: bool, x: f32, y: f32, distance: f32) -> f32 {
+    pub(crate) fn height(&self, finest: usize, breakwater: bool, x: f32, y: f32, distance: f32) -> f32 {
         let mut height = self.terrain.height_from(finest, x, y);
         if distance < ROUGH_WITHIN && self.texture > 0.2 {
             let bump = self.grain.sample(x * 9.0, y * 9.0) - 0.5;
             height += bump * 2.0 * ROUGHNESS * smooth(ROUGH_WITHIN, 30.0, distance) * self.texture;
         }
-        match &self.relief.mole {
-            Some(stone) if mole => height.max(stone.height(x, y)),
+        match &self.relief.breakwater {
+            Some(stone) if breakwater => height.max(stone.height(x, y)),
             _ => height,
         }
     }
@@ -60,8 +60,11 @@ impl Ground {
     }
 
     /// The breakwater, if some of it may stand in the box `from..=to` (east, north) and is seen from `distance`.
-    pub(crate) fn mole_near(&self, from: [f32; 2], to: [f32; 2], distance: f32) -> Option<&Breakwater> {
-        self.relief.mole.as_ref().filter(|mole| distance < STONE_WITHIN && mole.touches(from, to))
+    pub(crate) fn breakwater_near(&self, from: [f32; 2], to: [f32; 2], distance: f32) -> Option<&Breakwater> {
+        self.relief
+            .breakwater
+            .as_ref()
+            .filter(|breakwater| distance < STONE_WITHIN && breakwater.touches(from, to))
     }
 
     /// A fine irregular pattern 0..1, in texels, that breaks up foam.
@@ -162,13 +165,13 @@ impl Shader for Land<'_> {
         let texel = ground.terrain.texel_from(finest, px, py);
         let mut land = texel.fourth();
         let mut stone = None;
-        if let Some(mole) = &ground.relief.mole
+        if let Some(breakwater) = &ground.relief.breakwater
             && t < STONE_WITHIN
         {
-            let height = mole.height(px, py);
+            let height = breakwater.height(px, py);
             if height > land && z > -0.5 {
                 land = height;
-                stone = Some(mole);
+                stone = Some(breakwater);
             }
         }
         let level = match &self.sea {
@@ -182,10 +185,10 @@ impl Shader for Land<'_> {
             return Color::BLACK.with(WATER);
         }
         let mut color = match stone {
-            Some(mole) => {
+            Some(breakwater) => {
                 let lit = ground.terrain.sunlit(px, py, z);
                 let shade = mix(light.skylight * 0.5, self.stone_light, lit * 0.85 + 0.15);
-                mole.surface(px, py, z) * shade
+                breakwater.surface(px, py, z) * shade
             }
             None => texel,
         };

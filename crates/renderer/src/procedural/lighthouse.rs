@@ -8,7 +8,7 @@ use super::light::Light;
 use super::math::{Color, fract, lerp, mix, smooth};
 use super::noise::{Rng, unit2};
 use super::prompt::{Hour, Subject};
-use super::setting::Setting;
+use super::scene_spec::SceneSpec;
 
 /// A lighthouse and its action during the shot.
 #[derive(Clone, Debug)]
@@ -45,18 +45,18 @@ const TOP: f32 = 26.2;
 const WINDOWS: [f32; 4] = [5.2, 9.0, 12.8, 16.4];
 
 impl Lighthouse {
-    pub(crate) fn new(foot: [f32; 3], setting: &Setting, light: &Light, seed: u64) -> Self {
+    pub(crate) fn new(foot: [f32; 3], spec: &SceneSpec, light: &Light, seed: u64) -> Self {
         let mut rng = Rng::new(seed, "lighthouse");
         let daylight = light.skylight.luma() + light.sunlight.luma() * 0.4;
         let dark = smooth(1.1, 0.12, daylight);
-        let wanted = setting.has(Subject::Lamp) || setting.weather.fog > 0.4 || setting.has(Subject::Storm);
-        let dark_hour = matches!(setting.hour, Hour::Dusk | Hour::Night | Hour::Dawn);
+        let wanted = spec.has(Subject::Lamp) || spec.weather.fog > 0.4 || spec.has(Subject::Storm);
+        let dark_hour = matches!(spec.hour, Hour::Dusk | Hour::Night | Hour::Dawn);
         Self {
             foot,
             paint: rng.pick(&[Paint::Bands, Paint::White, Paint::RedTop, Paint::Stone, Paint::Bands]),
-            lights_up: setting.has(Subject::Lamp),
-            door_opens: setting.has(Subject::Door),
-            climbed: setting.has(Subject::Stairs),
+            lights_up: spec.has(Subject::Lamp),
+            door_opens: spec.has(Subject::Door),
+            climbed: spec.has(Subject::Stairs),
             speed: rng.range(0.10, 0.14),
             phase: rng.unit(),
             power: dark.max(if wanted {

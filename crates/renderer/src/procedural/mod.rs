@@ -1,9 +1,9 @@
 //! [`Procedural`]: renders scenes on the CPU from nothing but the job.
 //!
-//! Pipeline: [`prompt`] parses the prompt into a brief, [`setting`] resolves what it leaves open from the seed, [`staging`]
+//! Pipeline: [`prompt`] parses the prompt into a brief, [`scene_spec`] resolves what it leaves open from the seed, [`layout`]
 //! lays out objects and camera, [`scene`] builds the world and draws each frame ([`terrain`] and [`relief`] for the land,
 //! [`raymarch`] for visibility, [`ground`], [`water`] and [`sky`] for shading, then the objects), [`color_grading`] turns
-//! linear light into 8-bit RGB. [`audio`] synthesizes the sound track from the same setting.
+//! linear light into 8-bit RGB. [`audio`] synthesizes the sound track from the same spec.
 
 mod adaptive_shading;
 mod audio;
@@ -19,6 +19,7 @@ mod figure;
 mod flora;
 mod frame_context;
 mod ground;
+mod layout;
 mod light;
 mod lighthouse;
 mod math;
@@ -27,9 +28,8 @@ mod prompt;
 mod raymarch;
 mod relief;
 mod scene;
-mod setting;
+mod scene_spec;
 mod sky;
-mod staging;
 mod surface;
 mod terrain;
 mod transition;
@@ -46,7 +46,7 @@ use self::audio::{RATE, Soundscape};
 use self::color_grading::{Grade, Tones};
 use self::prompt::SceneBrief;
 use self::scene::{Scene, Workspace};
-use self::setting::Setting;
+use self::scene_spec::SceneSpec;
 use self::transition::Still;
 use self::upscale::Upscale;
 use crate::{Job, Progress, Quality, RenderError, Renderer, Rendering};
@@ -145,14 +145,14 @@ struct Film<'a> {
 impl<'a> Film<'a> {
     fn new(job: &'a Job) -> Self {
         let brief = SceneBrief::read(&job.prompt);
-        let setting = Setting::resolve(&brief, job.camera_fixed, job.seconds as f32, job.seed);
+        let spec = SceneSpec::resolve(&brief, job.camera_fixed, job.seconds as f32, job.seed);
         let movement = if job.camera_fixed { Some(prompt::Move::Static) } else { brief.movement };
         let still =
             |image: &RgbImage, stream| Still::new(image, job.width, job.height, movement, job.seed ^ stream);
         let (width, height) = drawn_size(job);
-        let grade = Grade::new(setting.style, 1.0, Tones::from_references(&job.references));
+        let grade = Grade::new(spec.style, 1.0, Tones::from_references(&job.references));
         Self {
-            scene: Scene::build(setting, job.seed),
+            scene: Scene::build(spec, job.seed),
             grade,
             work: Workspace::new(width as usize, height as usize),
             small: ((width, height) != (job.width, job.height)).then(|| {
@@ -169,7 +169,7 @@ impl<'a> Film<'a> {
         let samples = u64::from(frames_total) * u64::from(RATE) / u64::from(self.job.frame_rate);
         let scene = &self.scene;
         let scape =
-            Soundscape::new(&scene.setting, scene.walker.as_ref(), scene.lighthouse.is_some(), self.job.seed);
+            Soundscape::new(&scene.spec, scene.walker.as_ref(), scene.lighthouse.is_some(), self.job.seed);
         let mut sound = scape.render(samples as usize, self.job.seed);
         if let Some(reference) = &self.job.reference_audio {
             audio::reference::lay(&mut sound, reference);

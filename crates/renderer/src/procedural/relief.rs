@@ -18,7 +18,7 @@ pub(crate) struct Relief {
     pub(crate) side: f32,
     /// A headland for a building by the sea: east, north, radius, height.
     pub(crate) headland: Option<[f32; 4]>,
-    pub(crate) mole: Option<Breakwater>,
+    pub(crate) breakwater: Option<Breakwater>,
     /// Height of the main features, in metres.
     scale: f32,
     autumn: bool,
@@ -50,7 +50,7 @@ impl Relief {
             patch: Octaves::new(rng.next() as u32, 60.0, 3),
             side,
             headland: None,
-            mole: None,
+            breakwater: None,
             scale: rng.range(0.85, 1.2),
             autumn,
             snowed: false,
@@ -143,7 +143,7 @@ impl Relief {
             let rock = -11.0 + (11.0 + top) * rise + broken + rough * 0.8;
             height = height.max(rock);
         }
-        if self.mole.is_none() && self.headland.is_some() {
+        if self.breakwater.is_none() && self.headland.is_some() {
             // Rocks awash.
             let skerry = self.fine.ridged(x * 1.5, y * 1.5, finest);
             height = height.max(skerry * 9.0 - 7.2 - smooth(20.0, 200.0, -inland) * 5.0);

@@ -10,6 +10,7 @@ use super::figure::Walker;
 use super::flora::{Flora, Season};
 use super::frame_context::FrameContext;
 use super::ground::{Ground, WATER};
+use super::layout::Layout;
 use super::light::Light;
 use super::lighthouse::Lighthouse;
 use super::math::{Color, mix};
@@ -17,16 +18,15 @@ use super::noise::Rng;
 use super::prompt::{Hour, Landscape, Subject};
 use super::raymarch::{Edge, march, soften, steps};
 use super::relief::Relief;
-use super::setting::Setting;
+use super::scene_spec::SceneSpec;
 use super::sky::{Sky, SkyGrid};
-use super::staging::Staging;
 use super::surface::Surfaces;
 use super::terrain::Terrain;
 use super::water::Sea;
 
 /// The world of a shot.
 pub(crate) struct Scene {
-    pub(crate) setting: Setting,
+    pub(crate) spec: SceneSpec,
     pub(crate) light: Light,
     sky: Sky,
     ground: Ground,
@@ -66,27 +66,27 @@ impl Workspace {
 }
 
 impl Scene {
-    pub(crate) fn build(setting: Setting, seed: u64) -> Self {
+    pub(crate) fn build(spec: SceneSpec, seed: u64) -> Self {
         let mut rng = Rng::new(seed, "scene");
-        let staging = Staging::new(&setting, seed);
-        let mut light = Light::new(setting.hour, setting.murk, staging.sun_azimuth, &mut rng);
-        let is_city = setting.landscape == Landscape::City;
-        if is_city && matches!(setting.hour, Hour::Night | Hour::Dusk) {
+        let layout = Layout::new(&spec, seed);
+        let mut light = Light::new(spec.hour, spec.murk, layout.sun_azimuth, &mut rng);
+        let is_city = spec.landscape == Landscape::City;
+        if is_city && matches!(spec.hour, Hour::Night | Hour::Dusk) {
             // Streets light the haze above them.
             light.horizon = mix(light.horizon, Color::displayed(0x7a_5a72), 0.55);
             light.away = mix(light.away, Color::displayed(0x5c_4664), 0.5);
             light.air.haze *= 2.6;
         }
-        let wet_street = is_city && setting.weather.rain > 0.0;
-        let mut relief = Relief::new(setting.landscape, setting.side, setting.has(Subject::Autumn), seed);
-        relief.headland = staging.headland;
-        relief.mole = staging.mole;
-        relief.snowed = setting.has(Subject::Snow);
+        let wet_street = is_city && spec.weather.rain > 0.0;
+        let mut relief = Relief::new(spec.landscape, spec.side, spec.has(Subject::Autumn), seed);
+        relief.headland = layout.headland;
+        relief.breakwater = layout.breakwater;
+        relief.snowed = spec.has(Subject::Snow);
         relief.street = if wet_street { -0.2 } else { 0.0 };
-        let centre = staging.centre(&setting);
+        let centre = layout.centre(&spec);
         let terrain = Terrain::bake(&relief, &light, centre);
         let wooded = matches!(
-            setting.landscape,
+            spec.landscape,
             Landscape::Forest
                 | Landscape::Mountains
                 | Landscape::Lake
@@ -94,62 +94,54 @@ impl Scene {
                 | Landscape::Snowfield
         );
         let season = Season {
-            autumn: setting.has(Subject::Autumn),
-            snowed: if setting.landscape == Landscape::Snowfield || setting.has(Subject::Snow) {
-                1.0
-            } else {
-                0.0
-            },
-            broad_share: match setting.landscape {
+            autumn: spec.has(Subject::Autumn),
+            snowed: if spec.landscape == Landscape::Snowfield || spec.has(Subject::Snow) { 1.0 } else { 0.0 },
+            broad_share: match spec.landscape {
                 Landscape::Meadow => 0.85,
-                Landscape::Forest | Landscape::Lake if setting.has(Subject::Autumn) => 0.6,
+                Landscape::Forest | Landscape::Lake if spec.has(Subject::Autumn) => 0.6,
                 Landscape::Lake | Landscape::Forest => 0.12,
                 _ => 0.0,
             },
         };
         let flora = wooded.then(|| Flora::plant(&relief, &terrain, &light, season, centre, seed));
         let ground = Ground::new(relief, terrain, seed);
-        let rig = staging.rig(&setting, &mut rng, |x, y| ground.footing(x, y));
-        let wind = setting.weather.wind;
+        let rig = layout.rig(&spec, &mut rng, |x, y| ground.footing(x, y));
+        let wind = spec.weather.wind;
         let sea = if wet_street {
             Some(Sea::new(&light, 0.0, false, seed))
         } else {
-            setting.is_watery().then(|| Sea::new(&light, wind, setting.is_open_water(), seed))
+            spec.is_watery().then(|| Sea::new(&light, wind, spec.is_open_water(), seed))
         };
-        let dark = matches!(setting.hour, Hour::Night | Hour::Dusk | Hour::Dawn);
-        let lighthouse = staging.lighthouse.map(|[x, y]| {
+        let dark = matches!(spec.hour, Hour::Night | Hour::Dusk | Hour::Dawn);
+        let lighthouse = layout.lighthouse.map(|[x, y]| {
             let foot = ground.footing(x, y).max(2.0);
-            Lighthouse::new([x, y, foot], &setting, &light, seed)
+            Lighthouse::new([x, y, foot], &spec, &light, seed)
         });
-        let walker =
-            setting.has(Subject::Walker).then(|| position_walker(&setting, &staging, dark, &mut rng));
-        let boats = if setting.is_watery() {
-            let count = match (setting.has(Subject::Boat), setting.landscape) {
+        let walker = spec.has(Subject::Walker).then(|| position_walker(&spec, &layout, dark, &mut rng));
+        let boats = if spec.is_watery() {
+            let count = match (spec.has(Subject::Boat), spec.landscape) {
                 (true, _) => 1 + (rng.next() % 2) as u32,
                 (false, Landscape::Harbour) => 3,
                 _ => 0,
             };
-            Boat::fleet(count, setting.side, if dark { 1.0 } else { 0.0 }, &mut rng)
+            Boat::fleet(count, spec.side, if dark { 1.0 } else { 0.0 }, &mut rng)
         } else {
             Vec::new()
         };
-        let some_birds = setting.has(Subject::Birds)
-            || (setting.is_watery()
-                && !setting.has(Subject::Storm)
-                && setting.hour != Hour::Night
-                && rng.chance(0.5));
+        let some_birds = spec.has(Subject::Birds)
+            || (spec.is_watery() && !spec.has(Subject::Storm) && spec.hour != Hour::Night && rng.chance(0.5));
         let flock = some_birds.then(|| {
-            let ahead = staging.pivot;
-            let count = if setting.has(Subject::Birds) { 15 } else { 6 };
+            let ahead = layout.pivot;
+            let count = if spec.has(Subject::Birds) { 15 } else { 6 };
             let base = rig_height(&rig) + 9.0;
-            Flock::new(count, [ahead[0] * 0.4, ahead[1] * 0.7, base], setting.is_watery() && !dark, &mut rng)
+            Flock::new(count, [ahead[0] * 0.4, ahead[1] * 0.7, base], spec.is_watery() && !dark, &mut rng)
         });
-        let sky = Sky::new(&light, wind, setting.has(Subject::Aurora), setting.has(Subject::Stars), seed);
-        let city = is_city.then(|| City::new(&setting, &light, seed));
+        let sky = Sky::new(&light, wind, spec.has(Subject::Aurora), spec.has(Subject::Stars), seed);
+        let city = is_city.then(|| City::new(&spec, &light, seed));
         let steps = steps(1.2);
         let salt = rng.next() as u32;
         Self {
-            setting,
+            spec,
             light,
             sky,
             ground,
@@ -194,7 +186,7 @@ impl Scene {
             lighthouse.glare(&context, &mut work.canvas);
         }
         self.flash(time, &mut work.canvas);
-        self.setting.weather.draw(light, &view, time, self.salt, &mut work.canvas);
+        self.spec.weather.draw(light, &view, time, self.salt, &mut work.canvas);
         work.bloom.gather(&work.canvas);
     }
 
@@ -223,7 +215,7 @@ impl Scene {
     }
 
     fn flash(&self, time: f32, canvas: &mut Canvas) {
-        let strength = self.setting.weather.flash(time);
+        let strength = self.spec.weather.flash(time);
         if strength > 0.004 {
             let lift = Color::new(0.62, 0.68, 0.85) * strength;
             for (light, near) in canvas.light.iter_mut().zip(&canvas.nearness) {
@@ -239,18 +231,25 @@ fn rig_height(rig: &Rig) -> f32 {
 }
 
 /// Places the walker: on the breakwater, at the door, or on open ground ahead.
-fn position_walker(setting: &Setting, staging: &Staging, dark: bool, rng: &mut Rng) -> Walker {
-    let wind = setting.weather.wind;
-    let coat = setting.coat;
-    let lantern = dark && !matches!(setting.hour, Hour::Dawn);
-    if let Some(mole) = staging.mole {
+fn position_walker(spec: &SceneSpec, layout: &Layout, dark: bool, rng: &mut Rng) -> Walker {
+    let wind = spec.weather.wind;
+    let coat = spec.coat;
+    let lantern = dark && !matches!(spec.hour, Hour::Dawn);
+    if let Some(breakwater) = layout.breakwater {
         let along = rng.range(30.0, 34.0);
-        return Walker { from: mole.point(along), heading: mole.heading, pace: 1.35, coat, lantern, wind };
+        return Walker {
+            from: breakwater.point(along),
+            heading: breakwater.heading,
+            pace: 1.35,
+            coat,
+            lantern,
+            wind,
+        };
     }
-    if let (Some([lx, ly]), true) = (staging.lighthouse, setting.has(Subject::Door)) {
+    if let (Some([lx, ly]), true) = (layout.lighthouse, spec.has(Subject::Door)) {
         // Walks up to the door and is nearly there at the end.
-        let from = [lx * 0.62 - setting.side * 1.6, ly * 0.62];
-        let to = [lx - setting.side * 0.3, ly - 4.6];
+        let from = [lx * 0.62 - spec.side * 1.6, ly * 0.62];
+        let to = [lx - spec.side * 0.3, ly - 4.6];
         let way = (to[0] - from[0]).hypot(to[1] - from[1]);
         return Walker {
             from,
@@ -264,7 +263,7 @@ fn position_walker(setting: &Setting, staging: &Staging, dark: bool, rng: &mut R
     let ahead = rng.range(15.0, 19.0);
     let turn = rng.range(-0.5, 0.5);
     Walker {
-        from: [-setting.side * ahead * 0.2, ahead],
+        from: [-spec.side * ahead * 0.2, ahead],
         heading: [turn.sin(), turn.cos()],
         pace: 1.25,
         coat,

@@ -26,7 +26,7 @@ impl<'a> Surfaces<'a> {
 pub(crate) struct HeightHint {
     /// The finest grid of the land that has a part in it; `None` where all land lies under water.
     land: Option<usize>,
-    mole: bool,
+    breakwater: bool,
     water: bool,
 }
 
@@ -37,9 +37,9 @@ impl Surface for Surfaces<'_> {
         let bounds = self.ground.terrain.extremes(from, to);
         let rough = self.ground.roughness(distance);
         let (low, mut high) = (bounds.low - rough, bounds.high + rough);
-        let mole = self.ground.mole_near(from, to, distance);
-        if let Some(mole) = mole {
-            high = high.max(mole.highest());
+        let breakwater = self.ground.breakwater_near(from, to, distance);
+        if let Some(breakwater) = breakwater {
+            high = high.max(breakwater.highest());
         }
         let waves = self.sea.filter(|_| distance < MAX_WAVE_DISTANCE).map_or(0.0, Sea::reach);
         let water = self.sea.is_some() && low < waves;
@@ -47,7 +47,8 @@ impl Surface for Surfaces<'_> {
         if water {
             high = high.max(waves);
         }
-        let known = HeightHint { land: (!drowned).then_some(bounds.finest), mole: mole.is_some(), water };
+        let known =
+            HeightHint { land: (!drowned).then_some(bounds.finest), breakwater: breakwater.is_some(), water };
         let kind = if drowned && waves > 0.0 {
             Kind::Swell(known)
         } else if drowned {
@@ -68,7 +69,7 @@ impl Surface for Surfaces<'_> {
             _ => f32::NEG_INFINITY,
         };
         match known.land {
-            Some(finest) => self.ground.height(finest, known.mole, x, y, distance).max(level),
+            Some(finest) => self.ground.height(finest, known.breakwater, x, y, distance).max(level),
             None => level,
         }
     }

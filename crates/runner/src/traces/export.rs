@@ -12,11 +12,11 @@ use tracing_subscriber::{EnvFilter, Layer as _};
 
 use super::{Exporting, Traces};
 
-/// How long the end of the program waits for what is left.
+/// Time-out for the final export at the end of the program.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long one request may take.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// The most of a collector's answer that is read.
+/// Maximum number of bytes read of a collector's response.
 const MAX_RESPONSE_BYTES: usize = 64 << 10;
 /// What the spans are about.
 const SPAN_FILTER: &str = "off,engine=info,client=debug";
@@ -40,7 +40,7 @@ pub(super) fn begin(runtime: &Handle) -> Traces {
         // The reason may repeat what a variable holds.
         Err(_) => Traces {
             note: Some(
-                "the environment asks for traces in a way that is not understood: OTLP over http/protobuf is known".to_owned(),
+                "the environment configures an unsupported trace exporter: only OTLP over http/protobuf is supported".to_owned(),
             ),
             ..Traces::default()
         },
@@ -59,9 +59,9 @@ fn provider(runtime: &Handle) -> Result<SdkTracerProvider, ExporterBuildError> {
     Ok(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource.build()).build())
 }
 
-/// Sends what is left, for a short time.
+/// Exports the remaining spans, for a short time.
 pub(super) fn end(provider: &SdkTracerProvider) {
-    // A collector that does not answer is no trouble of the run's.
+    // A collector that does not respond must not affect the run.
     let _ = provider.shutdown_with_timeout(SHUTDOWN_TIMEOUT);
 }
 

@@ -1,7 +1,7 @@
-//! Traces of runs to an OpenTelemetry collector, by the usual variables; with the feature `otlp` only.
+//! Traces of runs to an OpenTelemetry collector, configured by the standard environment variables; with the feature `otlp` only.
 //!
-//! A collector that is slow, full or gone holds nothing up: spans wait in a bounded queue, what does not fit is dropped, and at the end
-//! there is little time for what is left.
+//! A slow, full or absent collector blocks nothing: spans wait in a bounded queue, excess ones are dropped, and the export at the end has a
+//! short time-out.
 
 #[cfg(feature = "otlp")]
 mod export;
@@ -14,13 +14,13 @@ use tracing_subscriber::{Layer, Registry};
 pub(crate) struct Traces {
     /// Takes spans, where there is a collector.
     pub(crate) layer: Option<Box<dyn Layer<Registry> + Send + Sync>>,
-    /// Something to say about it to whoever wants to know more.
+    /// A note about the export, at debug level.
     pub(crate) note: Option<String>,
     /// To be ended when the program is.
     pub(crate) exporting: Exporting,
 }
 
-/// What is on its way to a collector.
+/// Spans that are being exported.
 #[derive(Default)]
 pub(crate) struct Exporting {
     #[cfg(feature = "otlp")]
@@ -28,7 +28,7 @@ pub(crate) struct Exporting {
 }
 
 impl Exporting {
-    /// Sends what is left, for a short time.
+    /// Exports the remaining spans, for a short time.
     #[cfg_attr(not(feature = "otlp"), expect(clippy::unused_self, reason = "nothing is on its way"))]
     pub(crate) fn end(self) {
         #[cfg(feature = "otlp")]

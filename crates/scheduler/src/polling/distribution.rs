@@ -13,20 +13,24 @@ const MIN_ESTIMATES: usize = 4;
 
 /// Equally likely completion times in seconds since the submission, all later than `now`. Empty if nothing is known, or if the task has
 /// outlasted every sample.
-pub(super) fn completion_distribution(known: &ClassStats, seen: &TaskObservations, now: f64) -> Vec<f64> {
-    let mut candidates = vec![known.total.points().to_vec()];
+pub(super) fn completion_distribution(
+    stats: &ClassStats,
+    observations: &TaskObservations,
+    now: f64,
+) -> Vec<f64> {
+    let mut candidates = vec![stats.total.points().to_vec()];
     let mut earliest = now;
-    if let Some((from, to)) = seen.began_after_queue() {
-        candidates.push(after_beginning(known.render.points(), from, to));
-    } else if seen.is_queued() {
+    if let Some((from, to)) = observations.began_after_queue() {
+        candidates.push(after_beginning(stats.render.points(), from, to));
+    } else if observations.is_queued() {
         // It is not rendering yet.
-        earliest += known.render.earliest().unwrap_or(0.0);
+        earliest += stats.render.earliest().unwrap_or(0.0);
     }
     if let Some(estimate) =
-        seen.progress_estimates[1].filter(|_| known.progress_accuracy.len() >= MIN_ESTIMATES)
+        observations.progress_estimates[1].filter(|_| stats.progress_accuracy.len() >= MIN_ESTIMATES)
     {
         candidates.push(
-            known
+            stats
                 .progress_accuracy
                 .points()
                 .iter()

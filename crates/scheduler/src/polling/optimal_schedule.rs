@@ -17,7 +17,7 @@ const CANDIDATE_TIMES: usize = 64;
 /// When to poll, on the same clock as `points`, which are ascending and equally likely quantiles of the completion time. `None` if there
 /// are fewer than two.
 #[must_use]
-pub fn next_poll(points: &[f64], tuning: PollCost) -> Option<f64> {
+pub fn next_poll(points: &[f64], poll_cost: PollCost) -> Option<f64> {
     if points.len() < 2 {
         return None;
     }
@@ -34,10 +34,10 @@ pub fn next_poll(points: &[f64], tuning: PollCost) -> Option<f64> {
             ended += share * f64::midpoint(times.at[at - 1], times.at[at]);
             let waited = times.at[at] * (times.share[at] - times.share[from]) - ended;
             // From here on the waiting cost only grows.
-            if tuning.seconds * open + waited > best {
+            if poll_cost.seconds * open + waited > best {
                 break;
             }
-            let cost = tuning.seconds * open + waited + then_to_pay;
+            let cost = poll_cost.seconds * open + waited + then_to_pay;
             if cost < best {
                 (best, best_at) = (cost, at);
             }

@@ -40,16 +40,24 @@ impl ClassStats {
 
     /// When to poll a task that was submitted `now` seconds ago, in seconds since the submission; `None` if too little is known.
     #[must_use]
-    pub fn next_poll_at(&self, seen: &TaskObservations, now: f64, tuning: PollCost) -> Option<f64> {
-        let at = optimal_schedule::next_poll(&distribution::completion_distribution(self, seen, now), tuning);
-        let is_early = seen.is_queued() && at.is_none();
+    pub fn next_poll_at(
+        &self,
+        observations: &TaskObservations,
+        now: f64,
+        poll_cost: PollCost,
+    ) -> Option<f64> {
+        let at = optimal_schedule::next_poll(
+            &distribution::completion_distribution(self, observations, now),
+            poll_cost,
+        );
+        let is_early = observations.is_queued() && at.is_none();
         // Queued, and nothing else is known: it cannot end before it has been rendered.
         at.or_else(|| is_early.then(|| self.render.earliest().map(|render| now + render)).flatten())
     }
 
     /// A task was found finished `now` seconds after its submission; `took` is the duration that the service reports.
-    pub fn finished(&mut self, seen: &TaskObservations, now: f64, took: Option<Duration>) {
-        let not_yet = seen.running_at.min(now);
+    pub fn finished(&mut self, observations: &TaskObservations, now: f64, took: Option<Duration>) {
+        let not_yet = observations.running_at.min(now);
         let whole = match took {
             // Must not contradict the observations.
             Some(took) => took.as_secs_f64().clamp(not_yet, now),
@@ -57,10 +65,10 @@ impl ClassStats {
             None => not_yet + (now - not_yet) * low_discrepancy(self.total.total_count()),
         };
         self.total.push(whole);
-        if let Some((from, to)) = seen.began_after_queue() {
+        if let Some((from, to)) = observations.began_after_queue() {
             self.render.push(whole - f64::midpoint(from, to));
         }
-        for estimate in seen.progress_estimates.iter().flatten() {
+        for estimate in observations.progress_estimates.iter().flatten() {
             if estimate.remains > 0.0 && whole > estimate.at {
                 self.progress_accuracy.push(((whole - estimate.at) / estimate.remains).clamp(0.05, 20.0));
             }

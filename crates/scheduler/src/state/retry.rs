@@ -123,7 +123,7 @@ impl RunState {
             PollResult::Unreachable { reason } => {
                 let unreachable_since = state.unreachable_since.unwrap_or(now);
                 if now.since(unreachable_since) >= self.policy.unreachable_timeout {
-                    NextStep::Detach { reason: format!("the service does not answer: {reason}") }
+                    NextStep::Detach { reason: format!("the service does not respond: {reason}") }
                 } else {
                     poll_again()
                 }
@@ -148,7 +148,7 @@ impl RunState {
         if is_lost && self.may_retry(node, failure.kind) {
             return self.fail_or_retry(node, failure.kind, now);
         }
-        NextStep::Detach { reason: format!("its video could not be fetched: {}", failure.message) }
+        NextStep::Detach { reason: format!("its video could not be downloaded: {}", failure.message) }
     }
 
     /// Failed downloads since the last progress, including one that left this many bytes on disk.

@@ -44,7 +44,7 @@ fn bounded(size: Option<(u32, u32)>, code: &'static str, limits: &MediaLimits) -
     let (shorter, longer) = (size.width.min(size.height), size.width.max(size.height));
     if shorter < limits.min_side || longer > limits.max_side {
         let message = format!(
-            "the picture is {size}; its sides must have {} to {} pixels",
+            "the image is {size}; its sides must have {} to {} pixels",
             limits.min_side, limits.max_side
         );
         return Err(ApiError::invalid(code, message));

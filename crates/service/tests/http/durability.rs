@@ -1,4 +1,4 @@
-//! What is accepted outlives the process that accepted it.
+//! Durability: what is accepted survives the process.
 
 use std::{sync::Arc, time::Duration};
 

@@ -127,7 +127,7 @@ async fn limits_are_429_with_retry_after() {
     assert_eq!(error_summary(full).await, "429 too_many_tasks -");
     renderer.let_frames(u32::MAX);
     stage.ended(&first["id"]).await;
-    // A refused request gives its place back, and an invalid one takes none.
+    // A rejected request releases its permit, and an invalid one takes none.
     assert_eq!(stage.post(&json!({"model": A})).await.status(), StatusCode::BAD_REQUEST);
     let fast = stage.post(&request("four")).await;
     assert_eq!(fast.headers()[header::RETRY_AFTER], "2");

@@ -201,7 +201,7 @@ async fn bare_base64_is_accepted_and_equal_inputs_share_a_file() {
     stage.service.shutdown().await;
 }
 
-/// A film of one second that goes from red to blue.
+/// A film of one second that fades from red to blue.
 fn film() -> Vec<u8> {
     let spec = ClipSpec::new(64, 48, FrameRate::new(4, 1).unwrap());
     let mut clip = ClipWriter::new(spec).unwrap();
@@ -254,7 +254,7 @@ async fn reference_audio_is_decoded_or_rejected() {
             json!({"type": "audio_url", "role": "reference_audio", "audio_url": {"url": url}})
         });
         let mut body = request("heard");
-        // Sound alone is no reference in the document: a picture goes with it.
+        // The document does not allow audio as the only reference: an image comes with it.
         let picture = json!({"type": "image_url", "role": "reference_image", "image_url": {"url": data_uri(&png(30, 20, RED))}});
         body["metadata"] = json!({"content": std::iter::once(picture).chain(items).collect::<Vec<_>>()});
         body

@@ -109,7 +109,7 @@ async fn operator_endpoints_need_no_key() {
     stage.post(&json!({"model": "no such"})).await;
     let get = async |path: &str| stage.http.get(stage.url(path)).send().await.unwrap().text().await.unwrap();
     assert_eq!(get("/healthz").await, r#"{"status":"ok"}"#);
-    // The video is there a moment before the counters say so.
+    // The video is available a moment before the counters are updated.
     while !get("/metrics").await.contains("video_tasks_unfinished 0") {
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
     }

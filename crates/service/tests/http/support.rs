@@ -1,4 +1,4 @@
-//! A service to try things on: a temporary directory, a clock that stands still, a renderer under control.
+//! A service under test: a temporary directory, a clock that stands still, a renderer under control.
 
 use std::{
     ops::ControlFlow,
@@ -20,7 +20,7 @@ pub(crate) const KEY: &str = "sk-test";
 pub(crate) const A: &str = "modela-video-2-0-260128";
 pub(crate) const B: &str = "modelb-video-480p";
 
-/// How long anything may take before a test gives up.
+/// Time-out of every wait.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// 2026-01-01T00:00:00Z.
@@ -53,7 +53,7 @@ impl Randomness for Counting {
     }
 }
 
-/// A video of 100 frames whose bytes tell the job apart. Frames come as far as they are let.
+/// A video of 100 frames whose bytes identify the job. Frames are rendered as the test allows.
 pub(crate) struct TestRenderer {
     allowed: AtomicU32,
     pub(crate) jobs: Mutex<Vec<Job>>,

@@ -1,5 +1,5 @@
-//! From a file's text to its sealed plan, by size: `cargo bench -p workflow --bench plan`. docs/benchmarks.md has the figures.
-//! All of it runs on one thread, and what is measured is that thread's processor time: what else the machine does counts little.
+//! From a file's text to its sealed plan, by size: `cargo bench -p workflow --bench plan`. docs/benchmarks.md has the figures. Everything
+//! runs on one thread and the measure is that thread's CPU time, so that other load matters little.
 #![expect(clippy::expect_used, reason = "a benchmark may stop at the first surprise")]
 
 mod cpu_time;
@@ -58,7 +58,7 @@ fn keys(criterion: &mut Criterion<CpuTime>) {
     group.finish();
 }
 
-/// What the first check of a program pays before it looks at its file.
+/// One-time costs of the first check in a process.
 fn start(criterion: &mut Criterion<CpuTime>) {
     let text = workloads::listed(50);
     criterion.bench_function("contract_and_50_shots", |bench| {

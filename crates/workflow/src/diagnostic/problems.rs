@@ -11,7 +11,7 @@ use crate::source::Span;
 pub(crate) struct Problems {
     diagnostics: Vec<Diagnostic>,
     seen: HashSet<(&'static str, Span, String)>,
-    /// How many errors are not kept.
+    /// Number of errors beyond the limit.
     unlisted: usize,
 }
 
@@ -55,13 +55,13 @@ impl Problems {
         self.unlisted > 0 || self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
-    /// Whether no further error can be kept.
+    /// Whether the limit on errors is reached.
     pub(crate) fn full(&self) -> bool {
         self.diagnostics.len() >= limits::MAX_DIAGNOSTICS
             && self.diagnostics.iter().all(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
-    /// All of them in the order of their spans, and how many errors are not kept.
+    /// All diagnostics in the order of their spans, and the number of errors beyond the limit.
     pub(crate) fn into_sorted(mut self) -> (Vec<Diagnostic>, usize) {
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.primary.span);
         (self.diagnostics, self.unlisted)

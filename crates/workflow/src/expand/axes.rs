@@ -48,7 +48,7 @@ impl Axes {
         for AxisOverride { axis, .. } in &added {
             let is_param = workflow.params.iter().any(|param| param.key.value == *axis);
             if !is_param && !known.contains(axis.as_str()) {
-                let message = format!("nothing here uses the axis `{axis}`, which was given");
+                let message = format!("no shot uses the axis `{axis}` of the command line");
                 let params = || workflow.params.iter().map(|param| param.key.value.as_str());
                 let names = matrices().flat_map(axis_names).chain(params()).collect::<Vec<_>>();
                 let help = did_you_mean(axis, names.iter().copied()).unwrap_or_else(|| {

@@ -110,7 +110,7 @@ fn remedy(
 ) -> Option<String> {
     let model = builder.model;
     if wants_text(violation, builder, main, cx) {
-        return Some("one expression keeps its type: `| string` makes text of it".to_owned());
+        return Some("a single expression keeps its type: `| string` converts it to text".to_owned());
     }
     let first_frame = match &cx.contract.inputs(model).first_frame {
         Some(InputForm::Field(name)) => Some(format!("/{name}")),

@@ -86,13 +86,13 @@ fn from_parent(
                 let label = own[cell].label();
                 format!("no instance of `{}` agrees with the cell `{label}`", used.shot_ref.value)
             };
-            let help = "a shot that begins on a fanned-out shot's frame has that shot's axes; drop the axis here, or give it the same values";
+            let help = "a shot that starts from a frame of a shot with axes has those axes; drop the axis here, or give it the same values";
             problems.push(uncrossed(
                 why,
                 shot,
                 used.shot_ref.span,
                 name,
-                "it begins on a frame of this shot",
+                "it starts from a frame of this shot",
                 help,
             ));
             None

@@ -41,14 +41,14 @@ pub(super) fn run(
         "seconds-unstated",
         &seconds,
         "the length of this shot is left to the service",
-        "say `seconds:` here or in `defaults`; `seconds: null` leaves it to the service without a word",
+        "set `seconds:` here or in `defaults`; `seconds: null` leaves it to the service without this warning",
         problems,
     );
     left_open(
         "ratio-unstated",
         &ratio,
         "the shape of this shot is left to the service, and there is no image that it could follow",
-        "say `ratio:` here or in `defaults` (spec 2.2)",
+        "set `ratio:` here or in `defaults` (spec 2.2)",
         problems,
     );
 }
@@ -76,7 +76,7 @@ fn unused_axes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problem
     {
         for axis in axis_names(&matrix.value).filter(|axis| !used.contains(axis)) {
             let span = matrix.value.get(axis).map_or(matrix.key.span, |(key, _)| key.span);
-            let message = format!("nothing uses the axis `{axis}`: its cells ask for the same video");
+            let message = format!("nothing uses the axis `{axis}`: its cells request the same video");
             problems.push(Diagnostic::warning("unused-axis", span, message).help(format!(
                 "write `{{{{ {axis} }}}}` in a field; several candidates of one shot are `takes: 3`"
             )));
@@ -97,12 +97,12 @@ fn long_chains(workflow: &Workflow, refs: &RefGraph, problems: &mut Problems) {
         // Only the first that is too far; all behind it are as well.
         if length == most.value.saturating_add(1) {
             let message = format!(
-                "the chain that ends here has {length} shots: each begins on a frame of the one before"
+                "the chain that ends here has {length} shots: each starts from a frame of the one before"
             );
             problems.push(
                 Diagnostic::warning("long-chain", shot.id.span, message)
                     .other(most.span, "more than this")
-                    .help("begin a new chain on a picture of its own, or raise `max_chain`"),
+                    .help("start a new chain from an image, or raise `max_chain`"),
             );
         }
     }
@@ -126,8 +126,8 @@ fn sweeps_without_seed(
         if is_sweep && shots.contains(shot.id.value.as_str()) {
             problems.push(
                 Diagnostic::warning("sweep-without-seed", matrix.key.span, "this sweep has no seed")
-                    .label("whether a difference comes from an axis or from chance cannot be told")
-                    .help("say `seed: 7`, the same for all cells, or make the seed an axis of its own"),
+                    .label("differences between cells may come from an axis or from chance")
+                    .help("set `seed: 7`, the same for all cells, or add an axis for the seed"),
             );
         }
     }
@@ -146,10 +146,10 @@ fn retries_with_a_seed(requests: &Requests<'_>, problems: &mut Problems) {
             Diagnostic::warning(
                 "retry-with-seed",
                 retry.key.span,
-                "a retry asks for the same video with the same seed, and pays for it again",
+                "a retry requests the same video with the same seed, and pays for it again",
             )
             .label("what moderation withheld once it is likely to withhold again")
-            .help("leave the seed out, or say `retry: {attempts: 3, on: [failed, transient]}`"),
+            .help("remove the seed, or write `retry: {attempts: 3, on: [failed, transient]}`"),
         );
     }
 }

@@ -264,7 +264,7 @@ fn no_room(used: &MediumUse, field: &str, builder: &RequestBuilder<'_, '_>) -> D
     let diagnostic = Diagnostic::error(
         "frame-conflict",
         used.span,
-        format!("`{}` goes into `{field}`, which holds something else", used.key),
+        format!("`{}` belongs in `{field}`, which has another value", used.key),
     );
     match builder.origin(&format!("/{field}")) {
         Some(origin) => diagnostic.other(origin.span, "set here"),

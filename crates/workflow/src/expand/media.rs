@@ -96,7 +96,7 @@ fn by_text(text: &str, span: Span, problems: &mut Problems) -> Option<MediumSpec
             Diagnostic::error(
                 "bad-medium",
                 span,
-                "this is neither a file nor a URL that the service could fetch",
+                "this is neither a file nor a URL that the service can fetch",
             )
             .help("URLs begin with `https://`, `http://` or `data:`"),
         );

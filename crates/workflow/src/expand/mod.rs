@@ -150,9 +150,9 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
     dedup.flush(&expansion, problems);
     let films = film::films(workflow, &resolver, &params, cx, problems);
     if expansion.instances.is_empty() && !workflow.shots.is_empty() && !problems.any() {
-        problems.error("no-shots", workflow.shots[0].id.span, "no shot is left to make");
+        problems.error("no-shots", workflow.shots[0].id.span, "no shot is left to render");
     }
-    // Beside errors warnings would mislead: what is misspelt in one place is unused in another.
+    // Next to errors, warnings would mislead: a misspelled name is unused elsewhere.
     if !problems.any() {
         lints::run(workflow, &expansion, &refs, &nodes, cx, problems);
     }

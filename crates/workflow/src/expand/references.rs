@@ -142,7 +142,7 @@ fn cycle(workflow: &Workflow, references: &[Vec<Reference>], members: &[usize]) 
     for (span, text) in labels.take(8) {
         diagnostic = diagnostic.other(span, text);
     }
-    diagnostic.help("one of them has to begin on its own")
+    diagnostic.help("one of them has to start without the others")
 }
 
 /// The steps (shot, index of its reference) of a shortest path from the first member back to itself.

@@ -171,7 +171,7 @@ pub(super) fn unknown_fields(shot: &Shot, model: Option<&Model>, cx: &ExpandCx<'
 fn unknown_field(entry: &Entry, model: Option<&Model>, cx: &ExpandCx<'_>) -> Option<Diagnostic> {
     let name = entry.key.value.as_str();
     let Some(model) = model else {
-        // The family is not known; only what no family has is surely wrong.
+        // The family is not known; only a field that no family has is definitely wrong.
         let message = format!("`{name}` is not a field of any request");
         return (!is_field_of_any(name, cx)).then(|| {
             with_suggestion(Diagnostic::error("unknown-field", entry.key.span, message), name, all_fields(cx))

@@ -15,7 +15,7 @@ use crate::source::Spanned;
 use crate::syntax::{Entry, ShotRef, Workflow};
 
 /// The diagnostic code for a reference to an instance that `when` excludes.
-pub(super) const EXCLUDED: &str = "left-out";
+pub(super) const EXCLUDED: &str = "excluded";
 
 /// The instance that a reference resolves to, or the takes of which one is still to be picked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,8 +99,8 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         match self.resolve_take(candidates.target, cell, reference)? {
             Some(resolved) => Ok(Some(resolved)),
             None => Err(Box::new(
-                self.excluded(candidates.shot, reference, "is left out, and its frame is wanted")
-                    .help("give this shot the same `when`, or begin it on something else"),
+                self.excluded(candidates.shot, reference, "is excluded by `when`, and its frame is needed")
+                    .help("give this shot the same `when`, or start it from another frame"),
             )),
         }
     }
@@ -117,7 +117,7 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         let resolved = self.resolve_takes(&candidates, reference)?;
         if resolved.is_empty() {
             return Err(Box::new(
-                self.excluded(candidates.shot, reference, "is left out, and its frame is wanted")
+                self.excluded(candidates.shot, reference, "is excluded by `when`, and its frame is needed")
                     .help("give this shot the same `when`, or remove the reference"),
             ));
         }
@@ -142,8 +142,8 @@ impl<'a, 'w> RefResolver<'a, 'w> {
             .collect();
         if clips.is_empty() {
             return Err(Box::new(
-                self.excluded(candidates.shot, reference, "is left out")
-                    .help("remove it here too, or let it be made"),
+                self.excluded(candidates.shot, reference, "is excluded by `when`")
+                    .help("remove it here too, or change its `when`"),
             ));
         }
         Ok(clips)
@@ -260,7 +260,7 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         let shot = &self.workflow.shots[shot];
         let when = shot.when.as_ref().map_or(shot.id.span, Entry::span);
         Diagnostic::error(EXCLUDED, reference.span, format!("`{}` {what}", reference.value))
-            .other(when, "left out here")
+            .other(when, "excluded here")
     }
 }
 

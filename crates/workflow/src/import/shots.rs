@@ -78,12 +78,12 @@ pub(super) fn read(
         if let Some(extra) =
             cells.get(head.len()..).and_then(|rest| rest.iter().find(|cell| !cell.text.is_empty()))
         {
-            problems.push(
-                Diagnostic::error("bad-table", extra.span, "this cell stands under no column").help(format!(
+            problems.push(Diagnostic::error("bad-table", extra.span, "this cell is below no column").help(
+                format!(
                     "the first line names {} columns; text with the separator in it needs quotes",
                     head.len()
-                )),
-            );
+                ),
+            ));
             continue;
         }
         let row = Row { head, columns: &columns, cells };
@@ -171,7 +171,7 @@ impl Row<'_> {
         }
         if prompt.len() > limits::MAX_TEMPLATE_BYTES / 2 {
             let kib = limits::MAX_TEMPLATE_BYTES / 2 / 1024;
-            problems.error("bad-table", span, format!("this row makes a prompt of more than {kib} KiB"));
+            problems.error("bad-table", span, format!("this row gives a prompt of more than {kib} KiB"));
             return None;
         }
         Some(prompt)
@@ -255,7 +255,7 @@ impl Row<'_> {
                 "length-changed",
                 cell.span,
                 format!(
-                    "the model makes whole seconds from {least} to {most}, so {length} s become {possible}"
+                    "the model renders whole seconds from {least} to {most}, so {length} s become {possible}"
                 ),
             ));
         }

@@ -103,9 +103,7 @@ impl Reader<'_> {
                     Diagnostic::error("two-prices", price.span, "two prices fit the same task equally well")
                         .label("one is here")
                         .other(rival.span, "the other is here")
-                        .help(
-                            "remove one, or say more exactly what each is for: the one that says more counts",
-                        ),
+                        .help("remove one, or make one more specific: the most specific price applies"),
                 );
             }
             prices.push(price);
@@ -124,7 +122,7 @@ impl Reader<'_> {
         if price.get(&keys::PER_SECOND).is_none() && price.get(&keys::PER_TASK).is_none() {
             self.problems.push(
                 Diagnostic::error("missing-key", price.span(), "this price has no amount")
-                    .help("add `per_second: 0.05`, `per_task: 0.10` or both; write `0` for what is free"),
+                    .help("add `per_second: 0.05`, `per_task: 0.10` or both; write `0` if tasks are free"),
             );
         }
         let model = model?;

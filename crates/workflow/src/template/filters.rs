@@ -13,7 +13,7 @@ fn invalid_operation(message: impl Into<String>) -> Error {
 }
 
 fn too_large() -> Error {
-    invalid_operation(format!("this makes more than {} KiB of text", limits::MAX_RENDERED_BYTES / 1024))
+    invalid_operation(format!("this gives more than {} KiB of text", limits::MAX_RENDERED_BYTES / 1024))
 }
 
 /// Text as part of a name: lower-case ASCII letters and digits, each run of other characters as one dash.

@@ -175,7 +175,7 @@ impl<'w> Templates<'w> {
         let written = template.render_captured_to(context, &mut out).map(|_| ());
         if out.full {
             return Err(TemplateError::limit(format!(
-                "this makes more than {} KiB of text",
+                "this gives more than {} KiB of text",
                 limits::MAX_RENDERED_BYTES / 1024
             )));
         }
@@ -183,7 +183,7 @@ impl<'w> Templates<'w> {
         self.rendered_bytes.set(self.rendered_bytes.get().saturating_add(out.text.len()));
         if self.rendered_bytes.get() > limits::MAX_TOTAL_RENDERED_BYTES {
             return Err(TemplateError::limit(
-                "the templates of this file together make too much text".to_owned(),
+                "the templates of this file together give too much text".to_owned(),
             ));
         }
         Ok(Json::String(
@@ -242,7 +242,7 @@ fn eval(
     })?;
     if size(&json) > limits::MAX_RENDERED_BYTES {
         return Err(TemplateError::limit(format!(
-            "this makes more than {} KiB",
+            "this gives more than {} KiB",
             limits::MAX_RENDERED_BYTES / 1024
         )));
     }

@@ -27,7 +27,7 @@ pub(super) fn explain(error: &Error, source: &Source) -> Diagnostic {
         | Error::AliasExpansionLimitExceeded { .. }
         | Error::AliasReplayStackDepthExceeded { .. }
         | Error::AliasReplayCounterOverflow { .. } => {
-            limit(span, "the aliases of this file stand for too many values")
+            limit(span, "the aliases of this file expand to too many values")
         }
         Error::RecursiveReferencesRequireWeakTypes { .. } => {
             Diagnostic::error("yaml-syntax", span, "an anchor may not contain itself")
@@ -94,7 +94,7 @@ fn breached(breach: &BudgetBreach) -> String {
         | BudgetBreach::RecordedAnchorEvents { .. }
         | BudgetBreach::RecordedAnchorBytes { .. } => "this file has too many anchors".to_owned(),
         BudgetBreach::ScalarBytes { .. } => "this file has too much text".to_owned(),
-        other => format!("this file asks for too much: {other:?}"),
+        other => format!("this file exceeds a limit: {other:?}"),
     }
 }
 

@@ -35,7 +35,7 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ("unknown-key", &["include-wrong-inside"], "it stands in an included file"),
     ("wrong-type", &["include-wrong-inside"], "it stands in an included file"),
     ("yaml-syntax", &["include-wrong-inside"], "it stands in an included file"),
-    ("left-out", &[], "whether a shot is left out comes out of a template"),
+    ("excluded", &[], "whether a shot is left out comes out of a template"),
     ("undefined-name", &[], "which names there are depends on `params` and on the matrix"),
     ("template-syntax", &[], "the language of templates has no regular grammar"),
     ("template-error", &[], "what a template comes to is known when it is rendered"),
@@ -89,7 +89,7 @@ fn files(name: &str) -> BTreeMap<String, (PathBuf, Option<Value>)> {
     yaml.filter_map(|path| {
         let text = std::fs::read_to_string(&path).expect("text");
         let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
-        // What is wrong only with what the caller gives is nothing that an editor could see.
+        // An editor cannot see what is wrong only with command-line overrides.
         let is_given = text.starts_with("#! ");
         (!is_given).then(|| (stem, (path, crate::as_an_editor_reads(&text))))
     })

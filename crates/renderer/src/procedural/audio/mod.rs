@@ -11,7 +11,7 @@ mod reverb;
 use super::figure::Walker;
 use super::noise::Rng;
 use super::prompt::{Hour, Landscape, Subject};
-use super::setting::Setting;
+use super::scene_spec::SceneSpec;
 
 /// Samples per second and channel.
 pub const RATE: u32 = 48_000;
@@ -68,33 +68,29 @@ impl Mix {
 }
 
 impl Soundscape {
-    pub(crate) fn new(setting: &Setting, walker: Option<&Walker>, lighthouse: bool, seed: u64) -> Self {
+    pub(crate) fn new(spec: &SceneSpec, walker: Option<&Walker>, lighthouse: bool, seed: u64) -> Self {
         let mut rng = Rng::new(seed, "soundscape");
-        let has = |subject| setting.has(subject);
-        let weather = &setting.weather;
+        let has = |subject| spec.has(subject);
+        let weather = &spec.weather;
         let storm = has(Subject::Storm);
-        let night = matches!(setting.hour, Hour::Night | Hour::Dusk);
-        let morning = matches!(setting.hour, Hour::Dawn | Hour::Sunrise);
-        let land = matches!(setting.landscape, Landscape::Forest | Landscape::Meadow | Landscape::Lake);
+        let night = matches!(spec.hour, Hour::Night | Hour::Dusk);
+        let morning = matches!(spec.hour, Hour::Dawn | Hour::Sunrise);
+        let land = matches!(spec.landscape, Landscape::Forest | Landscape::Meadow | Landscape::Lake);
         Self {
-            surf: match setting.landscape {
+            surf: match spec.landscape {
                 Landscape::Coast => 0.75,
                 Landscape::Sea => 0.62,
                 Landscape::Harbour => 0.28,
                 _ => 0.0,
             } * if storm {
                 1.3
-            } else if setting.calm {
+            } else if spec.calm {
                 0.55
             } else {
                 1.0
             },
-            lapping: if matches!(setting.landscape, Landscape::Lake | Landscape::Harbour) {
-                0.5
-            } else {
-                0.0
-            },
-            wind: match setting.landscape {
+            lapping: if matches!(spec.landscape, Landscape::Lake | Landscape::Harbour) { 0.5 } else { 0.0 },
+            wind: match spec.landscape {
                 Landscape::Mountains | Landscape::Snowfield | Landscape::Desert | Landscape::Canyon => {
                     0.34 + weather.wind * 0.5
                 }
@@ -103,14 +99,14 @@ impl Soundscape {
             },
             rain: weather.rain * 0.7,
             thunder: weather.strikes.iter().map(|strike| strike + rng.range(0.35, 1.3)).collect(),
-            traffic: if setting.landscape == Landscape::City { 0.6 } else { 0.0 },
+            traffic: if spec.landscape == Landscape::City { 0.6 } else { 0.0 },
             crickets: if night && land && weather.rain == 0.0 && weather.snow == 0.0 { 0.4 } else { 0.0 },
             songbirds: if !night && land && weather.rain == 0.0 {
                 if morning { 0.6 } else { 0.34 }
             } else {
                 0.0
             },
-            gulls: if setting.is_watery() && !land && !storm && !night { 0.4 } else { 0.0 },
+            gulls: if spec.is_watery() && !land && !storm && !night { 0.4 } else { 0.0 },
             fire: if has(Subject::Embers) { 0.5 } else { 0.0 },
             horn: if lighthouse && (weather.fog > 0.4 || (night && rng.chance(0.5))) {
                 vec![rng.range(0.7, 1.2), rng.range(8.0, 9.0)]
@@ -118,14 +114,14 @@ impl Soundscape {
                 Vec::new()
             },
             steps: walker.filter(|walker| walker.pace > 0.0).map(|walker| {
-                let hardness = match setting.landscape {
+                let hardness = match spec.landscape {
                     Landscape::Snowfield | Landscape::Desert => 0.1,
                     Landscape::Meadow | Landscape::Forest => 0.3,
                     _ => 0.9,
                 };
                 (walker.cadence(), hardness)
             }),
-            mood: match setting.hour {
+            mood: match spec.hour {
                 _ if storm => Mood::Tense,
                 Hour::Night => Mood::Grave,
                 Hour::Dusk if rng.chance(0.5) => Mood::Grave,

@@ -1,5 +1,5 @@
 //! Parses a prompt into a [`SceneBrief`] by matching the phrases of the [`vocabulary`]. What the prompt leaves open stays
-//! open; [`super::setting`] resolves it from the seed.
+//! open; [`super::scene_spec`] resolves it from the seed.
 
 mod vocabulary;
 

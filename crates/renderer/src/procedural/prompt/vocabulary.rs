@@ -287,7 +287,7 @@ pub(super) const GARMENTS: &[&str] = &[
     "anorak", "oilskin", "oilskins", "suit", "poncho", "shirt", "gown", "uniform", "kimono",
 ];
 
-/// Color words as cloth.
+/// Color names of cloth.
 pub(super) const COLOURS: &[(&str, u32)] = &[
     ("yellow", 0xe8_b41c),
     ("red", 0xb8_2a22),

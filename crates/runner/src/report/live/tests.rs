@@ -1,4 +1,4 @@
-//! Frames of the live progress: whatever the terminal's size and the run's, they fit; and an event costs what it changed.
+//! Frames of the live view fit every size of terminal and run; an event costs O(changed).
 
 use std::sync::Arc;
 use std::time::Instant;

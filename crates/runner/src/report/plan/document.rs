@@ -65,7 +65,7 @@ pub(crate) struct PlannedShot {
     pub(crate) location: Location,
     /// What a run would do.
     pub(crate) decision: Decision,
-    /// The reason, if the decision alone does not tell.
+    /// The reason, if the decision alone does not say it.
     pub(crate) why: Option<String>,
     /// The task that would be reused or adopted.
     pub(crate) task: Option<String>,

@@ -44,7 +44,9 @@ fn prices() -> PriceTable {
 
 fn decided(name: &str, decision: Decision) -> Preview {
     let (why, task) = match decision {
-        Decision::Adopt => (Some("its file is missing or changed; it will be fetched again"), Some("task-1")),
+        Decision::Adopt => {
+            (Some("its file is missing or changed; it will be downloaded again"), Some("task-1"))
+        }
         Decision::Reuse => (None, Some("task-2")),
         Decision::Deferred => (Some("waits for another"), None),
         Decision::Blocked => {
@@ -100,7 +102,7 @@ fn retries_raise_only_the_upper_estimate() {
         .replace("prompt: one", "prompt: one, retry: 3")
         .replace("prompt: four", "prompt: four, retry: 2");
     let shots = plan(&text);
-    // `breakwater` and `sea#1` are to be made; `sea#2` is out already, and may fail there.
+    // `breakwater` and `sea#1` are to be submitted; `sea#2` is in flight, and may fail.
     let decisions =
         [Decision::Execute, Decision::Blocked, Decision::Blocked, Decision::Execute, Decision::Adopt];
     let previews: Vec<Preview> = shots

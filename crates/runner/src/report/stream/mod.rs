@@ -148,7 +148,7 @@ impl Writer {
             while let Ok(mut lines) = receiver.recv() {
                 // Batch the lines that arrived meanwhile.
                 lines.extend(receiver.try_iter().take(MAX_BATCH_LINES));
-                // The reader is gone: the run goes on, and later lines are dropped with the receiver.
+                // The reader is gone: the run continues, and later lines are dropped with the receiver.
                 if out.write_all(lines.as_bytes()).and_then(|()| out.flush()).is_err() {
                     break;
                 }

@@ -160,22 +160,19 @@ impl Shot {
                 let outcome = match task.clone() {
                     Some(task) => Outcome::Detached {
                         task,
-                        reason: format!(
-                            "it is in flight at {service}, and this run talks to another service"
-                        ),
+                        reason: format!("it is in flight at {service}, and this run uses another service"),
                     },
                     None => Outcome::Indeterminate {
                         attempt: attempt.clone(),
                         reason: format!(
-                            "it was submitted to {service}, whose response was lost, and this run talks to another service"
+                            "it was submitted to {service}, without a response, and this run uses another service"
                         ),
                     },
                 };
                 self.end(outcome, now);
             }
             ExistingWork::ClaimedByRun { run } => {
-                self.last_error =
-                    Some(format!("run {run} is submitting this very shot; waiting for its task"));
+                self.last_error = Some(format!("run {run} is submitting this shot; waiting for its task"));
                 self.set(ShotStatus::ClaimedByOtherRun { run: run.clone() }, now);
             }
         }
@@ -244,7 +241,7 @@ impl Shot {
             PollResult::Failed { failure } => ended = Some((AttemptState::Failed, failure.clone())),
             PollResult::NotFound { expired } => {
                 let message = if *expired {
-                    "the service says that the task has expired"
+                    "the service reports that the task has expired"
                 } else {
                     "the service does not know the task"
                 };

@@ -27,7 +27,7 @@ pub(crate) const URL: KeySpec = KeySpec::new(
 pub(crate) const TYPE: KeySpec = KeySpec::new(
     "type",
     Shape::Choice(|| vec!["image", "video", "audio"]),
-    "what it is, where its name does not say so",
+    "the kind of medium, if its name does not tell",
     "type: image",
 );
 

@@ -7,7 +7,7 @@ use crate::plan::RetryOn;
 pub(crate) const ATTEMPTS: KeySpec = KeySpec::new(
     "attempts",
     Shape::Count { max: limits::MAX_ATTEMPTS },
-    "how many attempts a run may make in all",
+    "how many attempts a run may submit in all",
     "attempts: 3",
 )
 .required()

@@ -83,7 +83,7 @@ pub(crate) const SALT: KeySpec = KeySpec::new(
 pub(crate) const RETRY: KeySpec = KeySpec::new(
     "retry",
     Shape::Retry,
-    "how many attempts a run may make, and after which failures; default: 1. Each attempt is a task that is paid for",
+    "how many attempts a run may submit, and after which failures; default: 1. Each attempt is a task that is paid for",
     "retry: 3",
 )
 .templated();

@@ -5,15 +5,15 @@ use super::camera::{Pose, Rig};
 use super::math::lerp;
 use super::noise::Rng;
 use super::prompt::{Framing, Hour, Landscape, Move, Subject};
-use super::setting::Setting;
+use super::scene_spec::SceneSpec;
 
 /// The layout of a shot, computed before the land.
 #[derive(Clone, Debug)]
-pub(crate) struct Staging {
+pub(crate) struct Layout {
     /// East, north of the lighthouse, if there is one.
     pub(crate) lighthouse: Option<[f32; 2]>,
     pub(crate) headland: Option<[f32; 4]>,
-    pub(crate) mole: Option<Breakwater>,
+    pub(crate) breakwater: Option<Breakwater>,
     /// Minimum height of the camera above ground or sea, in metres.
     pub(crate) clearance: f32,
     pub(crate) eye: [f32; 2],
@@ -29,12 +29,12 @@ pub(crate) struct Staging {
     pub(crate) focal: f32,
 }
 
-impl Staging {
-    pub(crate) fn new(setting: &Setting, seed: u64) -> Self {
+impl Layout {
+    pub(crate) fn new(spec: &SceneSpec, seed: u64) -> Self {
         let mut rng = Rng::new(seed, "staging");
-        let side = setting.side;
-        let aerial = setting.framing == Framing::Aerial;
-        let (clearance, horizon, travel): (f32, f32, f32) = match setting.landscape {
+        let side = spec.side;
+        let aerial = spec.framing == Framing::Aerial;
+        let (clearance, horizon, travel): (f32, f32, f32) = match spec.landscape {
             Landscape::Mountains => (if aerial { 190.0 } else { 42.0 }, 0.60, 60.0),
             Landscape::Sea => (if aerial { 46.0 } else { 4.6 }, if aerial { 0.46 } else { 0.56 }, 16.0),
             Landscape::Coast | Landscape::Harbour => (if aerial { 42.0 } else { 7.0 }, 0.58, 16.0),
@@ -49,23 +49,23 @@ impl Staging {
             Landscape::Canyon => (if aerial { 130.0 } else { 22.0 }, 0.56, 30.0),
         };
         // Someone on foot is met near the ground.
-        let on_foot = setting.has(Subject::Walker) && !aerial;
-        let (clearance, horizon) = match setting.landscape {
+        let on_foot = spec.has(Subject::Walker) && !aerial;
+        let (clearance, horizon) = match spec.landscape {
             Landscape::City if on_foot => (2.6, 0.60),
             Landscape::Coast | Landscape::Harbour | Landscape::Sea => (clearance, horizon),
             _ if on_foot => (clearance.min(4.6), 0.52),
             _ => (clearance, horizon),
         };
-        let low_sun = !matches!(setting.hour, Hour::Day);
-        let sun_azimuth = match setting.hour {
+        let low_sun = !matches!(spec.hour, Hour::Day);
+        let sun_azimuth = match spec.hour {
             Hour::Day => side * rng.range(1.0, 2.1),
             Hour::Golden if rng.chance(0.4) => -side * rng.range(0.7, 1.2),
             _ => -side * rng.range(0.06, 0.30),
         };
-        let mut staging = Self {
+        let mut layout = Self {
             lighthouse: None,
             headland: None,
-            mole: None,
+            breakwater: None,
             clearance,
             eye: [0.0, 0.0],
             eye_height: None,
@@ -76,21 +76,21 @@ impl Staging {
             pivot: [0.0, if aerial { 260.0 } else { 120.0 }],
             focal: 1.1,
         };
-        if matches!(setting.landscape, Landscape::Coast | Landscape::Harbour) {
-            staging.stage_seaside(setting, &mut rng);
+        if matches!(spec.landscape, Landscape::Coast | Landscape::Harbour) {
+            layout.stage_seaside(spec, &mut rng);
         }
-        staging
+        layout
     }
 
-    fn stage_seaside(&mut self, setting: &Setting, rng: &mut Rng) {
-        let side = setting.side;
+    fn stage_seaside(&mut self, spec: &SceneSpec, rng: &mut Rng) {
+        let side = spec.side;
         let lighthouse =
-            setting.has(Subject::Lighthouse) || setting.has(Subject::Lamp) || setting.has(Subject::Stairs);
-        let on_foot = setting.has(Subject::Walker) || setting.has(Subject::Breakwater);
-        let aerial = setting.framing == Framing::Aerial;
-        let close = setting.framing == Framing::Close;
-        let at_door = setting.has(Subject::Door);
-        if at_door || setting.has(Subject::Stairs) || (close && lighthouse) {
+            spec.has(Subject::Lighthouse) || spec.has(Subject::Lamp) || spec.has(Subject::Stairs);
+        let on_foot = spec.has(Subject::Walker) || spec.has(Subject::Breakwater);
+        let aerial = spec.framing == Framing::Aerial;
+        let close = spec.framing == Framing::Close;
+        let at_door = spec.has(Subject::Door);
+        if at_door || spec.has(Subject::Stairs) || (close && lighthouse) {
             // Up on the headland, near the tower.
             let distance = if at_door {
                 27.0
@@ -123,12 +123,12 @@ impl Staging {
             self.pivot = foot;
             return;
         }
-        if on_foot || (lighthouse && setting.landscape == Landscape::Harbour) {
+        if on_foot || (lighthouse && spec.landscape == Landscape::Harbour) {
             // A breakwater leads the eye out to the light.
             let length = rng.range(120.0, 150.0);
             let from = [side * 0.6, -14.0];
             let to = [side * length * 0.17, length];
-            self.mole = Some(Breakwater::new(from, to, 3.4, 3.4, 9.5));
+            self.breakwater = Some(Breakwater::new(from, to, 3.4, 3.4, 9.5));
             self.lighthouse = Some(to);
             self.eye_height = Some(if aerial { 34.0 } else { rng.range(6.2, 7.4) });
             self.eye = [-side * 0.6, 0.0];
@@ -152,8 +152,8 @@ impl Staging {
     }
 
     /// The camera move, given the height of the ground to stay above.
-    pub(crate) fn rig(&self, setting: &Setting, rng: &mut Rng, ground: impl Fn(f32, f32) -> f32) -> Rig {
-        let eager = setting.eagerness;
+    pub(crate) fn rig(&self, spec: &SceneSpec, rng: &mut Rng, ground: impl Fn(f32, f32) -> f32) -> Rig {
+        let eager = spec.eagerness;
         let base = Pose { eye: [self.eye[0], self.eye[1], 0.0], yaw: self.yaw, horizon: self.horizon };
         let travel = self.travel * eager;
         let turn = 0.26 * eager;
@@ -167,7 +167,7 @@ impl Staging {
         };
         let still = moved(0.0, 0.0, 0.0, 0.0, 0.0);
         let mut orbit = None;
-        let (from, to) = match setting.movement {
+        let (from, to) = match spec.movement {
             Move::Static => (still, still),
             Move::DollyIn => (still, moved(0.0, travel, 0.0, 0.0, 0.0)),
             Move::PullBack => (moved(0.0, travel, 0.0, 0.0, 0.0), still),
@@ -182,7 +182,7 @@ impl Staging {
             Move::TiltUp => (moved(0.0, 0.0, 0.0, 0.0, -0.22), moved(0.0, 0.0, 0.0, 0.0, 0.10)),
             Move::TiltDown => (moved(0.0, 0.0, 0.0, 0.0, 0.12), moved(0.0, 0.0, 0.0, 0.0, -0.16)),
             Move::Orbit => {
-                orbit = Some((setting.side * 0.42, self.pivot));
+                orbit = Some((spec.side * 0.42, self.pivot));
                 (still, still)
             }
             Move::Rise => (still, moved(0.0, travel * 0.15, travel * 0.62, 0.0, -0.05)),
@@ -190,10 +190,10 @@ impl Staging {
                 (moved(0.0, 0.0, travel * 0.62, 0.0, -0.05), moved(0.0, travel * 0.15, 0.0, 0.0, 0.0))
             }
             Move::Flyover => {
-                (still, moved(setting.side * -travel * 0.3, travel * 2.1, travel * 0.16, 0.05, -0.015))
+                (still, moved(spec.side * -travel * 0.3, travel * 2.1, travel * 0.16, 0.05, -0.015))
             }
         };
-        let mut rig = Rig { from, to, orbit, unrest: setting.unrest, focal: self.focal, phase: rng.unit() };
+        let mut rig = Rig { from, to, orbit, unrest: spec.unrest, focal: self.focal, phase: rng.unit() };
         // High enough for the whole way, and smoothly so: one lift for all of it.
         let mut lift = self.eye_height.unwrap_or(f32::NEG_INFINITY);
         let slack = if self.eye_height.is_some() { self.clearance.min(1.9) } else { self.clearance };
@@ -208,10 +208,10 @@ impl Staging {
     }
 
     /// The centre of the baked land: the middle of the camera move.
-    pub(crate) fn centre(&self, setting: &Setting) -> [f32; 2] {
-        let ahead = match setting.movement {
-            Move::Flyover => self.travel * setting.eagerness,
-            Move::DollyIn | Move::PullBack => self.travel * 0.5 * setting.eagerness,
+    pub(crate) fn centre(&self, spec: &SceneSpec) -> [f32; 2] {
+        let ahead = match spec.movement {
+            Move::Flyover => self.travel * spec.eagerness,
+            Move::DollyIn | Move::PullBack => self.travel * 0.5 * spec.eagerness,
             _ => 0.0,
         };
         [self.eye[0], lerp(self.eye[1], self.eye[1] + ahead, 1.0)]

@@ -1,4 +1,4 @@
-//! [`Setting`]: the brief with every open choice resolved from the seed.
+//! [`SceneSpec`]: the brief with every open choice resolved from the seed.
 
 use super::light::Murk;
 use super::math::Color;
@@ -8,7 +8,7 @@ use super::weather::{Motes, Weather, strikes};
 
 /// The resolved parameters of a scene.
 #[derive(Clone, Debug)]
-pub(crate) struct Setting {
+pub(crate) struct SceneSpec {
     pub(crate) landscape: Landscape,
     pub(crate) hour: Hour,
     pub(crate) murk: Murk,
@@ -27,7 +27,7 @@ pub(crate) struct Setting {
     pub(crate) calm: bool,
 }
 
-impl Setting {
+impl SceneSpec {
     pub(crate) fn resolve(brief: &SceneBrief, camera_fixed: bool, seconds: f32, seed: u64) -> Self {
         let mut rng = Rng::new(seed, "setting");
         let subjects = brief.subjects;
