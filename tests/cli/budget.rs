@@ -204,8 +204,8 @@ fn read_only_folder_exits_5_before_any_post() {
     }
     let output = command.output().expect("the program can be started");
     allow(0o755);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(5), "{said}");
-    assert!(said.contains(".runner") && said.to_lowercase().contains("permission denied"), "{said}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{text}");
+    assert!(text.contains(".runner") && text.to_lowercase().contains("permission denied"), "{text}");
     assert_eq!(proxy.posts().len(), 0);
 }

@@ -23,7 +23,7 @@ fn disk_full_exits_5_and_every_task_is_recorded_or_reported() {
     let project = Project::new("full.yaml", &workflow()).against(&proxy.url, KEY);
     project.runner(&["run", "full.yaml", "--only", "s1"]).expect(0);
     let mut ended_early = 0;
-    let mut told = 0;
+    let mut reported_tasks = 0;
     for more in [1, 2, 3] {
         let ledger = rusqlite::Connection::open(project.file(".runner/ledger.db")).expect("a ledger");
         let pages: u32 = ledger.query_row("PRAGMA page_count", [], |row| row.get(0)).expect("a number");
@@ -33,27 +33,27 @@ fn disk_full_exits_5_and_every_task_is_recorded_or_reported() {
             .env("RUNNER_TEST_LEDGER_PAGES", (pages + more).to_string())
             .output()
             .expect("the program can be started");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
         if output.status.code() == Some(0) {
             break;
         }
-        assert_eq!(output.status.code(), Some(5), "{said}");
-        assert!(said.contains("full") && said.contains("nothing more was submitted"), "{said}");
+        assert_eq!(output.status.code(), Some(5), "{text}");
+        assert!(text.contains("full") && text.contains("nothing more was submitted"), "{text}");
         ended_early += 1;
         // Each as the program itself says: `runner resolve FILE ATTEMPT --adopt TASK`.
-        for line in said.lines().filter(|line| line.contains("could not be recorded")) {
+        for line in text.lines().filter(|line| line.contains("could not be recorded")) {
             let command = line.split('`').nth(1).expect("a command").replace("FILE", "full.yaml");
             let arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
             project.runner(&arguments).expect(0);
-            told += 1;
+            reported_tasks += 1;
         }
         assert_eq!(
             unclaimed_task(&proxy, &project),
             None,
-            "an accepted task is neither on record nor told: {said}"
+            "an accepted task is neither on record nor told: {text}"
         );
     }
-    assert!(ended_early >= 2, "the disk was full {ended_early} times, {told} tasks were told");
+    assert!(ended_early >= 2, "the disk was full {ended_early} times, {reported_tasks} tasks were told");
     let last = project.runner(&["run", "full.yaml"]);
     let last = if last.code == Some(3) {
         // An intent without a response, which the service definitely does not know.

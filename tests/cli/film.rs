@@ -78,8 +78,8 @@ fn second_opinion(film: &Path, length: f64) {
         return;
     };
     assert!(told.stderr.is_empty(), "ffprobe complains: {}", String::from_utf8_lossy(&told.stderr));
-    let said = String::from_utf8_lossy(&told.stdout);
-    assert!(said.contains("h264") && said.contains("aac"), "{said}");
-    let seconds: f64 = said.lines().last().and_then(|line| line.trim().parse().ok()).expect("a duration");
+    let text = String::from_utf8_lossy(&told.stdout);
+    assert!(text.contains("h264") && text.contains("aac"), "{text}");
+    let seconds: f64 = text.lines().last().and_then(|line| line.trim().parse().ok()).expect("a duration");
     assert!((seconds - length).abs() < 0.1, "ffprobe says {seconds} s instead of {length} s");
 }

@@ -24,16 +24,16 @@ fn requests(example: &str) -> String {
     .unwrap_or_else(|report| panic!("{report}"));
     let url = "https://api.example.com".parse().expect("an address");
     let client = Client::new(ClientConfig::new(url, SecretString::from("sk-never-shown"))).expect("a client");
-    let mut told = Vec::new();
+    let mut transcripts = Vec::new();
     for (_, node) in plan.nodes() {
         let request = node.complete(&inputs(&plan, node));
         let request = PreparedRequest::new(&request).expect("the request fits the contract");
         let captured = client.capture_create(&request).expect("the request can be put on the wire");
-        told.push(format!("# {}\n{captured}", node.name));
+        transcripts.push(format!("# {}\n{captured}", node.name));
     }
-    let told = told.join("\n\n");
-    assert!(!told.contains("sk-never-shown"));
-    told
+    let transcripts = transcripts.join("\n\n");
+    assert!(!transcripts.contains("sk-never-shown"));
+    transcripts
 }
 
 fn inputs(plan: &Plan, node: &Node) -> Vec<String> {

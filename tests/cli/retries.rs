@@ -67,7 +67,7 @@ fn retry_respects_caps() {
 /// A run of one shot that has three attempts, at a service whose renderer fails, allowed one submission a minute: it waits for its second
 /// attempt as soon as the first has failed.
 #[cfg(unix)]
-fn waiting_for_retry() -> (crate::serve::Served, Project) {
+fn waiting_for_retry() -> (crate::serve::ServeProcess, Project) {
     let text = "version: 1
 name: st
 defaults: {model: modelb-video-480p, seconds: 1}

@@ -22,26 +22,26 @@ const TASKS: usize = 200;
 const KILLS: u64 = 20;
 
 /// A folder with a data directory, a prepared clip and a renderer that copies it.
-struct Stage {
+struct Fixture {
     project: Project,
     clip: Vec<u8>,
     key: String,
 }
 
 /// A service that runs. Dropping it kills it.
-pub(crate) struct Served {
+pub(crate) struct ServeProcess {
     child: Child,
     pub(crate) url: String,
 }
 
-impl Drop for Served {
+impl Drop for ServeProcess {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
     }
 }
 
-impl Stage {
+impl Fixture {
     fn new() -> Self {
         let project = Project::new("empty.yaml", "");
         let clip = clip();
@@ -50,7 +50,7 @@ impl Stage {
         Self { project, clip, key: made.out.trim().to_owned() }
     }
 
-    fn serve(&self, renderer: &str) -> Served {
+    fn serve(&self, renderer: &str) -> ServeProcess {
         serve(&self.project, renderer)
     }
 
@@ -65,7 +65,7 @@ impl Stage {
 }
 
 /// A service in the project's folder whose videos a program renders, and which an API key of the folder opens.
-pub(crate) fn serve(project: &Project, renderer: &str) -> Served {
+pub(crate) fn serve(project: &Project, renderer: &str) -> ServeProcess {
     let arguments = ["serve", "--listen", "127.0.0.1:0", "--workers", "2", "--renderer", renderer];
     let mut command = project.command(&arguments);
     let mut child =
@@ -74,7 +74,7 @@ pub(crate) fn serve(project: &Project, renderer: &str) -> Served {
     let out = child.stdout.take().expect("a pipe");
     BufReader::new(out).read_line(&mut url).expect("the service says where it is");
     assert!(url.starts_with("http://127.0.0.1:"), "{url:?}");
-    Served { child, url: url.trim().to_owned() }
+    ServeProcess { child, url: url.trim().to_owned() }
 }
 
 fn shown(path: &Path) -> String {
@@ -137,21 +137,21 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 
 #[tokio::test]
 async fn serve_sigterm_exits_0_and_task_resumes() {
-    let stage = Stage::new();
-    let mut served = stage.serve("sh -c \"echo progress 40; sleep 60\"");
+    let fixture = Fixture::new();
+    let mut served = fixture.serve("sh -c \"echo progress 40; sleep 60\"");
     let http = http();
-    let task: Value = submit(&http, &served.url, &stage.key, "1").await.expect("an answer");
+    let task: Value = submit(&http, &served.url, &fixture.key, "1").await.expect("an answer");
     let id = task["id"].as_str().expect("an id").to_owned();
     until(async || {
-        poll(&http, &served.url, &stage.key, &id).await.is_some_and(|task| task["progress"] == 37)
+        poll(&http, &served.url, &fixture.key, &id).await.is_some_and(|task| task["progress"] == 37)
     })
     .await;
     let sent = std::process::Command::new("kill").args(["-TERM", &served.child.id().to_string()]).status();
     assert!(sent.is_ok_and(|status| status.success()), "kill is part of every unix");
     assert_eq!(served.child.wait().expect("it ends").code(), Some(0));
-    let served = stage.serve(&stage.copying());
+    let served = fixture.serve(&fixture.copying());
     until(async || {
-        poll(&http, &served.url, &stage.key, &id).await.is_some_and(|task| task["status"] == "completed")
+        poll(&http, &served.url, &fixture.key, &id).await.is_some_and(|task| task["status"] == "completed")
     })
     .await;
 }
@@ -188,16 +188,16 @@ struct Observations {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn serve_killed_repeatedly_finishes_each_task_once() {
-    let stage = Arc::new(Stage::new());
+    let fixture = Arc::new(Fixture::new());
     let seen = Arc::new(Mutex::new(Observations::default()));
-    let renderer = stage.copying();
+    let renderer = fixture.copying();
     let address = Arc::new(Mutex::new(String::new()));
     let load = [0, 1].map(|half| {
-        tokio::spawn(submit_all(Arc::clone(&stage), Arc::clone(&address), Arc::clone(&seen), half))
+        tokio::spawn(submit_all(Arc::clone(&fixture), Arc::clone(&address), Arc::clone(&seen), half))
     });
-    let watch = tokio::spawn(watch(Arc::clone(&stage), Arc::clone(&address), Arc::clone(&seen)));
+    let watch = tokio::spawn(watch(Arc::clone(&fixture), Arc::clone(&address), Arc::clone(&seen)));
     for kill in 0..KILLS {
-        let mut served = stage.serve(&renderer);
+        let mut served = fixture.serve(&renderer);
         held(&address).clone_from(&served.url);
         // At another moment of its life each time.
         tokio::time::sleep(Duration::from_millis(40 + kill * 37 % 300)).await;
@@ -206,7 +206,7 @@ async fn serve_killed_repeatedly_finishes_each_task_once() {
     }
     let at_the_end = held(&seen).completed.len();
     assert!(at_the_end < TASKS, "the service was killed while there was something to do");
-    let served = stage.serve(&renderer);
+    let served = fixture.serve(&renderer);
     held(&address).clone_from(&served.url);
     for half in load {
         half.await.expect("submissions go through");
@@ -217,7 +217,7 @@ async fn serve_killed_repeatedly_finishes_each_task_once() {
     assert_eq!((seen.accepted.len(), seen.completed.len()), (TASKS, TASKS));
     // What was once completed was never begun again.
     for (id, (_, begun_then)) in &seen.completed {
-        assert_eq!(begun(&stage, &seen.accepted[id]), *begun_then, "{id}");
+        assert_eq!(begun(&fixture, &seen.accepted[id]), *begun_then, "{id}");
     }
 }
 
@@ -227,7 +227,7 @@ fn held<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 /// Submits every other shot until each has one accepted task that we know of.
 async fn submit_all(
-    stage: Arc<Stage>,
+    fixture: Arc<Fixture>,
     address: Arc<Mutex<String>>,
     seen: Arc<Mutex<Observations>>,
     half: usize,
@@ -238,7 +238,7 @@ async fn submit_all(
         for attempt in 1.. {
             assert!(begin.elapsed() < TIMEOUT, "shot {number} is never accepted");
             let (url, shot) = (held(&address).clone(), format!("{number}.{attempt}"));
-            if let Some(task) = submit(&http, &url, &stage.key, &shot).await {
+            if let Some(task) = submit(&http, &url, &fixture.key, &shot).await {
                 held(&seen).accepted.insert(task["id"].as_str().expect("an id").to_owned(), shot);
                 break;
             }
@@ -249,19 +249,19 @@ async fn submit_all(
 }
 
 /// Polls all accepted tasks and downloads completed ones, until all are.
-async fn watch(stage: Arc<Stage>, address: Arc<Mutex<String>>, seen: Arc<Mutex<Observations>>) {
+async fn watch(fixture: Arc<Fixture>, address: Arc<Mutex<String>>, seen: Arc<Mutex<Observations>>) {
     let http = http();
     while held(&seen).completed.len() < TASKS {
         let accepted = held(&seen).accepted.clone();
         for (id, shot) in accepted {
             let url = held(&address).clone();
-            let Some(task) = poll(&http, &url, &stage.key, &id).await else { continue };
+            let Some(task) = poll(&http, &url, &fixture.key, &id).await else { continue };
             let before = held(&seen).completed.get(&id).cloned();
             if task["status"] == "completed" {
                 let now = task["completed_at"].clone();
                 assert!(before.is_none_or(|(at, _)| at == now), "{id} was completed twice");
                 // Read after the status, so that the file has everything that began before it.
-                let begun = begun(&stage, &shot);
+                let begun = begun(&fixture, &shot);
                 held(&seen).completed.entry(id.clone()).or_insert((now, begun));
             } else {
                 assert!(before.is_none(), "{id} was completed and is no longer: {task}");
@@ -270,7 +270,7 @@ async fn watch(stage: Arc<Stage>, address: Arc<Mutex<String>>, seen: Arc<Mutex<O
             let from_the_task = format!("{url}v1/videos/{id}/content");
             let addresses = [Some(from_the_task.as_str()), task["metadata"]["url"].as_str()];
             for address in addresses.into_iter().flatten() {
-                let Ok(content) = http.get(address).bearer_auth(&stage.key).send().await else { continue };
+                let Ok(content) = http.get(address).bearer_auth(&fixture.key).send().await else { continue };
                 if content.status() == StatusCode::BAD_REQUEST {
                     assert_ne!(task["status"], "completed", "{id}");
                     continue;
@@ -279,10 +279,10 @@ async fn watch(stage: Arc<Stage>, address: Arc<Mutex<String>>, seen: Arc<Mutex<O
                 // A download that the kill broke off is an error; one that ends is the whole video.
                 if let Ok(bytes) = content.bytes().await {
                     assert!(
-                        bytes == stage.clip,
+                        bytes == fixture.clip,
                         "{id}: {} bytes of {} were served",
                         bytes.len(),
-                        stage.clip.len()
+                        fixture.clip.len()
                     );
                 }
             }
@@ -292,7 +292,7 @@ async fn watch(stage: Arc<Stage>, address: Arc<Mutex<String>>, seen: Arc<Mutex<O
 }
 
 /// How often the renderer has begun a shot, under whichever task.
-fn begun(stage: &Stage, shot: &str) -> usize {
-    let text = fs_err::read_to_string(stage.project.file("begun")).unwrap_or_default();
+fn begun(fixture: &Fixture, shot: &str) -> usize {
+    let text = fs_err::read_to_string(fixture.project.file("begun")).unwrap_or_default();
     text.matches(&format!("\"shot {shot};\"")).count()
 }

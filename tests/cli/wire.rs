@@ -11,8 +11,8 @@ fn families_example_http_requests() {
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = Project::from_example("families.yaml").against(&proxy.url, KEY);
     project.runner(&["run", "families.yaml", "--jobs", "1"]).expect(0);
-    let told: Vec<String> = proxy.posts().iter().map(shown).collect();
-    insta::assert_snapshot!(told.join("\n\n"));
+    let transcripts: Vec<String> = proxy.posts().iter().map(shown).collect();
+    insta::assert_snapshot!(transcripts.join("\n\n"));
 }
 
 /// A request as text: ports, lengths and pictures by name, because they change with every run, and the key never.

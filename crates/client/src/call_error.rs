@@ -124,10 +124,10 @@ fn causes(error: &reqwest::Error) -> String {
     let mut text = kind.to_owned();
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
-        let said = cause.to_string();
-        if !text.contains(&said) {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
             text.push_str(": ");
-            text.push_str(&said);
+            text.push_str(&cause_text);
         }
         source = cause.source();
     }

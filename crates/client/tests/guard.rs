@@ -1,4 +1,4 @@
-//! The build's guard, at work on what the generator makes of documents that it misunderstands.
+//! The build-time guard against what the generator makes of documents that it misreads.
 
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 

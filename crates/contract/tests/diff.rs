@@ -1,4 +1,4 @@
-//! Edits of the document and what they mean to callers. Each edit is a small patch; the snapshots hold the verdicts.
+//! Diffs of edited documents and their verdicts. Each edit is a small patch; the snapshots pin the verdicts.
 
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 
@@ -154,8 +154,8 @@ fn after(edit: impl FnOnce(&mut Value)) -> Contract {
 fn edited() -> Vec<(&'static str, Contract)> {
     let in_schemas =
         EDITS.iter().map(|(name, patch)| (*name, after(|d| patch(&mut d["components"]["schemas"]))));
-    let elsewhere = OTHER_EDITS.iter().map(|(name, patch)| (*name, after(patch)));
-    in_schemas.chain(elsewhere).collect()
+    let other_edits = OTHER_EDITS.iter().map(|(name, patch)| (*name, after(patch)));
+    in_schemas.chain(other_edits).collect()
 }
 
 fn compared(old: &Contract, new: &Contract) -> Diff {
@@ -164,12 +164,12 @@ fn compared(old: &Contract, new: &Contract) -> Diff {
 
 #[test]
 fn diff_edit_gets_its_verdicts() {
-    let told = edited().into_iter().map(|(name, new)| {
+    let messages = edited().into_iter().map(|(name, new)| {
         let diff = compared(Contract::embedded(), &new);
         let ends = if diff.breaks() { "callers break" } else { "callers go on" };
         format!("# {name}: {ends}\n{}", diff.to_text())
     });
-    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
+    insta::assert_snapshot!(messages.collect::<Vec<_>>().join("\n"));
 }
 
 #[test]

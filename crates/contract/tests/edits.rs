@@ -1,4 +1,4 @@
-//! Edits of the document: those that need no code, and those that are refused.
+//! Edits of the document: those that need no code, and those that are rejected.
 
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 
@@ -169,7 +169,7 @@ fn edit_inconsistent_document_is_refused_with_its_pointer() {
             d["components"]["schemas"]["VideoRequestB"]["properties"]["size"]["pattern"] = json!("^(");
         }),
     ];
-    let told: Vec<String> = edits
+    let messages: Vec<String> = edits
         .iter()
         .map(|(name, edit)| {
             let mut document = Contract::embedded().document().clone();
@@ -178,7 +178,7 @@ fn edit_inconsistent_document_is_refused_with_its_pointer() {
             format!("{name}\n  {error}")
         })
         .collect();
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(messages.join("\n"));
 }
 
 fn request(document: &mut Value) -> &mut Value {

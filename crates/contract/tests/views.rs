@@ -1,4 +1,4 @@
-//! The views against the document they are made from.
+//! The views against the document that they are generated from.
 
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 

@@ -23,7 +23,7 @@ impl Clock {
     }
 
     /// Sleeps until `time`; returns at once if that is past.
-    pub async fn sleep_until(&self, time: Timestamp) {
+    pub(crate) async fn sleep_until(&self, time: Timestamp) {
         tokio::time::sleep(time.since(self.now())).await;
     }
 }

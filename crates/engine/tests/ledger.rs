@@ -1,4 +1,4 @@
-//! The ledger by itself: formats old and new, caps between processes, sums that add up, a disk that is full.
+//! The ledger alone: formats, limits across processes, totals, a full disk.
 
 #![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
 
@@ -17,7 +17,7 @@ use scheduler::{
     Resolution, RunId, TaskId, Timestamp,
 };
 use support::plan;
-use support::world::Dice;
+use support::world::Rng;
 use workflow::plan::{NodeIx, Plan};
 
 fn open(folder: &Path) -> Result<Ledger, LedgerError> {
@@ -122,12 +122,12 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
                     let ledger = open(folder).expect("the ledger");
                     let run = format!("run{process}");
                     let run_lock = begin(&ledger, &run, caps);
-                    let mut dice = Dice::new(process + 1);
+                    let mut rng = Rng::new(process + 1);
                     let mut most = 0;
                     let mut refused = 0;
                     for number in 0..60 {
                         let attempt = format!("{run}.{number}");
-                        let cost = 20 + dice.roll(40) as i64;
+                        let cost = 20 + rng.roll(40) as i64;
                         let written = write(&ledger, &run_lock, &plan, prepared(0, &attempt, cost));
                         let (held, spent) = ledger.spending().expect("it can be read");
                         most = most.max(held.cost + spent.cost);
@@ -136,7 +136,7 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
                             Event::Prepared { .. } => {
                                 let (node, attempt) = (NodeIx::new(0), AttemptId(attempt));
                                 let failure = Failure::new(FailureKind::Transient, "no");
-                                match dice.roll(4) {
+                                match rng.roll(4) {
                                     0 => {}
                                     1 => {
                                         let task = TaskId(format!("task {attempt}"));
@@ -225,14 +225,14 @@ fn totals_equal_sums_over_attempts_after_random_events() {
     let (folder, ledger) = new();
     let plan = plan(&["a"]);
     let run_lock = begin(&ledger, "run", BudgetLimits::default());
-    let mut dice = Dice::new(7);
+    let mut rng = Rng::new(7);
     for number in 0..300_u64 {
         let id = format!("run.{number}");
-        write(&ledger, &run_lock, &plan, prepared(0, &id, 1 + dice.roll(100) as i64));
+        write(&ledger, &run_lock, &plan, prepared(0, &id, 1 + rng.roll(100) as i64));
         let (node, attempt, task) = (NodeIx::new(0), AttemptId(id), TaskId(format!("task {number}")));
         let failure = || Failure::new(FailureKind::Task, "no");
         let submitted = Event::Submitted { node, attempt: attempt.clone(), task: task.clone() };
-        match dice.roll(9) {
+        match rng.roll(9) {
             0 => {}
             1 => {
                 let refusal = Refusal { kind: RefusalKind::Retryable, failure: failure(), retry_after: None };
@@ -240,7 +240,7 @@ fn totals_equal_sums_over_attempts_after_random_events() {
             }
             6 => {
                 // The service says which tasks the request created: none, or one that another attempt may own.
-                let of = dice.roll(number + 1);
+                let of = rng.roll(number + 1);
                 let candidates =
                     if of.is_multiple_of(2) { Vec::new() } else { vec![TaskId(format!("task {of}"))] };
                 let since = Timestamp(2);
@@ -262,8 +262,8 @@ fn totals_equal_sums_over_attempts_after_random_events() {
                     &plan,
                     Event::Indeterminate { node, attempt: attempt.clone(), reason: String::new() },
                 );
-                for _ in 0..dice.roll(4) {
-                    let resolution = match dice.roll(3) {
+                for _ in 0..rng.roll(4) {
+                    let resolution = match rng.roll(3) {
                         0 => Resolution::Abandoned,
                         1 => Resolution::NotAccepted,
                         _ => Resolution::Accepted { task: task.clone() },
@@ -291,7 +291,7 @@ fn totals_equal_sums_over_attempts_after_random_events() {
                 write(&ledger, &run_lock, &plan, done.clone());
                 // Fetched once more, because its file was gone.
                 write(&ledger, &run_lock, &plan, done);
-                if dice.roll(2) == 0 {
+                if rng.roll(2) == 0 {
                     write(&ledger, &run_lock, &plan, Event::TaskExpired { node, attempt });
                 }
             }
@@ -342,9 +342,9 @@ fn append_second_intent_for_key_becomes_claim_conflict() {
         event
     };
     assert!(matches!(write(&ledger, &one, &plan, intent("one.1")), Event::Prepared { .. }));
-    let told = write(&ledger, &two, &plan, intent("two.1"));
+    let applied = write(&ledger, &two, &plan, intent("two.1"));
     assert!(
-        matches!(told, Event::ClaimConflict { existing: ExistingWork::ClaimedByRun { run }, .. } if run == RunId::from("one"))
+        matches!(applied, Event::ClaimConflict { existing: ExistingWork::ClaimedByRun { run }, .. } if run == RunId::from("one"))
     );
     assert_eq!(ledger.spending().expect("it can be read").0.tasks, 1, "what is not written holds nothing");
 }

@@ -110,19 +110,20 @@ fn reader_reports_live_run_and_run_whose_process_died() {
     let project = Project::new(&["a", "b", "c", "d"]);
     let ledger = project.ledger();
     let run_lock = begin(&ledger, "r1", 1_000);
-    let looked = |at: usize| Event::LookupDone {
+    let lookup_done = |at: usize| Event::LookupDone {
         node: NodeIx::new(at),
         key: format!("{at}"),
         existing: ExistingWork::None,
     };
-    project.append(&ledger, &run_lock, 2_000, (0..4).map(looked).collect());
+    project.append(&ledger, &run_lock, 2_000, (0..4).map(lookup_done).collect());
     project.append(&ledger, &run_lock, 3_000, (0..3).map(|at| prepared("r1", at)).collect());
     project.append(&ledger, &run_lock, 4_000, vec![submitted("r1", 0), submitted("r1", 1)]);
-    let lost = Event::Indeterminate { node: NodeIx::new(2), attempt: id("r1", 2), reason: "cut".to_owned() };
+    let indeterminate =
+        Event::Indeterminate { node: NodeIx::new(2), attempt: id("r1", 2), reason: "cut".to_owned() };
     let url = Some("https://cdn.example/v".to_owned());
     let completed = PollResult::Completed { url, last_frame_url: None, expires_at: None, took: None };
     let ended = Event::Polled { node: NodeIx::new(0), attempt: id("r1", 0), result: completed, next: None };
-    project.append(&ledger, &run_lock, 9_000, vec![lost, ended, downloaded("r1", 0)]);
+    project.append(&ledger, &run_lock, 9_000, vec![indeterminate, ended, downloaded("r1", 0)]);
 
     let mut projection = RunProjection::default();
     let before = project.all();
@@ -133,10 +134,10 @@ fn reader_reports_live_run_and_run_whose_process_died() {
         for event in reader.events(&runs[0].run, projection.last_seq()).expect("events") {
             projection.on_event(event);
         }
-        let told: Vec<_> =
+        let reported: Vec<_> =
             projection.shots().map(|(name, shot)| (name, shot.kind(), shot.since().0)).collect();
         assert_eq!(
-            told,
+            reported,
             [
                 ("a", StatusKind::Done, 9_000),
                 ("b", StatusKind::InFlight, 4_000),
@@ -151,8 +152,8 @@ fn reader_reports_live_run_and_run_whose_process_died() {
         let typical = reader.typical_durations(&open).expect("times");
         let of = |open: &InFlightAttempt| typical.get(&open.attempt).map(std::time::Duration::as_secs);
         assert_eq!((of(&open[0]), of(&open[1])), (Some(5), Some(5)), "as the one took that has ended");
-        let elsewhere = InFlightAttempt { service: "another".to_owned(), ..open[0].clone() };
-        assert_eq!(reader.typical_durations(&[elsewhere]).expect("times").len(), 0);
+        let at_other_service = InFlightAttempt { service: "another".to_owned(), ..open[0].clone() };
+        assert_eq!(reader.typical_durations(&[at_other_service]).expect("times").len(), 0);
         let (held, spent) = reader.spending().expect("sums");
         assert_eq!((held.tasks, held.cost, spent.tasks, spent.cost), (2, 500_000, 1, 200_000));
 
@@ -190,9 +191,9 @@ fn runs_limit_applies_to_ended_runs_only() {
         ledger.end(&run_lock, Timestamp(at + 500)).expect("ended");
     }
     let _alive = begin(&ledger, "r0", 500);
-    let told: Vec<String> =
+    let reported: Vec<String> =
         project.reading().runs(2).expect("runs").into_iter().map(|run| run.run.to_string()).collect();
-    assert_eq!(told, ["r3", "r2", "r0"]);
+    assert_eq!(reported, ["r3", "r2", "r0"]);
 }
 
 #[test]
@@ -222,10 +223,10 @@ fn reader_open_other_format_is_refused_without_writing() {
             .expect("a version can be set");
         let before = project.all();
         let refused = LedgerReader::open(&project.file()).map(|_| ()).expect_err("refused");
-        let told = refused.to_string();
+        let reported = refused.to_string();
         match refused {
-            LedgerError::TooNew { .. } => assert!(is_later, "{told}"),
-            LedgerError::TooOld { .. } => assert!(!is_later && told.contains("runner run"), "{told}"),
+            LedgerError::TooNew { .. } => assert!(is_later, "{reported}"),
+            LedgerError::TooOld { .. } => assert!(!is_later && reported.contains("runner run"), "{reported}"),
             other => panic!("{other}"),
         }
         assert_eq!(project.all(), before);

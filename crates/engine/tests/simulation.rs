@@ -18,7 +18,7 @@ use futures_util::FutureExt as _;
 use scheduler::budget::{Amount, BudgetLimits, Prices, Reservation};
 use scheduler::policy::Rate;
 use scheduler::{Event, FilmOutcome, Outcome, Policy, RunId, RunScope, RunSummary, Timestamp};
-use support::world::{Dice, World};
+use support::world::{Rng, World};
 use support::{plan, plan_with};
 use workflow::plan::{Node, NodeIx, Plan, Selection};
 
@@ -108,10 +108,10 @@ impl Project {
             self.ledger.events(&RunId(format!("run{run}"))).expect("a readable ledger").into_iter()
         });
         let folder = self.folder.path().display().to_string();
-        let told: Vec<String> = events.map(|(at, event)| format!("{at}: {event:?}")).collect();
+        let text: Vec<String> = events.map(|(at, event)| format!("{at}: {event:?}")).collect();
         // The folder has another name each time, and files the time of day.
-        let told = told.join("\n").replace(&folder, "");
-        let mut parts = told.split("changed_at: Some(");
+        let text = text.join("\n").replace(&folder, "");
+        let mut parts = text.split("changed_at: Some(");
         let first = parts.next().unwrap_or_default().to_owned();
         first + &parts.filter_map(|part| part.split_once(')').map(|(_, rest)| rest)).collect::<String>()
     }
@@ -309,10 +309,10 @@ impl Watch {
     }
 }
 
-fn caps(dice: &mut Dice) -> BudgetLimits {
-    match dice.roll(4) {
-        0 => BudgetLimits { tasks: Some(dice.roll(6) as i64), ..BudgetLimits::default() },
-        1 => BudgetLimits { cost: Some(dice.roll(6) as i64 * PRICE), ..BudgetLimits::default() },
+fn caps(rng: &mut Rng) -> BudgetLimits {
+    match rng.roll(4) {
+        0 => BudgetLimits { tasks: Some(rng.roll(6) as i64), ..BudgetLimits::default() },
+        1 => BudgetLimits { cost: Some(rng.roll(6) as i64 * PRICE), ..BudgetLimits::default() },
         _ => BudgetLimits::default(),
     }
 }
@@ -381,10 +381,10 @@ fn check_projection(seed: u64, plan: &Plan, project: &Project, summary: &RunSumm
 }
 
 /// The scope of a run: mostly the default, sometimes some of the shots, or fail-fast.
-fn scope(dice: &mut Dice, plan: &Plan) -> RunScope {
-    let some = dice.roll(3) == 0;
-    let nodes: Vec<NodeIx> = plan.nodes().map(|(ix, _)| ix).filter(|_| dice.roll(2) == 0).collect();
-    RunScope { selection: some.then(|| Selection::only(nodes)), fail_fast: dice.roll(3) == 0 }
+fn scope(rng: &mut Rng, plan: &Plan) -> RunScope {
+    let some = rng.roll(3) == 0;
+    let nodes: Vec<NodeIx> = plan.nodes().map(|(ix, _)| ix).filter(|_| rng.roll(2) == 0).collect();
+    RunScope { selection: some.then(|| Selection::only(nodes)), fail_fast: rng.roll(3) == 0 }
 }
 
 /// A run submitted only what it selects, and no shot more often than it allows.
@@ -403,18 +403,18 @@ fn check_scope(seed: u64, plan: &Plan, scope: &RunScope, before: &Counts, after:
 }
 
 async fn simulate(seed: u64) -> String {
-    let mut dice = Dice::new(seed.wrapping_mul(0x5851_F42D_4C95_7F2D));
-    let world = World::new(seed, dice.roll(2) == 0, [0, 5, 20, 40][dice.roll(4) as usize]);
-    let attempts = [1, 1, 3][dice.roll(3) as usize];
+    let mut rng = Rng::new(seed.wrapping_mul(0x5851_F42D_4C95_7F2D));
+    let world = World::new(seed, rng.roll(2) == 0, [0, 5, 20, 40][rng.roll(4) as usize]);
+    let attempts = [1, 1, 3][rng.roll(3) as usize];
     let plan = plan_with(SHOTS, |node| node["retry"] = attempts.into());
     let mut project = Project::new();
-    for _ in 0..dice.roll(4) {
-        let cut = match dice.roll(4) {
-            0 => Cut::AtBoundary(dice.roll(60) as u32),
-            1 => Cut::Asked(Duration::from_millis(dice.roll(30_000))),
-            _ => Cut::After(Duration::from_millis(dice.roll(30_000))),
+    for _ in 0..rng.roll(4) {
+        let cut = match rng.roll(4) {
+            0 => Cut::AtBoundary(rng.roll(60) as u32),
+            1 => Cut::Asked(Duration::from_millis(rng.roll(30_000))),
+            _ => Cut::After(Duration::from_millis(rng.roll(30_000))),
         };
-        let (caps, scope) = (caps(&mut dice), scope(&mut dice, &plan));
+        let (caps, scope) = (caps(&mut rng), scope(&mut rng, &plan));
         let (watch, before) = (Watch::new(caps, &world, &project.ledger), world.accepted());
         let ended = project.run_until(&plan, &world, caps, scope.clone(), cut).await;
         let replayed = replay(seed, &plan, &project);
@@ -437,9 +437,9 @@ async fn simulate(seed: u64) -> String {
     check_every_paid_task_is_accounted_for(seed, &world, &summary);
     check_replay(seed, &replay(seed, &plan, &project), &summary);
     check_projection(seed, &plan, &project, &summary);
-    let lost = summary.count(|outcome| matches!(outcome, Outcome::Indeterminate { .. }));
+    let indeterminate = summary.count(|outcome| matches!(outcome, Outcome::Indeterminate { .. }));
     assert!(
-        lost == 0 || !world.can_tell,
+        indeterminate == 0 || !world.can_tell,
         "seed {seed}: a service that can find tasks leaves nothing indeterminate"
     );
     project.happened()
@@ -447,11 +447,11 @@ async fn simulate(seed: u64) -> String {
 
 /// Two runs at once over one ledger, under one cap each: together they stay below it as well.
 async fn simulate_two(seed: u64) {
-    let mut dice = Dice::new(seed.wrapping_mul(0x2545_F491_4F6C_DD1D));
-    let world = World::new(seed, dice.roll(2) == 0, [0, 5, 20][dice.roll(3) as usize]);
+    let mut rng = Rng::new(seed.wrapping_mul(0x2545_F491_4F6C_DD1D));
+    let world = World::new(seed, rng.roll(2) == 0, [0, 5, 20][rng.roll(3) as usize]);
     let plan = plan(SHOTS);
     let mut project = Project::new();
-    let caps = BudgetLimits { tasks: Some(1 + dice.roll(4) as i64), ..BudgetLimits::default() };
+    let caps = BudgetLimits { tasks: Some(1 + rng.roll(4) as i64), ..BudgetLimits::default() };
     let watch = Watch::new(caps, &world, &project.ledger);
     let (one, _asked) = project.setup(&world, caps, RunScope::default());
     let (two, _asked_too) = project.setup(&world, caps, RunScope::default());

@@ -76,7 +76,7 @@ impl RgbImage {
 
     /// The image scaled to another size, filtered (Catmull-Rom). The aspect ratio is the caller's business.
     #[must_use]
-    pub fn resized(&self, width: u32, height: u32) -> Self {
+    pub(crate) fn resized(&self, width: u32, height: u32) -> Self {
         let (width, height) = (width.max(1), height.max(1));
         if (width, height) == (self.width, self.height) {
             return self.clone();
@@ -94,7 +94,7 @@ impl RgbImage {
 
     /// The image scaled to another size with its aspect ratio preserved, on black bars.
     #[must_use]
-    pub fn letterboxed(&self, width: u32, height: u32) -> Self {
+    pub(crate) fn letterboxed(&self, width: u32, height: u32) -> Self {
         let (inner_width, inner_height) = fit_inside((self.width, self.height), (width, height));
         let inner = self.resized(inner_width, inner_height);
         if (inner.width, inner.height) == (width, height) {

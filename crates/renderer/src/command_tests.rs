@@ -1,4 +1,4 @@
-//! Programs of all manners, as `sh` scripts.
+//! External renderers as `sh` scripts.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise, in its helpers too")]
 

@@ -107,7 +107,7 @@ impl Attempt {
 
     /// Whether this run submitted it and it was, or may have been, accepted: it costs money, or may.
     #[must_use]
-    pub fn is_submission(&self) -> bool {
+    pub(crate) fn is_submission(&self) -> bool {
         !self.is_adopted
             && match self.state {
                 AttemptState::Intended | AttemptState::Refused | AttemptState::NotAccepted => false,

@@ -98,7 +98,7 @@ pub enum FailureKind {
 impl FailureKind {
     /// Its name in a shot's `retry`; `None` if another attempt would not help or could pay twice, whatever the file says.
     #[must_use]
-    pub fn retried_as(self) -> Option<RetryOn> {
+    pub(crate) fn retried_as(self) -> Option<RetryOn> {
         match self {
             Self::OutputModerated => Some(RetryOn::OutputModerated),
             Self::Transient => Some(RetryOn::Transient),

@@ -111,7 +111,7 @@ impl Policy {
 
     /// The wait before try number `tries + 1`: doubles from `backoff`, at most `max_backoff`.
     #[must_use]
-    pub fn backoff_after(&self, tries: u32) -> Duration {
+    pub(crate) fn backoff_after(&self, tries: u32) -> Duration {
         let factor = 1_u32 << tries.saturating_sub(1).min(16);
         self.backoff.saturating_mul(factor).min(self.max_backoff)
     }

@@ -1,4 +1,4 @@
-//! Scripts for the pure scheduler: an event in, the actions out. No runtime, no clock, no disk.
+//! Scripts for the pure scheduler: events in, actions out. No runtime, no clock, no disk.
 
 #![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
 
@@ -37,7 +37,7 @@ fn prepared_event(node: NodeIx, name: &str) -> Event {
     }
 }
 
-/// A run that is scripted: names for nodes, one attempt and one task a node.
+/// A scripted run: names for nodes, one attempt and one task per node.
 struct Script {
     state: RunState,
     now: Timestamp,
@@ -56,14 +56,14 @@ impl Script {
         self.state.plan().find(name).expect("a node of the plan")
     }
 
-    /// Applies an event and shows the actions in short: `look a`, `prepare a`, `submit a`, `poll a`, `download a`, `join`.
+    /// Applies an event and shows the actions in short: `lookup a`, `prepare a`, `submit a`, `poll a`, `download a`, `join`.
     fn on(&mut self, event: Event) -> Vec<String> {
         let actions = self.state.apply(event, self.now);
         let name = |node: &NodeIx| self.state.plan().node(*node).name.clone();
         actions
             .iter()
             .map(|action| match action {
-                Action::Lookup { node, .. } => format!("look {}", name(node)),
+                Action::Lookup { node, .. } => format!("lookup {}", name(node)),
                 Action::Prepare { node, inline: false, .. } => format!("prepare {}", name(node)),
                 Action::Prepare { node, inline: true, .. } => format!("prepare {} inline", name(node)),
                 Action::Submit { node, .. } => format!("submit {}", name(node)),
@@ -84,7 +84,7 @@ impl Script {
         self.now = self.now.after(time);
     }
 
-    /// The clock ticks after so many milliseconds.
+    /// A timer fires after this many milliseconds.
     fn wait(&mut self, milliseconds: u64) -> Vec<String> {
         self.pass(Duration::from_millis(milliseconds));
         self.on(Event::TimerFired)
@@ -94,7 +94,7 @@ impl Script {
         self.polled(name, PollResult::Running { progress, status: "in_progress".to_owned() })
     }
 
-    fn later(&mut self, name: &str, retry_after: Option<Duration>) -> Vec<String> {
+    fn throttled(&mut self, name: &str, retry_after: Option<Duration>) -> Vec<String> {
         self.polled(name, PollResult::Throttled { retry_after, reason: "too many".to_owned() })
     }
 
@@ -149,8 +149,8 @@ impl Script {
         })
     }
 
-    /// From the look-up to the task being out.
-    fn out(&mut self, name: &str) {
+    /// From an admitted node to its accepted task.
+    fn submit(&mut self, name: &str) {
         self.prepared(name);
         self.submitted(name);
     }
@@ -182,18 +182,18 @@ fn artifact(name: &str) -> Artifact {
     }
 }
 
-fn made(name: &str) -> ExistingWork {
+fn completed_work(name: &str) -> ExistingWork {
     ExistingWork::Completed { attempt: attempt(name), task: task(name), artifact: artifact(name) }
 }
 
-fn out(name: &str, since: Timestamp, was_downloaded: bool) -> ExistingWork {
+fn in_flight(name: &str, since: Timestamp, was_downloaded: bool) -> ExistingWork {
     ExistingWork::InFlight { attempt: attempt(name), task: task(name), since, was_downloaded }
 }
 
 #[test]
 fn chain_runs_from_lookup_to_film() {
     let mut run = Script::new(&["a", "b<a"]);
-    assert_eq!(run.start(), ["look a"]);
+    assert_eq!(run.start(), ["lookup a"]);
     assert_eq!(run.lookup_done("a", ExistingWork::None), ["prepare a"]);
     assert_eq!(run.prepared("a"), ["submit a"]);
     assert_eq!(run.submitted("a"), ["wake in 2000 ms"]);
@@ -201,9 +201,9 @@ fn chain_runs_from_lookup_to_film() {
     assert_eq!(run.running("a", Some(30)), ["wake in 2333 ms"], "half of what remains");
     assert_eq!(run.wait(2_333), ["poll a"]);
     assert_eq!(run.completed("a"), ["download a"]);
-    assert_eq!(run.downloaded("a"), ["look b"]);
+    assert_eq!(run.downloaded("a"), ["lookup b"]);
     assert_eq!(run.lookup_done("b", ExistingWork::None), ["prepare b"]);
-    run.out("b");
+    run.submit("b");
     run.completed("b");
     assert_eq!(run.downloaded("b"), ["join"]);
     assert!(!run.state.is_over(), "the film is still to come");
@@ -228,10 +228,10 @@ fn takes(begins_on: &str) -> Script {
 #[test]
 fn unpicked_takes_are_rendered_and_their_successors_wait() {
     let mut run = takes("a#1|a#2");
-    assert_eq!(run.start(), ["look a#1", "look a#2"]);
-    run.lookup_done("a#1", made("a1"));
+    assert_eq!(run.start(), ["lookup a#1", "lookup a#2"]);
+    run.lookup_done("a#1", completed_work("a1"));
     assert!(!run.state.is_over());
-    assert!(run.lookup_done("a#2", made("a2")).is_empty());
+    assert!(run.lookup_done("a#2", completed_work("a2")).is_empty());
     assert!(run.state.is_over());
     assert_eq!(run.outcome("b"), &Outcome::Unpicked { takes: vec!["a".to_owned()] });
     assert_eq!(run.outcome("c"), &Outcome::Blocked { by: run.ix("b") });
@@ -243,17 +243,17 @@ fn unpicked_takes_are_rendered_and_their_successors_wait() {
     let mut picked = takes("a#2");
     picked.start();
     assert!(
-        picked.lookup_done("a#1", made("a1")).is_empty(),
+        picked.lookup_done("a#1", completed_work("a1")).is_empty(),
         "nobody waits for the take that was not picked"
     );
-    assert_eq!(picked.lookup_done("a#2", made("a2")), ["look b"]);
+    assert_eq!(picked.lookup_done("a#2", completed_work("a2")), ["lookup b"]);
 }
 
 #[test]
 fn failed_take_blocks_successors_and_film() {
     let mut run = takes("a#1|a#2");
     run.start();
-    run.lookup_done("a#1", made("a1"));
+    run.lookup_done("a#1", completed_work("a1"));
     run.lookup_done("a#2", ExistingWork::None);
     let failure = Failure::new(FailureKind::Local, "no room");
     run.on(Event::PrepareFailed { node: run.ix("a#2"), failure });
@@ -268,8 +268,8 @@ fn failed_take_blocks_successors_and_film() {
 fn existing_videos_are_reused_without_submission() {
     let mut run = Script::new(&["a", "b<a"]);
     run.start();
-    assert_eq!(run.lookup_done("a", made("a")), ["look b"]);
-    assert_eq!(run.lookup_done("b", made("b")), ["join"]);
+    assert_eq!(run.lookup_done("a", completed_work("a")), ["lookup b"]);
+    assert_eq!(run.lookup_done("b", completed_work("b")), ["join"]);
     assert_eq!(run.state.node(run.ix("b")).shot().decision(), Some(Decision::Reuse));
     assert_eq!(run.state.summary(RunId::from("run")).submitted(), 0);
 }
@@ -281,16 +281,16 @@ fn submission_waits_until_all_lookups_are_done() {
         "test",
         Policy { max_in_flight: 1, ..Policy::remote() },
     ));
-    assert_eq!(run.start(), ["look a", "look b"]);
+    assert_eq!(run.start(), ["lookup a", "lookup b"]);
     assert!(run.lookup_done("a", ExistingWork::None).is_empty());
     let since = run.now;
     assert_eq!(
-        run.lookup_done("b", out("b", since, false)),
+        run.lookup_done("b", in_flight("b", since, false)),
         ["poll b"],
-        "the adopted task holds the only place"
+        "the adopted task holds the only slot"
     );
     assert_eq!(run.state.in_flight(), 1);
-    assert_eq!(run.completed("b"), ["prepare a", "download b"], "its place is free");
+    assert_eq!(run.completed("b"), ["prepare a", "download b"], "its slot is free");
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn indeterminate_submission_is_not_repeated_and_blocks_only_its_successors() {
     assert!(run.indeterminate("a").is_empty());
     assert!(matches!(run.outcome("a"), Outcome::Indeterminate { .. }));
     assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a") });
-    run.out("c");
+    run.submit("c");
     run.completed("c");
     run.downloaded("c");
     assert!(run.state.is_over());
@@ -317,16 +317,16 @@ fn throttled_submission_halves_the_limit_and_is_retried() {
     for name in ["a", "b", "c"] {
         run.lookup_done(name, ExistingWork::None);
     }
-    run.out("b");
+    run.submit("b");
     run.prepared("a");
     assert!(run.refused("a", RefusalKind::Throttled, Some(Duration::from_secs(7))).is_empty());
-    assert_eq!(run.prepared("c"), ["submit c"], "what has its intent on disk goes on");
+    assert_eq!(run.prepared("c"), ["submit c"], "a recorded intent is submitted");
     run.submitted("c");
     run.pass(Duration::from_secs(9));
     assert_eq!(
         run.on(Event::TimerFired),
         ["poll b", "poll c"],
-        "the limit has halved to two, and two are out"
+        "the limit has halved to two, and two are in flight"
     );
     assert_eq!(run.completed("b"), ["prepare a", "download b"]);
 }
@@ -348,7 +348,7 @@ fn throttled_shots_are_retried_one_by_one_and_not_before_retry_after() {
         assert!(run.refused(name, RefusalKind::Throttled, Some(Duration::from_mins(1))).len() <= 1);
     }
     assert!(run.wait(59_999).is_empty());
-    // All are asked for by then, and one goes ahead to see how it fares.
+    // The wait is over for all, and one is submitted first.
     let first = run.wait(15_001);
     assert_eq!(first.len(), 1, "{first:?}");
     let first = first[0].strip_prefix("prepare ").expect("a preparation").to_owned();
@@ -385,10 +385,10 @@ fn indeterminate_submission_holds_its_slot_for_the_hold_time() {
     run.lookup_done("a", ExistingWork::None);
     run.lookup_done("b", ExistingWork::None);
     run.prepared("a");
-    assert_eq!(run.indeterminate("a"), ["wake in 90000 ms"], "its task may be out: b waits");
+    assert_eq!(run.indeterminate("a"), ["wake in 90000 ms"], "its task may be in flight: b waits");
     assert_eq!(run.wait(90_000), ["prepare b"]);
 
-    // What an earlier run left behind counts from when it was left.
+    // An indeterminate attempt of an earlier run holds its slot from its intent.
     let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy.clone()));
     run.start();
     run.lookup_done("b", ExistingWork::None);
@@ -399,7 +399,7 @@ fn indeterminate_submission_holds_its_slot_for_the_hold_time() {
     );
     assert_eq!(run.wait(40_000), ["prepare b"]);
 
-    // No longer than its shot may take.
+    // At most for the shot's timeout.
     let brief = plan_with(&["a", "b"], |node| node["timeout"] = json!({ "secs": 30, "nanos": 0 }));
     let mut run = Script::with(RunState::new(brief, "test", policy));
     run.start();
@@ -418,7 +418,7 @@ fn poll_rate_applies_over_all_tasks() {
         run.lookup_done(name, ExistingWork::None);
     }
     for name in ["a", "b", "c"] {
-        run.out(name);
+        run.submit(name);
     }
     assert_eq!(run.wait(2_000), ["poll a", "wake in 1001 ms"]);
     assert_eq!(run.wait(1_001), ["poll b", "wake in 1001 ms"]);
@@ -431,19 +431,19 @@ fn throttled_poll_holds_all_polls_and_does_not_count_as_unreachable() {
     run.start();
     for name in ["a", "b"] {
         run.lookup_done(name, ExistingWork::None);
-        run.out(name);
+        run.submit(name);
     }
     assert_eq!(run.wait(2_000), ["poll a", "poll b"]);
     assert_eq!(run.running("b", None), ["wake in 2000 ms"]);
-    assert!(run.later("a", Some(Duration::from_secs(30))).is_empty(), "a tick is to come already");
+    assert!(run.throttled("a", Some(Duration::from_secs(30))).is_empty(), "a tick is to come already");
     assert_eq!(run.wait(2_000), ["wake in 28000 ms"], "b has to wait as well");
     let back = run.wait(28_000);
     assert_eq!(back[0], "poll b");
-    // Not for want of patience: the service is there.
+    // The unreachable timeout does not apply: the service responds.
     for _ in 0..100 {
         run.pass(Duration::from_secs(30));
         run.on(Event::TimerFired);
-        run.later("a", None);
+        run.throttled("a", None);
     }
     assert!(matches!(run.state.node(run.ix("a")).phase, Phase::InFlight { .. }));
 }
@@ -455,7 +455,7 @@ fn throttled_download_holds_all_downloads() {
     run.start();
     for name in ["a", "b"] {
         run.lookup_done(name, ExistingWork::None);
-        run.out(name);
+        run.submit(name);
         run.completed(name);
     }
     let mut failure = Failure::new(FailureKind::RateLimited, "too many");
@@ -478,7 +478,7 @@ fn refused_submission_fails_after_max_tries() {
     ));
     run.start();
     run.lookup_done("a", ExistingWork::None);
-    // A second and two, and a little more, for each shot another.
+    // One second, then two, plus a jitter that differs per shot.
     for wait in [1172, 2379] {
         run.prepared("a");
         assert_eq!(run.refused("a", RefusalKind::Retryable, None), [format!("wake in {wait} ms")]);
@@ -492,7 +492,7 @@ fn refused_submission_fails_after_max_tries() {
 
 #[test]
 fn replay_leaves_admissions_to_the_record() {
-    // The record of a run that had one submission to make in ten seconds: `b` was admitted by a tick that is not recorded.
+    // The record of a run with a rate of one submission in ten seconds: a timer that is not recorded admitted `b`.
     let policy =
         Policy { submit_rate: Some(Rate { count: 1, per: Duration::from_secs(10) }), ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy).replaying());
@@ -589,7 +589,7 @@ fn unusable_service_halts_submissions_but_not_tasks_in_flight() {
     for name in ["a", "b", "c"] {
         run.lookup_done(name, ExistingWork::None);
     }
-    run.out("a");
+    run.submit("a");
     run.prepared("b");
     run.refused("b", RefusalKind::ServiceUnusable, None);
     assert!(matches!(run.state.halt(), Some(Halt::ServiceUnusable { .. })));
@@ -606,7 +606,7 @@ fn interrupted_run_awaits_post_in_progress_and_detaches_its_task() {
     for name in ["a", "b", "c"] {
         run.lookup_done(name, ExistingWork::None);
     }
-    run.out("a");
+    run.submit("a");
     run.prepared("b");
     assert!(run.on(Event::Interrupted).is_empty());
     assert!(matches!(run.outcome("a"), Outcome::Detached { .. }));
@@ -624,7 +624,7 @@ fn failed_download_is_retried_then_detached() {
     let mut run = Script::with(RunState::new(plan(&["a"]), "test", policy));
     run.start();
     run.lookup_done("a", ExistingWork::None);
-    run.out("a");
+    run.submit("a");
     run.completed("a");
     let failure = || Failure::new(FailureKind::Corrupt, "half a video");
     let failed = |run: &Script| Event::DownloadFailed {
@@ -646,7 +646,7 @@ fn task_not_found_is_polled_again_and_counts_as_gone_after_the_grace() {
     let mut run = Script::new(&["a"]);
     run.start();
     run.lookup_done("a", ExistingWork::None);
-    run.out("a");
+    run.submit("a");
     assert_eq!(run.wait(2_000), ["poll a"]);
     assert_eq!(run.polled("a", PollResult::NotFound { expired: false }), ["wake in 2000 ms"]);
     run.pass(Duration::from_secs(61));
@@ -661,7 +661,7 @@ fn removed_video_is_downloaded_again_and_rendered_again_only_if_its_task_is_gone
     let mut run = Script::new(&["a"]);
     run.start();
     let since = Timestamp(0);
-    assert_eq!(run.lookup_done("a", out("a", since, true)), ["poll a"]);
+    assert_eq!(run.lookup_done("a", in_flight("a", since, true)), ["poll a"]);
     assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["expire run.a", "prepare a"]);
     assert_eq!(run.state.node(run.ix("a")).shot().decision(), Some(Decision::Execute));
 }
@@ -673,12 +673,12 @@ fn failed_task_is_retried_only_with_retry_and_never_after_moderation() {
     run.start();
     run.lookup_done("a", ExistingWork::None);
     run.lookup_done("b", ExistingWork::None);
-    run.out("a");
-    run.out("b");
+    run.submit("a");
+    run.submit("b");
     let failed = |kind| PollResult::Failed { failure: Failure::new(kind, "failed") };
     assert_eq!(run.polled("a", failed(FailureKind::Task)), ["prepare a"]);
     assert!(run.polled("b", failed(FailureKind::InputModerated)).is_empty());
-    run.out("a");
+    run.submit("a");
     assert!(run.polled("a", failed(FailureKind::Task)).is_empty());
     assert!(matches!(run.outcome("a"), Outcome::Failed { .. }));
 }
@@ -688,7 +688,7 @@ fn task_timeout_detaches_the_task() {
     let mut run = Script::new(&["a"]);
     run.start();
     run.lookup_done("a", ExistingWork::None);
-    run.out("a");
+    run.submit("a");
     run.pass(Policy::remote().task_timeout);
     run.polled("a", PollResult::Running { progress: None, status: "queued".to_owned() });
     assert!(matches!(run.outcome("a"), Outcome::Detached { task: kept, .. } if *kept == task("a")));
@@ -699,7 +699,7 @@ fn late_events_change_nothing() {
     let mut run = Script::new(&["a"]);
     run.start();
     run.lookup_done("a", ExistingWork::None);
-    run.out("a");
+    run.submit("a");
     run.completed("a");
     assert!(run.completed("a").is_empty());
     assert!(run.submitted("a").is_empty());
@@ -729,10 +729,10 @@ fn shot_claimed_by_another_run_is_looked_up_again() {
         node: run.ix("a"),
         existing: ExistingWork::ClaimedByRun { run: RunId::from("other") },
     };
-    assert_eq!(run.on(taken), ["look a"]);
+    assert_eq!(run.on(taken), ["lookup a"]);
     assert_eq!(run.state.node(run.ix("a")).phase, Phase::ClaimedByOtherRun);
     let since = run.now;
-    assert_eq!(run.lookup_done("a", out("a", since, false)), ["poll a"]);
+    assert_eq!(run.lookup_done("a", in_flight("a", since, false)), ["poll a"]);
 }
 
 #[test]
@@ -741,12 +741,12 @@ fn interrupted_run_downloads_finished_videos_within_the_grace() {
     run.start();
     for name in ["a", "b", "c"] {
         run.lookup_done(name, ExistingWork::None);
-        run.out(name);
+        run.submit(name);
     }
     run.completed("a");
     run.completed("b");
     assert_eq!(run.on(Event::Interrupted), ["wake in 20000 ms"]);
-    assert!(matches!(run.outcome("c"), Outcome::Detached { .. }), "what is out is kept for the next run");
+    assert!(matches!(run.outcome("c"), Outcome::Detached { .. }), "a task in flight is left to the next run");
     assert!(!run.state.is_over(), "two videos are on their way");
     run.downloaded("a");
     assert!(matches!(run.outcome("a"), Outcome::Done { .. }));
@@ -769,14 +769,18 @@ fn budget_limit_halts_the_run_once_no_reservation_is_open() {
     assert_eq!(run.lookup_done("c", ExistingWork::None), ["prepare a", "prepare b"]);
     run.prepared("a");
     run.prepared("b");
-    assert!(run.state.halt().is_none(), "what is held may be let go yet");
+    assert!(run.state.halt().is_none(), "a reservation may be released yet");
     let refused = run.refused("b", RefusalKind::InvalidRequest, None);
-    assert_eq!(refused, ["prepare b inline"], "a refusal lets go of what it held");
-    run.out("b");
+    assert_eq!(refused, ["prepare b inline"], "a refusal releases the reservation");
+    run.submit("b");
     run.submitted("a");
     run.completed("a");
-    assert_eq!(run.downloaded("a"), ["look d"]);
-    assert_eq!(run.lookup_done("d", made("d")), Vec::<String>::new(), "what is made already costs nothing");
+    assert_eq!(run.downloaded("a"), ["lookup d"]);
+    assert_eq!(
+        run.lookup_done("d", completed_work("d")),
+        Vec::<String>::new(),
+        "existing work costs nothing"
+    );
     assert!(matches!(run.outcome("d"), Outcome::Done { .. }));
     run.completed("b");
     run.downloaded("b");

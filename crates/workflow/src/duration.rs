@@ -8,7 +8,7 @@ static PARSER: SpanParser = SpanParser::new();
 
 /// A duration such as `90s`, `10m`, `1h30m`, `2 hours, 5 min` or `01:30:00`; nothing where the text is none, or zero.
 #[must_use]
-pub fn parse_duration(text: &str) -> Option<Duration> {
+pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
     PARSER.parse_unsigned_duration(text.trim()).ok().filter(|duration| !duration.is_zero())
 }
 

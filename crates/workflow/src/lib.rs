@@ -34,7 +34,6 @@ mod template;
 mod yaml;
 
 pub use diagnostic::{CODES, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report, Severity, render};
-pub use duration::parse_duration;
 pub use expand::Instances;
 pub use files::{DirEntry, DirFiles, FileError, Files, InMemory};
 pub use load::{CheckOutcome, Options, ParamFile, check, expand, load, parse};

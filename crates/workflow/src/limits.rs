@@ -6,62 +6,62 @@ use crate::prices::Money;
 /// A workflow file, in bytes.
 pub const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
 /// Included files.
-pub const MAX_INCLUDES: usize = 64;
+pub(crate) const MAX_INCLUDES: usize = 64;
 /// Nesting depth of included files.
-pub const MAX_INCLUDE_DEPTH: usize = 8;
+pub(crate) const MAX_INCLUDE_DEPTH: usize = 8;
 /// A workflow and all its included files together, in bytes.
-pub const MAX_INCLUDED_BYTES: usize = 8 * 1024 * 1024;
+pub(crate) const MAX_INCLUDED_BYTES: usize = 8 * 1024 * 1024;
 /// Nesting depth of YAML lists and mappings.
-pub const MAX_YAML_DEPTH: usize = 32;
+pub(crate) const MAX_YAML_DEPTH: usize = 32;
 /// YAML values in a file; aliases count where they are used.
-pub const MAX_YAML_NODES: usize = 100_000;
+pub(crate) const MAX_YAML_NODES: usize = 100_000;
 /// Aliases (`*name`) in a file.
-pub const MAX_YAML_ALIASES: usize = 2_000;
+pub(crate) const MAX_YAML_ALIASES: usize = 2_000;
 /// Instances (cells and takes of all shots) in a plan.
-pub const MAX_INSTANCES: usize = 100_000;
+pub(crate) const MAX_INSTANCES: usize = 100_000;
 /// Pairs of cells that a join of two matrices compares.
-pub const MAX_JOIN_PAIRS: u128 = 10_000_000;
+pub(crate) const MAX_JOIN_PAIRS: u128 = 10_000_000;
 /// Pairs of cells that are compared to resolve references between shots.
-pub const MAX_CELL_COMPARISONS: usize = 100_000_000;
+pub(crate) const MAX_CELL_COMPARISONS: usize = 100_000_000;
 /// Clips in a film; a shot may appear more than once.
-pub const MAX_CLIPS: usize = 50_000;
+pub(crate) const MAX_CLIPS: usize = 50_000;
 /// Entries of an `include` or `exclude`.
-pub const MAX_MATRIX_RULES: usize = 1_000;
+pub(crate) const MAX_MATRIX_RULES: usize = 1_000;
 /// Takes of a shot.
-pub const MAX_TAKES: u64 = 100;
+pub(crate) const MAX_TAKES: u64 = 100;
 /// Attempts of a shot.
 pub const MAX_ATTEMPTS: u64 = 10;
 /// `timeout`, in seconds: a week.
-pub const MAX_TIMEOUT_SECONDS: u64 = 7 * 24 * 60 * 60;
+pub(crate) const MAX_TIMEOUT_SECONDS: u64 = 7 * 24 * 60 * 60;
 /// A shot id, an axis value in a name, or a workflow name, in characters.
-pub const MAX_NAME_CHARS: usize = 64;
+pub(crate) const MAX_NAME_CHARS: usize = 64;
 /// A template, in bytes.
-pub const MAX_TEMPLATE_BYTES: usize = 32 * 1024;
+pub(crate) const MAX_TEMPLATE_BYTES: usize = 32 * 1024;
 /// Output of a template, in bytes.
-pub const MAX_RENDERED_BYTES: usize = 64 * 1024;
+pub(crate) const MAX_RENDERED_BYTES: usize = 64 * 1024;
 /// Output of all templates of a plan together, in bytes.
-pub const MAX_TOTAL_RENDERED_BYTES: usize = 256 * 1024 * 1024;
+pub(crate) const MAX_TOTAL_RENDERED_BYTES: usize = 256 * 1024 * 1024;
 /// Steps of a template.
-pub const MAX_TEMPLATE_FUEL: u64 = 20_000;
+pub(crate) const MAX_TEMPLATE_FUEL: u64 = 20_000;
 /// Operators `~` and `+` in a template.
-pub const MAX_TEMPLATE_CONCATS: usize = 64;
+pub(crate) const MAX_TEMPLATE_CONCATS: usize = 64;
 /// Rows of a table: of an axis, and of the filter `csv`.
-pub const MAX_CSV_ROWS: usize = 10_000;
+pub(crate) const MAX_CSV_ROWS: usize = 10_000;
 /// Shots of a scaffolded workflow.
-pub const MAX_SCAFFOLD_SHOTS: usize = 100;
+pub(crate) const MAX_SCAFFOLD_SHOTS: usize = 100;
 /// Columns of a table or shot list.
-pub const MAX_CSV_COLUMNS: usize = 200;
+pub(crate) const MAX_CSV_COLUMNS: usize = 200;
 /// Prices in a price table.
-pub const MAX_PRICES: usize = 1_000;
+pub(crate) const MAX_PRICES: usize = 1_000;
 /// An amount in a price table: a million.
-pub const MAX_PRICE: Money = Money::from_micros(1_000_000_000_000);
+pub(crate) const MAX_PRICE: Money = Money::from_micros(1_000_000_000_000);
 /// The table of an axis, in bytes.
-pub const MAX_CSV_BYTES: u64 = 4 * 1024 * 1024;
+pub(crate) const MAX_CSV_BYTES: u64 = 4 * 1024 * 1024;
 /// Directory entries that are read for an axis of files.
-pub const MAX_DIR_ENTRIES: usize = 100_000;
+pub(crate) const MAX_DIR_ENTRIES: usize = 100_000;
 /// Directory levels that `**` descends.
-pub const MAX_GLOB_DEPTH: usize = 16;
+pub(crate) const MAX_GLOB_DEPTH: usize = 16;
 /// Instances with problems that are reported on.
-pub const MAX_FAILING_INSTANCES: usize = 2_000;
+pub(crate) const MAX_FAILING_INSTANCES: usize = 2_000;
 /// Diagnostics that are listed; further ones are counted.
-pub const MAX_DIAGNOSTICS: usize = 200;
+pub(crate) const MAX_DIAGNOSTICS: usize = 200;

@@ -63,7 +63,7 @@ pub struct MediaGate {
 
 impl MediaGate {
     /// Refuses every medium: for callers that have no codecs.
-    pub const CLOSED: Self = Self {
+    pub(crate) const CLOSED: Self = Self {
         max_file_bytes: 0,
         max_request_bytes: 0,
         inspect: |_| {

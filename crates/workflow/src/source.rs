@@ -125,7 +125,7 @@ impl Source {
 
     /// The name of the file that an offset is in.
     #[must_use]
-    pub fn name_at(&self, offset: usize) -> &str {
+    pub(crate) fn name_at(&self, offset: usize) -> &str {
         &self.file_at(offset).0.name
     }
 
@@ -175,7 +175,7 @@ impl Source {
 
     /// How many lines the workflow file has.
     #[must_use]
-    pub fn line_count(&self) -> usize {
+    pub(crate) fn line_count(&self) -> usize {
         self.lines.len()
     }
 

@@ -116,8 +116,8 @@ fn guide_has_example_of_every_key() {
     assert!(all.len() > 30);
     for word in all {
         // `pick` is said in a sentence: the example beside it shows what happens without.
-        let said = yaml.contains(&format!("{word}:")) || page.contains(&format!("`{word}: "));
-        assert!(said, "docs/workflow.md has no example of `{word}`");
+        let is_named = yaml.contains(&format!("{word}:")) || page.contains(&format!("`{word}: "));
+        assert!(is_named, "docs/workflow.md has no example of `{word}`");
     }
 }
 

@@ -68,11 +68,11 @@ fn selection_missing_lists_unmet_dependencies() {
     ] {
         let made = nodes(&plan, made);
         let found = Selection::only(nodes(&plan, selected)).missing(&plan, |node| made.contains(&node));
-        let told: Vec<String> = found
+        let names: Vec<String> = found
             .into_iter()
             .map(|(before, node)| format!("{}<{}", plan.node(before).name, plan.node(node).name))
             .collect();
-        assert_eq!(told.join(" "), missing, "{selected}");
+        assert_eq!(names.join(" "), missing, "{selected}");
     }
     assert!(Selection::from(&plan, nodes(&plan, "b")).missing(&plan, |_| false).is_empty());
 }

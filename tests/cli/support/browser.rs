@@ -42,10 +42,10 @@ pub(crate) fn plays_to_its_end(film: &Path, length: f64) {
         .stderr(Stdio::null())
         .spawn()
         .expect("the browser starts");
-    let told = listen(&listener);
+    let report = listen(&listener);
     running.kill().expect("the browser can be ended");
     running.wait().expect("the browser ends");
-    assert_eq!(told.as_deref(), Some(format!("ended-{length:.1}").as_str()), "what the page says");
+    assert_eq!(report.as_deref(), Some(format!("ended-{length:.1}").as_str()), "what the page says");
 }
 
 fn html(film: &Path, port: u16) -> String {

@@ -130,10 +130,10 @@ impl Project {
         signals: &mut [(&str, &mut dyn FnMut() -> bool)],
     ) -> Output {
         let log = self.file("child.log");
-        let told = fs_err::File::create(&log).expect("the folder can be written");
+        let log_file = fs_err::File::create(&log).expect("the folder can be written");
         let child = command
             .stdout(Stdio::piped())
-            .stderr(told.into_file())
+            .stderr(log_file.into_file())
             .spawn()
             .expect("the program can be started");
         for (signal, met) in signals {
@@ -148,17 +148,17 @@ impl Project {
 
     /// Starts the program and lets it run; its output is available from [`Self::logged`].
     pub(crate) fn start(&self, arguments: &[&str]) -> Child {
-        let told = fs_err::File::create(self.file("child.log")).expect("the folder can be written");
+        let log_file = fs_err::File::create(self.file("child.log")).expect("the folder can be written");
         self.command(arguments)
             .stdout(Stdio::null())
-            .stderr(told.into_file())
+            .stderr(log_file.into_file())
             .spawn()
             .expect("the program can be started")
     }
 
     /// How often the last started program has printed `words`.
     pub(crate) fn logged(&self, words: &str) -> usize {
-        fs_err::read_to_string(self.file("child.log")).map_or(0, |told| told.matches(words).count())
+        fs_err::read_to_string(self.file("child.log")).map_or(0, |log_file| log_file.matches(words).count())
     }
 }
 

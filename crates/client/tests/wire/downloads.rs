@@ -15,8 +15,8 @@ fn bearer() -> String {
 
 #[tokio::test]
 async fn redirect_to_other_origin_does_not_send_the_key() {
-    let elsewhere = Server::answering(|_| answer(200, &[], "elsewhere")).await;
-    let there = elsewhere.url.join("/a.mp4?signature=1").expect("a URL").to_string();
+    let other_server = Server::answering(|_| answer(200, &[], "elsewhere")).await;
+    let there = other_server.url.join("/a.mp4?signature=1").expect("a URL").to_string();
     let location = there.clone();
     let server = Server::answering(move |seen| match seen.path.as_str() {
         "/v1/videos/near/content" => answer(302, &[("location", "/files/near")], ""),
@@ -33,9 +33,9 @@ async fn redirect_to_other_origin_does_not_send_the_key() {
     assert_eq!(read(client.fetch(&there).await).await, b"elsewhere");
     assert_eq!(read(client.fetch(server.url.join("/x").expect("a URL").as_str()).await).await, b"here");
     assert!(server.requests().iter().all(|seen| seen.header("authorization") == Some(&bearer())));
-    assert_eq!(elsewhere.requests().len(), 2);
-    assert!(elsewhere.requests().iter().all(|seen| seen.header("authorization").is_none()));
-    assert!(elsewhere.requests().iter().all(|seen| seen.header("referer").is_none()));
+    assert_eq!(other_server.requests().len(), 2);
+    assert!(other_server.requests().iter().all(|seen| seen.header("authorization").is_none()));
+    assert!(other_server.requests().iter().all(|seen| seen.header("referer").is_none()));
 }
 
 #[tokio::test]

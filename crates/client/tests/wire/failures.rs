@@ -50,9 +50,9 @@ async fn create_error_response_keeps_status_error_and_wait() {
     assert_eq!(error.status(), Some(429));
     let CallError::Http(error) = error else { panic!("not refused") };
     assert_eq!(error.retry_after, Some(Duration::from_secs(7)));
-    let said = error.error.as_ref().expect("it says why");
+    let api_error = error.error.as_ref().expect("it says why");
     assert_eq!(
-        (said.message.as_str(), said.code.as_deref(), said.param.as_deref()),
+        (api_error.message.as_str(), api_error.code.as_deref(), api_error.param.as_deref()),
         ("too many", Some("rate_limited"), None)
     );
     assert_eq!(error.to_string(), "the service answered 429: too many (rate_limited); it asks to wait 7 s");
@@ -120,13 +120,13 @@ async fn timeouts_are_per_operation() {
 
 #[tokio::test]
 async fn create_redirect_is_not_followed() {
-    let elsewhere = Server::answering(|_| json_answer(200, &task("queued"))).await;
-    let target = elsewhere.url.join("/v1/videos").expect("a URL").to_string();
+    let other_server = Server::answering(|_| json_answer(200, &task("queued"))).await;
+    let target = other_server.url.join("/v1/videos").expect("a URL").to_string();
     let server = Server::answering(move |_| answer(307, &[("location", &target)], "")).await;
     let error = server.client().create(&prepared()).await.expect_err("refused");
     assert_eq!(error.status(), Some(307));
     assert!(error.to_string().contains("set the base URL"), "{error}");
-    assert!(elsewhere.requests().is_empty());
+    assert!(other_server.requests().is_empty());
 }
 
 #[tokio::test]

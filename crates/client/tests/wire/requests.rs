@@ -1,24 +1,30 @@
-//! What arrives: method, path, the exact headers, the body byte for byte.
+//! Requests as received: method, path, exact headers, exact body.
 
 use client::{CallError, PreparedRequest, Resume};
 use serde_json::json;
 
 use crate::server::{RecordedRequest, Server, answer, client, json_answer, prepared, task};
 
-fn shown(seen: &[RecordedRequest]) -> String {
-    let one = |seen: &RecordedRequest| {
-        let headers = seen.headers.iter().map(|(name, value)| {
+fn shown(recorded: &[RecordedRequest]) -> String {
+    let one = |recorded: &RecordedRequest| {
+        let headers = recorded.headers.iter().map(|(name, value)| {
             let value = if name == "host" { "[host]" } else { value };
             format!("    {name}: {value}\n")
         });
-        format!("{} {}\n{}    {}\n", seen.method, seen.path, headers.collect::<String>(), seen.body)
+        format!(
+            "{} {}\n{}    {}\n",
+            recorded.method,
+            recorded.path,
+            headers.collect::<String>(),
+            recorded.body
+        )
     };
-    seen.iter().map(one).collect()
+    recorded.iter().map(one).collect()
 }
 
 #[tokio::test]
 async fn requests_send_exactly_these_headers() {
-    let server = Server::answering(|seen| match seen.path.as_str() {
+    let server = Server::answering(|recorded| match recorded.path.as_str() {
         path if path.ends_with("/content") => answer(200, &[], "bytes"),
         path if path.starts_with("/files") => answer(200, &[], "bytes"),
         _ => json_answer(200, &task("queued")),
@@ -47,15 +53,16 @@ async fn captured_request_equals_the_one_sent() {
     let captured = client.capture_create(&prepared).expect("captured");
     assert!(server.requests().is_empty(), "capturing sends nothing");
     client.create(&prepared).await.expect("accepted");
-    let seen = server.requests().remove(0);
-    assert_eq!(captured.body, seen.body);
+    let recorded = server.requests().remove(0);
+    assert_eq!(captured.body, recorded.body);
     assert_eq!(captured.body, request.to_string());
     assert_eq!(
         (captured.method.as_str(), captured.url),
-        ("POST", server.url.join(&seen.path).expect("a URL").to_string())
+        ("POST", server.url.join(&recorded.path).expect("a URL").to_string())
     );
     for (name, value) in &captured.headers {
-        let shown = if name == "authorization" { "[redacted]" } else { seen.header(name).expect("sent too") };
+        let shown =
+            if name == "authorization" { "[redacted]" } else { recorded.header(name).expect("sent too") };
         assert_eq!(value, shown, "{name}");
     }
 }

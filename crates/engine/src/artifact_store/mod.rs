@@ -62,7 +62,7 @@ impl ArtifactStore {
     ///
     /// # Errors
     /// When a file cannot be read or linked.
-    pub fn link_into(
+    pub(crate) fn link_into(
         &self,
         artifact: &Artifact,
         target: &Path,

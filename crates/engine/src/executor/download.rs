@@ -17,12 +17,12 @@ const MAX_VIDEO_BYTES: u64 = 8 << 30;
 /// A failed download, with the bytes kept for the next attempt.
 pub(super) struct DownloadError {
     pub(super) failure: Failure,
-    pub(super) kept: u64,
+    pub(super) partial_bytes: u64,
 }
 
 impl From<Failure> for DownloadError {
     fn from(failure: Failure) -> Self {
-        Self { failure, kept: 0 }
+        Self { failure, partial_bytes: 0 }
     }
 }
 
@@ -56,13 +56,13 @@ pub(super) async fn fetch(
             part.discard();
             return Err(failure.into());
         }
-        return Err(DownloadError { failure, kept: part.keep_for_resume() });
+        return Err(DownloadError { failure, partial_bytes: part.keep_for_resume() });
     }
     if let Some(total) = total.filter(|total| *total != part.length()) {
         let said = format!("{} of {total} bytes arrived", part.length());
         return Err(DownloadError {
             failure: Failure::new(FailureKind::Transient, said),
-            kept: part.keep_for_resume(),
+            partial_bytes: part.keep_for_resume(),
         });
     }
     let (download, target, ffmpeg, store) =

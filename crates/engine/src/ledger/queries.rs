@@ -101,7 +101,7 @@ impl Ledger {
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn in_flight_at_other_service(
+    pub(crate) fn in_flight_at_other_service(
         &self,
         work: &str,
         service: &str,

@@ -1,4 +1,4 @@
-//! A tiny real video, made once.
+//! A tiny real video, encoded once.
 
 use std::sync::LazyLock;
 

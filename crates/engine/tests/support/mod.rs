@@ -1,4 +1,4 @@
-//! What the engine's tests share: plans, clips and a service that misbehaves.
+//! Shared by the engine's tests: plans, clips and a simulated service.
 
 #![allow(dead_code, reason = "each test uses its part of this support")]
 

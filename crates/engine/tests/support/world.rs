@@ -18,9 +18,9 @@ use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, TaskId, 
 
 /// A deterministic random number generator.
 #[derive(Debug, Clone)]
-pub(crate) struct Dice(SplitMix64);
+pub(crate) struct Rng(SplitMix64);
 
-impl Dice {
+impl Rng {
     pub(crate) fn new(seed: u64) -> Self {
         Self(SplitMix64::seed_from_u64(seed))
     }
@@ -42,9 +42,9 @@ struct Accepted {
 }
 
 #[derive(Debug)]
-struct Books {
+struct WorldState {
     opened: Instant,
-    dice: Dice,
+    rng: Rng,
     tasks: BTreeMap<String, Accepted>,
     /// Most unfinished tasks at once.
     most_out: usize,
@@ -65,7 +65,7 @@ struct Books {
 /// The simulated service.
 #[derive(Debug, Clone)]
 pub(crate) struct World {
-    books: Arc<Mutex<Books>>,
+    books: Arc<Mutex<WorldState>>,
     /// Whether it can say what became of a lost submission.
     pub(crate) can_tell: bool,
     /// Out of a hundred calls, how many go wrong.
@@ -74,9 +74,9 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(seed: u64, can_tell: bool, trouble: u64) -> Self {
-        let books = Books {
+        let books = WorldState {
             opened: Instant::now(),
-            dice: Dice::new(seed),
+            rng: Rng::new(seed),
             tasks: BTreeMap::new(),
             most_out: 0,
             posts: Vec::new(),
@@ -90,8 +90,8 @@ impl World {
         Self { books: Arc::new(Mutex::new(books)), can_tell, trouble }
     }
 
-    fn with<T>(&self, look: impl FnOnce(&mut Books) -> T) -> T {
-        look(&mut self.books.lock().expect("no test panics while it holds the books"))
+    fn with<T>(&self, access: impl FnOnce(&mut WorldState) -> T) -> T {
+        access(&mut self.books.lock().expect("no test panics while it holds the books"))
     }
 
     /// For half a minute out of two.
@@ -100,7 +100,7 @@ impl World {
     }
 
     fn roll(&self, sides: u64) -> u64 {
-        self.with(|books| books.dice.roll(sides))
+        self.with(|books| books.rng.roll(sides))
     }
 
     async fn pause(&self) {
@@ -207,8 +207,8 @@ impl World {
             let now = Instant::now();
             let id = format!("task_{}", books.tasks.len() + 1);
             let shot = body["prompt"].as_str().unwrap_or_default().to_owned();
-            let done_at = now + Duration::from_millis(100 + books.dice.roll(20_000));
-            let fails = books.dice.roll(100) < 10;
+            let done_at = now + Duration::from_millis(100 + books.rng.roll(20_000));
+            let fails = books.rng.roll(100) < 10;
             books.tasks.insert(
                 id.clone(),
                 Accepted { shot, digest: request.digest().to_owned(), done_at, fails, lied_about: false },

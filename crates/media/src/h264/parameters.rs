@@ -1,4 +1,4 @@
-//! Reading of a sequence parameter set: enough to know the picture, and whether it can be decoded here.
+//! Reading of a sequence parameter set: picture size and format, and whether it can be decoded here.
 
 use super::bits::{BitReader, unescape};
 

@@ -1,4 +1,4 @@
-//! The sample entries that this crate writes: what a decoder must know before the first sample.
+//! The sample entries that this crate writes: decoder configurations.
 
 use super::boxes::BoxWriter;
 use crate::h264::ParameterSets;

@@ -1,4 +1,4 @@
-//! The elementary stream descriptor of `mp4a`: which coding, and how its decoder is set up.
+//! The elementary stream descriptor of `mp4a`: codec and decoder configuration.
 
 /// What the descriptor says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
-//! Clips that are written are what they were meant to be.
+//! Written clips have the specified properties.
 
 use std::time::Duration;
 
 use media::{ClipSpec, ClipWriter, FrameRate, MediaError, RgbImage, probe_bytes};
 
-use crate::making::{PLAIN, Recipe, picture, psnr, tone};
+use crate::fixtures::{PLAIN, Recipe, picture, psnr, tone};
 
 /// The sample entry of the pictures: everything a player needs to set up its decoder.
 fn entry(file: &[u8]) -> &[u8] {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use media::{Ffmpeg, JoinOptions, MediaError, join, probe};
 
-use crate::making::{PLAIN, Recipe, psnr};
+use crate::fixtures::{PLAIN, Recipe, psnr};
 
 /// ffmpeg from the search path; `None`, with a note in the test's output, where there is none.
 fn ffmpeg() -> Option<PathBuf> {

@@ -3,7 +3,7 @@
 use media::{MediaError, decode_image, first_frame_bytes, last_frame_bytes, probe_bytes};
 use proptest::prelude::*;
 
-use crate::making::{PLAIN, Recipe};
+use crate::fixtures::{PLAIN, Recipe};
 
 /// Every operation on files from elsewhere.
 fn run_every_parser(bytes: &[u8]) {

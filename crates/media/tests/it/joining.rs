@@ -1,11 +1,11 @@
-//! Clips become films.
+//! Joining clips into films.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use media::{FrameRate, JoinOptions, first_frame, join, last_frame, probe};
 
-use crate::making::{PLAIN, Recipe, picture, psnr};
+use crate::fixtures::{PLAIN, Recipe, picture, psnr};
 
 fn join_all(clips: &[PathBuf], folder: &std::path::Path) -> (media::JoinReport, PathBuf) {
     let film = folder.join("film.mp4");

@@ -1,9 +1,9 @@
-//! The crate as others use it: clips are written, looked into, joined, and broken on purpose.
+//! The crate through its public interface: writing, probing, joining, damaged files.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at the first surprise")]
 
 mod clips;
+mod fixtures;
 mod foreign;
 mod hostile;
 mod joining;
-mod making;

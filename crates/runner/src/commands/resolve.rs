@@ -1,4 +1,4 @@
-//! `runner resolve`: a person with access to the account at the service states the outcome of an indeterminate submission.
+//! `runner resolve`: a person states the outcome of an indeterminate submission, as seen in the account at the service.
 
 use std::time::Duration;
 

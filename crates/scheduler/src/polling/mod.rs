@@ -1,6 +1,6 @@
 //! The poll schedule: when to poll a task next, from durations of past tasks and its own observations. Pure: seconds in, seconds out.
 //!
-//! A poll has a cost, expressed as the seconds of waiting that it must save in expectation ([`PollCost`]). [`optimal_schedule::next_poll`]
+//! A poll has a cost, expressed as the seconds of waiting that it must save in expectation ([`PollCost`]). `optimal_schedule::next_poll`
 //! minimizes polls and waiting together for a distribution of the completion time, which is the narrowest of:
 //!
 //! * durations of similar tasks from their submission ([`Sample`]); no poll is made before the shortest plausible one;
@@ -12,7 +12,7 @@
 mod class;
 mod distribution;
 mod observations;
-pub mod optimal_schedule;
+mod optimal_schedule;
 mod sample;
 mod stats;
 

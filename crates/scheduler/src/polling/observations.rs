@@ -56,7 +56,7 @@ impl TaskObservations {
 
     /// Whether it is known to be queued.
     #[must_use]
-    pub fn is_queued(&self) -> bool {
+    pub(crate) fn is_queued(&self) -> bool {
         self.queued_at.is_some() && self.began.is_none()
     }
 

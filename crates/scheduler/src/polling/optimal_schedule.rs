@@ -17,7 +17,7 @@ const CANDIDATE_TIMES: usize = 64;
 /// When to poll, on the same clock as `points`, which are ascending and equally likely quantiles of the completion time. `None` if there
 /// are fewer than two.
 #[must_use]
-pub fn next_poll(points: &[f64], poll_cost: PollCost) -> Option<f64> {
+pub(crate) fn next_poll(points: &[f64], poll_cost: PollCost) -> Option<f64> {
     if points.len() < 2 {
         return None;
     }

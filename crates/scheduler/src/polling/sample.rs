@@ -50,7 +50,7 @@ impl Sample {
 
     /// Number of all durations ever pushed, including those that newer ones replaced.
     #[must_use]
-    pub fn total_count(&self) -> usize {
+    pub(crate) fn total_count(&self) -> usize {
         self.total
     }
 
@@ -106,7 +106,7 @@ impl Sample {
 
     /// The shortest plausible duration.
     #[must_use]
-    pub fn earliest(&self) -> Option<f64> {
+    pub(crate) fn earliest(&self) -> Option<f64> {
         self.points().first().copied()
     }
 }

@@ -34,13 +34,13 @@ impl ClassStats {
 
     /// Shortest plausible duration.
     #[must_use]
-    pub fn earliest(&self) -> Option<Duration> {
+    pub(crate) fn earliest(&self) -> Option<Duration> {
         Duration::try_from_secs_f64(self.total.earliest()?).ok()
     }
 
     /// When to poll a task that was submitted `now` seconds ago, in seconds since the submission; `None` if too little is known.
     #[must_use]
-    pub fn next_poll_at(
+    pub(crate) fn next_poll_at(
         &self,
         observations: &TaskObservations,
         now: f64,

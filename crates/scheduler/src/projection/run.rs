@@ -60,7 +60,7 @@ impl RunProjection {
 
     /// Whether the run halted because the service is unusable.
     #[must_use]
-    pub fn is_service_unusable(&self) -> bool {
+    pub(crate) fn is_service_unusable(&self) -> bool {
         self.is_service_unusable
     }
 
@@ -72,7 +72,7 @@ impl RunProjection {
 
     /// Whether the run had fail-fast set.
     #[must_use]
-    pub fn is_fail_fast(&self) -> bool {
+    pub(crate) fn is_fail_fast(&self) -> bool {
         self.is_fail_fast
     }
 

@@ -81,7 +81,7 @@ impl Shot {
 
     /// The number of the current or next attempt, as the shot's `retry` counts: from 1.
     #[must_use]
-    pub fn attempt_number(&self) -> u32 {
+    pub(crate) fn attempt_number(&self) -> u32 {
         self.attempt_number
     }
 

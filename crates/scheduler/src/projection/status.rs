@@ -112,7 +112,7 @@ impl StatusKind {
 
     /// Whether its run may still submit it.
     #[must_use]
-    pub const fn is_waiting(self) -> bool {
+    pub(crate) const fn is_waiting(self) -> bool {
         matches!(self, Self::Pending | Self::Waiting | Self::WaitingForRetry)
     }
 }

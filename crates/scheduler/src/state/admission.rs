@@ -158,8 +158,8 @@ impl RunState {
         };
         let missing = clips.iter().filter(is_missing).count();
         // A clip that is missing only because a dependency waits for a pick is not missing for good.
-        let lost = nodes().any(|node| !self.is_done(*node) && !self.waits_for_a_pick(*node));
-        Some(if self.halt == Some(Halt::Interrupted) || lost {
+        let is_failed = nodes().any(|node| !self.is_done(*node) && !self.waits_for_a_pick(*node));
+        Some(if self.halt == Some(Halt::Interrupted) || is_failed {
             FilmState::Done(FilmOutcome::Waiting { missing })
         } else if missing > 0 {
             FilmState::Done(FilmOutcome::Unpicked { missing })

@@ -52,9 +52,10 @@ impl RunState {
         now: Timestamp,
         took: Option<Duration>,
     ) {
-        let seen = self.node_mut(node).observations.take().map(|seen| *seen).unwrap_or_default();
+        let observations =
+            self.node_mut(node).observations.take().map(|observations| *observations).unwrap_or_default();
         let class = Class::new(self.plan.node(node));
-        self.stats.entry(class).finished(&seen, now.since(since).as_secs_f64(), took);
+        self.stats.entry(class).finished(&observations, now.since(since).as_secs_f64(), took);
     }
 
     /// Schedules the next poll of an unfinished task, not before `not_before`; detaches from it once its timeout has passed.
@@ -76,9 +77,9 @@ impl RunState {
     /// The wait by class statistics and this task's observations, `elapsed` after its submission.
     fn wait(&self, node: NodeIx, elapsed: Duration) -> Duration {
         let state = self.node(node);
-        let known = self.stats.get(&Class::new(self.plan.node(node)));
-        let seen = state.observations.as_deref().copied().unwrap_or_default();
-        polling::wait(&self.policy, known, &seen, elapsed, state.shot.progress())
+        let class_stats = self.stats.get(&Class::new(self.plan.node(node)));
+        let observations = state.observations.as_deref().copied().unwrap_or_default();
+        polling::wait(&self.policy, class_stats, &observations, elapsed, state.shot.progress())
     }
 
     /// Critical-path ranks: by expected task time; where that is unknown, proportional to the video length.
@@ -88,12 +89,12 @@ impl RunState {
             .plan
             .nodes()
             .map(|(_, node)| {
-                let known = self.stats.get(&Class::new(node)).and_then(ClassStats::median);
-                if let Some(known) = known {
-                    took += known;
+                let median = self.stats.get(&Class::new(node)).and_then(ClassStats::median);
+                if let Some(median) = median {
+                    took += median;
                     length += node.seconds;
                 }
-                known
+                median
             })
             .collect();
         if length <= 0.0 {

@@ -60,7 +60,7 @@ pub struct NodeSummary {
 impl NodeSummary {
     /// Whether this run submitted it: the service accepted a task, or may have.
     #[must_use]
-    pub fn is_submitted(&self) -> bool {
+    pub(crate) fn is_submitted(&self) -> bool {
         self.submissions().next().is_some()
     }
 

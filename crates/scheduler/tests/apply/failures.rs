@@ -1,8 +1,8 @@
-//! What follows from each kind of failure, and what a shot's `retry` may change about it.
+//! The next step after each kind of failure, with and without a shot's `retry`.
 
 use super::*;
 
-/// A run of `a` and `b`, whose `a` has `retry: {attempts: 2, on: …}`; nothing in `on` is what the file means by a number alone.
+/// A run of `a` and `b`, whose `a` has `retry: {attempts: 2, on: …}`; `None` is the default of `on`.
 fn retried(on: Option<&serde_json::Value>) -> Script {
     let policy = Policy { max_download_attempts: 1, ..Policy::remote() };
     let plan = plan_with(&["a", "b<a", "c"], |node| {
@@ -16,8 +16,8 @@ fn retried(on: Option<&serde_json::Value>) -> Script {
     let mut run = Script::with(RunState::new(plan, "test", policy));
     run.start();
     run.lookup_done("a", ExistingWork::None);
-    run.lookup_done("c", made("c"));
-    run.out("a");
+    run.lookup_done("c", completed_work("c"));
+    run.submit("a");
     run
 }
 
@@ -61,30 +61,30 @@ fn retry_on_decides_which_failures_are_retried() {
             let mut run = retried(on.as_ref());
             run.polled("a", failed(kind));
             run.pass(Duration::from_mins(1));
-            let said = format!("{kind:?} with {on:?}");
+            let case = format!("{kind:?} with {on:?}");
             let prepared =
                 matches!(run.state.node(run.ix("a")).phase, Phase::Ready { .. } | Phase::Preparing);
-            assert_eq!(prepared, again, "{said}");
-            assert_eq!(run.state.budget().spent().tasks, 1, "what failed is counted as spent: {said}");
+            assert_eq!(prepared, again, "{case}");
+            assert_eq!(run.state.budget().spent().tasks, 1, "what failed is counted as spent: {case}");
             if again {
                 run.on(Event::TimerFired);
-                run.out("a");
+                run.submit("a");
                 assert_eq!(
                     run.state.budget().reserved().tasks,
                     1,
-                    "the next one is held like any other: {said}"
+                    "the next attempt is reserved like any other: {case}"
                 );
                 run.polled("a", failed(kind));
                 let summary = run.state.summary(RunId::from("run"));
-                assert_eq!((summary.nodes[0].retries(), run.state.budget().spent().tasks), (1, 2), "{said}");
+                assert_eq!((summary.nodes[0].retries(), run.state.budget().spent().tasks), (1, 2), "{case}");
             }
             assert!(
                 matches!(run.outcome("a"), Outcome::Failed { failure, .. } if failure.kind == kind),
-                "{said}"
+                "{case}"
             );
-            assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a") }, "{said}");
-            assert!(matches!(run.outcome("c"), Outcome::Done { .. }), "nothing else is touched: {said}");
-            assert!(run.state.is_over(), "{said}");
+            assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a") }, "{case}");
+            assert!(matches!(run.outcome("c"), Outcome::Done { .. }), "nothing else is touched: {case}");
+            assert!(run.state.is_over(), "{case}");
         }
     }
 }
@@ -93,7 +93,7 @@ fn retry_on_decides_which_failures_are_retried() {
 fn request_refused_by_moderation_is_not_sent_inline() {
     let mut run = Script::new(&["a", "b<a"]);
     run.start();
-    run.lookup_done("a", made("a"));
+    run.lookup_done("a", completed_work("a"));
     run.lookup_done("b", ExistingWork::None);
     run.prepared("b");
     let failure = Failure::new(FailureKind::InputModerated, "no");
@@ -115,21 +115,23 @@ fn transient_task_failure_waits_before_retry_and_moderation_does_not() {
 #[test]
 fn corrupt_download_detaches_and_is_retried_only_if_retry_on_lists_it() {
     for (kind, word) in [(FailureKind::Corrupt, "corrupt"), (FailureKind::Expired, "expired")] {
-        let mut kept = retried(None);
-        kept.completed("a");
-        assert!(not_downloaded(&mut kept, kind).is_empty());
-        assert!(matches!(kept.outcome("a"), Outcome::Detached { task: kept, .. } if *kept == task("a")));
+        let mut without_retry = retried(None);
+        without_retry.completed("a");
+        assert!(not_downloaded(&mut without_retry, kind).is_empty());
+        assert!(
+            matches!(without_retry.outcome("a"), Outcome::Detached { task: without_retry, .. } if *without_retry == task("a"))
+        );
 
         let mut again = retried(Some(&json!([word])));
         again.completed("a");
         assert_eq!(not_downloaded(&mut again, kind), ["expire run.a", "prepare a"], "{word}");
         assert_eq!(again.state.budget().spent().tasks, 1, "the first one is paid for");
-        again.out("a");
+        again.submit("a");
         again.completed("a");
         assert!(not_downloaded(&mut again, kind).is_empty());
         assert!(matches!(again.outcome("a"), Outcome::Detached { .. }), "the last one is kept");
     }
-    // Trouble of the network or of this machine says nothing about the video.
+    // Network and local failures are unrelated to the video.
     for kind in [FailureKind::Transient, FailureKind::Local] {
         let mut run = retried(Some(&json!(["failed", "transient", "corrupt", "expired"])));
         run.completed("a");
@@ -142,11 +144,11 @@ fn corrupt_download_detaches_and_is_retried_only_if_retry_on_lists_it() {
 fn expired_task_is_retried_only_if_retry_on_lists_expired() {
     let mut run = retried(Some(&json!(["expired"])));
     assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["expire run.a", "prepare a"]);
-    run.out("a");
+    run.submit("a");
     assert_eq!(run.wait(2_000), ["poll a"]);
     let waits = run.polled("a", PollResult::NotFound { expired: false });
     assert!(waits.iter().all(|action| action.starts_with("wake")), "{waits:?}");
-    assert_eq!(run.wait(4_000), ["poll a"], "it is asked about anew");
+    assert_eq!(run.wait(4_000), ["poll a"], "the new task is polled");
     assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["expire run.a"]);
     assert!(matches!(run.outcome("a"), Outcome::Failed { .. }));
 }
@@ -160,9 +162,9 @@ fn retry_respects_the_budget_limit() {
     let mut run = Script::with(state);
     run.start();
     run.lookup_done("a", ExistingWork::None);
-    run.out("a");
+    run.submit("a");
     assert_eq!(run.polled("a", failed(FailureKind::Task)), ["prepare a"]);
-    run.out("a");
+    run.submit("a");
     assert!(run.polled("a", failed(FailureKind::Task)).is_empty());
     assert_eq!(run.state.halt(), Some(&Halt::BudgetExceeded { limit: BudgetLimit::Tasks }));
     assert_eq!(run.state.budget().spent().tasks, 2);

@@ -1,4 +1,4 @@
-//! Runs that make a part of a plan, and runs that end at the first failure.
+//! Runs with a selection, and runs with fail-fast.
 
 use scheduler::RecordedEvent;
 use scheduler::RunScope;
@@ -15,15 +15,15 @@ fn scoped(run: &mut Script, only: Option<&[&str]>, fail_fast: bool) {
 fn unselected_shot_is_reused_but_never_submitted() {
     let mut run = Script::new(&["a", "b<a", "c<b", "x", "y"]);
     scoped(&mut run, Some(&["b"]), false);
-    assert_eq!(run.start(), ["look a", "look x", "look y"]);
-    assert_eq!(run.lookup_done("a", made("a")), ["look b"]);
+    assert_eq!(run.start(), ["lookup a", "lookup x", "lookup y"]);
+    assert_eq!(run.lookup_done("a", completed_work("a")), ["lookup b"]);
     assert!(run.lookup_done("x", ExistingWork::None).is_empty());
     let since = run.now;
-    assert!(run.lookup_done("y", out("y", since, false)).is_empty(), "what is out stays out");
+    assert!(run.lookup_done("y", in_flight("y", since, false)).is_empty(), "a task in flight stays so");
     assert_eq!(run.lookup_done("b", ExistingWork::None), ["prepare b"]);
-    run.out("b");
+    run.submit("b");
     run.completed("b");
-    assert_eq!(run.downloaded("b"), ["look c"]);
+    assert_eq!(run.downloaded("b"), ["lookup c"]);
     assert!(run.lookup_done("c", ExistingWork::None).is_empty());
     assert!(run.state.is_over());
     assert_eq!(run.outcome("x"), &Outcome::NotSelected { task: None });
@@ -42,7 +42,7 @@ fn unselected_in_flight_task_holds_a_slot_for_the_hold_time() {
     scoped(&mut run, Some(&["b"]), false);
     run.start();
     let since = run.now;
-    run.lookup_done("a", out("a", since, false));
+    run.lookup_done("a", in_flight("a", since, false));
     assert_eq!(run.lookup_done("b", ExistingWork::None), ["wake in 90000 ms"], "the service would have two");
     assert_eq!(run.wait(90_000), ["prepare b"]);
 }
@@ -52,10 +52,10 @@ fn film_with_existing_unselected_clips_is_joined() {
     let mut run = Script::new(&["a", "b<a", "c"]);
     scoped(&mut run, Some(&["b"]), false);
     run.start();
-    run.lookup_done("a", made("a"));
-    run.lookup_done("c", made("c"));
+    run.lookup_done("a", completed_work("a"));
+    run.lookup_done("c", completed_work("c"));
     run.lookup_done("b", ExistingWork::None);
-    run.out("b");
+    run.submit("b");
     run.completed("b");
     assert_eq!(run.downloaded("b"), ["join"]);
 }
@@ -66,7 +66,7 @@ fn unselected_shot_ends_as_not_selected() {
     scoped(&mut run, Some(&["a"]), false);
     run.start();
     run.lookup_done("a", ExistingWork::None);
-    run.out("a");
+    run.submit("a");
     run.polled("a", PollResult::Failed { failure: Failure::new(FailureKind::Task, "no") });
     assert_eq!(run.outcome("b"), &Outcome::NotSelected { task: None });
 
@@ -97,8 +97,8 @@ fn fail_fast_halts_submissions_and_finishes_tasks_in_flight() {
     for name in ["a", "b", "c", "d"] {
         run.lookup_done(name, ExistingWork::None);
     }
-    run.out("a");
-    run.out("b");
+    run.submit("a");
+    run.submit("b");
     assert!(
         run.polled("a", PollResult::Failed { failure: Failure::new(FailureKind::Task, "no") }).is_empty()
     );
@@ -107,7 +107,7 @@ fn fail_fast_halts_submissions_and_finishes_tasks_in_flight() {
     run.refused("c", RefusalKind::Retryable, None);
     assert_eq!((run.outcome("c"), run.outcome("d")), (&Outcome::NotBegun, &Outcome::NotBegun));
     assert_eq!(run.completed("b"), ["download b"], "what is paid for is fetched");
-    assert_eq!(run.downloaded("b"), ["look f"], "what is made already costs nothing");
+    assert_eq!(run.downloaded("b"), ["lookup f"], "existing work costs nothing");
     assert!(run.lookup_done("f", ExistingWork::None).is_empty());
     assert_eq!(run.outcome("f"), &Outcome::NotBegun);
     assert_eq!(run.outcome("e"), &Outcome::Blocked { by: run.ix("a") });
@@ -120,13 +120,13 @@ fn failure_without_fail_fast_does_not_halt_the_run() {
     run.start();
     run.lookup_done("a", ExistingWork::None);
     run.lookup_done("b", ExistingWork::None);
-    run.out("a");
+    run.submit("a");
     run.polled("a", PollResult::Failed { failure: Failure::new(FailureKind::Task, "no") });
     assert_eq!(run.state.halt(), None);
     assert_eq!(run.prepared("b"), ["submit b"]);
 }
 
-/// A run on record: the last event of each shot, with those that have to come before it.
+/// A recorded run: the last event of each shot, with those that have to precede it.
 fn record(scope: Option<(Option<&[&str]>, bool)>, last: Vec<(&str, Event)>) -> RunRecord {
     let mut record = RunRecord {
         run: RunId::from("last"),
@@ -159,7 +159,7 @@ fn record(scope: Option<(Option<&[&str]>, bool)>, last: Vec<(&str, Event)>) -> R
 fn failed_lists_failed_shots_and_those_not_begun_because_of_them() {
     let plan = plan(&["a", "b<a", "c<b", "x", "y<x", "z"]);
     let ix = |name: &str| plan.find(name).expect("a node");
-    let told = |found: &FailedShots| {
+    let describe = |found: &FailedShots| {
         let names: Vec<&str> = found.nodes.iter().map(|node| plan.node(*node).name.as_str()).collect();
         format!("{} +{}", names.join(" "), found.others)
     };
@@ -168,7 +168,7 @@ fn failed_lists_failed_shots_and_those_not_begun_because_of_them() {
         key: String::new(),
         existing,
     };
-    let done = |name: &'static str| (name, lookup_done(name, made(name)));
+    let done = |name: &'static str| (name, lookup_done(name, completed_work(name)));
     let polled = |name: &'static str, result: PollResult, next: NextStep| {
         (name, Event::Polled { node: ix(name), attempt: attempt(name), result, next: Some(next) })
     };
@@ -186,29 +186,29 @@ fn failed_lists_failed_shots_and_those_not_begun_because_of_them() {
     let gone = PollResult::NotFound { expired: false };
     let expired = |name: &'static str| (name, Event::TaskExpired { node: ix(name), attempt: attempt(name) });
 
-    // One failure, and what waited for it; the rest is done.
+    // One failure, and its dependents; the rest is done.
     let one = record(None, vec![failed("a"), done("x"), done("y"), done("z")]);
-    assert_eq!(told(&one.failed(&plan)), "a b c +0");
-    // What is indeterminate or in flight has not failed, nor has what waits for it.
+    assert_eq!(describe(&one.failed(&plan)), "a b c +0");
+    // What is indeterminate or in flight has not failed, nor have its dependents.
     let open = record(None, vec![indeterminate("a"), refused("x", RefusalKind::InvalidRequest), done("z")]);
-    assert_eq!(told(&open.failed(&plan)), "x y +3");
+    assert_eq!(describe(&open.failed(&plan)), "x y +3");
     // A task that is gone has failed; one that is unknown for now has not.
     let missing = record(None, vec![expired("a"), polled("x", gone, NextStep::Continue), done("z")]);
-    assert_eq!(told(&missing.failed(&plan)), "a b c +2");
-    // A run that was cut off left others behind, without a failure.
+    assert_eq!(describe(&missing.failed(&plan)), "a b c +2");
+    // Shots that a killed run did not reach have not failed.
     let cut = record(None, vec![done("a"), ("b", lookup_done("b", ExistingWork::None)), failed("z")]);
-    assert_eq!(told(&cut.failed(&plan)), "z +4");
-    // A run that ended because of a failure left all others behind for that reason.
+    assert_eq!(describe(&cut.failed(&plan)), "z +4");
+    // With fail-fast, the shots that were not begun count as failed.
     let fast =
         record(Some((None, true)), vec![done("a"), failed("x"), ("z", lookup_done("z", ExistingWork::None))]);
-    assert_eq!(told(&fast.failed(&plan)), "b c x y z +0");
+    assert_eq!(describe(&fast.failed(&plan)), "b c x y z +0");
     let unusable = record(None, vec![refused("a", RefusalKind::ServiceUnusable), done("x"), done("y")]);
-    assert_eq!(told(&unusable.failed(&plan)), "a b c z +0");
-    // What the run was not to make did not fail.
+    assert_eq!(describe(&unusable.failed(&plan)), "a b c z +0");
+    // Unselected shots have not failed.
     let part = record(Some((Some(&["a", "x"]), true)), vec![failed("a"), done("x")]);
-    assert_eq!(told(&part.failed(&plan)), "a +0");
+    assert_eq!(describe(&part.failed(&plan)), "a +0");
     let nothing = record(None, ["a", "b", "c", "x", "y", "z"].map(done).into());
-    assert_eq!(told(&nothing.failed(&plan)), " +0");
+    assert_eq!(describe(&nothing.failed(&plan)), " +0");
 }
 
 #[test]

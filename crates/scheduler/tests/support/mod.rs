@@ -1,4 +1,4 @@
-//! Plans for tests, made from a few words.
+//! Plans for tests, from a short notation.
 
 #![allow(dead_code, reason = "each test uses its part of this support")]
 

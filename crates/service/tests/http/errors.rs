@@ -5,26 +5,26 @@ use std::time::Duration;
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
-use crate::support::{A, B, KEY, Stage, TestRenderer, data_uri, error_summary, png, request};
+use crate::support::{A, B, KEY, TestRenderer, TestServer, data_uri, error_summary, png, request};
 
 #[tokio::test]
 async fn authentication_precedes_other_checks() {
-    let stage = Stage::open(TestRenderer::free()).await;
-    let url = stage.url("/v1/videos");
-    let wrong = stage.http.post(&url).bearer_auth("sk-wrong").body("not even JSON").send().await.unwrap();
+    let server = TestServer::open(TestRenderer::free()).await;
+    let url = server.url("/v1/videos");
+    let wrong = server.http.post(&url).bearer_auth("sk-wrong").body("not even JSON").send().await.unwrap();
     assert_eq!(wrong.headers()[header::WWW_AUTHENTICATE], "Bearer");
     let body: Value = wrong.json().await.unwrap();
     insta::assert_json_snapshot!("unauthorized", body);
-    let missing = stage.http.get(stage.url("/v1/videos/task_0")).send().await.unwrap();
+    let missing = server.http.get(server.url("/v1/videos/task_0")).send().await.unwrap();
     assert_eq!(error_summary(missing).await, "401 missing_api_key -");
-    let content = stage.http.get(stage.url("/v1/videos/task_0/content")).send().await.unwrap();
+    let content = server.http.get(server.url("/v1/videos/task_0/content")).send().await.unwrap();
     assert_eq!(error_summary(content).await, "401 missing_api_key -");
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn contract_violations_are_rejected() {
-    let stage = Stage::open(TestRenderer::free()).await;
+    let server = TestServer::open(TestRenderer::free()).await;
     let picture = data_uri(&png(64, 36, [1, 2, 3]));
     let table = [
         json!({}),
@@ -55,23 +55,23 @@ async fn contract_violations_are_rejected() {
     ];
     let mut answers = Vec::new();
     for body in &table {
-        let answer = error_summary(stage.post(body).await).await;
+        let answer = error_summary(server.post(body).await).await;
         let mut shown = body.to_string().replace(&picture, "…");
         shown.truncate(110);
         answers.push(format!("{answer}   {shown}"));
     }
     insta::assert_snapshot!("contract", answers.join("\n"));
     let body: Value =
-        stage.post(&json!({"model": A, "prompt": "p", "seconds": "16"})).await.json().await.unwrap();
+        server.post(&json!({"model": A, "prompt": "p", "seconds": "16"})).await.json().await.unwrap();
     insta::assert_json_snapshot!("invalid_duration", body);
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn malformed_bodies_are_rejected() {
-    let stage = Stage::with(TestRenderer::free(), |config| config.limits.body_bytes = 10_000).await;
+    let server = TestServer::with(TestRenderer::free(), |config| config.limits.body_bytes = 10_000).await;
     let send = async |kind: &str, body: Vec<u8>| {
-        let post = stage.ask(Method::POST, "/v1/videos").header(header::CONTENT_TYPE, kind);
+        let post = server.ask(Method::POST, "/v1/videos").header(header::CONTENT_TYPE, kind);
         error_summary(post.body(body).send().await.unwrap()).await
     };
     let good = request("p").to_string().into_bytes();
@@ -84,19 +84,20 @@ async fn malformed_bodies_are_rejected() {
     assert_eq!(send("application/json", vec![b' '; 10_001]).await, "413 body_too_large -");
     // Without a declared length, too, and large enough that the connection would break if it were not read.
     let chunks = futures_util::stream::iter((0..20).map(|_| Ok::<_, std::io::Error>(vec![b' '; 1_000])));
-    let post = stage.ask(Method::POST, "/v1/videos").header(header::CONTENT_TYPE, "application/json");
+    let post = server.ask(Method::POST, "/v1/videos").header(header::CONTENT_TYPE, "application/json");
     let response = post.body(reqwest::Body::wrap_stream(chunks)).send().await.unwrap();
     assert_eq!(error_summary(response).await, "413 body_too_large -");
-    let upper =
-        stage.ask(Method::POST, "/v1/videos").header(header::CONTENT_TYPE, "Application/JSON; charset=utf-8");
+    let upper = server
+        .ask(Method::POST, "/v1/videos")
+        .header(header::CONTENT_TYPE, "Application/JSON; charset=utf-8");
     assert_eq!(upper.body(good).send().await.unwrap().status(), StatusCode::OK);
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn unknown_paths_and_methods_are_rejected() {
-    let stage = Stage::open(TestRenderer::free()).await;
-    let ask = async |method: Method, path: &str| stage.ask(method, path).send().await.unwrap();
+    let server = TestServer::open(TestRenderer::free()).await;
+    let ask = async |method: Method, path: &str| server.ask(method, path).send().await.unwrap();
     assert_eq!(error_summary(ask(Method::GET, "/v2/videos").await).await, "404 unknown_path -");
     let wrong = ask(Method::DELETE, "/v1/videos").await;
     assert_eq!(wrong.headers()[header::ALLOW], "POST");
@@ -108,57 +109,57 @@ async fn unknown_paths_and_methods_are_rejected() {
     );
     assert_eq!(error_summary(ask(Method::GET, "/files/abc.mp4").await).await, "404 file_not_found -");
     assert_eq!(error_summary(ask(Method::GET, "/files/..%2flock").await).await, "404 file_not_found -");
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn limits_are_429_with_retry_after() {
     let renderer = TestRenderer::held_at(0);
-    let stage = Stage::with(renderer.clone(), |config| {
+    let server = TestServer::with(renderer.clone(), |config| {
         config.limits.per_key.running_tasks = 2;
         config.limits.per_key.submissions_per_second = 0.5;
         config.limits.per_key.burst = 4;
     })
     .await;
-    let first = stage.create(&request("one")).await;
-    stage.create(&request("two")).await;
-    let full = stage.post(&request("three")).await;
+    let first = server.create(&request("one")).await;
+    server.create(&request("two")).await;
+    let full = server.post(&request("three")).await;
     assert!(full.headers().contains_key(header::RETRY_AFTER));
     assert_eq!(error_summary(full).await, "429 too_many_tasks -");
     renderer.let_frames(u32::MAX);
-    stage.ended(&first["id"]).await;
+    server.ended(&first["id"]).await;
     // A rejected request releases its permit, and an invalid one takes none.
-    assert_eq!(stage.post(&json!({"model": A})).await.status(), StatusCode::BAD_REQUEST);
-    let fast = stage.post(&request("four")).await;
+    assert_eq!(server.post(&json!({"model": A})).await.status(), StatusCode::BAD_REQUEST);
+    let fast = server.post(&request("four")).await;
     assert_eq!(fast.headers()[header::RETRY_AFTER], "2");
     assert_eq!(error_summary(fast).await, "429 rate_limit_exceeded -");
-    stage.clock.advance(Duration::from_secs(2));
-    stage.create(&request("five")).await;
-    stage.service.shutdown().await;
+    server.clock.advance(Duration::from_secs(2));
+    server.create(&request("five")).await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn full_queue_rejects_every_key() {
-    let stage = Stage::with(TestRenderer::held_at(0), |config| config.limits.queued_tasks = 1).await;
-    stage.create(&request("one")).await;
-    assert_eq!(error_summary(stage.post(&request("two")).await).await, "429 queue_full -");
-    stage.service.shutdown().await;
+    let server = TestServer::with(TestRenderer::held_at(0), |config| config.limits.queued_tasks = 1).await;
+    server.create(&request("one")).await;
+    assert_eq!(error_summary(server.post(&request("two")).await).await, "429 queue_full -");
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn key_never_appears_in_responses() {
-    let stage = Stage::open(TestRenderer::free()).await;
-    let task = stage.make(&request("a secret index")).await;
+    let server = TestServer::open(TestRenderer::free()).await;
+    let task = server.make(&request("a secret index")).await;
     assert!(!task.to_string().contains(KEY));
-    let wrong = stage.http.get(stage.url("/v1/videos/x")).bearer_auth("sk-other").send().await.unwrap();
+    let wrong = server.http.get(server.url("/v1/videos/x")).bearer_auth("sk-other").send().await.unwrap();
     assert!(!wrong.text().await.unwrap().contains("sk-other"));
     // Nor does it reach the disk.
-    for entry in std::fs::read_dir(stage.folder.path().join("data")).unwrap() {
+    for entry in std::fs::read_dir(server.folder.path().join("data")).unwrap() {
         let path = entry.unwrap().path();
         if path.is_file() {
             let bytes = std::fs::read(&path).unwrap();
             assert!(!bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes()), "{}", path.display());
         }
     }
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }

@@ -4,19 +4,19 @@ use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
 use service::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, Moderated, Operation};
 
-use crate::support::{START, Stage, TestRenderer, digest, error_summary, request};
+use crate::support::{START, TestRenderer, TestServer, digest, error_summary, request};
 
-async fn stage(fault: Fault, times: Option<u32>) -> Stage {
+async fn server(fault: Fault, times: Option<u32>) -> TestServer {
     let rule = FaultRule { fault, prompt: None, model: None, chance: 1.0, times };
-    Stage::with(TestRenderer::free(), |config| {
+    TestServer::with(TestRenderer::free(), |config| {
         config.faults = Some(FaultProfile { seed: 1, faults: vec![rule] });
     })
     .await
 }
 
-async fn content(stage: &Stage, task: &Value) -> reqwest::Response {
+async fn content(server: &TestServer, task: &Value) -> reqwest::Response {
     let path = format!("/v1/videos/{}/content", task["id"].as_str().unwrap());
-    stage.ask(Method::GET, &path).send().await.unwrap()
+    server.ask(Method::GET, &path).send().await.unwrap()
 }
 
 #[tokio::test]
@@ -27,14 +27,14 @@ async fn error_response_fault_on_create_accepts_nothing() {
         body: ErrorBodyFormat::Html,
         retry_after: None,
     };
-    let stage = stage(fault, Some(1)).await;
-    let page = stage.post(&request("p")).await;
+    let server = server(fault, Some(1)).await;
+    let page = server.post(&request("p")).await;
     assert_eq!(page.status(), StatusCode::BAD_GATEWAY);
     assert!(page.text().await.unwrap().contains("<h1>502 Bad Gateway</h1>"));
-    assert!(stage.service.find_by_request(&digest(&request("p"))).unwrap().is_empty());
+    assert!(server.service.find_by_request(&digest(&request("p"))).unwrap().is_empty());
     // Once only, as the profile says.
-    stage.create(&request("p")).await;
-    stage.service.shutdown().await;
+    server.create(&request("p")).await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
@@ -42,132 +42,132 @@ async fn error_response_fault_sends_retry_after_if_set() {
     for retry_after in [Some(3), None] {
         let body = ErrorBodyFormat::Json;
         let fault = Fault::ErrorResponse { on: Operation::Poll, status: 429, body, retry_after };
-        let stage = stage(fault, Some(1)).await;
-        let task = stage.create(&request("p")).await;
+        let server = server(fault, Some(1)).await;
+        let task = server.create(&request("p")).await;
         let path = format!("/v1/videos/{}", task["id"].as_str().unwrap());
-        let poll = stage.ask(Method::GET, &path).send().await.unwrap();
+        let poll = server.ask(Method::GET, &path).send().await.unwrap();
         let hint = poll.headers().get(header::RETRY_AFTER).map(|value| value.to_str().unwrap().to_owned());
         assert_eq!(hint, retry_after.map(|seconds| seconds.to_string()));
         assert_eq!(error_summary(poll).await, "429 injected_fault -");
-        stage.ended(&task["id"]).await;
-        stage.service.shutdown().await;
+        server.ended(&task["id"]).await;
+        server.service.shutdown().await;
     }
 }
 
 #[tokio::test]
 async fn lose_response_fault_cuts_connection_after_acceptance() {
-    let stage = stage(Fault::LoseResponse {}, Some(1)).await;
-    let post = stage.ask(Method::POST, "/v1/videos").json(&request("p"));
+    let server = server(Fault::LoseResponse {}, Some(1)).await;
+    let post = server.ask(Method::POST, "/v1/videos").json(&request("p"));
     let error = post.send().await.expect_err("no answer");
     assert!(!error.is_connect() && !error.is_timeout(), "{error:?}");
-    let ids = stage.service.find_by_request(&digest(&request("p"))).unwrap();
+    let ids = server.service.find_by_request(&digest(&request("p"))).unwrap();
     assert_eq!(ids.len(), 1);
-    assert_eq!(stage.ended(&json!(ids[0].as_str())).await["status"], "completed");
-    stage.service.shutdown().await;
+    assert_eq!(server.ended(&json!(ids[0].as_str())).await["status"], "completed");
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn never_respond_fault_accepts_and_hangs() {
-    let stage = stage(Fault::NeverRespond {}, None).await;
-    let post = stage.ask(Method::POST, "/v1/videos").json(&request("p"));
+    let server = server(Fault::NeverRespond {}, None).await;
+    let post = server.ask(Method::POST, "/v1/videos").json(&request("p"));
     let error = post.timeout(std::time::Duration::from_millis(700)).send().await.expect_err("no answer");
     assert!(error.is_timeout(), "{error:?}");
-    assert_eq!(stage.service.find_by_request(&digest(&request("p"))).unwrap().len(), 1);
+    assert_eq!(server.service.find_by_request(&digest(&request("p"))).unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn not_found_after_create_fault_ends_after_times() {
-    let stage = stage(Fault::NotFoundAfterCreate {}, Some(2)).await;
-    let task = stage.create(&request("p")).await;
+    let server = server(Fault::NotFoundAfterCreate {}, Some(2)).await;
+    let task = server.create(&request("p")).await;
     let path = format!("/v1/videos/{}", task["id"].as_str().unwrap());
     let mut statuses = Vec::new();
     for _ in 0..3 {
-        statuses.push(stage.ask(Method::GET, &path).send().await.unwrap().status().as_u16());
+        statuses.push(server.ask(Method::GET, &path).send().await.unwrap().status().as_u16());
     }
     assert_eq!(statuses, [404, 404, 200]);
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn task_object_faults_mutate_polls() {
-    let seconds = stage(Fault::TimestampsInSeconds {}, None).await;
+    let seconds = server(Fault::TimestampsInSeconds {}, None).await;
     let task = seconds.make(&request("p")).await;
     assert_eq!(
         (task["created_at"].as_i64(), task["completed_at"].as_i64()),
         (Some(START / 1000), Some(START / 1000))
     );
 
-    let stuck = stage(Fault::StuckAt { percent: 30 }, None).await;
+    let stuck = server(Fault::StuckAt { percent: 30 }, None).await;
     let id = stuck.create(&request("p")).await["id"].clone();
     let task = stuck.until(&id, |task| task["progress"] == 30).await;
     assert_eq!((task["status"].as_str(), task.get("metadata")), (Some("in_progress"), None));
 
-    let unknown = stage(Fault::UnknownStatus { status: "warming_up".to_owned() }, Some(1)).await;
+    let unknown = server(Fault::UnknownStatus { status: "warming_up".to_owned() }, Some(1)).await;
     let id = unknown.create(&request("p")).await["id"].clone();
     let first = unknown.task(&id).await;
     assert!(first["status"] == "warming_up" || first["status"] == "completed", "{first}");
     assert_eq!(unknown.ended(&id).await["status"], "completed");
 
-    let without = stage(Fault::CompletedWithoutUrl {}, Some(1)).await;
+    let without = server(Fault::CompletedWithoutUrl {}, Some(1)).await;
     let task = without.make(&request("p")).await;
     assert_eq!(task["metadata"].get("url"), None);
     assert!(without.task(&task["id"]).await["metadata"]["url"].is_string());
 
-    let both = stage(Fault::CompletedWithError {}, None).await;
+    let both = server(Fault::CompletedWithError {}, None).await;
     let task = both.make(&request("p")).await;
     assert_eq!(
         (task["status"].as_str(), task["error"]["code"].as_str()),
         (Some("completed"), Some("delivery_failed"))
     );
-    for stage in [seconds, stuck, unknown, without, both] {
-        stage.service.shutdown().await;
+    for server in [seconds, stuck, unknown, without, both] {
+        server.service.shutdown().await;
     }
 }
 
 #[tokio::test]
 async fn dead_and_expired_url_faults_leave_content_available() {
     for (fault, status) in [(Fault::DeadUrl {}, 404), (Fault::ExpiredUrl {}, 410)] {
-        let stage = stage(fault, None).await;
-        let task = stage.make(&request("p")).await;
-        let answer = stage.http.get(task["metadata"]["url"].as_str().unwrap()).send().await.unwrap();
+        let server = server(fault, None).await;
+        let task = server.make(&request("p")).await;
+        let answer = server.http.get(task["metadata"]["url"].as_str().unwrap()).send().await.unwrap();
         assert_eq!(answer.status(), status);
         // With the key the video is still to be had.
-        assert_eq!(content(&stage, &task).await.status(), StatusCode::OK);
-        stage.service.shutdown().await;
+        assert_eq!(content(&server, &task).await.status(), StatusCode::OK);
+        server.service.shutdown().await;
     }
 }
 
 #[tokio::test]
 async fn cut_body_fault_breaks_download_once() {
-    let stage = stage(Fault::CutBody { after: 1_000 }, Some(1)).await;
-    let task = stage.make(&request("p")).await;
-    let broken = content(&stage, &task).await;
+    let server = server(Fault::CutBody { after: 1_000 }, Some(1)).await;
+    let task = server.make(&request("p")).await;
+    let broken = content(&server, &task).await;
     assert_eq!(broken.status(), StatusCode::OK);
     assert!(broken.bytes().await.is_err());
-    assert!(content(&stage, &task).await.bytes().await.unwrap().len() > 30_000);
-    stage.service.shutdown().await;
+    assert!(content(&server, &task).await.bytes().await.unwrap().len() > 30_000);
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn slow_body_fault_limits_rate() {
-    let stage = stage(Fault::SlowBody { bytes_per_second: 100_000 }, None).await;
-    let task = stage.make(&request("p")).await;
+    let server = server(Fault::SlowBody { bytes_per_second: 100_000 }, None).await;
+    let task = server.make(&request("p")).await;
     let begin = std::time::Instant::now();
-    let bytes = content(&stage, &task).await.bytes().await.unwrap();
+    let bytes = content(&server, &task).await.bytes().await.unwrap();
     assert!(bytes.len() > 30_000);
     assert!(begin.elapsed() > std::time::Duration::from_millis(300));
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn moderation_faults_reject_prompt_or_fail_task() {
-    let prompt = stage(Fault::Moderation { of: Moderated::Prompt }, None).await;
+    let prompt = server(Fault::Moderation { of: Moderated::Prompt }, None).await;
     assert_eq!(error_summary(prompt.post(&request("p")).await).await, "400 input_moderated prompt");
     prompt.service.shutdown().await;
     for (of, code) in [(Moderated::Input, "input_moderated"), (Moderated::Output, "output_moderated")] {
-        let stage = stage(Fault::Moderation { of }, None).await;
-        let task = stage.make(&request("p")).await;
+        let server = server(Fault::Moderation { of }, None).await;
+        let task = server.make(&request("p")).await;
         assert_eq!((task["status"].as_str(), task["error"]["code"].as_str()), (Some("failed"), Some(code)));
-        stage.service.shutdown().await;
+        server.service.shutdown().await;
     }
 }

@@ -5,21 +5,21 @@ use std::time::Duration;
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
-use crate::support::{Stage, TestRenderer, error_summary, request};
+use crate::support::{TestRenderer, TestServer, error_summary, request};
 
-async fn rendered(stage: &Stage) -> (Value, String) {
+async fn rendered(server: &TestServer) -> (Value, String) {
     let mut wanted = request("the sea");
     wanted["return_last_frame"] = json!(true);
-    let task = stage.make(&wanted).await;
+    let task = server.make(&wanted).await;
     let content = format!("/v1/videos/{}/content", task["id"].as_str().unwrap());
     (task, content)
 }
 
 #[tokio::test]
 async fn video_is_served_by_content_and_by_url() {
-    let stage = Stage::open(TestRenderer::free()).await;
-    let (task, content) = rendered(&stage).await;
-    let by_key = stage.ask(Method::GET, &content).send().await.unwrap();
+    let server = TestServer::open(TestRenderer::free()).await;
+    let (task, content) = rendered(&server).await;
+    let by_key = server.ask(Method::GET, &content).send().await.unwrap();
     assert_eq!(by_key.status(), StatusCode::OK);
     let headers = by_key.headers().clone();
     assert_eq!(headers[header::CONTENT_TYPE], "video/mp4");
@@ -29,45 +29,45 @@ async fn video_is_served_by_content_and_by_url() {
     assert_eq!(headers[header::CONTENT_LENGTH], bytes.len().to_string());
     assert!(bytes.starts_with(b"the sea "));
 
-    let by_url = stage.http.get(task["metadata"]["url"].as_str().unwrap()).send().await.unwrap();
+    let by_url = server.http.get(task["metadata"]["url"].as_str().unwrap()).send().await.unwrap();
     assert_eq!(by_url.headers()[header::ETAG], headers[header::ETAG]);
     assert_eq!(by_url.bytes().await.unwrap(), bytes);
 
-    let frame = stage.http.get(task["metadata"]["last_frame_url"].as_str().unwrap()).send().await.unwrap();
+    let frame = server.http.get(task["metadata"]["last_frame_url"].as_str().unwrap()).send().await.unwrap();
     assert_eq!(frame.headers()[header::CONTENT_TYPE], "image/png");
     let picture = media::decode_image(&frame.bytes().await.unwrap()).unwrap();
     assert_eq!((picture.width(), picture.height()), (64, 36));
 
     // A token opens its own file only.
     let video = task["metadata"]["url"].as_str().unwrap();
-    let crossed = stage.http.get(video.replace(".mp4", ".png")).send().await.unwrap();
+    let crossed = server.http.get(video.replace(".mp4", ".png")).send().await.unwrap();
     assert_eq!(error_summary(crossed).await, "404 file_not_found -");
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn head_has_length_without_body() {
-    let stage = Stage::open(TestRenderer::free()).await;
-    let (_, content) = rendered(&stage).await;
-    let head = stage.ask(Method::HEAD, &content).send().await.unwrap();
+    let server = TestServer::open(TestRenderer::free()).await;
+    let (_, content) = rendered(&server).await;
+    let head = server.ask(Method::HEAD, &content).send().await.unwrap();
     assert_eq!(head.status(), StatusCode::OK);
     let length: usize = head.headers()[header::CONTENT_LENGTH].to_str().unwrap().parse().unwrap();
     assert!(length > 30_000);
     assert!(head.bytes().await.unwrap().is_empty());
-    let ranged = stage.ask(Method::HEAD, &content).header(header::RANGE, "bytes=0-1").send().await.unwrap();
+    let ranged = server.ask(Method::HEAD, &content).header(header::RANGE, "bytes=0-1").send().await.unwrap();
     assert_eq!(ranged.status(), StatusCode::OK);
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn range_request_resumes_download() {
-    let stage = Stage::open(TestRenderer::free()).await;
-    let (_, content) = rendered(&stage).await;
-    let whole = stage.ask(Method::GET, &content).send().await.unwrap();
+    let server = TestServer::open(TestRenderer::free()).await;
+    let (_, content) = rendered(&server).await;
+    let whole = server.ask(Method::GET, &content).send().await.unwrap();
     let etag = whole.headers()[header::ETAG].clone();
     let whole = whole.bytes().await.unwrap();
     let part = async |range: &str, condition: &str| {
-        let ask = stage.ask(Method::GET, &content).header(header::RANGE, range);
+        let ask = server.ask(Method::GET, &content).header(header::RANGE, range);
         ask.header(header::IF_RANGE, condition).send().await.unwrap()
     };
     let rest = part("bytes=1000-", etag.to_str().unwrap()).await;
@@ -83,52 +83,52 @@ async fn range_request_resumes_download() {
     assert_eq!(other.bytes().await.unwrap(), whole);
 
     let beyond =
-        stage.ask(Method::GET, &content).header(header::RANGE, "bytes=9999999-").send().await.unwrap();
+        server.ask(Method::GET, &content).header(header::RANGE, "bytes=9999999-").send().await.unwrap();
     assert_eq!(beyond.headers()[header::CONTENT_RANGE], format!("bytes */{}", whole.len()));
     assert_eq!(error_summary(beyond).await, "416 invalid_range -");
-    let same = stage.ask(Method::GET, &content).header(header::IF_NONE_MATCH, etag).send().await.unwrap();
+    let same = server.ask(Method::GET, &content).header(header::IF_NONE_MATCH, etag).send().await.unwrap();
     assert_eq!(same.status(), StatusCode::NOT_MODIFIED);
     assert!(same.bytes().await.unwrap().is_empty());
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn content_of_unfinished_task_is_rejected() {
-    let stage = Stage::open(TestRenderer::held_at(5)).await;
-    let id = stage.create(&request("not yet")).await["id"].clone();
+    let server = TestServer::open(TestRenderer::held_at(5)).await;
+    let id = server.create(&request("not yet")).await["id"].clone();
     let path = format!("/v1/videos/{}/content", id.as_str().unwrap());
-    let early = stage.ask(Method::GET, &path).send().await.unwrap();
+    let early = server.ask(Method::GET, &path).send().await.unwrap();
     assert_eq!(error_summary(early).await, "400 task_not_completed task_id");
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn files_expire_then_task_is_purged() {
     let hour = Duration::from_hours(1);
-    let stage = Stage::with(TestRenderer::free(), |config| {
+    let server = TestServer::with(TestRenderer::free(), |config| {
         config.retention.files = hour;
         config.retention.record = 2 * hour;
     })
     .await;
-    let (task, content) = rendered(&stage).await;
+    let (task, content) = rendered(&server).await;
     let (video, frame) =
         (task["metadata"]["url"].as_str().unwrap(), task["metadata"]["last_frame_url"].as_str().unwrap());
-    let status = async |url: &str| stage.http.get(url).send().await.unwrap().status().as_u16();
-    stage.clock.advance(Duration::from_millis(3_599_999));
+    let status = async |url: &str| server.http.get(url).send().await.unwrap().status().as_u16();
+    server.clock.advance(Duration::from_millis(3_599_999));
     assert_eq!([status(video).await, status(frame).await], [200, 200]);
-    stage.clock.advance(Duration::from_millis(1));
+    server.clock.advance(Duration::from_millis(1));
     assert_eq!([status(video).await, status(frame).await], [410, 410]);
-    let gone = stage.ask(Method::GET, &content).send().await.unwrap();
+    let gone = server.ask(Method::GET, &content).send().await.unwrap();
     assert_eq!(error_summary(gone).await, "410 file_expired -");
-    assert_eq!(stage.task(&task["id"]).await["status"], "completed");
+    assert_eq!(server.task(&task["id"]).await["status"], "completed");
     // An expired frame is no input either.
     let mut next = request("and on");
     next["image"] = json!(frame);
-    assert_eq!(error_summary(stage.post(&next).await).await, "400 expired_media image");
+    assert_eq!(error_summary(server.post(&next).await).await, "400 expired_media image");
 
-    stage.clock.advance(2 * hour);
+    server.clock.advance(2 * hour);
     assert_eq!([status(video).await, status(frame).await], [404, 404]);
-    let gone = stage.ask(Method::GET, &content).send().await.unwrap();
+    let gone = server.ask(Method::GET, &content).send().await.unwrap();
     assert_eq!(error_summary(gone).await, "404 task_not_found task_id");
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }

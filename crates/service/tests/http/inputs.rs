@@ -12,7 +12,7 @@ use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
 use renderer::Quality;
 use serde_json::{Value, json};
 
-use crate::support::{A, B, Stage, TestRenderer, data_uri, error_summary, png, request};
+use crate::support::{A, B, TestRenderer, TestServer, data_uri, error_summary, png, request};
 
 const RED: [u8; 3] = [200, 10, 20];
 const BLUE: [u8; 3] = [10, 20, 200];
@@ -20,8 +20,8 @@ const BLUE: [u8; 3] = [10, 20, 200];
 #[tokio::test]
 async fn family_a_fields_reach_the_job() {
     let renderer = TestRenderer::free();
-    let stage = Stage::open(renderer.clone()).await;
-    let task = stage
+    let server = TestServer::open(renderer.clone()).await;
+    let task = server
         .make(&json!({
             "model": "modela-video-2-0-fast-260128", "prompt": "all of it", "duration": 4.5, "resolution": "720p",
             "ratio": "1:1", "generate_audio": true, "watermark": true, "camera_fixed": true, "seed": -1, "n": 1,
@@ -40,59 +40,67 @@ async fn family_a_fields_reach_the_job() {
     assert_eq!(job.references.len(), 1);
     assert_eq!(job.references[0].pixel(0, 0), BLUE);
     assert!(job.last_frame.is_none());
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn family_b_resolution_from_model_and_ratio_from_image() {
     let renderer = TestRenderer::free();
-    let stage = Stage::open(renderer.clone()).await;
-    let task = stage
+    let server = TestServer::open(renderer.clone()).await;
+    let task = server
         .make(&json!({"model": B, "prompt": "p", "input_reference": data_uri(&png(90, 160, RED)), "resolution": "1080p"}))
         .await;
     assert_eq!((task["seconds"].as_str(), task["size"].as_str()), (Some("5"), Some("480x854")));
     assert!(renderer.last_job().first_frame.is_some() && renderer.last_job().generate_audio);
-    let task = stage
+    let task = server
         .make(&json!({"model": "modelb-video-720p", "prompt": "p", "size": "600x440", "seconds": "1",
             "images": [data_uri(&png(90, 160, RED)), data_uri(&png(90, 160, BLUE))]}))
         .await;
     assert_eq!(task["size"], "1108x832");
     assert_eq!(renderer.last_job().references.len(), 2);
     assert_eq!(renderer.last_job().quality, Quality::Standard);
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn same_request_and_seed_render_equal_bytes() {
-    let stage = Stage::open(TestRenderer::free()).await;
+    let server = TestServer::open(TestRenderer::free()).await;
     let bytes = async |body: &Value| {
-        let task = stage.make(body).await;
-        stage.http.get(task["metadata"]["url"].as_str().unwrap()).send().await.unwrap().bytes().await.unwrap()
+        let task = server.make(body).await;
+        server
+            .http
+            .get(task["metadata"]["url"].as_str().unwrap())
+            .send()
+            .await
+            .unwrap()
+            .bytes()
+            .await
+            .unwrap()
     };
     let mut seeded = request("same");
     seeded["seed"] = json!(11);
     assert_eq!(bytes(&seeded).await, bytes(&seeded).await);
     assert_ne!(bytes(&request("same")).await, bytes(&request("same")).await);
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn own_last_frame_url_is_accepted_as_first_frame() {
     let renderer = TestRenderer::free();
-    let stage = Stage::open(renderer.clone()).await;
+    let server = TestServer::open(renderer.clone()).await;
     let mut first = request("first");
     first["return_last_frame"] = json!(true);
     first["seed"] = json!(77);
-    let first = stage.make(&first).await;
+    let first = server.make(&first).await;
     let url = first["metadata"]["last_frame_url"].as_str().unwrap();
     // An embedded service had another port when it gave that URL out.
-    let old = url.replace(&stage.service.local_addr().port().to_string(), "1");
+    let old = url.replace(&server.service.local_addr().port().to_string(), "1");
     for url in [url, &old] {
         let content = json!([{"type": "image_url", "role": "first_frame", "image_url": {"url": url}}]);
-        stage.make(&json!({"model": A, "prompt": "next", "metadata": {"content": content}})).await;
+        server.make(&json!({"model": A, "prompt": "next", "metadata": {"content": content}})).await;
         assert_eq!(renderer.last_job().first_frame.unwrap().pixel(0, 0), [77; 3]);
     }
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 /// A host of media on loopback.
@@ -125,24 +133,24 @@ async fn host() -> SocketAddr {
 async fn media_urls_are_fetched_within_limits() {
     let host = host().await;
     let renderer = TestRenderer::free();
-    let stage = Stage::with(renderer.clone(), |config| {
+    let server = TestServer::with(renderer.clone(), |config| {
         config.allow_private_media = true;
         config.limits.media.image_bytes = 200_000;
         config.limits.media.fetch_timeout = Duration::from_millis(500);
     })
     .await;
     for path in ["red.png", "moved"] {
-        stage.make(&json!({"model": B, "prompt": path, "image": format!("http://{host}/{path}")})).await;
+        server.make(&json!({"model": B, "prompt": path, "image": format!("http://{host}/{path}")})).await;
         assert_eq!(renderer.last_job().first_frame.unwrap().pixel(0, 0), RED);
     }
-    stage
+    server
         .make(
             &json!({"model": B, "prompt": "n", "image": format!("http://localhost:{}/red.png", host.port())}),
         )
         .await;
     let answer = async |path: &str| {
         let body = json!({"model": B, "prompt": "p", "image": format!("http://{host}/{path}")});
-        error_summary(stage.post(&body).await).await
+        error_summary(server.post(&body).await).await
     };
     assert_eq!(answer("round").await, "400 media_unreachable image");
     assert_eq!(answer("missing").await, "400 media_unreachable image");
@@ -151,14 +159,14 @@ async fn media_urls_are_fetched_within_limits() {
     assert_eq!(answer("endless").await, "400 media_too_large image");
     assert_eq!(answer("never").await, "400 media_unreachable image");
     let closed = json!({"model": B, "prompt": "p", "image": "http://127.0.0.1:1/x.png"});
-    assert_eq!(error_summary(stage.post(&closed).await).await, "400 media_unreachable image");
-    stage.service.shutdown().await;
+    assert_eq!(error_summary(server.post(&closed).await).await, "400 media_unreachable image");
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn media_urls_in_private_networks_are_rejected() {
     let host = host().await;
-    let stage = Stage::open(TestRenderer::free()).await;
+    let server = TestServer::open(TestRenderer::free()).await;
     for url in [
         format!("http://{host}/red.png"),
         format!("http://localhost:{}/red.png", host.port()),
@@ -168,37 +176,38 @@ async fn media_urls_in_private_networks_are_rejected() {
         "http://[fd00::1]/".to_owned(),
         format!("http://{host}/files/00000000000000000000000000.png"),
     ] {
-        let answer = error_summary(stage.post(&json!({"model": B, "prompt": "p", "image": url})).await).await;
+        let answer =
+            error_summary(server.post(&json!({"model": B, "prompt": "p", "image": url})).await).await;
         assert_eq!(answer, "400 media_not_public image", "{url}");
     }
     let login = json!({"model": B, "prompt": "p", "image": "https://me:secret@example.com/a.png"});
-    assert_eq!(error_summary(stage.post(&login).await).await, "400 invalid_url image");
-    stage.service.shutdown().await;
+    assert_eq!(error_summary(server.post(&login).await).await, "400 invalid_url image");
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn too_many_media_items_are_rejected() {
-    let stage = Stage::open(TestRenderer::free()).await;
+    let server = TestServer::open(TestRenderer::free()).await;
     let picture = data_uri(&png(20, 20, RED));
     let many: Vec<&str> = (0..17).map(|_| picture.as_str()).collect();
-    let answer = error_summary(stage.post(&json!({"model": B, "prompt": "p", "images": many})).await).await;
+    let answer = error_summary(server.post(&json!({"model": B, "prompt": "p", "images": many})).await).await;
     assert_eq!(answer, "400 too_many_assets images[16]");
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn bare_base64_is_accepted_and_equal_inputs_share_a_file() {
     let renderer = TestRenderer::free();
-    let stage = Stage::open(renderer.clone()).await;
+    let server = TestServer::open(renderer.clone()).await;
     let uri = data_uri(&png(20, 20, BLUE));
     let bare = uri.split_once(',').unwrap().1;
-    stage.make(&json!({"model": B, "prompt": "p", "images": [bare, uri]})).await;
+    server.make(&json!({"model": B, "prompt": "p", "images": [bare, uri]})).await;
     let job = renderer.last_job();
     assert_eq!(job.references.iter().map(|picture| picture.pixel(1, 1)).collect::<Vec<_>>(), [BLUE; 2]);
-    let inputs = std::fs::read_dir(stage.folder.path().join("data/inputs")).unwrap();
+    let inputs = std::fs::read_dir(server.folder.path().join("data/inputs")).unwrap();
     assert_eq!(inputs.count(), 1);
     drop(Arc::clone(&renderer));
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 /// A film of one second that fades from red to blue.
@@ -214,12 +223,12 @@ fn film() -> Vec<u8> {
 #[tokio::test]
 async fn reference_video_gives_frames_and_ratio() {
     let renderer = TestRenderer::free();
-    let stage = Stage::open(renderer.clone()).await;
+    let server = TestServer::open(renderer.clone()).await;
     let request = |url: &str| {
         let content = json!([{"type": "video_url", "role": "reference_video", "video_url": {"url": url}}]);
         json!({"model": A, "prompt": "p", "resolution": "480p", "ratio": "adaptive", "metadata": {"content": content}})
     };
-    let task = stage.make(&request(&data_uri(&film()))).await;
+    let task = server.make(&request(&data_uri(&film()))).await;
     assert_eq!((task["status"].as_str(), task["size"].as_str()), (Some("completed"), Some("740x554")));
     let job = renderer.last_job();
     let colors: Vec<[u8; 3]> = job.references.iter().map(|picture| picture.pixel(30, 20)).collect();
@@ -229,10 +238,10 @@ async fn reference_video_gives_frames_and_ratio() {
     half.truncate(half.len() / 2);
     let param = "metadata.content[0].video_url.url";
     for bytes in [half, png(64, 48, RED)] {
-        let answer = error_summary(stage.post(&request(&data_uri(&bytes))).await).await;
+        let answer = error_summary(server.post(&request(&data_uri(&bytes))).await).await;
         assert_eq!(answer, format!("400 invalid_video {param}"));
     }
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 /// 16-bit mono WAV at 8 kHz.
@@ -247,7 +256,7 @@ fn wav(samples: &[i16]) -> Vec<u8> {
 #[tokio::test]
 async fn reference_audio_is_decoded_or_rejected() {
     let renderer = TestRenderer::free();
-    let stage = Stage::open(renderer.clone()).await;
+    let server = TestServer::open(renderer.clone()).await;
     let body = |sounds: &[&[u8]]| {
         let items = sounds.iter().map(|sound| {
             let url = data_uri(sound).replace("image/png", "audio/wav");
@@ -259,14 +268,14 @@ async fn reference_audio_is_decoded_or_rejected() {
         body["metadata"] = json!({"content": std::iter::once(picture).chain(items).collect::<Vec<_>>()});
         body
     };
-    stage.make(&body(&[&wav(&[16_384; 800]), &wav(&[-16_384; 400])])).await;
+    server.make(&body(&[&wav(&[16_384; 800]), &wav(&[-16_384; 400])])).await;
     let sound = renderer.last_job().reference_audio.expect("the sound");
     assert_eq!((sound.sample_rate, sound.channels, sound.samples.len()), (48_000, 2, 7_200 * 2));
     assert!((sound.samples[4_800] - 0.5).abs() < 0.01 && (sound.samples[12_000] + 0.5).abs() < 0.01);
     for broken in [b"ID3\x04 no sound".as_slice(), b"RIFF\0\0\0\0WAVEfmt ", b"\0\0\0\x18ftypM4A ", &wav(&[])]
     {
-        let summary = error_summary(stage.post(&body(&[broken])).await).await;
+        let summary = error_summary(server.post(&body(&[broken])).await).await;
         assert!(summary.starts_with("400 invalid_audio metadata.content"), "{summary}");
     }
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }

@@ -7,26 +7,26 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use service::{ApiKeyStore, KeyLimits, Keys, NewKey, OsRandomness, Permissions, SystemClock};
 
-use crate::support::{Stage, TestRenderer, error_summary, request};
+use crate::support::{TestRenderer, TestServer, error_summary, request};
 
 fn add(store: &ApiKeyStore, name: &str, permissions: Permissions, limits: Option<KeyLimits>) -> SecretString {
     let new = NewKey { name: name.to_owned(), permissions, limits };
     store.add(&new, &SystemClock, &OsRandomness).unwrap()
 }
 
-async fn post(stage: &Stage, key: &SecretString, body: &Value) -> Response {
-    let post = stage.http.post(stage.url("/v1/videos")).bearer_auth(key.expose_secret());
+async fn post(server: &TestServer, key: &SecretString, body: &Value) -> Response {
+    let post = server.http.post(server.url("/v1/videos")).bearer_auth(key.expose_secret());
     post.json(body).send().await.unwrap()
 }
 
-async fn get(stage: &Stage, key: &SecretString, path: &str) -> Response {
-    stage.http.get(stage.url(path)).bearer_auth(key.expose_secret()).send().await.unwrap()
+async fn get(server: &TestServer, key: &SecretString, path: &str) -> Response {
+    server.http.get(server.url(path)).bearer_auth(key.expose_secret()).send().await.unwrap()
 }
 
 /// Asks until the running service has noticed a change of keys.
-async fn until_status(stage: &Stage, key: &SecretString, status: StatusCode) {
+async fn until_status(server: &TestServer, key: &SecretString, status: StatusCode) {
     let begin = Instant::now();
-    while get(stage, key, "/v1/videos/task_0").await.status() != status {
+    while get(server, key, "/v1/videos/task_0").await.status() != status {
         assert!(begin.elapsed() < Duration::from_secs(10), "the change of keys is not noticed");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -34,75 +34,75 @@ async fn until_status(stage: &Stage, key: &SecretString, status: StatusCode) {
 
 #[tokio::test]
 async fn key_changes_apply_while_service_runs() {
-    let stage = Stage::with(TestRenderer::free(), |config| config.keys = Keys::Stored).await;
-    let embedded = stage.ask(Method::GET, "/v1/videos/task_0").send().await.unwrap();
+    let server = TestServer::with(TestRenderer::free(), |config| config.keys = Keys::Stored).await;
+    let embedded = server.ask(Method::GET, "/v1/videos/task_0").send().await.unwrap();
     assert_eq!(error_summary(embedded).await, "401 invalid_api_key -");
-    let store = ApiKeyStore::open(&stage.folder.path().join("data")).unwrap();
+    let store = ApiKeyStore::open(&server.folder.path().join("data")).unwrap();
     let key = add(&store, "film school", Permissions::all(), None);
-    until_status(&stage, &key, StatusCode::NOT_FOUND).await;
-    let task: Value = post(&stage, &key, &request("one")).await.json().await.unwrap();
+    until_status(&server, &key, StatusCode::NOT_FOUND).await;
+    let task: Value = post(&server, &key, &request("one")).await.json().await.unwrap();
     let again = NewKey { name: "film school".to_owned(), permissions: Permissions::all(), limits: None };
     let taken = store.add(&again, &SystemClock, &OsRandomness).unwrap_err();
     assert!(taken.to_string().contains("film school"));
     assert!(store.revoke("film school", &SystemClock).unwrap());
     assert!(!store.revoke("film school", &SystemClock).unwrap());
-    until_status(&stage, &key, StatusCode::UNAUTHORIZED).await;
+    until_status(&server, &key, StatusCode::UNAUTHORIZED).await;
     let path = format!("/v1/videos/{}", task["id"].as_str().unwrap());
-    assert_eq!(error_summary(get(&stage, &key, &path).await).await, "401 invalid_api_key -");
+    assert_eq!(error_summary(get(&server, &key, &path).await).await, "401 invalid_api_key -");
     let [entry] = &store.list().unwrap()[..] else { panic!("one key") };
     assert_eq!((entry.tasks, entry.video_ms, entry.revoked_at.is_some()), (1, 5_000, true));
     // The secret itself is nowhere to be found.
-    let stored = std::fs::read(stage.folder.path().join("data/service.db")).unwrap();
+    let stored = std::fs::read(server.folder.path().join("data/service.db")).unwrap();
     let secret = key.expose_secret().as_bytes();
     assert!(!stored.windows(secret.len()).any(|window| window == secret));
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn permissions_limits_and_quotas_are_per_key() {
-    let stage = Stage::with(TestRenderer::free(), |config| config.keys = Keys::Stored).await;
-    let store = ApiKeyStore::open(&stage.folder.path().join("data")).unwrap();
+    let server = TestServer::with(TestRenderer::free(), |config| config.keys = Keys::Stored).await;
+    let store = ApiKeyStore::open(&server.folder.path().join("data")).unwrap();
     let small = KeyLimits { quota_seconds: Some(12), ..KeyLimits::default() };
     let poor = add(&store, "poor", Permissions { full_hd: false }, Some(small));
     let rich = add(&store, "rich", Permissions::all(), None);
-    until_status(&stage, &rich, StatusCode::NOT_FOUND).await;
+    until_status(&server, &rich, StatusCode::NOT_FOUND).await;
 
     let mut large = request("large");
     large["resolution"] = json!("1080p");
     assert_eq!(
-        error_summary(post(&stage, &poor, &large).await).await,
+        error_summary(post(&server, &poor, &large).await).await,
         "400 resolution_not_permitted resolution"
     );
     let by_size = json!({"model": large["model"], "prompt": "p", "size": "1920x1080"});
     assert_eq!(
-        error_summary(post(&stage, &poor, &by_size).await).await,
+        error_summary(post(&server, &poor, &by_size).await).await,
         "400 resolution_not_permitted resolution"
     );
-    let task: Value = post(&stage, &rich, &large).await.json().await.unwrap();
+    let task: Value = post(&server, &rich, &large).await.json().await.unwrap();
     assert_eq!(task["size"], "1920x1080");
 
     // Another key's task does not exist.
     let path = format!("/v1/videos/{}", task["id"].as_str().unwrap());
-    let (mine, other) = (get(&stage, &rich, &path).await, get(&stage, &poor, &path).await);
+    let (mine, other) = (get(&server, &rich, &path).await, get(&server, &poor, &path).await);
     assert_eq!(mine.status(), StatusCode::OK);
-    let unknown = get(&stage, &poor, "/v1/videos/task_00000000000000000000000000").await;
+    let unknown = get(&server, &poor, "/v1/videos/task_00000000000000000000000000").await;
     assert_eq!(other.text().await.unwrap(), unknown.text().await.unwrap());
-    let content = get(&stage, &poor, &format!("{path}/content")).await;
+    let content = get(&server, &poor, &format!("{path}/content")).await;
     assert_eq!(error_summary(content).await, "404 task_not_found task_id");
 
     // Twelve seconds are two videos of five; one that fails is given back.
-    let first: Value = post(&stage, &poor, &request("this breaks")).await.json().await.unwrap();
+    let first: Value = post(&server, &poor, &request("this breaks")).await.json().await.unwrap();
     let path = format!("/v1/videos/{}", first["id"].as_str().unwrap());
     let begin = Instant::now();
-    while get(&stage, &poor, &path).await.json::<Value>().await.unwrap()["status"] != "failed" {
+    while get(&server, &poor, &path).await.json::<Value>().await.unwrap()["status"] != "failed" {
         assert!(begin.elapsed() < Duration::from_secs(10));
     }
     for _ in 0..2 {
-        assert_eq!(post(&stage, &poor, &request("fine")).await.status(), StatusCode::OK);
+        assert_eq!(post(&server, &poor, &request("fine")).await.status(), StatusCode::OK);
     }
     assert_eq!(
-        error_summary(post(&stage, &poor, &request("one more")).await).await,
+        error_summary(post(&server, &poor, &request("one more")).await).await,
         "429 insufficient_quota -"
     );
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }

@@ -3,44 +3,44 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::support::{B, Stage, TestRenderer, request};
+use crate::support::{B, TestRenderer, TestServer, request};
 
 #[tokio::test]
 async fn task_passes_through_states_with_frame_progress() {
     let renderer = TestRenderer::held_at(0);
-    let stage = Stage::with(renderer.clone(), |config| config.workers = 1).await;
+    let server = TestServer::with(renderer.clone(), |config| config.workers = 1).await;
     let mut wanted = request("the lamp turns on");
     wanted["return_last_frame"] = json!(true);
     wanted["seed"] = json!(7);
-    let created = stage.create(&wanted).await;
-    insta::assert_json_snapshot!("created", stage.stable(&created));
+    let created = server.create(&wanted).await;
+    insta::assert_json_snapshot!("created", server.stable(&created));
     let id = &created["id"];
-    let second = stage.create(&request("the second waits")).await;
+    let second = server.create(&request("the second waits")).await;
 
-    stage.until(id, |task| task["status"] == "in_progress").await;
-    assert_eq!(stage.task(&second["id"]).await["status"], "queued");
+    server.until(id, |task| task["status"] == "in_progress").await;
+    assert_eq!(server.task(&second["id"]).await["status"], "queued");
     renderer.let_frames(37);
-    let half = stage.until(id, |task| task["progress"] == 37).await;
-    insta::assert_json_snapshot!("half_way", stage.stable(&half));
+    let half = server.until(id, |task| task["progress"] == 37).await;
+    insta::assert_json_snapshot!("half_way", server.stable(&half));
 
     renderer.let_frames(u32::MAX);
-    let done = stage.ended(id).await;
-    insta::assert_json_snapshot!("completed", stage.stable(&done));
+    let done = server.ended(id).await;
+    insta::assert_json_snapshot!("completed", server.stable(&done));
     // No last frame where none was asked for.
-    let second = stage.ended(&second["id"]).await;
+    let second = server.ended(&second["id"]).await;
     assert_eq!(second["metadata"].as_object().unwrap().keys().collect::<Vec<_>>(), ["url"]);
     assert_eq!(renderer.prompts(), ["the lamp turns on", "the second waits"]);
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn progress_is_monotonic_and_100_only_when_completed() {
     let renderer = TestRenderer::held_at(0);
-    let stage = Stage::open(renderer.clone()).await;
-    let id = stage.create(&request("rising tide")).await["id"].clone();
+    let server = TestServer::open(renderer.clone()).await;
+    let id = server.create(&request("rising tide")).await["id"].clone();
     let (mut last, mut frames) = (0, 0);
     loop {
-        let task = stage.task(&id).await;
+        let task = server.task(&id).await;
         let progress = task["progress"].as_u64().unwrap();
         assert!(progress >= last, "{progress} after {last}");
         assert_eq!(progress == 100, task["status"] == "completed", "{task}");
@@ -51,28 +51,28 @@ async fn progress_is_monotonic_and_100_only_when_completed() {
         frames += 7;
         renderer.let_frames(frames);
     }
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn failed_rendering_fails_only_its_task() {
-    let stage = Stage::with(TestRenderer::free(), |config| config.workers = 1).await;
-    let broken = stage.make(&request("this one breaks")).await;
-    insta::assert_json_snapshot!("failed", stage.stable(&broken));
-    let panicked = stage.make(&request("this one panics")).await;
+    let server = TestServer::with(TestRenderer::free(), |config| config.workers = 1).await;
+    let broken = server.make(&request("this one breaks")).await;
+    insta::assert_json_snapshot!("failed", server.stable(&broken));
+    let panicked = server.make(&request("this one panics")).await;
     assert_eq!(panicked["error"]["code"], "render_failed");
     assert!(!panicked["error"]["message"].as_str().unwrap().contains("prompt says"));
-    assert_eq!(stage.make(&request("this one is fine")).await["status"], "completed");
+    assert_eq!(server.make(&request("this one is fine")).await["status"], "completed");
     let path = format!("/v1/videos/{}/content", broken["id"].as_str().unwrap());
-    let response = stage.ask(Method::GET, &path).send().await.unwrap();
+    let response = server.ask(Method::GET, &path).send().await.unwrap();
     assert_eq!(crate::support::error_summary(response).await, "400 task_failed task_id");
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn task_responses_match_the_contract() {
     let renderer = TestRenderer::held_at(0);
-    let stage = Stage::open(renderer.clone()).await;
+    let server = TestServer::open(renderer.clone()).await;
     let contract = contract::Contract::embedded();
     let agrees = |task: &Value| {
         let violations = contract.check_task(task);
@@ -80,34 +80,35 @@ async fn task_responses_match_the_contract() {
         serde_json::from_value::<client::types::Task>(task.clone()).expect("the client reads it");
     };
     for body in [request("a"), json!({"model": B, "prompt": "b"}), request("it breaks")] {
-        let created = stage.create(&body).await;
+        let created = server.create(&body).await;
         agrees(&created);
-        agrees(&stage.until(&created["id"], |task| task["status"] != "queued").await);
+        agrees(&server.until(&created["id"], |task| task["status"] != "queued").await);
         renderer.let_frames(u32::MAX);
-        agrees(&stage.ended(&created["id"]).await);
+        agrees(&server.ended(&created["id"]).await);
         renderer.let_frames(0);
     }
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn malformed_paths_are_not_found() {
-    let stage = Stage::open(TestRenderer::free()).await;
+    let server = TestServer::open(TestRenderer::free()).await;
     for path in
         ["/v1/videos/..%2f..%2fetc", "/v1/videos/%ff", "/v1/videos/%00", "/v1/videos/a/b", "/v1/videos/"]
     {
-        let response = stage.ask(Method::GET, path).send().await.unwrap();
+        let response = server.ask(Method::GET, path).send().await.unwrap();
         assert_eq!(response.status(), StatusCode::NOT_FOUND, "{path}");
     }
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }
 
 #[tokio::test]
 async fn operator_endpoints_need_no_key() {
-    let stage = Stage::open(TestRenderer::free()).await;
-    stage.make(&request("one")).await;
-    stage.post(&json!({"model": "no such"})).await;
-    let get = async |path: &str| stage.http.get(stage.url(path)).send().await.unwrap().text().await.unwrap();
+    let server = TestServer::open(TestRenderer::free()).await;
+    server.make(&request("one")).await;
+    server.post(&json!({"model": "no such"})).await;
+    let get =
+        async |path: &str| server.http.get(server.url(path)).send().await.unwrap().text().await.unwrap();
     assert_eq!(get("/healthz").await, r#"{"status":"ok"}"#);
     // The video is available a moment before the counters are updated.
     while !get("/metrics").await.contains("video_tasks_unfinished 0") {
@@ -118,5 +119,5 @@ async fn operator_endpoints_need_no_key() {
     assert_eq!(document["openapi"], "3.0.3");
     let page = get("/").await;
     assert!(page.contains("<b>0 of 2</b><span>rendering"), "{page}");
-    stage.service.shutdown().await;
+    server.service.shutdown().await;
 }

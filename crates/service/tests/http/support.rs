@@ -113,7 +113,7 @@ impl Renderer for TestRenderer {
 }
 
 /// A running service with all that belongs to it.
-pub(crate) struct Stage {
+pub(crate) struct TestServer {
     pub(crate) service: Service,
     pub(crate) clock: Arc<TestClock>,
     pub(crate) http: Client,
@@ -139,7 +139,7 @@ pub(crate) fn clock() -> Arc<TestClock> {
     Arc::new(TestClock(AtomicI64::new(START)))
 }
 
-impl Stage {
+impl TestServer {
     pub(crate) async fn open(renderer: Arc<TestRenderer>) -> Self {
         Self::with(renderer, |_| {}).await
     }

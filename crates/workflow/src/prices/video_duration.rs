@@ -98,7 +98,7 @@ impl<T: Ord + Copy> Interval<T> {
 
 impl<T: PartialEq> Interval<T> {
     /// Whether the value is known.
-    pub fn is_exact(&self) -> bool {
+    pub(crate) fn is_exact(&self) -> bool {
         self.least == self.most
     }
 }

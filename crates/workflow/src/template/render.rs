@@ -205,8 +205,8 @@ impl<'w> Templates<'w> {
                 // An expression without braces is code as a whole: the quoted name is searched in all of it.
                 let bare = (!scan::has_template(text)).then_some(0..text.len());
                 let range = error.range.clone().or(bare).map(|range| narrowed(text, range, &error.message));
-                let place = range.and_then(|range| locate(self.source, span, text, range));
-                let mut diagnostic = Diagnostic::error(error.code, place.unwrap_or(span), error.message);
+                let location = range.and_then(|range| locate(self.source, span, text, range));
+                let mut diagnostic = Diagnostic::error(error.code, location.unwrap_or(span), error.message);
                 diagnostic.help = error.help;
                 problems.push(diagnostic);
                 None

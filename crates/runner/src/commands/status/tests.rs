@@ -1,4 +1,4 @@
-//! The texts and changes of `status`.
+//! Text and change records of `status`.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The plan as it is shown: one document, and its forms for people, programs and pictures.
+//! The plan as output: one document, as a table, JSON or a graph.
 
 mod document;
 mod dot;

@@ -1,4 +1,4 @@
-//! The forms of a plan, pinned; and that none of them can be broken by what a workflow says.
+//! The forms of a plan, pinned; text from a workflow cannot break any of them.
 
 use contract::Contract;
 use engine::preview::Preview;
@@ -115,9 +115,9 @@ fn retries_raise_only_the_upper_estimate() {
     let totals = &document.totals;
     assert_eq!((totals.tasks.least, totals.tasks.most, totals.retries), (2, 6, 4));
     assert_eq!(totals.cost.to_string(), "1.00 to 3.00");
-    let said = estimate(&document);
-    assert_eq!(said[0], "to submit: 2 to 6 tasks, 10 to 30 seconds of video");
-    assert_eq!(said[1], "retries: up to 4 of them, if attempts fail");
+    let estimates = estimate(&document);
+    assert_eq!(estimates[0], "to submit: 2 to 6 tasks, 10 to 30 seconds of video");
+    assert_eq!(estimates[1], "retries: up to 4 of them, if attempts fail");
 }
 
 #[test]

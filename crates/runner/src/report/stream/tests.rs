@@ -1,4 +1,4 @@
-//! The stream as its readers see it.
+//! The event stream as a reader receives it.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! Small clips to test with, and measures on them.
+//! Small test clips, and measurements of them.
 
 use std::path::{Path, PathBuf};
 
