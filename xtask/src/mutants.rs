@@ -9,13 +9,13 @@ use crate::repository;
 
 /// A bug, as an edit of one file.
 struct Mutation {
-    /// What the mutated code does.
+    /// The effect of the mutation.
     name: &'static str,
     /// The file, relative to the repository.
     file: &'static str,
     /// Text that occurs in the file exactly once.
     original: &'static str,
-    /// What replaces it.
+    /// The replacement.
     replacement: &'static str,
     /// Parts of the oracle's messages, of which one has to appear.
     violations: &'static [&'static str],

@@ -81,7 +81,7 @@ pub enum ConfigError {
     BaseUrl(&'static str),
     /// The key is not usable: why, without the key.
     Key(&'static str),
-    /// The HTTP client cannot be made.
+    /// The HTTP client cannot be built.
     Http(String),
 }
 

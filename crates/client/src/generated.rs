@@ -1,4 +1,4 @@
-//! What progenitor generates from the contract's codegen view. See `build.rs`.
+//! Code that progenitor generates from the contract's codegen view. See `build.rs`.
 
 #![allow(
     clippy::all,

@@ -13,9 +13,10 @@ use sha2::{Digest, Sha256};
 
 use crate::{CallError, types};
 
-/// A request that fits the contract's types, ready to be sent: what its digest identifies is what [`crate::Client::create`] sends.
+/// A request that fits the contract's types, ready to be sent: its digest identifies exactly the bytes that [`crate::Client::create`]
+/// sends.
 ///
-/// Invariant: body and digest are made from one value and cannot be changed.
+/// Invariant: body and digest are computed from one value and cannot be changed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PreparedRequest {
     body: Bytes,

@@ -34,7 +34,7 @@ fn has_consecutive_frames(bytes: &[u8], frame_len: impl Fn(&[u8]) -> Option<usiz
     })
 }
 
-/// What follows an `ID3v2` tag, whose size is in four bytes of seven bits.
+/// The data after an `ID3v2` tag, whose size is in four bytes of seven bits.
 fn after_id3(bytes: &[u8]) -> &[u8] {
     match bytes {
         [b'I', b'D', b'3', _, _, _, a, b, c, d, ..] => {

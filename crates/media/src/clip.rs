@@ -12,7 +12,7 @@ use crate::{FrameRate, MediaError, RgbImage};
 /// The longest side of a picture in pixels, read or written.
 pub const MAX_SIDE: u32 = 8192;
 
-/// What a clip is to be. The same spec gives the same sample entry, so clips of one spec join without loss.
+/// Specification of a clip. The same spec gives the same sample entry, so clips of one spec join without loss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClipSpec {
     /// Columns: even, at most [`MAX_SIDE`].
@@ -104,8 +104,7 @@ pub struct ClipWriter {
 impl ClipWriter {
     /// Begins a clip.
     ///
-    /// # Errors
-    /// [`MediaError::Request`] for a size, rate or channel count that cannot be made.
+    /// # Errors [`MediaError::Request`] for an unsupported size, rate or channel count.
     pub fn new(spec: ClipSpec) -> Result<Self, MediaError> {
         spec.check()?;
         let encoder = VideoEncoder::new(StreamSpec {

@@ -20,7 +20,7 @@ pub(crate) enum Matrix {
 }
 
 impl ColorSpace {
-    /// What this crate encodes.
+    /// The color space that this crate encodes.
     pub(crate) const WRITTEN: Self = Self { matrix: Matrix::Bt709, full_range: false };
 
     /// From the code points of streams and files (ISO/IEC 23001-8), where 2 means "unspecified". Unspecified values default as in players:

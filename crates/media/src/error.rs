@@ -53,7 +53,7 @@ pub enum MediaError {
     Tool {
         /// `ffmpeg` or `ffprobe`.
         tool: &'static str,
-        /// What happened, with the last line the tool wrote.
+        /// The failure, with the last line of the tool's output.
         reason: String,
     },
     /// Any of the above, in this file.
@@ -61,7 +61,7 @@ pub enum MediaError {
     At {
         /// The file that was read or written.
         path: PathBuf,
-        /// What happened there.
+        /// The error of the operating system or the file.
         #[source]
         source: Box<MediaError>,
     },
@@ -86,7 +86,7 @@ impl MediaError {
         }
     }
 
-    /// Whether ffmpeg might do what this crate could not do natively.
+    /// Whether ffmpeg might handle what this crate does not support natively.
     #[must_use]
     pub fn needs_ffmpeg(&self) -> bool {
         matches!(self.root(), Self::NeedsFfmpeg { .. })

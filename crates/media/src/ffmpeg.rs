@@ -28,7 +28,7 @@ const MAX_AUDIO_BYTES: u64 = 1 << 30;
 pub struct Ffmpeg {
     /// The ffmpeg program.
     pub ffmpeg: Option<PathBuf>,
-    /// The ffprobe program, which comes with it.
+    /// The ffprobe program, part of ffmpeg.
     pub ffprobe: Option<PathBuf>,
     /// A process that runs longer is killed.
     pub time_limit: Duration,
@@ -147,7 +147,7 @@ impl Ffmpeg {
         Ok(count)
     }
 
-    /// The first sound track, at this rate and with so many channels.
+    /// The first audio track, at this rate and number of channels.
     pub(crate) fn sound(
         &self,
         path: &Path,
@@ -206,7 +206,7 @@ impl Ffmpeg {
         read_probe(&text).ok_or_else(|| tool("ffprobe", "found neither pictures nor sound in the file"))
     }
 
-    /// Runs a program and lets `consume` read what it writes. Ended at the time limit, and when `consume` fails.
+    /// Runs a program and passes its output to `consume`. Killed at the time limit, and when `consume` fails.
     fn run(
         &self,
         name: &'static str,

@@ -31,7 +31,7 @@ pub enum MediaType {
     Flac,
 }
 
-/// What a medium is.
+/// The kind of a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MediaKind {
     /// A still image.
@@ -117,7 +117,7 @@ impl MediaType {
     }
 }
 
-/// What a file appears to be, for messages; also names common files that are not media.
+/// A description of the content of a file, for messages; also names common files that are not media.
 #[must_use]
 pub fn describe_content(bytes: &[u8]) -> &'static str {
     if let Some(media_type) = MediaType::sniff(bytes) {

@@ -10,9 +10,9 @@ use crate::exit::Exit;
 #[derive(Debug)]
 pub(crate) struct CommandError {
     pub(crate) kind: ErrorKind,
-    /// What went wrong, for people.
+    /// The message, for people.
     pub(crate) message: String,
-    /// What to do about it; each is printed on a line of its own.
+    /// Remedies; each is printed on a line of its own.
     pub(crate) hints: Vec<String>,
 }
 

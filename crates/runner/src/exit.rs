@@ -24,7 +24,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// The exit code of a finished run. A halt comes before failures, failures before what needs action.
+    /// The exit code of a finished run. A halt precedes failures, failures precede actions needed.
     pub(crate) fn from_summary(summary: &RunSummary) -> Self {
         match &summary.halt {
             Some(Halt::Interrupted) => return Self::Interrupted,

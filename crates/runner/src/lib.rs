@@ -64,7 +64,7 @@ pub fn main() -> ExitCode {
         Command::Resolve(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::resolve::resolve(args))
         }
-        // The log is the only output of a service; all other commands print what they do.
+        // The log is the only output of a service; all other commands print their results.
         Command::Serve(args) => {
             block_on(verbose.max(1), RuntimeKind::MultiThread, commands::serve::serve(*args))
         }

@@ -8,7 +8,7 @@ use crate::{
     size::{Ratio, Size},
 };
 
-/// What to render for a task.
+/// A request with every default resolved: what is rendered for a task.
 #[expect(clippy::struct_excessive_bools, reason = "the API has that many switches")]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RenderSpec {

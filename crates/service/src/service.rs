@@ -178,7 +178,7 @@ impl Service {
         self.address
     }
 
-    /// The base URL: what precedes `/v1/videos`.
+    /// The base URL: everything before `/v1/videos`.
     #[must_use]
     pub fn base_url(&self) -> Url {
         self.base.clone()

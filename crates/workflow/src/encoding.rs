@@ -1,4 +1,4 @@
-//! Bytes as UTF-8 text; other encodings are refused by name, with what to do about it.
+//! Bytes as UTF-8 text; other encodings are refused by name, with a remedy.
 
 use std::fmt;
 
@@ -49,7 +49,7 @@ fn has_utf16_zeros(bytes: &[u8]) -> bool {
 }
 
 impl NotUtf8 {
-    /// What to do about it.
+    /// The remedy.
     pub(crate) fn help(self) -> &'static str {
         match self.encoding {
             Some(Encoding::Utf16) => "save it as UTF-8; in Excel as `CSV UTF-8`, not as `Unicode Text`",

@@ -191,7 +191,7 @@ impl Files for InMemory {
     }
 }
 
-/// The path without `.` and `..`; nothing where it leads out of its directory or is absolute.
+/// The path without `.` and `..`; `None` if it leads out of its directory or is absolute.
 pub(crate) fn normalize_relative(path: &str) -> Option<PathBuf> {
     let mut clean = PathBuf::new();
     for component in Path::new(path).components() {

@@ -46,7 +46,7 @@ pub struct MediaInfo {
 pub struct MediaError {
     /// What is wrong, as a lower-case fragment.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub help: String,
 }
 

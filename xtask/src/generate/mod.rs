@@ -1,4 +1,4 @@
-//! Generated files of the repository: written, or compared with what would be written.
+//! Generated files of the repository: writes them, or compares them with what would be written.
 
 mod api_surface;
 mod reference;
@@ -26,7 +26,7 @@ struct GeneratedFile {
     /// Relative to the repository.
     path: &'static str,
     content: Content,
-    /// What it is generated from.
+    /// Its source.
     source: &'static str,
 }
 

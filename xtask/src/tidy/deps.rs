@@ -36,7 +36,7 @@ struct Package {
 struct Dependency {
     name: String,
     path: Option<String>,
-    /// Absent for what the product is built from; `dev` or `build` otherwise.
+    /// Absent for normal dependencies; `dev` or `build` otherwise.
     kind: Option<String>,
 }
 

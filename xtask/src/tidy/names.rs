@@ -206,7 +206,7 @@ fn explicit_name(attributes: &[Attribute]) -> Option<String> {
             "command" | "value" => "name",
             _ => continue,
         };
-        // What cannot be parsed here is no plain `option = "text"`.
+        // Lines of another form than `option = "text"`.
         let _ = attribute.parse_nested_meta(|meta| {
             if meta.input.peek(Token![=]) {
                 let value: Expr = meta.value()?.parse()?;

@@ -24,7 +24,7 @@ const ALLOWED: &[(&str, &str)] = &[
 struct Retired {
     word: String,
     scope: Scope,
-    /// What the glossary says to use.
+    /// The replacement that the glossary gives.
     instead: String,
 }
 

@@ -43,7 +43,7 @@ impl ApiError {
         Some(Self::from_value(&value, 0)).filter(|error| *error != Self::default())
     }
 
-    /// The error in a JSON value: its own fields, or those of what it wraps.
+    /// The error in a JSON value: its own fields, or those of a wrapped object.
     pub(super) fn from_value(value: &Value, depth: usize) -> Self {
         const WRAPPERS: [&str; 4] = ["error", "errors", "detail", "data"];
         if depth > 4 {

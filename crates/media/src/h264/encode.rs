@@ -19,7 +19,7 @@ const REFERENCE_FRAMES: u32 = 1;
 /// A group shorter than this many pictures says too little about the rate.
 const MIN_GROUP: u64 = 6;
 
-/// What a stream is made for.
+/// Parameters of a stream.
 #[derive(Clone, Copy)]
 pub(crate) struct StreamSpec {
     pub(crate) width: u32,

@@ -95,7 +95,7 @@ pub(super) fn with_initial_qp(pps: &[u8]) -> Option<(Vec<u8>, i32)> {
     Some((unit, qp))
 }
 
-/// What a slice header depends on beside its own bits.
+/// The parameters of the stream that a slice header depends on.
 pub(super) struct SliceContext {
     /// What [`with_initial_qp`] found in the slice's own parameter set.
     pub(super) coded_initial_qp: i32,

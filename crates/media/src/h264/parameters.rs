@@ -2,7 +2,7 @@
 
 use super::bits::{BitReader, unescape};
 
-/// What a sequence parameter set says.
+/// The decoded fields of a sequence parameter set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sps {
     pub(crate) profile: u8,

@@ -48,7 +48,7 @@ pub(super) fn plan(clips: &[Clip], options: &JoinOptions) -> Result<Option<CopyP
     Ok(lay(tracks, timescale))
 }
 
-/// Puts the clips' samples one after the other; `None` when their times exceed what a file can say.
+/// Concatenates the clips' samples; `None` if their times exceed what the format can represent.
 fn lay(tracks: Vec<Track>, timescale: u32) -> Option<CopyPlan> {
     let entry = tracks.first()?.entry.clone();
     let delays: Vec<i64> =

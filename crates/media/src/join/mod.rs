@@ -108,7 +108,7 @@ pub fn join(clips: &[PathBuf], output: &Path, options: &JoinOptions) -> Result<J
         clips.iter().map(|path| Clip::open(path, &options.ffmpeg)).collect::<Result<_, _>>()?;
     loop {
         let outcome = replace(output, &mut |out| film(&clips, out, options));
-        // Some codings show what they are only when they are decoded. Then ffmpeg gets its turn, once for each clip.
+        // Some codecs reveal their format only when they are decoded. Then ffmpeg is tried, once per clip.
         let retry = match &outcome {
             Err(MediaError::At { path, source })
                 if source.needs_ffmpeg() && options.ffmpeg.ffmpeg.is_some() =>

@@ -56,7 +56,7 @@ pub(crate) fn mp4a(sample_rate: u32, channels: u16, config: &[u8]) -> Vec<u8> {
         out.u16(channels);
         out.u16(16); // bits per sample
         out.u32(0);
-        // A rate that 16 bits cannot hold is only in the decoder configuration, which is what counts.
+        // A rate that does not fit into 16 bits is in the decoder configuration only, which takes precedence.
         out.u32(u32::from(u16::try_from(sample_rate).unwrap_or(0)) << 16);
         out.full(*b"esds", 0, 0, |out| {
             let specific = config.len() as u8;

@@ -1,6 +1,6 @@
 //! The elementary stream descriptor of `mp4a`: codec and decoder configuration.
 
-/// What the descriptor says.
+/// The decoded fields of the descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AudioConfig {
     /// `objectTypeIndication`: 0x40 is AAC, 0x69 and 0x6b are MP3.

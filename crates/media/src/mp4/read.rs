@@ -244,7 +244,7 @@ struct TopLevel {
     end: u64,
 }
 
-/// The boxes at the top level. The last one may be cut off: what lies in it is checked sample by sample.
+/// The top-level boxes. The last one may be truncated: samples in it are checked one by one.
 fn top_level(source: &mut dyn Source, length: u64) -> Result<Vec<TopLevel>, MediaError> {
     let io = MediaError::io;
     let mut found: Vec<TopLevel> = Vec::new();
@@ -281,7 +281,7 @@ fn top_level(source: &mut dyn Source, length: u64) -> Result<Vec<TopLevel>, Medi
     Ok(found)
 }
 
-/// What a file that is no MP4 looks like.
+/// A guess at the format of a file that is not MP4.
 fn describe(head: &[u8]) -> String {
     let what = match head {
         [0x1a, 0x45, 0xdf, 0xa3, ..] => "it looks like WebM or Matroska",

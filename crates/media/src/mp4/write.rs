@@ -6,7 +6,7 @@ use super::boxes::BoxWriter;
 use crate::MediaError;
 use crate::rate::{least_common_multiple, rescale};
 
-/// How much of a track lies together before the next track's turn comes, in seconds.
+/// Seconds of a track that are stored together before the next track's samples.
 const CHUNK_SECONDS: f64 = 0.5;
 
 /// One track of a file to be written.
@@ -24,7 +24,7 @@ pub(crate) struct OutputTrack {
     pub(crate) presented: u64,
 }
 
-/// What a track holds.
+/// Contents of a track.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputKind {
     /// Sides in pixels.
@@ -53,11 +53,11 @@ struct Chunk {
     bytes: u64,
 }
 
-/// Appends the bytes of a sample (track, sample) to what it is given.
+/// Appends the bytes of a sample (track, sample) to a buffer.
 type Payload<'a> = &'a mut dyn FnMut(usize, usize, &mut Vec<u8>) -> Result<(), MediaError>;
 
-/// Writes the whole file. `payload` is asked for each sample's bytes (track, sample) in file order and must append exactly as many as
-/// the sample's size says.
+/// Writes the whole file. `payload` is called for each sample (track, sample) in file order and must append exactly the sample's size in
+/// bytes.
 pub(crate) fn write_movie(
     out: &mut dyn Write,
     tracks: &[OutputTrack],

@@ -47,7 +47,7 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, CommandError> {
     Ok(report(&args, &plan, finished))
 }
 
-/// A run that has ended, and what reports it.
+/// A finished run and its reporter.
 struct FinishedRun<'t> {
     summary: RunSummary,
     /// The price table that applies: none does to the embedded service.

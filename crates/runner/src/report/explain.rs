@@ -25,7 +25,7 @@ fn one(explanation: &Explanation) -> String {
         Some(key) => writeln!(out, ", key {key}"),
         None => writeln!(out),
     };
-    // What it waits for is shown below.
+    // The dependencies that it waits for are shown below.
     if let Some(why) = preview.why.as_ref().filter(|_| unknown.is_empty()) {
         let _ = writeln!(out, "  {why}");
     }

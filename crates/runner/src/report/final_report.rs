@@ -72,7 +72,7 @@ fn films_are_many(summary: &RunSummary) -> bool {
 /// Index of the column with task ids.
 const TASK_COLUMN: usize = 2;
 
-// Urgency: lower comes first.
+// Urgency: lower first.
 const FAILED: u8 = 0;
 const INDETERMINATE: u8 = 1;
 const DETACHED: u8 = 2;

@@ -31,7 +31,7 @@ pub(crate) use final_report::final_report;
 pub(crate) use summary::{nothing_json, spending_json, summary_json};
 pub(crate) use table::Table;
 
-/// What reporters know about a run before its first event.
+/// What reporters are given before the first event of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct RunInfo {
     /// The run's id.

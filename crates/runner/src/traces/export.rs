@@ -18,7 +18,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of bytes read of a collector's response.
 const MAX_RESPONSE_BYTES: usize = 64 << 10;
-/// What the spans are about.
+/// The resource that the spans belong to.
 const SPAN_FILTER: &str = "off,engine=info,client=debug";
 
 /// Begins to send. The variables name the collector, its headers, the service and the size of the queue; none of them is ever logged.
@@ -37,7 +37,7 @@ pub(super) fn begin(runtime: &Handle) -> Traces {
                 exporting: Exporting { provider: Some(provider) },
             }
         }
-        // The reason may repeat what a variable holds.
+        // The reason may repeat the value of a variable.
         Err(_) => Traces {
             note: Some(
                 "the environment configures an unsupported trace exporter: only OTLP over http/protobuf is supported".to_owned(),
@@ -55,7 +55,7 @@ fn provider(runtime: &Handle) -> Result<SdkTracerProvider, ExporterBuildError> {
     let named = std::env::var("OTEL_SERVICE_NAME").is_ok_and(|name| !name.is_empty());
     let resource = Resource::builder();
     let resource = if named { resource } else { resource.with_service_name("runner") };
-    // A thread of its own with a bounded queue; what does not fit is dropped.
+    // A thread of its own with a bounded queue; excess spans are dropped.
     Ok(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource.build()).build())
 }
 

@@ -9,7 +9,7 @@ mod export;
 use tokio::runtime::Handle;
 use tracing_subscriber::{Layer, Registry};
 
-/// What a subscriber is made with.
+/// Parts of a subscriber.
 #[derive(Default)]
 pub(crate) struct Traces {
     /// Takes spans, where there is a collector.

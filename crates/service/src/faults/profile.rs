@@ -30,8 +30,8 @@ pub struct FaultRule {
     /// Probability from 0 to 1, drawn once per submission.
     #[serde(default = "certain")]
     pub chance: f64,
-    /// Applies to the first so many: submissions of the same model and prompt for faults of creation, calls about the
-    /// task for all others.
+    /// Applies to the first N matches: submissions of the same model and prompt for faults of creation, requests about the task for all
+    /// others.
     #[serde(default)]
     pub times: Option<u32>,
 }
@@ -96,7 +96,7 @@ pub enum Fault {
     },
 }
 
-/// The calls that can be made to fail.
+/// The operations that a fault can affect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
@@ -123,7 +123,7 @@ pub enum ErrorBodyFormat {
     Empty,
 }
 
-/// What moderation rejects.
+/// The part that moderation rejects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Moderated {

@@ -9,7 +9,7 @@ use std::{ops::RangeInclusive, time::SystemTime};
 
 use axum::http::{HeaderMap, HeaderName, Method, header};
 
-/// What to send of a file.
+/// The part of a file to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FileRange {
     /// The whole file.

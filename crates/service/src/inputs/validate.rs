@@ -1,4 +1,4 @@
-//! Checks that an input is what its field asks for: its bytes are decoded, its declared media type is not considered.
+//! Checks that an input has the format of its field: its bytes are decoded, its declared media type is ignored.
 
 use media::{Ffmpeg, InputInfo, MediaError, MediaKind, decode_audio, describe_content};
 
@@ -27,7 +27,7 @@ fn picture(bytes: &[u8], limits: &MediaLimits) -> Result<Size, ApiError> {
     bounded(info.size, "invalid_image_size", limits)
 }
 
-/// The media gate that `runner check` applies too, for one kind. What follows it here is stricter, as docs/service.md says.
+/// The media gate that `runner check` applies too, for one kind. The checks after it here are stricter, as docs/service.md says.
 fn inspect(bytes: &[u8], kind: MediaKind, accepted: &str) -> Result<InputInfo, String> {
     match media::inspect(bytes) {
         Ok(info) if info.kind() == kind => Ok(info),

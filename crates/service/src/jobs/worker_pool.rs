@@ -36,7 +36,7 @@ use crate::{
 /// Delays before each attempt at writing a rendered file; after the last one the task fails.
 const WRITE_DELAYS: [Duration; 3] = [Duration::ZERO, Duration::from_millis(200), Duration::from_secs(1)];
 
-/// What the workers share.
+/// State shared by the workers.
 pub(crate) struct WorkerContext {
     pub(crate) store: Arc<Store>,
     pub(crate) active_tasks: Arc<ActiveTasks>,

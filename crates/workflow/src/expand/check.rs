@@ -69,7 +69,7 @@ fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &Expa
             diagnostic = diagnostic.other(span, "together with this");
         }
     }
-    // What comes out of a template is changed there, not where the field stands.
+    // A value from a template is changed in the template, not at the field.
     let is_written = main.as_ref().is_none_or(|origin| {
         origin.key.is_none() && !origin.written.and_then(Yaml::text).is_some_and(has_template)
     });

@@ -1,5 +1,5 @@
-//! Violations of a single field's schema in the words of a workflow's author: what the value must be, and the line of YAML to
-//! write. The contract words them for those who send JSON.
+//! Violations of a single field's schema for a workflow's author: what the value must be, and the line of YAML to write. The contract's own
+//! messages are for those who send JSON.
 
 use contract::{Contract, Family, Field, FieldKind, Violation};
 use serde_json::Value;
@@ -8,13 +8,13 @@ use super::shortened;
 use crate::diagnostic::did_you_mean;
 use crate::duration::parse_duration;
 
-/// A message, and what to write.
+/// A message and a remedy.
 pub(super) struct FieldMessage {
     pub(super) message: String,
     pub(super) help: Option<String>,
 }
 
-/// The message of a violation that concerns one field; nothing where the contract's own message is to be shown.
+/// The message of a violation that concerns one field; `None` if the contract's own message is used.
 pub(super) fn field_message(
     violation: &Violation,
     value: Option<&Value>,
@@ -46,7 +46,7 @@ pub(super) fn field_message(
     })
 }
 
-/// The field that a JSON pointer leads to; nothing where it leads to an item of a list.
+/// The field that a JSON pointer refers to; `None` if it refers to an item of a list.
 fn field_at(pointer: &str, family: &Family, contract: &Contract) -> Option<Field> {
     let mut tokens = pointer.split('/').skip(1).peekable();
     let mut field = contract.field(family, tokens.next()?)?.clone();
@@ -71,7 +71,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// What a field's value must be; nothing where only its pattern says so.
+/// The expected values of a field; `None` if only its pattern determines them.
 fn expected(field: &Field) -> Option<String> {
     if let Some((min, max)) = whole_range(field) {
         return Some(format!("a whole number from {min} to {max}"));

@@ -51,7 +51,7 @@ pub(super) enum Medium {
     },
 }
 
-/// How many bytes a medium adds to its request before Base64; `None` for what the service fetches.
+/// Number of bytes that a medium adds to its request before Base64; `None` if the service fetches it.
 fn inline_bytes(medium: &Medium) -> Option<u64> {
     match medium {
         Medium::File(Source::File { bytes, .. }) => Some(*bytes),

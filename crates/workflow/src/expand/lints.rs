@@ -121,7 +121,7 @@ fn sweeps_without_seed(
     let shots: HashSet<&str> = requests.shots(without).map(|shot| shot.id.value.as_str()).collect();
     for (shot, expanded) in workflow.shots.iter().zip(&expansion.shots) {
         let is_sweep = expanded.as_ref().is_some_and(|expanded| expanded.cells.len() > 1);
-        // A shot that only inherits its axes is warned of where they are made.
+        // A shot that inherits its axes is not reported; the shot that declares them is.
         let Some(matrix) = &shot.matrix else { continue };
         if is_sweep && shots.contains(shot.id.value.as_str()) {
             problems.push(

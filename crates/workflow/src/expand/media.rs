@@ -249,7 +249,7 @@ fn inspect_file(path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), Me
     Ok((source, info.kind))
 }
 
-/// Inspects a data URI (RFC 2397) in Base64. What it claims as its media type is not considered.
+/// Inspects a data URI (RFC 2397) in Base64. Its declared media type is ignored.
 fn inspect_data_uri(uri: &str, cx: &ExpandCx<'_>) -> Result<MediaKind, MediaError> {
     let refuse = |message: &str| MediaError {
         message: message.to_owned(),

@@ -4,7 +4,7 @@
 use crate::duration::parse_duration;
 use crate::prices::VideoDuration;
 
-/// The length; nothing where the text is none, or zero.
+/// The length; `None` if the text is not one, or zero.
 pub(super) fn parse(text: &str) -> Option<VideoDuration> {
     let text = text.trim().to_ascii_lowercase();
     if text.len() > 32 {

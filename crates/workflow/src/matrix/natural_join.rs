@@ -3,7 +3,7 @@
 use super::Cell;
 use crate::limits;
 
-/// A joined cell, and the indexes of the two cells that it comes from.
+/// A joined cell, and the indexes of its two source cells.
 pub(crate) struct JoinedCell {
     pub(crate) cell: Cell,
     pub(crate) left: usize,

@@ -16,7 +16,7 @@ pub struct Film {
     pub location: Location,
 }
 
-/// What a film shows at one position.
+/// The content of a film at one position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Clip {

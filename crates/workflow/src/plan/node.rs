@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{Cell, NodeIx, Request, RetryKinds};
 
-/// One video to be made. Equal parts are shared between nodes: a plan of 100,000 takes at most 1.5 KB a node (docs/benchmarks.md).
+/// One video to be rendered. Equal parts are shared between nodes: a plan of 100,000 takes at most 1.5 KB a node (docs/benchmarks.md).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
@@ -22,7 +22,7 @@ pub struct Node {
     /// The matrix cell: axis to value, in the order of the file. Empty without a matrix.
     #[serde(default, skip_serializing_if = "Cell::is_empty")]
     pub cell: Cell,
-    /// Which take, counted from 1; nothing where the shot has no `takes`.
+    /// The take, counted from 1; `None` if the shot has no `takes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take: Option<u32>,
     /// The author's note, for people only.
@@ -62,7 +62,7 @@ pub struct Node {
 pub struct Input {
     /// JSON pointer (RFC 6901) into the request.
     pub pointer: String,
-    /// Where it comes from.
+    /// The source.
     pub source: Source,
 }
 
@@ -81,7 +81,7 @@ pub enum Source {
         /// Which frame of the chosen one.
         frame: Frame,
     },
-    /// A file beside the workflow, as it was when the plan was made.
+    /// A file beside the workflow, with the content that it had at planning time.
     File {
         /// Relative to the folder of the workflow file.
         path: PathBuf,

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug)]
 pub struct Request {
     names: Arc<[Arc<str>]>,
-    /// Invariant: as many as there are names.
+    /// Invariant: one per name.
     values: Box<[Arc<Value>]>,
 }
 

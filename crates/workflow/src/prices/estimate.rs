@@ -44,7 +44,7 @@ pub struct EstimateLine {
     pub tasks: Interval<u64>,
     /// Seconds of video.
     pub seconds: Interval<VideoDuration>,
-    /// Their cost; nothing where they have no price.
+    /// Their cost; `None` if they have no price.
     pub cost: Option<Interval<Money>>,
 }
 

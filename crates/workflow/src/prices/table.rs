@@ -1,11 +1,11 @@
-//! The price table, and what one task costs by it.
+//! The price table, and the price of one task by it.
 
 use std::fmt;
 
 use super::{Interval, Money, PriceInputs, VideoDuration};
 use crate::source::Span;
 
-/// A dated price table: what a service asked for a task on a certain day, as far as its user knows.
+/// A dated price table: what a service charged for a task on a certain day, as far as its user knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prices {
     pub(super) currency: String,

@@ -1,4 +1,4 @@
-//! The schema takes what `check` takes, and refuses what a schema can refuse.
+//! The schema accepts every file that `check` accepts, and rejects what a schema can reject.
 
 use std::path::Path;
 

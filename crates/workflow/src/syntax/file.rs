@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, Problems};
 use crate::source::{Source, Span, Spanned};
 use crate::yaml::{Key, Yaml, YamlValue};
 
-/// The workflow in a tree, as far as it can be read; nothing where the file is no mapping.
+/// The workflow in a tree, as far as it can be read; `None` if the file is not a mapping.
 pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Option<Workflow> {
     if tree.is_null() {
         problems

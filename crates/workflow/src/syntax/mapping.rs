@@ -16,8 +16,8 @@ pub(crate) struct Mapping<'y> {
 }
 
 impl<'y> Mapping<'y> {
-    /// Reads a value as an object; nothing where it is no mapping, which is reported. Unknown and missing keys are reported
-    /// too, and the rest is read.
+    /// Reads a value as an object; `None` if it is not a mapping, which is reported. Unknown and missing keys are reported too, and the
+    /// rest is read.
     pub(crate) fn read(
         value: &'y Yaml,
         object: &'static ObjectSpec,

@@ -1,4 +1,4 @@
-//! Reads `params`: a value, or a declaration of what values there may be.
+//! Reads `params`: a value, or a declaration with a default and constraints.
 
 use serde_json::{Number, Value};
 
@@ -25,7 +25,7 @@ pub struct Param {
     pub min: Option<Spanned<Number>>,
     /// The largest number allowed.
     pub max: Option<Spanned<Number>>,
-    /// Whether it comes from an included file.
+    /// Whether it was declared in an included file.
     pub included: bool,
 }
 
@@ -77,7 +77,7 @@ impl ParamKind {
     }
 }
 
-/// One parameter; nothing where it has no usable name.
+/// One parameter; `None` if it has no usable name.
 pub(super) fn read(key: &Key, value: &Yaml, included: bool, problems: &mut Problems) -> Option<Param> {
     if let Err(message) = identifier(&key.value) {
         problems.error("bad-name", key.span, message);

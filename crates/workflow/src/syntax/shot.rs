@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Problems};
 use crate::source::Spanned;
 use crate::yaml::{Yaml, YamlValue};
 
-/// The shot in an item of the list; nothing where it has no usable id.
+/// The shot in an item of the list; `None` if it has no usable id.
 pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
     let map = Mapping::read(item, &keys::SHOT, item.span, problems)?;
     let id = id(&map, problems);

@@ -9,8 +9,7 @@ use crate::limits;
 use crate::source::{Span, Spanned};
 use crate::yaml::{Yaml, YamlValue};
 
-/// Reports a value that is not what its key takes, with what to write instead. `fallback` is the span where the value
-/// is empty.
+/// Reports a value that its key does not accept, with a remedy. `fallback` is the span to use if the value is empty.
 pub(crate) fn report_wrong_type(key: &KeySpec, value: &Yaml, fallback: Span, problems: &mut Problems) {
     problems.push(
         Diagnostic::error(

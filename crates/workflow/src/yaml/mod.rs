@@ -118,7 +118,7 @@ impl Yaml {
         if let YamlValue::Text(text) = &self.value { Some(text) } else { None }
     }
 
-    /// A key of the mapping and its value; nothing where this is no mapping, or has no such key.
+    /// A key of the mapping and its value; `None` if this is not a mapping, or has no such key.
     pub(crate) fn get(&self, key: &str) -> Option<(&Key, &Self)> {
         let YamlValue::Map(entries) = &self.value else { return None };
         entries.iter().find(|(found, _)| found.value == key).map(|(key, value)| (key, value))

@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::source::{Source, Span, Spanned};
 
-/// The tree; nothing where the text is not YAML. Duplicate keys are reported, and the first is kept.
+/// The tree; `None` if the text is not YAML. Duplicate keys are reported, and the first is used.
 pub(crate) fn read(source: &Source, problems: &mut Problems) -> Option<Yaml> {
     match parse(source, DuplicateKeyPolicy::Error) {
         Ok(tree) => Some(tree),

@@ -1,4 +1,4 @@
-//! Values as YAML text that reads back as what it was.
+//! Values as YAML text that reads back as the same value.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -12,10 +12,9 @@ pub fn to_yaml<T: Serialize>(value: &T) -> Result<String, String> {
     serde_saphyr::to_string_with_options(value, options).map_err(|error| error.to_string())
 }
 
-/// Reads back what [`to_yaml`] has written. For what users write there is the tree with places.
+/// Reads back what [`to_yaml`] has written. User input is read as a tree with spans instead.
 ///
-/// # Errors
-/// The text is not YAML, or not such a value; in words.
+/// # Errors The text is not YAML, or not such a value; as a message.
 pub fn from_yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_saphyr::from_str(text).map_err(|error| error.to_string())
 }

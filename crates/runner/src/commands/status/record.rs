@@ -115,7 +115,7 @@ pub(crate) struct ActionNeeded {
     pub(crate) reserved: Option<i64>,
     pub(crate) typical_ms: Option<u64>,
     pub(crate) failure: Option<String>,
-    /// What to do about it.
+    /// The remedy.
     pub(crate) action: String,
 }
 

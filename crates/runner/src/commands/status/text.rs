@@ -119,7 +119,7 @@ fn action_needed(open: &[ActionNeeded], now: Timestamp, room: usize) -> Vec<Stri
     lines
 }
 
-/// Lines of what needs action. Many tasks in flight at one service are grouped: one action takes care of all.
+/// Lines of actions needed. Tasks in flight at one service are grouped: one action covers all.
 fn grouped(open: &[ActionNeeded], now: Timestamp) -> Vec<String> {
     let mut out: BTreeMap<&str, Vec<&ActionNeeded>> = BTreeMap::new();
     for open in open.iter().filter(|open| open.reason == ActionReason::InFlight) {

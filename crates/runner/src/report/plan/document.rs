@@ -63,7 +63,7 @@ pub(crate) struct PlannedShot {
     pub(crate) note: Option<String>,
     /// Where the shot is defined.
     pub(crate) location: Location,
-    /// What a run would do.
+    /// The plan document.
     pub(crate) decision: Decision,
     /// The reason, if the decision alone does not say it.
     pub(crate) why: Option<String>,
@@ -73,7 +73,7 @@ pub(crate) struct PlannedShot {
     pub(crate) key: Option<String>,
     /// The instances that it depends on.
     pub(crate) depends_on: Vec<Dependency>,
-    /// What its price depends on.
+    /// The inputs of its price.
     pub(crate) price_inputs: PriceInputs,
     /// The cost of one task; `null` without a price.
     pub(crate) cost: Option<Interval<Money>>,
@@ -87,11 +87,11 @@ pub(crate) struct PlannedShot {
 pub(crate) struct Dependency {
     /// The instance depended on.
     pub(crate) shot: String,
-    /// What it provides.
+    /// The inputs that it provides.
     pub(crate) provides: Provides,
 }
 
-/// What an instance provides to a dependent.
+/// An input that an instance provides to a dependent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Provides {

@@ -23,9 +23,9 @@ use crate::yaml;
 #[derive(Debug)]
 pub(crate) struct KeySpec {
     pub(crate) name: &'static str,
-    /// What its value may be, with its bounds.
+    /// The shape of its value, with its bounds.
     pub(crate) shape: Shape,
-    /// What it means: a fragment in Markdown, for editors and for the guide.
+    /// Its meaning: a fragment in Markdown, for editors and for the guide.
     pub(crate) doc: &'static str,
     /// A line of YAML that is right, for messages about a wrong or missing value.
     pub(crate) example: &'static str,
@@ -52,10 +52,10 @@ impl KeySpec {
 /// A mapping of the file format and its keys.
 #[derive(Debug)]
 pub(crate) struct ObjectSpec {
-    /// What it is called in messages: `shot`.
+    /// Its name in messages: `shot`.
     pub(crate) noun: &'static str,
     pub(crate) keys: &'static [&'static KeySpec],
-    /// What to write instead of a value that is no mapping.
+    /// The remedy for a value that is not a mapping.
     pub(crate) help: &'static str,
     /// Whether it has other keys too, which are read by other rules: request fields, names of axes.
     pub(crate) open: bool,

@@ -1,11 +1,11 @@
-//! What the value of a key may be.
+//! The shape of a key's value.
 
 use std::fmt;
 
 use crate::diagnostic::grouped;
 use crate::limits;
 
-/// What the value of a key may be. Shown as messages and the guide name it: `a whole number from 1 to 100`.
+/// The shape of a key's value, displayed as in messages and the guide: `a whole number from 1 to 100`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shape {
     /// The number 1.
