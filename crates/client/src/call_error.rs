@@ -109,7 +109,7 @@ impl std::error::Error for CallError {}
 /// An error with its causes, outermost first, each said once; without the URL, which may carry a signature.
 fn causes(error: &reqwest::Error) -> String {
     let kind = if error.is_timeout() && error.is_connect() {
-        "no connection within the time allowed"
+        "no connection within the time-out"
     } else if error.is_timeout() {
         "no response within the time-out"
     } else if error.is_connect() {
@@ -159,7 +159,7 @@ mod tests {
             .join("\n"),
             @r"
         the service answered 400: too long (invalid_duration, seconds)
-        the service answered 429 Too Many Requests; it asks to wait 2 s
+        the service answered 429 Too Many Requests; retry after 2 s
         the service answered 502: 502 Bad Gateway
         the service answered 503 Service Unavailable: upstream is down
         the service answered 301: it redirects this call; set the base URL to where the service is

@@ -55,7 +55,7 @@ async fn create_error_response_keeps_status_error_and_wait() {
         (api_error.message.as_str(), api_error.code.as_deref(), api_error.param.as_deref()),
         ("too many", Some("rate_limited"), None)
     );
-    assert_eq!(error.to_string(), "the service answered 429: too many (rate_limited); it asks to wait 7 s");
+    assert_eq!(error.to_string(), "the service answered 429: too many (rate_limited); retry after 7 s");
 }
 
 #[tokio::test]
@@ -81,7 +81,7 @@ async fn create_truncated_response_is_indeterminate() {
     })
     .await;
     let error = server.client().create(&prepared()).await.expect_err("half an answer");
-    assert!(indeterminate_reason(&error).contains("broke off"), "{error}");
+    assert!(indeterminate_reason(&error).contains("cut off"), "{error}");
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn timeouts_are_per_operation() {
     config.submit_timeout = Duration::from_millis(150);
     let client = Client::new(config.clone()).expect("a client");
     let error = client.create(&prepared()).await.expect_err("no answer");
-    assert!(indeterminate_reason(&error).contains("within the time allowed"), "{error}");
+    assert!(indeterminate_reason(&error).contains("within the time-out"), "{error}");
     (config.submit_timeout, config.poll_timeout) = (Duration::from_secs(5), Duration::from_millis(150));
     let client = Client::new(config).expect("a client");
     indeterminate_reason(&client.get("task_1").await.expect_err("no answer"));

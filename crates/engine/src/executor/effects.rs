@@ -87,7 +87,7 @@ impl EffectRunner {
                             let cost = budget.actual_cost(&plan, node, artifact.seconds);
                             Event::Downloaded { node, attempt, artifact, cost }
                         }
-                        Err(download::DownloadError { failure, kept: partial_bytes }) => {
+                        Err(download::DownloadError { failure, partial_bytes }) => {
                             Event::DownloadFailed { node, attempt, failure, partial_bytes, next: None }
                         }
                     }

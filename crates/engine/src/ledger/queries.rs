@@ -97,18 +97,6 @@ impl Ledger {
         self.with_snapshot(|ledger| ledger.attempt_holding(key))
     }
 
-    /// An attempt for the same work in flight at another service than `service`. `work` is the service-independent key.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub(crate) fn in_flight_at_other_service(
-        &self,
-        work: &str,
-        service: &str,
-    ) -> Result<Option<AttemptRow>, LedgerError> {
-        self.with_snapshot(|ledger| ledger.in_flight_at_other_service(work, service))
-    }
-
     /// An attempt by its id, if it holds its key.
     ///
     /// # Errors

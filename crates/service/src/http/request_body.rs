@@ -64,7 +64,7 @@ impl RequestBody {
         while let Some(chunk) = self.stream.next().await {
             let chunk = chunk.map_err(|error| {
                 self.ended = true;
-                ApiError::invalid("incomplete_body", format!("the body broke off: {error}"))
+                ApiError::invalid("incomplete_body", format!("the body was cut off: {error}"))
             })?;
             if bytes.len() + chunk.len() > self.limit {
                 return Err(self.too_large());
