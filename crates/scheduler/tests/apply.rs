@@ -721,7 +721,7 @@ fn longest_chain_is_submitted_first() {
 }
 
 #[test]
-fn shot_claimed_by_another_run_is_looked_up_again() {
+fn shot_claimed_by_another_run_gets_a_later_lookup() {
     let mut run = Script::new(&["a"]);
     run.start();
     run.lookup_done("a", ExistingWork::None);

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_members_are_found_in_closed_objects_only() {
+    fn unknown_members_are_reported_in_closed_objects_only() {
         let value = json!({
             "mine": { "deep": 1 },
             "content": [
