@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::support::Project;
-use crate::support::proxy::{KEY, Recorded, RecordingProxy, ResponseFault};
+use crate::support::proxy::{KEY, RecordedPost, RecordingProxy, ResponseFault};
 
 #[test]
 fn families_example_http_requests() {
@@ -16,7 +16,7 @@ fn families_example_http_requests() {
 }
 
 /// A request as text: ports, lengths and pictures by name, because they change with every run, and the key never.
-fn shown(record: &Recorded) -> String {
+fn shown(record: &RecordedPost) -> String {
     let mut lines = vec![format!("{} {}", record.method, record.path)];
     for (name, value) in &record.headers {
         let value = match name.as_str() {

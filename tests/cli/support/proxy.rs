@@ -21,7 +21,7 @@ pub(crate) const KEY: &str = "sk-test-0123456789";
 
 /// A request as it came.
 #[derive(Debug, Clone)]
-pub(crate) struct Recorded {
+pub(crate) struct RecordedPost {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
@@ -42,7 +42,7 @@ pub(crate) enum ResponseFault {
 /// A running service with its counter. Dropping it stops both.
 pub(crate) struct RecordingProxy {
     pub(crate) url: String,
-    records: Arc<Mutex<Vec<Recorded>>>,
+    records: Arc<Mutex<Vec<RecordedPost>>>,
     accepted: Arc<Mutex<Vec<String>>>,
     // Last, so that everything else is gone before it.
     _runtime: Runtime,
@@ -55,7 +55,7 @@ type FaultRule = dyn Fn(usize, &str) -> ResponseFault + Send + Sync;
 struct Passing {
     behind: Url,
     http: reqwest::Client,
-    records: Arc<Mutex<Vec<Recorded>>>,
+    records: Arc<Mutex<Vec<RecordedPost>>>,
     accepted: Arc<Mutex<Vec<String>>>,
     fault: Arc<FaultRule>,
 }
@@ -129,7 +129,7 @@ impl RecordingProxy {
     }
 
     /// Every POST to the videos endpoint so far.
-    pub(crate) fn posts(&self) -> Vec<Recorded> {
+    pub(crate) fn posts(&self) -> Vec<RecordedPost> {
         let records = self.records.lock().expect("no handler panics");
         records.iter().filter(|record| record.method == Method::POST).cloned().collect()
     }
@@ -156,7 +156,7 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
     let body = axum::body::to_bytes(body, 64 << 20).await.unwrap_or_default();
     let posts = {
         let mut records = passing.records.lock().expect("no handler panics");
-        records.push(Recorded {
+        records.push(RecordedPost {
             method: parts.method.clone(),
             path: parts.uri.path().to_owned(),
             headers: parts.headers.clone(),

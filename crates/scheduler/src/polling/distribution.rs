@@ -18,10 +18,10 @@ pub(super) fn completion_distribution(
     observations: &TaskObservations,
     now: f64,
 ) -> Vec<f64> {
-    let mut candidates = vec![stats.total.points().to_vec()];
+    let mut candidates = vec![stats.total.quantiles().to_vec()];
     let mut earliest = now;
     if let Some((from, to)) = observations.began_after_queue() {
-        candidates.push(after_beginning(stats.render.points(), from, to));
+        candidates.push(after_beginning(stats.render.quantiles(), from, to));
     } else if observations.is_queued() {
         // It is not rendering yet.
         earliest += stats.render.earliest().unwrap_or(0.0);
@@ -32,7 +32,7 @@ pub(super) fn completion_distribution(
         candidates.push(
             stats
                 .progress_accuracy
-                .points()
+                .quantiles()
                 .iter()
                 .map(|ratio| estimate.at + estimate.remains * ratio)
                 .collect(),

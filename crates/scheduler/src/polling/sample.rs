@@ -20,7 +20,7 @@ pub struct Sample {
     total: usize,
     sorted: Vec<f64>,
     /// Computed on demand: tasks often end in groups.
-    points: OnceLock<Vec<f64>>,
+    quantiles: OnceLock<Vec<f64>>,
 }
 
 impl Sample {
@@ -39,7 +39,7 @@ impl Sample {
         self.total += 1;
         let at = self.sorted.partition_point(|known| *known < seconds);
         self.sorted.insert(at, seconds);
-        self.points.take();
+        self.quantiles.take();
     }
 
     /// Number of durations in the sample.
@@ -69,8 +69,8 @@ impl Sample {
     /// Smoothed quantiles in ascending order: the next duration is about as likely between any two neighbors; at the ends they extend a
     /// little beyond the sample. Empty for fewer than two durations.
     #[must_use]
-    pub fn points(&self) -> &[f64] {
-        self.points.get_or_init(|| self.smoothed_quantiles())
+    pub fn quantiles(&self) -> &[f64] {
+        self.quantiles.get_or_init(|| self.smoothed_quantiles())
     }
 
     fn smoothed_quantiles(&self) -> Vec<f64> {
@@ -107,7 +107,7 @@ impl Sample {
     /// The shortest plausible duration.
     #[must_use]
     pub(crate) fn earliest(&self) -> Option<f64> {
-        self.points().first().copied()
+        self.quantiles().first().copied()
     }
 }
 
@@ -140,14 +140,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_surround_durations_and_narrow_with_their_number() {
+    fn quantiles_surround_durations_and_narrow_with_their_number() {
         let mut sample = Sample::default();
         sample.push(f64::NAN);
         sample.push(60.0);
-        assert!(sample.points().is_empty(), "one is an anecdote");
+        assert!(sample.quantiles().is_empty(), "one is an anecdote");
         let width = |sample: &Sample| {
-            let points = sample.points();
-            points[points.len() - 2] - points[1]
+            let quantiles = sample.quantiles();
+            quantiles[quantiles.len() - 2] - quantiles[1]
         };
         sample.push(60.0);
         let two = width(&sample);

@@ -2,7 +2,7 @@
 
 use super::{ExpandCx, free_variables};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
-use crate::matrix::{self, AxisOverride, Cell, Folders};
+use crate::matrix::{self, AxisOverride, Cell, FileAccess};
 use crate::source::Spanned;
 use crate::syntax::keys::matrix::{MATRIX, ZIP};
 use crate::syntax::{Shot, Workflow};
@@ -71,7 +71,7 @@ impl Axes {
     ) -> Option<Vec<Cell>> {
         match (&shot.matrix, &self.shots[index]) {
             (Some(entry), Some(Ok(matrix))) => {
-                matrix::cells(&entry.key, matrix, &self.overrides, folders(cx), problems)
+                matrix::cells(&entry.key, matrix, &self.overrides, file_access(cx), problems)
             }
             (_, Some(Err(()))) => None,
             (_, None) | (None, _) => Some(vec![Cell::default()]),
@@ -104,13 +104,13 @@ fn top(
             entries.push((key, Yaml::new(YamlValue::List(Vec::new()), word.span)));
         }
     }
-    let mut cells = matrix::cells(&word, &matrix, overrides, folders(cx), problems)?;
+    let mut cells = matrix::cells(&word, &matrix, overrides, file_access(cx), problems)?;
     matrix::disambiguate(&mut cells);
     Some(cells)
 }
 
-fn folders<'c>(cx: &ExpandCx<'c>) -> Folders<'c> {
-    Folders { files: cx.files, outside: cx.options.allow_outside }
+fn file_access<'c>(cx: &ExpandCx<'c>) -> FileAccess<'c> {
+    FileAccess { files: cx.files, outside: cx.options.allow_outside }
 }
 
 fn has_axis(matrix: &Yaml, axis: &str) -> bool {

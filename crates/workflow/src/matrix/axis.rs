@@ -17,7 +17,7 @@ use crate::yaml::{Key, Yaml, YamlValue};
 
 /// Where tables and lists of files come from.
 #[derive(Clone, Copy)]
-pub(crate) struct Folders<'a> {
+pub(crate) struct FileAccess<'a> {
     pub(crate) files: &'a dyn Files,
     /// Whether they may lie outside the workflow's folder.
     pub(crate) outside: bool,
@@ -29,7 +29,7 @@ const FORMS: &str = "an axis is a list, a range `{from: 1, to: 5}`, a table `{cs
 pub(super) fn values(
     key: &Key,
     value: &Yaml,
-    folders: Folders<'_>,
+    file_access: FileAccess<'_>,
     problems: &mut Problems,
 ) -> Option<Values> {
     if let Err(message) = identifier(&key.value) {
@@ -40,8 +40,10 @@ pub(super) fn values(
         YamlValue::List(items) => {
             items.iter().map(|item| self::value(item.to_json(), value_span(item, key))).collect()
         }
-        YamlValue::Map(_) if value.get(keys::CSV.name).is_some() => rows(key, value, folders, problems)?,
-        YamlValue::Map(_) if value.get(keys::FILES.name).is_some() => names(key, value, folders, problems)?,
+        YamlValue::Map(_) if value.get(keys::CSV.name).is_some() => rows(key, value, file_access, problems)?,
+        YamlValue::Map(_) if value.get(keys::FILES.name).is_some() => {
+            names(key, value, file_access, problems)?
+        }
         YamlValue::Map(_) => range::values(key, value, problems)?,
         _ => {
             let message = format!("the axis `{}` must be a list", key.value);
@@ -81,10 +83,11 @@ pub(super) fn value_span(value: &Yaml, key: &Key) -> Span {
 }
 
 /// `{csv: cast.csv}`: a value for each row.
-fn rows(key: &Key, value: &Yaml, folders: Folders<'_>, problems: &mut Problems) -> Option<Values> {
+fn rows(key: &Key, value: &Yaml, file_access: FileAccess<'_>, problems: &mut Problems) -> Option<Values> {
     let (name, span) = only_key(key, value, &keys::CSV, problems)?;
-    let bytes = path(&name, folders.outside)
-        .and_then(|path| folders.files.read(&path, limits::MAX_CSV_BYTES).map_err(|error| error.to_string()));
+    let bytes = path(&name, file_access.outside).and_then(|path| {
+        file_access.files.read(&path, limits::MAX_CSV_BYTES).map_err(|error| error.to_string())
+    });
     let bytes = match bytes {
         Ok(bytes) => bytes,
         Err(why) => {
@@ -103,9 +106,9 @@ fn rows(key: &Key, value: &Yaml, folders: Folders<'_>, problems: &mut Problems) 
 }
 
 /// `{files: "stills/*.png"}`: a value for each file, sorted by name.
-fn names(key: &Key, value: &Yaml, folders: Folders<'_>, problems: &mut Problems) -> Option<Values> {
+fn names(key: &Key, value: &Yaml, file_access: FileAccess<'_>, problems: &mut Problems) -> Option<Values> {
     let (name, span) = only_key(key, value, &keys::FILES, problems)?;
-    let found = path(&name, folders.outside).and_then(|path| matching(&path, folders.files));
+    let found = path(&name, file_access.outside).and_then(|path| matching(&path, file_access.files));
     match found {
         Ok(names) if names.is_empty() => {
             problems.push(bad_file(&name, "there is no such file", span));
@@ -161,8 +164,8 @@ fn matching(pattern: &Path, files: &dyn Files) -> Result<Vec<String>, String> {
 
     let mut found = Vec::new();
     let mut looked_at = 0_usize;
-    let mut folders = vec![(start, 1_usize)];
-    while let Some((folder, level)) = folders.pop() {
+    let mut pending = vec![(start, 1_usize)];
+    while let Some((folder, level)) = pending.pop() {
         let entries = match files.list(&folder, limits::MAX_DIR_ENTRIES) {
             Ok(entries) => entries,
             // Subfolders that cannot be read are skipped.
@@ -178,7 +181,7 @@ fn matching(pattern: &Path, files: &dyn Files) -> Result<Vec<String>, String> {
             let path = folder.join(&entry.name);
             if entry.folder {
                 if level < depth && !entry.name.starts_with('.') {
-                    folders.push((path, level + 1));
+                    pending.push((path, level + 1));
                 }
             } else {
                 let path = slashes(&path);

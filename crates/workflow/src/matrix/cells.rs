@@ -6,7 +6,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::zip::{self, Group};
-use super::{AxisOverride, AxisValue, Cell, Folders, Values, axis};
+use super::{AxisOverride, AxisValue, Cell, FileAccess, Values, axis};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped, quoted_list};
 use crate::limits;
 use crate::syntax::identifier;
@@ -32,10 +32,10 @@ pub(crate) fn cells(
     word: &Key,
     matrix: &Yaml,
     overrides: &[AxisOverride],
-    folders: Folders<'_>,
+    file_access: FileAccess<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<Cell>> {
-    let mut spec = read(word, matrix, overrides, folders, problems)?;
+    let mut spec = read(word, matrix, overrides, file_access, problems)?;
     if spec.groups.is_empty() && spec.include.is_empty() {
         problems.push(
             Diagnostic::error("bad-matrix", word.span, "this matrix has no axis")
@@ -70,7 +70,7 @@ fn read(
     word: &Key,
     matrix: &Yaml,
     overrides: &[AxisOverride],
-    folders: Folders<'_>,
+    file_access: FileAccess<'_>,
     problems: &mut Problems,
 ) -> Option<Spec> {
     let YamlValue::Map(entries) = &matrix.value else {
@@ -88,11 +88,11 @@ fn read(
             "include" => sound &= rules(key, value, problems).map(|found| spec.include = found).is_some(),
             "exclude" => sound &= rules(key, value, problems).map(|found| spec.exclude = found).is_some(),
             "zip" => {
-                let found = zip::groups(key, value, overrides, folders, problems);
+                let found = zip::groups(key, value, overrides, file_access, problems);
                 sound &= found.map(|found| spec.groups.extend(found)).is_some();
             }
             _ => {
-                let found = zip::axis_values(key, value, overrides, folders, problems);
+                let found = zip::axis_values(key, value, overrides, file_access, problems);
                 sound &= found.is_some();
                 spec.groups.push(vec![(key.clone(), found.unwrap_or_default())]);
             }
@@ -258,8 +258,8 @@ mod tests {
         let tree = crate::yaml::read(&source, &mut problems).unwrap();
         let (key, value) = tree.get("matrix").unwrap();
         let files = crate::InMemory::default();
-        let folders = Folders { files: &files, outside: false };
-        let cells = cells(key, value, &[], folders, &mut problems);
+        let file_access = FileAccess { files: &files, outside: false };
+        let cells = cells(key, value, &[], file_access, &mut problems);
         match cells {
             Some(cells) => Ok(cells
                 .iter()

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-pub(crate) use self::axis::Folders;
+pub(crate) use self::axis::FileAccess;
 pub(crate) use self::axis_override::{AxisOverride, read as read_overrides};
 pub(crate) use self::cell::Cell;
 pub(crate) use self::cell_selector::CellSelector;

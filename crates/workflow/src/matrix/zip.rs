@@ -1,6 +1,6 @@
 //! Zipped axes: `zip: {look: [noir, pastel], seed: [7, 8]}` gives two cells, not four.
 
-use super::{AxisOverride, Folders, Values, axis};
+use super::{AxisOverride, FileAccess, Values, axis};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::yaml::{Key, Yaml, YamlValue};
 
@@ -12,7 +12,7 @@ pub(super) fn groups(
     word: &Key,
     value: &Yaml,
     overrides: &[AxisOverride],
-    folders: Folders<'_>,
+    file_access: FileAccess<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<Group>> {
     let items = match &value.value {
@@ -34,7 +34,9 @@ pub(super) fn groups(
         };
         let group: Option<Group> = entries
             .iter()
-            .map(|(key, value)| Some((key.clone(), axis_values(key, value, overrides, folders, problems)?)))
+            .map(|(key, value)| {
+                Some((key.clone(), axis_values(key, value, overrides, file_access, problems)?))
+            })
             .collect();
         match group {
             Some(group) if group.is_empty() => {}
@@ -50,12 +52,12 @@ pub(super) fn axis_values(
     key: &Key,
     value: &Yaml,
     overrides: &[AxisOverride],
-    folders: Folders<'_>,
+    file_access: FileAccess<'_>,
     problems: &mut Problems,
 ) -> Option<Values> {
     match overrides.iter().find(|replaced| replaced.axis == key.value) {
         Some(replaced) => Some(replaced.values.clone()),
-        None => axis::values(key, value, folders, problems),
+        None => axis::values(key, value, file_access, problems),
     }
 }
 
