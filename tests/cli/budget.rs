@@ -149,6 +149,17 @@ fn task_at_other_service_is_not_submitted_again() {
         project.runner(&["resolve", "three.yaml", attempt, "--adopt", task]).expect(0)
     );
     project.runner(&["resolve", "three.yaml", attempt, "--adopt", task]).expect(2);
+
+    let others: Vec<&str> =
+        listed.out.lines().skip(2).filter_map(|line| line.split_whitespace().next()).collect();
+    let other_task = first.accepted()[1].clone();
+    let resolve = |attempt: &str, resolution: &[&str]| {
+        let arguments = [&["resolve", "three.yaml", attempt, "--format", "json"], resolution].concat();
+        project.runner(&arguments).expect(0)
+    };
+    cli_snapshot!("resolve_abandon_json", resolve(others[0], &["--abandon"]));
+    cli_snapshot!("resolve_adopt_json", resolve(others[0], &["--no-verify", "--adopt", &other_task]));
+    cli_snapshot!("resolve_resubmit_json", resolve(others[1], &["--resubmit"]));
 }
 
 #[test]

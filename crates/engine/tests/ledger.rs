@@ -7,18 +7,20 @@ mod support;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::ledger::{Persist, RunLock};
 use engine::{Ledger, LedgerError};
 use rusqlite::Connection;
-use scheduler::budget::{BudgetLimit, BudgetLimits, Reservation};
+use scheduler::budget::{Amount, BudgetLimit, BudgetLimits, Reservation};
 use scheduler::{
-    Artifact, AttemptId, Event, ExistingWork, Failure, FailureKind, PollResult, Refusal, RefusalKind,
-    Resolution, RunId, TaskId, Timestamp,
+    Artifact, AttemptId, Event, ExistingWork, Failure, FailureKind, ModificationTime, PollResult, Refusal,
+    RefusalKind, Resolution, RunId, TaskId, Timestamp,
 };
 use support::plan;
 use support::world::Rng;
 use workflow::plan::{NodeIx, Plan};
+use workflow::units::{Money, VideoDuration};
 
 fn open(folder: &Path) -> Result<Ledger, LedgerError> {
     Ledger::open_without_sync(&folder.join("ledger.db"), folder)
@@ -36,7 +38,7 @@ fn begin(ledger: &Ledger, run: &str, caps: BudgetLimits) -> RunLock {
         .expect("a run begins")
 }
 
-fn prepared(node: usize, attempt: &str, cost: i64) -> Event {
+fn prepared(node: usize, attempt: &str, cost: u64) -> Event {
     Event::Prepared {
         node: NodeIx::new(node),
         attempt: AttemptId::from(attempt),
@@ -44,7 +46,10 @@ fn prepared(node: usize, attempt: &str, cost: i64) -> Event {
         digest: "d".to_owned(),
         by_url: false,
         service_independent_key: None,
-        reservation: Reservation { cost: Some(cost), video_ms: 4_000 },
+        reservation: Reservation {
+            cost: Some(Money::from_micros(cost)),
+            duration: VideoDuration::from_secs(4),
+        },
         forced_rerun: None,
         parts: Vec::new(),
     }
@@ -112,7 +117,7 @@ fn begin_run_id_of_live_run_is_refused() {
 fn append_concurrent_processes_never_exceed_shared_budget() {
     let (folder, _ledger) = new();
     let plan = plan(&["a"]);
-    let cap = 1_000_i64;
+    let cap = Money::from_micros(1_000);
     let caps = BudgetLimits { cost: Some(cap), ..BudgetLimits::default() };
     let most = std::thread::scope(|scope| {
         let processes: Vec<_> = (0..4)
@@ -123,14 +128,14 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
                     let run = format!("run{process}");
                     let run_lock = begin(&ledger, &run, caps);
                     let mut rng = Rng::new(process + 1);
-                    let mut most = 0;
+                    let mut most = Money::ZERO;
                     let mut refused = 0;
                     for number in 0..60 {
                         let attempt = format!("{run}.{number}");
-                        let cost = 20 + rng.roll(40) as i64;
+                        let cost = 20 + rng.roll(40);
                         let written = write(&ledger, &run_lock, &plan, prepared(0, &attempt, cost));
                         let (held, spent) = ledger.spending().expect("it can be read");
-                        most = most.max(held.cost + spent.cost);
+                        most = most.max(held.cost.saturating_add(spent.cost));
                         match written {
                             Event::BudgetExceeded { limit: BudgetLimit::Cost, .. } => refused += 1,
                             Event::Prepared { .. } => {
@@ -169,7 +174,7 @@ fn append_concurrent_processes_never_exceed_shared_budget() {
                 })
             })
             .collect();
-        let all: Vec<(i64, u32)> =
+        let all: Vec<(Money, u32)> =
             processes.into_iter().map(|process| process.join().expect("no panic")).collect();
         assert!(all.iter().any(|(_, refused)| *refused > 0), "the cap is reached");
         all.into_iter().map(|(most, _)| most).max().expect("four processes")
@@ -192,13 +197,22 @@ fn append_budget_counts_reservations_but_not_earlier_spending() {
                 &ledger,
                 &first,
                 &plan,
-                Event::Downloaded { node, attempt, artifact: artifact(), cost: Some(500) },
+                Event::Downloaded {
+                    node,
+                    attempt,
+                    artifact: artifact(),
+                    cost: Some(Money::from_micros(500)),
+                },
             );
         }
     }
     let (held, spent) = ledger.spending().expect("it can be read");
-    assert_eq!((held.cost, spent.cost), (600, 500), "settled at what it came to");
-    let second = begin(&ledger, "second", BudgetLimits { cost: Some(1_000), ..BudgetLimits::default() });
+    assert_eq!((held.cost.as_micros(), spent.cost.as_micros()), (600, 500), "settled at what it came to");
+    let second = begin(
+        &ledger,
+        "second",
+        BudgetLimits { cost: Some(Money::from_micros(1_000)), ..BudgetLimits::default() },
+    );
     assert!(matches!(
         write(&ledger, &second, &plan, prepared(0, "second.1", 401)),
         Event::BudgetExceeded { .. }
@@ -211,12 +225,12 @@ fn artifact() -> Artifact {
         path: "a.mp4".into(),
         sha256: "00".to_owned(),
         bytes: 1,
-        seconds: 4.0,
+        duration: Duration::from_secs(4),
         width: 2,
         height: 2,
         last_frame_url: None,
         expires_at: None,
-        changed_at: Some(1),
+        modified_at: Some(ModificationTime(1)),
     }
 }
 
@@ -228,7 +242,7 @@ fn totals_equal_sums_over_attempts_after_random_events() {
     let mut rng = Rng::new(7);
     for number in 0..300_u64 {
         let id = format!("run.{number}");
-        write(&ledger, &run_lock, &plan, prepared(0, &id, 1 + rng.roll(100) as i64));
+        write(&ledger, &run_lock, &plan, prepared(0, &id, 1 + rng.roll(100)));
         let (node, attempt, task) = (NodeIx::new(0), AttemptId(id), TaskId(format!("task {number}")));
         let failure = || Failure::new(FailureKind::Task, "no");
         let submitted = Event::Submitted { node, attempt: attempt.clone(), task: task.clone() };
@@ -286,8 +300,12 @@ fn totals_equal_sums_over_attempts_after_random_events() {
             }
             _ => {
                 write(&ledger, &run_lock, &plan, submitted);
-                let done =
-                    Event::Downloaded { node, attempt: attempt.clone(), artifact: artifact(), cost: Some(1) };
+                let done = Event::Downloaded {
+                    node,
+                    attempt: attempt.clone(),
+                    artifact: artifact(),
+                    cost: Some(Money::from_micros(1)),
+                };
                 write(&ledger, &run_lock, &plan, done.clone());
                 // Fetched once more, because its file was gone.
                 write(&ledger, &run_lock, &plan, done);
@@ -299,17 +317,17 @@ fn totals_equal_sums_over_attempts_after_random_events() {
     }
     let (held, spent) = ledger.spending().expect("it can be read");
     let connection = Connection::open(folder.path().join("ledger.db")).expect("a database");
+    let numbers = |amount: Amount| (amount.cost.as_micros() as i64, amount.tasks as i64);
     let sum = |what: &str, states: &str| -> (i64, i64) {
         let sql =
             format!("SELECT COALESCE(SUM({what}), 0), COUNT(*) FROM attempts WHERE state IN ({states})");
         connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?))).expect("a sum")
     };
-    assert_eq!((held.cost, held.tasks), sum("reserved_cost", "'intended', 'indeterminate', 'submitted'"));
-    assert_eq!(
-        (spent.cost, spent.tasks),
-        sum("actual_cost", "'completed', 'failed', 'expired', 'abandoned'")
-    );
-    assert_eq!((held.video_ms, spent.video_ms), (held.tasks * 4_000, spent.tasks * 4_000));
+    assert_eq!(numbers(held), sum("reserved_cost", "'intended', 'indeterminate', 'submitted'"));
+    assert_eq!(numbers(spent), sum("actual_cost", "'completed', 'failed', 'expired', 'abandoned'"));
+    for amount in [held, spent] {
+        assert_eq!(amount.duration, VideoDuration::from_secs(4 * amount.tasks));
+    }
     assert!(held.tasks > 0 && spent.tasks > 0);
 }
 

@@ -7,6 +7,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::ledger::{InFlightAttempt, LedgerReader, Persist, RunLock};
 use engine::{Ledger, LedgerError};
@@ -16,6 +17,7 @@ use scheduler::{
 };
 use support::plan;
 use workflow::plan::{NodeIx, Plan};
+use workflow::units::{Money, VideoDuration};
 
 struct Project {
     folder: tempfile::TempDir,
@@ -80,7 +82,10 @@ fn prepared(run: &str, at: usize) -> Event {
         digest: String::new(),
         by_url: false,
         service_independent_key: None,
-        reservation: Reservation { cost: Some(250_000), video_ms: 4_000 },
+        reservation: Reservation {
+            cost: Some(Money::from_micros(250_000)),
+            duration: VideoDuration::from_secs(4),
+        },
         forced_rerun: None,
         parts: Vec::new(),
     }
@@ -95,14 +100,19 @@ fn downloaded(run: &str, at: usize) -> Event {
         path: "a.mp4".into(),
         sha256: String::new(),
         bytes: 1,
-        seconds: 4.0,
+        duration: Duration::from_secs(4),
         width: 1,
         height: 1,
         last_frame_url: None,
         expires_at: None,
-        changed_at: None,
+        modified_at: None,
     };
-    Event::Downloaded { node: NodeIx::new(at), attempt: id(run, at), artifact, cost: Some(200_000) }
+    Event::Downloaded {
+        node: NodeIx::new(at),
+        attempt: id(run, at),
+        artifact,
+        cost: Some(Money::from_micros(200_000)),
+    }
 }
 
 #[test]
@@ -155,7 +165,10 @@ fn reader_reports_live_run_and_run_whose_process_died() {
         let at_other_service = InFlightAttempt { service: "another".to_owned(), ..open[0].clone() };
         assert_eq!(reader.typical_durations(&[at_other_service]).expect("times").len(), 0);
         let (held, spent) = reader.spending().expect("sums");
-        assert_eq!((held.tasks, held.cost, spent.tasks, spent.cost), (2, 500_000, 1, 200_000));
+        assert_eq!(
+            (held.tasks, held.cost.as_micros(), spent.tasks, spent.cost.as_micros()),
+            (2, 500_000, 1, 200_000)
+        );
 
         // Events written meanwhile are for the next read, which reads only new ones.
         let running = PollResult::Running { progress: Some(50), status: "in_progress".to_owned() };

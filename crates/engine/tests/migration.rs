@@ -13,6 +13,7 @@ use engine::ledger::{AttemptState, LedgerReader};
 use rusqlite::Connection;
 use scheduler::budget::Amount;
 use scheduler::{AttemptId, Event, EventKind, Resolution, RunId, RunProjection, TaskId, Timestamp};
+use workflow::units::{Money, VideoDuration};
 
 const LIGHTHOUSE: &str = include_str!("fixtures/format1.sql");
 const FIXTURES: [&str; 4] = [
@@ -80,7 +81,7 @@ fn open_format_1_migrates_and_keeps_records() {
         let ledger = open(folder.path());
         let door = ledger.attempt_holding("k-door").expect("it can be read").expect("door is made");
         let made = door.artifact.expect("door has a video");
-        assert_eq!((made.sha256.as_str(), made.changed_at), ("abcd", None));
+        assert_eq!((made.sha256.as_str(), made.modified_at), ("abcd", None));
         assert_eq!(door.service, "https://api.example.com");
         assert_eq!(
             ledger.attempt_holding("k-lamp").expect("it can be read").and_then(|row| row.task),
@@ -91,8 +92,11 @@ fn open_format_1_migrates_and_keeps_records() {
         assert_eq!(ledger.events(&RunId::from("old")).expect("old events can be read").len(), 3);
         assert_eq!(ledger.attempts_of_shot("lamp").expect("it can be read").len(), 1);
         let (reserved, spent) = ledger.spending().expect("it can be read");
-        assert_eq!(reserved, Amount { cost: 0, tasks: 2, video_ms: 6_500 });
-        assert_eq!(spent, Amount { cost: 0, tasks: 2, video_ms: 8_000 });
+        assert_eq!(
+            reserved,
+            Amount { cost: Money::ZERO, tasks: 2, duration: VideoDuration::from_millis(6_500) }
+        );
+        assert_eq!(spent, Amount { cost: Money::ZERO, tasks: 2, duration: VideoDuration::from_secs(8) });
     }
 }
 

@@ -21,6 +21,7 @@ use scheduler::{Event, FilmOutcome, Outcome, Policy, RunId, RunScope, RunSummary
 use support::world::{Rng, World};
 use support::{plan, plan_with};
 use workflow::plan::{Node, NodeIx, Plan, Selection};
+use workflow::units::{Money, VideoDuration};
 
 /// The short one comes first, so that a resumed run meets it before the chains with tasks in flight.
 const SHOTS: &[&str] = &["f", "a", "b<a", "c<b", "d", "e<d"];
@@ -32,7 +33,7 @@ const POLLS: Rate = Rate { count: 2, per: Duration::from_secs(5) };
 /// Simulated time, far beyond what any run may take: deadlines are an hour, and chains have three shots.
 const ENDS_WITHIN: Duration = Duration::from_hours(48);
 /// The most that a task costs; the actual cost is a little less.
-const PRICE: i64 = 100;
+const PRICE: u64 = 100;
 
 fn policy() -> Policy {
     Policy {
@@ -57,11 +58,11 @@ struct FixedPrice;
 
 impl Prices for FixedPrice {
     fn reservation(&self, _ix: NodeIx, node: &Node) -> Reservation {
-        Reservation { cost: Some(PRICE), ..Reservation::unpriced(node.seconds) }
+        Reservation { cost: Some(Money::from_micros(PRICE)), ..Reservation::unpriced(node.duration) }
     }
 
-    fn actual_cost(&self, ix: NodeIx, _node: &Node, _seconds: f64) -> Option<i64> {
-        Some(PRICE - 10 * ix.index() as i64)
+    fn actual_cost(&self, ix: NodeIx, _node: &Node, _video: VideoDuration) -> Option<Money> {
+        Some(Money::from_micros(PRICE - 10 * ix.index() as u64))
     }
 }
 
@@ -111,9 +112,9 @@ impl Project {
         let text: Vec<String> = events.map(|(at, event)| format!("{at}: {event:?}")).collect();
         // The folder has another name each time, and files the time of day.
         let text = text.join("\n").replace(&folder, "");
-        let mut parts = text.split("changed_at: Some(");
+        let mut parts = text.split("modified_at: Some(ModificationTime(");
         let first = parts.next().unwrap_or_default().to_owned();
-        first + &parts.filter_map(|part| part.split_once(')').map(|(_, rest)| rest)).collect::<String>()
+        first + &parts.filter_map(|part| part.split_once("))").map(|(_, rest)| rest)).collect::<String>()
     }
 
     fn setup(
@@ -292,8 +293,8 @@ impl Watch {
 
     fn check(&self, seed: u64, world: &World, ledger: &Ledger) {
         let accepted = world.total() - self.accepted_before;
-        let allowed = self.caps.tasks.unwrap_or(i64::MAX);
-        assert!(accepted as i64 <= allowed, "seed {seed}: {accepted} tasks under a cap of {allowed}");
+        let allowed = self.caps.tasks.unwrap_or(u64::MAX);
+        assert!(accepted as u64 <= allowed, "seed {seed}: {accepted} tasks under a cap of {allowed}");
         let (mut sum, spent) = ledger.spending().expect("a readable ledger");
         sum += spent;
         sum -= self.spent_before;
@@ -311,8 +312,8 @@ impl Watch {
 
 fn caps(rng: &mut Rng) -> BudgetLimits {
     match rng.roll(4) {
-        0 => BudgetLimits { tasks: Some(rng.roll(6) as i64), ..BudgetLimits::default() },
-        1 => BudgetLimits { cost: Some(rng.roll(6) as i64 * PRICE), ..BudgetLimits::default() },
+        0 => BudgetLimits { tasks: Some(rng.roll(6)), ..BudgetLimits::default() },
+        1 => BudgetLimits { cost: Some(Money::from_micros(rng.roll(6) * PRICE)), ..BudgetLimits::default() },
         _ => BudgetLimits::default(),
     }
 }
@@ -451,7 +452,7 @@ async fn simulate_two(seed: u64) {
     let world = World::new(seed, rng.roll(2) == 0, [0, 5, 20][rng.roll(3) as usize]);
     let plan = plan(SHOTS);
     let mut project = Project::new();
-    let caps = BudgetLimits { tasks: Some(1 + rng.roll(4) as i64), ..BudgetLimits::default() };
+    let caps = BudgetLimits { tasks: Some(1 + rng.roll(4)), ..BudgetLimits::default() };
     let watch = Watch::new(caps, &world, &project.ledger);
     let (one, _asked) = project.setup(&world, caps, RunScope::default());
     let (two, _asked_too) = project.setup(&world, caps, RunScope::default());

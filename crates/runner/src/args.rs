@@ -8,9 +8,10 @@ mod status;
 mod workflow_args;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use workflow::prices::Money;
+use workflow::units::{Money, VideoDuration};
 
 pub(crate) use self::limits::LimitArgs;
 pub(crate) use self::schema::{SchemaArgs, SchemaKind};
@@ -102,8 +103,8 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) fail_fast: bool,
     /// How long an interrupted run may go on downloading videos that are ready.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "20")]
-    pub(crate) shutdown_grace: f64,
+    #[arg(long, value_name = "SECONDS", value_parser = duration, default_value = "20")]
+    pub(crate) shutdown_grace: Duration,
     /// Render these shots again even if they have a video [default: all selected shots]. The cost is shown first; from then on the new
     /// video is the one that counts. The old one is kept.
     #[arg(long, value_name = "SHOT", num_args = 0..)]
@@ -129,8 +130,8 @@ pub(crate) struct BudgetArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32))]
     pub(crate) max_tasks: Option<u32>,
     /// Maximum length of video to request, in seconds of playing time.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) max_video_seconds: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = video_duration)]
+    pub(crate) max_video_seconds: Option<VideoDuration>,
     /// With --max-cost: submit tasks without a price; they do not count.
     #[arg(long, requires = "max_cost")]
     pub(crate) allow_unpriced: bool,
@@ -345,11 +346,15 @@ fn money(text: &str) -> Result<Money, String> {
     Money::parse(text.trim()).map_err(|error| error.to_string())
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+fn duration(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
-        Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(seconds),
+        Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
         _ => Err("expected a number of seconds, for example 60".to_owned()),
     }
+}
+
+fn video_duration(text: &str) -> Result<VideoDuration, String> {
+    duration(text).map(VideoDuration::from)
 }
 
 #[cfg(test)]

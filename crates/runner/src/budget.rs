@@ -6,7 +6,8 @@ use contract::Contract;
 use scheduler::Decision;
 use scheduler::budget::{BudgetLimits, Prices, Reservation};
 use workflow::plan::{Node, NodeIx, Plan};
-use workflow::prices::{self, PriceInputs, VideoDuration};
+use workflow::prices::{self, PriceInputs};
+use workflow::units::{Money, VideoDuration};
 
 use crate::args;
 use crate::error::{CommandError, ErrorKind};
@@ -14,11 +15,10 @@ use crate::report::plan::Document;
 
 /// The caps that the flags set.
 pub(crate) fn caps(args: &args::BudgetArgs) -> BudgetLimits {
-    let micros = |money: prices::Money| i64::try_from(money.micros()).unwrap_or(i64::MAX);
     BudgetLimits {
-        cost: args.max_cost.map(micros),
-        tasks: args.max_tasks.map(i64::from),
-        video_ms: args.max_video_seconds.map(|seconds| (seconds * 1e3).round() as i64),
+        cost: args.max_cost,
+        tasks: args.max_tasks.map(u64::from),
+        duration: args.max_video_seconds,
         allow_unpriced: args.allow_unpriced,
     }
 }
@@ -39,28 +39,20 @@ pub(crate) fn prices(plan: &Plan, is_free: bool, prices: Option<&prices::Prices>
 
 impl Prices for Table {
     fn reservation(&self, ix: NodeIx, node: &Node) -> Reservation {
-        let Some(inputs) = self.inputs.get(ix.index()) else { return Reservation::unpriced(node.seconds) };
+        let Some(inputs) = self.inputs.get(ix.index()) else { return Reservation::unpriced(node.duration) };
         let cost = self.prices.as_ref().and_then(|prices| prices.estimate(inputs).ok());
         Reservation {
-            cost: if self.is_free {
-                Some(0)
-            } else {
-                cost.map(|cost| i64::try_from(cost.most.micros()).unwrap_or(i64::MAX))
-            },
-            video_ms: i64::try_from(inputs.seconds.most.millis()).unwrap_or(i64::MAX),
+            cost: if self.is_free { Some(Money::ZERO) } else { cost.map(|cost| cost.most) },
+            duration: inputs.seconds.most,
         }
     }
 
-    fn actual_cost(&self, ix: NodeIx, _node: &Node, seconds: f64) -> Option<i64> {
+    fn actual_cost(&self, ix: NodeIx, _node: &Node, video: VideoDuration) -> Option<Money> {
         if self.is_free {
-            return Some(0);
+            return Some(Money::ZERO);
         }
-        let cost = self
-            .prices
-            .as_ref()?
-            .actual_cost(self.inputs.get(ix.index())?, VideoDuration::nearest(seconds))
-            .ok()?;
-        i64::try_from(cost.most.micros()).ok()
+        let cost = self.prices.as_ref()?.actual_cost(self.inputs.get(ix.index())?, video).ok()?;
+        Some(cost.most)
     }
 }
 
@@ -101,9 +93,7 @@ pub(crate) fn check_minimum(
     if let Some(cap) = args.max_tasks.filter(|cap| u64::from(*cap) < totals.tasks.least) {
         return below("--max-tasks", cap.to_string(), format!("{} tasks", totals.tasks.least));
     }
-    if let Some(cap) =
-        args.max_video_seconds.filter(|cap| VideoDuration::nearest(*cap) < totals.seconds.least)
-    {
+    if let Some(cap) = args.max_video_seconds.filter(|cap| *cap < totals.seconds.least) {
         return below(
             "--max-video-seconds",
             cap.to_string(),

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use contract::Contract;
 use workflow::plan::Plan;
-use workflow::prices::{Interval, Money, PriceInputs, Prices, Unpriced};
+use workflow::prices::{Interval, PriceInputs, Prices, Unpriced};
+use workflow::units::Money;
 
 use crate::load::{LoadError, MAX_FILE_BYTES};
 use crate::project_paths::{ProjectPaths, display_path};

@@ -1,6 +1,7 @@
 //! Attempts: one submission of one shot, from its recorded intent to its end.
 
 use serde::{Deserialize, Serialize};
+use workflow::units::Money;
 
 use crate::budget::Reservation;
 use crate::ids::{AttemptId, TaskId};
@@ -81,8 +82,8 @@ pub struct Attempt {
     pub ended_at: Option<Timestamp>,
     /// What this run reserved for it.
     pub reservation: Option<Reservation>,
-    /// What its task cost, in millionths, if known.
-    pub cost: Option<i64>,
+    /// What its task cost, if known.
+    pub cost: Option<Money>,
     /// Why it failed.
     pub failure: Option<Failure>,
 }

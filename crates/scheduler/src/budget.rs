@@ -11,66 +11,70 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use workflow::plan::{Node, NodeIx, Plan};
+use workflow::units::{self, Money, VideoDuration};
 
-/// Amount of work: money in millionths of the price table's currency, tasks, and milliseconds of video.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Amount of work: money, tasks and length of video.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Amount {
-    /// Money, in millionths. Unpriced work adds zero; [`BudgetLimits::allow_unpriced`] decides whether it may be submitted.
-    pub cost: i64,
+    /// Cost. Unpriced work adds zero; [`BudgetLimits::allow_unpriced`] decides whether it may be submitted.
+    pub cost: Money,
     /// Tasks.
-    pub tasks: i64,
-    /// Milliseconds of video.
-    pub video_ms: i64,
+    pub tasks: u64,
+    /// Length of video.
+    pub duration: VideoDuration,
 }
 
 impl AddAssign for Amount {
     fn add_assign(&mut self, other: Self) {
         self.cost = self.cost.saturating_add(other.cost);
         self.tasks = self.tasks.saturating_add(other.tasks);
-        self.video_ms = self.video_ms.saturating_add(other.video_ms);
+        self.duration = self.duration.saturating_add(other.duration);
     }
 }
 
+/// Subtracts member by member, not below zero.
 impl SubAssign for Amount {
     fn sub_assign(&mut self, other: Self) {
         self.cost = self.cost.saturating_sub(other.cost);
         self.tasks = self.tasks.saturating_sub(other.tasks);
-        self.video_ms = self.video_ms.saturating_sub(other.video_ms);
+        self.duration = self.duration.saturating_sub(other.duration);
     }
 }
 
 /// The reservation for one task: the most that it can cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reservation {
-    /// Money, in millionths; `None` if the task has no price.
-    pub cost: Option<i64>,
-    /// Milliseconds of video.
-    pub video_ms: i64,
+    /// Cost; `None` if the task has no price.
+    #[serde(default, with = "units::micros")]
+    pub cost: Option<Money>,
+    /// Length of video.
+    #[serde(rename = "video_ms", with = "units::millis")]
+    pub duration: VideoDuration,
 }
 
 impl Reservation {
-    /// An unpriced reservation for this many seconds of video.
+    /// An unpriced reservation for this length of video.
     #[must_use]
-    pub fn unpriced(seconds: f64) -> Self {
-        Self { cost: None, video_ms: (seconds * 1e3).round() as i64 }
+    pub fn unpriced(duration: VideoDuration) -> Self {
+        Self { cost: None, duration }
     }
 
     /// As an amount with one task.
     #[must_use]
     pub fn amount(self) -> Amount {
-        Amount { cost: self.cost.unwrap_or(0), tasks: 1, video_ms: self.video_ms }
+        Amount { cost: self.cost.unwrap_or_default(), tasks: 1, duration: self.duration }
     }
 }
 
 /// The most that may be spent while a run goes on. `None` is no limit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BudgetLimits {
-    /// Money, in millionths.
-    pub cost: Option<i64>,
+    /// Cost.
+    pub cost: Option<Money>,
     /// Tasks.
-    pub tasks: Option<i64>,
-    /// Milliseconds of video.
-    pub video_ms: Option<i64>,
+    pub tasks: Option<u64>,
+    /// Length of video.
+    pub duration: Option<VideoDuration>,
     /// Whether unpriced work may be submitted under a cost limit.
     pub allow_unpriced: bool,
 }
@@ -79,18 +83,17 @@ impl BudgetLimits {
     /// Whether any limit is set.
     #[must_use]
     pub fn is_none(&self) -> bool {
-        self.cost.is_none() && self.tasks.is_none() && self.video_ms.is_none()
+        self.cost.is_none() && self.tasks.is_none() && self.duration.is_none()
     }
 
     /// The first limit that `sum` exceeds.
     #[must_use]
     pub fn exceeded_by(&self, sum: Amount) -> Option<BudgetLimit> {
-        let crossed = |cap: Option<i64>, sum: i64| cap.is_some_and(|cap| sum > cap);
-        if crossed(self.cost, sum.cost) {
+        if self.cost.is_some_and(|limit| sum.cost > limit) {
             Some(BudgetLimit::Cost)
-        } else if crossed(self.tasks, sum.tasks) {
+        } else if self.tasks.is_some_and(|limit| sum.tasks > limit) {
             Some(BudgetLimit::Tasks)
-        } else if crossed(self.video_ms, sum.video_ms) {
+        } else if self.duration.is_some_and(|limit| sum.duration > limit) {
             Some(BudgetLimit::Seconds)
         } else {
             None
@@ -125,8 +128,8 @@ pub trait Prices: Send + Sync + fmt::Debug {
     /// The most that a node's task can cost.
     fn reservation(&self, ix: NodeIx, node: &Node) -> Reservation;
 
-    /// The actual cost of a node's task that produced `seconds` of video, in millionths.
-    fn actual_cost(&self, ix: NodeIx, node: &Node, seconds: f64) -> Option<i64>;
+    /// The cost of a node's finished task, whose video has the length `video`; `None` where it has no price.
+    fn actual_cost(&self, ix: NodeIx, node: &Node, video: VideoDuration) -> Option<Money>;
 }
 
 /// A price source without prices.
@@ -135,10 +138,10 @@ pub struct Unpriced;
 
 impl Prices for Unpriced {
     fn reservation(&self, _ix: NodeIx, node: &Node) -> Reservation {
-        Reservation::unpriced(node.seconds)
+        Reservation::unpriced(node.duration)
     }
 
-    fn actual_cost(&self, _ix: NodeIx, _node: &Node, _seconds: f64) -> Option<i64> {
+    fn actual_cost(&self, _ix: NodeIx, _node: &Node, _video: VideoDuration) -> Option<Money> {
         None
     }
 }
@@ -191,9 +194,9 @@ impl Budget {
 
     /// The actual cost of a node's finished task, at most its reservation.
     #[must_use]
-    pub fn actual_cost(&self, plan: &Plan, ix: NodeIx, seconds: f64) -> Option<i64> {
+    pub fn actual_cost(&self, plan: &Plan, ix: NodeIx, video: VideoDuration) -> Option<Money> {
         let most = self.reservation(plan, ix).cost?;
-        Some(self.prices.actual_cost(ix, plan.node(ix), seconds)?.clamp(0, most.max(0)))
+        Some(self.prices.actual_cost(ix, plan.node(ix), video)?.min(most))
     }
 
     /// The limit that one more task of this node would exceed.
@@ -208,5 +211,56 @@ impl Budget {
         sum += self.spent;
         sum += reservation.amount();
         self.caps.exceeded_by(sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn amount(cost: u64, tasks: u64, seconds: u64) -> Amount {
+        Amount { cost: Money::from_micros(cost), tasks, duration: VideoDuration::from_secs(seconds) }
+    }
+
+    #[test]
+    fn amount_arithmetic_saturates() {
+        let mut sum = amount(5, 1, 4);
+        sum += amount(7, 2, 8);
+        assert_eq!(sum, amount(12, 3, 12));
+        sum -= amount(5, 1, 4);
+        assert_eq!(sum, amount(7, 2, 8));
+        sum -= amount(8, 3, 9);
+        assert_eq!(sum, Amount::default());
+        sum += amount(u64::MAX, u64::MAX, 0);
+        sum += amount(1, 1, 0);
+        assert_eq!((sum.cost.as_micros(), sum.tasks), (u64::MAX, u64::MAX));
+    }
+
+    #[test]
+    fn budget_limits_name_the_first_limit_that_is_exceeded() {
+        let limits = BudgetLimits {
+            cost: Some(Money::from_micros(10)),
+            tasks: Some(2),
+            duration: Some(VideoDuration::from_secs(8)),
+            allow_unpriced: false,
+        };
+        assert_eq!(limits.exceeded_by(amount(10, 2, 8)), None);
+        assert_eq!(limits.exceeded_by(amount(11, 3, 9)), Some(BudgetLimit::Cost));
+        assert_eq!(limits.exceeded_by(amount(10, 3, 9)), Some(BudgetLimit::Tasks));
+        assert_eq!(limits.exceeded_by(amount(10, 2, 9)), Some(BudgetLimit::Seconds));
+        assert_eq!(BudgetLimits::default().exceeded_by(amount(u64::MAX, u64::MAX, u64::MAX)), None);
+    }
+
+    #[test]
+    fn reservation_is_stored_as_micros_and_milliseconds() {
+        let priced =
+            Reservation { cost: Some(Money::from_micros(250_000)), duration: VideoDuration::from_secs(5) };
+        let unpriced = Reservation::unpriced(VideoDuration::from_millis(4_500));
+        for (reservation, json) in
+            [(priced, r#"{"cost":250000,"video_ms":5000}"#), (unpriced, r#"{"cost":null,"video_ms":4500}"#)]
+        {
+            assert_eq!(serde_json::to_string(&reservation).expect("JSON"), json);
+            assert_eq!(serde_json::from_str::<Reservation>(json).expect("a reservation"), reservation);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use workflow::plan::{KeyPart, NodeIx};
+use workflow::units::{self, Money};
 
 use crate::artifact::Artifact;
 use crate::budget::{BudgetLimit, Reservation};
@@ -133,9 +134,9 @@ pub enum Event {
         attempt: AttemptId,
         /// The video.
         artifact: Artifact,
-        /// What the task cost, in millionths, if it has a price.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        cost: Option<i64>,
+        /// What the task cost, if it has a price.
+        #[serde(default, skip_serializing_if = "Option::is_none", with = "units::micros")]
+        cost: Option<Money>,
     },
     /// The video could not be downloaded this time.
     DownloadFailed {
@@ -360,6 +361,8 @@ impl ExistingWork {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -428,19 +431,19 @@ mod tests {
             path: "a.mp4".into(),
             sha256: String::new(),
             bytes: 1,
-            seconds: 4.0,
+            duration: Duration::from_secs(4),
             width: 1,
             height: 1,
             last_frame_url: None,
             expires_at: None,
-            changed_at: None,
+            modified_at: None,
         }
     }
 
     fn film() -> Film {
         Film {
             path: "film.mp4".into(),
-            seconds: 4.0,
+            duration: Duration::from_secs(4),
             width: 1,
             height: 1,
             audio: false,

@@ -31,7 +31,7 @@ mod state;
 mod timestamp;
 
 pub use action::{Action, Download};
-pub use artifact::Artifact;
+pub use artifact::{Artifact, ModificationTime};
 pub use attempt::{Attempt, AttemptState};
 pub use budget::Budget;
 pub use event::{Event, EventKind, ExistingWork, ForcedRerun, PollResult, Refusal, RefusalKind, Resolution};

@@ -195,8 +195,9 @@ pub enum Halt {
 pub struct Film {
     /// Path of the file.
     pub path: PathBuf,
-    /// Playing time in seconds.
-    pub seconds: f64,
+    /// Playing time.
+    #[serde(rename = "seconds", with = "workflow::units::seconds")]
+    pub duration: Duration,
     /// Picture width in pixels.
     pub width: u32,
     /// Picture height in pixels.

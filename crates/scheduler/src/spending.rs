@@ -1,7 +1,8 @@
 //! Cost of a run, as far as it is known when the run ends.
 
 use serde::Serialize;
-use workflow::prices::{Interval, Money, VideoDuration};
+use workflow::prices::Interval;
+use workflow::units::{Money, VideoDuration};
 
 use crate::state::RunSummary;
 use crate::{AttemptState, Outcome};
@@ -34,7 +35,7 @@ impl Spending {
             for attempt in node.submissions() {
                 let video = match (&node.outcome, attempt.state) {
                     (Outcome::Done { artifact, .. }, AttemptState::Completed) => {
-                        Some(VideoDuration::nearest(artifact.seconds))
+                        Some(VideoDuration::from(artifact.duration))
                     }
                     _ => None,
                 };
@@ -60,6 +61,7 @@ impl Spending {
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+    use std::time::Duration;
 
     use super::*;
     use crate::artifact::Artifact;
@@ -88,12 +90,12 @@ mod tests {
             path: PathBuf::new(),
             sha256: String::new(),
             bytes: 1,
-            seconds: 6.04,
+            duration: Duration::from_millis(6_040),
             width: 854,
             height: 480,
             last_frame_url: None,
             expires_at: None,
-            changed_at: None,
+            modified_at: None,
         };
         Outcome::Done { artifact, task: TaskId("t".to_owned()) }
     }
@@ -121,13 +123,13 @@ mod tests {
             held: Amount::default(),
             spent: Amount::default(),
         };
-        let cents = |seconds: VideoDuration| Money::from_micros(seconds.millis() * 10);
+        let cents = |seconds: VideoDuration| Money::from_micros(seconds.as_millis() * 10);
         let spending = Spending::from_summary(&summary, |at, video| match (at, video) {
             (1, _) => None,
             (_, Some(video)) => Some(Interval::exactly(cents(video))),
             (_, None) => Some(Interval {
-                least: cents(VideoDuration::whole(4)),
-                most: cents(VideoDuration::whole(15)),
+                least: cents(VideoDuration::from_secs(4)),
+                most: cents(VideoDuration::from_secs(15)),
             }),
         });
         assert_eq!(

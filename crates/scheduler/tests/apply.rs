@@ -173,12 +173,12 @@ fn artifact(name: &str) -> Artifact {
         path: PathBuf::from(format!("{name}.mp4")),
         sha256: name.repeat(8),
         bytes: 1,
-        seconds: 4.0,
+        duration: Duration::from_secs(4),
         width: 2,
         height: 2,
         last_frame_url: None,
         expires_at: None,
-        changed_at: None,
+        modified_at: None,
     }
 }
 

@@ -31,6 +31,7 @@ mod seal;
 mod source;
 mod syntax;
 mod template;
+pub mod units;
 mod yaml;
 
 pub use diagnostic::{CODES, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report, Severity, render};
@@ -48,5 +49,5 @@ pub use source::{Position, Source, Span, Spanned};
 pub use syntax::{Continues, Entry, FilmSpec, Param, ParamKind, Shot, ShotRef, Workflow, key_tables};
 pub use yaml::{Key, Yaml, YamlValue, from_yaml, to_yaml};
 
-/// Seconds of a video whose request states no length: the API reference states no default.
-pub const DEFAULT_SECONDS: f64 = 5.0;
+/// The length of a video whose request states none: the API reference states no default.
+pub const DEFAULT_DURATION: units::VideoDuration = units::VideoDuration::from_secs(5);

@@ -1,7 +1,7 @@
 //! The limits of the compiler: the size of its inputs and of what they expand to. Each is far above what people write and far
 //! below what exhausts a machine.
 
-use crate::prices::Money;
+use crate::units::Money;
 
 /// A workflow file, in bytes.
 pub const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;

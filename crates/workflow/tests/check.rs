@@ -69,7 +69,7 @@ fn readable(plan: &Plan) -> String {
             .collect();
         let mut about = json!({
             "rank": plan.rank(ix),
-            "seconds": node.seconds,
+            "seconds": node.duration.as_secs_f64(),
             "location": node.location.to_string(),
         });
         let waits: Vec<String> = plan.predecessors(ix).into_iter().map(name_of).collect();

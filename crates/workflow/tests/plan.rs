@@ -6,6 +6,7 @@ mod gate;
 use contract::Contract;
 use serde_json::{Value, json};
 use workflow::plan::{InputIdentity, NodeKey, Plan, key};
+use workflow::units::VideoDuration;
 use workflow::{DirFiles, InMemory, Options, Source, load};
 
 const CHAIN: &str = "version: 1
@@ -47,7 +48,7 @@ fn rank_is_the_critical_path_in_seconds() {
     let (a, b) = (plan.find("a").unwrap(), plan.find("b").unwrap());
     assert_eq!((plan.predecessors(b), plan.successors(a)), (vec![a], vec![b]));
     assert_eq!((plan.len(), plan.find("nobody"), plan.films().len()), (4, None, 0));
-    assert!((plan.seconds() - 25.0).abs() < 1e-9);
+    assert_eq!(plan.duration(), VideoDuration::from_secs(25));
 }
 
 #[test]

@@ -3,7 +3,8 @@
 
 use contract::Contract;
 use workflow::plan::{Node, Plan};
-use workflow::prices::{self, CostEstimate, EstimateKind, PriceInputs, Prices, VideoDuration};
+use workflow::prices::{self, CostEstimate, EstimateKind, PriceInputs, Prices};
+use workflow::units::VideoDuration;
 use workflow::{InMemory, Options, load};
 
 const TABLE: &str = "version: 1
@@ -92,7 +93,7 @@ fn actual_cost_uses_length_of_video() {
     let settled: Vec<String> = plan
         .nodes()
         .map(|(_, node)| PriceInputs::from_node(node, Contract::embedded()))
-        .map(|billing| prices.actual_cost(&billing, VideoDuration::nearest(6.04)).unwrap().to_string())
+        .map(|billing| prices.actual_cost(&billing, VideoDuration::from_secs_f64(6.04)).unwrap().to_string())
         .collect();
     assert_eq!(settled, ["0.60", "0.50"]);
 }

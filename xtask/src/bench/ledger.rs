@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use contract::Contract;
 use engine::Ledger;
@@ -13,8 +13,8 @@ use engine::ledger::Persist;
 use scheduler::budget::BudgetLimits;
 use scheduler::policy::Rate;
 use scheduler::{
-    Action, Artifact, AttemptId, Event, ExistingWork, Outcome, Policy, PollResult, RunId, RunState, TaskId,
-    Timestamp,
+    Action, Artifact, AttemptId, Event, ExistingWork, ModificationTime, Outcome, Policy, PollResult, RunId,
+    RunState, TaskId, Timestamp,
 };
 use workflow::plan::{NodeIx, Plan};
 use workflow::{DirFiles, Options};
@@ -150,12 +150,12 @@ fn artifact(node: NodeIx, sha256: &str) -> Artifact {
         path: format!("out/bench/shot-{}.mp4", node.index()).into(),
         sha256: sha256.to_owned(),
         bytes: 1_000_000,
-        seconds: 5.0,
+        duration: Duration::from_secs(5),
         width: 854,
         height: 480,
         last_frame_url: None,
         expires_at: None,
-        changed_at: Some(1),
+        modified_at: Some(ModificationTime(1)),
     }
 }
 

@@ -124,7 +124,7 @@ fn job(plan: &Plan, node: NodeIx, first_frame: Option<RgbImage>) -> Job {
         width: 854,
         height: 480,
         frame_rate: 24,
-        seconds: node.seconds,
+        seconds: node.duration.as_secs_f64(),
         seed: 1,
         first_frame,
         last_frame: None,

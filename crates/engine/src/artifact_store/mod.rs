@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::artifact::{file_sha256, sha256};
 use dir_sync::DirSync;
 pub(crate) use partial_download::{Origin, PartialDownload};
-use scheduler::{Artifact, AttemptId};
+use scheduler::{Artifact, AttemptId, ModificationTime};
 
 /// How a stored file is compared with its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl ArtifactStore {
             self.dir_sync.mark_dirty();
             self.sync_dir()?;
         }
-        let current = Artifact { changed_at: modified_ns(&stored)?, ..artifact.clone() };
+        let current = Artifact { modified_at: modification_time(&stored)?, ..artifact.clone() };
         if !is_intact(target, &current, verify)? {
             if let Some(folder) = target.parent() {
                 fs_err::create_dir_all(folder)?;
@@ -110,7 +110,7 @@ impl ArtifactStore {
         download: PartialDownload,
         sha256: &str,
         target: &Path,
-    ) -> io::Result<Option<i64>> {
+    ) -> io::Result<Option<ModificationTime>> {
         let stored = self.path(sha256);
         if stored.exists() && file_sha256(&stored)? == sha256 {
             // Another task produced the same bytes.
@@ -120,7 +120,7 @@ impl ArtifactStore {
             self.dir_sync.mark_dirty();
         }
         link(&stored, target)?;
-        modified_ns(&stored)
+        modification_time(&stored)
     }
 }
 
@@ -134,20 +134,21 @@ fn is_intact(path: &Path, artifact: &Artifact, verify: Verify) -> io::Result<boo
         Err(error) => return Err(error),
     }
     if verify == Verify::Metadata
-        && artifact.changed_at.is_some()
-        && modified_ns(path)? == artifact.changed_at
+        && artifact.modified_at.is_some()
+        && modification_time(path)? == artifact.modified_at
     {
         return Ok(true);
     }
     Ok(file_sha256(path)? == artifact.sha256)
 }
 
-/// A file's modification time in nanoseconds since the epoch; `None` where the file system has none.
-fn modified_ns(path: &Path) -> io::Result<Option<i64>> {
+/// A file's modification time; `None` where the file system has none.
+fn modification_time(path: &Path) -> io::Result<Option<ModificationTime>> {
     let modified = fs_err::metadata(path)?.modified().ok();
     Ok(modified
         .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
-        .and_then(|since| i64::try_from(since.as_nanos()).ok()))
+        .and_then(|since| i64::try_from(since.as_nanos()).ok())
+        .map(ModificationTime))
 }
 
 /// Hard-links `from` to `to`, replacing `to`. Copies where the file system has no hard links or the two are on different ones.

@@ -91,31 +91,31 @@ fn store_video(
             return Err(local("the video cannot be written", &error));
         }
     };
-    let (seconds, width, height) = match ffmpeg.probe(part.path()) {
+    let (duration, width, height) = match ffmpeg.probe(part.path()) {
         Ok(probed) => {
             let Some(video) = probed.video else {
                 return Err(corrupt("what was downloaded holds no pictures", part));
             };
-            (probed.duration.as_secs_f64(), video.width, video.height)
+            (probed.duration, video.width, video.height)
         }
         Err(error) => {
             return Err(corrupt(&format!("what was downloaded is not a whole video: {error}"), part));
         }
     };
     let bytes = part.length();
-    let changed_at = store
+    let modified_at = store
         .commit(part, &sha256, target)
         .map_err(|error| local("the video cannot be given its name", &error))?;
     Ok(Artifact {
         path: target.to_owned(),
         sha256,
         bytes,
-        seconds,
+        duration,
         width,
         height,
         last_frame_url: download.last_frame_url.clone(),
         expires_at: download.expires_at,
-        changed_at,
+        modified_at,
     })
 }
 

@@ -84,7 +84,7 @@ impl EffectRunner {
                         .await
                     {
                         Ok(artifact) => {
-                            let cost = budget.actual_cost(&plan, node, artifact.seconds);
+                            let cost = budget.actual_cost(&plan, node, artifact.duration.into());
                             Event::Downloaded { node, attempt, artifact, cost }
                         }
                         Err(download::DownloadError { failure, partial_bytes }) => {

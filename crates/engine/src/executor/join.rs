@@ -27,7 +27,7 @@ pub(super) async fn join(
         Ok(match media::join(&paths, &target, &options) {
             Ok(joined) => Ok(Film {
                 path: target,
-                seconds: joined.duration.as_secs_f64(),
+                duration: joined.duration,
                 width: joined.size.0,
                 height: joined.size.1,
                 audio: joined.audio,

@@ -5,6 +5,7 @@
 use scheduler::{AttemptId, Event, ExistingWork, FilmOutcome, Outcome, PollResult, RunId, RunState, TaskId};
 use tracing::{Span, debug, field, info, info_span, trace, warn};
 use workflow::plan::{NodeIx, Plan};
+use workflow::units::Money;
 
 /// The whole run.
 pub(super) fn run(run: &RunId, plan: &Plan, service: &str) -> Span {
@@ -45,7 +46,7 @@ pub(super) fn event(state: &RunState, event: &Event) {
             info!(node, found = existing_work(existing), "lookup done");
         }
         Event::Prepared { attempt, reservation, .. } => {
-            debug!(node, %attempt, reserved = reservation.cost, "intent recorded");
+            debug!(node, %attempt, reserved = reservation.cost.map(Money::as_micros), "intent recorded");
         }
         Event::BudgetExceeded { limit, .. } => info!(node, %limit, "budget limit reached"),
         Event::PrepareFailed { failure, .. } => {
@@ -72,7 +73,7 @@ pub(super) fn event(state: &RunState, event: &Event) {
             }
         },
         Event::Downloaded { attempt, artifact, cost, .. } => {
-            info!(node, %attempt, bytes = artifact.bytes, seconds = artifact.seconds, cost, "downloaded");
+            info!(node, %attempt, bytes = artifact.bytes, seconds = artifact.duration.as_secs_f64(), cost = cost.map(Money::as_micros), "downloaded");
         }
         Event::DownloadFailed { attempt, failure, partial_bytes, .. } => {
             info!(node, %attempt, kind = ?failure.kind, partial_bytes, "download failed");
@@ -82,7 +83,9 @@ pub(super) fn event(state: &RunState, event: &Event) {
         }
         Event::TaskExpired { attempt, .. } => info!(node, %attempt, "task expired"),
         Event::Resolved { attempt, .. } => debug!(%attempt, "resolved"),
-        Event::FilmJoined { film, .. } => info!(seconds = film.seconds, reused = film.reused, "joined"),
+        Event::FilmJoined { film, .. } => {
+            info!(seconds = film.duration.as_secs_f64(), reused = film.reused, "joined");
+        }
         Event::JoinFailed { failure, .. } => info!(kind = ?failure.kind, "join failed"),
         Event::Interrupted => info!("interrupted"),
     }

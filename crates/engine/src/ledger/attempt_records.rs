@@ -3,6 +3,7 @@
 use workflow::plan::KeyPart;
 
 use super::attempt_state::AttemptState;
+use super::sql::column;
 use super::{Ledger, LedgerError};
 use scheduler::{AttemptId, Timestamp};
 
@@ -45,7 +46,7 @@ impl Ledger {
                         attempt: AttemptId(row.get(0)?),
                         node: row.get(1)?,
                         state: row.get(2)?,
-                        intended_at: Timestamp(row.get(3)?),
+                        intended_at: column(row, 3)?,
                         parts,
                     })
                 })?

@@ -10,6 +10,7 @@ use workflow::plan::Node;
 use super::Ledger;
 use super::attempt_state::AttemptState;
 use super::schema::EVENT_VERSION;
+use super::sql::{Sql, column};
 use super::totals::{AttemptEnd, BudgetDelta, Settlement};
 
 /// Writes events of one run, or of `runner resolve`, in one transaction.
@@ -47,7 +48,7 @@ impl<'a> Writer<'a> {
             .prepare_cached(
                 "INSERT INTO events (run, time, node, version, body) VALUES (?1, ?2, ?3, ?4, ?5)",
             )?
-            .execute((self.run.as_str(), self.time.0, node, EVENT_VERSION, body))?;
+            .execute((self.run.as_str(), Sql(self.time), node, EVENT_VERSION, body))?;
         Ok(())
     }
 
@@ -134,11 +135,11 @@ impl<'a> Writer<'a> {
                 key.as_str(),
                 service_independent_key.as_deref(),
                 &*node.model,
-                reservation.video_ms,
+                Sql(reservation.duration),
                 digest.as_str(),
                 AttemptState::Intended,
-                self.time.0,
-                reservation.cost,
+                Sql(self.time),
+                reservation.cost.map(Sql),
                 to_json(parts)?,
             ))?;
         self.delta.reserve(reservation.amount());
@@ -147,7 +148,7 @@ impl<'a> Writer<'a> {
                 .prepare_cached(
                     "INSERT OR REPLACE INTO forced_reruns (base_key, salt, run, time) VALUES (?1, ?2, ?3, ?4)",
                 )?
-                .execute((rerun.key.as_str(), rerun.salt.as_str(), self.run.as_str(), self.time.0))?;
+                .execute((rerun.key.as_str(), rerun.salt.as_str(), self.run.as_str(), Sql(self.time)))?;
         }
         Ok(())
     }
@@ -155,7 +156,7 @@ impl<'a> Writer<'a> {
     fn submit(&self, attempt: &AttemptId, task: &TaskId, time: Timestamp) -> rusqlite::Result<()> {
         self.transaction
             .prepare_cached("UPDATE attempts SET state = ?2, task = ?3, submitted_at = ?4 WHERE id = ?1")?
-            .execute((attempt.as_str(), AttemptState::Submitted, task.as_str(), time.0))?;
+            .execute((attempt.as_str(), AttemptState::Submitted, task.as_str(), Sql(time)))?;
         Ok(())
     }
 
@@ -194,7 +195,7 @@ impl<'a> Writer<'a> {
                 let intended_at = self
                     .transaction
                     .prepare_cached("SELECT intended_at FROM attempts WHERE id = ?1")?
-                    .query_row([attempt.as_str()], |row| row.get(0).map(Timestamp))?;
+                    .query_row([attempt.as_str()], |row| column(row, 0))?;
                 self.submit(attempt, task, intended_at)
             }
             Resolution::NotAccepted => {
@@ -221,14 +222,14 @@ impl<'a> Writer<'a> {
                 attempt.as_str(),
                 self.ledger.stored_path(&artifact.path),
                 artifact.sha256.as_str(),
-                i64::try_from(artifact.bytes).unwrap_or(i64::MAX),
-                artifact.seconds,
+                Sql(artifact.bytes),
+                Sql(artifact.duration),
                 artifact.width,
                 artifact.height,
                 artifact.last_frame_url.as_deref(),
-                artifact.expires_at.map(|time| time.0),
-                self.time.0,
-                artifact.changed_at,
+                artifact.expires_at.map(Sql),
+                Sql(self.time),
+                artifact.modified_at.map(Sql),
             ))?;
         Ok(())
     }
@@ -239,7 +240,7 @@ impl<'a> Writer<'a> {
             .prepare_cached(
                 "UPDATE artifacts SET modified_ns = ?2 WHERE attempt = ?1 AND modified_ns IS NOT ?2",
             )?
-            .execute((attempt.as_str(), artifact.changed_at))?;
+            .execute((attempt.as_str(), artifact.modified_at.map(Sql)))?;
         Ok(())
     }
 
@@ -254,12 +255,12 @@ impl<'a> Writer<'a> {
             (
                 self.ledger.stored_path(&film.path),
                 film.made_of.as_str(),
-                i64::try_from(bytes).unwrap_or(i64::MAX),
-                film.seconds,
+                Sql(bytes),
+                Sql(film.duration),
                 film.width,
                 film.height,
                 film.audio,
-                self.time.0,
+                Sql(self.time),
             ),
         )?;
         Ok(())

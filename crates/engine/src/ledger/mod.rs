@@ -18,6 +18,7 @@ mod run_lock;
 mod run_record;
 mod schema;
 mod service_stats;
+mod sql;
 mod totals;
 
 use std::path::{Path, PathBuf};

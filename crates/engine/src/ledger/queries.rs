@@ -5,7 +5,9 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::attempt_state::{AttemptState, holds_key, is_in_flight, is_resolvable};
+use super::sql::column;
 use super::{Ledger, LedgerError};
+use scheduler::budget::Reservation;
 use scheduler::{Artifact, AttemptId, Event, Film, RunId, TaskId, Timestamp};
 
 /// An attempt that holds its key.
@@ -23,10 +25,8 @@ pub struct AttemptRow {
     pub service: String,
     /// The model.
     pub model: String,
-    /// The requested length of video in milliseconds.
-    pub video_ms: i64,
-    /// The reserved cost in millionths, where a price was known.
-    pub reserved_cost: Option<i64>,
+    /// The most that was reserved for it: cost, and requested length of video.
+    pub reservation: Reservation,
     /// Its task, once there is one.
     pub task: Option<TaskId>,
     /// SHA-256 of the canonical request body.
@@ -132,11 +132,11 @@ impl Ledger {
                 "SELECT clips_digest, bytes, seconds, width, height, audio FROM films WHERE path = ?1",
                 [self.stored_path(path)],
                 |row| {
-                    let bytes: i64 = row.get(1)?;
+                    let bytes: u64 = column(row, 1)?;
                     let film = Film {
                         path: path.to_owned(),
                         made_of: row.get(0)?,
-                        seconds: row.get(2)?,
+                        duration: column(row, 2)?,
                         width: row.get(3)?,
                         height: row.get(4)?,
                         audio: row.get(5)?,
@@ -149,7 +149,7 @@ impl Ledger {
             .map_err(|error| self.sqlite(error))?;
         Ok(found.and_then(|(film, bytes)| {
             let on_disk = std::fs::metadata(path).ok()?.len();
-            (i64::try_from(on_disk) == Ok(bytes)).then_some(film)
+            (on_disk == bytes).then_some(film)
         }))
     }
 
@@ -172,7 +172,7 @@ impl Ledger {
                             error.into(),
                         )
                     })?;
-                    Ok((Timestamp(row.get(0)?), event))
+                    Ok((column(row, 0)?, event))
                 })?
                 .collect::<rusqlite::Result<Vec<_>>>()
         };
@@ -185,13 +185,13 @@ impl Ledger {
             Some(path) => Some(Artifact {
                 path: self.real_path(&path),
                 sha256: row.get(10)?,
-                bytes: row.get::<_, i64>(11)?.unsigned_abs(),
-                seconds: row.get(12)?,
+                bytes: column(row, 11)?,
+                duration: column(row, 12)?,
                 width: row.get(13)?,
                 height: row.get(14)?,
                 last_frame_url: row.get(15)?,
-                expires_at: row.get::<_, Option<i64>>(16)?.map(Timestamp),
-                changed_at: row.get(17)?,
+                expires_at: column(row, 16)?,
+                modified_at: column(row, 17)?,
             }),
         };
         Ok(AttemptRow {
@@ -201,12 +201,11 @@ impl Ledger {
             state: row.get(3)?,
             service: row.get(18)?,
             model: row.get(19)?,
-            video_ms: row.get(20)?,
-            reserved_cost: row.get(21)?,
+            reservation: Reservation { duration: column(row, 20)?, cost: column(row, 21)? },
             task: row.get::<_, Option<String>>(4)?.map(TaskId),
             digest: row.get(5)?,
-            intended_at: Timestamp(row.get(6)?),
-            submitted_at: row.get::<_, Option<i64>>(7)?.map(Timestamp),
+            intended_at: column(row, 6)?,
+            submitted_at: column(row, 7)?,
             failure: row.get(8)?,
             artifact,
         })

@@ -8,11 +8,13 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
 use super::attempt_state::is_in_flight;
+use super::sql::column;
 use super::{LedgerError, run_lock, schema, service_stats, totals};
 use scheduler::RecordedEvent;
 use scheduler::budget::Amount;
 use scheduler::polling::{Class, DurationStats};
 use scheduler::{AttemptId, RunId, TaskId, Timestamp};
+use workflow::units::Money;
 
 /// How long a read waits for a writer's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -61,8 +63,8 @@ pub struct InFlightAttempt {
     pub task: Option<TaskId>,
     /// When it was accepted, or when its intent was recorded.
     pub since: Timestamp,
-    /// The reserved cost in millionths, where a price was known.
-    pub held: Option<i64>,
+    /// The reserved cost, where a price was known.
+    pub reserved_cost: Option<Money>,
     /// The last error, for people.
     pub trouble: Option<String>,
 }
@@ -113,8 +115,8 @@ impl LedgerReader {
                     run: RunId(row.get(0)?),
                     workflow: row.get(1)?,
                     service: row.get(2)?,
-                    started_at: Timestamp(row.get(3)?),
-                    ended_at: row.get::<_, Option<i64>>(4)?.map(Timestamp),
+                    started_at: column(row, 3)?,
+                    ended_at: column(row, 4)?,
                     is_alive: false,
                 })
             },
@@ -145,12 +147,7 @@ impl LedgerReader {
             |row| {
                 let body: String = row.get(3)?;
                 let Ok(event) = serde_json::from_str(&body) else { return Ok(None) };
-                Ok(Some(RecordedEvent {
-                    seq: row.get(0)?,
-                    time: Timestamp(row.get(1)?),
-                    shot: row.get(2)?,
-                    event,
-                }))
+                Ok(Some(RecordedEvent { seq: row.get(0)?, time: column(row, 1)?, shot: row.get(2)?, event }))
             },
         )?;
         Ok(found.into_iter().flatten().collect())
@@ -180,8 +177,8 @@ impl LedgerReader {
                     service: row.get(4)?,
                     class: service_stats::class(row, 9)?,
                     task: row.get::<_, Option<String>>(5)?.map(TaskId),
-                    since: Timestamp(row.get(6)?),
-                    held: row.get(7)?,
+                    since: column(row, 6)?,
+                    reserved_cost: column(row, 7)?,
                     trouble: row.get(8)?,
                 })
             },
@@ -209,8 +206,8 @@ impl LedgerReader {
             }
         }
         let typical = open.iter().filter_map(|open| {
-            let seconds = known.get(open.service.as_str())?.get(&open.class)?.median()?;
-            Some((open.attempt.clone(), Duration::try_from_secs_f64(seconds).ok()?))
+            let median = known.get(open.service.as_str())?.get(&open.class)?.median()?;
+            Some((open.attempt.clone(), median))
         });
         Ok(typical.collect())
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::TransactionBehavior;
 
+use super::sql::Sql;
 use super::{Ledger, LedgerError, totals};
 use crate::failpoint::{self, Boundary};
 use scheduler::budget::{Amount, BudgetLimits};
@@ -68,7 +69,7 @@ impl Ledger {
         transaction
             .execute(
                 "INSERT INTO runs (id, workflow, service, started_at) VALUES (?1, ?2, ?3, ?4)",
-                (run.as_str(), workflow, service, now.0),
+                (run.as_str(), workflow, service, Sql(now)),
             )
             .map_err(wrap)?;
         let (_, spent_before) = totals::sums(&transaction).map_err(wrap)?;
@@ -84,7 +85,7 @@ impl Ledger {
     pub fn end(&self, run_lock: &RunLock, now: Timestamp) -> Result<(), LedgerError> {
         failpoint::hit(Boundary::Before, "end");
         self.connection()
-            .execute("UPDATE runs SET ended_at = ?2 WHERE id = ?1", (run_lock.run.as_str(), now.0))
+            .execute("UPDATE runs SET ended_at = ?2 WHERE id = ?1", (run_lock.run.as_str(), Sql(now)))
             .map_err(|error| self.sqlite(error))?;
         failpoint::hit(Boundary::After, "end");
         Ok(())

@@ -2,9 +2,10 @@
 
 use rusqlite::OptionalExtension as _;
 
+use super::sql::column;
 use super::{Ledger, LedgerError};
 use scheduler::last_run::RunRecord;
-use scheduler::{Event, RecordedEvent, RunId, RunProjection, Timestamp};
+use scheduler::{Event, RecordedEvent, RunId, RunProjection};
 
 impl Ledger {
     /// The latest run of a workflow.
@@ -18,7 +19,7 @@ impl Ledger {
                 .query_row(
                     "SELECT id, started_at FROM runs WHERE workflow = ?1 ORDER BY started_at DESC, rowid DESC LIMIT 1",
                     [workflow],
-                    |row| Ok((RunId(row.get(0)?), Timestamp(row.get(1)?))),
+                    |row| Ok((RunId(row.get(0)?), column(row, 1)?)),
                 )
                 .optional()?;
             let Some((run, started_at)) = latest else { return Ok(None) };
@@ -29,7 +30,7 @@ impl Ledger {
             while let Some(row) = rows.next()? {
                 projection.on_event(RecordedEvent {
                     seq: row.get(0)?,
-                    time: Timestamp(row.get(1)?),
+                    time: column(row, 1)?,
                     shot: row.get(2)?,
                     event: event(&row.get::<_, String>(3)?)?,
                 });

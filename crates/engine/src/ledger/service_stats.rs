@@ -5,6 +5,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use workflow::plan::KeyPart;
 
+use super::sql::column;
 use super::{Ledger, LedgerError};
 use scheduler::polling::Class;
 use scheduler::{AttemptId, Event, PollResult, Timestamp};
@@ -26,7 +27,7 @@ impl Ledger {
                 "SELECT a.intended_at FROM attempts a JOIN runs r ON r.id = a.run
                  WHERE r.service = ?1 ORDER BY a.rowid DESC LIMIT ?2",
             )?;
-            let found = statement.query_map((service, limit), |row| row.get(0).map(Timestamp))?;
+            let found = statement.query_map((service, limit), |row| column(row, 0))?;
             found.collect::<rusqlite::Result<Vec<_>>>()
         };
         let mut times = read().map_err(|error| self.sqlite(error))?;
@@ -62,7 +63,7 @@ pub(super) fn task_durations(
         if let Ok(Event::Polled { attempt, result: PollResult::Completed { took, .. }, .. }) =
             serde_json::from_str(&body)
         {
-            finished.push((attempt, Timestamp(row.get(0)?), took));
+            finished.push((attempt, column(row, 0)?, took));
             if finished.len() == MAX_TASKS {
                 break;
             }
@@ -74,10 +75,10 @@ pub(super) fn task_durations(
     )?;
     let mut durations = Vec::with_capacity(finished.len());
     for (attempt, at, took) in finished.into_iter().rev() {
-        let found = attempts
-            .query_row((attempt.as_str(), service), |row| Ok((class(row, 0)?, Timestamp(row.get(3)?))));
+        let found =
+            attempts.query_row((attempt.as_str(), service), |row| Ok((class(row, 0)?, column(row, 3)?)));
         if let Some((class, since)) = found.optional()? {
-            let observed = at.since(since);
+            let observed = Timestamp::since(at, since);
             durations.push((class, took.map_or(observed, |took| took.min(observed))));
         }
     }
@@ -88,9 +89,5 @@ pub(super) fn task_durations(
 pub(super) fn class(row: &Row<'_>, first: usize) -> rusqlite::Result<Class> {
     let parts: Option<String> = row.get(first + 2)?;
     let parts: Vec<KeyPart> = parts.and_then(|parts| serde_json::from_str(&parts).ok()).unwrap_or_default();
-    Ok(Class::from_key_parts(
-        &row.get::<_, String>(first)?,
-        row.get::<_, i64>(first + 1)? as f64 / 1e3,
-        &parts,
-    ))
+    Ok(Class::from_key_parts(&row.get::<_, String>(first)?, column(row, first + 1)?, &parts))
 }

@@ -2,12 +2,14 @@
 //!
 //! Invariant: `totals` is the sum over `attempts`: reserved while [`AttemptState::is_in_flight`], spent once a task has ended.
 
-use rusqlite::{Connection, OptionalExtension as _, Transaction};
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
 
 use super::attempt_state::{AttemptState, is_in_flight};
+use super::sql::{Sql, column};
 use super::{Ledger, LedgerError};
 use scheduler::budget::{Amount, BudgetLimit, BudgetLimits, Reservation};
 use scheduler::{AttemptId, Timestamp};
+use workflow::units::Money;
 
 /// What becomes of an attempt's reservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,8 +18,8 @@ pub(super) enum Settlement {
     Released,
     /// The task was or may have been accepted: the whole reservation counts as spent. The contract does not say that a failed task is free.
     Full,
-    /// The actual cost, in millionths.
-    Actual(i64),
+    /// The actual cost.
+    Actual(Money),
 }
 
 /// The totals, reserved and spent.
@@ -27,8 +29,8 @@ pub(super) fn sums(transaction: &Connection) -> rusqlite::Result<(Amount, Amount
             "SELECT reserved_cost, reserved_tasks, reserved_video_ms, spent_cost, spent_tasks, spent_video_ms FROM totals",
         )?
         .query_row([], |row| {
-            let reserved = Amount { cost: row.get(0)?, tasks: row.get(1)?, video_ms: row.get(2)? };
-            let spent = Amount { cost: row.get(3)?, tasks: row.get(4)?, video_ms: row.get(5)? };
+            let reserved = Amount { cost: column(row, 0)?, tasks: column(row, 1)?, duration: column(row, 2)? };
+            let spent = Amount { cost: column(row, 3)?, tasks: column(row, 4)?, duration: column(row, 5)? };
             Ok((reserved, spent))
         })
 }
@@ -46,11 +48,14 @@ pub(super) fn exceeded_by(
         return Ok(None);
     }
     let (mut sum, spent) = sums(transaction)?;
+    // Additions first: an amount is never negative.
     sum += spent;
-    sum += delta.reserved;
-    sum += delta.spent;
-    sum -= spent_before;
+    sum += delta.reserved.added;
+    sum += delta.spent.added;
     sum += more;
+    sum -= delta.reserved.removed;
+    sum -= delta.spent.removed;
+    sum -= spent_before;
     Ok(limits.exceeded_by(sum))
 }
 
@@ -67,18 +72,25 @@ pub(super) struct AttemptEnd<'a> {
     pub(super) time: Timestamp,
 }
 
+/// The change of a total.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Change {
+    added: Amount,
+    removed: Amount,
+}
+
 /// The change of the totals by one transaction of up to a few hundred events, written once.
 #[derive(Debug, Default)]
 #[must_use = "the totals have to be written in the same transaction"]
 pub(super) struct BudgetDelta {
-    reserved: Amount,
-    spent: Amount,
+    reserved: Change,
+    spent: Change,
 }
 
 impl BudgetDelta {
     /// Adds a reservation.
     pub(super) fn reserve(&mut self, amount: Amount) {
-        self.reserved += amount;
+        self.reserved.added += amount;
     }
 
     /// Ends an attempt and settles its reservation. Where that was settled before (a completed attempt that expires), only the state changes.
@@ -90,22 +102,22 @@ impl BudgetDelta {
     ) -> rusqlite::Result<()> {
         let AttemptEnd { state, settlement, failure, time } = end;
         let actual_cost = match settlement {
-            Settlement::Released => Some(0),
+            Settlement::Released => Some(Money::ZERO),
             Settlement::Full => None,
             Settlement::Actual(cost) => Some(cost),
         };
         // A query first: `UPDATE … RETURNING` creates an ephemeral table, which costs more than everything else here.
-        let reservation: Option<(i64, Option<i64>)> = transaction
+        let reservation = transaction
             .prepare_cached(concat!(
                 "SELECT video_ms, reserved_cost FROM attempts WHERE id = ?1 AND ",
                 is_in_flight!()
             ))?
-            .query_row([attempt.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row([attempt.as_str()], read_reservation)
             .optional()?;
-        let Some((video_ms, cost)) = reservation else {
+        let Some(reservation) = reservation else {
             transaction
                 .prepare_cached("UPDATE attempts SET state = ?2, failure = ?3, ended_at = ?4 WHERE id = ?1")?
-                .execute((attempt.as_str(), state, failure, time.0))?;
+                .execute((attempt.as_str(), state, failure, Sql(time)))?;
             return Ok(());
         };
         transaction
@@ -113,14 +125,14 @@ impl BudgetDelta {
                 "UPDATE attempts SET state = ?2, failure = ?3, ended_at = ?4,
                  actual_cost = CASE WHEN reserved_cost IS NULL THEN NULL ELSE COALESCE(?5, reserved_cost) END WHERE id = ?1",
             )?
-            .execute((attempt.as_str(), state, failure, time.0, actual_cost))?;
-        let reserved = Reservation { cost, video_ms }.amount();
-        self.reserved -= reserved;
-        self.spent += match settlement {
+            .execute((attempt.as_str(), state, failure, Sql(time), actual_cost.map(Sql)))?;
+        let reserved = reservation.amount();
+        self.reserved.removed += reserved;
+        self.spent.added += match settlement {
             Settlement::Released => Amount::default(),
             Settlement::Full => reserved,
             Settlement::Actual(actual_cost) => {
-                Amount { cost: if cost.is_some() { actual_cost } else { 0 }, ..reserved }
+                Amount { cost: reservation.cost.map_or(Money::ZERO, |_| actual_cost), ..reserved }
             }
         };
         Ok(())
@@ -132,33 +144,52 @@ impl BudgetDelta {
         transaction: &Transaction<'_>,
         attempt: &AttemptId,
     ) -> rusqlite::Result<()> {
-        let (video_ms, cost) = transaction.query_row(
+        let reservation = transaction.query_row(
             "UPDATE attempts SET state = ?2, actual_cost = NULL, ended_at = NULL WHERE id = ?1
                  RETURNING video_ms, reserved_cost",
             (attempt.as_str(), AttemptState::Indeterminate),
-            |row| Ok((row.get(0)?, row.get(1)?)),
+            read_reservation,
         )?;
-        let reserved = Reservation { cost, video_ms }.amount();
-        self.reserved += reserved;
-        self.spent -= reserved;
+        let reserved = reservation.amount();
+        self.reserved.added += reserved;
+        self.spent.removed += reserved;
         Ok(())
     }
 
     /// Writes the totals. Call it last before the commit.
     pub(super) fn write(self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         let Self { reserved, spent } = self;
-        if reserved == Amount::default() && spent == Amount::default() {
+        if reserved == Change::default() && spent == Change::default() {
             return Ok(());
         }
         transaction
             .prepare_cached(
-                "UPDATE totals SET reserved_cost = reserved_cost + ?1, reserved_tasks = reserved_tasks + ?2,
-                 reserved_video_ms = reserved_video_ms + ?3, spent_cost = spent_cost + ?4, spent_tasks = spent_tasks + ?5,
-                 spent_video_ms = spent_video_ms + ?6",
+                "UPDATE totals SET
+                 reserved_cost = reserved_cost + ?1 - ?2, spent_cost = spent_cost + ?3 - ?4,
+                 reserved_tasks = reserved_tasks + ?5 - ?6, spent_tasks = spent_tasks + ?7 - ?8,
+                 reserved_video_ms = reserved_video_ms + ?9 - ?10, spent_video_ms = spent_video_ms + ?11 - ?12",
             )?
-            .execute((reserved.cost, reserved.tasks, reserved.video_ms, spent.cost, spent.tasks, spent.video_ms))?;
+            .execute((
+                Sql(reserved.added.cost),
+                Sql(reserved.removed.cost),
+                Sql(spent.added.cost),
+                Sql(spent.removed.cost),
+                Sql(reserved.added.tasks),
+                Sql(reserved.removed.tasks),
+                Sql(spent.added.tasks),
+                Sql(spent.removed.tasks),
+                Sql(reserved.added.duration),
+                Sql(reserved.removed.duration),
+                Sql(spent.added.duration),
+                Sql(spent.removed.duration),
+            ))?;
         Ok(())
     }
+}
+
+/// The reservation of an attempt: its `video_ms` and `reserved_cost`.
+fn read_reservation(row: &Row<'_>) -> rusqlite::Result<Reservation> {
+    Ok(Reservation { duration: column(row, 0)?, cost: column(row, 1)? })
 }
 
 impl Ledger {

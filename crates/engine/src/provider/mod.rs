@@ -12,6 +12,7 @@ use futures_util::future::BoxFuture;
 
 pub use remote::{Remote, service_identity};
 use scheduler::{Failure, PollResult, Refusal, TaskId, Timestamp};
+use workflow::units::VideoDuration;
 
 /// A video service, as the executor sees it.
 pub trait Provider: Send + Sync {
@@ -89,8 +90,8 @@ pub struct Resume {
 pub struct TaskDescription {
     /// The model that runs it.
     pub model: Option<String>,
-    /// Seconds of video.
-    pub seconds: Option<f64>,
+    /// The length of its video.
+    pub duration: Option<VideoDuration>,
     /// When the task was created.
     pub created_at: Option<Timestamp>,
 }

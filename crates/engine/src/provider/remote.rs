@@ -7,6 +7,7 @@ use url::Url;
 
 use super::{DownloadSink, DownloadStart, Provider, Resume, Submission, TaskDescription, classify};
 use scheduler::{Failure, FailureKind, PollResult, TaskId, Timestamp};
+use workflow::units::VideoDuration;
 
 /// A video service at a base URL.
 #[derive(Debug, Clone)]
@@ -81,7 +82,10 @@ impl Provider for Remote {
             let task = self.client.get(task.as_str()).await.map_err(classify::download)?;
             Ok(TaskDescription {
                 model: task.model,
-                seconds: task.seconds.and_then(|seconds| seconds.trim().parse().ok()),
+                duration: task
+                    .seconds
+                    .and_then(|seconds| seconds.trim().parse().ok())
+                    .map(VideoDuration::from_secs_f64),
                 created_at: task.created_at_ms.map(Timestamp),
             })
         })

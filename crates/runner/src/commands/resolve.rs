@@ -5,7 +5,9 @@ use std::time::Duration;
 use engine::Ledger;
 use engine::ledger::{AttemptRow, AttemptState};
 use scheduler::{AttemptId, Resolution, TaskId, Timestamp};
+use serde::Serialize;
 use serde_json::{Value, json};
+use workflow::units::VideoDuration;
 
 use crate::args::{Format, ResolveArgs};
 use crate::backend::Backend;
@@ -17,6 +19,27 @@ use crate::report::Table;
 
 /// Maximum clock skew between this machine and the service.
 const MAX_CLOCK_SKEW: Duration = Duration::from_mins(10);
+/// How much longer than requested a video may be: services round to frames.
+const DURATION_TOLERANCE: VideoDuration = VideoDuration::from_millis(500);
+
+/// The resolution as printed.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum ResolutionKind {
+    Accepted,
+    NotAccepted,
+    Abandoned,
+}
+
+impl From<&Resolution> for ResolutionKind {
+    fn from(resolution: &Resolution) -> Self {
+        match resolution {
+            Resolution::Accepted { .. } => Self::Accepted,
+            Resolution::NotAccepted => Self::NotAccepted,
+            Resolution::Abandoned => Self::Abandoned,
+        }
+    }
+}
 
 pub(crate) async fn resolve(args: ResolveArgs) -> Result<Exit, CommandError> {
     let paths = ProjectPaths::for_workflow(&args.file)?;
@@ -48,9 +71,21 @@ pub(crate) async fn resolve(args: ResolveArgs) -> Result<Exit, CommandError> {
                 .to_owned()
         }
     };
+    let task = match &resolution {
+        Resolution::Accepted { task } => Some(task),
+        Resolution::NotAccepted | Resolution::Abandoned => None,
+    };
     match args.format {
         Format::Text => outln!("{attempt}: {message}"),
-        Format::Json | Format::Ndjson => outln!("{}", json!({ "attempt": attempt, "resolution": message })),
+        Format::Json | Format::Ndjson => outln!(
+            "{}",
+            json!({
+                "attempt": attempt,
+                "resolution": ResolutionKind::from(&resolution),
+                "task": task,
+                "message": message,
+            })
+        ),
     }
     Ok(Exit::Done)
 }
@@ -85,9 +120,10 @@ async fn verify_task(row: &AttemptRow, task: &TaskId, paths: &ProjectPaths) -> R
         return Err(mismatch(format!("its model is {model}, not {}", row.model)));
     }
     // If the request left the duration to the service, the attempt has the longest that the contract allows.
-    let requested = row.video_ms as f64 / 1e3;
-    if let Some(seconds) = found.seconds.filter(|seconds| *seconds > requested + 0.5) {
-        return Err(mismatch(format!("its duration is {seconds} s, not {requested} s")));
+    let requested = row.reservation.duration;
+    let longest = requested.saturating_add(DURATION_TOLERANCE);
+    if let Some(duration) = found.duration.filter(|duration| *duration > longest) {
+        return Err(mismatch(format!("its duration is {duration} s, not {requested} s")));
     }
     if let Some(created) = found.created_at.filter(|created| created.after(MAX_CLOCK_SKEW) < row.intended_at)
     {

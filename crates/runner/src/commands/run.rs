@@ -2,7 +2,6 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
-use std::time::Duration;
 
 use engine::artifact_store::Verify;
 use engine::preview::Preview;
@@ -222,7 +221,7 @@ async fn execute<'t>(
     };
     let Connection { provider, mut policy, service } = backend.connect(paths, ffmpeg::find()).await?;
     args.limits.apply(&mut policy);
-    policy.shutdown_grace = Duration::from_secs_f64(args.shutdown_grace);
+    policy.shutdown_grace = args.shutdown_grace;
     let (tracker, file) = (InFlightTracker::default(), args.workflow.file.display().to_string());
     let info = RunInfo { run: run.clone(), service: identity, jobs: policy.max_in_flight, estimate };
     // Concurrent runs that are throttled together must not retry together.

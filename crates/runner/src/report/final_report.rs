@@ -119,7 +119,12 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
             let sound = if film.audio { "with sound" } else { "silent" };
             let state = if film.reused { ", up to date" } else { "" };
             let path = display_path(&film.path);
-            format!("film: {path} ({:.1} s, {}x{}, {sound}{state})", film.seconds, film.width, film.height)
+            format!(
+                "film: {path} ({:.1} s, {}x{}, {sound}{state})",
+                film.duration.as_secs_f64(),
+                film.width,
+                film.height
+            )
         }
         FilmOutcome::Waiting { missing } => {
             format!("{which}: not joined, {missing} of its shots are missing")
@@ -189,20 +194,37 @@ fn file(outcome: &Outcome) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use scheduler::budget::{Amount, BudgetLimits};
-    use scheduler::{Artifact, AttemptId, RunId, TaskId};
-    use scheduler::{Failure, FailureKind};
+    use scheduler::{
+        Artifact, Attempt, AttemptId, AttemptState, Failure, FailureKind, RunId, TaskId, Timestamp,
+    };
 
     use super::*;
 
     fn summary(outcomes: Vec<Outcome>) -> RunSummary {
-        let nodes = outcomes.into_iter().enumerate().map(|(at, outcome)| NodeSummary {
-            name: format!("harbor@seed={at}"),
-            decision: Some(Decision::Execute),
-            outcome,
-            task: Some(TaskId(format!("task_{at}"))),
-            took: None,
-            attempts: Vec::new(),
+        let nodes = outcomes.into_iter().enumerate().map(|(index, outcome)| {
+            let (state, task) = match &outcome {
+                Outcome::Done { task, .. } => (Some(AttemptState::Completed), Some(task.clone())),
+                Outcome::Failed { task, .. } => (Some(AttemptState::Failed), task.clone()),
+                Outcome::Indeterminate { .. } => (Some(AttemptState::Indeterminate), None),
+                Outcome::Detached { task, .. } => (Some(AttemptState::Submitted), Some(task.clone())),
+                Outcome::NotBegun
+                | Outcome::Blocked { .. }
+                | Outcome::Unpicked { .. }
+                | Outcome::NotSelected { .. } => (None, None),
+            };
+            let attempt =
+                |state| Attempt::new(AttemptId(format!("r.{index}")), state, Timestamp(1_790_000_000_000));
+            NodeSummary {
+                name: format!("harbor@seed={index}"),
+                decision: Some(Decision::Execute),
+                outcome,
+                task,
+                took: None,
+                attempts: state.map(attempt).into_iter().collect(),
+            }
         });
         RunSummary {
             run: RunId::from("r"),
@@ -216,29 +238,32 @@ mod tests {
         }
     }
 
-    fn done() -> Outcome {
+    fn done(index: usize) -> Outcome {
         let artifact = Artifact {
             path: "a.mp4".into(),
             sha256: String::new(),
             bytes: 1,
-            seconds: 5.0,
+            duration: Duration::from_secs(5),
             width: 1,
             height: 1,
             last_frame_url: None,
             expires_at: None,
-            changed_at: None,
+            modified_at: None,
         };
-        Outcome::Done { artifact, task: TaskId::from("t") }
+        Outcome::Done { artifact, task: TaskId(format!("task_{index}")) }
     }
 
     #[test]
     fn large_run_lists_unfinished_shots_and_counts() {
         let mut outcomes = vec![Outcome::NotBegun; 3];
-        outcomes.extend((0..4_990).map(|_| done()));
+        outcomes.extend((0..4_990).map(done));
         let failure = Failure::new(FailureKind::Task, "no\u{1b}[2J https://a.test/x?sig=SECRET");
         outcomes.push(Outcome::Indeterminate { attempt: AttemptId::from("r.1"), reason: "cut".to_owned() });
-        outcomes.push(Outcome::Detached { task: TaskId::from("t"), reason: "late".to_owned() });
-        outcomes.extend((0..5).map(|_| Outcome::Failed { failure: failure.clone(), task: None }));
+        outcomes.push(Outcome::Detached { task: TaskId::from("task_late"), reason: "late".to_owned() });
+        outcomes.extend((0..5).map(|index| Outcome::Failed {
+            failure: failure.clone(),
+            task: Some(TaskId(format!("task_failed_{index}"))),
+        }));
         let report = final_report(&summary(outcomes), None);
         insta::assert_snapshot!(report);
         assert!(!report.contains("SECRET") && !report.contains('\u{1b}'), "{report}");
@@ -246,9 +271,13 @@ mod tests {
 
     #[test]
     fn large_failed_run_is_truncated() {
-        let report = final_report(&summary(vec![Outcome::NotBegun; 5_000]), Some(40));
+        let failure = Failure::new(FailureKind::Task, "no");
+        let mut outcomes = vec![Outcome::NotBegun; 5_000];
+        outcomes.push(Outcome::Failed { failure, task: Some(TaskId::from("task_failed")) });
+        assert!(final_report(&summary(outcomes.clone()), None).contains("task_failed"));
+        let report = final_report(&summary(outcomes), Some(40));
         assert!(report.lines().count() < MAX_SHOTS + 10, "{report}");
-        assert!(report.contains("and 4960 more") && report.contains("5000 not started"), "{report}");
+        assert!(report.contains("and 4961 more") && report.contains("5000 not started"), "{report}");
         assert!(!report.contains("task_"), "the task column is left out: {report}");
     }
 }

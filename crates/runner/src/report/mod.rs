@@ -19,7 +19,8 @@ mod table;
 use engine::Reporter;
 use scheduler::{RunId, RunSummary, Timestamp};
 use serde_json::Value;
-use workflow::prices::{Interval, Money};
+use workflow::prices::Interval;
+use workflow::units::Money;
 
 use crate::args::Format;
 use crate::exit::Exit;

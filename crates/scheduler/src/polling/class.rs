@@ -1,6 +1,7 @@
 //! Classes of tasks with similar durations.
 
 use workflow::plan::{KeyPart, Node};
+use workflow::units::VideoDuration;
 
 /// Tasks that are expected to take about as long: same model, resolution and length.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -8,8 +9,7 @@ pub struct Class {
     model: String,
     /// `resolution` or `size` of the request; empty if it has neither.
     size: String,
-    /// Milliseconds of video.
-    length: u64,
+    duration: VideoDuration,
 }
 
 /// Request fields that determine the picture size, in order of precedence.
@@ -20,24 +20,20 @@ impl Class {
     #[must_use]
     pub fn new(node: &Node) -> Self {
         let field = |name: &&str| node.request.pointer(&format!("/{}", name.replace('.', "/")))?.as_str();
-        Self::from_fields(&node.model, SIZE_FIELDS.iter().find_map(field), node.seconds)
+        Self::from_fields(&node.model, SIZE_FIELDS.iter().find_map(field), node.duration)
     }
 
     /// The class of a recorded task, from the parts of its key.
     #[must_use]
-    pub fn from_key_parts(model: &str, seconds: f64, parts: &[KeyPart]) -> Self {
+    pub fn from_key_parts(model: &str, duration: VideoDuration, parts: &[KeyPart]) -> Self {
         let part = |name: &&str| {
             let name = format!("request.{name}");
             parts.iter().find(|part| part.name == name)?.value.as_deref()
         };
-        Self::from_fields(model, SIZE_FIELDS.iter().find_map(part), seconds)
+        Self::from_fields(model, SIZE_FIELDS.iter().find_map(part), duration)
     }
 
-    fn from_fields(model: &str, size: Option<&str>, seconds: f64) -> Self {
-        Self {
-            model: model.to_owned(),
-            size: size.unwrap_or_default().to_owned(),
-            length: (seconds * 1e3).round().max(0.0) as u64,
-        }
+    fn from_fields(model: &str, size: Option<&str>, duration: VideoDuration) -> Self {
+        Self { model: model.to_owned(), size: size.unwrap_or_default().to_owned(), duration }
     }
 }

@@ -28,8 +28,8 @@ impl ClassStats {
 
     /// Median duration.
     #[must_use]
-    pub fn median(&self) -> Option<f64> {
-        self.total.median()
+    pub fn median(&self) -> Option<Duration> {
+        Duration::try_from_secs_f64(self.total.median()?).ok()
     }
 
     /// Shortest plausible duration.

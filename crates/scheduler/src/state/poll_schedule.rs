@@ -85,14 +85,14 @@ impl RunState {
     /// Critical-path ranks: by expected task time; where that is unknown, proportional to the video length.
     fn rank_by_duration(&mut self) {
         let (mut took, mut length) = (0.0, 0.0);
-        let typical: Vec<Option<f64>> = self
+        let typical: Vec<Option<Duration>> = self
             .plan
             .nodes()
             .map(|(_, node)| {
                 let median = self.stats.get(&Class::new(node)).and_then(ClassStats::median);
                 if let Some(median) = median {
-                    took += median;
-                    length += node.seconds;
+                    took += median.as_secs_f64();
+                    length += node.duration.as_secs_f64();
                 }
                 median
             })
@@ -102,7 +102,10 @@ impl RunState {
         }
         let each = took / length;
         self.ranks = Some(self.plan.ranks_by(|ix| {
-            let seconds = typical[ix.index()].unwrap_or_else(|| self.plan.node(ix).seconds * each);
+            let seconds = match typical[ix.index()] {
+                Some(typical) => typical.as_secs_f64(),
+                None => self.plan.node(ix).duration.as_secs_f64() * each,
+            };
             (seconds * 1e3).ceil().max(0.0) as u64
         }));
     }

@@ -1,6 +1,7 @@
 //! The scheduler's view of the budget: reserved when a request is prepared; settled or released when its task has ended.
 
 use workflow::plan::NodeIx;
+use workflow::units::Money;
 
 use super::{Phase, RunState};
 use crate::budget::Amount;
@@ -22,7 +23,7 @@ impl RunState {
 
     /// Settles the node's reservation at the actual cost, or in full if that is unknown. A task that an earlier run submitted has no
     /// reservation here.
-    pub(super) fn spend_reservation(&mut self, node: NodeIx, cost: Option<i64>) {
+    pub(super) fn spend_reservation(&mut self, node: NodeIx, cost: Option<Money>) {
         if let Some(reserved) = self.take_reservation(node) {
             self.budget.spent += Amount { cost: cost.unwrap_or(reserved.cost), ..reserved };
         }

@@ -22,6 +22,7 @@ use crate::matrix::Cell;
 use crate::plan::{Input, Node, Request};
 use crate::syntax::{Entry, Workflow};
 use crate::template::Scope;
+use crate::units::VideoDuration;
 
 /// The context of one instance.
 pub(super) struct InstanceCx<'a, 'w> {
@@ -161,7 +162,7 @@ impl<'w> NodeBuilder<'w> {
             note: template.note.clone(),
             model: Arc::clone(&template.model_id),
             family: model.family.clone(),
-            seconds: seconds(&request, &model.family, cx),
+            duration: duration(&request, &model.family, cx),
             request,
             inputs: builder.inputs,
             salt,
@@ -286,11 +287,11 @@ fn salt<'w>(icx: &InstanceCx<'_, 'w>, cx: &ExpandCx<'w>, problems: &mut Problems
     }
 }
 
-/// The length of the video in seconds that a request states (spec 2.2, 2.3, 2.4), else the family's default.
-fn seconds(request: &Request, family: &Family, cx: &ExpandCx<'_>) -> f64 {
+/// The length of the video that a request states (spec 2.2, 2.3, 2.4), else the family's default.
+fn duration(request: &Request, family: &Family, cx: &ExpandCx<'_>) -> VideoDuration {
     let number = |value: &Value| match value {
-        Value::String(digits) => digits.parse().ok(),
-        value => value.as_f64(),
+        Value::String(digits) => digits.parse().ok().map(VideoDuration::from_secs_f64),
+        value => value.as_f64().map(VideoDuration::from_secs_f64),
     };
     let stated = ["seconds", "duration"]
         .iter()
@@ -298,5 +299,5 @@ fn seconds(request: &Request, family: &Family, cx: &ExpandCx<'_>) -> f64 {
         .or_else(|| request.get("metadata")?.get("duration"))
         .and_then(number);
     let default = || cx.contract.field(family, "seconds")?.default.as_ref().and_then(number);
-    stated.or_else(default).unwrap_or(crate::DEFAULT_SECONDS)
+    stated.or_else(default).unwrap_or(crate::DEFAULT_DURATION)
 }

@@ -8,9 +8,9 @@ use super::timecode;
 use crate::csv::Cell;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
-use crate::prices::VideoDuration;
 use crate::source::Span;
 use crate::template::slug;
+use crate::units::VideoDuration;
 
 /// A shot of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -248,9 +248,9 @@ impl Row<'_> {
             return None;
         };
         let (least, most) = (u64::from(*durations.start()), u64::from(*durations.end()));
-        let whole = length.millis().div_ceil(1_000);
+        let whole = length.as_millis().div_ceil(1_000);
         let possible = whole.clamp(least, most);
-        if VideoDuration::whole(possible) != length {
+        if VideoDuration::from_secs(possible) != length {
             problems.push(Diagnostic::warning(
                 "length-changed",
                 cell.span,

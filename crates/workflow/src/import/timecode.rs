@@ -2,7 +2,7 @@
 //! frames), where a number alone is seconds.
 
 use crate::duration::parse_duration;
-use crate::prices::VideoDuration;
+use crate::units::VideoDuration;
 
 /// The length; `None` if the text is not one, or zero.
 pub(super) fn parse(text: &str) -> Option<VideoDuration> {
@@ -11,7 +11,7 @@ pub(super) fn parse(text: &str) -> Option<VideoDuration> {
         return None;
     }
     let length = if text.contains(':') { timecode(&text) } else { duration(&text) };
-    length.filter(|length| length.millis() > 0)
+    length.filter(|length| length.as_millis() > 0)
 }
 
 /// `mm:ss`, `hh:mm:ss` or `hh:mm:ss:ff`. The frames are less than a second, and are dropped.
@@ -31,7 +31,7 @@ fn timecode(text: &str) -> Option<VideoDuration> {
         _ => return None,
     };
     let seconds = number(seconds)?;
-    Some(VideoDuration::from_millis((hours * 3_600 + minutes * 60) * 1_000 + seconds.millis()))
+    Some(VideoDuration::from_millis((hours * 3_600 + minutes * 60) * 1_000 + seconds.as_millis()))
 }
 
 /// A number of seconds, or a duration with units; `'` and `"` are minutes and seconds.
@@ -41,7 +41,7 @@ fn duration(text: &str) -> Option<VideoDuration> {
     }
     let text = text.replace("''", "s").replace('"', "s").replace('\'', "m").replace(". ", " ");
     let duration = parse_duration(text.trim_end_matches('.'))?;
-    Some(VideoDuration::nearest(duration.as_secs_f64()))
+    Some(VideoDuration::from_secs_f64(duration.as_secs_f64()))
 }
 
 /// A decimal, with a point or a comma.
@@ -49,7 +49,7 @@ fn number(text: &str) -> Option<VideoDuration> {
     let text = text.replace(',', ".");
     let plain =
         text.len() <= 9 && text.matches('.').count() <= 1 && text.starts_with(|c: char| c.is_ascii_digit());
-    plain.then(|| text.parse().ok().map(VideoDuration::nearest))?
+    plain.then(|| text.parse().ok().map(VideoDuration::from_secs_f64))?
 }
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ mod tests {
             ("4,5 s", 4_500),
             ("4\"", 4_000),
         ] {
-            assert_eq!(parse(text).map(VideoDuration::millis), Some(millis), "{text}");
+            assert_eq!(parse(text).map(VideoDuration::as_millis), Some(millis), "{text}");
         }
         for wrong in
             ["", "0", "soon", "-4", "4x", "4 5", "1:2:3:4:5", ":04", "1e3", "4..5", "٤", "99999999999"]

@@ -39,6 +39,7 @@ pub use self::retry::{RetryKinds, RetryOn};
 pub use self::selection::Selection;
 pub use self::serialized::InvalidPlan;
 pub(crate) use self::serialized::frame_edges;
+use crate::units::VideoDuration;
 
 /// The index of a node in its plan: 0 is the first node in file order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -105,7 +106,7 @@ impl Plan {
         }
         let plan = Self { name, ranks: Vec::new(), graph, films, by_name };
         serialized::check(&plan)?;
-        let seconds = |ix: NodeIx| plan.node(ix).seconds.max(0.0).ceil() as u64;
+        let seconds = |ix: NodeIx| plan.node(ix).duration.as_millis().div_ceil(1_000);
         let ranks = plan.longest_paths(seconds).ok_or(InvalidPlan::Cycle)?;
         Ok(Self { ranks, ..plan })
     }
@@ -178,10 +179,10 @@ impl Plan {
         &self.films
     }
 
-    /// Seconds of video that the whole plan asks for.
+    /// The length of video that the whole plan requests.
     #[must_use]
-    pub fn seconds(&self) -> f64 {
-        self.graph.node_weights().map(|node| node.seconds).sum()
+    pub fn duration(&self) -> VideoDuration {
+        self.graph.node_weights().map(|node| node.duration).sum()
     }
 
     /// The edges (from, to, reason), in unspecified order.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Cell, NodeIx, Request, RetryKinds};
+use crate::units::VideoDuration;
 
 /// One video to be rendered. Equal parts are shared between nodes: a plan of 100,000 takes at most 1.5 KB a node (docs/benchmarks.md).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,8 +38,9 @@ pub struct Node {
     /// The values that are filled in before it is sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
-    /// The requested length of the video in seconds; [`crate::DEFAULT_SECONDS`] if the request does not state it.
-    pub seconds: f64,
+    /// The requested length of the video; [`crate::DEFAULT_DURATION`] if the request does not state it.
+    #[serde(rename = "seconds", with = "crate::units::seconds")]
+    pub duration: VideoDuration,
     /// Distinguishes otherwise identical work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub salt: Option<String>,

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Interval, Money, PriceInputs, VideoDuration};
+use super::{Interval, PriceInputs};
+use crate::units::{Money, VideoDuration};
 
 /// How likely it is that a task is submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,9 @@ use contract::{Contract, InputForm, ResolutionSource};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Interval, VideoDuration};
+use super::Interval;
 use crate::plan::{Node, Request};
+use crate::units::VideoDuration;
 
 /// What determines the price of a request. Requests with equal inputs cost the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,8 +80,8 @@ impl PriceInputs {
         let (least, most) = (model.durations.start(), model.durations.end());
         let seconds = length.map_or_else(
             || Interval {
-                least: VideoDuration::whole(u64::from(*least)),
-                most: VideoDuration::whole(u64::from(*most)),
+                least: VideoDuration::from_secs(u64::from(*least)),
+                most: VideoDuration::from_secs(u64::from(*most)),
             },
             Interval::exactly,
         );
@@ -105,8 +106,8 @@ fn stated<'a>(request: &'a Request, name: &str) -> Option<&'a Value> {
 /// A length as the wire writes it: digits as text, or a number.
 fn length(value: &Value) -> Option<VideoDuration> {
     match value {
-        Value::String(digits) => digits.parse().ok().map(VideoDuration::whole),
-        value => value.as_f64().map(VideoDuration::nearest),
+        Value::String(digits) => digits.parse().ok().map(VideoDuration::from_secs),
+        value => value.as_f64().map(VideoDuration::from_secs_f64),
     }
 }
 
@@ -128,19 +129,19 @@ mod tests {
             inputs(&json!({ "model": "modela-video-2-0-260128", "seconds": "5", "resolution": "720p",
             "generate_audio": true }));
         assert_eq!((stated.resolution(), stated.sound, stated.video_input), (Some("720p"), true, false));
-        assert_eq!(stated.seconds, Interval::exactly(VideoDuration::whole(5)));
+        assert_eq!(stated.seconds, Interval::exactly(VideoDuration::from_secs(5)));
 
         let left_open = inputs(&json!({ "model": "modela-video-2-0-260128" }));
         assert_eq!((left_open.resolutions.len(), left_open.sound), (3, false));
         assert_eq!(
             left_open.seconds,
-            Interval { least: VideoDuration::whole(4), most: VideoDuration::whole(15) }
+            Interval { least: VideoDuration::from_secs(4), most: VideoDuration::from_secs(15) }
         );
 
         let older = inputs(&json!({ "model": "modela-video-2-0-260128",
             "metadata": { "duration": 6, "resolution": "480p", "generate_audio": true } }));
         assert_eq!((older.resolution(), older.sound), (Some("480p"), true));
-        assert_eq!(older.seconds, Interval::exactly(VideoDuration::whole(6)));
+        assert_eq!(older.seconds, Interval::exactly(VideoDuration::from_secs(6)));
     }
 
     #[test]

@@ -12,15 +12,13 @@
 
 mod estimate;
 mod inputs;
-mod money;
+mod interval;
 mod read;
 mod table;
-mod video_duration;
 
 pub use self::estimate::{CostEstimate, EstimateKind, EstimateLine};
 pub use self::inputs::PriceInputs;
 pub(crate) use self::inputs::SOUND;
-pub use self::money::{Money, ParseMoneyError};
+pub use self::interval::Interval;
 pub use self::read::{PricesOutcome, check};
 pub use self::table::{Prices, Unpriced};
-pub use self::video_duration::{Interval, VideoDuration};

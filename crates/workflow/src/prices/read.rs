@@ -3,13 +3,13 @@
 use contract::Contract;
 
 use super::table::{Price, Prices};
-use super::{Money, ParseMoneyError};
 use crate::diagnostic::{Diagnostic, Problems, Report, did_you_mean};
 use crate::limits;
 use crate::load::read_text;
 use crate::source::Source;
 use crate::syntax::keys::{KeySpec, prices as keys};
 use crate::syntax::{self, Mapping};
+use crate::units::{Money, ParseMoneyError};
 use crate::yaml::{self, Yaml, YamlValue};
 
 /// A price table with the problems that were found in it.

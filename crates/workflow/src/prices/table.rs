@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use super::{Interval, Money, PriceInputs, VideoDuration};
+use super::{Interval, PriceInputs};
 use crate::source::Span;
+use crate::units::{Money, VideoDuration};
 
 /// A dated price table: what a service charged for a task on a certain day, as far as its user knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +76,7 @@ impl Price {
 
     fn cost(&self, seconds: VideoDuration) -> Money {
         // Rounded up: a cap must hold.
-        let by_second = u128::from(self.per_second.micros()) * u128::from(seconds.millis());
+        let by_second = u128::from(self.per_second.as_micros()) * u128::from(seconds.as_millis());
         let by_second = u64::try_from(by_second.div_ceil(1_000)).unwrap_or(u64::MAX);
         Money::from_micros(by_second).saturating_add(self.per_task)
     }
@@ -121,7 +122,7 @@ impl Prices {
         let seconds = if inputs.seconds.is_exact() {
             inputs.seconds
         } else {
-            Interval::exactly(VideoDuration::whole((video.millis() + 500) / 1_000))
+            Interval::exactly(VideoDuration::from_secs((video.as_millis() + 500) / 1_000))
         };
         self.over(inputs, seconds)
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use secrecy::ExposeSecret as _;
 use service::{ApiKeyStore, KeyEntry, KeyLimits, OsRandomness, Permissions, SystemClock};
+use workflow::units::VideoDuration;
 
 use crate::{
     args::{KeysCommand, NewKeyArgs},
@@ -86,7 +87,7 @@ fn table(keys: &[KeyEntry]) -> String {
             date(key.created_at),
             if key.permissions.full_hd { "yes" } else { "no" }.to_owned(),
             key.tasks.to_string(),
-            format!("{} s", key.video_ms as f64 / 1000.0),
+            format!("{} s", VideoDuration::from_millis(key.video_ms)),
             limits.quota_seconds.map_or_else(|| "none".to_owned(), |seconds| format!("{seconds} s")),
             limits.running_tasks.to_string(),
             limits.submissions_per_second.to_string(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use engine::LedgerError;
 use engine::ledger::{InFlightAttempt, LedgerReader, RunRow};
-use scheduler::{AttemptId, Halt, RunId, RunProjection, ShotStatus};
+use scheduler::{AttemptId, Halt, RunId, RunProjection, ShotStatus, Timestamp};
 
 use super::record::{ActionNeeded, ActionReason, Counts, Record, Retry, Run, RunLiveness, Shot, Totals};
 use crate::report::{sanitize, stream};
@@ -113,8 +113,8 @@ impl StatusQuery {
             workflow: row.workflow.clone(),
             service: row.service.clone(),
             state,
-            started_at: row.started_at.0,
-            ended_at: row.ended_at.map(|at| at.0),
+            started_at: row.started_at,
+            ended_at: row.ended_at,
             shots: counts,
         }
     }
@@ -129,16 +129,16 @@ impl StatusQuery {
                     run: row.run.to_string(),
                     shot: name.to_owned(),
                     state: shot.kind(),
-                    since: shot.since().0,
+                    since: shot.since(),
                     retry: match shot.status() {
                         ShotStatus::WaitingForRetry { attempt, of, not_before } => {
-                            Some(Retry { attempt: *attempt, of: *of, not_before: not_before.0 })
+                            Some(Retry { attempt: *attempt, of: *of, not_before: *not_before })
                         }
                         _ => None,
                     },
                     attempt: attempt.map(ToString::to_string),
                     task: shot.task().map(ToString::to_string),
-                    typical_ms: attempt.and_then(|attempt| millis(typical.get(attempt))),
+                    typical: attempt.and_then(|attempt| typical.get(attempt).copied()),
                     failure: shot.last_error().map(sanitize::message),
                 }
             })
@@ -179,11 +179,11 @@ impl StatusQuery {
                 shot: open.node.clone(),
                 workflow: open.workflow.clone(),
                 service: open.service.clone(),
-                since: open.since.0,
+                since: open.since,
                 attempt: Some(open.attempt.to_string()),
                 task: open.task.as_ref().map(ToString::to_string),
-                reserved: open.held,
-                typical_ms: millis(typical.get(&open.attempt)),
+                reserved: open.reserved_cost,
+                typical: typical.get(&open.attempt).copied(),
                 failure: open.trouble.as_deref().map(sanitize::message),
                 action,
             }
@@ -196,10 +196,10 @@ impl StatusQuery {
         let Some(Unpicked { workflow, shots }) = &self.unpicked else { return Vec::new() };
         let Some(row) = rows.iter().find(|row| row.workflow == *workflow) else { return Vec::new() };
         let Some(projection) = self.projections.get(&row.run) else { return Vec::new() };
-        let made: HashMap<&str, i64> = projection
+        let made: HashMap<&str, Timestamp> = projection
             .shots()
             .filter(|(_, shot)| shot.kind().is_done())
-            .map(|(name, shot)| (name, shot.since().0))
+            .map(|(name, shot)| (name, shot.since()))
             .collect();
         shots
             .iter()
@@ -214,7 +214,7 @@ impl StatusQuery {
                     attempt: None,
                     task: None,
                     reserved: None,
-                    typical_ms: None,
+                    typical: None,
                     failure: None,
                     action: format!(
                         "compare its {} takes, run `runner pick {} {shot} TAKE`, then run again",
@@ -225,8 +225,4 @@ impl StatusQuery {
             })
             .collect()
     }
-}
-
-fn millis(duration: Option<&Duration>) -> Option<u64> {
-    duration.and_then(|duration| u64::try_from(duration.as_millis()).ok())
 }

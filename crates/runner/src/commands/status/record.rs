@@ -1,9 +1,11 @@
 //! Status records: printed as JSON, or formatted as text. docs/events.md describes their format.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use scheduler::StatusKind;
+use scheduler::{StatusKind, Timestamp};
 use serde::Serialize;
+use workflow::units::{self, Money};
 
 use crate::report::stream::Amount;
 
@@ -29,8 +31,8 @@ pub(crate) struct Run {
     pub(crate) service: String,
     pub(crate) state: RunLiveness,
     /// Milliseconds since the Unix epoch, like all times.
-    pub(crate) started_at: i64,
-    pub(crate) ended_at: Option<i64>,
+    pub(crate) started_at: Timestamp,
+    pub(crate) ended_at: Option<Timestamp>,
     /// Shots by state; `null` for runs whose shots are not shown.
     pub(crate) shots: Option<Counts>,
 }
@@ -91,13 +93,14 @@ pub(crate) struct Shot {
     #[serde(serialize_with = "kind")]
     pub(crate) state: StatusKind,
     /// Since when it has this status.
-    pub(crate) since: i64,
+    pub(crate) since: Timestamp,
     /// The attempt that comes next, where its task failed and its `retry` pays for another one.
     pub(crate) retry: Option<Retry>,
     pub(crate) attempt: Option<String>,
     pub(crate) task: Option<String>,
     /// Typical duration of such a task, if known.
-    pub(crate) typical_ms: Option<u64>,
+    #[serde(rename = "typical_ms", with = "units::millis")]
+    pub(crate) typical: Option<Duration>,
     pub(crate) failure: Option<String>,
 }
 
@@ -108,12 +111,14 @@ pub(crate) struct ActionNeeded {
     pub(crate) workflow: String,
     pub(crate) service: String,
     /// Since when.
-    pub(crate) since: i64,
+    pub(crate) since: Timestamp,
     pub(crate) attempt: Option<String>,
     pub(crate) task: Option<String>,
     /// Maximum cost, in millionths of the price table's currency, if it has a price.
-    pub(crate) reserved: Option<i64>,
-    pub(crate) typical_ms: Option<u64>,
+    #[serde(with = "units::micros")]
+    pub(crate) reserved: Option<Money>,
+    #[serde(rename = "typical_ms", with = "units::millis")]
+    pub(crate) typical: Option<Duration>,
     pub(crate) failure: Option<String>,
     /// The remedy.
     pub(crate) action: String,
@@ -127,7 +132,7 @@ pub(crate) struct Retry {
     /// How many attempts the shot has.
     pub(crate) of: u32,
     /// Earliest time of its submission.
-    pub(crate) not_before: i64,
+    pub(crate) not_before: Timestamp,
 }
 
 /// Why something needs action.

@@ -1,8 +1,10 @@
 //! Text and change records of `status`.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use scheduler::StatusKind;
+use workflow::units::{Money, VideoDuration};
 
 use super::record::{ActionNeeded, ActionReason, Counts, Record, Retry, Run, RunLiveness, Shot, Totals};
 use super::*;
@@ -10,14 +12,19 @@ use crate::report::stream::Amount;
 
 const NOW: Timestamp = Timestamp(1_790_000_100_000);
 
+/// So many milliseconds before [`NOW`].
+fn before(millis: i64) -> Timestamp {
+    Timestamp(NOW.0 - millis)
+}
+
 fn run(run: &str, state: RunLiveness, began: i64, ended: Option<i64>, shots: Option<Counts>) -> Run {
     Run {
         run: run.to_owned(),
         workflow: "pier".to_owned(),
         service: "https://a.test".to_owned(),
         state,
-        started_at: NOW.0 - began,
-        ended_at: ended.map(|ago| NOW.0 - ago),
+        started_at: before(began),
+        ended_at: ended.map(before),
         shots,
     }
 }
@@ -28,15 +35,15 @@ fn shot(name: &str, state: StatusKind, since: i64) -> Shot {
         run: "r2".to_owned(),
         shot: name.to_owned(),
         state,
-        since: NOW.0 - since,
+        since: before(since),
         retry: (state == StatusKind::WaitingForRetry).then_some(Retry {
             attempt: 2,
             of: 3,
-            not_before: NOW.0 + 54_000,
+            not_before: NOW.after(Duration::from_secs(54)),
         }),
         attempt: None,
         task: is_in_flight.then(|| format!("task_{name}")),
-        typical_ms: is_in_flight.then_some(40_000),
+        typical: is_in_flight.then_some(Duration::from_secs(40)),
         failure: (state == StatusKind::Failed).then(|| "the prompt was refused".to_owned()),
     }
 }
@@ -47,11 +54,11 @@ fn open(reason: ActionReason, shot: &str, task: Option<&str>, action: &str) -> A
         shot: shot.to_owned(),
         workflow: "pier".to_owned(),
         service: "https://a.test".to_owned(),
-        since: NOW.0 - 3_700_000,
+        since: before(3_700_000),
         attempt: Some("r1.3".to_owned()),
         task: task.map(str::to_owned),
-        reserved: Some(250_000),
-        typical_ms: None,
+        reserved: Some(Money::from_micros(250_000)),
+        typical: None,
         failure: None,
         action: action.to_owned(),
     }
@@ -78,8 +85,12 @@ fn snapshot() -> Snapshot {
             open(ActionReason::Indeterminate, "dune", None, "look at your account"),
         ],
         totals: Totals {
-            reserved: Amount { cost: 500_000, tasks: 3, video_ms: 15_000 },
-            spent: Amount { cost: 0, tasks: 1, video_ms: 5_040 },
+            reserved: Amount {
+                cost: Money::from_micros(500_000),
+                tasks: 3,
+                duration: VideoDuration::from_secs(15),
+            },
+            spent: Amount { cost: Money::ZERO, tasks: 1, duration: VideoDuration::from_millis(5_040) },
         },
     }
 }

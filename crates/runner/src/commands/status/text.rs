@@ -1,11 +1,10 @@
 //! Status as text.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use scheduler::StatusKind;
 use scheduler::Timestamp;
-use workflow::prices::Money;
+use workflow::units::Money;
 
 use super::query::Snapshot;
 use super::record::{ActionNeeded, ActionReason, Record, Retry, Run, RunLiveness, Shot, Totals};
@@ -35,15 +34,13 @@ pub(super) fn lines(snapshot: &Snapshot, now: Timestamp, rows: Option<usize>) ->
 }
 
 fn run(run: &Run, now: Timestamp) -> String {
-    let since = now.since(Timestamp(run.started_at));
+    let since = now.since(run.started_at);
     let state = match (run.state, run.ended_at) {
         (RunLiveness::Alive, _) => format!("alive for {}", humanize(since)),
         (RunLiveness::Ending, _) => format!("alive for {}, shutting down", humanize(since)),
-        (RunLiveness::Ended, Some(at)) => format!(
-            "ended {} ago, after {}",
-            humanize(now.since(Timestamp(at))),
-            humanize(Timestamp(at).since(Timestamp(run.started_at)))
-        ),
+        (RunLiveness::Ended, Some(at)) => {
+            format!("ended {} ago, after {}", humanize(now.since(at)), humanize(at.since(run.started_at)))
+        }
         (RunLiveness::Ended | RunLiveness::Died, _) => {
             format!("started {} ago and died", humanize(since))
         }
@@ -81,8 +78,8 @@ fn shots(shots: &[Shot], now: Timestamp, room: usize) -> Vec<String> {
         table.row([
             sanitize::line(&shot.shot).into_owned(),
             status(shot, now),
-            if is_over { "-".to_owned() } else { humanize(now.since(Timestamp(shot.since))) },
-            shot.typical_ms.map_or_else(|| "-".to_owned(), |ms| humanize(Duration::from_millis(ms))),
+            if is_over { "-".to_owned() } else { humanize(now.since(shot.since)) },
+            shot.typical.map_or_else(|| "-".to_owned(), humanize),
             shot.task.as_deref().map_or("-".into(), sanitize::line).into_owned(),
             shot.failure.clone().unwrap_or_default(),
         ]);
@@ -101,7 +98,7 @@ fn status(shot: &Shot, now: Timestamp) -> String {
     let Some(Retry { attempt, of, not_before }) = shot.retry else {
         return shot.state.as_str().to_owned();
     };
-    let wait = Timestamp(not_before).since(now);
+    let wait = not_before.since(now);
     let when = if wait.as_secs() == 0 { String::new() } else { format!(" in {}", humanize(wait)) };
     format!("waiting (attempt {attempt} of {of}{when})")
 }
@@ -132,7 +129,7 @@ fn grouped(open: &[ActionNeeded], now: Timestamp) -> Vec<String> {
             "{} tasks are in flight at {}, the longest for {}; {}",
             tasks.len(),
             sanitize::line(service),
-            humanize(now.since(Timestamp(longest.since))),
+            humanize(now.since(longest.since)),
             longest.action
         ))
     });
@@ -144,14 +141,12 @@ fn grouped(open: &[ActionNeeded], now: Timestamp) -> Vec<String> {
 
 fn one(open: &ActionNeeded, now: Timestamp) -> String {
     let shot = sanitize::line(&open.shot);
-    let ago = humanize(now.since(Timestamp(open.since)));
+    let ago = humanize(now.since(open.since));
     let service = sanitize::line(&open.service);
-    let typically = open
-        .typical_ms
-        .map(|ms| format!(", typically {}", humanize(Duration::from_millis(ms))))
-        .unwrap_or_default();
-    let reserved = open.reserved.filter(|reserved| *reserved > 0);
-    let reserved = reserved.map(|reserved| format!(", up to {}", money(reserved))).unwrap_or_default();
+    let typically =
+        open.typical.map(|typical| format!(", typically {}", humanize(typical))).unwrap_or_default();
+    let reserved = open.reserved.filter(|reserved| *reserved > Money::ZERO);
+    let reserved = reserved.map(|reserved| format!(", up to {reserved}")).unwrap_or_default();
     let what = match open.reason {
         ActionReason::InFlight => {
             let task = open.task.as_deref().map(sanitize::line).unwrap_or_default();
@@ -167,22 +162,18 @@ fn one(open: &ActionNeeded, now: Timestamp) -> String {
     format!("{shot}: {what}; {}", open.action)
 }
 
+/// The totals. The ledger does not record the currency of its amounts.
 fn totals(totals: &Totals) -> Option<String> {
     let text = |amount: &crate::report::stream::Amount| {
         let tasks = if amount.tasks == 1 { "task" } else { "tasks" };
-        let cost = if amount.cost == 0 { String::new() } else { format!(", {}", money(amount.cost)) };
-        format!("{} {tasks}, {} s of video{cost}", amount.tasks, amount.video_ms as f64 / 1e3)
+        let cost = if amount.cost == Money::ZERO { String::new() } else { format!(", {}", amount.cost) };
+        format!("{} {tasks}, {} s of video{cost}", amount.tasks, amount.duration)
     };
     let Totals { reserved, spent } = totals;
     if reserved.tasks == 0 && spent.tasks == 0 {
         return None;
     }
     Some(format!("total: {} reserved; {} spent", text(reserved), text(spent)))
-}
-
-/// An amount without its currency, which the ledger does not record.
-fn money(micros: i64) -> String {
-    Money::from_micros(micros.unsigned_abs()).to_string()
 }
 
 /// A new or changed record as one line.

@@ -1,7 +1,6 @@
 //! A frame of the live view: lines that fit a terminal of any size.
 
 use scheduler::Timestamp;
-use workflow::prices::Money;
 
 use super::progress::{Active, RunProgress};
 use crate::report::humanize;
@@ -128,14 +127,10 @@ fn status_line(progress: &RunProgress, started_at: Timestamp, now: Timestamp) ->
         line.push((format!(", about {} left", humanize(left)), Style::Plain));
     }
     if let Some(estimate) = &progress.estimate {
-        let money = |micros: i64| Money::from_micros(micros.unsigned_abs());
         line.push((
             format!(
                 ", {} spent, {} reserved of {} {}",
-                money(progress.spent.cost),
-                money(progress.reserved.cost),
-                estimate.estimate,
-                estimate.currency
+                progress.spent.cost, progress.reserved.cost, estimate.estimate, estimate.currency
             ),
             Style::Plain,
         ));

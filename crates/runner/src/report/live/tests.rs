@@ -1,7 +1,7 @@
 //! Frames of the live view fit every size of terminal and run; an event costs O(changed).
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use contract::Contract;
 use scheduler::budget::{BudgetLimits, Prices, Reservation};
@@ -10,7 +10,8 @@ use scheduler::{
 };
 use unicode_width::UnicodeWidthStr as _;
 use workflow::plan::{Node, NodeIx, Plan};
-use workflow::prices::{Interval, Money};
+use workflow::prices::Interval;
+use workflow::units::{Money, VideoDuration};
 use workflow::{InMemory, Options};
 
 use super::frame::frame;
@@ -22,11 +23,11 @@ struct Half;
 
 impl Prices for Half {
     fn reservation(&self, _ix: NodeIx, _node: &Node) -> Reservation {
-        Reservation { cost: Some(500_000), video_ms: 5_000 }
+        Reservation { cost: Some(Money::from_micros(500_000)), duration: VideoDuration::from_secs(5) }
     }
 
-    fn actual_cost(&self, _ix: NodeIx, _node: &Node, _seconds: f64) -> Option<i64> {
-        Some(500_000)
+    fn actual_cost(&self, _ix: NodeIx, _node: &Node, _video: VideoDuration) -> Option<Money> {
+        Some(Money::from_micros(500_000))
     }
 }
 
@@ -113,15 +114,20 @@ impl Script {
             path: "a.mp4".into(),
             sha256: String::new(),
             bytes: 1,
-            seconds: 5.0,
+            duration: Duration::from_secs(5),
             width: 1,
             height: 1,
             last_frame_url: None,
             expires_at: None,
-            changed_at: None,
+            modified_at: None,
         };
         let attempt = AttemptId(format!("r.{at}"));
-        self.on(Event::Downloaded { node: NodeIx::new(at), attempt, artifact, cost: Some(500_000) });
+        self.on(Event::Downloaded {
+            node: NodeIx::new(at),
+            attempt,
+            artifact,
+            cost: Some(Money::from_micros(500_000)),
+        });
     }
 
     fn frame(&self, rows: usize, columns: usize) -> String {

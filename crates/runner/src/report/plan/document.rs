@@ -8,7 +8,8 @@ use scheduler::Decision;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use workflow::plan::{Clip, Frame, Location, Node, NodeIx, Plan, Source};
-use workflow::prices::{CostEstimate, EstimateKind, Interval, Money, PriceInputs};
+use workflow::prices::{CostEstimate, EstimateKind, Interval, PriceInputs};
+use workflow::units::Money;
 
 use crate::price_table::{self, PriceTable};
 

@@ -1,8 +1,6 @@
 //! Converts the scheduler's events and outcomes to the stream's format. Invariant: every match is exhaustive, so a new event does not compile until it
 //! has a representation in the stream.
 
-use std::time::Duration;
-
 use scheduler::{
     Artifact, AttemptId, Event, ExistingWork, NodeSummary, PollResult, RunState, RunSummary, TaskId,
 };
@@ -45,14 +43,14 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
                         scheduler::FailureKind::Transient,
                         reason,
                     )),
-                    retry_after_ms: None,
+                    retry_after: None,
                 },
                 (None, task) => EventKind::Lookup {
                     shot: shot(node),
                     key: short(&state.key(*node).map(|key| key.to_string()).unwrap_or_default()),
                     existing: match task {
                         Some(task) => {
-                            line::ExistingWork::InFlight { attempt, task: task.as_str(), since: since.0 }
+                            line::ExistingWork::InFlight { attempt, task: task.as_str(), since: *since }
                         }
                         None => line::ExistingWork::None,
                     },
@@ -78,7 +76,7 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
             key: short(key),
             request: digest,
             reserved: reservation.cost,
-            seconds: reservation.video_ms as f64 / 1e3,
+            duration: reservation.duration,
             rerun: forced_rerun.is_some(),
         },
         Event::ClaimConflict { node, existing } => {
@@ -105,7 +103,7 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
                 scheduler::RefusalKind::ServiceUnusable => RefusalKind::ServiceUnusable,
             },
             failure: convert_failure(&refusal.failure),
-            retry_after_ms: refusal.retry_after.map(millis),
+            retry_after: refusal.retry_after,
         },
         Event::Indeterminate { node, attempt, reason } => EventKind::Indeterminate {
             shot: shot(node),
@@ -149,12 +147,9 @@ fn poll_result<'a>(
             percent: progress.map(|percent| percent.min(100)),
         },
         // Not the URLs: they may be signed.
-        PollResult::Completed { url: _, last_frame_url: _, expires_at, took } => EventKind::Rendered {
-            shot,
-            attempt,
-            expires_at: expires_at.map(|at| at.0),
-            took_ms: took.map(millis),
-        },
+        PollResult::Completed { url: _, last_frame_url: _, expires_at, took } => {
+            EventKind::Rendered { shot, attempt, expires_at: *expires_at, took: *took }
+        }
         PollResult::Failed { failure } => {
             EventKind::TaskFailed { shot, attempt, failure: convert_failure(failure) }
         }
@@ -163,7 +158,7 @@ fn poll_result<'a>(
             shot,
             attempt,
             reason: sanitize::message(reason),
-            retry_after_ms: retry_after.map(millis),
+            retry_after: *retry_after,
         },
         PollResult::Unreachable { reason } => {
             EventKind::Unreachable { shot, attempt, reason: sanitize::message(reason) }
@@ -181,7 +176,7 @@ fn existing_work(existing: &ExistingWork) -> line::ExistingWork<'_> {
             line::ExistingWork::Completed { attempt: attempt.as_str(), task: task.as_str() }
         }
         ExistingWork::InFlight { attempt, task, since, was_downloaded: _ } => {
-            line::ExistingWork::InFlight { attempt: attempt.as_str(), task: task.as_str(), since: since.0 }
+            line::ExistingWork::InFlight { attempt: attempt.as_str(), task: task.as_str(), since: *since }
         }
         ExistingWork::Indeterminate { attempt, intended_at: _ } => {
             line::ExistingWork::Indeterminate { attempt: attempt.as_str() }
@@ -222,7 +217,7 @@ pub(crate) fn finished_shot<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Finish
             scheduler::Outcome::NotSelected { task: _ } => Outcome::NotSelected,
         },
         task: node.task.as_ref().map(TaskId::as_str),
-        took_seconds: node.took.map(|took| took.as_secs_f64()),
+        took: node.took,
         retries: u32::try_from(node.retries()).unwrap_or(u32::MAX),
     }
 }
@@ -232,7 +227,7 @@ pub(crate) fn film(outcome: &scheduler::FilmOutcome) -> FilmOutcome {
         scheduler::FilmOutcome::Done { film } => FilmOutcome::Done {
             film: Film {
                 path: film.path.display().to_string(),
-                seconds: film.seconds,
+                duration: film.duration,
                 width: film.width,
                 height: film.height,
                 audio: film.audio,
@@ -280,7 +275,7 @@ pub(crate) fn budget(summary: &RunSummary) -> Budget {
         caps: Caps {
             cost: caps.cost,
             tasks: caps.tasks,
-            video_ms: caps.video_ms,
+            duration: caps.duration,
             allow_unpriced: caps.allow_unpriced,
         },
         reserved: amount(summary.held),
@@ -289,7 +284,7 @@ pub(crate) fn budget(summary: &RunSummary) -> Budget {
 }
 
 pub(crate) fn amount(amount: scheduler::budget::Amount) -> Amount {
-    Amount { cost: amount.cost, tasks: amount.tasks, video_ms: amount.video_ms }
+    Amount { cost: amount.cost, tasks: amount.tasks, duration: amount.duration }
 }
 
 fn convert_artifact(artifact: &Artifact) -> Video {
@@ -298,7 +293,7 @@ fn convert_artifact(artifact: &Artifact) -> Video {
         path: artifact.path.display().to_string(),
         sha256: artifact.sha256.clone(),
         bytes: artifact.bytes,
-        seconds: artifact.seconds,
+        duration: artifact.duration,
         width: artifact.width,
         height: artifact.height,
     }
@@ -342,10 +337,6 @@ fn convert_cap(cap: scheduler::budget::BudgetLimit) -> Cap {
         scheduler::budget::BudgetLimit::Tasks => Cap::Tasks,
         scheduler::budget::BudgetLimit::Seconds => Cap::Seconds,
     }
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn short(key: &str) -> String {

@@ -1,8 +1,12 @@
 //! The lines of the event stream, as docs/events.md describes them. A stable format with its own [`VERSION`], independent of the scheduler's
 //! events.
 
+use std::time::Duration;
+
+use scheduler::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+use workflow::units::{self, Money, VideoDuration};
 
 use super::run_finished::RunFinished;
 
@@ -19,7 +23,8 @@ pub(crate) struct Line<'a> {
     #[schemars(range(min = 1))]
     pub(crate) seq: u64,
     /// Time of the event, in milliseconds since the Unix epoch. Never decreases.
-    pub(crate) time: i64,
+    #[schemars(with = "i64")]
+    pub(crate) time: Timestamp,
     #[serde(flatten)]
     pub(crate) event: EventKind<'a>,
 }
@@ -69,9 +74,13 @@ pub(crate) enum EventKind<'a> {
         /// SHA-256 of the request, in lower-case hex.
         request: &'a str,
         /// Maximum cost, in millionths of the price table's currency; `null` without a price.
-        reserved: Option<i64>,
+        #[serde(with = "units::micros")]
+        #[schemars(with = "Option<i64>")]
+        reserved: Option<Money>,
         /// Maximum duration of the video, in seconds.
-        seconds: f64,
+        #[serde(rename = "seconds", with = "units::seconds")]
+        #[schemars(with = "f64")]
+        duration: VideoDuration,
         /// Whether `--rerun` asked for it.
         rerun: bool,
     },
@@ -94,7 +103,9 @@ pub(crate) enum EventKind<'a> {
         refusal: RefusalKind,
         failure: Failure,
         /// How long the service asked to wait, in milliseconds.
-        retry_after_ms: Option<u64>,
+        #[serde(rename = "retry_after_ms", with = "units::millis")]
+        #[schemars(with = "Option<u64>")]
+        retry_after: Option<Duration>,
     },
     /// The request was sent and no usable response arrived: it may or may not have been accepted.
     Indeterminate { shot: &'a str, attempt: &'a str, reason: String },
@@ -114,9 +125,12 @@ pub(crate) enum EventKind<'a> {
         shot: &'a str,
         attempt: &'a str,
         /// When the service's copy expires, in milliseconds since the Unix epoch.
-        expires_at: Option<i64>,
+        #[schemars(with = "Option<i64>")]
+        expires_at: Option<Timestamp>,
         /// Duration of the task by the service's own timestamps, in milliseconds.
-        took_ms: Option<u64>,
+        #[serde(rename = "took_ms", with = "units::millis")]
+        #[schemars(with = "Option<u64>")]
+        took: Option<Duration>,
     },
     /// The task failed at the service.
     TaskFailed { shot: &'a str, attempt: &'a str, failure: Failure },
@@ -128,7 +142,9 @@ pub(crate) enum EventKind<'a> {
         attempt: &'a str,
         reason: String,
         /// How long the service asked to wait, in milliseconds.
-        retry_after_ms: Option<u64>,
+        #[serde(rename = "retry_after_ms", with = "units::millis")]
+        #[schemars(with = "Option<u64>")]
+        retry_after: Option<Duration>,
     },
     /// A poll got no usable response. Repetitions are throttled.
     Unreachable { shot: &'a str, attempt: &'a str, reason: String },
@@ -140,7 +156,9 @@ pub(crate) enum EventKind<'a> {
         attempt: &'a str,
         video: Video,
         /// Actual cost, in millionths of the price table's currency, if it has a price.
-        cost: Option<i64>,
+        #[serde(with = "units::micros")]
+        #[schemars(with = "Option<i64>")]
+        cost: Option<Money>,
     },
     /// A download failed. It may be retried.
     DownloadFailed {
@@ -187,7 +205,8 @@ pub(crate) enum ExistingWork<'a> {
         attempt: &'a str,
         task: &'a str,
         /// When it was submitted, in milliseconds since the Unix epoch.
-        since: i64,
+        #[schemars(with = "i64")]
+        since: Timestamp,
     },
     /// A submission without a known outcome: `runner resolve`.
     Indeterminate { attempt: &'a str },
@@ -261,7 +280,9 @@ pub(crate) struct Video {
     pub(crate) sha256: String,
     pub(crate) bytes: u64,
     /// Duration in seconds.
-    pub(crate) seconds: f64,
+    #[serde(rename = "seconds", with = "units::seconds")]
+    #[schemars(with = "f64")]
+    pub(crate) duration: Duration,
     pub(crate) width: u32,
     pub(crate) height: u32,
 }
@@ -288,7 +309,9 @@ pub(crate) struct FinishedShot<'a> {
     /// Its task, if any.
     pub(crate) task: Option<&'a str>,
     /// Time from submission to the verified file, if both happened in this run.
-    pub(crate) took_seconds: Option<f64>,
+    #[serde(rename = "took_seconds", with = "units::seconds")]
+    #[schemars(with = "Option<f64>")]
+    pub(crate) took: Option<Duration>,
     /// Number of attempts in this run that failed and were retried.
     pub(crate) retries: u32,
 }
@@ -347,7 +370,9 @@ pub(crate) struct Film {
     /// Path of the file.
     pub(crate) path: String,
     /// Duration in seconds.
-    pub(crate) seconds: f64,
+    #[serde(rename = "seconds", with = "units::seconds")]
+    #[schemars(with = "f64")]
+    pub(crate) duration: Duration,
     pub(crate) width: u32,
     pub(crate) height: u32,
     /// Whether it has an audio track.

@@ -36,7 +36,7 @@ pub(crate) struct Stream {
 impl Stream {
     /// A stream to `out`.
     pub(crate) fn new(info: RunInfo, out: impl Write + Send + 'static) -> Self {
-        let lines = LineWriter { written: 0, latest: 0, writer: Writer::start(out) };
+        let lines = LineWriter { written: 0, latest: Timestamp::default(), writer: Writer::start(out) };
         Self { info, lines, throttle: Throttle::default(), halt_reported: false }
     }
 
@@ -107,7 +107,8 @@ impl Reporter for Stream {
 
 /// Reports that there is nothing to run.
 pub(crate) fn nothing(reason: &str, now: Timestamp) {
-    let mut lines = LineWriter { written: 0, latest: 0, writer: Writer::start(std::io::stdout()) };
+    let mut lines =
+        LineWriter { written: 0, latest: Timestamp::default(), writer: Writer::start(std::io::stdout()) };
     lines.write(now, EventKind::NothingToRun { reason: super::sanitize::message(reason) });
     lines.writer.finish();
 }
@@ -115,14 +116,14 @@ pub(crate) fn nothing(reason: &str, now: Timestamp) {
 /// Numbers and timestamps lines.
 struct LineWriter {
     written: u64,
-    latest: i64,
+    latest: Timestamp,
     writer: Writer,
 }
 
 impl LineWriter {
     fn write(&mut self, now: Timestamp, event: EventKind<'_>) {
         self.written += 1;
-        self.latest = self.latest.max(now.0);
+        self.latest = self.latest.max(now);
         let line = Line { version: line::VERSION, seq: self.written, time: self.latest, event };
         // Serialization cannot fail: text, numbers and maps with text keys.
         if let Ok(mut text) = serde_json::to_string(&line) {

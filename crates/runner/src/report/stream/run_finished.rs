@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use workflow::units::{self, Money, VideoDuration};
 
 use super::line::Halt;
 
@@ -47,10 +48,15 @@ pub(crate) struct Budget {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Caps {
     /// In millionths of the price table's currency.
-    pub(crate) cost: Option<i64>,
-    pub(crate) tasks: Option<i64>,
+    #[serde(with = "units::micros")]
+    #[schemars(with = "Option<i64>")]
+    pub(crate) cost: Option<Money>,
+    #[schemars(with = "Option<i64>")]
+    pub(crate) tasks: Option<u64>,
     /// In milliseconds of video.
-    pub(crate) video_ms: Option<i64>,
+    #[serde(rename = "video_ms", with = "units::millis")]
+    #[schemars(with = "Option<i64>")]
+    pub(crate) duration: Option<VideoDuration>,
     /// Whether unpriced tasks may be submitted under a cost cap.
     pub(crate) allow_unpriced: bool,
 }
@@ -59,8 +65,13 @@ pub(crate) struct Caps {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Amount {
     /// In millionths of the price table's currency.
-    pub(crate) cost: i64,
-    pub(crate) tasks: i64,
+    #[serde(with = "units::micros")]
+    #[schemars(with = "i64")]
+    pub(crate) cost: Money,
+    #[schemars(with = "i64")]
+    pub(crate) tasks: u64,
     /// In milliseconds of video.
-    pub(crate) video_ms: i64,
+    #[serde(rename = "video_ms", with = "units::millis")]
+    #[schemars(with = "i64")]
+    pub(crate) duration: VideoDuration,
 }

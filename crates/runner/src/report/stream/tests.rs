@@ -8,10 +8,11 @@ use std::time::Duration;
 use contract::Contract;
 use scheduler::budget::{BudgetLimit, Reservation};
 use scheduler::{
-    Artifact, AttemptId, ExistingWork, Failure, FailureKind, Policy, PollResult, Refusal, RefusalKind, RunId,
-    TaskId,
+    Artifact, AttemptId, ExistingWork, Failure, FailureKind, ModificationTime, Policy, PollResult, Refusal,
+    RefusalKind, RunId, TaskId,
 };
 use workflow::plan::NodeIx;
+use workflow::units::{Money, VideoDuration};
 use workflow::{InMemory, Options};
 
 use super::*;
@@ -125,7 +126,10 @@ fn prepared(at: usize) -> Event {
         digest: "cd".repeat(32),
         by_url: true,
         service_independent_key: None,
-        reservation: Reservation { cost: Some(250_000), video_ms: 5_000 },
+        reservation: Reservation {
+            cost: Some(Money::from_micros(250_000)),
+            duration: VideoDuration::from_secs(5),
+        },
         forced_rerun: None,
         parts: Vec::new(),
     }
@@ -157,14 +161,19 @@ fn downloaded(at: usize) -> Event {
         path: "out/pier/pier-ab.mp4".into(),
         sha256: "ef".repeat(32),
         bytes: 1_234,
-        seconds: 5.04,
+        duration: Duration::from_millis(5_040),
         width: 854,
         height: 480,
         last_frame_url: Some("https://cdn.test/a.png?sig=SECRET".to_owned()),
         expires_at: None,
-        changed_at: Some(1),
+        modified_at: Some(ModificationTime(1)),
     };
-    Event::Downloaded { node: node(at), attempt: attempt(at), artifact, cost: Some(240_000) }
+    Event::Downloaded {
+        node: node(at),
+        attempt: attempt(at),
+        artifact,
+        cost: Some(Money::from_micros(240_000)),
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use workflow::plan::NodeIx;
+use workflow::units::Money;
 
 use crate::limits::jitter;
 use crate::state::{Phase, RunState};
@@ -12,7 +13,7 @@ impl RunState {
     pub(crate) fn downloaded(
         &mut self,
         node: NodeIx,
-        cost: Option<i64>,
+        cost: Option<Money>,
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {

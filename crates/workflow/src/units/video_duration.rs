@@ -1,10 +1,14 @@
-//! Lengths of video, and intervals.
+//! Lengths of video: whole milliseconds.
 
 use std::fmt;
+use std::iter::Sum;
+use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A length of video in whole milliseconds; a JSON number of seconds.
+/// A length of video in whole milliseconds. Displayed, and by default serialized, as a number of seconds: `5`, `4.5`.
+///
+/// Sums saturate: a length that does not fit is greater than any cap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VideoDuration(u64);
 
@@ -17,19 +21,25 @@ impl VideoDuration {
 
     /// A number of whole seconds.
     #[must_use]
-    pub const fn whole(seconds: u64) -> Self {
+    pub const fn from_secs(seconds: u64) -> Self {
         Self(seconds.saturating_mul(1_000))
     }
 
     /// A length as a service or a probe reports it, to the nearest millisecond; zero where it is negative or not finite.
     #[must_use]
-    pub fn nearest(seconds: f64) -> Self {
+    pub fn from_secs_f64(seconds: f64) -> Self {
         Self(if seconds.is_finite() { (seconds.max(0.0) * 1_000.0).round() as u64 } else { 0 })
+    }
+
+    /// The length in seconds.
+    #[must_use]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1_000.0
     }
 
     /// The length in milliseconds.
     #[must_use]
-    pub const fn millis(self) -> u64 {
+    pub const fn as_millis(self) -> u64 {
         self.0
     }
 
@@ -37,6 +47,26 @@ impl VideoDuration {
     #[must_use]
     pub const fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
+    }
+
+    /// The difference, or zero where the other is greater.
+    #[must_use]
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+/// To the nearest millisecond.
+impl From<Duration> for VideoDuration {
+    fn from(duration: Duration) -> Self {
+        let millis = duration.as_nanos().saturating_add(500_000) / 1_000_000;
+        Self(u64::try_from(millis).unwrap_or(u64::MAX))
+    }
+}
+
+impl Sum for VideoDuration {
+    fn sum<I: Iterator<Item = Self>>(lengths: I) -> Self {
+        lengths.fold(Self::default(), Self::saturating_add)
     }
 }
 
@@ -55,7 +85,7 @@ impl Serialize for VideoDuration {
         if self.0.is_multiple_of(1_000) {
             serializer.serialize_u64(self.0 / 1_000)
         } else {
-            serializer.serialize_f64(self.0 as f64 / 1_000.0)
+            serializer.serialize_f64(self.as_secs_f64())
         }
     }
 }
@@ -64,52 +94,9 @@ impl<'de> Deserialize<'de> for VideoDuration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let seconds = f64::deserialize(deserializer)?;
         if (0.0..1e12).contains(&seconds) {
-            Ok(Self::nearest(seconds))
+            Ok(Self::from_secs_f64(seconds))
         } else {
             Err(serde::de::Error::custom("a length is a number of seconds"))
-        }
-    }
-}
-
-/// A closed interval; a known value has equal bounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Interval<T> {
-    /// The lower bound.
-    pub least: T,
-    /// The upper bound.
-    pub most: T,
-}
-
-impl<T: Copy> Interval<T> {
-    /// A known value.
-    pub const fn exactly(value: T) -> Self {
-        Self { least: value, most: value }
-    }
-}
-
-impl<T: Ord + Copy> Interval<T> {
-    /// The smallest interval that contains both.
-    #[must_use]
-    pub fn hull(self, other: Self) -> Self {
-        Self { least: self.least.min(other.least), most: self.most.max(other.most) }
-    }
-}
-
-impl<T: PartialEq> Interval<T> {
-    /// Whether the value is known.
-    pub(crate) fn is_exact(&self) -> bool {
-        self.least == self.most
-    }
-}
-
-/// `5`, or `4 to 15`.
-impl<T: PartialEq + fmt::Display> fmt::Display for Interval<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_exact() {
-            write!(f, "{}", self.least)
-        } else {
-            write!(f, "{} to {}", self.least, self.most)
         }
     }
 }
@@ -130,10 +117,22 @@ mod tests {
             );
         }
         assert!(serde_json::from_str::<VideoDuration>("-1").is_err());
-        assert_eq!(VideoDuration::nearest(f64::NAN), VideoDuration::default());
-        assert_eq!(
-            Interval { least: VideoDuration::whole(4), most: VideoDuration::whole(15) }.to_string(),
-            "4 to 15"
-        );
+        assert_eq!(VideoDuration::from_secs_f64(f64::NAN), VideoDuration::default());
+    }
+
+    #[test]
+    fn video_duration_arithmetic_saturates() {
+        let (one, all) = (VideoDuration::from_secs(1), VideoDuration::from_millis(u64::MAX));
+        assert_eq!([one, one, one].into_iter().sum::<VideoDuration>(), VideoDuration::from_secs(3));
+        assert_eq!([one, all].into_iter().sum::<VideoDuration>(), all);
+        assert_eq!(one.saturating_sub(all), VideoDuration::default());
+    }
+
+    #[test]
+    fn video_duration_from_duration_is_rounded() {
+        for (nanos, millis) in [(5_041_499_999, 5_041), (5_041_500_000, 5_042), (0, 0)] {
+            assert_eq!(VideoDuration::from(Duration::from_nanos(nanos)).as_millis(), millis);
+        }
+        assert_eq!(VideoDuration::from(Duration::MAX).as_millis(), u64::MAX);
     }
 }

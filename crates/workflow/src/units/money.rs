@@ -40,7 +40,7 @@ impl Money {
 
     /// The amount in millionths of the currency's unit.
     #[must_use]
-    pub const fn micros(self) -> u64 {
+    pub const fn as_micros(self) -> u64 {
         self.0
     }
 
@@ -133,6 +133,7 @@ mod tests {
         let tenth = Money::parse("0.1").unwrap();
         assert_eq!((0..10).map(|_| tenth).sum::<Money>().to_string(), "1.00");
         assert_eq!(Money(u64::MAX).saturating_add(tenth), Money(u64::MAX));
+        assert_eq!(tenth.saturating_sub(Money(u64::MAX)), Money::ZERO);
     }
 
     proptest! {

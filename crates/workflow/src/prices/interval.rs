@@ -1,0 +1,59 @@
+//! Closed intervals.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A closed interval; a known value has equal bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interval<T> {
+    /// The lower bound.
+    pub least: T,
+    /// The upper bound.
+    pub most: T,
+}
+
+impl<T: Copy> Interval<T> {
+    /// A known value.
+    pub const fn exactly(value: T) -> Self {
+        Self { least: value, most: value }
+    }
+}
+
+impl<T: Ord + Copy> Interval<T> {
+    /// The smallest interval that contains both.
+    #[must_use]
+    pub fn hull(self, other: Self) -> Self {
+        Self { least: self.least.min(other.least), most: self.most.max(other.most) }
+    }
+}
+
+impl<T: PartialEq> Interval<T> {
+    /// Whether the value is known.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.least == self.most
+    }
+}
+
+/// `5`, or `4 to 15`.
+impl<T: PartialEq + fmt::Display> fmt::Display for Interval<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_exact() {
+            write!(f, "{}", self.least)
+        } else {
+            write!(f, "{} to {}", self.least, self.most)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interval_displays_its_bounds_or_its_value() {
+        assert_eq!(Interval { least: 4, most: 15 }.to_string(), "4 to 15");
+        assert_eq!(Interval::exactly(5).to_string(), "5");
+    }
+}
