@@ -130,7 +130,8 @@ impl Client {
 
     /// Polls a task (spec 4.2).
     ///
-    /// # Errors [`CallError::NotSent`] also for an id that cannot be part of a path; [`CallError::Indeterminate`] for a response that is
+    /// # Errors
+    /// [`CallError::NotSent`] also for an id that cannot be part of a path; [`CallError::Indeterminate`] for a response that is
     /// not a task.
     pub async fn get(&self, task_id: &str) -> Result<TaskResponse, CallError> {
         task_id::check(task_id)?;

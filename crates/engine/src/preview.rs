@@ -27,7 +27,8 @@ pub struct Preview {
 
 /// Previews every node of `plan`, in its order. Without a ledger there is no existing work.
 ///
-/// # Errors When the ledger or an artifact cannot be read.
+/// # Errors
+/// When the ledger or an artifact cannot be read.
 pub async fn preview(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,
@@ -38,7 +39,8 @@ pub async fn preview(
 
 /// As [`preview`], for a run with forced reruns, or that verifies files by content.
 ///
-/// # Errors As [`preview`].
+/// # Errors
+/// As [`preview`].
 pub async fn preview_with(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,

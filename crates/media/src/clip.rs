@@ -104,7 +104,8 @@ pub struct ClipWriter {
 impl ClipWriter {
     /// Begins a clip.
     ///
-    /// # Errors [`MediaError::Request`] for an unsupported size, rate or channel count.
+    /// # Errors
+    /// [`MediaError::Request`] for an unsupported size, rate or channel count.
     pub fn new(spec: ClipSpec) -> Result<Self, MediaError> {
         spec.check()?;
         let encoder = VideoEncoder::new(StreamSpec {
@@ -155,7 +156,8 @@ impl ClipWriter {
     /// Adds audio: interleaved samples in -1..=1, any number of whole sample frames. When the clip is finished, samples after the last
     /// picture are dropped and missing ones are silence.
     ///
-    /// # Errors [`MediaError::Request`] when the clip has no audio track or the samples are no whole number of sample frames.
+    /// # Errors
+    /// [`MediaError::Request`] when the clip has no audio track or the samples are no whole number of sample frames.
     pub fn push_audio(&mut self, interleaved: &[f32]) -> Result<(), MediaError> {
         let Some(audio) = self.spec.audio else {
             return Err(MediaError::Request("sound was given for a clip without a sound track".to_owned()));

@@ -21,7 +21,8 @@ struct Format {
 
 /// The audio of a WAV file: PCM of 8 to 32 bits, or 32-bit floating point.
 ///
-/// # Errors [`MediaError::NeedsFfmpeg`] for other codings, [`MediaError::Damaged`] for an invalid header.
+/// # Errors
+/// [`MediaError::NeedsFfmpeg`] for other codings, [`MediaError::Damaged`] for an invalid header.
 pub(crate) fn decode(bytes: &[u8]) -> Result<AudioBuffer, MediaError> {
     let mut format = None;
     let mut rest = bytes.get(12..).unwrap_or_default();

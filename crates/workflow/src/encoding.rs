@@ -43,9 +43,9 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<&str, NotUtf8> {
 /// Whether every second byte of the beginning is zero, as in ASCII text that is written as UTF-16.
 fn has_utf16_zeros(bytes: &[u8]) -> bool {
     let start = bytes.get(..64.min(bytes.len() / 2 * 2)).unwrap_or_default();
-    let zeros = |remainder: usize| start.iter().skip(remainder).step_by(2).all(|byte| *byte == 0);
-    let (even, odd) = (zeros(0), zeros(1));
-    start.len() >= 4 && even != odd
+    let count = |remainder: usize| start.iter().skip(remainder).step_by(2).filter(|byte| **byte == 0).count();
+    let half = start.len() / 2;
+    half >= 2 && [(half, 0), (0, half)].contains(&(count(0), count(1)))
 }
 
 impl NotUtf8 {

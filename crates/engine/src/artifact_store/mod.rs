@@ -47,7 +47,8 @@ impl ArtifactStore {
 
     /// A complete copy of an artifact: in the store, or under its readable name.
     ///
-    /// # Errors When a file exists and cannot be read.
+    /// # Errors
+    /// When a file exists and cannot be read.
     pub fn find(&self, artifact: &Artifact, verify: Verify) -> io::Result<Option<PathBuf>> {
         for path in [self.path(&artifact.sha256), artifact.path.clone()] {
             if is_intact(&path, artifact, verify)? {

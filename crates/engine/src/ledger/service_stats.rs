@@ -19,7 +19,8 @@ impl Ledger {
     /// When the newest intents for `service` were recorded, at most `limit` of them, oldest first. Some of their POSTs may not have been
     /// sent.
     ///
-    /// # Errors When the ledger cannot be read.
+    /// # Errors
+    /// When the ledger cannot be read.
     pub fn submission_times(&self, service: &str, limit: u32) -> Result<Vec<Timestamp>, LedgerError> {
         let connection = self.connection();
         let read = || {

@@ -40,8 +40,13 @@ pub(super) fn field_message(
         return None;
     }
     let expected = expected(&field)?;
+    // A text that is wrong for another reason than its type, such as its format.
+    if field.kind == FieldKind::String && field.values.is_empty() && value.is_string() && !field.digit_string
+    {
+        return None;
+    }
     Some(FieldMessage {
-        message: format!("`{param}` must be {expected}, not {}", shown(value)),
+        message: format!("`{param}` must be {expected}, not {}", shown(value, &field)),
         help: suggestion(&field, value),
     })
 }
@@ -61,11 +66,15 @@ fn field_at(pointer: &str, family: &Family, contract: &Contract) -> Option<Field
     Some(field)
 }
 
-fn shown(value: &Value) -> String {
+fn shown(value: &Value, field: &Field) -> String {
+    let is_number = matches!(field.kind, FieldKind::Integer | FieldKind::Number);
     match value {
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "a mapping".to_owned(),
         Value::String(text) if text.is_empty() => "empty".to_owned(),
+        Value::String(text) if is_number && text.trim().parse::<f64>().is_ok() => {
+            format!("the text `\"{}\"`", shortened(text))
+        }
         Value::String(text) => format!("`{}`", shortened(text)),
         other => format!("`{other}`"),
     }
@@ -74,7 +83,11 @@ fn shown(value: &Value) -> String {
 /// The expected values of a field; `None` if only its pattern determines them.
 fn expected(field: &Field) -> Option<String> {
     if let Some((min, max)) = whole_range(field) {
-        return Some(format!("a whole number from {min} to {max}"));
+        return Some(if min == max {
+            min.to_string()
+        } else {
+            format!("a whole number from {min} to {max}")
+        });
     }
     let values: Vec<String> = texts(field).map(|value| format!("`{value}`")).collect();
     match values.as_slice() {
@@ -222,7 +235,8 @@ fn suggested_text<'f>(field: &'f Field, value: &Value) -> Option<&'f str> {
             let sides = value
                 .split_once(':')
                 .and_then(|(a, b)| Some((a.parse::<f64>().ok()?, b.parse::<f64>().ok()?)));
-            sides.is_some_and(|(a, b)| (number - (a * 60.0 + b)).abs() < 0.5 || (number - a / b).abs() < 0.01)
+            sides.is_some_and(|(a, b)| (number - (a * 60.0 + b)).abs() < 0.5)
+                || ratio(value).is_some_and(|ratio| (number - ratio).abs() < 0.01)
         })
     };
     let near = || {
@@ -231,7 +245,20 @@ fn suggested_text<'f>(field: &'f Field, value: &Value) -> Option<&'f str> {
             .find(|value| *value == sides || value.eq_ignore_ascii_case(&text))
             .or_else(|| texts(field).find(|value| did_you_mean(&text, [*value]).is_some()))
     };
-    with_unit.or_else(as_ratio).or_else(near)
+    // `16:10` is nearest to `16:9`.
+    let nearest_ratio = || {
+        let wanted = ratio(&text.replace(['x', 'X', '/'], ":"))?;
+        let distance = |value: &&str| ratio(value).map_or(f64::INFINITY, |ratio| (ratio / wanted).ln().abs());
+        texts(field).min_by(|a, b| distance(a).total_cmp(&distance(b))).filter(|value| ratio(value).is_some())
+    };
+    with_unit.or_else(as_ratio).or_else(near).or_else(nearest_ratio)
+}
+
+/// The ratio of a text such as `16:9`.
+fn ratio(text: &str) -> Option<f64> {
+    let (width, height) = text.split_once(':')?;
+    let ratio = width.trim().parse::<f64>().ok()? / height.trim().parse::<f64>().ok()?;
+    (ratio.is_finite() && ratio > 0.0).then_some(ratio)
 }
 
 /// A text as a YAML scalar.

@@ -47,8 +47,9 @@ fn duration(text: &str) -> Option<VideoDuration> {
 /// A decimal, with a point or a comma.
 fn number(text: &str) -> Option<VideoDuration> {
     let text = text.replace(',', ".");
-    let plain =
-        text.len() <= 9 && text.matches('.').count() <= 1 && text.starts_with(|c: char| c.is_ascii_digit());
+    let plain = text.len() <= 9
+        && text.starts_with(|c: char| c.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     plain.then(|| text.parse().ok().map(VideoDuration::from_secs_f64))?
 }
 

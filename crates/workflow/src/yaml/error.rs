@@ -106,9 +106,13 @@ fn common_mistake(message: &str, span: Span, source: &Source) -> Option<Diagnost
     let lines: Vec<&str> = source.text().lines().collect();
     let number = source.position(span.start()).line;
     let line = lines.get(number - 1).copied().filter(|line| line.len() <= MAX_QUOTED_LINE)?;
-    if message.contains("tab") || line.starts_with('\t') || line.trim_start_matches(' ').starts_with('\t') {
-        let start = source.offset(Position { line: number, column: 1 });
-        let tab = line.find('\t')?;
+    // The parser may stop at the end of the line before.
+    let indented =
+        |index: &usize| lines.get(*index).is_some_and(|line| line.trim_start_matches(' ').starts_with('\t'));
+    let is_about_tabs = message.contains("found a tab") || message.contains("tabs disallowed");
+    if let Some(index) = [number - 1, number].into_iter().find(indented).filter(|_| is_about_tabs) {
+        let start = source.offset(Position { line: index + 1, column: 1 });
+        let tab = lines[index].find('\t')?;
         let diagnostic = Diagnostic::error(
             "yaml-syntax",
             Span::new(start + tab, start + tab + 1),
@@ -116,17 +120,18 @@ fn common_mistake(message: &str, span: Span, source: &Source) -> Option<Diagnost
         );
         return Some(diagnostic.help("replace each tab with two spaces"));
     }
-    if message.contains("mapping values are not allowed") {
+    let quote_value = |message: &str| {
         let (before, text) = line.split_once(": ")?;
         let key = before.trim_start().trim_start_matches("- ");
-        if !key.chars().all(|c| c.is_alphanumeric() || c == '_') {
-            return None;
-        }
-        let quoted = as_quoted(text.trim());
-        return Some(
-            Diagnostic::error("yaml-syntax", span, "a second `: ` in a line begins a mapping")
-                .help(format!("put the text in quotes: `{key}: {quoted}`")),
-        );
+        let is_key = key.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let help = format!("put the text in quotes: `{key}: {}`", as_quoted(text.trim()));
+        is_key.then(|| Diagnostic::error("yaml-syntax", span, message).help(help))
+    };
+    if message.contains("mapping values are not allowed") {
+        return quote_value("a second `: ` in a line begins a mapping");
+    }
+    if message.contains("trailing content after double-quoted") {
+        return quote_value("text after a closing quote");
     }
     if message.contains("quoted scalar") {
         // The quote that was never closed is in the nearest line above with an odd number of them.

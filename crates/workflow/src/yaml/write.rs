@@ -14,7 +14,8 @@ pub fn to_yaml<T: Serialize>(value: &T) -> Result<String, String> {
 
 /// Reads back what [`to_yaml`] has written. User input is read as a tree with spans instead.
 ///
-/// # Errors The text is not YAML, or not such a value; as a message.
+/// # Errors
+/// The text is not YAML, or not such a value; as a message.
 pub fn from_yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_saphyr::from_str(text).map_err(|error| error.to_string())
 }
