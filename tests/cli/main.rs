@@ -13,6 +13,7 @@ mod disk_full;
 mod events_and_status;
 mod faults;
 mod film;
+mod formats;
 mod init_and_import;
 mod media_gate;
 mod models_and_schema;

@@ -127,7 +127,9 @@ fn status_between_attempts_is_waiting_for_retry() {
 #[test]
 fn interrupt_between_attempts_reports_the_submission_and_its_failure() {
     let (_served, project) = waiting_for_retry();
-    let mut command = project.command(ONE_A_MINUTE);
+    // Seven seconds between two attempts: enough to be interrupted in.
+    let nine_a_minute = ["run", "st.yaml", "--max-submits-per-minute", "9"];
+    let mut command = project.command(&[&nine_a_minute[..], &["--format", "json"]].concat());
     let ended =
         project.runner_signalled(&mut command, &mut [("TERM", &mut || has_failed(&project))]).expect(130);
     let summary: serde_json::Value = serde_json::from_str(&ended.out).expect("a document");
@@ -143,7 +145,7 @@ fn interrupt_between_attempts_reports_the_submission_and_its_failure() {
     let status = project.runner(&["status", "st.yaml"]);
     assert!(status.out.contains(": 1 failed"), "{}", status.transcript());
 
-    let mut command = project.command(&["run", "st.yaml", "--max-submits-per-minute", "1"]);
+    let mut command = project.command(&nine_a_minute);
     let attempts_before = attempts(&project).len();
     let mut has_failed_again = || {
         let states = attempts(&project);
@@ -156,4 +158,25 @@ fn interrupt_between_attempts_reports_the_submission_and_its_failure() {
         "{}",
         ended.transcript()
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn status_watch_interrupted_exits_like_status() {
+    let (_served, project) = waiting_for_retry();
+    let mut run = project.start(ONE_A_MINUTE);
+    crate::support::wait_until("the first attempt fails", || has_failed(&project));
+    let once = project.runner(&["status", "st.yaml"]);
+    let printed = project.file("watched");
+    let mut command = project.command(&["status", "st.yaml", "--watch"]);
+    command.stdout(fs_err::File::create(&printed).expect("the folder can be written").into_file());
+    let mut watch = command.spawn().expect("the program can be started");
+    let mut has_printed = || fs_err::read_to_string(&printed).is_ok_and(|text| !text.is_empty());
+    crate::support::wait_until("the first status", &mut has_printed);
+    let sent = std::process::Command::new("kill").args(["-INT", &watch.id().to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()), "kill is part of every unix");
+    let ended = watch.wait().expect("it ends");
+    drop(run.kill());
+    drop(run.wait());
+    assert_eq!(ended.code(), once.code, "{}", once.transcript());
 }

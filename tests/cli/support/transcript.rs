@@ -15,11 +15,13 @@ pub(crate) const REDACTIONS: &[(&str, &str)] = &[
     (r"\b[0-9a-f]{64}\b", "[SHA256]"),
     (r"\b[0-9a-f]{12}\b", "[KEY]"),
     (r"-[0-9a-f]{8,16}\.mp4", "-[KEY].mp4"),
+    // Videos contain the id of their task, which compresses differently.
+    (r#""bytes":( ?)\d+"#, r#""bytes":$1[BYTES]"#),
     // Times: of day, since the epoch in milliseconds, and how long something took.
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[TIME]"),
     (r"\b1[789]\d{11}\b", "[MS]"),
     (r"done in \d+\.\d s", "done in [DURATION]"),
-    (r#""took_seconds": \d+(\.\d+)?"#, r#""took_seconds": [DURATION]"#),
+    (r#""took_(seconds|ms)":( ?)\d+(\.\d+)?"#, r#""took_$1":$2[DURATION]"#),
     (
         r"\b(alive for|ended|after|started|to http://\[ADDRESS\]|at http://\[ADDRESS\] for) \d+ (s|min)( \d+ s)?\b",
         "$1 [DURATION]",
