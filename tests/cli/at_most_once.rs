@@ -108,3 +108,19 @@ fn concurrent_runs_submit_each_shot_once() {
     }
     assert_eq!(proxy.posts().len(), 2);
 }
+
+#[test]
+fn service_url_written_differently_is_the_same_service() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let port = proxy.url.rsplit(':').next().expect("a port").trim_end_matches('/').to_owned();
+    let text = "version: 1\nname: sea\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480}\nshots: [{id: sea, prompt: a quiet sea}]\n";
+    let mut project = Project::new("sea.yaml", text);
+    for url in
+        ["http://127.0.0.1:P", "http://127.0.0.1:P/v1", "http://127.0.0.1:P/v1/", "http://LOCALHOST:P/"]
+    {
+        project = project.against(&url.replace(":P", &format!(":{port}")), KEY);
+        let ended = project.runner(&["run", "sea.yaml"]).expect(0);
+        assert_eq!(proxy.posts().len(), 1, "{url}: {}", ended.transcript());
+    }
+}

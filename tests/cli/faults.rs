@@ -43,13 +43,7 @@ const CASES: &[Case] = &[
         posts: 3,
     },
     Case {
-        fault: r#"{"kind": "error_response", "on": "create", "status": 503, "body": "empty"}, "times": 1"#,
-        shot: "",
-        runs: &[(0, "not accepted, retrying")],
-        posts: 2,
-    },
-    Case {
-        fault: r#"{"kind": "error_response", "on": "create", "status": 500}, "times": 1"#,
+        fault: r#"{"kind": "error_response", "on": "create", "status": 503}, "times": 1"#,
         shot: "",
         runs: &[(0, "not accepted, retrying")],
         posts: 2,
@@ -73,6 +67,30 @@ const CASES: &[Case] = &[
         runs: INDETERMINATE,
         posts: 1,
     },
+    Case {
+        fault: r#"{"kind": "error_response", "on": "create", "status": 503, "body": "empty"}"#,
+        shot: THRICE,
+        runs: INDETERMINATE,
+        posts: 1,
+    },
+    Case {
+        fault: r#"{"kind": "error_response", "on": "create", "status": 500}"#,
+        shot: THRICE,
+        runs: INDETERMINATE,
+        posts: 1,
+    },
+    Case {
+        fault: r#"{"kind": "error_response", "on": "create", "status": 408}"#,
+        shot: THRICE,
+        runs: INDETERMINATE,
+        posts: 1,
+    },
+    Case {
+        fault: r#"{"kind": "error_response", "on": "create", "status": 404, "body": "html"}"#,
+        shot: THRICE,
+        runs: INDETERMINATE,
+        posts: 1,
+    },
     Case { fault: r#"{"kind": "lose_response"}"#, shot: THRICE, runs: INDETERMINATE, posts: 1 },
     // Polls.
     harmless(r#"{"kind": "error_response", "on": "poll", "status": 502, "body": "html"}, "times": 3"#),
@@ -92,9 +110,10 @@ const CASES: &[Case] = &[
         runs: &[(3, "adopts task")],
         posts: 1,
     },
-    Case { fault: r#"{"kind": "completed_with_error"}"#, shot: "", runs: &[(1, "failed")], posts: 1 },
+    harmless(r#"{"kind": "error_response", "on": "poll", "status": 404, "body": "html"}, "times": 3"#),
     // Videos that are there and hard to get.
     harmless(r#"{"kind": "completed_without_url"}"#),
+    harmless(r#"{"kind": "completed_with_error"}"#),
     harmless(r#"{"kind": "dead_url"}"#),
     harmless(r#"{"kind": "expired_url"}"#),
     harmless(r#"{"kind": "cut_body", "after": 700}"#),

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use reqwest::StatusCode;
 
-use crate::response::{ApiError, is_json, plain_text};
+use crate::response::{ApiError, find_task_id, is_json, plain_text};
 
 /// A call without a usable result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub enum CallError {
     Indeterminate {
         /// Why.
         reason: String,
+        /// An id in what arrived of the response: probably that of the task.
+        task_hint: Option<String>,
     },
 }
 
@@ -33,9 +35,28 @@ pub struct HttpError {
     pub error: Option<ApiError>,
     /// `Retry-After`, when the response had one.
     pub retry_after: Option<Duration>,
-    /// The beginning of the body, the key redacted. When a gateway fails after the service accepted the request, it may contain
-    /// a task id: see [`crate::find_task_id`].
+    /// The beginning of the body, the key redacted.
     pub body: String,
+    /// Whether the body is an error in the service's own form (spec 7), so that the service itself responded, and not a gateway in front of
+    /// it.
+    pub is_service_error: bool,
+    /// An id in the body: when a gateway fails after the service accepted a submission, probably that of the task.
+    pub task_hint: Option<String>,
+}
+
+impl HttpError {
+    /// The error of a response with this beginning of its body.
+    #[must_use]
+    pub fn new(status: u16, body: String, retry_after: Option<Duration>) -> Self {
+        Self {
+            status,
+            error: ApiError::decode(&body),
+            retry_after,
+            is_service_error: ApiError::is_in_service_form(&body),
+            task_hint: find_task_id(&body),
+            body,
+        }
+    }
 }
 
 impl fmt::Display for HttpError {
@@ -69,7 +90,17 @@ impl CallError {
     }
 
     pub(crate) fn indeterminate(reason: impl Into<String>) -> Self {
-        Self::Indeterminate { reason: reason.into() }
+        Self::Indeterminate { reason: reason.into(), task_hint: None }
+    }
+
+    /// The same error with an id that was found in the response.
+    pub(crate) fn with_task_hint(self, found: Option<String>) -> Self {
+        match self {
+            Self::Indeterminate { reason, task_hint } => {
+                Self::Indeterminate { reason, task_hint: task_hint.or(found) }
+            }
+            other => other,
+        }
     }
 
     /// Classifies a transport error: a failed connect is `NotSent`, everything later is `Indeterminate`.
@@ -78,7 +109,7 @@ impl CallError {
         if error.is_connect() || error.is_builder() {
             Self::NotSent { reason }
         } else {
-            Self::Indeterminate { reason }
+            Self::indeterminate(reason)
         }
     }
 
@@ -97,7 +128,7 @@ impl fmt::Display for CallError {
         match self {
             Self::NotSent { reason } => write!(f, "the request was not sent: {reason}"),
             Self::Http(error) => error.fmt(f),
-            Self::Indeterminate { reason } => {
+            Self::Indeterminate { reason, .. } => {
                 write!(f, "the request was sent without a usable response: {reason}")
             }
         }
@@ -139,14 +170,10 @@ mod tests {
     use std::time::Duration;
 
     use super::{CallError, HttpError};
-    use crate::ApiError;
 
     #[test]
     fn http_error_display_names_status_reason_and_wait() {
-        let error = |status, body: &str, wait| {
-            let retry_after = wait;
-            HttpError { status, error: ApiError::decode(body), retry_after, body: body.into() }.to_string()
-        };
+        let error = |status, body: &str, wait| HttpError::new(status, body.to_owned(), wait).to_string();
         insta::assert_snapshot!(
             [
                 error(400, r#"{"error":{"message":"too long","param":"seconds","code":"invalid_duration"}}"#, None),

@@ -15,10 +15,10 @@ use tracing::{Instrument, debug, debug_span};
 use url::Url;
 
 use crate::{
-    ApiError, CallError, CapturedRequest, ClientConfig, ConfigError, Download, HttpError, MAX_RESPONSE_BYTES,
-    PreparedRequest, Resume, TaskResponse, body, generated,
+    CallError, CapturedRequest, ClientConfig, ConfigError, Download, HttpError, MAX_RESPONSE_BYTES,
+    PreparedRequest, Resume, TaskResponse, body, find_task_id, generated,
     hooks::{self, HookState},
-    http, origin,
+    http, origin, redact,
     response::retry_after,
     task_id,
 };
@@ -63,6 +63,7 @@ impl Client {
         let hooks = HookState {
             bearer: config.bearer()?,
             poll_timeout: config.poll_timeout,
+            url: None,
             resume: Resume::default(),
         };
         let text = base.as_str().trim_end_matches('/');
@@ -108,6 +109,9 @@ impl Client {
             debug!(status = response.status().as_u16(), "received a response");
             let response = self.ensure_success(Response::new(ResponseValue::stream(response))).await?;
             let task = self.read_task(response.stream, None).await?;
+            if redact::has_long_key(&task.id, &self.shared.key) {
+                return Err(CallError::indeterminate("the task id in the response contains the API key"));
+            }
             tracing::Span::current().record("task_id", task.id.as_str());
             debug!(status = %task.status, "the task was accepted");
             Ok(task)
@@ -131,13 +135,15 @@ impl Client {
     /// Polls a task (spec 4.2).
     ///
     /// # Errors
-    /// [`CallError::NotSent`] also for an id that cannot be part of a path; [`CallError::Indeterminate`] for a response that is
-    /// not a task.
+    /// [`CallError::NotSent`] also for an id that no URL can contain; [`CallError::Indeterminate`] for a response that is not a task, or is
+    /// about another one.
     pub async fn get(&self, task_id: &str) -> Result<TaskResponse, CallError> {
-        task_id::check(task_id)?;
+        let url = self.task_url(task_id, "")?;
         let span = debug_span!("get_video", task_id);
         async {
-            let response = self.send(self.shared.reads.get_video().task_id(task_id).send().await).await?;
+            let mut generated = self.shared.reads.clone();
+            generated.inner.url = Some(url);
+            let response = self.send(generated.get_video().task_id(task_id).send().await).await?;
             let task = self.read_task(response.stream, Some(task_id)).await?;
             debug!(status = %task.status, progress = task.progress, "the task was polled");
             Ok(task)
@@ -160,14 +166,15 @@ impl Client {
     /// # Errors
     /// As [`Self::content`].
     pub async fn content_from(&self, task_id: &str, resume: &Resume) -> Result<Download, CallError> {
-        task_id::check(task_id)?;
+        let url = self.task_url(task_id, "/content")?;
         let span = debug_span!("get_video_content", task_id, offset = resume.offset);
         async {
             let mut generated = self.shared.reads.clone();
             generated.inner.resume = resume.clone();
+            generated.inner.url = Some(url.clone());
             let sent = generated.get_video_content().task_id(task_id).send().await;
             let response = self.response_from(sent)?;
-            match redirect_target(&response, self.content_url(task_id)?)? {
+            match redirect_target(&response, url)? {
                 Some((here, to)) => self.follow_redirects(here, to, resume).await,
                 None => self.download_from(response).await,
             }
@@ -262,8 +269,9 @@ impl Client {
         Ok(Download::new(response.status, &response.headers, response.stream))
     }
 
-    fn content_url(&self, task_id: &str) -> Result<Url, CallError> {
-        self.url(&format!("{CREATE_PATH}/{task_id}/content"))
+    /// The URL of a task, or of something below it.
+    fn task_url(&self, task_id: &str, below: &str) -> Result<Url, CallError> {
+        self.url(&format!("{CREATE_PATH}/{}{below}", task_id::path_segment(task_id)?))
     }
 
     /// The URL of a path at the service.
@@ -305,32 +313,35 @@ impl Client {
         let wait = retry_after(header(RETRY_AFTER), header(DATE), SystemTime::now());
         let beginning = body::read_beginning(response.stream, MAX_ERROR_BODY_BYTES).await;
         let text = self.redact_key(&String::from_utf8_lossy(&beginning));
-        let error = ApiError::decode(&text);
-        let code = error.as_ref().and_then(|error| error.code.as_deref());
+        let error = HttpError::new(status.as_u16(), text, wait);
+        let code = error.error.as_ref().and_then(|error| error.code.as_deref());
         debug!(status = status.as_u16(), code, "received an error response");
-        let error = HttpError { status: status.as_u16(), error, retry_after: wait, body: text };
         Err(CallError::Http(Box::new(error)))
     }
 
-    /// Reads and decodes a task. The key is redacted in what is stored or shown; URLs are left as received.
+    /// Reads and decodes a task. The key is redacted after decoding, so that escapes do not hide it.
     async fn read_task(
         &self,
         stream: ByteStream,
         polled_id: Option<&str>,
     ) -> Result<TaskResponse, CallError> {
-        let bytes = body::read(stream, MAX_RESPONSE_BYTES).await?;
+        let hint = |bytes: &[u8]| {
+            let hint = find_task_id(&String::from_utf8_lossy(bytes))?;
+            Some(self.redact_key(&hint)).filter(|redacted| *redacted == hint)
+        };
+        let bytes = match body::read(stream, MAX_RESPONSE_BYTES).await {
+            Ok(bytes) => bytes,
+            Err((error, partial)) => return Err(error.with_task_hint(hint(&partial))),
+        };
         let text = String::from_utf8_lossy(&bytes);
         let mut task = TaskResponse::decode(&text, polled_id)
-            .map_err(|why| CallError::indeterminate(self.redact_key(&why)))?;
-        task.raw = self.redact_key(&task.raw);
-        if let Some(failure) = &mut task.error {
-            failure.message = self.redact_key(&failure.message);
-        }
+            .map_err(|why| CallError::indeterminate(self.redact_key(&why)).with_task_hint(hint(&bytes)))?;
+        task.redact(|text| self.redact_key(text), |url| redact::url_has_key(url, &self.shared.key));
         Ok(task)
     }
 
     fn redact_key(&self, text: &str) -> String {
-        body::redact_key(text, &self.shared.key)
+        redact::redact_key(text, &self.shared.key)
     }
 }
 

@@ -9,6 +9,7 @@ use reqwest::{
 };
 
 use tracing::debug;
+use url::Url;
 
 use crate::{Resume, generated};
 
@@ -19,6 +20,8 @@ pub(crate) struct HookState {
     pub(crate) poll_timeout: Duration,
     /// The offset that a download resumes from.
     pub(crate) resume: Resume,
+    /// The URL of the task concerned, in which the whole id is percent-encoded.
+    pub(crate) url: Option<Url>,
 }
 
 impl std::fmt::Debug for HookState {
@@ -48,6 +51,10 @@ impl ClientHooks<HookState> for generated::Client {
         }
         set_range_headers(headers, &state.resume);
         *request.timeout_mut() = timeout;
+        // The generator leaves a backslash in an id, which URL parsers take for a slash.
+        if let Some(url) = &state.url {
+            *request.url_mut() = url.clone();
+        }
         // Safe to log: the path holds a task id at most.
         debug!(method = %request.method(), path = request.url().path(), "sending a request");
         Ok(())

@@ -23,6 +23,7 @@ mod generated;
 mod hooks;
 mod http;
 mod origin;
+mod redact;
 mod request;
 mod response;
 mod task_id;

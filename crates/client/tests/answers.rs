@@ -73,7 +73,8 @@ proptest! {
     }
 
     #[test]
-    fn find_task_id_among_arbitrary_fields((id, task) in tasks()) {
+    fn find_task_id_among_arbitrary_fields((id, mut task) in tasks()) {
+        task["object"] = "video".into();
         let text = task.to_string();
         let answer = TaskResponse::decode(&text, None).expect("there is an id");
         prop_assert_eq!(&answer.id, &id);
@@ -96,8 +97,10 @@ proptest! {
             cut += 1;
         }
         let text = &text[..cut];
-        prop_assert_eq!(find_task_id(text), Some(id.clone()));
-        prop_assert_eq!(TaskResponse::decode(text, None).expect("there is an id").id, id);
+        prop_assert_eq!(find_task_id(text), Some(id));
+        if cut < task.to_string().len() {
+            prop_assert!(TaskResponse::decode(text, None).is_err(), "an id in a truncated body is a hint only");
+        }
     }
 
     #[test]
@@ -199,4 +202,37 @@ fn decode_body_without_task_is_an_error() {
         assert_eq!(TaskResponse::decode(body, Some("t")).expect_err("no task"), said);
     }
     assert!(TaskResponse::decode(r#"{"status":"queued"}"#, None).is_err(), "a created task has an id");
+}
+
+/// What is whole JSON and says that it is a task is one; an id anywhere else is a hint.
+#[test]
+fn decode_submission_without_signs_of_a_task_is_refused_with_a_hint() {
+    for body in [r#"{"id":"t1","object":"video"}"#, r#"{"id":"t1"}"#, r#"{"code":0,"data":{"task_id":"t1"}}"#]
+    {
+        assert_eq!(TaskResponse::decode(body, None).expect("a task").id, "t1", "{body}");
+    }
+    for body in [
+        r#"<html><script>{"id":"t1"}</script></html>"#,
+        r#"{"code":0,"request_id":"r1","data":null,"id":"t1"}"#,
+        r#"{"id":"t1","object":"vid"#,
+    ] {
+        assert!(TaskResponse::decode(body, None).is_err(), "{body}");
+        assert_eq!(find_task_id(body).as_deref(), Some("t1"), "{body}");
+    }
+}
+
+#[test]
+fn decode_poll_about_another_task_is_refused() {
+    let body = r#"{"id":"other","object":"video","status":"completed","metadata":{"url":"https://example.com/b.mp4"}}"#;
+    assert_eq!(
+        TaskResponse::decode(body, Some("task_1")).expect_err("another task"),
+        "the response is about another task, other"
+    );
+    for body in [
+        r#"{"id":"internal","task_id":"task_1","status":"queued"}"#,
+        r#"{"id":"request","data":{"id":"task_1","status":"queued"}}"#,
+        r#"{"status":"queued"}"#,
+    ] {
+        assert_eq!(TaskResponse::decode(body, Some("task_1")).expect("a task").id, "task_1", "{body}");
+    }
 }

@@ -43,7 +43,15 @@ impl ApiError {
         Some(Self::from_value(&value, 0)).filter(|error| *error != Self::default())
     }
 
-    /// The error in a JSON value: its own fields, or those of a wrapped object.
+    /// Whether a body is an error as the service sends it (spec 7): an object whose `error` is an object with a message. Gateways send pages,
+    /// texts or other objects.
+    #[must_use]
+    pub fn is_in_service_form(body: &str) -> bool {
+        let value: Option<Value> = serde_json::from_str(body.trim_start_matches('\u{feff}')).ok();
+        value.is_some_and(|value| value["error"].is_object() && value["error"]["message"].is_string())
+    }
+
+    /// The error in a JSON value: its own fields, or those of what it wraps.
     pub(super) fn from_value(value: &Value, depth: usize) -> Self {
         const WRAPPERS: [&str; 4] = ["error", "errors", "detail", "data"];
         if depth > 4 {
@@ -126,6 +134,22 @@ mod tests {
             (r#""just text""#, error("just text", None)),
         ] {
             assert_eq!(ApiError::decode(body), Some(expected), "{body}");
+        }
+    }
+
+    #[test]
+    fn service_form_excludes_gateway_responses() {
+        assert!(ApiError::is_in_service_form(r#"{"error":{"message":"","type":null}} "#));
+        for body in [
+            "",
+            "<html>404</html>",
+            r#"{"message":"no Route matched with those values"}"#,
+            r#"{"error":"text"}"#,
+            r#"{"error":{"code":"x"}}"#,
+            r#"{"error":{"message":"cut"#,
+            r#"{"error":{"message":"x"}} <html>"#,
+        ] {
+            assert!(!ApiError::is_in_service_form(body), "{body}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ApiError, error::plain_text, find_id, find_task_id, first_json, text_of, time::milliseconds};
+use super::{ApiError, error::plain_text, find_id, first_json, text_of, time::milliseconds};
 
 /// A task's status (spec 3).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -93,30 +93,59 @@ pub struct TaskResponse {
 }
 
 impl TaskResponse {
-    /// Decodes a body. `polled_id` is the id of the poll that it answers.
+    /// Decodes a body. `polled_id` is the id of the poll that it answers; `None` for a submission.
     ///
     /// # Errors
-    /// The body is not a task: it contains no id and none was polled, or nothing that belongs to a task.
+    /// The body is not a task: it is not whole JSON, or says nothing of a task. To a poll: it is about other tasks only. To a submission: it
+    /// contains no id, or one in an object that is not known to be a task, because it has neither `status` nor `object` and other members;
+    /// [`crate::find_task_id`] gives such an id as a hint.
     pub fn decode(body: &str, polled_id: Option<&str>) -> Result<Self, String> {
-        let value = first_json(body.trim_start_matches('\u{feff}').trim_start());
-        let task = value.as_ref().and_then(|value| task_object(value, 0));
-        let found = task
-            .map(|task| Value::Object(task.clone()))
-            .and_then(|task| find_id::in_value(&task, 0))
-            .or_else(|| find_task_id(body));
-        let empty = Map::new();
-        let (id, task) = match (polled_id, found, task) {
-            // A poll knows the id; a body without any member of a task is not a response to it.
-            (Some(polled_id), found, Some(task)) if found.is_some() || task.contains_key("status") => {
-                (polled_id.to_owned(), task)
+        let body_text = body.trim_start_matches('\u{feff}').trim_start();
+        let value = first_json(body_text);
+        let not_a_task = || {
+            let text = ApiError::decode(body).map_or_else(|| plain_text(body), |error| error.to_string());
+            Err(format!("the response contains no task: {text}"))
+        };
+        let Some((value, task)) = value.as_ref().and_then(|value| Some((value, task_object(value, 0)?)))
+        else {
+            return not_a_task();
+        };
+        let is_task = |name| has_text(task, name);
+        let ids = find_id::ids_in(value, body_text);
+        let id = match polled_id {
+            Some(polled) if ids.iter().any(|id| id == polled) => polled.to_owned(),
+            // A poll knows its id; a body without any member of a task is not a response to it.
+            Some(polled) if ids.is_empty() && is_task("status") => polled.to_owned(),
+            Some(_) => match ids.first() {
+                Some(other) => return Err(format!("the response is about another task, {other}")),
+                None => return not_a_task(),
+            },
+            None if is_task("status") || is_task("object") || find_id::has_only_ids(task) => {
+                let own = find_id::ids_in(&Value::Object(task.clone()), body_text);
+                match own.into_iter().chain(ids).next() {
+                    Some(id) => id,
+                    None => return not_a_task(),
+                }
             }
-            (None, Some(found), task) => (found, task.unwrap_or(&empty)),
-            _ => {
-                let text = ApiError::decode(body).map_or_else(|| plain_text(body), |error| error.to_string());
-                return Err(format!("the response contains no task: {text}"));
-            }
+            None => return not_a_task(),
         };
         Ok(Self::from_object(id, task, body))
+    }
+
+    /// Redacts the key in everything that is shown or stored. A URL with the key in it is dropped: the content endpoint has the video too.
+    pub(crate) fn redact(&mut self, redact: impl Fn(&str) -> String, url_has_key: impl Fn(&str) -> bool) {
+        let texts = [&mut self.model, &mut self.size, &mut self.seconds].into_iter().flatten();
+        let failure = self.error.iter_mut();
+        let failure = failure.flat_map(|error| [Some(&mut error.message), error.code.as_mut()]).flatten();
+        for text in texts.chain(failure).chain([&mut self.raw]) {
+            *text = redact(text);
+        }
+        if let Status::Unknown(status) = &mut self.status {
+            *status = redact(status);
+        }
+        for url in [&mut self.url, &mut self.last_frame_url] {
+            *url = url.take().filter(|url| !url_has_key(url));
+        }
     }
 
     fn from_object(id: String, task: &Map<String, Value>, body: &str) -> Self {
@@ -157,7 +186,8 @@ fn task_object(value: &Value, depth: usize) -> Option<&Map<String, Value>> {
     }
     match value {
         Value::Object(object) => {
-            if object.get("status").and_then(text_of).is_some() && !wraps_a_task(object) {
+            let is_task = has_text(object, "status") || (has_text(object, "object") && has_id(object));
+            if is_task && !wraps_a_task(object) {
                 return Some(object);
             }
             let inner = WRAPPERS.iter().find_map(|name| task_object(object.get(*name)?, depth + 1));
@@ -170,11 +200,16 @@ fn task_object(value: &Value, depth: usize) -> Option<&Map<String, Value>> {
 
 /// Whether a `status` is the envelope's, such as `{"status":"success","data":{…}}`, rather than the task's.
 fn wraps_a_task(object: &Map<String, Value>) -> bool {
-    let has_id = |object: &Map<String, Value>| {
-        object.get("id").or_else(|| object.get("task_id")).and_then(text_of).is_some()
-    };
     let inner = WRAPPERS.iter().find_map(|name| object.get(*name)?.as_object());
     !has_id(object) && inner.is_some_and(has_id)
+}
+
+fn has_text(object: &Map<String, Value>, name: &str) -> bool {
+    object.get(name).and_then(text_of).is_some()
+}
+
+fn has_id(object: &Map<String, Value>) -> bool {
+    has_text(object, "id") || has_text(object, "task_id")
 }
 
 fn failure(task: &Map<String, Value>, status: &Status) -> Option<TaskFailure> {

@@ -13,7 +13,7 @@ use crate::server::{Server, answer, config, json_answer, prepared, task};
 
 fn indeterminate_reason(error: &CallError) -> &str {
     match error {
-        CallError::Indeterminate { reason } => reason,
+        CallError::Indeterminate { reason, .. } => reason,
         other => panic!("not indeterminate: {other}"),
     }
 }

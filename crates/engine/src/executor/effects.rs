@@ -163,7 +163,11 @@ impl EffectRunner {
                     Event::Submitted { node, attempt, task }
                 }
                 Submission::Refused(refusal) => Event::Refused { node, attempt, refusal, next: None },
-                Submission::Indeterminate(reason) => {
+                Submission::Indeterminate { reason, task_hint } => {
+                    let reason = match task_hint {
+                        Some(hint) => format!("{reason}; the response names {hint}"),
+                        None => reason,
+                    };
                     match provider.find_tasks(request.digest(), since).await {
                         SubmissionLookup::Unsupported => Event::Indeterminate { node, attempt, reason },
                         SubmissionLookup::Tasks(candidates) => {

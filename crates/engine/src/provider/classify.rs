@@ -1,10 +1,11 @@
 //! Maps the client's results to submissions, poll results and failure kinds.
 //!
-//! Invariant: a submission is `Refused` only where the service definitely did not accept it: the request was never sent, or the service
-//! itself answered 4xx, 503, or 500 with the contract's error body. Every other failure is `Indeterminate`, since the task may exist and
-//! cost money.
+//! Invariant: a submission is `Refused` only where the service definitely did not accept it: no connection was made; 429; or an error in the
+//! service's own form (spec 7) with a status that says that nothing was accepted. Every other response may come from a gateway that passed
+//! the request on, or from a service that accepted the task and then failed to answer, and is `Indeterminate`; so is any response that
+//! contains a task id.
 
-use client::{CallError, Status, TaskResponse};
+use client::{CallError, HttpError, Status, TaskResponse};
 
 use super::Submission;
 use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, TaskId, Timestamp};
@@ -55,27 +56,37 @@ pub(super) fn submission(called: Result<TaskResponse, CallError>) -> Submission 
         Err(CallError::NotSent { reason }) => {
             refused(RefusalKind::Unreachable, Failure::new(FailureKind::Transient, reason), None)
         }
-        Err(CallError::Indeterminate { reason }) => Submission::Indeterminate(reason),
-        Err(CallError::Http(refusal)) => {
-            let failure = failure(&refusal);
-            let kind = match refusal.status {
-                400..=499 if failure.kind == FailureKind::Quota => RefusalKind::ServiceUnusable,
-                400..=499 if failure.kind == FailureKind::InputModerated => RefusalKind::InvalidRequest,
-                429 => RefusalKind::Throttled,
-                401..=404 => RefusalKind::ServiceUnusable,
-                400..=499 => RefusalKind::InvalidRequest,
-                503 => RefusalKind::Retryable,
-                // The contract's error body comes from the service; any other body may come from a gateway in front of it.
-                500 if refusal.error.is_some() => RefusalKind::Retryable,
-                _ => {
-                    let hint = client::find_task_id(&refusal.body)
-                        .map(|id| format!("; the response has the id {id}"));
-                    return Submission::Indeterminate(format!("{refusal}{}", hint.unwrap_or_default()));
-                }
-            };
-            refused(kind, failure, refusal.retry_after)
+        Err(CallError::Indeterminate { reason, task_hint }) => indeterminate(reason, task_hint),
+        Err(CallError::Http(error)) => {
+            let failure = failure(&error);
+            match refusal_kind(&error, failure.kind) {
+                Some(kind) => refused(kind, failure, error.retry_after),
+                None => indeterminate(error.to_string(), error.task_hint),
+            }
         }
     }
+}
+
+/// How the service refused a submission; `None` where it may have accepted it.
+fn refusal_kind(error: &HttpError, failure: FailureKind) -> Option<RefusalKind> {
+    if error.task_hint.is_some() {
+        return None;
+    }
+    Some(match error.status {
+        429 if failure == FailureKind::Quota => RefusalKind::ServiceUnusable,
+        429 => RefusalKind::Throttled,
+        _ if !error.is_service_error => return None,
+        503 => RefusalKind::Retryable,
+        400 | 413 | 415 | 422 if failure == FailureKind::Quota => RefusalKind::ServiceUnusable,
+        400 | 413 | 415 | 422 => RefusalKind::InvalidRequest,
+        401..=404 if failure == FailureKind::InputModerated => RefusalKind::InvalidRequest,
+        401..=404 => RefusalKind::ServiceUnusable,
+        _ => return None,
+    })
+}
+
+fn indeterminate(reason: String, task_hint: Option<String>) -> Submission {
+    Submission::Indeterminate { reason, task_hint: task_hint.map(TaskId) }
 }
 
 fn refused(kind: RefusalKind, failure: Failure, retry_after: Option<std::time::Duration>) -> Submission {
@@ -86,15 +97,16 @@ fn refused(kind: RefusalKind, failure: Failure, retry_after: Option<std::time::D
 pub(super) fn poll_result(called: Result<TaskResponse, CallError>) -> PollResult {
     let task = match called {
         Ok(task) => task,
-        Err(CallError::NotSent { reason } | CallError::Indeterminate { reason }) => {
+        Err(CallError::NotSent { reason } | CallError::Indeterminate { reason, .. }) => {
             return PollResult::Unreachable { reason };
         }
         Err(CallError::Http(refusal)) => {
             let failure = failure(&refusal);
             return match refusal.status {
                 401..=403 => PollResult::Unauthorized { failure },
-                404 => PollResult::NotFound { expired: false },
-                410 => PollResult::NotFound { expired: true },
+                // A gateway's page says nothing about the task.
+                404 if refusal.is_service_error => PollResult::NotFound { expired: false },
+                410 if refusal.is_service_error => PollResult::NotFound { expired: true },
                 429 | 503 => {
                     PollResult::Throttled { retry_after: refusal.retry_after, reason: refusal.to_string() }
                 }
@@ -102,10 +114,7 @@ pub(super) fn poll_result(called: Result<TaskResponse, CallError>) -> PollResult
             };
         }
     };
-    if let Some(error) = &task.error {
-        // A task with an error has failed, whatever its status.
-        return PollResult::Failed { failure: task_failure(error.code.as_deref(), &error.message) };
-    }
+    // The status decides. Services send `error` with any status: `success`, a warning, an attempt that they repeat themselves.
     match task.status {
         Status::Completed => PollResult::Completed {
             url: task.url,
@@ -116,9 +125,12 @@ pub(super) fn poll_result(called: Result<TaskResponse, CallError>) -> PollResult
                 (to > from).then(|| Timestamp(to).since(Timestamp(from)))
             }),
         },
-        Status::Failed => {
-            PollResult::Failed { failure: task_failure(None, "the service failed the task without a reason") }
-        }
+        Status::Failed => PollResult::Failed {
+            failure: match &task.error {
+                Some(error) => task_failure(error.code.as_deref(), &error.message),
+                None => task_failure(None, "the service failed the task without a reason"),
+            },
+        },
         Status::Queued => PollResult::Running { progress: task.progress, status: "queued".to_owned() },
         Status::InProgress => {
             PollResult::Running { progress: task.progress, status: "in_progress".to_owned() }
@@ -130,7 +142,7 @@ pub(super) fn poll_result(called: Result<TaskResponse, CallError>) -> PollResult
 /// A failed download.
 pub(super) fn download(error: CallError) -> Failure {
     match error {
-        CallError::NotSent { reason } | CallError::Indeterminate { reason } => {
+        CallError::NotSent { reason } | CallError::Indeterminate { reason, .. } => {
             Failure::new(FailureKind::Transient, reason)
         }
         CallError::Http(refusal) => Failure { retry_after: refusal.retry_after, ..failure(&refusal) },
@@ -190,17 +202,10 @@ fn task_failure(code: Option<&str>, message: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use client::{ApiError, HttpError};
-
     use super::*;
 
     fn refused_with(status: u16, body: &str) -> Submission {
-        submission(Err(CallError::Http(Box::new(HttpError {
-            status,
-            error: ApiError::decode(body),
-            retry_after: None,
-            body: body.to_owned(),
-        }))))
+        submission(Err(CallError::Http(Box::new(HttpError::new(status, body.to_owned(), None)))))
     }
 
     /// Statuses and bodies as services and gateways send them: flat, nested, pages.
@@ -218,12 +223,6 @@ mod tests {
             (
                 400,
                 r#"{"error":{"message":"the prompt was refused by moderation","code":"input_moderated"}}"#,
-                InputModerated,
-                InvalidRequest,
-            ),
-            (
-                400,
-                r#"{"code":"InputTextSensitiveContentDetected","message":"try another"}"#,
                 InputModerated,
                 InvalidRequest,
             ),
@@ -246,11 +245,12 @@ mod tests {
                 Unauthorized,
                 ServiceUnusable,
             ),
-            (402, "", Quota, ServiceUnusable),
-            (403, r#"{"error":"your account is in arrears"}"#, Quota, ServiceUnusable),
-            (403, "<html>forbidden</html>", Unauthorized, ServiceUnusable),
+            (402, r#"{"error":{"message":"pay first"}}"#, Quota, ServiceUnusable),
+            (403, r#"{"error":{"message":"your account is in arrears"}}"#, Quota, ServiceUnusable),
             (404, r#"{"error":{"message":"unknown path","code":"unknown_path"}}"#, Expired, ServiceUnusable),
             (413, r#"{"error":{"message":"too large","code":"body_too_large"}}"#, Invalid, InvalidRequest),
+            (415, r#"{"error":{"message":"send JSON"}}"#, Invalid, InvalidRequest),
+            (422, r#"{"error":{"message":"no"}}"#, Invalid, InvalidRequest),
             (
                 429,
                 r#"{"error":{"message":"slow down","code":"rate_limit_exceeded"}}"#,
@@ -259,19 +259,88 @@ mod tests {
             ),
             (429, "<html>Too Many Requests</html>", RateLimited, Throttled),
             (429, r#"{"error":{"message":"no","code":"insufficient_quota"}}"#, Quota, ServiceUnusable),
-            (500, r#"{"error":{"message":"an error inside","type":"server_error"}}"#, Transient, Retryable),
-            (503, "", Transient, Retryable),
+            (503, r#"{"error":{"message":"overloaded"}}"#, Transient, Retryable),
         ] {
             let Submission::Refused(refusal) = refused_with(status, body) else {
                 panic!("{status} {body} is a refusal");
             };
             assert_eq!((refusal.failure.kind, refusal.kind), (failure_kind, refusal_kind), "{status} {body}");
         }
-        // A gateway failed: the service may have accepted the request.
-        for (status, body) in
-            [(500, "<html>oops</html>"), (502, "<html>Bad Gateway</html>"), (504, ""), (520, "")]
-        {
-            assert!(matches!(refused_with(status, body), Submission::Indeterminate(_)), "{status} {body}");
+    }
+
+    /// The request may have been passed on, or accepted before the service failed to answer.
+    #[test]
+    fn submission_with_any_other_response_is_indeterminate() {
+        let own_form = r#"{"error":{"message":"an error inside","type":"server_error"}}"#;
+        for status in [408, 409, 410, 418, 425, 499, 500, 501, 502, 504, 520, 301] {
+            assert!(
+                matches!(refused_with(status, own_form), Submission::Indeterminate { task_hint: None, .. }),
+                "{status}"
+            );
+        }
+        for status in [400, 401, 402, 403, 404, 413, 415, 422, 500, 502, 503, 504] {
+            for body in ["", "<html>oops</html>", "upstream connect error", r#"{"message":"x","code":1}"#] {
+                assert!(
+                    matches!(refused_with(status, body), Submission::Indeterminate { task_hint: None, .. }),
+                    "{status} {body}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn submission_response_that_names_a_task_is_indeterminate_with_its_id() {
+        for status in [400, 429, 500, 503] {
+            for body in [
+                r#"{"id":"task_7","error":{"message":"an error inside"}}"#,
+                r#"{"id":"task_7","error":{"mess"#,
+            ] {
+                let Submission::Indeterminate { task_hint, .. } = refused_with(status, body) else {
+                    panic!("{status} {body} names a task");
+                };
+                assert_eq!(task_hint, Some(TaskId("task_7".to_owned())), "{status} {body}");
+            }
+        }
+    }
+
+    #[test]
+    fn poll_result_not_found_needs_the_services_own_form() {
+        let polled = |status, body: &str| {
+            poll_result(Err(CallError::Http(Box::new(HttpError::new(status, body.to_owned(), None)))))
+        };
+        let own_form = r#"{"error":{"message":"unknown task"}}"#;
+        assert_eq!(polled(404, own_form), PollResult::NotFound { expired: false });
+        assert_eq!(polled(410, own_form), PollResult::NotFound { expired: true });
+        for status in [404, 410] {
+            assert!(
+                matches!(polled(status, "<html>nginx</html>"), PollResult::Unreachable { .. }),
+                "{status}"
+            );
+        }
+    }
+
+    /// Services send `error` with any status.
+    #[test]
+    fn poll_result_follows_the_status_whatever_the_error_member() {
+        for (status, error, expected) in [
+            ("in_progress", r#"{"message":"gpu 3 lost, rescheduled"}"#, "running"),
+            ("queued", r#"{"code":0,"message":"success"}"#, "running"),
+            ("in_progress", r#""none""#, "running"),
+            ("rescheduled", r#"{"message":"x"}"#, "running"),
+            ("completed", r#"{"message":"one frame was repeated"}"#, "completed"),
+            ("failed", r#"{"message":"no"}"#, "failed"),
+        ] {
+            let body = format!(
+                r#"{{"id":"t","status":"{status}","error":{error},"metadata":{{"url":"https://example.com/a.mp4"}}}}"#
+            );
+            let result = poll_result(Ok(TaskResponse::decode(&body, Some("t")).expect("a task")));
+            let kind = match result {
+                PollResult::Running { .. } => "running",
+                PollResult::Completed { url: Some(_), .. } => "completed",
+                PollResult::Failed { .. } => "failed",
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(kind, expected, "{body}");
         }
     }
 

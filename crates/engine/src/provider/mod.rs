@@ -103,8 +103,13 @@ pub enum Submission {
     Accepted(TaskId),
     /// Definitely not accepted.
     Refused(Refusal),
-    /// Accepted or not: no usable response arrived. The reason, for people.
-    Indeterminate(String),
+    /// Accepted or not: no usable response arrived.
+    Indeterminate {
+        /// Why, for people.
+        reason: String,
+        /// An id in what arrived: probably that of the task.
+        task_hint: Option<TaskId>,
+    },
 }
 
 /// The result of [`Provider::find_tasks`].

@@ -274,11 +274,11 @@ impl Provider for World {
                             Some(Duration::from_secs(2)),
                         );
                     }
-                    2 => return Submission::Indeterminate("the request was lost on its way".to_owned()),
+                    2 => return indeterminate("the request was lost on its way"),
                     _ => {
                         self.accept(request);
                         self.pause().await;
-                        return Submission::Indeterminate("the answer was lost on its way".to_owned());
+                        return indeterminate("the answer was lost on its way");
                     }
                 }
             }
@@ -384,4 +384,8 @@ impl Provider for World {
             })
         })
     }
+}
+
+fn indeterminate(reason: &str) -> Submission {
+    Submission::Indeterminate { reason: reason.to_owned(), task_hint: None }
 }

@@ -1,0 +1,109 @@
+//! Redaction of the API key in what a service sends: some echo it in messages, codes or URLs.
+
+use secrecy::{ExposeSecret, SecretString};
+
+const REDACTED: &str = "[redacted]";
+/// Shorter keys may be ordinary words: they are replaced only where they stand alone.
+const MIN_UNIQUE_LEN: usize = 12;
+
+/// Replaces the key in a text, also where JSON (`\/`, `\u002f`) or a URL (`%2F`) escapes some of its characters. Works on truncated JSON
+/// too, so it needs not be decoded before.
+pub(crate) fn redact_key(text: &str, key: &SecretString) -> String {
+    let key = key.expose_secret().as_bytes();
+    let mut redacted = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut before = None;
+    while let Some(first) = rest.chars().next() {
+        match match_len(rest.as_bytes(), key) {
+            Some(len) if is_whole(before, &rest[len..], key) => {
+                redacted.push_str(REDACTED);
+                rest = &rest[len..];
+                before = None;
+            }
+            _ => {
+                redacted.push(first);
+                rest = &rest[first.len_utf8()..];
+                before = Some(first);
+            }
+        }
+    }
+    redacted
+}
+
+/// Whether a URL contains the key; a short one only in the query, because a host or a file may have its name.
+pub(crate) fn url_has_key(url: &str, key: &SecretString) -> bool {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    has_long_key(url, key) || redact_key(query, key) != query
+}
+
+/// Whether a text contains a key that is too long to be an ordinary word.
+pub(crate) fn has_long_key(text: &str, key: &SecretString) -> bool {
+    key.expose_secret().len() >= MIN_UNIQUE_LEN && redact_key(text, key) != text
+}
+
+fn is_whole(before: Option<char>, after: &str, key: &[u8]) -> bool {
+    key.len() >= MIN_UNIQUE_LEN
+        || !before.into_iter().chain(after.chars().next()).any(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// The length of the key at the beginning of a text; `None` where the text does not begin with it. The key is ASCII.
+fn match_len(text: &[u8], key: &[u8]) -> Option<usize> {
+    let mut len = 0;
+    for byte in key {
+        len += char_len(text.get(len..)?, *byte)?;
+    }
+    (len > 0).then_some(len)
+}
+
+/// The length of one character of the key at the beginning of a text, escaped or not.
+fn char_len(text: &[u8], byte: u8) -> Option<usize> {
+    let hex = |digits: Option<&[u8]>| {
+        let digits = std::str::from_utf8(digits?).ok()?;
+        u32::from_str_radix(digits, 16).ok().filter(|code| *code == u32::from(byte))
+    };
+    match text {
+        [b'\\', b'u' | b'U', ..] if hex(text.get(2..6)).is_some() => Some(6),
+        [b'\\', escaped, ..] if *escaped == byte => Some(2),
+        [b'%', ..] if hex(text.get(1..3)).is_some() => Some(3),
+        [first, ..] if *first == byte => Some(1),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{has_long_key, redact_key, url_has_key};
+
+    #[test]
+    fn key_is_redacted_in_every_encoding() {
+        let key = "sk-ab/0123456789+def".to_owned().into();
+        for text in [
+            "wrong key sk-ab/0123456789+def, sorry",
+            r"wrong key sk-ab\/0123456789+def, sorry",
+            r"wrong key sk-ab\u002f0123456789\u002Bdef, sorry",
+            "wrong key sk-ab%2f0123456789%2Bdef, sorry",
+            r"wrong key \u0073k-ab/0123456789+def, sorry",
+        ] {
+            assert_eq!(redact_key(text, &key), "wrong key [redacted], sorry", "{text}");
+            assert!(has_long_key(text, &key), "{text}");
+        }
+        let doubled = "sk-ab/0123456789+defsk-ab/0123456789+def";
+        assert_eq!(redact_key(doubled, &key), "[redacted][redacted]");
+        for text in ["", "sk-ab/0123456789+de", "%", r"\u00", "é%2", "sk-ab/01é23456789+def"] {
+            assert_eq!(redact_key(text, &key), text);
+            assert!(!has_long_key(text, &key), "{text}");
+        }
+    }
+
+    #[test]
+    fn short_key_is_redacted_as_a_whole_word() {
+        let key = "k3y-secret".to_owned().into();
+        assert_eq!(redact_key("no: k3y-secret.", &key), "no: [redacted].");
+        assert_eq!(redact_key("?api_key=k3y-secret&x=1", &key), "?api_key=[redacted]&x=1");
+        let word = "test".to_owned().into();
+        assert_eq!(redact_key("the latest tests, a test", &word), "the latest tests, a [redacted]");
+        assert!(url_has_key("https://cdn/v.mp4?api_key=k3y-secret", &key));
+        assert!(!url_has_key("http://test/test.mp4?x=tests", &word));
+        assert!(!has_long_key("test", &word));
+    }
+}
