@@ -303,7 +303,7 @@ pub(crate) enum Decision {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FinishedShot<'a> {
     pub(crate) shot: &'a str,
-    /// The decision; `null` if the run ended before it.
+    /// The decision; `null` if the run ended before it was made.
     pub(crate) decision: Option<Decision>,
     pub(crate) outcome: Outcome<'a>,
     /// Its task, if any.
