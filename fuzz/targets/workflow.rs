@@ -1,10 +1,17 @@
 //! Fuzz target: compiles arbitrary bytes to a plan or a report. The input is split at zero bytes: the workflow, an included file, a CSV table,
 //! a parameter file, a parameter, an axis.
+//!
+//! An input that begins with 0xff is a list of choices: a small file that asks for much is made of them. After 0xfe, the next byte is
+//! the number of a file that was found to be expensive.
 #![no_main]
+
+#[path = "../../crates/workflow/tests/expensive/mod.rs"]
+mod expensive;
 
 use std::sync::LazyLock;
 
 use contract::Contract;
+use expensive::{Choices, Expensive};
 use libfuzzer_sys::fuzz_target;
 use workflow::plan::Plan;
 use workflow::{InMemory, Options, ParamFile, check};
@@ -12,6 +19,14 @@ use workflow::{InMemory, Options, ParamFile, check};
 static CONTRACT: LazyLock<&'static Contract> = LazyLock::new(Contract::embedded);
 
 fuzz_target!(|bytes: &[u8]| {
+    match bytes {
+        [0xff, choices @ ..] => return compile_expensive(&expensive::random(&mut Choices::new(choices), 1)),
+        [0xfe, number, ..] => {
+            let known = expensive::known(1);
+            return compile_expensive(&known[usize::from(*number) % known.len()]);
+        }
+        _ => {}
+    }
     let mut parts = bytes.split(|byte| *byte == 0);
     // Not converted: invalid UTF-8 has to be rejected.
     let file = parts.next().unwrap_or_default();
@@ -39,6 +54,13 @@ fuzz_target!(|bytes: &[u8]| {
         Some(plan) => assert_consistent(plan),
     }
 });
+
+/// libFuzzer bounds time and memory.
+fn compile_expensive(file: &Expensive) {
+    let files = InMemory::default().with("t.csv", file.table.clone());
+    let outcome = check(file.workflow.as_bytes(), &file.name, &files, &Options::default(), &CONTRACT);
+    assert!(!outcome.report.render(true).is_empty() || outcome.plan.is_some());
+}
 
 /// Nodes are found by their names, and a predecessor's rank is not less than the node's.
 fn assert_consistent(plan: &Plan) {

@@ -43,6 +43,11 @@ const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// The rows of a text, the names of its columns among them, `max_rows` at most.
 pub(crate) fn read(text: &str, max_rows: usize) -> Result<Vec<Vec<Cell>>, CsvError> {
+    read_cells(text, max_rows, usize::MAX)
+}
+
+fn read_cells(text: &str, max_rows: usize, max_cells: usize) -> Result<Vec<Vec<Cell>>, CsvError> {
+    let mut count = 0;
     let mut start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let mut delimiter = None;
     // Excel reads and writes a first line that states the delimiter.
@@ -65,6 +70,11 @@ pub(crate) fn read(text: &str, max_rows: usize) -> Result<Vec<Vec<Cell>>, CsvErr
     loop {
         let Some((cell, end)) = cells.next()? else { return Ok(rows) };
         row.push(cell);
+        count += 1;
+        if count > max_cells {
+            let message = format!("the tables of a file have at most {} cells", limits::MAX_CSV_CELLS);
+            return Err(CsvError::new(row[0].span, message, "remove the columns that nothing uses"));
+        }
         if row.len() > limits::MAX_CSV_COLUMNS {
             let message = format!("a table has at most {} columns", limits::MAX_CSV_COLUMNS);
             return Err(CsvError::new(row[0].span, message, "split the table"));
@@ -85,8 +95,12 @@ pub(crate) fn read(text: &str, max_rows: usize) -> Result<Vec<Vec<Cell>>, CsvErr
 }
 
 /// The rows of a table whose first row names the columns, each row as long as the first.
-pub(crate) fn read_table(text: &str, max_rows: usize) -> Result<(Vec<Cell>, Vec<Vec<Cell>>), CsvError> {
-    let mut rows = read(text, max_rows.saturating_add(1))?.into_iter();
+pub(crate) fn read_table(
+    text: &str,
+    max_rows: usize,
+    max_cells: usize,
+) -> Result<(Vec<Cell>, Vec<Vec<Cell>>), CsvError> {
+    let mut rows = read_cells(text, max_rows.saturating_add(1), max_cells)?.into_iter();
     let Some(header) = rows.next() else { return Ok((Vec::new(), Vec::new())) };
     let rows: Vec<Vec<Cell>> = rows.collect();
     if let Some(row) = rows.iter().find(|row| row.len() != header.len()) {
@@ -293,7 +307,7 @@ mod tests {
         );
         let text = "a,b\r\nc,d\r\ne\r\n";
         assert_eq!(
-            read_table(text, 100).unwrap_err().located(text),
+            read_table(text, 100, 1_000).unwrap_err().located(text),
             "line 3, column 1: this row has 1 cell, the first row 2 cells; put a cell that contains the delimiter in quotes"
         );
         assert!(read("a\nb\nc\n", 2).unwrap_err().message.contains("at most 2 rows"));

@@ -1,6 +1,6 @@
 //! Included files and parameter files: read within limits, and merged.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::{Diagnostic, Problems, grouped};
@@ -203,7 +203,7 @@ fn merge<T>(included: Vec<T>, own: &mut Vec<T>, key: impl Fn(&T) -> &yaml::Key, 
             merged.push(entry);
         }
     }
-    let replaced: Vec<String> = own.iter().map(|one| key(one).value.clone()).collect();
+    let replaced: HashSet<String> = own.iter().map(|one| key(one).value.clone()).collect();
     for (key, first) in later {
         // The workflow's own entry overrides both.
         if !replaced.contains(&key.value) {

@@ -32,6 +32,7 @@ mod source;
 mod syntax;
 mod template;
 pub mod units;
+mod work;
 mod yaml;
 
 pub use diagnostic::{CODES, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report, Severity, render};

@@ -19,10 +19,20 @@ pub(crate) const MAX_YAML_NODES: usize = 100_000;
 pub(crate) const MAX_YAML_ALIASES: usize = 2_000;
 /// Instances (cells and takes of all shots) in a plan.
 pub(crate) const MAX_INSTANCES: usize = 100_000;
-/// Pairs of cells that a join of two matrices compares.
-pub(crate) const MAX_JOIN_PAIRS: u128 = 10_000_000;
-/// Pairs of cells that are compared to resolve references between shots.
-pub(crate) const MAX_CELL_COMPARISONS: usize = 100_000_000;
+/// Axes of a matrix, and keys of an entry of `include` or `exclude`.
+pub(crate) const MAX_AXES: usize = 200;
+/// Values of all cells of all shots.
+pub(crate) const MAX_CELL_VALUES: usize = 1_000_000;
+/// A value of an axis with all that is in it, in bytes.
+pub(crate) const MAX_AXIS_VALUE_BYTES: usize = 32 * 1024;
+/// Steps of an expansion: cells that are made, indexed, compared or matched.
+pub(crate) const MAX_EXPANSION_STEPS: u64 = 50_000_000;
+/// Pairs of instances of which one waits for the other because of `needs`.
+pub(crate) const MAX_ORDER_EDGES: usize = 2_000_000;
+/// Frames and references of an instance.
+pub(crate) const MAX_MEDIA: usize = 100;
+/// Frames and references of all instances.
+pub(crate) const MAX_TOTAL_MEDIA: usize = 500_000;
 /// Clips in a film; a shot may appear more than once.
 pub(crate) const MAX_CLIPS: usize = 50_000;
 /// Entries of an `include` or `exclude`.
@@ -37,18 +47,28 @@ pub(crate) const MAX_TIMEOUT_SECONDS: u64 = 7 * 24 * 60 * 60;
 pub(crate) const MAX_NAME_CHARS: usize = 64;
 /// A template, in bytes.
 pub(crate) const MAX_TEMPLATE_BYTES: usize = 32 * 1024;
+/// Operators, attributes, filters and brackets of one expression in a template. The parser of templates is recursive.
+pub(crate) const MAX_EXPRESSION_OPERATORS: usize = 250;
 /// Output of a template, in bytes.
 pub(crate) const MAX_RENDERED_BYTES: usize = 64 * 1024;
 /// Output of all templates of a plan together, in bytes.
-pub(crate) const MAX_TOTAL_RENDERED_BYTES: usize = 256 * 1024 * 1024;
+pub(crate) const MAX_TOTAL_RENDERED_BYTES: usize = 160 * 1024 * 1024;
+/// The values of all requests of a plan, each shared one once, in bytes.
+pub(crate) const MAX_REQUEST_BYTES: usize = 160 * 1024 * 1024;
 /// Steps of a template.
 pub(crate) const MAX_TEMPLATE_FUEL: u64 = 20_000;
+/// Steps of all templates of a file together.
+pub(crate) const MAX_TOTAL_FUEL: u64 = 200_000_000;
+/// What the filters of one evaluation may read: items of lists, and pieces of text.
+pub(crate) const MAX_FILTER_STEPS: u64 = 2_000_000;
 /// Operators `~` and `+` in a template.
 pub(crate) const MAX_TEMPLATE_CONCATS: usize = 64;
 /// Rows of a table: of an axis, and of the filter `csv`.
 pub(crate) const MAX_CSV_ROWS: usize = 10_000;
 /// Shots of a scaffolded workflow.
 pub(crate) const MAX_SCAFFOLD_SHOTS: usize = 100;
+/// Cells of all tables of a file.
+pub(crate) const MAX_CSV_CELLS: usize = 1_000_000;
 /// Columns of a table or shot list.
 pub(crate) const MAX_CSV_COLUMNS: usize = 200;
 /// Prices in a price table.
@@ -63,5 +83,7 @@ pub(crate) const MAX_DIR_ENTRIES: usize = 100_000;
 pub(crate) const MAX_GLOB_DEPTH: usize = 16;
 /// Instances with problems that are reported on.
 pub(crate) const MAX_FAILING_INSTANCES: usize = 2_000;
+/// Diagnostics of instances that are counted, those of equal causes included.
+pub(crate) const MAX_INSTANCE_DIAGNOSTICS: usize = 100_000;
 /// Diagnostics that are listed; further ones are counted.
 pub(crate) const MAX_DIAGNOSTICS: usize = 200;

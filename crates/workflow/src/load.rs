@@ -1,6 +1,7 @@
 //! The compiler's phases in order: parse, include, expand, seal.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use contract::Contract;
 
@@ -14,7 +15,8 @@ use crate::plan::Plan;
 use crate::seal::seal;
 use crate::source::{Source, Span};
 use crate::syntax::{self, Workflow};
-use crate::template::{Templates, environment};
+use crate::template::{TemplateWork, Templates, environment};
+use crate::work::WorkBudget;
 use crate::yaml;
 
 /// The caller's options.
@@ -144,9 +146,18 @@ fn expand_all(
     contract: &Contract,
     problems: &mut Problems,
 ) -> Instances {
-    let env = environment();
+    let template_work = Arc::new(TemplateWork::default());
+    let env = environment(&template_work);
     let file = source.name().into();
-    let cx = ExpandCx { source, contract, files, options, templates: Templates::new(&env, source), file };
+    let cx = ExpandCx {
+        source,
+        contract,
+        files,
+        options,
+        templates: Templates::new(&env, source, template_work),
+        file,
+        work: WorkBudget::default(),
+    };
     expand::expand(workflow, &cx, problems)
 }
 

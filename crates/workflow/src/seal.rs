@@ -6,7 +6,9 @@ use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::expand::Instances;
-use crate::plan::{Edge, Fingerprint, Frame, Hasher, InvalidPlan, Node, NodeIx, Plan, Source, frame_edges};
+use crate::plan::{
+    Edge, Fingerprint, Frame, Hasher, InvalidPlan, Node, NodeIx, Plan, Source, ValueDigests, frame_edges,
+};
 
 /// Seals instances into a plan.
 ///
@@ -34,8 +36,9 @@ fn count_occurrences(nodes: &mut [Node]) -> Result<(), InvalidPlan> {
     }
     let sorted = toposort(&graph, None).map_err(|_| InvalidPlan::Cycle)?;
     let mut fingerprints: Vec<Fingerprint> = vec![[0; 32]; nodes.len()];
+    let mut digests = ValueDigests::default();
     for ix in sorted {
-        fingerprints[ix.index()] = fingerprint(&nodes[ix.index()], &fingerprints);
+        fingerprints[ix.index()] = fingerprint(&nodes[ix.index()], &fingerprints, &mut digests);
     }
     let mut seen: HashMap<Fingerprint, u32> = HashMap::new();
     for (node, fingerprint) in nodes.iter_mut().zip(fingerprints) {
@@ -47,13 +50,13 @@ fn count_occurrences(nodes: &mut [Node]) -> Result<(), InvalidPlan> {
 }
 
 /// The fingerprint of a node; `before` holds the fingerprints of the nodes that it depends on.
-fn fingerprint(node: &Node, before: &[Fingerprint]) -> Fingerprint {
+fn fingerprint(node: &Node, before: &[Fingerprint], digests: &mut ValueDigests) -> Fingerprint {
     let frame_of = |hasher: &mut Hasher, kind: &str, ix: NodeIx| {
         hasher.text(kind);
         hasher.bytes(&before[ix.index()]);
     };
-    let mut hasher = Hasher::new("fingerprint/1");
-    hasher.request(node);
+    let mut hasher = Hasher::new("fingerprint/2");
+    hasher.request_digests(node, digests);
     hasher.number(node.inputs.len() as u64);
     for input in &node.inputs {
         hasher.text(&input.pointer);

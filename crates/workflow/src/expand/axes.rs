@@ -2,7 +2,7 @@
 
 use super::{ExpandCx, free_variables};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
-use crate::matrix::{self, AxisOverride, Cell, FileAccess};
+use crate::matrix::{self, AxisOverride, Cell, CellIndex, FileAccess, Tables};
 use crate::source::Spanned;
 use crate::syntax::keys::matrix::{MATRIX, ZIP};
 use crate::syntax::{Shot, Workflow};
@@ -13,9 +13,11 @@ use crate::yaml::{Yaml, YamlValue};
 pub(super) struct Axes {
     /// The cells of the workflow's own matrix; one empty cell where it has none.
     pub(super) top: Vec<Cell>,
+    pub(super) top_index: CellIndex,
     /// The rendered matrix of each shot; `Err` if a template in it fails, which is reported.
     shots: Vec<Option<Result<Yaml, ()>>>,
     overrides: Vec<AxisOverride>,
+    tables: Tables,
 }
 
 /// The workflow's own matrix is invalid; the diagnostic was pushed.
@@ -57,8 +59,10 @@ impl Axes {
                 problems.push(Diagnostic::error("bad-axis", workflow.start, message).help(help));
             }
         }
-        let top = top(workflow, own.as_ref(), &overrides, &added, cx, problems).ok_or(ErrorReported)?;
-        Ok(Self { top, shots, overrides })
+        let tables = Tables::default();
+        let access = file_access(cx, &tables);
+        let top = top(workflow, own.as_ref(), &overrides, &added, &access, problems).ok_or(ErrorReported)?;
+        Ok(Self { top_index: CellIndex::new(&top), top, shots, overrides, tables })
     }
 
     /// The cells of a shot's own matrix; one empty cell without a matrix, `None` if it is invalid (reported).
@@ -71,7 +75,7 @@ impl Axes {
     ) -> Option<Vec<Cell>> {
         match (&shot.matrix, &self.shots[index]) {
             (Some(entry), Some(Ok(matrix))) => {
-                matrix::cells(&entry.key, matrix, &self.overrides, file_access(cx), problems)
+                matrix::cells(&entry.key, matrix, &self.overrides, &file_access(cx, &self.tables), problems)
             }
             (_, Some(Err(()))) => None,
             (_, None) | (None, _) => Some(vec![Cell::default()]),
@@ -85,7 +89,7 @@ fn top(
     own: Option<&Yaml>,
     overrides: &[AxisOverride],
     added: &[&AxisOverride],
-    cx: &ExpandCx<'_>,
+    file_access: &FileAccess<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<Cell>> {
     let word = workflow
@@ -104,13 +108,13 @@ fn top(
             entries.push((key, Yaml::new(YamlValue::List(Vec::new()), word.span)));
         }
     }
-    let mut cells = matrix::cells(&word, &matrix, overrides, file_access(cx), problems)?;
+    let mut cells = matrix::cells(&word, &matrix, overrides, file_access, problems)?;
     matrix::disambiguate(&mut cells);
     Some(cells)
 }
 
-fn file_access<'c>(cx: &ExpandCx<'c>) -> FileAccess<'c> {
-    FileAccess { files: cx.files, outside: cx.options.allow_outside }
+fn file_access<'c>(cx: &'c ExpandCx<'_>, tables: &'c Tables) -> FileAccess<'c> {
+    FileAccess { files: cx.files, outside: cx.options.allow_outside, work: &cx.work, tables }
 }
 
 fn has_axis(matrix: &Yaml, axis: &str) -> bool {

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::instances::{ExpandedShot, Expansion, Instance};
 use crate::diagnostic::{Diagnostic, Problems};
+use crate::limits;
 use crate::source::Span;
 
 /// Diagnostics of instances, deduplicated and counted.
@@ -54,6 +55,13 @@ impl DiagnosticDedup {
     /// The number of diagnostics added, duplicates included.
     pub(super) fn total(&self) -> usize {
         self.total
+    }
+
+    /// Whether so many have been added that further instances are skipped.
+    pub(super) fn is_full(&mut self) -> bool {
+        let is_full = self.total >= limits::MAX_INSTANCE_DIAGNOSTICS;
+        self.truncated |= is_full;
+        is_full
     }
 
     /// Records that some instances were skipped, so that the counts are lower bounds.

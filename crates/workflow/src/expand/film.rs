@@ -10,7 +10,7 @@ use crate::matrix::Cell;
 use crate::plan::{Clip, Film};
 use crate::source::{Span, Spanned};
 use crate::syntax::{self, FilmSpec, ShotRef, Workflow};
-use crate::template::{Scope, slug};
+use crate::template::{self, Scope, slug};
 
 /// All films of the file, film by film, one for each cell of the workflow's matrix. Invalid ones are reported and left out.
 pub(super) fn films<'w>(
@@ -22,7 +22,7 @@ pub(super) fn films<'w>(
 ) -> Vec<Film> {
     let mut films = Vec::new();
     if let Some(span) = too_much(workflow, resolver) {
-        let most = grouped(limits::MAX_CELL_COMPARISONS as u128);
+        let most = grouped(u128::from(limits::MAX_EXPANSION_STEPS));
         let message = format!("more than {most} instances would have to be looked at for the films");
         let help = "name fewer shots, or have fewer cells in the workflow's matrix";
         problems.push(Diagnostic::error("matrix-too-large", span, message).help(help));
@@ -31,6 +31,9 @@ pub(super) fn films<'w>(
     let mut spans: HashMap<String, Span> = HashMap::new();
     let mut clips_in_all = 0;
     for spec in &workflow.films {
+        if problems.full() {
+            break;
+        }
         let outputs = outputs(spec, workflow, resolver, params, cx, problems);
         for (cell, output) in resolver.expansion.top.iter().zip(outputs) {
             let clips = clips(spec, workflow, resolver, cell, problems);
@@ -57,19 +60,20 @@ pub(super) fn films<'w>(
     films
 }
 
-/// The span of the first film whose resolution would exceed [`limits::MAX_CELL_COMPARISONS`]: each reference is matched against all cells
+/// The span of the first film whose resolution would exceed [`limits::MAX_EXPANSION_STEPS`]: each reference is matched against all cells
 /// of its shot, once for each cell of the workflow's matrix.
 fn too_much(workflow: &Workflow, resolver: &RefResolver<'_, '_>) -> Option<Span> {
     let mut comparisons = 0_usize;
     for spec in &workflow.films {
         let looked_at: usize = match &spec.shots {
+            // Each film is named and looked at once for each cell, whatever it shows.
             Some(references) => {
-                references.iter().map(|reference| resolver.cells_of(&reference.value.shot)).sum()
+                1 + references.iter().map(|reference| resolver.cells_of(&reference.value.shot)).sum::<usize>()
             }
             None => workflow.shots.iter().map(|shot| resolver.cells_of(&shot.id.value)).sum(),
         };
         comparisons = comparisons.saturating_add(looked_at.saturating_mul(resolver.expansion.top.len()));
-        if comparisons > limits::MAX_CELL_COMPARISONS {
+        if comparisons as u64 > limits::MAX_EXPANSION_STEPS {
             return Some(spec.key.span);
         }
     }
@@ -109,10 +113,8 @@ fn output<'w>(
     problems: &mut Problems,
 ) -> Option<String> {
     let Some(entry) = &spec.output else { return Some(format!("{}.mp4", slug(&workflow.name.value))) };
-    let mut scope = params.clone();
-    for (axis, value) in &cell.values {
-        scope.set(axis, &value.value);
-    }
+    let axes = cell.values.iter().map(|(axis, value)| (&**axis, template::axis_value(&value.value)));
+    let scope = params.with(axes);
     let value = cx.templates.render(&entry.value, &scope, problems)?;
     let name = syntax::expect_text(&value, &syntax::keys::film::OUTPUT, entry.key.span, problems)?;
     if let Err(message) = syntax::output_name(&name.value) {

@@ -1,13 +1,18 @@
 //! Media of an instance: first frame, last frame and references, resolved to other instances, files or URLs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::ExpandCx;
 use super::dedup::DiagnosticDedup;
 use super::instances::Expansion;
 use super::media::{self, LocalMedia, MediumSpec};
+use super::request_template;
 use super::resolve::{RefResolver, ResolvedRef};
 use crate::diagnostic::{Diagnostic, Problems};
+use crate::limits;
 use crate::media_gate::{MediaError, MediaKind};
 use crate::plan::{Frame, Source};
 use crate::source::{Span, Spanned};
@@ -42,8 +47,9 @@ struct MediumSite {
 
 #[derive(Clone, Debug)]
 pub(super) enum Medium {
-    Url(String),
-    File(Source),
+    /// A string.
+    Url(Arc<Value>),
+    File(Arc<Source>),
     /// A frame of another instance, or of one of several takes that is not picked yet.
     Instance {
         resolved: ResolvedRef,
@@ -54,9 +60,14 @@ pub(super) enum Medium {
 /// Number of bytes that a medium adds to its request before Base64; `None` if the service fetches it.
 fn inline_bytes(medium: &Medium) -> Option<u64> {
     match medium {
-        Medium::File(Source::File { bytes, .. }) => Some(*bytes),
-        Medium::Url(url) if media::is_data_uri(url) => Some(url.len() as u64 / 4 * 3),
-        Medium::File(_) | Medium::Url(_) | Medium::Instance { .. } => None,
+        Medium::File(source) => match &**source {
+            Source::File { bytes, .. } => Some(*bytes),
+            _ => None,
+        },
+        Medium::Url(url) => {
+            url.as_str().filter(|url| media::is_data_uri(url)).map(|url| url.len() as u64 / 4 * 3)
+        }
+        Medium::Instance { .. } => None,
     }
 }
 
@@ -96,11 +107,15 @@ pub(super) fn continued(media: &[Vec<MediumUse>], expansion: &Expansion<'_>) -> 
 pub(super) struct MediaResolver<'s, 'w> {
     resolver: &'s RefResolver<'s, 'w>,
     local: LocalMedia,
+    /// The media of entries without templates that name no shot, by shot and key: those of every instance.
+    literal: HashMap<(usize, &'static str), Vec<MediumUse>>,
+    /// Media of all instances.
+    count: usize,
 }
 
 impl<'s, 'w> MediaResolver<'s, 'w> {
     pub(super) fn new(resolver: &'s RefResolver<'s, 'w>) -> Self {
-        Self { resolver, local: LocalMedia::default() }
+        Self { resolver, local: LocalMedia::default(), literal: HashMap::new(), count: 0 }
     }
 
     /// All media of one instance: first frame, last frame, references.
@@ -113,8 +128,12 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
         problems: &mut Problems,
     ) -> Vec<MediumUse> {
         let workflow: &'w Workflow = self.resolver.workflow;
-        let shot = &workflow.shots[self.resolver.expansion.instances[index].shot];
+        let shot_index = self.resolver.expansion.instances[index].shot;
+        let shot = &workflow.shots[shot_index];
         let mut found = Vec::new();
+        if self.count > limits::MAX_TOTAL_MEDIA {
+            return found;
+        }
         if let Some(continues) = &shot.continues
             && let Some(medium) = self.frame(index, &continues.shot, Frame::Last, true, dedup)
         {
@@ -132,6 +151,11 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
         ];
         for (entry, key, slot) in entries {
             let Some(entry) = entry else { continue };
+            if let Some(known) = self.literal.get(&(shot_index, key)) {
+                found.extend(known.iter().cloned());
+                continue;
+            }
+            let (first, reported) = (found.len(), dedup.total());
             let Some(rendered) = cx.templates.render(&entry.value, scope, problems) else { continue };
             let items = match slot {
                 Slot::Reference(_) => syntax::one_or_many(&rendered),
@@ -142,7 +166,31 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
                 let asked =
                     MediumSite { key, slot, span: item.span.or(entry.key.span), key_span: entry.key.span };
                 found.extend(self.media(index, named, &asked, cx, dedup));
+                if found.len() > limits::MAX_MEDIA {
+                    let message = format!("a request takes more than {} media", limits::MAX_MEDIA);
+                    let diagnostic = Diagnostic::error("matrix-too-large", asked.span, message);
+                    let help = "name single instances, such as `{shot: looks@look=noir}`";
+                    dedup.add(&self.resolver.expansion.instances[index], diagnostic.help(help));
+                    return Vec::new();
+                }
             }
+            let is_literal = request_template::is_literal(&entry.value) && dedup.total() == reported;
+            if is_literal
+                && !problems.any()
+                && found[first..].iter().all(|used| !matches!(used.medium, Medium::Instance { .. }))
+            {
+                self.literal.insert((shot_index, key), found[first..].to_vec());
+            }
+        }
+        self.count += found.len();
+        if self.count > limits::MAX_TOTAL_MEDIA {
+            let message =
+                format!("the instances up to this one take more than {} media", limits::MAX_TOTAL_MEDIA);
+            let diagnostic = Diagnostic::error("matrix-too-large", shot.id.span, message);
+            dedup.add(
+                &self.resolver.expansion.instances[index],
+                diagnostic.help("use fewer references or instances"),
+            );
         }
         self.check_sum(index, &found, cx, dedup);
         found
@@ -185,18 +233,20 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
             }
             // Its declared media type is not considered, and neither is a `type` that is derived from that.
             MediumSpec::Url { url, .. } if media::is_data_uri(&url) => match self.local.data_uri(&url, cx) {
-                Ok(kind) => (vec![Medium::Url(url)], kind, span),
+                Ok(kind) => (vec![Medium::Url(Arc::new(url.into()))], kind, span),
                 Err(MediaError { message, help }) => {
                     let diagnostic = Diagnostic::error("bad-medium", span, message).help(help);
                     dedup.add(&self.resolver.expansion.instances[index], diagnostic);
                     return Vec::new();
                 }
             },
-            MediumSpec::Url { url, kind } => (vec![Medium::Url(url)], kind.unwrap_or(MediaKind::Image), span),
+            MediumSpec::Url { url, kind } => {
+                (vec![Medium::Url(Arc::new(url.into()))], kind.unwrap_or(MediaKind::Image), span)
+            }
             MediumSpec::File { path, kind } => {
                 let inspected = self.local.file(&path, cx);
                 match inspected.and_then(|(source, found)| Ok((source, agreed_kind(kind, found)?))) {
-                    Ok((source, kind)) => (vec![Medium::File(source)], kind, span),
+                    Ok((source, kind)) => (vec![Medium::File(Arc::new(source))], kind, span),
                     Err(MediaError { message, help }) => {
                         let diagnostic = Diagnostic::error("bad-file", span, format!("`{path}`: {message}"));
                         dedup.add(&self.resolver.expansion.instances[index], diagnostic.help(help));

@@ -1,39 +1,45 @@
 //! Inherited axes: from the workflow's own matrix, and from the shot whose frame is this shot's first frame.
 
+use super::axes::Axes;
 use super::instances::ExpandedShot;
 use super::references::{RefGraph, Reference};
+use super::resolve;
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
-use crate::matrix::{Cell, CellSelector, JoinError, natural_join};
+use crate::matrix::{Cell, CellSelector, JoinError, LeftCells, natural_join};
 use crate::source::Span;
 use crate::syntax::{Shot, Workflow};
+use crate::work::WorkBudget;
 
 /// Cells, and for each the index of the parent shot's cell that it was inherited from, if any.
 pub(super) type Cells = (Vec<Cell>, Vec<Option<usize>>);
 
 /// The cells of a shot: the natural join of the workflow's cells, the parent shot's cells and its own.
+#[expect(clippy::too_many_arguments, reason = "three lists of cells, and what they are read with")]
 pub(super) fn cells(
     workflow: &Workflow,
     index: usize,
     own: Vec<Cell>,
-    top: &[Cell],
+    axes: &Axes,
     refs: &RefGraph,
     shots: &[Option<ExpandedShot<'_>>],
+    work: &WorkBudget,
     problems: &mut Problems,
 ) -> Option<Cells> {
     let shot = &workflow.shots[index];
     let (cells, parents) = if let Some(used) = refs.references[index].iter().find(|used| used.is_first_frame)
     {
-        from_parent(shot, own, used, shots[used.target].as_ref()?, problems)?
+        from_parent(shot, own, used, shots[used.target].as_ref()?, work, problems)?
     } else {
         let parents = vec![None; own.len()];
         (own, parents)
     };
-    if top.iter().all(|cell| cell.values.is_empty()) {
+    if axes.top.iter().all(|cell| cell.values.is_empty()) {
         return Some((cells, parents));
     }
     let span = workflow.matrix.as_ref().map_or(shot.id.span, |entry| entry.key.span);
-    match natural_join(top, &cells) {
+    let top = LeftCells { cells: &axes.top, index: &axes.top_index, selector: &CellSelector::parse(None) };
+    match natural_join(&top, &cells, work) {
         Ok(joined) => {
             let parents = joined.iter().map(|one| parents[one.right]).collect();
             Some((joined.into_iter().map(|one| one.cell).collect(), parents))
@@ -58,27 +64,19 @@ fn from_parent(
     own: Vec<Cell>,
     used: &Reference,
     parent: &ExpandedShot<'_>,
+    work: &WorkBudget,
     problems: &mut Problems,
 ) -> Option<Cells> {
-    let alone = |own: Vec<Cell>| {
-        let parents = vec![None; own.len()];
-        Some((own, parents))
-    };
     let selector = CellSelector::parse(used.shot_ref.value.cell.as_deref());
-    let (index, open): (Vec<usize>, Vec<Cell>) = parent
-        .cells
-        .iter()
-        .enumerate()
-        .filter(|(_, cell)| selector.matches(cell))
-        .map(|(index, cell)| (index, selector.open_part(cell)))
-        .unzip();
     // A fully named instance contributes no axes; a reference that matches nothing is reported when the frame is resolved.
-    if open.iter().all(|cell| cell.values.is_empty()) {
-        return alone(own);
+    if parent.index.has_open_axes(&parent.cells, &selector, work) == Some(false) {
+        let parents = vec![None; own.len()];
+        return Some((own, parents));
     }
-    match natural_join(&open, &own) {
+    let left = LeftCells { cells: &parent.cells, index: &parent.index, selector: &selector };
+    match natural_join(&left, &own, work) {
         Ok(joined) => {
-            let parents = joined.iter().map(|one| Some(index[one.left])).collect();
+            let parents = joined.iter().map(|one| Some(one.left)).collect();
             Some((joined.into_iter().map(|one| one.cell).collect(), parents))
         }
         Err(why) => {
@@ -109,11 +107,12 @@ fn uncrossed(
     help: &str,
 ) -> Diagnostic {
     match why {
-        JoinError::TooManyPairs(pairs) => {
-            let message = format!("this crosses {} cells", grouped(pairs));
+        JoinError::TooManyCells(cells) => {
+            let message = format!("`{}` has {} cells or more", shot.id.value, grouped(cells as u128));
             Diagnostic::error("matrix-too-large", other, message)
                 .help(format!("a plan has at most {} instances", grouped(limits::MAX_INSTANCES as u128)))
         }
+        JoinError::TooMuchWork => resolve::too_much_work(other),
         JoinError::Unmatched(cell) => {
             let span = shot.matrix.as_ref().map_or(shot.id.span, |entry| entry.key.span);
             Diagnostic::error("no-matching-instance", span, lonely(cell)).other(other, label).help(help)

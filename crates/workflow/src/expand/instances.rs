@@ -8,8 +8,7 @@ use super::retry::{self, Retry};
 use super::{ExpandCx, inherit, picks};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
-use crate::matrix::{self, Cell};
-use crate::source::Span;
+use crate::matrix::{self, Cell, CellIndex};
 use crate::syntax::keys::shot as keys;
 use crate::syntax::{self, Entry, Shot, Workflow};
 use crate::template::Scope;
@@ -19,6 +18,7 @@ use crate::yaml::Yaml;
 pub(super) struct ExpandedShot<'w> {
     pub(super) shot: &'w Shot,
     pub(super) cells: Vec<Cell>,
+    pub(super) index: CellIndex,
     /// For each cell, the index of the parent shot's cell that it was inherited from, if any.
     pub(super) parents: Vec<Option<usize>>,
     pub(super) takes: Option<u32>,
@@ -64,23 +64,6 @@ pub(super) struct Expansion<'w> {
 }
 
 impl<'w> Expansion<'w> {
-    /// The span of the first reference whose resolution would exceed [`limits::MAX_CELL_COMPARISONS`] in total.
-    fn excessive_comparisons(&self, refs: &RefGraph) -> Option<Span> {
-        let mut comparisons = 0_usize;
-        for (user, references) in self.shots.iter().zip(&refs.references) {
-            let Some(user) = user else { continue };
-            for used in references {
-                let cells = self.shots[used.target].as_ref().map_or(0, |target| target.cells.len());
-                let compared = if used.is_first_frame { 1 } else { cells };
-                comparisons = comparisons.saturating_add(user.instance_count().saturating_mul(compared));
-                if comparisons > limits::MAX_CELL_COMPARISONS {
-                    return Some(used.shot_ref.span);
-                }
-            }
-        }
-        None
-    }
-
     pub(super) fn shot_of(&self, instance: &Instance) -> &ExpandedShot<'w> {
         match &self.shots[instance.shot] {
             Some(expanded) => expanded,
@@ -109,8 +92,11 @@ pub(super) fn enumerate<'w>(
     let Ok(axes) = Axes::read(workflow, params, cx, problems) else { return nothing() };
     let reader = ShotReader { params, cx };
     let mut shots: Vec<Option<ExpandedShot<'w>>> = workflow.shots.iter().map(|_| None).collect();
-    let mut total = 0_usize;
+    let (mut total, mut values) = (0_usize, 0_usize);
     for &index in &refs.order {
+        if problems.full() {
+            break;
+        }
         let shot = &workflow.shots[index];
         let expanded = reader.read_shot(workflow, index, &axes, refs, &shots, problems);
         if refs.broken[index] {
@@ -118,6 +104,11 @@ pub(super) fn enumerate<'w>(
         }
         let Some(expanded) = expanded else { continue };
         total = total.saturating_add(expanded.instance_count());
+        values += expanded.cells.iter().map(|cell| cell.values.len()).sum::<usize>();
+        if values > limits::MAX_CELL_VALUES {
+            problems.push(matrix::too_much_work(shot.matrix.as_ref().map_or(&shot.id, |entry| &entry.key)));
+            return nothing();
+        }
         if total > limits::MAX_INSTANCES {
             problems.push(
                 Diagnostic::error(
@@ -146,17 +137,7 @@ pub(super) fn enumerate<'w>(
             }
         }
     }
-    let expansion = Expansion { top: axes.top, shots, instances };
-    if let Some(used) = expansion.excessive_comparisons(refs) {
-        let most = grouped(limits::MAX_CELL_COMPARISONS as u128);
-        let message = format!("more than {most} pairs of cells would have to be compared");
-        problems.push(
-            Diagnostic::error("matrix-too-large", used, message)
-                .help("name fewer shots, or single cells of them"),
-        );
-        return nothing();
-    }
-    expansion
+    Expansion { top: axes.top, shots, instances }
 }
 
 /// The name of an instance: `harbor@lens=24mm,seed=1#2`.
@@ -203,11 +184,13 @@ impl<'w> ShotReader<'_, 'w> {
         let (Ok(takes), Ok(retry), Ok(timeout), Some(own)) = (takes, retry, timeout, own) else {
             return None;
         };
-        let (mut cells, parents) = inherit::cells(workflow, index, own, &axes.top, refs, shots, problems)?;
+        let (mut cells, parents) =
+            inherit::cells(workflow, index, own, axes, refs, shots, &self.cx.work, problems)?;
         matrix::disambiguate(&mut cells);
         let picks = picks::resolve(shot, takes, &cells, self.params, self.cx, problems)?;
         Some(ExpandedShot {
             shot,
+            index: CellIndex::new(&cells),
             cells,
             parents,
             takes,

@@ -1,12 +1,19 @@
 //! An interner for field names, lists of field names, and short values that many requests share.
 
 use std::collections::{HashMap, HashSet};
+use std::ptr;
 use std::sync::Arc;
 
+use contract::Field;
 use serde_json::Value;
+
+use crate::syntax::Entry;
+use crate::template;
 
 /// Values whose JSON text is longer are not interned, in bytes: they are seldom equal.
 const MAX_SHARED_LEN: usize = 256;
+/// What a value takes besides its text, in bytes.
+const NODE_BYTES: usize = 64;
 
 /// Interned names and values. Two values share an entry only if their JSON texts are byte-identical.
 #[derive(Default)]
@@ -14,6 +21,10 @@ pub(super) struct Interner {
     names: HashSet<Arc<str>>,
     lists: HashSet<Arc<[Arc<str>]>>,
     values: HashMap<String, Arc<Value>>,
+    /// Literal values of `defaults`, by the addresses of entry and field.
+    defaults: HashMap<(usize, usize), Arc<Value>>,
+    /// The size of the values that are not shared, in bytes.
+    held: usize,
 }
 
 impl Interner {
@@ -35,10 +46,40 @@ impl Interner {
         list
     }
 
+    /// A literal value of `defaults`, made once for all shots.
+    pub(super) fn default_value(
+        &mut self,
+        entry: &Entry,
+        field: &Field,
+        make: impl FnOnce() -> Value,
+    ) -> Arc<Value> {
+        let key = (ptr::from_ref(entry).addr(), ptr::from_ref(field).addr());
+        if let Some(known) = self.defaults.get(&key) {
+            return Arc::clone(known);
+        }
+        let value = self.value(make());
+        self.defaults.insert(key, Arc::clone(&value));
+        value
+    }
+
+    /// A value that is not shared.
+    pub(super) fn own(&mut self, value: Value) -> Arc<Value> {
+        self.held += NODE_BYTES + template::size(&value) * 2;
+        Arc::new(value)
+    }
+
+    /// The size of the values that are not shared, in bytes.
+    pub(super) fn held(&self) -> usize {
+        self.held
+    }
+
     pub(super) fn value(&mut self, value: Value) -> Arc<Value> {
+        if template::size(&value) > MAX_SHARED_LEN {
+            return self.own(value);
+        }
         let text = value.to_string();
         if text.len() > MAX_SHARED_LEN {
-            return Arc::new(value);
+            return self.own(value);
         }
         Arc::clone(self.values.entry(text).or_insert_with(|| Arc::new(value)))
     }

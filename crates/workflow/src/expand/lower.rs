@@ -23,7 +23,7 @@ const STAND_IN: &str = "https://frame.invalid/frame.png";
 /// The lowered media of an instance: a function of the media and of the fields that they go into.
 pub(super) struct Lowering<'w> {
     /// The media, by role and value.
-    media: Vec<(Slot, Value)>,
+    media: Vec<(Slot, Arc<Value>)>,
     /// The fields that the media go into, as they were before.
     before: Vec<(&'w str, Option<FieldState>)>,
     /// The fields that were changed or added.
@@ -44,7 +44,7 @@ struct PendingMedium<'a, 'w> {
     used: &'a MediumUse,
     form: &'w InputForm,
     /// The value in the request; `null` if it is not known before the run.
-    value: Value,
+    value: Arc<Value>,
     /// The source of a value that is not known before the run.
     source: Option<Source>,
 }
@@ -117,22 +117,22 @@ fn pending<'a, 'w>(
 
 /// The value of a medium in a request, and its source if the value is not known before the run. `None` if its instance is excluded,
 /// which is reported elsewhere.
-fn lowered_value(used: &MediumUse, resolver: &RefResolver<'_, '_>) -> Option<(Value, Option<Source>)> {
-    Some(match &used.medium {
-        Medium::Url(url) => (Value::String(url.clone()), None),
-        Medium::File(source) => (Value::Null, Some(source.clone())),
+fn lowered_value(used: &MediumUse, resolver: &RefResolver<'_, '_>) -> Option<(Arc<Value>, Option<Source>)> {
+    let source = match &used.medium {
+        Medium::Url(url) => return Some((Arc::clone(url), None)),
+        Medium::File(source) => Source::clone(source),
         Medium::Instance { resolved: ResolvedRef::Instance(index), frame } => {
             let node = resolver.node(*index)?;
-            let source = match frame {
+            match frame {
                 Frame::First => Source::FirstFrame(node),
                 Frame::Last => Source::LastFrame(node),
-            };
-            (Value::Null, Some(source))
+            }
         }
         Medium::Instance { resolved: ResolvedRef::OpenPick(takes), frame } => {
-            (Value::Null, Some(Source::Pick { takes: resolver.nodes_of(takes), frame: *frame }))
+            Source::Pick { takes: resolver.nodes_of(takes), frame: *frame }
         }
-    })
+    };
+    Some((Arc::new(Value::Null), Some(source)))
 }
 
 impl<'w> Lowering<'w> {
@@ -155,9 +155,10 @@ impl<'w> Lowering<'w> {
                 }
                 before.push((name, state));
             }
-            let stand_in = if source.is_some() { Value::from(STAND_IN) } else { value.clone() };
-            let placed =
-                form.put(&mut sent, value.clone()).filter(|_| form.put(&mut validated, stand_in).is_some());
+            let stand_in = if source.is_some() { Value::from(STAND_IN) } else { Value::clone(value) };
+            let placed = form
+                .put(&mut sent, Value::clone(value))
+                .filter(|_| form.put(&mut validated, stand_in).is_some());
             if placed.is_none() {
                 dedup.add(builder.icx.instance, no_room(used, name, builder));
             }
@@ -171,19 +172,21 @@ impl<'w> Lowering<'w> {
             let validated = (sent != validated).then(|| interner.value(validated));
             after.push((*name, FieldState { sent: interner.value(sent), validated }));
         }
-        let media = media.iter().map(|medium| (medium.used.slot, medium.value.clone())).collect();
+        let media = media.iter().map(|medium| (medium.used.slot, Arc::clone(&medium.value))).collect();
         Self { media, before, after, pointers }
     }
 
     /// Whether lowering these media into this request has the same result.
     fn applies_to(&self, media: &[PendingMedium<'_, '_>], builder: &RequestBuilder<'_, '_>) -> bool {
-        let same = |(slot, value): &(Slot, Value), medium: &PendingMedium<'_, '_>| {
+        let same = |(slot, value): &(Slot, Arc<Value>), medium: &PendingMedium<'_, '_>| {
             *slot == medium.used.slot && *value == medium.value
         };
         self.media.len() == media.len()
             && self.media.iter().zip(media).all(|(known, medium)| same(known, medium))
             && self.before.iter().all(|(name, state)| match (builder.field(name), state) {
-                (Some(now), Some(before)) => json_text_eq(&now.sent, &before.sent),
+                (Some(now), Some(before)) => {
+                    Arc::ptr_eq(&now.sent, &before.sent) || json_text_eq(&now.sent, &before.sent)
+                }
                 (now, before) => now.is_none() && before.is_none(),
             })
     }

@@ -199,7 +199,8 @@ pub(super) fn names_a_local_file(text: &str) -> bool {
 #[derive(Default)]
 pub(super) struct LocalMedia {
     files: HashMap<String, Result<(Source, MediaKind), MediaError>>,
-    data_uris: HashMap<String, Result<MediaKind, MediaError>>,
+    /// By SHA-256: a data URI is long.
+    data_uris: HashMap<[u8; 32], Result<MediaKind, MediaError>>,
 }
 
 impl LocalMedia {
@@ -215,11 +216,12 @@ impl LocalMedia {
 
     /// The kind of the medium in a data URI, or why it cannot be sent.
     pub(super) fn data_uri(&mut self, uri: &str, cx: &ExpandCx<'_>) -> Result<MediaKind, MediaError> {
-        if let Some(known) = self.data_uris.get(uri) {
+        let digest = Sha256::digest(uri).into();
+        if let Some(known) = self.data_uris.get(&digest) {
             return known.clone();
         }
         let inspected = inspect_data_uri(uri, cx);
-        self.data_uris.insert(uri.to_owned(), inspected.clone());
+        self.data_uris.insert(digest, inspected.clone());
         inspected
     }
 }

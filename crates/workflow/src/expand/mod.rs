@@ -44,6 +44,7 @@ use crate::plan::{Film, Location, Node, NodeIx};
 use crate::source::{Source, Span};
 use crate::syntax::Workflow;
 use crate::template::{self, Scope, Templates};
+use crate::work::WorkBudget;
 use crate::yaml::YamlValue;
 
 /// All instances of a workflow in file order, not yet sealed into a plan.
@@ -60,6 +61,10 @@ pub struct Instances {
 }
 
 impl Instances {
+    fn none(workflow: &Workflow) -> Self {
+        Self { name: workflow.name.value.clone(), nodes: Vec::new(), order: Vec::new(), films: Vec::new() }
+    }
+
     /// The instances in file order: shots as listed, then cells, then takes.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
@@ -76,6 +81,7 @@ pub(crate) struct ExpandCx<'w> {
     pub(crate) templates: Templates<'w>,
     /// The source's name, shared by all locations.
     pub(crate) file: Arc<str>,
+    pub(crate) work: WorkBudget,
 }
 
 impl ExpandCx<'_> {
@@ -89,6 +95,9 @@ impl ExpandCx<'_> {
 pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &mut Problems) -> Instances {
     let params = params::resolve(workflow, cx, problems);
     request_template::check_defaults(workflow, cx, problems);
+    if problems.full() {
+        return Instances::none(workflow);
+    }
     let refs = RefGraph::new(workflow, problems);
     let expansion = instances::enumerate(workflow, &refs, &params, cx, problems);
     let mut dedup = DiagnosticDedup::default();
@@ -98,14 +107,14 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
         .iter()
         .map(|instance| included(workflow, &expansion, instance, &params, cx, problems))
         .collect();
-    let resolver = resolve::RefResolver::new(workflow, &expansion, &included);
+    let resolver = resolve::RefResolver::new(workflow, &expansion, &included, &cx.work);
     let mut media_resolver = frames::MediaResolver::new(&resolver);
     let media: Vec<Vec<frames::MediumUse>> = expansion
         .instances
         .iter()
         .enumerate()
         .map(|(index, instance)| {
-            if !included[index] || problems.full() {
+            if !included[index] || problems.full() || dedup.is_full() || cx.work.is_exhausted() {
                 return Vec::new();
             }
             media_resolver.media_of(index, &scope(&expansion, instance, &params), cx, &mut dedup, problems)
@@ -113,11 +122,11 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
         .collect();
     let continued = frames::continued(&media, &expansion);
 
-    let mut builder = request::NodeBuilder::new(workflow, cx);
+    let mut builder = request::NodeBuilder::new(cx);
     let mut nodes = Vec::with_capacity(expansion.instances.len());
     let mut failing = vec![0_usize; workflow.shots.len()];
     for (index, instance) in expansion.instances.iter().enumerate() {
-        if !included[index] || problems.full() {
+        if !included[index] || problems.full() || dedup.is_full() || builder.is_full() {
             continue;
         }
         if failing[instance.shot] >= limits::MAX_FAILING_INSTANCES {
@@ -142,7 +151,7 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
         nodes.extend(node);
     }
     for (shot, expanded) in workflow.shots.iter().zip(&expansion.shots) {
-        if expanded.is_none() {
+        if expanded.is_none() && !problems.full() {
             recovery::check(workflow, shot, cx, problems);
         }
     }
@@ -162,7 +171,7 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
 /// The variables of an instance's templates.
 fn scope(expansion: &Expansion<'_>, instance: &Instance, params: &Scope) -> Scope {
     let axes = &expansion.cell_of(instance).values;
-    let axes = axes.iter().map(|(axis, value)| (&**axis, template::from_json(&value.value)));
+    let axes = axes.iter().map(|(axis, value)| (&**axis, template::axis_value(&value.value)));
     let shot = template::Value::from(expansion.shot_of(instance).shot.id.value.as_str());
     params.with(axes.chain([("shot", shot), ("take", instance.take.unwrap_or(1).into())]))
 }
@@ -177,6 +186,9 @@ fn included<'w>(
     problems: &mut Problems,
 ) -> bool {
     let Some(when) = &workflow.shots[instance.shot].when else { return true };
+    if problems.full() {
+        return true;
+    }
     let value = match &when.value.value {
         YamlValue::Bool(truth) => return *truth,
         YamlValue::Text(text) => {

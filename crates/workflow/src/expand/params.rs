@@ -1,12 +1,14 @@
 //! Parameters: the file's values, replaced by the caller's, each of the type that the file declares.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::{Number, Value};
 
 use super::{ExpandCx, shortened};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::limits;
 use crate::source::{Source, Span};
-use crate::syntax::{Param, ParamKind, Workflow};
+use crate::syntax::{Entry, Param, ParamKind, Workflow};
 use crate::template::Scope;
 use crate::yaml::{self, Yaml, YamlValue};
 
@@ -14,10 +16,12 @@ use crate::yaml::{self, Yaml, YamlValue};
 /// never a template.
 pub(super) fn resolve<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &mut Problems) -> Scope {
     report_unknown(workflow, cx, problems);
+    let overrides: HashMap<&str, &Entry> =
+        workflow.param_overrides.iter().map(|entry| (entry.key.value.as_str(), entry)).collect();
     let mut scope = Scope::default();
     for param in &workflow.params {
         let name = &param.key.value;
-        match value(param, workflow, cx, &scope, problems) {
+        match value(param, &overrides, cx, &scope, problems) {
             Some((value, span)) if is_allowed(param, &value, span, problems) => scope.set(name, &value),
             _ => scope.set_broken(name),
         }
@@ -28,10 +32,11 @@ pub(super) fn resolve<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &
 /// Reports values for parameters that are not declared.
 fn report_unknown(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) {
     let known = || workflow.params.iter().map(|param| param.key.value.as_str());
+    let names: HashSet<&str> = known().collect();
     let in_files = workflow.param_overrides.iter().map(|entry| (entry.key.value.as_str(), entry.key.span));
     let given = cx.options.params.iter().map(|(name, _)| (name.as_str(), workflow.params_span));
     for (name, span) in in_files.chain(given) {
-        if !known().any(|param| param == name) {
+        if !names.contains(name) && !problems.full() {
             let message = format!("the workflow has no parameter `{name}`, which was given a value");
             problems.push(
                 Diagnostic::error("unknown-param", span, message).help(
@@ -46,7 +51,7 @@ fn report_unknown(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problem
 /// The value of a parameter and the span it comes from; `None` if it has none, which is reported.
 fn value<'w>(
     param: &'w Param,
-    workflow: &Workflow,
+    overrides: &HashMap<&str, &Entry>,
     cx: &ExpandCx<'w>,
     scope: &Scope,
     problems: &mut Problems,
@@ -60,7 +65,7 @@ fn value<'w>(
         }
         return Some((parse_override(text, param.kind), param.key.span));
     }
-    if let Some(entry) = workflow.param_overrides.iter().rev().find(|entry| entry.key.value == *name) {
+    if let Some(entry) = overrides.get(name.as_str()) {
         return Some((entry.value.to_json(), entry.span()));
     }
     let Some(default) = &param.default else {

@@ -5,7 +5,7 @@ use super::instances::instance_name;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::matrix::Cell;
 use crate::syntax::{self, Shot};
-use crate::template::{Scope, has_template};
+use crate::template::{self, Scope, has_template};
 
 /// The picked take of each cell, `None` while open. The result is `None` if `pick` is invalid, which is reported.
 pub(super) fn resolve<'w>(
@@ -36,11 +36,8 @@ pub(super) fn resolve<'w>(
     cells
         .iter()
         .map(|cell| {
-            let mut scope = params.clone();
-            for (axis, value) in &cell.values {
-                scope.set(axis, &value.value);
-            }
-            read(&scope, problems)
+            let axes = cell.values.iter().map(|(axis, value)| (&**axis, template::axis_value(&value.value)));
+            read(&params.with(axes), problems)
         })
         .collect()
 }

@@ -1,6 +1,6 @@
 //! The reference graph of the shots. Unknown names and cycles are reported.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -102,9 +102,12 @@ fn topological_order(
     for _ in references {
         graph.add_node(());
     }
+    let mut seen = HashSet::new();
     for (user, used) in references.iter().enumerate() {
         for one in used {
-            graph.update_edge(NodeIndex::new(user), NodeIndex::new(one.target), ());
+            if seen.insert((user, one.target)) {
+                graph.add_edge(NodeIndex::new(user), NodeIndex::new(one.target), ());
+            }
         }
     }
     let mut order = Vec::with_capacity(references.len());

@@ -18,6 +18,7 @@ use super::request_template::{self, RequestTemplate};
 use super::resolve::RefResolver;
 use super::{ExpandCx, check, local_paths, lower};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use crate::limits;
 use crate::matrix::Cell;
 use crate::plan::{Input, Node, Request};
 use crate::syntax::{Entry, Workflow};
@@ -89,8 +90,10 @@ impl<'w> RequestBuilder<'_, 'w> {
 
 /// Builds the nodes of all instances of a workflow.
 pub(super) struct NodeBuilder<'w> {
-    /// By shot; a shot has one for each model that its instances use.
-    templates: Vec<Vec<RequestTemplate<'w>>>,
+    /// Those of the last shot, one for each model that its instances use.
+    templates: Vec<RequestTemplate<'w>>,
+    /// The last shot, and its entry for `model`.
+    shot: Option<(usize, Option<&'w Entry>)>,
     validator: IncrementalValidator<'w>,
     interner: Interner,
     /// The request fields that are the first frame of some model.
@@ -98,13 +101,19 @@ pub(super) struct NodeBuilder<'w> {
 }
 
 impl<'w> NodeBuilder<'w> {
-    pub(super) fn new(workflow: &'w Workflow, cx: &ExpandCx<'w>) -> Self {
+    pub(super) fn new(cx: &ExpandCx<'w>) -> Self {
         Self {
-            templates: workflow.shots.iter().map(|_| Vec::new()).collect(),
+            templates: Vec::new(),
+            shot: None,
             validator: cx.contract.incremental_validator(),
             interner: Interner::default(),
             first_frame_fields: lower::first_frame_fields(cx),
         }
+    }
+
+    /// Whether no further node can be held; that was reported.
+    pub(super) fn is_full(&self) -> bool {
+        self.interner.held() > limits::MAX_REQUEST_BYTES
     }
 
     /// The node of an instance; `None` if the model or a field could not be rendered. Errors are reported.
@@ -116,14 +125,22 @@ impl<'w> NodeBuilder<'w> {
         problems: &mut Problems,
     ) -> Option<Node> {
         let shot = icx.expanded.shot;
-        let Some(model) = model(icx, cx, dedup, problems) else {
+        let index = icx.instance.shot;
+        let model_entry = match self.shot {
+            Some((last, entry)) if last == index => entry,
+            _ => {
+                self.templates.clear();
+                request_template::entry(icx.workflow, shot, "model").map(|(entry, _)| entry)
+            }
+        };
+        self.shot = Some((index, model_entry));
+        let Some(model) = model(icx, model_entry, cx, dedup, problems) else {
             for diagnostic in request_template::unknown_fields(shot, None, cx) {
                 dedup.add(icx.instance, diagnostic);
             }
             return None;
         };
-        let Self { templates, validator, interner, first_frame_fields } = self;
-        let templates = &mut templates[icx.instance.shot];
+        let Self { templates, validator, interner, first_frame_fields, .. } = self;
         let known = templates.iter().position(|template| template.model.id == model.id);
         let index = known.unwrap_or_else(|| {
             templates.push(RequestTemplate::new(icx.workflow, shot, model, interner, cx));
@@ -134,7 +151,7 @@ impl<'w> NodeBuilder<'w> {
             dedup.add(icx.instance, diagnostic.clone());
         }
 
-        let mut builder = render(template, icx, cx, dedup, problems);
+        let mut builder = render(template, icx, interner, cx, dedup, problems);
         lower::lower(&mut builder, &mut template.lowering, first_frame_fields, interner, cx, dedup);
         request_last_frame(&mut builder, interner, cx);
         let names = template.names(&builder, interner);
@@ -149,6 +166,13 @@ impl<'w> NodeBuilder<'w> {
         };
         check::report(&violations, &builder, cx, dedup);
         let salt = salt(icx, cx, problems);
+        if interner.held() > limits::MAX_REQUEST_BYTES {
+            let most = limits::MAX_REQUEST_BYTES / 1024 / 1024;
+            let message = format!("the requests up to this shot's take more than {most} MiB");
+            let diagnostic = Diagnostic::error("matrix-too-large", shot.id.span, message);
+            problems.push(diagnostic.help("use fewer instances, or shorter values"));
+            return None;
+        }
         if !builder.failed.is_empty() {
             return None;
         }
@@ -179,6 +203,7 @@ impl<'w> NodeBuilder<'w> {
 fn render<'a, 'w>(
     template: &mut RequestTemplate<'w>,
     icx: &'a InstanceCx<'a, 'w>,
+    interner: &mut Interner,
     cx: &ExpandCx<'w>,
     dedup: &mut DiagnosticDedup,
     problems: &mut Problems,
@@ -204,7 +229,7 @@ fn render<'a, 'w>(
             if value.is_null() {
                 continue;
             }
-            field.share(value);
+            field.share(value, interner);
         }
         let Some(last) = &field.last else { continue };
         local_path |= last.is_local_path;
@@ -239,6 +264,7 @@ fn request_last_frame<'w>(builder: &mut RequestBuilder<'_, 'w>, interner: &mut I
 /// The model of an instance; `None` if it has none or an unknown one, which is reported.
 fn model<'w>(
     icx: &InstanceCx<'_, 'w>,
+    entry: Option<&'w Entry>,
     cx: &ExpandCx<'w>,
     dedup: &mut DiagnosticDedup,
     problems: &mut Problems,
@@ -249,7 +275,7 @@ fn model<'w>(
         Diagnostic::error("missing-model", shot.id.span, format!("`{}` has no `model`", shot.id.value))
             .help(format!("write `model:` here or in `defaults`; the models are {}", quoted_list(ids(), 12)))
     };
-    let Some((entry, _)) = request_template::entry(icx.workflow, shot, "model") else {
+    let Some(entry) = entry else {
         dedup.add(icx.instance, missing());
         return None;
     };

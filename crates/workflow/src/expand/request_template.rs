@@ -10,6 +10,7 @@ use super::lower::Lowering;
 use super::request::RequestBuilder;
 use super::{ExpandCx, local_paths};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use crate::limits;
 use crate::plan::{Location, json_text_eq};
 use crate::source::Span;
 use crate::syntax::keys::shot::SHOT;
@@ -84,11 +85,16 @@ impl<'w> RequestTemplate<'w> {
             let (entry, from_defaults) = entry(workflow, shot, &field.name)?;
             let literal = is_literal(&entry.value);
             let shape = cx.contract.field_shape(&model.family, &field.name);
-            let value = literal.then(|| wire_value(entry.value.to_json(), field, shape));
-            if value.as_ref().is_some_and(Value::is_null) {
+            let make = || wire_value(entry.value.to_json(), field, shape);
+            let value = match (literal, from_defaults) {
+                (false, _) => None,
+                (true, true) => Some(interner.default_value(entry, field, make)),
+                (true, false) => Some(interner.value(make())),
+            };
+            if value.as_ref().is_some_and(|value| value.is_null()) {
                 return None;
             }
-            let last = value.map(|value| FieldValue::new(interner.value(value), shape));
+            let last = value.map(|value| FieldValue::new(value, shape));
             Some(FieldTemplate { field, shape, entry, from_defaults, literal, last })
         });
         Self {
@@ -117,9 +123,9 @@ impl<'w> RequestTemplate<'w> {
 
 impl FieldTemplate<'_> {
     /// Makes a value the last one, unless that has the same JSON text.
-    pub(super) fn share(&mut self, value: Value) {
+    pub(super) fn share(&mut self, value: Value, interner: &mut Interner) {
         if !self.last.as_ref().is_some_and(|last| json_text_eq(&last.value, &value)) {
-            self.last = Some(FieldValue::new(Arc::new(value), self.shape));
+            self.last = Some(FieldValue::new(interner.own(value), self.shape));
         }
     }
 }
@@ -154,7 +160,7 @@ pub(super) fn wire_value(mut value: Value, field: &Field, shape: Option<&FieldSh
 }
 
 /// Whether a value contains no template.
-fn is_literal(value: &Yaml) -> bool {
+pub(super) fn is_literal(value: &Yaml) -> bool {
     match &value.value {
         YamlValue::Text(text) => !has_template(text),
         YamlValue::List(items) => items.iter().all(is_literal),
@@ -165,7 +171,11 @@ fn is_literal(value: &Yaml) -> bool {
 
 /// The errors of a shot's entries that are not request fields; without a model, of no family.
 pub(super) fn unknown_fields(shot: &Shot, model: Option<&Model>, cx: &ExpandCx<'_>) -> Vec<Diagnostic> {
-    shot.fields.iter().filter_map(|entry| unknown_field(entry, model, cx)).collect()
+    shot.fields
+        .iter()
+        .filter_map(|entry| unknown_field(entry, model, cx))
+        .take(limits::MAX_DIAGNOSTICS)
+        .collect()
 }
 
 fn unknown_field(entry: &Entry, model: Option<&Model>, cx: &ExpandCx<'_>) -> Option<Diagnostic> {
@@ -211,6 +221,9 @@ fn with_suggestion<'a>(
 /// serves shots of several families.
 pub(super) fn check_defaults(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) {
     for entry in &workflow.defaults {
+        if problems.full() {
+            return;
+        }
         let name = &entry.key.value;
         if !is_field_of_any(name, cx) {
             let diagnostic = Diagnostic::error(

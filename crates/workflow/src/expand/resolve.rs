@@ -8,11 +8,13 @@ use std::collections::HashMap;
 use super::dedup::DiagnosticDedup;
 use super::instances::{ExpandedShot, Expansion, Instance};
 use super::references::unknown_shot;
-use crate::diagnostic::{Diagnostic, quoted_list};
-use crate::matrix::{Cell, CellSelector};
+use crate::diagnostic::{Diagnostic, grouped, quoted_list};
+use crate::limits;
+use crate::matrix::{Agreement, Cell, CellSelector};
 use crate::plan::{Clip, NodeIx};
-use crate::source::Spanned;
+use crate::source::{Span, Spanned};
 use crate::syntax::{Entry, ShotRef, Workflow};
+use crate::work::WorkBudget;
 
 /// The diagnostic code for a reference to an instance that `when` excludes.
 pub(super) const EXCLUDED: &str = "excluded";
@@ -29,6 +31,7 @@ pub(super) struct RefResolver<'a, 'w> {
     pub(super) workflow: &'w Workflow,
     pub(super) expansion: &'a Expansion<'w>,
     ids: HashMap<&'w str, usize>,
+    work: &'a WorkBudget,
     nodes: Vec<Option<NodeIx>>,
 }
 
@@ -40,7 +43,12 @@ struct Candidates<'s, 'w> {
 }
 
 impl<'a, 'w> RefResolver<'a, 'w> {
-    pub(super) fn new(workflow: &'w Workflow, expansion: &'a Expansion<'w>, included: &[bool]) -> Self {
+    pub(super) fn new(
+        workflow: &'w Workflow,
+        expansion: &'a Expansion<'w>,
+        included: &[bool],
+        work: &'a WorkBudget,
+    ) -> Self {
         let mut count = 0;
         let nodes = included
             .iter()
@@ -53,7 +61,7 @@ impl<'a, 'w> RefResolver<'a, 'w> {
             .collect();
         let ids =
             workflow.shots.iter().enumerate().map(|(index, shot)| (shot.id.value.as_str(), index)).collect();
-        Self { workflow, expansion, ids, nodes }
+        Self { workflow, expansion, ids, work, nodes }
     }
 
     /// The node that an instance becomes; `None` if it is excluded.
@@ -155,9 +163,22 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         for (index, instance) in self.expansion.instances.iter().enumerate() {
             let Some(node) = self.nodes[index] else { continue };
             for reference in &self.expansion.shot_of(instance).shot.needs {
+                if self.work.is_exhausted() || dedup.is_full() {
+                    return order;
+                }
                 match self.nodes_before(self.expansion.cell_of(instance), reference) {
                     Ok(before) => order.extend(before.into_iter().map(|before| (before, node))),
                     Err(diagnostic) => dedup.add(instance, *diagnostic),
+                }
+                if order.len() > limits::MAX_ORDER_EDGES {
+                    let most = grouped(limits::MAX_ORDER_EDGES as u128);
+                    let message = format!("more than {most} pairs of instances wait for each other");
+                    let help = "let one shot need the group, and the others that shot";
+                    dedup.add(
+                        instance,
+                        Diagnostic::error("matrix-too-large", reference.span, message).help(help),
+                    );
+                    return order;
                 }
             }
         }
@@ -204,14 +225,8 @@ impl<'a, 'w> RefResolver<'a, 'w> {
             return Ok(Some(Candidates { shot, target, cells: vec![known] }));
         }
         let selector = CellSelector::parse(reference.value.cell.as_deref());
-        let matches = |cell: &Cell| selector.matches(cell) && selector.agrees_on_open_axes(cell, user);
-        let cells: Vec<usize> = target
-            .cells
-            .iter()
-            .enumerate()
-            .filter(|(_, cell)| matches(cell))
-            .map(|(index, _)| index)
-            .collect();
+        let found = target.index.find(&target.cells, &selector, user, Agreement::OpenAxes, self.work);
+        let Some(cells) = found else { return Err(Box::new(too_much_work(reference.span))) };
         if cells.is_empty() {
             let message =
                 format!("no instance of `{}` is meant by `{}`", target.shot.id.value, reference.value);
@@ -262,6 +277,12 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         Diagnostic::error(EXCLUDED, reference.span, format!("`{}` {what}", reference.value))
             .other(when, "excluded here")
     }
+}
+
+/// The diagnostic for a reference at which the work budget is exhausted.
+pub(super) fn too_much_work(span: Span) -> Diagnostic {
+    Diagnostic::error("matrix-too-large", span, "the references up to this one ask for too much work")
+        .help("name fewer shots, or single cells of them")
 }
 
 /// Checks that the named take exists.

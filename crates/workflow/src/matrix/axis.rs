@@ -1,9 +1,12 @@
 //! The values of one axis: a list, a range, the rows of a CSV table, or file names.
 
+use std::cell::{Cell as StdCell, RefCell};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{AxisValue, Values, range, table};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
@@ -13,14 +16,32 @@ use crate::limits;
 use crate::source::{Span, Spanned};
 use crate::syntax::keys::{KeySpec, matrix as keys};
 use crate::syntax::{self, identifier};
+use crate::template;
+use crate::work::WorkBudget;
 use crate::yaml::{Key, Yaml, YamlValue};
 
 /// Where tables and lists of files come from.
-#[derive(Clone, Copy)]
 pub(crate) struct FileAccess<'a> {
     pub(crate) files: &'a dyn Files,
     /// Whether they may lie outside the workflow's folder.
     pub(crate) outside: bool,
+    pub(crate) work: &'a WorkBudget,
+    pub(crate) tables: &'a Tables,
+}
+
+/// What was read from each path, or why that cannot be read.
+type Read<E> = RefCell<HashMap<PathBuf, Result<SharedValues, E>>>;
+
+/// The values of an axis without spans.
+type SharedValues = Rc<[Arc<Value>]>;
+
+/// The tables and lists of files of a workflow, each read once.
+#[derive(Default)]
+pub(crate) struct Tables {
+    rows: Read<TableError>,
+    names: Read<String>,
+    /// Cells of all tables.
+    cells: StdCell<usize>,
 }
 
 const FORMS: &str = "an axis is a list, a range `{from: 1, to: 5}`, a table `{csv: cast.csv}` or files `{files: \"stills/*.png\"}`";
@@ -29,7 +50,7 @@ const FORMS: &str = "an axis is a list, a range `{from: 1, to: 5}`, a table `{cs
 pub(super) fn values(
     key: &Key,
     value: &Yaml,
-    file_access: FileAccess<'_>,
+    file_access: &FileAccess<'_>,
     problems: &mut Problems,
 ) -> Option<Values> {
     if let Err(message) = identifier(&key.value) {
@@ -38,7 +59,7 @@ pub(super) fn values(
     }
     let values = match &value.value {
         YamlValue::List(items) => {
-            items.iter().map(|item| self::value(item.to_json(), value_span(item, key))).collect()
+            items.iter().map(|item| bounded_value(item, key, problems)).collect::<Option<Values>>()?
         }
         YamlValue::Map(_) if value.get(keys::CSV.name).is_some() => rows(key, value, file_access, problems)?,
         YamlValue::Map(_) if value.get(keys::FILES.name).is_some() => {
@@ -74,6 +95,22 @@ pub(super) fn value(value: Value, span: Span) -> AxisValue {
     Spanned::new(Arc::new(value), span)
 }
 
+/// A value of an axis; `None` if it is too large, which is reported.
+pub(super) fn bounded_value(value: &Yaml, key: &Key, problems: &mut Problems) -> Option<AxisValue> {
+    let span = value_span(value, key);
+    let json = value.to_json();
+    if template::size(&json) <= limits::MAX_AXIS_VALUE_BYTES {
+        return Some(self::value(json, span));
+    }
+    let message =
+        format!("a value on `{}` is larger than {} KiB", key.value, limits::MAX_AXIS_VALUE_BYTES / 1024);
+    problems.push(
+        Diagnostic::error("matrix-too-large", span, message)
+            .help("put what is large into a parameter, and name it by the axis: `{{ looks[look] }}`"),
+    );
+    None
+}
+
 /// The span of a value; of a map, the span of its first key.
 pub(super) fn value_span(value: &Yaml, key: &Key) -> Span {
     match &value.value {
@@ -83,43 +120,71 @@ pub(super) fn value_span(value: &Yaml, key: &Key) -> Span {
 }
 
 /// `{csv: cast.csv}`: a value for each row.
-fn rows(key: &Key, value: &Yaml, file_access: FileAccess<'_>, problems: &mut Problems) -> Option<Values> {
+fn rows(key: &Key, value: &Yaml, file_access: &FileAccess<'_>, problems: &mut Problems) -> Option<Values> {
     let (name, span) = only_key(key, value, &keys::CSV, problems)?;
-    let bytes = path(&name, file_access.outside).and_then(|path| {
-        file_access.files.read(&path, limits::MAX_CSV_BYTES).map_err(|error| error.to_string())
-    });
-    let bytes = match bytes {
-        Ok(bytes) => bytes,
+    let path = match path(&name, file_access.outside) {
+        Ok(path) => path,
         Err(why) => {
             problems.push(bad_file(&name, &why, span));
             return None;
         }
     };
-    let text = encoding::decode(&bytes).map_err(|error| format!("{error}; {}", error.help()));
-    match text.and_then(table::rows) {
-        Ok(rows) => Some(rows.into_iter().map(|row| self::value(row, span)).collect()),
-        Err(why) => {
+    let mut known = file_access.tables.rows.borrow_mut();
+    let rows = known.entry(path).or_insert_with_key(|path| table_of(path, file_access));
+    match rows {
+        Ok(rows) => Some(rows.iter().map(|row| Spanned::new(Arc::clone(row), span)).collect()),
+        Err(TableError { why, is_unreadable: true }) => {
+            problems.push(bad_file(&name, why, span));
+            None
+        }
+        Err(TableError { why, .. }) => {
             problems.error("bad-file", span, format!("`{name}`: {why}"));
             None
         }
     }
 }
 
-/// `{files: "stills/*.png"}`: a value for each file, sorted by name.
-fn names(key: &Key, value: &Yaml, file_access: FileAccess<'_>, problems: &mut Problems) -> Option<Values> {
-    let (name, span) = only_key(key, value, &keys::FILES, problems)?;
-    let found = path(&name, file_access.outside).and_then(|path| matching(&path, file_access.files));
-    match found {
-        Ok(names) if names.is_empty() => {
-            problems.push(bad_file(&name, "there is no such file", span));
-            None
-        }
-        Ok(names) => Some(names.into_iter().map(|name| self::value(Value::String(name), span)).collect()),
-        Err(why) => {
-            problems.push(bad_file(&name, &why, span));
-            None
-        }
+/// Why a table has no rows.
+struct TableError {
+    why: String,
+    /// Whether the file could not be read at all.
+    is_unreadable: bool,
+}
+
+fn table_of(path: &Path, file_access: &FileAccess<'_>) -> Result<SharedValues, TableError> {
+    let unreadable = |error: FileError| TableError { why: error.to_string(), is_unreadable: true };
+    let wrong = |why: String| TableError { why, is_unreadable: false };
+    let bytes = file_access.files.read(path, limits::MAX_CSV_BYTES).map_err(unreadable)?;
+    let text = encoding::decode(&bytes).map_err(|error| wrong(format!("{error}; {}", error.help())))?;
+    let cells = &file_access.tables.cells;
+    let left = limits::MAX_CSV_CELLS.saturating_sub(cells.get());
+    let rows = table::rows(text, left).map_err(wrong)?;
+    cells.set(cells.get() + rows.iter().filter_map(Value::as_object).map(Map::len).sum::<usize>());
+    if rows.iter().any(|row| template::size(row) > limits::MAX_AXIS_VALUE_BYTES) {
+        return Err(wrong(format!("a row is larger than {} KiB", limits::MAX_AXIS_VALUE_BYTES / 1024)));
     }
+    Ok(rows.into_iter().map(Arc::new).collect())
+}
+
+/// `{files: "stills/*.png"}`: a value for each file, sorted by name.
+fn names(key: &Key, value: &Yaml, file_access: &FileAccess<'_>, problems: &mut Problems) -> Option<Values> {
+    let (name, span) = only_key(key, value, &keys::FILES, problems)?;
+    let mut known = file_access.tables.names.borrow_mut();
+    let found = path(&name, file_access.outside).map(|path| {
+        &*known.entry(path).or_insert_with_key(|path| {
+            let names = matching(path, file_access.files)?;
+            Ok(names.into_iter().map(|name| Arc::new(Value::String(name))).collect())
+        })
+    });
+    let why = match found.as_ref().map(|found| found.as_ref()) {
+        Ok(Ok(names)) if names.is_empty() => "there is no such file",
+        Ok(Ok(names)) => {
+            return Some(names.iter().map(|name| Spanned::new(Arc::clone(name), span)).collect());
+        }
+        Ok(Err(why)) | Err(why) => why,
+    };
+    problems.push(bad_file(&name, why, span));
+    None
 }
 
 fn bad_file(name: &str, why: &str, span: Span) -> Diagnostic {

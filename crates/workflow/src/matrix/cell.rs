@@ -12,22 +12,22 @@ pub(crate) struct Cell {
     /// Axis to value, each value with its span.
     pub(crate) values: IndexMap<Arc<str>, AxisValue>,
     /// The cell's label, part by part: `lens=24mm`. Values that `include` adds to a cell are not part of it.
-    pub(crate) label: Vec<(String, String)>,
+    pub(crate) label: Vec<(Arc<str>, Arc<str>)>,
 }
 
 impl Cell {
     /// A cell with all its values in its label.
     pub(super) fn named(values: IndexMap<Arc<str>, AxisValue>) -> Self {
-        let label =
-            values.iter().map(|(axis, value)| (axis.to_string(), name::value_label(&value.value))).collect();
+        let label = values
+            .iter()
+            .map(|(axis, value)| (Arc::clone(axis), name::value_label(&value.value).into()))
+            .collect();
         Self { values, label }
     }
 
-    /// Whether the two cells have equal values on all axes that they share.
-    pub(crate) fn agrees_with(&self, other: &Self) -> bool {
-        self.values
-            .iter()
-            .all(|(axis, value)| other.values.get(axis).is_none_or(|theirs| theirs.value == value.value))
+    /// The text of the label on an axis.
+    pub(crate) fn label_on(&self, axis: &str) -> Option<&str> {
+        self.label.iter().find(|(known, _)| **known == *axis).map(|(_, text)| &**text)
     }
 
     /// This cell, followed by the axes of another one that it does not have.

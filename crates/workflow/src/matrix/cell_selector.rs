@@ -14,7 +14,7 @@ impl<'r> CellSelector<'r> {
     /// Whether a cell has all named values, in any order.
     pub(crate) fn matches(&self, cell: &Cell) -> bool {
         let has = |(axis, value): (&str, &str)| {
-            cell.label.iter().any(|(known, text)| known == axis && text == value)
+            cell.label.iter().any(|(known, text)| **known == *axis && **text == *value)
         };
         self.0.as_ref().is_none_or(|parts| parts.iter().all(|part| part.is_some_and(has)))
     }
@@ -38,7 +38,15 @@ impl<'r> CellSelector<'r> {
         open
     }
 
-    fn names(&self, axis: &str) -> bool {
+    /// The axes that it names, with the label's text on each; `None` where it can match no cell.
+    pub(crate) fn named(&self) -> Option<Vec<(&'r str, &'r str)>> {
+        let mut named: Vec<(&str, &str)> = self.0.iter().flatten().copied().collect::<Option<_>>()?;
+        named.sort_unstable();
+        named.dedup();
+        named.windows(2).all(|two| two[0].0 != two[1].0).then_some(named)
+    }
+
+    pub(crate) fn names(&self, axis: &str) -> bool {
         self.0.iter().flatten().flatten().any(|(named, _)| *named == axis)
     }
 }

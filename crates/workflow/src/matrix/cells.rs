@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
+use super::rules::{Rule, RuleTable};
 use super::zip::{self, Group};
-use super::{AxisOverride, AxisValue, Cell, FileAccess, Values, axis};
+use super::{AxisOverride, AxisValue, Cell, FileAccess, axis, name};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped, quoted_list};
 use crate::limits;
 use crate::syntax::identifier;
 use crate::yaml::{Key, Yaml, YamlValue};
-
-type Rule = Vec<(Key, AxisValue)>;
 
 /// A parsed matrix, before the product.
 #[derive(Default)]
@@ -32,7 +31,7 @@ pub(crate) fn cells(
     word: &Key,
     matrix: &Yaml,
     overrides: &[AxisOverride],
-    file_access: FileAccess<'_>,
+    file_access: &FileAccess<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<Cell>> {
     let mut spec = read(word, matrix, overrides, file_access, problems)?;
@@ -43,10 +42,14 @@ pub(crate) fn cells(
         );
         return None;
     }
-    let mut cells = product(word, &spec.groups, problems)?;
-    cells.retain(|cell| !spec.exclude.iter().any(|rule| matches_rule(cell, rule)));
+    let mut cells = product(word, &spec.groups, file_access, problems)?;
     spec.include.retain(|rule| rule.iter().all(|entry| survives_overrides(entry, overrides)));
-    include_all(&mut cells, &spec.groups, spec.include);
+    let within = exclude_all(&mut cells, &spec.exclude, file_access)
+        .and_then(|()| include_all(&mut cells, &spec.groups, &spec.include, file_access));
+    if within.is_none() {
+        problems.push(too_much_work(word));
+        return None;
+    }
     if cells.is_empty() {
         problems.push(
             Diagnostic::error("bad-matrix", word.span, "no cell of this matrix is left").help("exclude less"),
@@ -70,7 +73,7 @@ fn read(
     word: &Key,
     matrix: &Yaml,
     overrides: &[AxisOverride],
-    file_access: FileAccess<'_>,
+    file_access: &FileAccess<'_>,
     problems: &mut Problems,
 ) -> Option<Spec> {
     let YamlValue::Map(entries) = &matrix.value else {
@@ -98,6 +101,11 @@ fn read(
             }
         }
     }
+    let axes = spec.groups.iter().map(Vec::len).sum();
+    if axes > limits::MAX_AXES {
+        problems.push(too_many_axes(word, axes));
+        return None;
+    }
     let mut seen: HashMap<&str, &Key> = HashMap::new();
     for (key, _) in spec.groups.iter().flatten() {
         if let Some(first) = seen.insert(&key.value, key) {
@@ -120,6 +128,11 @@ fn read(
         }
     }
     sound.then_some(spec)
+}
+
+fn too_many_axes(word: &Key, count: usize) -> Diagnostic {
+    Diagnostic::error("matrix-too-large", word.span, format!("`{}` has {count} axes", word.value))
+        .help(format!("it has at most {}; a table has many columns on one axis", limits::MAX_AXES))
 }
 
 fn too_large(word: &Key, count: u128) -> Diagnostic {
@@ -167,20 +180,40 @@ fn rules(word: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<Rule>>
             sound = false;
             continue;
         };
+        if entries.len() > limits::MAX_AXES {
+            problems.push(too_many_axes(word, entries.len()));
+            return None;
+        }
         let mut rule = Rule::with_capacity(entries.len());
         for (key, value) in entries {
             if let Err(message) = identifier(&key.value) {
                 problems.error("bad-name", key.span, message);
                 sound = false;
             }
-            rule.push((key.clone(), axis::value(value.to_json(), axis::value_span(value, key))));
+            let Some(value) = axis::bounded_value(value, key, problems) else {
+                sound = false;
+                continue;
+            };
+            rule.push((key.clone(), value));
         }
         found.push(rule);
     }
     sound.then_some(found)
 }
 
-fn product(word: &Key, groups: &[Group], problems: &mut Problems) -> Option<Vec<Cell>> {
+/// The diagnostic for a matrix whose rules cannot be applied within the limits.
+pub(crate) fn too_much_work(word: &Key) -> Diagnostic {
+    let most = grouped(limits::MAX_CELL_VALUES as u128);
+    Diagnostic::error("matrix-too-large", word.span, "the matrices up to this one ask for too much work")
+        .help(format!("the cells of a plan have at most {most} values; use fewer rules, or fewer cells"))
+}
+
+fn product(
+    word: &Key,
+    groups: &[Group],
+    file_access: &FileAccess<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<Cell>> {
     if groups.is_empty() {
         return Some(Vec::new());
     }
@@ -190,59 +223,101 @@ fn product(word: &Key, groups: &[Group], problems: &mut Problems) -> Option<Vec<
         problems.push(too_large(word, count));
         return None;
     }
-    let mut combinations: Vec<IndexMap<Arc<str>, AxisValue>> = vec![IndexMap::new()];
-    for group in groups {
-        let axes: &Vec<(Arc<str>, &Values)> =
-            &group.iter().map(|(axis, values)| (Arc::from(axis.value.as_str()), values)).collect();
-        combinations = combinations
-            .into_iter()
-            .flat_map(|combination| {
-                (0..length(group)).map(move |index| {
-                    let mut longer = combination.clone();
-                    for (axis, values) in axes {
-                        longer.insert(Arc::clone(axis), values[index].clone());
-                    }
-                    longer
-                })
-            })
-            .collect();
+    let axes: usize = groups.iter().map(Vec::len).sum();
+    let values = (count as usize).saturating_mul(axes);
+    if values > limits::MAX_CELL_VALUES || !file_access.work.charge(values) {
+        problems.push(too_much_work(word));
+        return None;
     }
-    Some(combinations.into_iter().map(Cell::named).collect())
+    // Each name and label once: cells share them.
+    let named: Vec<Vec<NamedAxis<'_>>> =
+        groups.iter().map(|group| group.iter().map(named_axis).collect()).collect();
+    let mut cells = Vec::with_capacity(count as usize);
+    let mut position = vec![0; groups.len()];
+    for _ in 0..count {
+        let mut cell = Cell { values: IndexMap::with_capacity(axes), label: Vec::with_capacity(axes) };
+        for (group, index) in named.iter().zip(&position) {
+            for (axis, values, labels) in group {
+                cell.values.insert(Arc::clone(axis), values[*index].clone());
+                cell.label.push((Arc::clone(axis), Arc::clone(&labels[*index])));
+            }
+        }
+        cells.push(cell);
+        // The last axis varies fastest.
+        for (index, group) in position.iter_mut().zip(groups).rev() {
+            *index += 1;
+            if *index < length(group) {
+                break;
+            }
+            *index = 0;
+        }
+    }
+    Some(cells)
 }
 
-/// Whether a cell has all values of a rule.
-fn matches_rule(cell: &Cell, rule: &Rule) -> bool {
-    rule.iter().all(|(axis, value)| {
-        cell.values.get(axis.value.as_str()).is_some_and(|ours| ours.value == value.value)
-    })
+/// An axis with its values and their labels.
+type NamedAxis<'g> = (Arc<str>, &'g [AxisValue], Vec<Arc<str>>);
+
+fn named_axis((axis, values): &(Key, Vec<AxisValue>)) -> NamedAxis<'_> {
+    let labels = values.iter().map(|value| name::value_label(&value.value).into()).collect();
+    (axis.value.as_str().into(), values, labels)
+}
+
+/// Removes the cells that have all values of a rule; `None` once the budget is exhausted.
+fn exclude_all(cells: &mut Vec<Cell>, exclude: &[Rule], file_access: &FileAccess<'_>) -> Option<()> {
+    if exclude.is_empty() {
+        return Some(());
+    }
+    let table = RuleTable::new(exclude, |_| true);
+    let mut within = true;
+    cells.retain(|cell| {
+        let rules = if within { table.matching(cell, file_access.work) } else { None };
+        within = rules.is_some();
+        rules.is_none_or(|rules| rules.is_empty())
+    });
+    // A plan keeps the cells of all shots: not the room of those that are gone.
+    cells.shrink_to_fit();
+    within.then_some(())
 }
 
 /// Applies `include`. An entry is added to every original combination that agrees with it on the original axes; values added by an
 /// earlier entry may be overwritten. An entry that agrees with none becomes a combination of its own, to which nothing is added.
-fn include_all(cells: &mut Vec<Cell>, groups: &[Group], include: Vec<Rule>) {
+///
+/// `None` once the budget is exhausted, or if the cells have more values than a plan may have.
+fn include_all(
+    cells: &mut Vec<Cell>,
+    groups: &[Group],
+    include: &[Rule],
+    file_access: &FileAccess<'_>,
+) -> Option<()> {
+    if include.is_empty() {
+        return Some(());
+    }
     let axes: HashSet<&str> = groups.iter().flatten().map(|(axis, _)| axis.value.as_str()).collect();
-    let originals = cells.len();
-    for entry in include {
-        let entry: Vec<(Arc<str>, AxisValue)> =
-            entry.into_iter().map(|(axis, value)| (Arc::from(axis.value), value)).collect();
-        let mut added = false;
-        for cell in &mut cells[..originals] {
-            let fits = entry.iter().all(|(axis, value)| {
-                !axes.contains(&**axis) || cell.values.get(axis).is_some_and(|ours| ours.value == value.value)
-            });
-            if fits {
-                added = true;
-                for (axis, value) in &entry {
-                    if !axes.contains(&**axis) {
-                        cell.values.insert(Arc::clone(axis), value.clone());
-                    }
-                }
+    let table = RuleTable::new(include, |axis| axes.contains(axis));
+    let names: HashMap<&str, Arc<str>> =
+        include.iter().flatten().map(|(axis, _)| (axis.value.as_str(), axis.value.as_str().into())).collect();
+    let mut values: usize = cells.iter().map(|cell| cell.values.len()).sum();
+    let mut used = vec![false; include.len()];
+    for cell in cells.iter_mut() {
+        let before = cell.values.len();
+        for rule in table.matching(cell, file_access.work)? {
+            used[rule] = true;
+            for (axis, value) in include[rule].iter().filter(|(axis, _)| !axes.contains(axis.value.as_str()))
+            {
+                cell.values.insert(Arc::clone(&names[axis.value.as_str()]), value.clone());
             }
         }
-        if !added {
-            cells.push(Cell::named(entry.into_iter().collect()));
+        values += cell.values.len() - before;
+        if values > limits::MAX_CELL_VALUES {
+            return None;
         }
     }
+    for (rule, _) in include.iter().zip(used).filter(|(_, used)| !used) {
+        let own = rule.iter().map(|(axis, value)| (Arc::clone(&names[axis.value.as_str()]), value.clone()));
+        cells.push(Cell::named(own.collect()));
+    }
+    Some(())
 }
 
 #[cfg(test)]
@@ -258,8 +333,9 @@ mod tests {
         let tree = crate::yaml::read(&source, &mut problems).unwrap();
         let (key, value) = tree.get("matrix").unwrap();
         let files = crate::InMemory::default();
-        let file_access = FileAccess { files: &files, outside: false };
-        let cells = cells(key, value, &[], file_access, &mut problems);
+        let (work, tables) = Default::default();
+        let file_access = FileAccess { files: &files, outside: false, work: &work, tables: &tables };
+        let cells = cells(key, value, &[], &file_access, &mut problems);
         match cells {
             Some(cells) => Ok(cells
                 .iter()

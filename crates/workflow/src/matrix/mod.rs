@@ -3,11 +3,13 @@
 mod axis;
 mod axis_override;
 mod cell;
+mod cell_index;
 mod cell_selector;
 mod cells;
 mod name;
 mod natural_join;
 mod range;
+mod rules;
 mod table;
 mod zip;
 
@@ -15,13 +17,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-pub(crate) use self::axis::FileAccess;
+pub(crate) use self::axis::{FileAccess, Tables};
 pub(crate) use self::axis_override::{AxisOverride, read as read_overrides};
 pub(crate) use self::cell::Cell;
+pub(crate) use self::cell_index::{Agreement, CellIndex};
 pub(crate) use self::cell_selector::CellSelector;
-pub(crate) use self::cells::cells;
+pub(crate) use self::cells::{cells, too_much_work};
 pub(crate) use self::name::disambiguate;
-pub(crate) use self::natural_join::{JoinError, natural_join};
+pub(crate) use self::natural_join::{JoinError, LeftCells, natural_join};
 use crate::source::Spanned;
 
 /// A value of an axis, shared by all cells that have it: a row of a table can be large.

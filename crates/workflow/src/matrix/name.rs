@@ -70,7 +70,7 @@ pub(crate) fn disambiguate(cells: &mut [Cell]) {
             let seen = again.entry(format!("{}/{hash}", cell.label())).or_default();
             *seen += 1;
             let text = if *seen == 1 { hash } else { format!("{hash}-{seen}") };
-            cell.label.push(("cell".to_owned(), text));
+            cell.label.push(("cell".into(), text.into()));
         }
     }
 }

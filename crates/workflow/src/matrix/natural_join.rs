@@ -1,7 +1,8 @@
 //! Natural join of two lists of cells: one cell for each pair that agrees on the shared axes.
 
-use super::Cell;
+use super::{Agreement, Cell, CellIndex, CellSelector};
 use crate::limits;
+use crate::work::WorkBudget;
 
 /// A joined cell, and the indexes of its two source cells.
 pub(crate) struct JoinedCell {
@@ -13,30 +14,52 @@ pub(crate) struct JoinedCell {
 /// Why two lists of cells cannot be joined.
 #[derive(Clone, Copy)]
 pub(crate) enum JoinError {
-    /// So many pairs would have to be compared.
-    TooManyPairs(u128),
+    /// There are this many pairs that agree, or more.
+    TooManyCells(usize),
+    /// The joined cells have more values than a plan may have, or the budget is exhausted.
+    TooMuchWork,
     /// The cell of the right list with this index agrees with none of the left list.
     Unmatched(usize),
 }
 
+/// The left list of a join, with its index.
+pub(crate) struct LeftCells<'c> {
+    pub(crate) cells: &'c [Cell],
+    pub(crate) index: &'c CellIndex,
+    /// Which of the cells; of those, only the axes that it does not name.
+    pub(crate) selector: &'c CellSelector<'c>,
+}
+
 /// All pairs that agree on the shared axes. The left list varies slowest, and its axes come first.
-pub(crate) fn natural_join(left: &[Cell], right: &[Cell]) -> Result<Vec<JoinedCell>, JoinError> {
-    let pairs = left.len() as u128 * right.len() as u128;
-    if pairs > limits::MAX_JOIN_PAIRS {
-        return Err(JoinError::TooManyPairs(pairs));
-    }
-    let mut found = Vec::with_capacity(left.len().max(right.len()));
-    let mut used = vec![false; right.len()];
-    for (left_at, theirs) in left.iter().enumerate() {
-        for (right_at, ours) in right.iter().enumerate() {
-            if theirs.agrees_with(ours) {
-                used[right_at] = true;
-                found.push(JoinedCell { cell: theirs.joined_with(ours), left: left_at, right: right_at });
-            }
+pub(crate) fn natural_join(
+    left: &LeftCells<'_>,
+    right: &[Cell],
+    work: &WorkBudget,
+) -> Result<Vec<JoinedCell>, JoinError> {
+    let mut pairs: Vec<(usize, usize)> = Vec::with_capacity(right.len());
+    for (index, ours) in right.iter().enumerate() {
+        let found = left
+            .index
+            .find(left.cells, left.selector, ours, Agreement::OpenPart, work)
+            .ok_or(JoinError::TooMuchWork)?;
+        if found.is_empty() {
+            return Err(JoinError::Unmatched(index));
         }
+        if pairs.len() + found.len() > limits::MAX_INSTANCES {
+            return Err(JoinError::TooManyCells(pairs.len() + found.len()));
+        }
+        pairs.extend(found.into_iter().map(|theirs| (theirs, index)));
     }
-    match used.iter().position(|used| !used) {
-        Some(unmatched) => Err(JoinError::Unmatched(unmatched)),
-        None => Ok(found),
+    pairs.sort_unstable();
+    let mut values = 0;
+    let mut joined = Vec::with_capacity(pairs.len());
+    for (left_index, right_index) in pairs {
+        let cell = left.selector.open_part(&left.cells[left_index]).joined_with(&right[right_index]);
+        values += cell.values.len();
+        if values > limits::MAX_CELL_VALUES || !work.charge(1 + cell.values.len()) {
+            return Err(JoinError::TooMuchWork);
+        }
+        joined.push(JoinedCell { cell, left: left_index, right: right_index });
     }
+    Ok(joined)
 }

@@ -8,8 +8,9 @@ use crate::{csv, limits};
 ///
 /// A column whose filled cells all read as numbers (`7`, `-1.5`; not `007` or `1e3x`) holds numbers, and `null` where a cell
 /// is empty; every other column holds text as it is written.
-pub(super) fn rows(text: &str) -> Result<Vec<Value>, String> {
-    let (names, rows) = csv::read_table(text, limits::MAX_CSV_ROWS).map_err(|error| error.located(text))?;
+pub(super) fn rows(text: &str, max_cells: usize) -> Result<Vec<Value>, String> {
+    let (names, rows) =
+        csv::read_table(text, limits::MAX_CSV_ROWS, max_cells).map_err(|error| error.located(text))?;
     if names.is_empty() {
         return Err("this table is empty: its first row names the columns".to_owned());
     }
@@ -55,7 +56,9 @@ fn number(cell: &str) -> Option<Number> {
 mod tests {
     use serde_json::json;
 
-    use super::rows;
+    fn rows(text: &str) -> Result<Vec<serde_json::Value>, String> {
+        super::rows(text, 1_000)
+    }
 
     #[test]
     fn csv_columns_are_numeric_or_text() {

@@ -12,7 +12,7 @@ pub(super) fn groups(
     word: &Key,
     value: &Yaml,
     overrides: &[AxisOverride],
-    file_access: FileAccess<'_>,
+    file_access: &FileAccess<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<Group>> {
     let items = match &value.value {
@@ -52,7 +52,7 @@ pub(super) fn axis_values(
     key: &Key,
     value: &Yaml,
     overrides: &[AxisOverride],
-    file_access: FileAccess<'_>,
+    file_access: &FileAccess<'_>,
     problems: &mut Problems,
 ) -> Option<Values> {
     match overrides.iter().find(|replaced| replaced.axis == key.value) {

@@ -1,7 +1,8 @@
 //! The identity of work: the node key, and the fingerprint by which occurrences are counted.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::collections::HashMap;
+use std::{fmt, ptr};
 
 use contract::{canonical_json, canonical_object};
 use serde::{Deserialize, Serialize};
@@ -128,17 +129,42 @@ const BY_PRODUCTS: [&str; 1] = ["return_last_frame"];
 
 /// The fields of the request that determine the video: all but by-products.
 pub(crate) fn deciding_fields(node: &Node) -> impl Iterator<Item = (&str, Cow<'_, Value>)> {
-    let is_by_product = |name: &str| BY_PRODUCTS.contains(&name);
-    node.request.iter().filter(move |(name, _)| !is_by_product(name)).map(move |(name, value)| match value {
+    let fields = node.request.iter().filter(|(name, _)| !is_by_product(name));
+    fields.map(|(name, value)| (name, deciding_value(name, value)))
+}
+
+fn is_by_product(name: &str) -> bool {
+    BY_PRODUCTS.contains(&name)
+}
+
+/// The part of a field that determines the video.
+fn deciding_value<'v>(name: &str, value: &'v Value) -> Cow<'v, Value> {
+    match value {
         Value::Object(members)
             if name == "metadata" && members.keys().any(|member| is_by_product(member)) =>
         {
             let mut members = members.clone();
             members.retain(|member, _| !is_by_product(member));
-            (name, Cow::Owned(Value::Object(members)))
+            Cow::Owned(Value::Object(members))
         }
-        _ => (name, Cow::Borrowed(value)),
-    })
+        _ => Cow::Borrowed(value),
+    }
+}
+
+/// Digests of request values by their address, so that a value that many requests share is read once.
+///
+/// Invariant: the values outlive it and stay where they are.
+#[derive(Default)]
+pub(crate) struct ValueDigests(HashMap<(usize, bool), [u8; 32]>);
+
+impl ValueDigests {
+    fn of(&mut self, name: &str, value: &Value) -> [u8; 32] {
+        *self.0.entry((ptr::from_ref(value).addr(), name == "metadata")).or_insert_with(|| {
+            let mut hasher = Hasher::new("value/1");
+            hasher.json(&deciding_value(name, value));
+            hasher.finish()
+        })
+    }
 }
 
 /// The deciding fields as canonical JSON.
@@ -185,6 +211,18 @@ impl Hasher {
     /// The request of a node without by-products.
     pub(crate) fn request(&mut self, node: &Node) {
         self.text(&request_without_by_products(node));
+    }
+
+    /// What [`Self::request`] adds, by digests of the values: for comparisons within one plan.
+    pub(crate) fn request_digests(&mut self, node: &Node, digests: &mut ValueDigests) {
+        let mut fields: Vec<(&str, &Value)> =
+            node.request.iter().filter(|(name, _)| !is_by_product(name)).collect();
+        fields.sort_unstable_by_key(|(name, _)| *name);
+        self.number(fields.len() as u64);
+        for (name, value) in fields {
+            self.text(name);
+            self.bytes(&digests.of(name, value));
+        }
     }
 
     pub(crate) fn finish(self) -> [u8; 32] {

@@ -1,9 +1,13 @@
 //! The template environment: filters, functions, tests and limits.
 
+use std::sync::Arc;
+
 use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Kwargs, Value};
 use minijinja::{Environment, UndefinedBehavior, filters, functions, tests};
 
 use super::filters as ours;
+use super::work::{TemplateWork, charged};
 use crate::limits;
 
 /// The names of all filters, for suggestions.
@@ -39,8 +43,40 @@ pub(super) const FILTERS: [&str; 29] = [
     "upper",
 ];
 
+/// The filters that read whole values, with the names under which they are found once that is charged.
+const HIDDEN: [(&str, &str); 28] = [
+    ("abs", "abs "),
+    ("capitalize", "capitalize "),
+    ("count", "count "),
+    ("default", "default "),
+    ("first", "first "),
+    ("float", "float "),
+    ("int", "int "),
+    ("items", "items "),
+    ("join", "join "),
+    ("last", "last "),
+    ("length", "length "),
+    ("lines", "lines "),
+    ("list", "list "),
+    ("lower", "lower "),
+    ("max", "max "),
+    ("min", "min "),
+    ("replace", "replace "),
+    ("reverse", "reverse "),
+    ("round", "round "),
+    ("shuffle", "shuffle "),
+    ("slug", "slug "),
+    ("sort", "sort "),
+    ("split", "split "),
+    ("string", "string "),
+    ("times", "times "),
+    ("title", "title "),
+    ("trim", "trim "),
+    ("upper", "upper "),
+];
+
 /// An environment for templates that borrow from the workflow.
-pub(crate) fn environment<'source>() -> Environment<'source> {
+pub(crate) fn environment<'source>(work: &Arc<TemplateWork>) -> Environment<'source> {
     let mut env = Environment::empty();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     env.set_fuel(Some(limits::MAX_TEMPLATE_FUEL));
@@ -50,38 +86,48 @@ pub(crate) fn environment<'source>() -> Environment<'source> {
         env.set_syntax(syntax);
     }
 
-    env.add_filter("abs", filters::abs);
-    env.add_filter("capitalize", filters::capitalize);
-    env.add_filter("count", filters::length);
-    env.add_filter("default", filters::default);
-    env.add_filter("first", filters::first);
-    env.add_filter("float", filters::float);
-    env.add_filter("int", filters::int);
-    env.add_filter("items", filters::items);
-    env.add_filter("last", filters::last);
-    env.add_filter("length", filters::length);
-    env.add_filter("lines", filters::lines);
-    env.add_filter("list", filters::list);
-    env.add_filter("lower", filters::lower);
-    env.add_filter("max", filters::max);
-    env.add_filter("min", filters::min);
-    env.add_filter("reverse", filters::reverse);
-    env.add_filter("round", filters::round);
-    env.add_filter("sort", filters::sort);
-    env.add_filter("split", filters::split);
-    env.add_filter("string", filters::string);
-    env.add_filter("title", filters::title);
-    env.add_filter("trim", filters::trim);
-    env.add_filter("upper", filters::upper);
+    // A name with a blank cannot be written in a template.
+    env.add_filter("abs ", filters::abs);
+    env.add_filter("capitalize ", filters::capitalize);
+    env.add_filter("count ", filters::length);
+    env.add_filter("default ", filters::default);
+    env.add_filter("first ", filters::first);
+    env.add_filter("float ", filters::float);
+    env.add_filter("int ", filters::int);
+    env.add_filter("items ", filters::items);
+    env.add_filter("last ", filters::last);
+    env.add_filter("length ", filters::length);
+    env.add_filter("lines ", filters::lines);
+    env.add_filter("list ", filters::list);
+    env.add_filter("lower ", filters::lower);
+    env.add_filter("max ", filters::max);
+    env.add_filter("min ", filters::min);
+    env.add_filter("reverse ", filters::reverse);
+    env.add_filter("round ", filters::round);
+    env.add_filter("sort ", filters::sort);
+    env.add_filter("split ", filters::split);
+    env.add_filter("string ", filters::string);
+    env.add_filter("title ", filters::title);
+    env.add_filter("trim ", filters::trim);
+    env.add_filter("upper ", filters::upper);
+    env.add_filter("join ", ours::join);
+    env.add_filter("replace ", ours::replace);
+    env.add_filter("shuffle ", ours::shuffle);
+    env.add_filter("slug ", ours::slug_filter);
+    env.add_filter("times ", ours::times);
+    for (name, hidden) in HIDDEN {
+        charged(&mut env, name, hidden, work);
+    }
+    let shared = Arc::clone(work);
+    env.add_filter("csv", move |text: Value, kwargs: Kwargs| ours::csv(&text, &kwargs, &shared));
 
-    env.add_filter("csv", ours::csv);
-    env.add_filter("join", ours::join);
-    env.add_filter("replace", ours::replace);
-    env.add_filter("shuffle", ours::shuffle);
-    env.add_filter("slug", ours::slug_filter);
-    env.add_filter("times", ours::times);
-
-    env.add_function("range", functions::range);
+    let shared = Arc::clone(work);
+    env.add_function("range", move |lower: isize, upper: Option<isize>, step: Option<isize>| {
+        let (from, to) = upper.map_or((0, lower), |upper| (lower, upper));
+        let count = to.abs_diff(from) / step.map_or(1, |step| step.unsigned_abs().max(1));
+        shared.charge(count as u64)?;
+        functions::range(lower, upper, step)
+    });
 
     env.add_test("defined", tests::is_defined);
     env.add_test("undefined", tests::is_undefined);
@@ -101,7 +147,7 @@ mod listing {
 
     #[test]
     fn suggested_filters_exist() {
-        let env = environment();
+        let env = environment(&Arc::default());
         for name in FILTERS {
             let rendered = env.render_str(&format!("{{{{ x | {name} }}}}"), ());
             let kind = rendered.err().map(|error| error.kind());

@@ -5,6 +5,7 @@ use minijinja::{Error, ErrorKind};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
+use super::work::TemplateWork;
 use crate::csv::Cell;
 use crate::limits;
 
@@ -90,17 +91,30 @@ pub(super) fn shuffle(value: &Value, seed: i64) -> Result<Value, Error> {
 }
 
 /// `| csv`: the rows of a CSV text as maps by the names in its first row; with `header=false`, as lists.
-#[expect(clippy::needless_pass_by_value, reason = "minijinja passes keyword arguments by value")]
-pub(super) fn csv(text: &str, kwargs: Kwargs) -> Result<Value, Error> {
-    let header: Option<bool> = kwargs.get("header")?;
+///
+/// A table that was read before is not read again: every instance of a shot asks for the same one.
+pub(super) fn csv(value: &Value, kwargs: &Kwargs, work: &TemplateWork) -> Result<Value, Error> {
+    let header = kwargs.get::<Option<bool>>("header")?.unwrap_or(true);
     kwargs.assert_all_used()?;
+    if let Some(rows) = work.table(value, header) {
+        return Ok(rows);
+    }
+    let text = value.as_str().ok_or_else(|| invalid_operation("`csv` reads text"))?;
+    work.charge(text.len() as u64 / 8)?;
+    let rows = read_csv(text, header)?;
+    work.remember_table(value, header, &rows);
+    Ok(rows)
+}
+
+fn read_csv(text: &str, header: bool) -> Result<Value, Error> {
     let located = |error: crate::csv::CsvError| invalid_operation(error.located(text));
     let texts = |row: Vec<Cell>| row.into_iter().map(|cell| cell.text).collect::<Vec<String>>();
-    if header == Some(false) {
+    if !header {
         let rows = crate::csv::read(text, limits::MAX_CSV_ROWS).map_err(located)?;
         return Ok(rows.into_iter().map(|row| Value::from(texts(row))).collect());
     }
-    let (names, rows) = crate::csv::read_table(text, limits::MAX_CSV_ROWS).map_err(located)?;
+    let (names, rows) =
+        crate::csv::read_table(text, limits::MAX_CSV_ROWS, limits::MAX_CSV_CELLS).map_err(located)?;
     let names = texts(names);
     let maps = rows
         .into_iter()

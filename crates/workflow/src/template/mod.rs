@@ -8,11 +8,14 @@ mod filters;
 mod render;
 mod scan;
 mod scope;
+mod work;
 
 pub(crate) use minijinja::Value;
 
 pub(crate) use self::environment::environment;
 pub(crate) use self::filters::slug;
 pub(crate) use self::render::Templates;
+pub(crate) use self::render::size;
 pub(crate) use self::scan::{has_template, identifiers, identifiers_used, names_used};
-pub(crate) use self::scope::{Scope, from_json};
+pub(crate) use self::scope::{Scope, axis_value};
+pub(crate) use self::work::TemplateWork;

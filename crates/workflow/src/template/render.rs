@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use minijinja::{Environment, Error, ErrorKind, Expression, Template, Value};
 use serde_json::Value as Json;
@@ -12,6 +13,7 @@ use serde_json::Value as Json;
 use super::environment::FILTERS;
 use super::scan::{self, ScanError, Shape};
 use super::scope::Scope;
+use super::work::{self, TemplateWork};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::limits;
 use crate::source::{Source, Span};
@@ -22,8 +24,18 @@ pub(crate) struct Templates<'w> {
     env: &'w Environment<'w>,
     source: &'w Source,
     /// By address and length: the texts are borrowed from the workflow and do not move.
-    compiled: RefCell<HashMap<(usize, usize), Rc<Compiled<'w>>>>,
+    compiled: RefCell<HashMap<(usize, usize, bool), Rc<Prepared<'w>>>>,
     rendered_bytes: Cell<usize>,
+    work: Arc<TemplateWork>,
+}
+
+/// A compiled template, and what its cost depends on.
+struct Prepared<'w> {
+    compiled: Compiled<'w>,
+    /// The names in a template that compares or slices: such a step reads whole values.
+    compared: Vec<&'w str>,
+    /// Steps of an expression, which has no loops: a bound.
+    steps: u64,
 }
 
 enum Compiled<'w> {
@@ -44,8 +56,8 @@ struct TemplateError {
 }
 
 impl<'w> Templates<'w> {
-    pub(crate) fn new(env: &'w Environment<'w>, source: &'w Source) -> Self {
-        Self { env, source, compiled: RefCell::default(), rendered_bytes: Cell::new(0) }
+    pub(crate) fn new(env: &'w Environment<'w>, source: &'w Source, work: Arc<TemplateWork>) -> Self {
+        Self { env, source, compiled: RefCell::default(), rendered_bytes: Cell::new(0), work }
     }
 
     /// A value with all its templates rendered; `None` if one fails, which is reported.
@@ -100,14 +112,11 @@ impl<'w> Templates<'w> {
         if scan::has_template(text) {
             return self.text_to_json(text, span, scope, &scope.context(), problems);
         }
-        if uses_broken(&format!("{{{{{text}}}}}"), scope) {
+        if scope.has_broken() && uses_broken(&format!("{{{{{text}}}}}"), scope) {
             return None;
         }
-        let result = scan::scan_expression(text).map_err(TemplateError::from).and_then(|()| {
-            let expression =
-                self.env.compile_expression(text).map_err(|error| TemplateError::new(&error, 0, scope))?;
-            eval(&expression, text, 0, scope, &scope.context())
-        });
+        let prepared = self.prepared(text, true, scope);
+        let result = self.evaluated(&prepared, text, scope, &scope.context());
         self.reported(result, text, span, problems)
     }
 
@@ -133,23 +142,51 @@ impl<'w> Templates<'w> {
         if uses_broken(text, scope) {
             return None;
         }
-        let compiled = self.compiled(text, scope);
-        let result = match &*compiled {
-            Compiled::Plain => return Some(Json::String(text.to_owned())),
-            Compiled::Broken(error) => Err(error.clone()),
-            Compiled::Expression { expression, start } => eval(expression, text, *start, scope, context),
-            Compiled::Text(template) => self.write(template, scope, context),
-        };
+        let prepared = self.prepared(text, false, scope);
+        if matches!(prepared.compiled, Compiled::Plain) {
+            return Some(Json::String(text.to_owned()));
+        }
+        let result = self.evaluated(&prepared, text, scope, context);
         self.reported(result, text, span, problems)
     }
 
-    fn compiled(&self, text: &'w str, scope: &Scope) -> Rc<Compiled<'w>> {
-        let address = (text.as_ptr().addr(), text.len());
-        if let Some(compiled) = self.compiled.borrow().get(&address) {
-            return Rc::clone(compiled);
+    /// Evaluates a template within the budget of the file.
+    fn evaluated(
+        &self,
+        prepared: &Prepared<'w>,
+        text: &str,
+        scope: &Scope,
+        context: &Value,
+    ) -> Result<Json, TemplateError> {
+        if self.work.is_exhausted() {
+            return Err(TemplateError::total());
+        }
+        let (result, steps) = match &prepared.compiled {
+            Compiled::Plain => return Ok(Json::String(text.to_owned())),
+            Compiled::Broken(error) => return Err(error.clone()),
+            Compiled::Expression { expression, start } => {
+                (eval(expression, text, *start, scope, context), prepared.steps)
+            }
+            Compiled::Text(template) => self.write(template, scope, context),
+        };
+        let values = prepared.compared.iter().filter_map(|name| scope.get(name));
+        let size = values.map(work::size).sum::<u64>() / 8 + scope.locals() as u64 / 16;
+        if self.work.finish(steps, size) { result } else { Err(TemplateError::total()) }
+    }
+
+    /// A compiled template; `bare` is an expression without braces.
+    fn prepared(&self, text: &'w str, bare: bool, scope: &Scope) -> Rc<Prepared<'w>> {
+        let address = (text.as_ptr().addr(), text.len(), bare);
+        if let Some(prepared) = self.compiled.borrow().get(&address) {
+            return Rc::clone(prepared);
         }
         let broken = |error: &Error, start| Compiled::Broken(TemplateError::new(error, start, scope));
-        let compiled = Rc::new(match scan::scan(text) {
+        let shape = if bare {
+            scan::scan_expression(text).map(|()| Shape::Expression(0..text.len()))
+        } else {
+            scan::scan(text)
+        };
+        let compiled = match shape {
             Err(refusal) => Compiled::Broken(refusal.into()),
             Ok(Shape::Plain) => Compiled::Plain,
             Ok(Shape::Expression(range)) => match self.env.compile_expression(&text[range.clone()]) {
@@ -160,26 +197,46 @@ impl<'w> Templates<'w> {
                 Ok(template) => Compiled::Text(template),
                 Err(error) => broken(&error, 0),
             },
-        });
-        self.compiled.borrow_mut().insert(address, Rc::clone(&compiled));
-        compiled
+        };
+        let compared = if scan::compares(text) {
+            let mut names: Vec<&str> =
+                if bare { scan::identifiers(text).collect() } else { scan::identifiers_used(text) };
+            names.sort_unstable();
+            names.dedup();
+            names
+        } else {
+            Vec::new()
+        };
+        let prepared = Rc::new(Prepared { compiled, compared, steps: text.len() as u64 / 2 + 1 });
+        self.compiled.borrow_mut().insert(address, Rc::clone(&prepared));
+        prepared
     }
 
+    /// The text of a template, and how many steps it took.
     fn write(
         &self,
         template: &Template<'_, '_>,
         scope: &Scope,
         context: &Value,
-    ) -> Result<Json, TemplateError> {
+    ) -> (Result<Json, TemplateError>, u64) {
         let mut out = BoundedWriter { text: Vec::new(), full: false };
-        let written = template.render_captured_to(context, &mut out).map(|_| ());
-        if out.full {
-            return Err(TemplateError::limit(format!(
-                "this gives more than {} KiB of text",
-                limits::MAX_RENDERED_BYTES / 1024
-            )));
-        }
-        written.map_err(|error| TemplateError::new(&error, 0, scope))?;
+        let steps = match template.render_captured_to(context, &mut out) {
+            _ if out.full => {
+                return (
+                    Err(TemplateError::limit(format!(
+                        "this gives more than {} KiB of text",
+                        limits::MAX_RENDERED_BYTES / 1024
+                    ))),
+                    limits::MAX_TEMPLATE_FUEL,
+                );
+            }
+            Err(error) => return (Err(TemplateError::new(&error, 0, scope)), limits::MAX_TEMPLATE_FUEL),
+            Ok(captured) => captured.state().fuel_levels().map_or(0, |(consumed, _)| consumed),
+        };
+        (self.text_of(out), steps)
+    }
+
+    fn text_of(&self, out: BoundedWriter) -> Result<Json, TemplateError> {
         self.rendered_bytes.set(self.rendered_bytes.get().saturating_add(out.text.len()));
         if self.rendered_bytes.get() > limits::MAX_TOTAL_RENDERED_BYTES {
             return Err(TemplateError::limit(
@@ -216,8 +273,9 @@ impl<'w> Templates<'w> {
 }
 
 fn uses_broken(text: &str, scope: &Scope) -> bool {
-    let mut broken = scope.broken().peekable();
-    broken.peek().is_some() && scan::has_template(text) && !scan::names_used(text, broken).is_empty()
+    scope.has_broken()
+        && scan::has_template(text)
+        && scan::identifiers_used(text).into_iter().any(|name| scope.is_broken(name))
 }
 
 fn eval(
@@ -250,7 +308,7 @@ fn eval(
 }
 
 /// The approximate size of a value in bytes.
-fn size(value: &Json) -> usize {
+pub(crate) fn size(value: &Json) -> usize {
     match value {
         Json::String(text) => text.len(),
         Json::Array(items) => items.iter().map(|item| 8 + size(item)).sum(),
@@ -340,6 +398,10 @@ impl TemplateError {
             }),
         };
         Self { code: "undefined-name", message, range, help: Some(help) }
+    }
+
+    fn total() -> Self {
+        Self::limit("the templates of this file together take too many steps".to_owned())
     }
 
     fn limit(message: String) -> Self {

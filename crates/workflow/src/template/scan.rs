@@ -57,6 +57,17 @@ pub(super) fn scan(text: &str) -> Result<Shape, ScanError> {
             help: "write the parts as text with several {{ expressions }}",
         });
     }
+    if let Some(long) = regions.iter().find(|region| region.operators > limits::MAX_EXPRESSION_OPERATORS) {
+        return Err(ScanError {
+            code: "template-limit",
+            range: long.outer.start..long.outer.start + 2,
+            message: format!(
+                "this expression has more than {} operators, attributes, filters and brackets",
+                limits::MAX_EXPRESSION_OPERATORS
+            ),
+            help: "compute parts of it in parameters",
+        });
+    }
     if let Some(star) = regions.iter().find_map(|region| region.star) {
         return Err(ScanError {
             code: "template-syntax",
@@ -104,6 +115,8 @@ struct Region {
     /// Whether it is an expression, `{{ … }}`.
     expression: bool,
     joins: usize,
+    /// What the parser recurses on: a bound.
+    operators: usize,
     star: Option<usize>,
 }
 
@@ -136,7 +149,8 @@ fn regions(text: &str) -> Vec<Region> {
 
 /// Reads code from its opening to its closing braces; string literals are skipped.
 fn code(bytes: &[u8], open: usize, close: u8) -> Region {
-    let mut region = Region { outer: open..bytes.len(), expression: close == b'}', joins: 0, star: None };
+    let mut region =
+        Region { outer: open..bytes.len(), expression: close == b'}', joins: 0, operators: 0, star: None };
     let mut pos = open + 2;
     let mut depth = 0_usize;
     while let Some(&byte) = bytes.get(pos) {
@@ -147,6 +161,13 @@ fn code(bytes: &[u8], open: usize, close: u8) -> Region {
                 return region;
             }
             _ => {
+                let word_starts = byte.is_ascii_alphabetic()
+                    && !bytes
+                        .get(pos - 1)
+                        .is_some_and(|before| before.is_ascii_alphanumeric() || *before == b'_');
+                if b"-/%|.[({=<>!~+".contains(&byte) || (word_starts && is_operator(&bytes[pos..])) {
+                    region.operators += 1;
+                }
                 match byte {
                     b'{' => depth += 1,
                     b'}' => depth = depth.saturating_sub(1),
@@ -159,6 +180,14 @@ fn code(bytes: &[u8], open: usize, close: u8) -> Region {
         }
     }
     region
+}
+
+/// Whether code begins with an operator that is a word.
+fn is_operator(code: &[u8]) -> bool {
+    let end =
+        code.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).unwrap_or(code.len());
+    let words: [&[u8]; 7] = [b"and", b"or", b"not", b"is", b"in", b"if", b"else"];
+    words.contains(&&code[..end])
 }
 
 fn after_quoted(bytes: &[u8], open: usize) -> usize {
@@ -191,6 +220,12 @@ fn whole_expression(text: &str, regions: &[Region]) -> Option<Range<usize>> {
         inner.end -= 1;
     }
     Some(inner)
+}
+
+/// Whether a template compares values, searches them or takes slices of them, which reads them as a whole.
+pub(super) fn compares(text: &str) -> bool {
+    let words = |word: &str| identifiers(text).filter(|found| *found == word).count();
+    text.contains(['=', '<', '>']) || (text.contains('[') && text.contains(':')) || words("in") > words("for")
 }
 
 /// The identifiers and keywords in the code of a template: a superset of the variables that it uses.
@@ -243,6 +278,9 @@ mod tests {
         }
         assert!(scan("{{ '*' }} and 2 * 3").is_ok());
         assert!(scan(&format!("{{{{ a{} }}}}", " ~ a".repeat(100))).is_err());
+        assert!(scan(&format!("{{{{ a{} }}}}", " and a".repeat(300))).is_err());
+        assert!(scan_expression(&format!("a{}", " or a".repeat(3_000))).is_err());
+        assert!(scan_expression(&format!("a{}", " or a == 1".repeat(60))).is_ok());
         assert!(scan_expression("a * 2").is_err());
         assert!(scan_expression("a == 'x'").is_ok());
     }

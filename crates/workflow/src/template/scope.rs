@@ -1,9 +1,10 @@
 //! The variables of a template.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use minijinja::value::{Object, Serde, Value, ValueKind};
+use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value, ValueKind};
 use serde_json::Value as Json;
 
 /// Variables with their values. Cheap to clone: a scope refers to its parent.
@@ -20,7 +21,7 @@ struct Names {
     /// The few variables of an instance, searched linearly.
     locals: Vec<(Arc<str>, Value)>,
     /// Variables without a value because of an error that was reported where they are defined.
-    broken: Vec<String>,
+    broken: HashSet<String>,
 }
 
 impl Scope {
@@ -40,11 +41,15 @@ impl Scope {
     pub(crate) fn set_broken(&mut self, name: &str) {
         let names = Arc::make_mut(&mut self.names);
         names.own.insert(name.to_owned(), Value::from(()));
-        names.broken.push(name.to_owned());
+        names.broken.insert(name.to_owned());
     }
 
-    pub(super) fn broken(&self) -> impl Iterator<Item = &str> {
-        self.layers().flat_map(|names| &names.broken).map(String::as_str)
+    pub(super) fn has_broken(&self) -> bool {
+        self.layers().any(|names| !names.broken.is_empty())
+    }
+
+    pub(super) fn is_broken(&self, name: &str) -> bool {
+        self.layers().any(|names| names.broken.contains(name))
     }
 
     /// All variables, each once, those of the outermost scope first.
@@ -77,6 +82,16 @@ impl Scope {
         Some(index.try_iter().ok()?.take(100).map(|key| key.to_string()).collect())
     }
 
+    /// The value of a variable.
+    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+        self.names.find(name)
+    }
+
+    /// How many variables are searched one by one.
+    pub(super) fn locals(&self) -> usize {
+        self.names.locals.len()
+    }
+
     pub(super) fn context(&self) -> Value {
         Value::from_dyn_object(Arc::clone(&self.names))
     }
@@ -92,6 +107,42 @@ pub(crate) fn from_json(value: &Json) -> Value {
         Json::Bool(truth) => Value::from(*truth),
         Json::String(text) => Value::from(text.as_str()),
         other => Value::from(Serde(other)),
+    }
+}
+
+/// The value of an axis as templates see it. Rows of tables are not copied: members are looked up in the shared value.
+pub(crate) fn axis_value(value: &Arc<Json>) -> Value {
+    match &**value {
+        Json::Object(_) | Json::Array(_) => Value::from_object(Shared(Arc::clone(value))),
+        scalar => from_json(scalar),
+    }
+}
+
+/// A list or mapping that cells share.
+#[derive(Debug)]
+struct Shared(Arc<Json>);
+
+impl Object for Shared {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        if self.0.is_array() { ObjectRepr::Seq } else { ObjectRepr::Map }
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        match &*self.0 {
+            Json::Array(items) => items.get(key.as_usize()?).map(from_json),
+            Json::Object(members) => members.get(key.as_str()?).map(from_json),
+            _ => None,
+        }
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        match &*self.0 {
+            Json::Array(items) => Enumerator::Seq(items.len()),
+            Json::Object(members) => {
+                Enumerator::Values(members.keys().map(|name| Value::from(name.as_str())).collect())
+            }
+            _ => Enumerator::Empty,
+        }
     }
 }
 

@@ -1,0 +1,99 @@
+//! The work budget of all templates of a file: steps, and what filters read and make.
+//!
+//! minijinja bounds the steps of one template. A file renders its templates for up to 100,000 instances, and a filter handles a
+//! whole list in one step.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use minijinja::value::{Rest, Value, ValueKind};
+use minijinja::{Environment, Error, ErrorKind, State};
+
+use crate::limits;
+
+/// Tables that the filter `csv` remembers.
+const MAX_TABLES: usize = 8;
+/// Bytes of text that cost as much as a step.
+const BYTES_PER_STEP: u64 = 64;
+
+/// What templates have cost so far. Shared with the filters of the environment.
+#[derive(Debug, Default)]
+pub(crate) struct TemplateWork {
+    /// Steps of all evaluations that have ended.
+    total: AtomicU64,
+    /// What the filters of the current evaluation have read.
+    current: AtomicU64,
+    /// Results of the filter `csv`: the text, whether its first row names the columns, the rows.
+    tables: Mutex<Vec<(Value, bool, Value)>>,
+}
+
+impl TemplateWork {
+    /// Ends an evaluation of so many steps, each of which may have read values of this size; whether the budget still holds.
+    pub(super) fn finish(&self, steps: u64, size: u64) -> bool {
+        let read = self.current.swap(0, Ordering::Relaxed);
+        let steps = steps.saturating_mul(1 + size).saturating_add(read);
+        self.total.fetch_add(steps, Ordering::Relaxed).saturating_add(steps) <= limits::MAX_TOTAL_FUEL
+    }
+
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.total.load(Ordering::Relaxed) > limits::MAX_TOTAL_FUEL
+    }
+
+    /// Charges what a filter reads.
+    pub(super) fn charge(&self, steps: u64) -> Result<(), Error> {
+        let read = self.current.fetch_add(steps, Ordering::Relaxed).saturating_add(steps);
+        if read > limits::MAX_FILTER_STEPS || self.is_exhausted() {
+            return Err(Error::new(ErrorKind::OutOfFuel, "the filters read too much"));
+        }
+        Ok(())
+    }
+
+    /// The rows of a table that was read before. Texts are the same if they are the same text in memory, which the entry keeps.
+    pub(super) fn table(&self, text: &Value, header: bool) -> Option<Value> {
+        let (start, length) = address(text)?;
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = tables
+            .iter()
+            .find(|(known, has_header, _)| *has_header == header && address(known) == Some((start, length)));
+        known.map(|(_, _, rows)| rows.clone())
+    }
+
+    pub(super) fn remember_table(&self, text: &Value, header: bool, rows: &Value) {
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if tables.len() >= MAX_TABLES {
+            tables.remove(0);
+        }
+        tables.push((text.clone(), header, rows.clone()));
+    }
+}
+
+/// Where a text is in memory. Short texts are part of their value and have no lasting place.
+fn address(text: &Value) -> Option<(usize, usize)> {
+    let text = text.as_str().filter(|text| text.len() > 64)?;
+    Some((text.as_ptr().addr(), text.len()))
+}
+
+/// The steps that a filter needs to read a value.
+pub(super) fn size(value: &Value) -> u64 {
+    match value.kind() {
+        ValueKind::String => value.as_str().map_or(0, str::len) as u64 / BYTES_PER_STEP,
+        ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => value.len().unwrap_or(1_000) as u64,
+        _ => 0,
+    }
+}
+
+/// Puts a filter's reading on the account: it is called under its hidden name after its arguments are charged.
+pub(super) fn charged(
+    env: &mut Environment<'_>,
+    name: &'static str,
+    hidden: &'static str,
+    work: &Arc<TemplateWork>,
+) {
+    let work = Arc::clone(work);
+    env.add_filter(name, move |state: &mut State<'_, '_>, args: Rest<Value>| -> Result<Value, Error> {
+        work.charge(1 + args.iter().map(size).sum::<u64>())?;
+        let made = state.apply_filter(hidden, &args)?;
+        work.charge(size(&made))?;
+        Ok(made)
+    });
+}

@@ -1,0 +1,424 @@
+//! Small files that ask for much: what the compiler has to accept or refuse within 20 seconds of one core and 512 MB.
+//!
+//! Known ones by name, and random ones from a list of choices. Used by `tests/bounds.rs` and by the fuzz target.
+
+use std::fmt::Write;
+
+/// A workflow and the table `t.csv` beside it.
+pub(crate) struct Expensive {
+    pub(crate) name: String,
+    pub(crate) workflow: String,
+    pub(crate) table: String,
+}
+
+const HEAD: &str =
+    "version: 1\ndefaults: {model: modela-video-2-0-260128, ratio: \"16:9\", seconds: 5, prompt: x}\n";
+const HEAD_B: &str = "version: 1\ndefaults: {model: modelb-video-480p, seconds: 5, prompt: x}\n";
+
+fn case(name: &str, workflow: String) -> Expensive {
+    Expensive { name: name.to_owned(), workflow, table: String::new() }
+}
+
+fn joined(count: usize, separator: &str, item: impl Fn(usize) -> String) -> String {
+    (0..count).map(item).collect::<Vec<_>>().join(separator)
+}
+
+/// A table of so many rows and columns; `a0` to `aN` name the columns.
+fn table(rows: usize, columns: usize) -> String {
+    let mut text = joined(columns, ",", |column| format!("a{column}"));
+    for row in 0..rows {
+        let _ = write!(text, "\n{}", joined(columns, ",", |column| format!("v{}", row * 7 + column)));
+    }
+    text
+}
+
+/// The files that were found to be expensive, each of a size that is divided by `scale`.
+pub(crate) fn known(scale: usize) -> Vec<Expensive> {
+    let sized = |size: usize| (size / scale).max(2);
+    let cells = sized(100_000);
+    let mut found = vec![
+        case("include-of-1000-on-all-cells", {
+            let rules = joined(sized(1_000), ", ", |key| format!("{{k{key}: 1}}"));
+            format!("{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}, include: [{rules}]}}}}]\n")
+        }),
+        case("include-of-100-on-a-tenth", {
+            let rules = joined(100, ", ", |key| format!("{{k{key}: 1}}"));
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {}}}, include: [{rules}]}}}}]\n",
+                cells / 10
+            )
+        }),
+        case("needs-of-all-by-all", {
+            let side = sized(10_000);
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {side}}}}}}}, {{id: b, matrix: {{j: {{from: 1, to: {side}}}}}, needs: a}}]\n"
+            )
+        }),
+        case("needs-of-a-thousand-by-a-thousand", {
+            let side = sized(1_000);
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {side}}}}}}}, {{id: b, matrix: {{j: {{from: 1, to: {side}}}}}, needs: a}}]\n"
+            )
+        }),
+        case("references-of-a-group", {
+            let side = sized(1_000);
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {side}}}}}}}, {{id: b, matrix: {{j: {{from: 1, to: {side}}}}}, references: [{{shot: a}}]}}]\n"
+            )
+        }),
+        case("continues-one-cell", {
+            let side = sized(50_000);
+            format!(
+                "{HEAD}shots: [{{id: head, matrix: {{i: {{from: 1, to: {side}}}}}}}, {{id: tail, continues: head@i=1, matrix: {{j: {{from: 1, to: {side}}}}}}}]\n"
+            )
+        }),
+        case("continues-a-cell-each", {
+            let head = sized(90_000);
+            let tails =
+                joined(sized(5_000), ", ", |tail| format!("{{id: t{tail}, continues: head@i={}}}", tail + 1));
+            format!("{HEAD}shots: [{{id: head, matrix: {{i: {{from: 1, to: {head}}}}}}}, {tails}]\n")
+        }),
+        case("chains-of-all-cells", {
+            let side = sized(20_000);
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {side}}}}}}}, {{id: b, continues: a}}, {{id: c, continues: b, needs: a}}, {{id: d, continues: c, references: []}}]\n"
+            )
+        }),
+        case("exclude-of-999-by-33-shots", {
+            let rules = joined(sized(999), ", ", |rule| format!("{{i: {}, j: {}}}", rule + 1, rule % 100));
+            let side = sized(1_000);
+            let shots = joined(33, ", ", |shot| {
+                format!(
+                    "{{id: s{shot}, matrix: {{i: {{from: 1, to: {side}}}, j: {{from: 1, to: 100}}, exclude: *rules}}}}"
+                )
+            });
+            format!("{HEAD}params: {{rules: &rules [{rules}]}}\nshots: [{shots}]\n")
+        }),
+        case("exclude-of-nearly-all-by-many-shots", {
+            let side = sized(100_000);
+            let shots = joined(sized(3_000), ", ", |shot| {
+                format!(
+                    "{{id: s{shot}, matrix: {{i: {{from: 1, to: {side}}}, k: [1], exclude: [{{k: 1}}], include: [{{i: 0, k: 0}}]}}}}"
+                )
+            });
+            format!("{HEAD}shots: [{shots}]\n")
+        }),
+        case("loops-in-every-prompt", {
+            let prompt = "{% for k in range(3900) %}{% endfor %}{{ i }}";
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
+            )
+        }),
+        case("filters-in-every-prompt", {
+            let prompt = "{{ range(9000) | list | sort | reverse | list | sort | last }}{{ i }}";
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
+            )
+        }),
+        case("comparisons-of-large-parameters", {
+            let text = "x".repeat(1_000_000 / scale);
+            let prompt = "{% for k in range(1000) %}{% if a == b %}y{% endif %}{% endfor %}{{ i }}";
+            format!(
+                "{HEAD}params: {{a: \"{text}\", b: \"{text}\"}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
+            )
+        }),
+        case("long-conditions", {
+            let when = joined(120, " and ", |_| "i > 0".to_owned());
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, when: \"{when}\", prompt: \"{{{{ i }}}}\"}}]\n"
+            )
+        }),
+        case("deep-conditions", {
+            let when = joined(3_000, " and ", |_| "i > 0".to_owned());
+            format!("{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, when: \"{when}\"}}]\n")
+        }),
+        case("a-long-prompt-of-every-instance", {
+            let prompt = "a pier in the rain ".repeat(3_000);
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, seed: \"{{{{ i }}}}\", prompt: \"{prompt}\"}}]\n"
+            )
+        }),
+        case("large-defaults-of-many-shots", {
+            let text = "y".repeat(1_000_000 / scale);
+            let shots = joined(sized(10_000), ", ", |shot| format!("{{id: s{shot}, seed: {shot}}}"));
+            format!(
+                "version: 1\ndefaults: {{model: modela-video-2-0-260128, prompt: \"{text}\", metadata: {{note: \"{text}\"}}}}\nshots: [{shots}]\n"
+            )
+        }),
+        case("a-frame-beside-large-metadata", {
+            let text = "y".repeat(500_000 / scale);
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {}}}}}, metadata: {{note: \"{text}\"}}, first_frame: \"https://x.example/{{{{ i }}}}.png\"}}]\n",
+                sized(10_000)
+            )
+        }),
+        case("large-metadata-with-one-template", {
+            let list = joined(sized(40_000), ", ", |item| format!("{}", item % 10));
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, metadata: {{list: [{list}], i: \"{{{{ i }}}}\"}}}}]\n"
+            )
+        }),
+        case("many-references-of-every-instance", {
+            let urls = joined(90, ", ", |url| format!("\"https://x.example/{url}.png\""));
+            format!(
+                "{HEAD_B}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, references: [{urls}]}}]\n"
+            )
+        }),
+        case("long-prompts-of-all-instances", {
+            let text = "z".repeat(3_000);
+            format!(
+                "{HEAD}params: {{long: {text}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{{{{ long }}}}{{{{ i }}}}\"}}]\n"
+            )
+        }),
+        case("films-of-unknown-shots", {
+            let films =
+                joined(sized(20_000), ", ", |film| format!("{{output: \"f{film}.mp4\", shots: [nobody]}}"));
+            format!(
+                "{HEAD}matrix: {{i: {{from: 1, to: {}}}}}\nshots: [{{id: a}}]\nfilms: [{films}]\n",
+                sized(50_000)
+            )
+        }),
+        case("unknown-fields-of-every-instance", {
+            let fields = joined(sized(30_000), ", ", |field| format!("f{field}: 1"));
+            format!("{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, {fields}}}]\n")
+        }),
+        case("unknown-defaults", {
+            let fields = joined(sized(40_000), ", ", |field| format!("f{field}: 1"));
+            let shots = joined(sized(8_000), ", ", |shot| format!("{{id: s{shot}, prompt: x}}"));
+            format!("version: 1\ndefaults: {{model: modela-video-2-0-260128, {fields}}}\nshots: [{shots}]\n")
+        }),
+        case("undefined-names-among-many-parameters", {
+            let params = joined(sized(40_000), ", ", |param| format!("parameter{param}: 1"));
+            let shots =
+                joined(sized(1_000), ", ", |shot| format!("{{id: s{shot}, when: \"paramter{shot} == 1\"}}"));
+            format!("{HEAD}params: {{{params}}}\nshots: [{shots}]\n")
+        }),
+        case("failing-needs-of-every-instance", {
+            let needs = joined(sized(900), ", ", |cell| format!("b@i={}", cell + 10));
+            format!(
+                "{HEAD}shots: [{{id: b, matrix: {{i: [1]}}}}, {{id: a, matrix: {{j: {{from: 1, to: {}}}}}, needs: [{needs}]}}]\n",
+                cells / 2
+            )
+        }),
+        case("crossed-parents", {
+            let side = sized(3_000);
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {side}}}}}}}, {{id: b, continues: a, matrix: {{j: {{from: 1, to: {side}}}}}}}]\n"
+            )
+        }),
+        case("workflow-matrix-of-many-shots", {
+            let shots =
+                joined(sized(9_000), ", ", |shot| format!("{{id: s{shot}, matrix: {{i: [{}]}}}}", shot + 1));
+            format!("{HEAD}matrix: {{i: {{from: 1, to: {}}}}}\nshots: [{shots}]\n", sized(90_000))
+        }),
+        case("one-line-of-many-shots", {
+            let shots = joined(sized(20_000), ", ", |shot| {
+                format!("{{id: s{shot}, prompt: \"{}\"}}", "w".repeat(100))
+            });
+            format!("{HEAD}shots: [{shots}]\n")
+        }),
+        case("values-of-many-axes", {
+            let axes = joined(16, ", ", |axis| format!("axis{axis}: [left, right]"));
+            format!("{HEAD}shots: [{{id: a, matrix: {{{axes}}}}}]\n")
+        }),
+        case("values-of-few-axes", {
+            let axes = joined(if scale > 1 { 10 } else { 6 }, ", ", |axis| {
+                format!("axis{axis}: [{}]", if scale > 1 { "a, b" } else { "a, b, c, d, e, f" })
+            });
+            format!("{HEAD}shots: [{{id: a, matrix: {{{axes}}}, seed: 1}}]\n")
+        }),
+        case("chains-on-values-of-few-axes", {
+            let axes = joined(8, ", ", |axis| format!("axis{axis}: [a, b, c]"));
+            let shots = joined(13, ", ", |shot| format!("{{id: s{}, continues: s{shot}}}", shot + 1));
+            format!("{HEAD}shots: [{{id: s0, matrix: {{{axes}}}, seed: 1}}, {shots}]\n")
+        }),
+    ];
+    let mut with_table = |name: &str, workflow: String, table: String| {
+        found.push(Expensive { table, ..case(name, workflow) });
+    };
+    with_table(
+        "table-of-60-columns-on-10-seeds",
+        format!(
+            "{HEAD}shots: [{{id: a, matrix: {{row: {{csv: t.csv}}, s: {{from: 1, to: 10}}}}, prompt: \"{{{{ row.a7 }}}} {{{{ s }}}}\", when: \"row.a3 != 'x'\"}}]\n"
+        ),
+        table(sized(9_999), 60),
+    );
+    with_table(
+        "seeds-on-a-table-of-60-columns",
+        format!(
+            "{HEAD}shots: [{{id: a, matrix: {{s: {{from: 1, to: 10}}, row: {{csv: t.csv}}}}, prompt: \"{{{{ row.a7 }}}} {{{{ s }}}}\"}}]\n"
+        ),
+        table(sized(9_999), 60),
+    );
+    with_table(
+        "five-zipped-tables",
+        format!(
+            "{HEAD}shots: [{{id: a, matrix: {{zip: {{r0: {{csv: t.csv}}, r1: {{csv: t.csv}}, r2: {{csv: t.csv}}, r3: {{csv: t.csv}}, r4: {{csv: t.csv}}}}, s: {{from: 1, to: 10}}}}, prompt: \"{{{{ r4.a7 }}}} {{{{ s }}}}\"}}]\n"
+        ),
+        table(sized(9_999), 60),
+    );
+    with_table(
+        "table-of-single-characters",
+        format!("{HEAD}shots: [{{id: a, matrix: {{row: {{csv: t.csv}}}}, prompt: \"{{{{ row.a7 }}}}\"}}]\n"),
+        format!(
+            "{}\n{}",
+            joined(200, ",", |column| format!("a{column}")),
+            joined(sized(9_999), "\n", |_| vec!["x"; 200].join(","))
+        ),
+    );
+    with_table(
+        "table-of-many-shots",
+        format!(
+            "{HEAD}shots: [{}]\n",
+            joined(sized(3_000), ", ", |shot| format!(
+                "{{id: s{shot}, matrix: {{row: {{csv: t.csv}}, k: [1], exclude: [{{k: 1}}], include: [{{k: 2}}]}}}}"
+            ))
+        ),
+        table(sized(9_999), 20),
+    );
+    let rows = sized(2_000);
+    let text = table(rows, 2).replace('\n', "\\n");
+    found.push(case(
+        "table-parsed-by-every-instance",
+        format!("{HEAD}params: {{table: \"{text}\"}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {rows}}}}}, prompt: \"{{{{ (table | csv)[i - 1].a1 }}}}\"}}]\n"),
+    ));
+    found
+}
+
+/// A source of choices: the bytes of a fuzzer, or of a pseudo-random generator.
+pub(crate) struct Choices<'b> {
+    bytes: &'b [u8],
+    at: usize,
+}
+
+impl<'b> Choices<'b> {
+    pub(crate) fn new(bytes: &'b [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    /// A number below `bound`; 0 once the bytes are used up.
+    fn below(&mut self, bound: usize) -> usize {
+        let byte = self.bytes.get(self.at).copied().unwrap_or_default();
+        self.at += 1;
+        usize::from(byte) % bound.max(1)
+    }
+
+    /// A size: the powers of ten up to `max`, and what is near them.
+    fn size(&mut self, max: usize) -> usize {
+        let power = 10_usize.pow(self.below(6) as u32);
+        (power * (1 + self.below(9))).clamp(1, max)
+    }
+
+    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len())]
+    }
+}
+
+/// A random file: shots with matrices, references and templates of any size.
+pub(crate) fn random(choices: &mut Choices<'_>, scale: usize) -> Expensive {
+    const EXPRESSIONS: [&str; 10] = [
+        "i",
+        "j | default('x')",
+        "shot ~ take",
+        "(table | csv)[0].a0",
+        "range(9000) | list | sort | last",
+        "table | lines | length",
+        "row.a0 | default('x')",
+        "table == table",
+        "looks[shot] | default('y')",
+        "table[:1000]",
+    ];
+    let sized = |size: usize| (size / scale).max(1);
+    let mut axes = |choices: &mut Choices<'_>| {
+        let mut parts = Vec::new();
+        for axis in ["i", "j", "k"].into_iter().take(choices.below(4)) {
+            parts.push(format!("{axis}: {{from: 1, to: {}}}", sized(choices.size(100_000))));
+        }
+        if choices.below(4) == 0 {
+            parts.push("row: {csv: t.csv}".to_owned());
+        }
+        for rule in ["include", "exclude"] {
+            let count = choices.size(1_000) - 1;
+            if count > 0 && choices.below(2) == 0 {
+                let axis = choices.of(&["i", "j", "k"]);
+                let other = if rule == "include" { choices.of(&["x", "y", "i"]) } else { axis };
+                let rules = joined(sized(count), ", ", |index| {
+                    if axis == other {
+                        format!("{{{axis}: {index}}}")
+                    } else {
+                        format!("{{{axis}: {index}, {other}{index}: 1}}")
+                    }
+                });
+                parts.push(format!("{rule}: [{rules}]"));
+            }
+        }
+        format!("{{{}}}", parts.join(", "))
+    };
+    let mut text = String::from(HEAD);
+    let _ = writeln!(
+        text,
+        "params: {{table: \"{}\", looks: {{s0: noir}}}}",
+        table(sized(choices.size(3_000)), 3).replace('\n', "\\n")
+    );
+    if choices.below(4) == 0 {
+        let _ = writeln!(text, "matrix: {}", axes(choices));
+    }
+    text.push_str("shots:\n");
+    let shots = if choices.below(3) == 0 { sized(choices.size(5_000)) } else { 1 + choices.below(8) };
+    for shot in 0..shots {
+        let _ = writeln!(text, "  - id: s{shot}");
+        let before = |choices: &mut Choices<'_>| {
+            let id = if shot < 2 { 0 } else { shot - 1 - choices.below(shot.min(3)) };
+            match choices.below(4) {
+                0 => format!("s{id}@i=1"),
+                1 => format!("s{id}@j=2"),
+                _ => format!("s{id}"),
+            }
+        };
+        if shot == 0 || choices.below(6) == 0 {
+            let _ = writeln!(text, "    matrix: {}", axes(choices));
+        }
+        if shot > 0 {
+            match choices.below(6) {
+                0 => {
+                    let _ = writeln!(text, "    continues: {}", before(choices));
+                }
+                1 => {
+                    let _ = writeln!(text, "    needs: [{}, {}]", before(choices), before(choices));
+                }
+                2 => {
+                    let _ = writeln!(text, "    references: [{{shot: {}}}]", before(choices));
+                }
+                3 => {
+                    let _ = writeln!(text, "    first_frame: {{shot: {}}}", before(choices));
+                }
+                _ => {}
+            }
+        }
+        if choices.below(3) == 0 {
+            let count = sized(choices.size(1_000));
+            let code = choices.of(&EXPRESSIONS);
+            let prompt = if choices.below(2) == 0 {
+                joined(count, " ", |_| format!("{{{{ {code} }}}}"))
+            } else {
+                format!("{{% for n in range({count}) %}}{{{{ {code} }}}}{{% endfor %}}")
+            };
+            let _ = writeln!(text, "    prompt: \"{prompt}\"");
+        }
+        if choices.below(8) == 0 {
+            let _ = writeln!(text, "    takes: {}", 1 + choices.below(100));
+        }
+        if choices.below(8) == 0 {
+            let _ = writeln!(
+                text,
+                "    when: \"{}\"",
+                joined(sized(choices.size(1_000)).min(100), " or ", |_| "i == 1".to_owned())
+            );
+        }
+    }
+    if choices.below(3) == 0 {
+        text.push_str("film: {}\n");
+    }
+    let columns = 1 + choices.below(60);
+    Expensive { table: table(sized(choices.size(9_999)), columns), ..case("random", text) }
+}
