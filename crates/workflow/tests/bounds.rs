@@ -2,7 +2,11 @@
 //!
 //! Each file is compiled in a process of its own, which measures itself. The bounds are those of a release build, where the files
 //! have their full size (`cargo test --release -p workflow --test bounds`); a debug build compiles files of a fiftieth.
-#![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that stops at the first surprise and says what it measured"
+)]
 
 mod expensive;
 

@@ -128,8 +128,12 @@ fn dense_references_hit_limit() {
 defaults: {model: modelb-video-480p, prompt: x}
 shots:
   - {id: a, matrix: {s: {from: 1, to: 4000}}}
-  - {id: b, matrix: {s: {from: 1, to: 4000}}, needs: [a, a, a, a, a, a, a, a]}
+  - {id: b, matrix: {t: {from: 1, to: 4000}}, needs: [a, a, a, a, a, a, a, a]}
 ";
+    let shared = text.replace("{t:", "{s:");
+    let options = Options::default();
+    let plan = load(shared.as_bytes(), "any.yaml", &InMemory::default(), &options, Contract::embedded());
+    assert_eq!(plan.map(|plan| plan.edges().count()).ok(), Some(32_000), "each cell needs one cell");
     let report = refused(text.as_bytes());
     assert_eq!((report.diagnostics.len(), report.diagnostics[0].code), (1, "matrix-too-large"));
 }

@@ -1,7 +1,7 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 65] = [
+pub const CODES: [(&str, &str); 68] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
     ("bad-duration", "a duration cannot be read"),
@@ -16,6 +16,8 @@ pub const CODES: [(&str, &str); 65] = [
     ("bad-pick", "a pick names a take that does not exist"),
     ("bad-table", "a shot list cannot be read as a table, or it has no column for the prompt"),
     ("bad-value", "a value in a price table is invalid"),
+    ("blank-prompt", "warning: a prompt is empty"),
+    ("comment-in-text", "warning: text ends where YAML begins a comment"),
     ("cycle", "shots depend on each other in a cycle"),
     ("duplicate-id", "two shots have the same id"),
     ("duplicate-key", "a key occurs twice in a mapping"),
@@ -62,6 +64,7 @@ pub const CODES: [(&str, &str); 65] = [
     ("unsafe-retry", "`retry` names a failure that may not, or need not, be retried"),
     ("unsupported-version", "the file has another version of the format"),
     ("unused-axis", "warning: nothing uses an axis"),
+    ("unused-exclude", "warning: an entry of `exclude` matches no cell"),
     ("unused-param", "warning: nothing uses a parameter"),
     ("unused-price", "warning: no task can have a price"),
     ("wrong-type", "a value has the wrong type"),

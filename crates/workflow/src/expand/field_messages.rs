@@ -200,8 +200,8 @@ fn suggested_number(field: &Field, value: &Value) -> Option<String> {
     });
     let line = nearest.or_else(|| example(field)).map(|value| format!("`{}: {value}`", field.name))?;
     // Digits in quotes, where the wire has a number.
-    let only_quotes =
-        !field.digit_string && value.as_str().is_some_and(|text| text.trim().parse::<f64>().is_ok());
+    let only_quotes = !field.digit_string
+        && value.as_str().is_some_and(|text| !text.starts_with('0') && text.trim().parse::<f64>().is_ok());
     Some(if only_quotes { format!("write it without quotes: {line}") } else { format!("write {line}") })
 }
 

@@ -8,10 +8,14 @@ use serde_json::Value;
 use super::axes::axis_names;
 use super::instances::Expansion;
 use super::references::RefGraph;
+use super::request_template::entry;
 use super::{ExpandCx, free_variables};
-use crate::diagnostic::{Diagnostic, Problems};
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
 use crate::plan::{Node, RetryOn};
-use crate::syntax::{Entry, Shot, Workflow};
+use crate::source::Span;
+use crate::syntax::keys::matrix::INCLUDE;
+use crate::syntax::{Entry, Shot, Workflow, one_or_many};
+use crate::yaml::{Yaml, YamlValue};
 
 /// Runs all lints on the workflow and its requests.
 pub(super) fn run(
@@ -25,8 +29,11 @@ pub(super) fn run(
     let used = free_variables::names(workflow);
     unused_params(workflow, &used, problems);
     unused_axes(workflow, &used, problems);
+    unused_includes(workflow, &used, problems);
+    comments_in_text(workflow, cx, problems);
     long_chains(workflow, refs, problems);
     let requests = Requests::new(workflow, nodes);
+    blank_prompts(workflow, &requests, problems);
     sweeps_without_seed(workflow, expansion, &requests, cx, problems);
     retries_with_a_seed(&requests, problems);
     let seconds: Vec<&Shot> = requests
@@ -81,6 +88,81 @@ fn unused_axes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problem
                 "write `{{{{ {axis} }}}}` in a field; several candidates of one shot are `takes: 3`"
             )));
         }
+    }
+}
+
+/// Keys of an `include` that are no axis and that no template uses.
+fn unused_includes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problems) {
+    for matrix in workflow.matrix.iter().chain(workflow.shots.iter().filter_map(|shot| shot.matrix.as_ref()))
+    {
+        let Some((_, include)) = matrix.value.get(INCLUDE.name) else { continue };
+        let axes: HashSet<&str> = axis_names(&matrix.value).collect();
+        let entries = one_or_many(include).iter().filter_map(|entry| match &entry.value {
+            YamlValue::Map(entries) => Some(entries),
+            _ => None,
+        });
+        for (key, _) in entries.flatten() {
+            let name = key.value.as_str();
+            if !used.contains(name) && !axes.contains(name) {
+                let message = format!("nothing uses `{name}`, which this entry of `include` sets");
+                let help = did_you_mean(name, axes.iter().copied().chain(used.iter().copied()))
+                    .unwrap_or_else(|| format!("write `{{{{ {name} }}}}` in a field, or remove it"));
+                problems.push(Diagnostic::warning("unused-axis", key.span, message).help(help));
+            }
+        }
+    }
+}
+
+/// Prompts without any text.
+fn blank_prompts(workflow: &Workflow, requests: &Requests<'_>, problems: &mut Problems) {
+    let is_blank = |node: &Node| {
+        node.request.get("prompt").and_then(Value::as_str).is_some_and(|prompt| prompt.trim().is_empty())
+    };
+    for shot in requests.shots(is_blank) {
+        let span = entry(workflow, shot, "prompt").map_or(shot.id.span, |(entry, _)| entry.span());
+        problems.push(
+            Diagnostic::warning("blank-prompt", span, format!("`{}` has an empty prompt", shot.id.value))
+                .help("say what is to be seen: the video is paid for all the same"),
+        );
+    }
+}
+
+/// Text that ends where a `#` begins a comment: `prompt: pier #1` is `pier`. A comment that is meant has a blank behind its `#`.
+fn comments_in_text(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) {
+    let params = workflow.params.iter().filter_map(|param| param.default.as_ref());
+    let fields = workflow.defaults.iter().chain(workflow.shots.iter().flat_map(|shot| &shot.fields));
+    for value in params.chain(fields.map(|entry| &entry.value)) {
+        comment_in(value, cx, problems);
+    }
+}
+
+fn comment_in(value: &Yaml, cx: &ExpandCx<'_>, problems: &mut Problems) {
+    match &value.value {
+        YamlValue::Text(text) if text.contains(' ') => {
+            let (file, start) = cx.source.file_at(value.span.start());
+            let end = start + (value.span.end() - value.span.start());
+            let is_plain = file
+                .text()
+                .get(start..end)
+                .is_some_and(|written| !written.starts_with(['"', '\'', '|', '>']));
+            let rest = file.text().get(end..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+            let comment = rest.trim_start();
+            let mut after = comment.strip_prefix('#').unwrap_or_default().chars();
+            if is_plain && after.next().is_some_and(char::is_alphanumeric) {
+                let begin = value.span.end() + (rest.len() - comment.len());
+                problems.push(
+                    Diagnostic::warning(
+                        "comment-in-text",
+                        Span::new(begin, begin + comment.trim_end().len()),
+                        "this is a YAML comment, and no part of the text before it",
+                    )
+                    .help("put the whole text in quotes; a comment that is meant has a blank after its `#`"),
+                );
+            }
+        }
+        YamlValue::List(items) => items.iter().for_each(|item| comment_in(item, cx, problems)),
+        YamlValue::Map(entries) => entries.iter().for_each(|(_, value)| comment_in(value, cx, problems)),
+        _ => {}
     }
 }
 

@@ -120,6 +120,24 @@ fn by_map(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> O
             Some(parsed?)
         }
     };
+    let is_shot = map.get(&keys::SHOT).is_some();
+    if let (Some((frame, _)), false) = (map.get(&keys::FRAME), is_shot) {
+        problems.push(
+            Diagnostic::error(
+                "bad-medium",
+                frame.span,
+                "`frame` is taken from a shot, not from a file or URL",
+            )
+            .help("a file or URL is used as it is: remove `frame`, or extract that frame as an image"),
+        );
+        return None;
+    }
+    if let (Some((written, _)), true, Some(kind)) = (map.get(&keys::TYPE), is_shot, kind)
+        && kind != MediaKind::Image
+    {
+        problems.error("bad-medium", written.span, "a frame of a shot is an image");
+        return None;
+    }
     let named = match (map.get(&keys::SHOT), text(&keys::FILE, problems), text(&keys::URL, problems)) {
         (Some((_, shot)), None, None) => {
             let reference = Spanned::new(ShotRef::parse(&shot_text(shot)?).ok()?, shot.span);

@@ -44,7 +44,7 @@ pub(crate) fn cells(
     }
     let mut cells = product(word, &spec.groups, file_access, problems)?;
     spec.include.retain(|rule| rule.iter().all(|entry| survives_overrides(entry, overrides)));
-    let within = exclude_all(&mut cells, &spec.exclude, file_access)
+    let within = exclude_all(&mut cells, &spec.exclude, overrides, file_access, problems)
         .and_then(|()| include_all(&mut cells, &spec.groups, &spec.include, file_access));
     if within.is_none() {
         problems.push(too_much_work(word));
@@ -264,19 +264,41 @@ fn named_axis((axis, values): &(Key, Vec<AxisValue>)) -> NamedAxis<'_> {
 }
 
 /// Removes the cells that have all values of a rule; `None` once the budget is exhausted.
-fn exclude_all(cells: &mut Vec<Cell>, exclude: &[Rule], file_access: &FileAccess<'_>) -> Option<()> {
+fn exclude_all(
+    cells: &mut Vec<Cell>,
+    exclude: &[Rule],
+    overrides: &[AxisOverride],
+    file_access: &FileAccess<'_>,
+    problems: &mut Problems,
+) -> Option<()> {
     if exclude.is_empty() {
         return Some(());
     }
     let table = RuleTable::new(exclude, |_| true);
     let mut within = true;
+    let mut used = vec![false; exclude.len()];
     cells.retain(|cell| {
         let rules = if within { table.matching(cell, file_access.work) } else { None };
         within = rules.is_some();
+        for rule in rules.iter().flatten() {
+            used[*rule] = true;
+        }
         rules.is_none_or(|rules| rules.is_empty())
     });
     // A plan keeps the cells of all shots: not the room of those that are gone.
     cells.shrink_to_fit();
+    for (rule, _) in exclude.iter().zip(used).filter(|(_, used)| within && !used) {
+        let Some((first, value)) = rule.first() else { continue };
+        // Values of an axis that the command line replaces are expected to be missing.
+        if rule.iter().any(|(axis, _)| overrides.iter().any(|replaced| replaced.axis == axis.value)) {
+            continue;
+        }
+        let message = "this excludes nothing: no cell has these values";
+        problems.push(
+            Diagnostic::warning("unused-exclude", value.span.or(first.span), message)
+                .help("give each axis a value that is among its values"),
+        );
+    }
     within.then_some(())
 }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Value};
-use minijinja::{Environment, UndefinedBehavior, filters, functions, tests};
+use minijinja::{
+    Environment, Error, ErrorKind, UndefinedBehavior, escape_formatter, filters, functions, tests,
+};
 
 use super::filters as ours;
 use super::work::{TemplateWork, charged};
@@ -82,6 +84,13 @@ pub(crate) fn environment<'source>(work: &Arc<TemplateWork>) -> Environment<'sou
     env.set_fuel(Some(limits::MAX_TEMPLATE_FUEL));
     env.set_recursion_limit(64);
     env.set_debug(true);
+    env.set_formatter(|out, state, value| {
+        if value.is_none() {
+            let message = "this value is empty, and would be written as `None`";
+            return Err(Error::new(ErrorKind::InvalidOperation, message));
+        }
+        escape_formatter(out, state, value)
+    });
     if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
         env.set_syntax(syntax);
     }

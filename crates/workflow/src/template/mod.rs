@@ -5,6 +5,7 @@
 
 mod environment;
 mod filters;
+mod locate;
 mod render;
 mod scan;
 mod scope;

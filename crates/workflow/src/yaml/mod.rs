@@ -3,6 +3,7 @@
 mod error;
 mod read;
 mod write;
+mod written;
 
 use serde_json::{Number, Value};
 

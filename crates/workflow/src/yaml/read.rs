@@ -7,7 +7,7 @@ use serde_json::Number;
 use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Error, Location, Spanned as Located};
 
-use super::{Key, Yaml, YamlValue, error as parse_error};
+use super::{Key, Yaml, YamlValue, error as parse_error, written};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::source::{Source, Span, Spanned};
@@ -15,7 +15,10 @@ use crate::source::{Source, Span, Spanned};
 /// The tree; `None` if the text is not YAML. Duplicate keys are reported, and the first is used.
 pub(crate) fn read(source: &Source, problems: &mut Problems) -> Option<Yaml> {
     match parse(source, DuplicateKeyPolicy::Error) {
-        Ok(tree) => Some(tree),
+        Ok(mut tree) => {
+            written::restore(&mut tree, source, problems);
+            Some(tree)
+        }
         Err(error) if parse_error::is_duplicate_key(&error) => read_with_duplicates(source, &error, problems),
         Err(error) => {
             problems.push(parse_error::explain(&error, source));
@@ -52,6 +55,7 @@ fn read_with_duplicates(source: &Source, first: &Error, problems: &mut Problems)
     if !found {
         problems.push(parse_error::explain(first, source));
     }
+    written::restore(&mut tree, source, problems);
     Some(tree)
 }
 

@@ -329,7 +329,7 @@ pub(crate) fn random(choices: &mut Choices<'_>, scale: usize) -> Expensive {
         "table[:1000]",
     ];
     let sized = |size: usize| (size / scale).max(1);
-    let mut axes = |choices: &mut Choices<'_>| {
+    let axes = |choices: &mut Choices<'_>| {
         let mut parts = Vec::new();
         for axis in ["i", "j", "k"].into_iter().take(choices.below(4)) {
             parts.push(format!("{axis}: {{from: 1, to: {}}}", sized(choices.size(100_000))));
