@@ -75,11 +75,10 @@ const CONTROL_SEEDS: &str = "200";
 
 /// Runs the simulation on the unmodified sources, where it has to pass, then with each mutation.
 pub(crate) fn run(root: &Path) -> Result<String, String> {
-    // Builds of mutated crates stay out of the repository's target folder.
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let sources = folder.path().join("sources");
     copy(root, &sources)?;
-    let (passed, output) = simulate(&sources, CONTROL_SEEDS)?;
+    let (passed, output) = simulate(root, &sources, CONTROL_SEEDS)?;
     if !passed || !output.contains("1 passed") {
         return Err(format!("the simulation fails without a mutation:\n{output}"));
     }
@@ -87,7 +86,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
         let file = sources.join(mutation.file);
         let text = fs_err::read_to_string(&file).map_err(|error| error.to_string())?;
         fs_err::write(&file, mutation.apply(&text)?).map_err(|error| error.to_string())?;
-        let (passed, output) = simulate(&sources, SEEDS)?;
+        let (passed, output) = simulate(root, &sources, SEEDS)?;
         fs_err::write(&file, text).map_err(|error| error.to_string())?;
         let name = mutation.name;
         if passed {
@@ -121,13 +120,13 @@ fn copy(root: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the simulation passes, and its output.
-fn simulate(sources: &Path, seeds: &str) -> Result<(bool, String), String> {
+/// Whether the simulation passes, and its output. It is built with the features of the ordinary tests and in their target folder, so that the
+/// dependencies are built once; the copied crates have another path, and so are other packages there than the repository's.
+fn simulate(root: &Path, sources: &Path, seeds: &str) -> Result<(bool, String), String> {
     let output = Command::new("cargo")
-        .args(["test", "--quiet", "--locked", "-p", "engine", "--test", "simulation", "--", "--exact", TEST])
+        .args(["test", "--quiet", "--locked", "--workspace", "--test", "simulation", "--", "--exact", TEST])
         .current_dir(sources)
-        .env("CARGO_TARGET_DIR", sources.join("target"))
-        .env("CARGO_PROFILE_DEV_DEBUG", "false")
+        .env("CARGO_TARGET_DIR", root.join("target"))
         .env("RUST_BACKTRACE", "0")
         .env("SIMULATION_SEEDS", seeds)
         .env_remove("SIMULATION_SEED")

@@ -35,7 +35,11 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ("unknown-key", &["include-wrong-inside"], "it stands in an included file"),
     ("wrong-type", &["include-wrong-inside"], "it stands in an included file"),
     ("yaml-syntax", &["include-wrong-inside"], "it stands in an included file"),
-    ("unknown-field", &["unknown-member-in-content"], "openapi.yaml leaves the objects inside `metadata` open"),
+    (
+        "unknown-field",
+        &["unknown-member-in-content"],
+        "openapi.yaml leaves the objects inside `metadata` open",
+    ),
     ("excluded", &[], "whether a shot is excluded comes out of a template"),
     ("undefined-name", &[], "which names there are depends on `params` and on the matrix"),
     ("template-syntax", &[], "the language of templates has no regular grammar"),
