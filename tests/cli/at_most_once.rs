@@ -69,9 +69,10 @@ fn run_wrong_key_exits_5_and_never_shows_it() {
 
 #[test]
 fn run_unreachable_service_exits_5() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("an address");
-    drop(listener);
+    // Bound and not listening: connections are refused, and no other test gets the port.
+    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+    socket.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
+    let address = socket.local_addr().expect("an address");
     let project = Project::new("two.yaml", TWO).against(&format!("http://{address}"), KEY);
     let ended = project.runner(&["run", "two.yaml"]).expect(5);
     assert!(

@@ -29,7 +29,7 @@ const RANDOM_FILES: u64 = if cfg!(debug_assertions) { 12 } else { 100 };
 /// The variable that names the file which a child process compiles.
 const FILE: &str = "EXPENSIVE_FILE";
 
-/// The file of a name: a known one, or `random-` and a seed.
+/// The file of a name: a listed one, or `random-` and a seed.
 fn file(name: &str) -> Expensive {
     if let Some(seed) = name.strip_prefix("random-") {
         let mut state: u64 = seed.parse().unwrap();
@@ -45,7 +45,7 @@ fn file(name: &str) -> Expensive {
             .collect();
         return expensive::random(&mut Choices::new(&bytes), SCALE);
     }
-    expensive::known(SCALE).into_iter().find(|file| file.name == name).unwrap()
+    expensive::listed(SCALE).into_iter().find(|file| file.name == name).unwrap()
 }
 
 /// Compiles the file that the parent process names, and prints seconds, megabytes and the outcome.
@@ -102,8 +102,8 @@ fn assert_within_bounds(names: impl Iterator<Item = String>) {
 }
 
 #[test]
-fn known_expensive_files_stay_within_bounds() {
-    assert_within_bounds(expensive::known(SCALE).into_iter().map(|file| file.name));
+fn listed_expensive_files_stay_within_bounds() {
+    assert_within_bounds(expensive::listed(SCALE).into_iter().map(|file| file.name));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use client::{CallError, Client, Status};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
+    net::{TcpSocket, TcpStream},
 };
 
 use crate::server::{Server, answer, config, json_answer, prepared, task};
@@ -25,9 +25,10 @@ async fn read_request(stream: &mut TcpStream) {
 
 #[tokio::test]
 async fn create_without_listener_is_not_sent() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let port = listener.local_addr().expect("an address").port();
-    drop(listener);
+    // Bound and not listening: connections are refused, and no other test gets the port.
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
+    let port = socket.local_addr().expect("an address").port();
     let url = format!("http://127.0.0.1:{port}").parse().expect("a URL");
     let client = Client::new(config(&url)).expect("a client");
     let error = client.create(&prepared()).await.expect_err("nobody is there");

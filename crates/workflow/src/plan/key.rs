@@ -158,7 +158,7 @@ fn deciding_value<'v>(name: &str, value: &'v Value) -> Cow<'v, Value> {
 pub(crate) struct ValueDigests(HashMap<(usize, bool), [u8; 32]>);
 
 impl ValueDigests {
-    fn of(&mut self, name: &str, value: &Value) -> [u8; 32] {
+    fn digest(&mut self, name: &str, value: &Value) -> [u8; 32] {
         *self.0.entry((ptr::from_ref(value).addr(), name == "metadata")).or_insert_with(|| {
             let mut hasher = Hasher::new("value/1");
             hasher.json(&deciding_value(name, value));
@@ -221,7 +221,7 @@ impl Hasher {
         self.number(fields.len() as u64);
         for (name, value) in fields {
             self.text(name);
-            self.bytes(&digests.of(name, value));
+            self.bytes(&digests.digest(name, value));
         }
     }
 

@@ -33,7 +33,7 @@ fn table(rows: usize, columns: usize) -> String {
 }
 
 /// The files that were found to be expensive, each of a size that is divided by `scale`.
-pub(crate) fn known(scale: usize) -> Vec<Expensive> {
+pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
     let sized = |size: usize| (size / scale).max(2);
     let cells = sized(100_000);
     let mut found = vec![
@@ -309,7 +309,7 @@ impl<'b> Choices<'b> {
         (power * (1 + self.below(9))).clamp(1, max)
     }
 
-    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+    fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
         all[self.below(all.len())]
     }
 }
@@ -340,8 +340,8 @@ pub(crate) fn random(choices: &mut Choices<'_>, scale: usize) -> Expensive {
         for rule in ["include", "exclude"] {
             let count = choices.size(1_000) - 1;
             if count > 0 && choices.below(2) == 0 {
-                let axis = choices.of(&["i", "j", "k"]);
-                let other = if rule == "include" { choices.of(&["x", "y", "i"]) } else { axis };
+                let axis = choices.pick(&["i", "j", "k"]);
+                let other = if rule == "include" { choices.pick(&["x", "y", "i"]) } else { axis };
                 let rules = joined(sized(count), ", ", |index| {
                     if axis == other {
                         format!("{{{axis}: {index}}}")
@@ -397,7 +397,7 @@ pub(crate) fn random(choices: &mut Choices<'_>, scale: usize) -> Expensive {
         }
         if choices.below(3) == 0 {
             let count = sized(choices.size(1_000));
-            let code = choices.of(&EXPRESSIONS);
+            let code = choices.pick(&EXPRESSIONS);
             let prompt = if choices.below(2) == 0 {
                 joined(count, " ", |_| format!("{{{{ {code} }}}}"))
             } else {

@@ -20,6 +20,7 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ("cycle", &[], "a cycle runs through the values of several shots"),
     ("duplicate-id", &[], "ids are values in several items of a list"),
     ("bad-file", &["media"], "whether a file can be sent is decided by its contents"),
+    ("bad-medium", &["likely-mistakes"], "an image file and a video file are written alike"),
     ("bad-medium", &["media"], "whether a data URI can be sent is decided by its contents"),
     ("media-too-large", &[], "it is the sizes of files"),
     ("unknown-shot", &[], "which shots there are is said by the values of others"),
@@ -34,6 +35,7 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ("unknown-field", &["include-wrong-inside"], "it stands in an included file"),
     ("unknown-key", &["include-wrong-inside"], "it stands in an included file"),
     ("wrong-type", &["include-wrong-inside"], "it stands in an included file"),
+    ("yaml-syntax", &["tags"], "a schema sees values without their tags"),
     ("yaml-syntax", &["include-wrong-inside"], "it stands in an included file"),
     (
         "unknown-field",
@@ -77,6 +79,11 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
             "seconds-with-metadata-duration",
         ],
         "a rule over several fields, each of which may come from `defaults` or be dropped by `null`",
+    ),
+    (
+        "refused-request",
+        &["likely-mistakes"],
+        "a number with leading zeros is a number in JSON's model of YAML",
     ),
     ("refused-request", &["rejected-size"], "the model, which decides the family, may come from `defaults`"),
 ];
