@@ -44,18 +44,17 @@ pub struct HttpError {
     pub task_hint: Option<String>,
 }
 
+/// Bytes of [`HttpError::body`].
+const MAX_KEPT_BODY_BYTES: usize = 4096;
+
 impl HttpError {
-    /// The error of a response with this beginning of its body.
+    /// The error of a response with this body, of which the beginning is kept.
     #[must_use]
-    pub fn new(status: u16, body: String, retry_after: Option<Duration>) -> Self {
-        Self {
-            status,
-            error: ApiError::decode(&body),
-            retry_after,
-            is_service_error: ApiError::is_in_service_form(&body),
-            task_hint: find_task_id(&body),
-            body,
-        }
+    pub fn new(status: u16, mut body: String, retry_after: Option<Duration>) -> Self {
+        let (error, task_hint) = (ApiError::decode(&body), find_task_id(&body));
+        let is_service_error = ApiError::is_in_service_form(&body);
+        body.truncate(body.floor_char_boundary(MAX_KEPT_BODY_BYTES));
+        Self { status, error, retry_after, body, is_service_error, task_hint }
     }
 }
 

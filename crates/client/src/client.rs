@@ -23,8 +23,10 @@ use crate::{
     task_id,
 };
 
-/// Bytes of an error response's body that are read.
-const MAX_ERROR_BODY_BYTES: usize = 4096;
+/// Bytes of an error response's body that are read: the error may quote a long prompt, and a truncated one is not known to be the service's.
+const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
+/// The same of a download, which has no total timeout and whose error only the user reads.
+const MAX_DOWNLOAD_ERROR_BODY_BYTES: usize = 4096;
 /// Redirects that a download follows at most.
 const MAX_REDIRECTS: usize = 5;
 /// The path of submissions (spec 4.1); a test compares it with the contract.
@@ -107,7 +109,9 @@ impl Client {
             let sent = self.shared.submits.execute(request).await;
             let response = sent.map_err(|error| CallError::from_transport(&error))?;
             debug!(status = response.status().as_u16(), "received a response");
-            let response = self.ensure_success(Response::new(ResponseValue::stream(response))).await?;
+            let response = self
+                .ensure_success(Response::new(ResponseValue::stream(response)), MAX_ERROR_BODY_BYTES)
+                .await?;
             let task = self.read_task(response.stream, None).await?;
             if redact::has_long_key(&task.id, &self.shared.key) {
                 return Err(CallError::indeterminate("the task id in the response contains the API key"));
@@ -265,7 +269,7 @@ impl Client {
     }
 
     async fn download_from(&self, response: Response) -> Result<Download, CallError> {
-        let response = self.ensure_success(response).await?;
+        let response = self.ensure_success(response, MAX_DOWNLOAD_ERROR_BODY_BYTES).await?;
         Ok(Download::new(response.status, &response.headers, response.stream))
     }
 
@@ -300,18 +304,22 @@ impl Client {
         sent: Result<ResponseValue<ByteStream>, Error<ByteStream>>,
     ) -> Result<Response, CallError> {
         let response = self.response_from(sent)?;
-        self.ensure_success(response).await
+        self.ensure_success(response, MAX_ERROR_BODY_BYTES).await
     }
 
-    /// A response with a success status as it is; any other as a [`CallError::Http`].
-    async fn ensure_success(&self, response: Response) -> Result<Response, CallError> {
+    /// A response with a success status as it is; any other as a [`CallError::Http`], of whose body so many bytes are read.
+    async fn ensure_success(
+        &self,
+        response: Response,
+        max_error_bytes: usize,
+    ) -> Result<Response, CallError> {
         if response.status.is_success() {
             return Ok(response);
         }
         let status = response.status;
         let header = |name| response.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let wait = retry_after(header(RETRY_AFTER), header(DATE), SystemTime::now());
-        let beginning = body::read_beginning(response.stream, MAX_ERROR_BODY_BYTES).await;
+        let beginning = body::read_beginning(response.stream, max_error_bytes).await;
         let text = self.redact_key(&String::from_utf8_lossy(&beginning));
         let error = HttpError::new(status.as_u16(), text, wait);
         let code = error.error.as_ref().and_then(|error| error.code.as_deref());

@@ -228,6 +228,13 @@ fn decode_poll_about_another_task_is_refused() {
         TaskResponse::decode(body, Some("task_1")).expect_err("another task"),
         "the response is about another task, other"
     );
+    // The id of the envelope does not make the task in it the one that was polled.
+    for body in [
+        r#"{"id":"task_1","data":{"id":"other","status":"completed"}}"#,
+        r#"{"id":"other","status":"completed","data":{"id":"task_1"}}"#,
+    ] {
+        assert!(TaskResponse::decode(body, Some("task_1")).is_err(), "{body}");
+    }
     for body in [
         r#"{"id":"internal","task_id":"task_1","status":"queued"}"#,
         r#"{"id":"request","data":{"id":"task_1","status":"queued"}}"#,

@@ -31,7 +31,7 @@ fn collect(value: &Value, body: &str, depth: usize, ids: &mut Vec<String>) {
     match value {
         _ if depth > 4 => {}
         Value::Object(object) => {
-            ids.extend(NAMES.iter().filter_map(|name| id_text(object.get(*name)?, body)));
+            ids.extend(own_ids(object, body));
             for inner in WRAPPERS.iter().filter_map(|name| object.get(*name)) {
                 collect(inner, body, depth + 1, ids);
             }
@@ -43,6 +43,11 @@ fn collect(value: &Value, body: &str, depth: usize, ids: &mut Vec<String>) {
         }
         _ => {}
     }
+}
+
+/// The ids in the members of an object, without those of what it wraps.
+pub(super) fn own_ids(object: &serde_json::Map<String, Value>, body: &str) -> Vec<String> {
+    NAMES.iter().filter_map(|name| id_text(object.get(*name)?, body)).collect()
 }
 
 /// Whether every member of an object names a task: an answer that says nothing else.

@@ -111,7 +111,9 @@ impl TaskResponse {
             return not_a_task();
         };
         let is_task = |name| has_text(task, name);
-        let ids = find_id::ids_in(value, body_text);
+        let own = find_id::own_ids(task, body_text);
+        // The ids of the object that is read; those around it only where it has none.
+        let ids = if own.is_empty() { find_id::ids_in(value, body_text) } else { own };
         let id = match polled_id {
             Some(polled) if ids.iter().any(|id| id == polled) => polled.to_owned(),
             // A poll knows its id; a body without any member of a task is not a response to it.
@@ -121,8 +123,7 @@ impl TaskResponse {
                 None => return not_a_task(),
             },
             None if is_task("status") || is_task("object") || find_id::has_only_ids(task) => {
-                let own = find_id::ids_in(&Value::Object(task.clone()), body_text);
-                match own.into_iter().chain(ids).next() {
+                match ids.into_iter().next() {
                     Some(id) => id,
                     None => return not_a_task(),
                 }

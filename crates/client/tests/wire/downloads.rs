@@ -102,7 +102,8 @@ async fn download_slow_outlasts_poll_timeout_but_stalled_ends() {
         let mut buffer = [0; 4096];
         let length = stream.read(&mut buffer).await.unwrap_or_default();
         let pause = if buffer[..length].starts_with(b"GET /v1/videos/slow/") { 100 } else { 30_000 };
-        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n").await;
+        // Each connection ends with its response; the client must not try to use it again.
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 6\r\n\r\n").await;
         for _ in 0..6 {
             tokio::time::sleep(Duration::from_millis(pause)).await;
             let _ = stream.write_all(b"x").await;

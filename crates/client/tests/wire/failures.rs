@@ -59,6 +59,22 @@ async fn create_error_response_keeps_status_error_and_wait() {
     assert_eq!(error.to_string(), "the service answered 429: too many (rate_limited); retry after 7 s");
 }
 
+/// An error that quotes the prompt is longer than what is kept of it, and says all the same that nothing was accepted.
+#[tokio::test]
+async fn create_long_error_response_is_the_services_own() {
+    let message = format!("the prompt is too long: {}", "é".repeat(10_000));
+    let server = Server::answering(move |_| {
+        json_answer(400, &json!({ "error": { "message": message, "code": "too_long" } }))
+    })
+    .await;
+    let CallError::Http(error) = server.client().create(&prepared()).await.expect_err("refused") else {
+        panic!()
+    };
+    assert!(error.is_service_error && error.task_hint.is_none(), "{:?}", error.error);
+    assert_eq!(error.error.and_then(|error| error.code).as_deref(), Some("too_long"));
+    assert!(error.body.len() <= 4096);
+}
+
 #[tokio::test]
 async fn create_gateway_page_is_not_an_api_error() {
     let server =
