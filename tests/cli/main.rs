@@ -26,4 +26,5 @@ mod serve;
 #[cfg(unix)]
 mod signals;
 mod support;
+mod waits;
 mod wire;

@@ -1,5 +1,7 @@
 //! Reading response bodies up to a limit.
 
+use std::time::Duration;
+
 use futures_util::StreamExt;
 use progenitor_client::ByteStream;
 
@@ -26,11 +28,12 @@ pub(crate) async fn read(stream: ByteStream, limit: usize) -> Result<Vec<u8>, (C
     Ok(body)
 }
 
-/// Reads at most the first `limit` bytes of a body.
-pub(crate) async fn read_beginning(stream: ByteStream, limit: usize) -> Vec<u8> {
+/// Reads at most the first `limit` bytes of a body, for at most `patience`.
+pub(crate) async fn read_beginning(stream: ByteStream, limit: usize, patience: Duration) -> Vec<u8> {
     let mut stream = stream.into_inner();
     let mut body = Vec::new();
-    while let Some(Ok(chunk)) = stream.next().await {
+    let end = tokio::time::Instant::now() + patience;
+    while let Ok(Some(Ok(chunk))) = tokio::time::timeout_at(end, stream.next()).await {
         let room = limit - body.len();
         body.extend_from_slice(&chunk[..chunk.len().min(room)]);
         if body.len() == limit {

@@ -16,16 +16,25 @@ use url::Url;
 
 use crate::{
     CallError, CapturedRequest, ClientConfig, ConfigError, Download, HttpError, MAX_RESPONSE_BYTES,
-    PreparedRequest, Resume, TaskResponse, body, find_task_id, generated,
+    PreparedRequest, Proxies, Resume, TaskResponse, body, find_task_id, generated,
     hooks::{self, HookState},
     http, origin, redact,
     response::retry_after,
     task_id,
 };
 
-/// Bytes of an error response's body that are read: the error may quote a long prompt, and a truncated one is not known to be the service's.
-const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
-/// The same of a download, which has no total timeout and whose error only the user reads.
+/// How much of an error response's body is read: the error may quote a long prompt, and a truncated one is not known to be the service's.
+/// The call's own timeout bounds the time.
+const ERROR_BODY: ErrorBody = ErrorBody { max_bytes: 64 * 1024, timeout: Duration::from_hours(1) };
+
+/// How much of an error response's body is read.
+#[derive(Debug, Clone, Copy)]
+struct ErrorBody {
+    max_bytes: usize,
+    timeout: Duration,
+}
+
+/// The bytes of it of a download, whose error only the user reads.
 const MAX_DOWNLOAD_ERROR_BODY_BYTES: usize = 4096;
 /// Redirects that a download follows at most.
 const MAX_REDIRECTS: usize = 5;
@@ -51,6 +60,8 @@ struct Shared {
     submit_timeout: Duration,
     connect_timeout: Duration,
     read_timeout: Duration,
+    download_error_timeout: Duration,
+    proxies: Proxies,
     base: Url,
     key: SecretString,
 }
@@ -73,7 +84,7 @@ impl Client {
             let timed = |builder: ClientBuilder| {
                 pool(builder).connect_timeout(config.connect_timeout).read_timeout(config.read_timeout)
             };
-            http::build(&base, timed)
+            http::build(&base, &config.proxies, timed)
         };
         let submits = client(|builder| builder.pool_max_idle_per_host(0))?;
         let reads = client(|builder| builder.pool_idle_timeout(Duration::from_secs(20)))?;
@@ -85,6 +96,8 @@ impl Client {
                 https: OnceLock::new(),
                 connect_timeout: config.connect_timeout,
                 read_timeout: config.read_timeout,
+                download_error_timeout: config.download_error_timeout,
+                proxies: config.proxies,
                 base,
                 key: config.api_key,
             }),
@@ -109,9 +122,8 @@ impl Client {
             let sent = self.shared.submits.execute(request).await;
             let response = sent.map_err(|error| CallError::from_transport(&error))?;
             debug!(status = response.status().as_u16(), "received a response");
-            let response = self
-                .ensure_success(Response::new(ResponseValue::stream(response)), MAX_ERROR_BODY_BYTES)
-                .await?;
+            let response =
+                self.ensure_success(Response::new(ResponseValue::stream(response)), ERROR_BODY).await?;
             let task = self.read_task(response.stream, None).await?;
             if redact::has_long_key(&task.id, &self.shared.key) {
                 return Err(CallError::indeterminate("the task id in the response contains the API key"));
@@ -263,14 +275,19 @@ impl Client {
             let timed = |builder: ClientBuilder| {
                 builder.connect_timeout(shared.connect_timeout).read_timeout(shared.read_timeout)
             };
-            http::build_https(timed).map_err(|error| error.to_string())
+            http::build_https(&shared.proxies, timed).map_err(|error| error.to_string())
         });
         https.as_ref().map_err(|reason| CallError::not_sent(reason.as_str()))
     }
 
     async fn download_from(&self, response: Response) -> Result<Download, CallError> {
-        let response = self.ensure_success(response, MAX_DOWNLOAD_ERROR_BODY_BYTES).await?;
-        Ok(Download::new(response.status, &response.headers, response.stream))
+        // A download has no total timeout.
+        let error_body = ErrorBody {
+            max_bytes: MAX_DOWNLOAD_ERROR_BODY_BYTES,
+            timeout: self.shared.download_error_timeout,
+        };
+        let response = self.ensure_success(response, error_body).await?;
+        Download::new(response.status, &response.headers, response.stream)
     }
 
     /// The URL of a task, or of something below it.
@@ -304,22 +321,18 @@ impl Client {
         sent: Result<ResponseValue<ByteStream>, Error<ByteStream>>,
     ) -> Result<Response, CallError> {
         let response = self.response_from(sent)?;
-        self.ensure_success(response, MAX_ERROR_BODY_BYTES).await
+        self.ensure_success(response, ERROR_BODY).await
     }
 
-    /// A response with a success status as it is; any other as a [`CallError::Http`], of whose body so many bytes are read.
-    async fn ensure_success(
-        &self,
-        response: Response,
-        max_error_bytes: usize,
-    ) -> Result<Response, CallError> {
+    /// A response with a success status as it is; any other as a [`CallError::Http`], of whose body so much is read.
+    async fn ensure_success(&self, response: Response, error_body: ErrorBody) -> Result<Response, CallError> {
         if response.status.is_success() {
             return Ok(response);
         }
         let status = response.status;
         let header = |name| response.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let wait = retry_after(header(RETRY_AFTER), header(DATE), SystemTime::now());
-        let beginning = body::read_beginning(response.stream, max_error_bytes).await;
+        let beginning = body::read_beginning(response.stream, error_body.max_bytes, error_body.timeout).await;
         let text = self.redact_key(&String::from_utf8_lossy(&beginning));
         let error = HttpError::new(status.as_u16(), text, wait);
         let code = error.error.as_ref().and_then(|error| error.code.as_deref());

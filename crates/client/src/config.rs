@@ -5,6 +5,8 @@ use std::{fmt, time::Duration};
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
+use crate::Proxies;
+
 /// Configuration for a service.
 ///
 /// There is no default key and no default base URL; [`ClientConfig::new`] sets the time-outs.
@@ -22,6 +24,10 @@ pub struct ClientConfig {
     pub poll_timeout: Duration,
     /// How long a download may stall. There is no total timeout.
     pub read_timeout: Duration,
+    /// How long the body of an error may take where a download was asked for.
+    pub download_error_timeout: Duration,
+    /// Proxies for everything that is not on this machine.
+    pub proxies: Proxies,
 }
 
 impl ClientConfig {
@@ -35,6 +41,8 @@ impl ClientConfig {
             submit_timeout: Duration::from_mins(2),
             poll_timeout: Duration::from_secs(30),
             read_timeout: Duration::from_mins(1),
+            download_error_timeout: Duration::from_secs(10),
+            proxies: Proxies::default(),
         }
     }
 
@@ -81,6 +89,8 @@ pub enum ConfigError {
     BaseUrl(&'static str),
     /// The key is not usable: why, without the key.
     Key(&'static str),
+    /// A proxy is not usable: why, without its URL, which may hold a password.
+    Proxy(String),
     /// The HTTP client cannot be built.
     Http(String),
 }
@@ -90,6 +100,7 @@ impl fmt::Display for ConfigError {
         match self {
             Self::BaseUrl(why) => write!(f, "the base URL cannot be used: {why}"),
             Self::Key(why) => write!(f, "the API key cannot be used: {why}"),
+            Self::Proxy(why) => f.write_str(why),
             Self::Http(why) => write!(f, "no HTTP client can be created: {why}"),
         }
     }

@@ -54,10 +54,25 @@ impl fmt::Debug for Download {
 }
 
 impl Download {
-    pub(crate) fn new(status: StatusCode, headers: &HeaderMap, stream: ByteStream) -> Self {
+    /// # Errors
+    /// A partial response that does not say which part it is.
+    pub(crate) fn new(
+        status: StatusCode,
+        headers: &HeaderMap,
+        stream: ByteStream,
+    ) -> Result<Self, CallError> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let partial = status == StatusCode::PARTIAL_CONTENT;
-        let offset = text(CONTENT_RANGE).filter(|_| partial).and_then(first_byte).unwrap_or(0);
+        let range = text(CONTENT_RANGE).filter(|_| partial);
+        let offset = match (partial, range.and_then(first_byte)) {
+            (false, _) => 0,
+            (true, Some(first)) => first,
+            (true, None) => {
+                return Err(CallError::indeterminate(
+                    "the service sent a part of the file without saying which",
+                ));
+            }
+        };
         let length: Option<u64> = text(CONTENT_LENGTH).and_then(|length| length.trim().parse().ok());
         let content_type = text(CONTENT_TYPE).map(str::to_owned);
         let mut remaining = length;
@@ -78,14 +93,14 @@ impl Download {
                 },
             })
         });
-        let total = match text(CONTENT_RANGE).filter(|_| partial) {
+        let total = match range {
             Some(range) => range.rsplit('/').next().and_then(|total| total.trim().parse().ok()),
             None => length,
         };
         // A weak ETag identifies equivalent content, not equal bytes (RFC 9110, section 13.1.5).
         let strong = text(ETAG).filter(|tag| tag.starts_with('"'));
         let validator = strong.or_else(|| text(LAST_MODIFIED)).map(str::to_owned);
-        Self { offset, length, total, validator, content_type, stream: Box::pin(counted) }
+        Ok(Self { offset, length, total, validator, content_type, stream: Box::pin(counted) })
     }
 
     /// Reads the rest into memory, at most `limit` bytes.

@@ -1,21 +1,24 @@
-//! Construction of HTTP clients: TLS by rustls with ring; no redirects, proxies, cookies or retries.
+//! Construction of HTTP clients: TLS by rustls with ring; no redirects, cookies or retries; only the proxies that the caller names.
 
 use reqwest::{Client, ClientBuilder, redirect};
 use url::Url;
 
-use crate::ConfigError;
+use crate::{ConfigError, Proxies};
 
 /// An HTTP client with this project's settings and no API key, for requests that are not API calls.
 ///
 /// # Errors
 /// The system has no usable TLS set-up.
 pub fn http_client() -> Result<Client, ConfigError> {
-    build_with(|builder| builder, Roots::Optional)
+    build_with(|builder| builder, &Proxies::default(), Roots::Optional)
 }
 
 /// A client for https hosts.
-pub(crate) fn build_https(settings: impl Fn(ClientBuilder) -> ClientBuilder) -> Result<Client, ConfigError> {
-    build_with(settings, Roots::Required)
+pub(crate) fn build_https(
+    proxies: &Proxies,
+    settings: impl Fn(ClientBuilder) -> ClientBuilder,
+) -> Result<Client, ConfigError> {
+    build_with(settings, proxies, Roots::Required)
 }
 
 /// Whether the system's root certificates are loaded. Loading takes longer than most requests.
@@ -31,24 +34,29 @@ enum Roots {
 /// A client for the service at a base URL. For an http base URL it cannot connect by https.
 pub(crate) fn build(
     base: &Url,
+    proxies: &Proxies,
     settings: impl Fn(ClientBuilder) -> ClientBuilder,
 ) -> Result<Client, ConfigError> {
-    build_with(settings, if base.scheme() == "http" { Roots::None } else { Roots::Required })
+    build_with(settings, proxies, if base.scheme() == "http" { Roots::None } else { Roots::Required })
 }
 
 fn build_with(
     settings: impl Fn(ClientBuilder) -> ClientBuilder,
+    proxies: &Proxies,
     roots: Roots,
 ) -> Result<Client, ConfigError> {
+    let proxies = proxies.to_reqwest()?;
     // Fails when a provider is installed already, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
-        settings(Client::builder())
+        // Without the system's proxies, which reqwest would read from the environment.
+        let builder =
+            proxies.iter().cloned().fold(settings(Client::builder()).no_proxy(), ClientBuilder::proxy);
+        builder
             .redirect(redirect::Policy::none())
             // Only the caller knows whether a request may be repeated.
             .retry(reqwest::retry::never())
             .referer(false)
-            .no_proxy()
             .tcp_nodelay(true)
     };
     let without = || builder().tls_certs_only([]).build();

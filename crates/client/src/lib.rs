@@ -23,6 +23,7 @@ mod generated;
 mod hooks;
 mod http;
 mod origin;
+mod proxies;
 mod redact;
 mod request;
 mod response;
@@ -35,6 +36,7 @@ pub use config::{ClientConfig, ConfigError};
 pub use download::{Download, Resume};
 pub use generated::types;
 pub use http::http_client;
+pub use proxies::Proxies;
 pub use request::PreparedRequest;
 pub use response::{ApiError, MAX_RESPONSE_BYTES, Status, TaskFailure, TaskResponse, find_task_id};
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 use client::{Client, ClientConfig};
 use engine::provider::Remote;
 use engine::{Clock, Ledger, RunConfig};
+use scheduler::policy::MinRate;
 use scheduler::{KeyResolver, Outcome, Policy, RunId, RunSummary, Timestamp};
 use support::clip::CLIP;
 use support::plan;
@@ -36,6 +37,23 @@ enum Files {
     Change,
     /// The URL is dead; only the content endpoint has the file.
     AreElsewhere,
+    /// As `Change`, but the rest of the other file is sent, with its validator, whatever `If-Range` says.
+    ChangeIgnoringIfRange(Validator),
+    /// As `Break`, without a validator that identifies the bytes.
+    BreakModified,
+    /// The URL sends a byte at a time; the content endpoint is fast.
+    Drip,
+    /// Both addresses send a byte at a time.
+    DripEverywhere,
+}
+
+/// What tells a file from its successor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Validator {
+    ETag,
+    LastModified,
+    /// The response with the rest has none.
+    Missing,
 }
 
 impl Server {
@@ -49,7 +67,10 @@ impl Server {
                 if ended.load(Ordering::SeqCst) {
                     return;
                 }
-                answer(stream, &format!("http://{address}"), files, &log);
+                let (log, ended) = (Arc::clone(&log), Arc::clone(&ended));
+                std::thread::spawn(move || {
+                    answer(stream, &format!("http://{address}"), files, &log, &ended);
+                });
             }
         });
         Self { url: format!("http://{address}/"), requests, stop }
@@ -68,7 +89,20 @@ impl Drop for Server {
     }
 }
 
-fn answer(mut stream: TcpStream, base: &str, files: Files, requests: &RequestLog) {
+/// Sends a byte at a time until the client hangs up or the test ends.
+fn drip(stream: &mut TcpStream, ended: &AtomicBool) {
+    let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", CLIP.len());
+    let mut sent = stream.write_all(head.as_bytes());
+    for byte in CLIP.iter() {
+        if sent.is_err() || ended.load(Ordering::SeqCst) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+        sent = stream.write_all(&[*byte]);
+    }
+}
+
+fn answer(mut stream: TcpStream, base: &str, files: Files, requests: &RequestLog, ended: &AtomicBool) {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {
@@ -131,26 +165,67 @@ fn answer(mut stream: TcpStream, base: &str, files: Files, requests: &RequestLog
                 );
                 return;
             }
+            if files == Files::DripEverywhere || (files == Files::Drip && path == "/v.mp4") {
+                drip(&mut stream, ended);
+                return;
+            }
             let (length, half) = (CLIP.len(), CLIP.len() / 2);
             let first: usize = range
                 .as_deref()
                 .and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok())
                 .unwrap_or(0);
-            let tag = if files == Files::Change && range.is_some() { "\"second\"" } else { "\"first\"" };
-            let same = header("if-range").is_some_and(|wanted| wanted == tag);
+            let number = requests.lock().expect("no handler panics").len();
+            let is_second = match files {
+                Files::Change => range.is_some(),
+                Files::ChangeIgnoringIfRange(_) => number > 1,
+                _ => false,
+            };
+            let tag = if is_second { "\"second\"" } else { "\"first\"" };
+            let date = format!("Sat, 21 Nov 2026 10:00:0{} GMT", u8::from(is_second));
+            let ignores = matches!(files, Files::ChangeIgnoringIfRange(_));
+            let same = ignores || header("if-range").is_some_and(|wanted| wanted == tag || wanted == date);
+            let validator = match files {
+                Files::BreakModified | Files::ChangeIgnoringIfRange(Validator::LastModified) => {
+                    format!("last-modified: {date}\r\n")
+                }
+                Files::ChangeIgnoringIfRange(Validator::Missing) if first > 0 => String::new(),
+                _ => format!("etag: {tag}\r\n"),
+            };
+            // The second file is as long, and other.
+            let file: Vec<u8> =
+                if is_second { CLIP.iter().map(|byte| byte ^ 0x55).collect() } else { CLIP.to_vec() };
+            let is_whole_second = is_second && first == 0;
+            let file = if is_whole_second || files == Files::Change { CLIP.to_vec() } else { file };
             if first > 0 && same {
                 let text = format!(
-                    "HTTP/1.1 206 Partial Content\r\netag: {tag}\r\nconnection: close\r\ncontent-length: {}\r\ncontent-range: bytes {first}-{}/{length}\r\n\r\n",
+                    "HTTP/1.1 206 Partial Content\r\n{validator}connection: close\r\ncontent-length: {}\r\ncontent-range: bytes {first}-{}/{length}\r\n\r\n",
                     length - first,
                     length - 1
                 );
-                send(text, &CLIP[first..]);
+                send(text, &file[first..]);
             } else {
-                let text = format!(
-                    "HTTP/1.1 200 OK\r\netag: {tag}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
-                );
-                let breaks = files == Files::Break || (files == Files::Change && range.is_none());
-                send(text, if breaks { &CLIP[..half] } else { &CLIP });
+                let breaks = match files {
+                    Files::Break => true,
+                    Files::BreakModified | Files::ChangeIgnoringIfRange(_) => number == 1,
+                    Files::Change => range.is_none(),
+                    _ => false,
+                };
+                // A length that is not known, where the time alone would have to identify the file.
+                let stated = if files == Files::BreakModified {
+                    "transfer-encoding: chunked".to_owned()
+                } else {
+                    format!("content-length: {length}")
+                };
+                let text = format!("HTTP/1.1 200 OK\r\n{validator}connection: close\r\n{stated}\r\n\r\n");
+                let sent = if breaks { &file[..half] } else { &file[..] };
+                if files == Files::BreakModified {
+                    let mut chunk = format!("{:x}\r\n", sent.len()).into_bytes();
+                    chunk.extend_from_slice(sent);
+                    chunk.extend_from_slice(if breaks { b"" } else { b"\r\n0\r\n\r\n" });
+                    send(text, &chunk);
+                } else {
+                    send(text, sent);
+                }
             }
         }
     }
@@ -168,7 +243,13 @@ async fn run(server: &Server, folder: &std::path::Path, tries: u32) -> RunSummar
         run: RunId(format!("run{tries}")),
         ledger: Arc::new(ledger),
         provider: Arc::new(provider),
-        policy: Policy { max_download_attempts: tries, backoff: Duration::from_millis(5), ..Policy::local() },
+        policy: Policy {
+            max_download_attempts: tries,
+            backoff: Duration::from_millis(5),
+            min_download_rate: MinRate { bytes: 1_000, window: Duration::from_millis(200) },
+            task_timeout: Duration::from_millis(1_500),
+            ..Policy::local()
+        },
         clock: Clock::starting_at(Timestamp(1)),
         output_dir: folder.join("out"),
         workflow_dir: folder.to_owned(),
@@ -224,4 +305,46 @@ async fn download_dead_url_falls_back_to_content_endpoint() {
     let summary = run(&server, folder.path(), 4).await;
     assert!(is_whole(&summary), "{:?}", summary.nodes);
     assert_eq!(server.requests(), ["/v.mp4", "/v1/videos/task_1/content"]);
+}
+
+/// The end of another file is never joined to the beginning of the first, although both have the same length.
+#[tokio::test]
+async fn download_rest_of_another_file_is_not_joined() {
+    for validator in [Validator::ETag, Validator::LastModified, Validator::Missing] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let server = Server::start(Files::ChangeIgnoringIfRange(validator));
+        let summary = run(&server, folder.path(), 4).await;
+        assert!(is_whole(&summary), "{validator:?}: {:?}", summary.nodes);
+        let requests = server.requests();
+        assert!(requests[1].contains("if-range"), "{validator:?}: {requests:?}");
+        assert!(requests.len() > 2 && !requests[2].contains("range"), "{validator:?}: {requests:?}");
+    }
+}
+
+#[tokio::test]
+async fn download_without_identifying_validator_restarts() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(Files::BreakModified);
+    let summary = run(&server, folder.path(), 4).await;
+    assert!(is_whole(&summary), "{:?}", summary.nodes);
+    let requests = server.requests();
+    assert!(requests.iter().all(|request| !request.contains("range")), "{requests:?}");
+}
+
+#[tokio::test]
+async fn download_dripping_is_cut_off_and_continues_at_the_other_address() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(Files::Drip);
+    let summary = run(&server, folder.path(), 4).await;
+    assert!(is_whole(&summary), "{:?}", summary.nodes);
+    assert_eq!(server.requests(), ["/v.mp4", "/v1/videos/task_1/content"]);
+}
+
+#[tokio::test]
+async fn download_dripping_everywhere_ends_at_the_timeout() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(Files::DripEverywhere);
+    let summary = run(&server, folder.path(), 1_000).await;
+    let Outcome::Detached { reason, .. } = &summary.nodes[0].outcome else { panic!("{:?}", summary.nodes) };
+    assert!(reason.contains("timeout") || reason.contains("too slowly"), "{reason}");
 }

@@ -390,3 +390,39 @@ fn append_disk_full_rejects_whole_batch() {
         "whole batches, nothing half"
     );
 }
+
+/// A task that a later run found finished may have ended at any time in between, unless the service says when.
+#[test]
+fn task_durations_ignore_time_without_a_run() {
+    let (_folder, ledger) = new();
+    let plan = plan(&["a", "b", "c"]);
+    let write_at = |run_lock: &RunLock, at, event| {
+        ledger
+            .append(run_lock, &plan, Timestamp(at), vec![(event, Persist::Yes)])
+            .expect("it can be written");
+    };
+    let submitted = |node, attempt: &str| Event::Submitted {
+        node: NodeIx::new(node),
+        attempt: AttemptId::from(attempt),
+        task: TaskId(format!("task of {attempt}")),
+    };
+    let completed = |node, attempt: &str, took| Event::Polled {
+        node: NodeIx::new(node),
+        attempt: AttemptId::from(attempt),
+        result: PollResult::Completed { url: None, last_frame_url: None, expires_at: None, took },
+        next: None,
+    };
+    let first = begin(&ledger, "first", BudgetLimits::default());
+    for (node, attempt) in ["a", "b", "c"].into_iter().enumerate() {
+        write_at(&first, 1_000, prepared(node, attempt, 1));
+        write_at(&first, 1_000, submitted(node, attempt));
+    }
+    write_at(&first, 61_000, completed(0, "a", None));
+    drop(first);
+    let second = begin(&ledger, "second", BudgetLimits::default());
+    write_at(&second, 40_000_000, completed(1, "b", None));
+    write_at(&second, 40_000_000, completed(2, "c", Some(Duration::from_secs(90))));
+    let durations = ledger.task_durations("https://api.example.com").expect("a readable ledger");
+    let seconds: Vec<u64> = durations.iter().map(|(_, took)| took.as_secs()).collect();
+    assert_eq!(seconds, [60, 90], "the night is nobody's duration");
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use client::{Client, ClientConfig};
+use client::{Client, ClientConfig, Proxies};
 use engine::provider::{
     DownloadSink, PreparedRequest, Provider, Remote, Resume, Submission, SubmissionLookup, TaskDescription,
 };
@@ -15,6 +15,7 @@ use url::Url;
 
 use crate::error::CommandError;
 use crate::project_paths::ProjectPaths;
+use crate::proxies;
 
 const BASE_URL: &str = "RUNNER_BASE_URL";
 const API_KEY: &str = "RUNNER_API_KEY";
@@ -27,6 +28,8 @@ pub(crate) enum Backend {
         url: Url,
         /// Its API key.
         key: SecretString,
+        /// Proxies for everything that is not on this machine.
+        proxies: Box<Proxies>,
     },
     /// The service embedded in this program.
     Embedded,
@@ -74,7 +77,16 @@ impl Backend {
                         "{BASE_URL} would send the API key unencrypted: use https"
                     )));
                 }
-                Ok(Self::Remote { url, key: SecretString::from(key.trim().to_owned()) })
+                let proxies = match proxies::from_environment() {
+                    // Needed for downloads at most.
+                    Err(_) if is_loopback(&url) => Proxies::default(),
+                    read => read?,
+                };
+                Ok(Self::Remote {
+                    url,
+                    key: SecretString::from(key.trim().to_owned()),
+                    proxies: Box::new(proxies),
+                })
             }
         }
     }
@@ -99,9 +111,10 @@ impl Backend {
         ffmpeg: media::Ffmpeg,
     ) -> Result<Connection, CommandError> {
         match self {
-            Self::Remote { url, key } => {
+            Self::Remote { url, key, proxies } => {
                 let policy = if is_loopback(&url) { Policy::local() } else { Policy::remote() };
-                let client = Client::new(ClientConfig::new(url, key)).map_err(CommandError::unusable)?;
+                let config = ClientConfig { proxies: *proxies, ..ClientConfig::new(url, key) };
+                let client = Client::new(config).map_err(CommandError::unusable)?;
                 Ok(Connection { provider: Arc::new(Remote::new(client)), policy, service: None })
             }
             Self::Embedded => {

@@ -18,6 +18,7 @@ mod load;
 mod picks;
 mod price_table;
 mod project_paths;
+mod proxies;
 mod report;
 mod run_id;
 mod selection;

@@ -49,6 +49,13 @@ pub enum Action {
         /// The task.
         task: TaskId,
     },
+    /// Do not poll a task whose timeout has passed while the service accepts no polls; answered with [`crate::Event::Polled`].
+    Overdue {
+        /// The node.
+        node: NodeIx,
+        /// The attempt.
+        attempt: AttemptId,
+    },
     /// Record that an attempt's task is gone from the service, so that its node may be submitted again.
     ExpireTask {
         /// The node.
@@ -91,6 +98,8 @@ pub struct Download {
     pub expires_at: Option<Timestamp>,
     /// Earliest time.
     pub not_before: Timestamp,
+    /// When a try that is in progress is cut off; `None` before the first one.
+    pub deadline: Option<Timestamp>,
 }
 
 impl Download {

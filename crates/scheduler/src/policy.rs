@@ -29,6 +29,10 @@ pub struct Policy {
     pub backoff: Duration,
     /// Maximum back-off after a refusal or a failed download.
     pub max_backoff: Duration,
+    /// Maximum time for which a Retry-After stops submissions, polls or downloads. If it asks for more, one request is tried then.
+    pub max_retry_after: Duration,
+    /// Rate below which a download is cut off and tried at the video's other address.
+    pub min_download_rate: MinRate,
     /// How long every poll of a task must return 404 before the task counts as gone.
     pub not_found_grace: Duration,
     /// How long polls of a task may fail before the run detaches from it.
@@ -64,6 +68,33 @@ impl Rate {
     }
 }
 
+/// A minimum rate of a download: the bytes that have to arrive in every window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MinRate {
+    /// Bytes in each window.
+    pub bytes: u64,
+    /// Length of the window.
+    pub window: Duration,
+}
+
+impl MinRate {
+    /// Whether a download of so many bytes in `elapsed` was slower. In less than a window it is not.
+    #[must_use]
+    pub(crate) fn exceeds(self, bytes: u64, elapsed: Duration) -> bool {
+        elapsed >= self.window
+            && (bytes as f64) * self.window.as_secs_f64() < self.bytes as f64 * elapsed.as_secs_f64()
+    }
+}
+
+/// For how long a Retry-After is heeded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HeededWait {
+    /// The wait: at most [`Policy::max_retry_after`].
+    pub(crate) wait: Duration,
+    /// Whether the service asked for more, so that a single request is tried first after the wait.
+    pub(crate) is_capped: bool,
+}
+
 impl Policy {
     /// For a remote service whose tasks take minutes.
     #[must_use]
@@ -81,6 +112,8 @@ impl Policy {
             max_download_attempts: 6,
             backoff: Duration::from_secs(1),
             max_backoff: Duration::from_mins(1),
+            max_retry_after: Duration::from_mins(5),
+            min_download_rate: MinRate { bytes: 60 << 10, window: Duration::from_mins(1) },
             not_found_grace: Duration::from_mins(1),
             unreachable_timeout: Duration::from_mins(10),
             shutdown_grace: Duration::from_secs(20),
@@ -103,6 +136,8 @@ impl Policy {
             max_poll_interval: Duration::from_millis(60),
             backoff: Duration::from_millis(100),
             max_backoff: Duration::from_secs(5),
+            max_retry_after: Duration::from_mins(1),
+            min_download_rate: MinRate { bytes: 64 << 10, window: Duration::from_secs(5) },
             not_found_grace: Duration::from_secs(5),
             unreachable_timeout: Duration::from_mins(1),
             ..Self::remote()
@@ -114,6 +149,16 @@ impl Policy {
     pub(crate) fn backoff_after(&self, tries: u32) -> Duration {
         let factor = 1_u32 << tries.saturating_sub(1).min(16);
         self.backoff.saturating_mul(factor).min(self.max_backoff)
+    }
+
+    /// For how long a Retry-After is heeded. `None` where there is none, and where it is shorter than the first back-off (0, negative or
+    /// past): then the runner's own back-off counts.
+    #[must_use]
+    pub(crate) fn heeded(&self, retry_after: Option<Duration>) -> Option<HeededWait> {
+        retry_after.filter(|wait| *wait >= self.backoff).map(|wait| HeededWait {
+            wait: wait.min(self.max_retry_after),
+            is_capped: wait > self.max_retry_after,
+        })
     }
 
     /// The next poll of a task submitted `elapsed` ago that reports `progress` percent: half of the estimated remaining time, or a tenth of

@@ -7,6 +7,8 @@ mod failures;
 #[path = "apply/scope.rs"]
 mod scope;
 mod support;
+#[path = "apply/waits.rs"]
+mod waits;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -70,6 +72,7 @@ impl Script {
                 Action::Discard { node, .. } => format!("discard {}", name(node)),
                 Action::Poll { node, .. } => format!("poll {}", name(node)),
                 Action::ExpireTask { attempt, .. } => format!("expire {attempt}"),
+                Action::Overdue { node, .. } => format!("overdue {}", name(node)),
                 Action::Download(download) if download.source_index == 0 => {
                     format!("download {}", name(&download.node))
                 }
@@ -364,8 +367,8 @@ fn submission_rate_counts_submissions_of_earlier_runs() {
         submit_rate: Some(Rate { count: 2, per: Duration::from_secs(10) }),
         ..Policy::remote()
     };
-    let state =
-        RunState::new(plan(&["a", "b", "c"]), "test", policy).with_submission_times([Timestamp(998_000)]);
+    let state = RunState::new(plan(&["a", "b", "c"]), "test", policy)
+        .with_submission_times([Timestamp(998_000)], Timestamp(1_000_000));
     let mut run = Script::with(state);
     run.start();
     for name in ["a", "b"] {

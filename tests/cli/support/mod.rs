@@ -4,6 +4,7 @@ pub(crate) mod browser;
 pub(crate) mod program;
 pub(crate) mod project_state;
 pub(crate) mod proxy;
+pub(crate) mod scripted;
 pub(crate) mod stub;
 pub(crate) mod transcript;
 

@@ -139,7 +139,11 @@ fn complete(action: Action, state: &RunState) -> Option<Event> {
             let artifact = artifact(order.node, &order.key.to_string());
             Event::Downloaded { node: order.node, attempt: order.attempt, artifact, cost: None }
         }
-        Action::Discard { .. } | Action::ExpireTask { .. } | Action::Join { .. } | Action::Wake { .. } => {
+        Action::Discard { .. }
+        | Action::Overdue { .. }
+        | Action::ExpireTask { .. }
+        | Action::Join { .. }
+        | Action::Wake { .. } => {
             return None;
         }
     })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use client::{CallError, Client, Resume};
+use client::{CallError, Client, ClientConfig, Resume};
 use futures_util::StreamExt;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -132,6 +132,35 @@ async fn download_truncated_ends_with_an_error() {
     let chunks: Vec<Result<Bytes, CallError>> =
         server.client().content("task_1").await.expect("begun").collect_chunks().await;
     assert!(matches!(chunks.last(), Some(Err(CallError::Indeterminate { .. }))), "{chunks:?}");
+}
+
+#[tokio::test]
+async fn download_error_body_that_drips_is_cut_off() {
+    let server = Server::handling(|mut stream, _| async move {
+        let mut buffer = [0; 4096];
+        let _ = stream.read(&mut buffer).await;
+        let _ =
+            stream.write_all(b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 4096\r\n\r\nbusy").await;
+        for _ in 0..4_092 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            if stream.write_all(b".").await.is_err() {
+                return;
+            }
+        }
+    })
+    .await;
+    let config = ClientConfig { download_error_timeout: Duration::from_millis(300), ..config(&server.url) };
+    let error = Client::new(config).expect("a client").content("task_1").await.expect_err("an error");
+    assert_eq!(error.status(), Some(503));
+    assert!(error.to_string().contains("busy"), "{error}");
+}
+
+#[tokio::test]
+async fn download_part_that_does_not_say_which_is_refused() {
+    let server = Server::answering(|_| answer(206, &[("etag", "\"a\"")], "456789")).await;
+    let resume = Resume { offset: 4, validator: Some("\"a\"".to_owned()) };
+    let error = server.client().content_from("task_1", &resume).await.expect_err("which part?");
+    assert!(error.to_string().contains("without saying which"), "{error}");
 }
 
 /// All chunks, errors included.

@@ -4,6 +4,7 @@
 
 mod downloads;
 mod failures;
+mod proxies;
 mod requests;
 mod secrets;
 mod server;

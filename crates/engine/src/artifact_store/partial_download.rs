@@ -14,8 +14,19 @@ use crate::artifact::{file_sha256, sha256};
 pub(crate) struct Origin {
     /// A digest of the address, or `content` for the content endpoint.
     pub(crate) source: String,
-    /// `ETag` or `Last-Modified`, for `If-Range`.
+    /// A strong `ETag` or `Last-Modified`, for `If-Range`.
     pub(crate) validator: String,
+    /// The length of the whole file, where the service stated it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) total: Option<u64>,
+}
+
+impl Origin {
+    /// Whether a response with the same origin continues the same bytes. A time of modification alone does not say so: two versions may
+    /// have been written within a second.
+    pub(crate) fn identifies_bytes(&self) -> bool {
+        self.validator.starts_with('"') || self.total.is_some()
+    }
 }
 
 /// A shorter download stays in memory and starts again after a crash: writing its origin would cost more than it saves.

@@ -1,7 +1,12 @@
 //! Downloads a finished video: resumed from an earlier attempt, synced, probed, and only then committed to the store.
+//!
+//! Bytes of two files are never joined: a download is resumed only with a validator that identifies the bytes (a strong `ETag`, or
+//! `Last-Modified` and the length), and the response has to repeat it, because servers exist that ignore `If-Range`.
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use media::Ffmpeg;
 
@@ -9,6 +14,8 @@ use crate::artifact::sha256;
 use crate::artifact_store::{ArtifactStore, Origin, PartialDownload};
 use crate::blocking::run_blocking;
 use crate::provider::{DownloadSink, DownloadStart, Provider, Resume};
+use crate::time::Clock;
+use scheduler::policy::MinRate;
 use scheduler::{Artifact, Download, Failure, FailureKind};
 
 /// Largest video that is accepted.
@@ -26,10 +33,19 @@ impl From<Failure> for DownloadError {
     }
 }
 
+/// When a download is cut off, besides [`Download::deadline`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds<'a> {
+    pub(super) clock: &'a Clock,
+    /// Its minimum rate, from its first byte on.
+    pub(super) min_rate: MinRate,
+}
+
 /// Downloads, verifies and stores one video.
 pub(super) async fn fetch(
     provider: &dyn Provider,
     download: &Download,
+    bounds: Bounds<'_>,
     target: &Path,
     store: &ArtifactStore,
     ffmpeg: &Ffmpeg,
@@ -41,14 +57,34 @@ pub(super) async fn fetch(
     let source = url.map_or_else(|| "content".to_owned(), address_digest);
     let resume = part
         .origin()
-        .filter(|origin| origin.source == source)
+        .filter(|origin| origin.source == source && origin.identifies_bytes())
         .map(|origin| Resume { offset: part.length(), validator: origin.validator.clone() });
-    let mut sink = PartSink { part, source, total: None, io_error: None, started: false };
-    let downloaded = provider.download(&download.task, url, resume.as_ref(), &mut sink).await;
-    let PartSink { part, total, io_error, started, .. } = sink;
+    let received = Arc::new(AtomicU64::new(NOT_STARTED));
+    let mut sink = PartSink {
+        part,
+        source,
+        total: None,
+        io_error: None,
+        started: false,
+        is_other_file: false,
+        received: Arc::clone(&received),
+    };
+    let downloaded = tokio::select! {
+        // First, so that a download whose time is up sends no request.
+        biased;
+        failure = time_up(download, bounds.clock) => Err(failure),
+        failure = too_slow(&received, bounds.min_rate) => Err(failure),
+        downloaded = provider.download(&download.task, url, resume.as_ref(), &mut sink) => downloaded,
+    };
+    let PartSink { part, total, io_error, started, is_other_file, .. } = sink;
     if let Some(error) = io_error {
         part.discard();
         return Err(local("the video cannot be written", &error).into());
+    }
+    if is_other_file {
+        part.discard();
+        let said = "the file has changed since its first part was downloaded; it is downloaded again from the beginning";
+        return Err(Failure::new(FailureKind::Transient, said).into());
     }
     if let Err(failure) = downloaded {
         // The service rejected the range: the next attempt starts from the beginning.
@@ -119,6 +155,33 @@ fn store_video(
     })
 }
 
+/// Value of the count of received bytes before the first one.
+const NOT_STARTED: u64 = u64::MAX;
+
+/// Resolves when the time for the download is up.
+async fn time_up(download: &Download, clock: &Clock) -> Failure {
+    match download.deadline {
+        Some(deadline) => clock.sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+    Failure::new(FailureKind::Transient, "it was not downloaded within the shot's timeout")
+}
+
+/// Resolves when fewer bytes have arrived in a window than the minimum rate asks for. The client bounds the time to the first byte.
+async fn too_slow(received: &AtomicU64, min_rate: MinRate) -> Failure {
+    let mut before = NOT_STARTED;
+    loop {
+        tokio::time::sleep(min_rate.window).await;
+        let now = received.load(Ordering::Relaxed);
+        if before != NOT_STARTED && now.saturating_sub(before) < min_rate.bytes {
+            let rate = min_rate.bytes as f64 / min_rate.window.as_secs_f64() / 1024.0;
+            let said = format!("it arrives too slowly, at less than {rate:.1} KiB per second");
+            return Failure::new(FailureKind::Transient, said);
+        }
+        before = now;
+    }
+}
+
 /// Identifies a URL without its query, which may hold a signature that differs each time.
 fn address_digest(url: &str) -> String {
     sha256(url.split(['?', '#']).next().unwrap_or_default().as_bytes())
@@ -131,6 +194,10 @@ struct PartSink {
     /// An error of the local disk, as opposed to the network.
     io_error: Option<io::Error>,
     started: bool,
+    /// Whether the rest that the service sent belongs to another file than the part.
+    is_other_file: bool,
+    /// Bytes received in this try, or [`NOT_STARTED`].
+    received: Arc<AtomicU64>,
 }
 
 impl PartSink {
@@ -146,16 +213,27 @@ impl PartSink {
 impl DownloadSink for PartSink {
     fn start(&mut self, start: DownloadStart) -> io::Result<()> {
         self.started = true;
+        self.received.store(0, Ordering::Relaxed);
         self.total = start.total;
         if start.offset == 0 {
-            let origin = start.validator.map(|validator| Origin { source: self.source.clone(), validator });
+            let origin = start.validator.map(|validator| Origin {
+                source: self.source.clone(),
+                validator,
+                total: start.total,
+            });
             let restarted = self.part.restart(origin);
             return self.record_error(restarted);
         }
-        if start.offset == self.part.length() {
+        let is_rest = start.offset == self.part.length()
+            && self.part.origin().is_some_and(|origin| {
+                start.validator.as_ref() == Some(&origin.validator)
+                    && (origin.total.is_none() || start.total == origin.total)
+            });
+        if is_rest {
             return Ok(());
         }
-        Err(io::Error::other("the service resumed from another byte than requested"))
+        self.is_other_file = true;
+        Err(io::Error::other("what the service sent is not the rest of the file"))
     }
 }
 
@@ -167,6 +245,7 @@ impl Write for PartSink {
             self.part.push(piece)
         };
         self.record_error(written)?;
+        self.received.fetch_add(piece.len() as u64, Ordering::Relaxed);
         Ok(piece.len())
     }
 

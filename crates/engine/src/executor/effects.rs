@@ -15,8 +15,10 @@ use crate::artifact::file_name;
 use crate::ledger::{Ledger, LedgerError};
 use crate::provider::{PreparedRequest, Provider, Submission, SubmissionLookup};
 use crate::time::Clock;
+use scheduler::policy::MinRate;
 use scheduler::{
-    Action, AttemptId, Event, Failure, FailureKind, Refusal, RefusalKind, RunState, Timestamp, key_parts,
+    Action, AttemptId, Event, Failure, FailureKind, PollResult, Refusal, RefusalKind, RunState, Timestamp,
+    key_parts,
 };
 
 /// The event of an action, or an error of the ledger, which ends the run.
@@ -35,6 +37,7 @@ pub(super) struct EffectRunner {
     pub(super) workflow_dir: PathBuf,
     pub(super) ffmpeg: Arc<media::Ffmpeg>,
     pub(super) attempts: AttemptIds,
+    pub(super) min_download_rate: MinRate,
     pub(super) sender: mpsc::UnboundedSender<EffectResult>,
     pub(super) prepared: PreparedRequests,
     pub(super) tasks: JoinSet<()>,
@@ -67,6 +70,11 @@ impl EffectRunner {
                     Event::Polled { node, attempt, result, next: None }
                 });
             }
+            Action::Overdue { node, attempt } => {
+                let reason = "the service accepts no polls".to_owned();
+                let result = PollResult::Throttled { retry_after: None, reason };
+                return Some(Event::Polled { node, attempt, result, next: None });
+            }
             Action::ExpireTask { node, attempt } => return Some(Event::TaskExpired { node, attempt }),
             Action::Download(download) => {
                 let (provider, clock, ffmpeg) =
@@ -74,12 +82,13 @@ impl EffectRunner {
                 let (plan, store, budget) =
                     (Arc::clone(&self.plan), self.ledger.store(), state.budget().clone());
                 let target = self.output_dir.join(file_name(self.plan.node(download.node), &download.key));
-                let run = self.span.clone();
+                let (run, min_rate) = (self.span.clone(), self.min_download_rate);
                 self.spawn(async move {
                     clock.sleep_until(download.not_before).await;
                     let (node, attempt) = (download.node, download.attempt.clone());
                     let span = trace::download(&run, &plan, node, &attempt, &download.task);
-                    match download::fetch(&*provider, &download, &target, &store, &ffmpeg)
+                    let bounds = download::Bounds { clock: &clock, min_rate };
+                    match download::fetch(&*provider, &download, bounds, &target, &store, &ffmpeg)
                         .instrument(span)
                         .await
                     {

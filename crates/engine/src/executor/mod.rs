@@ -111,10 +111,11 @@ pub async fn run(
     let run_lock =
         Arc::new(ledger.begin(run.clone(), plan.name(), provider.identity(), budget.caps(), clock.now())?);
     let submits = policy.submit_rate.map_or(0, |rate| rate.count);
+    let min_download_rate = policy.min_download_rate;
     let mut state = RunState::new(Arc::clone(&plan), provider.identity(), policy)
         .with_budget(budget)
         .with_keys(config.keys)
-        .with_submission_times(ledger.submission_times(provider.identity(), submits)?)
+        .with_submission_times(ledger.submission_times(provider.identity(), submits)?, clock.now())
         .with_task_durations(ledger.task_durations(provider.identity())?);
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let (lookups, lookup_requests) = mpsc::unbounded_channel();
@@ -130,6 +131,7 @@ pub async fn run(
         workflow_dir,
         ffmpeg: Arc::new(ffmpeg),
         attempts: AttemptIds { run: run.clone(), next: Arc::new(AtomicU64::new(1)) },
+        min_download_rate,
         sender,
         prepared: effects::PreparedRequests::default(),
         tasks: JoinSet::new(),

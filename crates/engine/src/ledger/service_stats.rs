@@ -37,7 +37,8 @@ impl Ledger {
     }
 
     /// The durations of the newest finished tasks at `service`, oldest first: by the service's own timestamps where it returned them, otherwise
-    /// from submission to the poll that found the task finished. At most a few hundred, whatever the size of the ledger.
+    /// from submission to the poll that found the task finished, if one run did both: between runs nobody was there to see it end. At most a
+    /// few hundred, whatever the size of the ledger.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -51,9 +52,9 @@ pub(super) fn task_durations(
     connection: &Connection,
     service: &str,
 ) -> rusqlite::Result<Vec<(Class, Duration)>> {
-    let mut finished: Vec<(AttemptId, Timestamp, Option<Duration>)> = Vec::new();
+    let mut finished: Vec<(AttemptId, String, Timestamp, Option<Duration>)> = Vec::new();
     let mut events = connection.prepare_cached(
-        "SELECT time, body FROM events
+        "SELECT time, body, run FROM events
          WHERE seq > (SELECT COALESCE(MAX(seq), 0) FROM events) - ?1 AND body LIKE '{\"event\":\"polled\"%\"completed\"%'
          ORDER BY seq DESC",
     )?;
@@ -64,24 +65,29 @@ pub(super) fn task_durations(
         if let Ok(Event::Polled { attempt, result: PollResult::Completed { took, .. }, .. }) =
             serde_json::from_str(&body)
         {
-            finished.push((attempt, column(row, 0)?, took));
+            finished.push((attempt, row.get(2)?, column(row, 0)?, took));
             if finished.len() == MAX_TASKS {
                 break;
             }
         }
     }
     let mut attempts = connection.prepare_cached(
-        "SELECT a.model, a.video_ms, a.key_parts, a.submitted_at FROM attempts a JOIN runs r ON r.id = a.run
+        "SELECT a.model, a.video_ms, a.key_parts, a.submitted_at, a.run FROM attempts a JOIN runs r ON r.id = a.run
          WHERE a.id = ?1 AND r.service = ?2 AND a.submitted_at IS NOT NULL",
     )?;
     let mut durations = Vec::with_capacity(finished.len());
-    for (attempt, at, took) in finished.into_iter().rev() {
-        let found =
-            attempts.query_row((attempt.as_str(), service), |row| Ok((class(row, 0)?, column(row, 3)?)));
-        if let Some((class, since)) = found.optional()? {
-            let observed = Timestamp::since(at, since);
-            durations.push((class, took.map_or(observed, |took| took.min(observed))));
-        }
+    for (attempt, run, at, took) in finished.into_iter().rev() {
+        let found = attempts.query_row((attempt.as_str(), service), |row| {
+            Ok((class(row, 0)?, column(row, 3)?, row.get::<_, String>(4)?))
+        });
+        let Some((class, since, submitted_by)) = found.optional()? else { continue };
+        // Zero if the clock was set back in between.
+        let observed = Some(Timestamp::since(at, since)).filter(|observed| !observed.is_zero());
+        let duration = match took {
+            Some(took) => Some(observed.map_or(took, |observed| took.min(observed))),
+            None => observed.filter(|_| submitted_by == run),
+        };
+        durations.extend(duration.map(|duration| (class, duration)));
     }
     Ok(durations)
 }

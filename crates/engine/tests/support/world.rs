@@ -16,6 +16,17 @@ use tokio::time::{Instant, sleep};
 use super::clip::CLIP;
 use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, TaskId, Timestamp};
 
+/// The longest wait that a run owes to the service, whatever that asks for.
+const MAX_WAIT: Duration = Duration::from_mins(5);
+/// The waits that the service asks for.
+const WAITS: [Option<Duration>; 5] = [
+    None,
+    Some(Duration::ZERO),
+    Some(Duration::from_secs(3)),
+    Some(Duration::from_secs(20)),
+    Some(Duration::from_hours(24)),
+];
+
 /// A deterministic random number generator.
 #[derive(Debug, Clone)]
 pub(crate) struct Rng(SplitMix64);
@@ -187,10 +198,10 @@ impl World {
 
     /// Asks to wait, or does not say how long.
     fn ask_to_wait(&self, is_post: bool) -> Option<Duration> {
-        let wait = [None, Some(Duration::from_secs(3)), Some(Duration::from_secs(20))][self.roll(3) as usize];
+        let wait = WAITS[self.roll(WAITS.len() as u64) as usize];
         self.with(|books| {
             let asked = if is_post { &mut books.no_posts } else { &mut books.no_polls };
-            if let Some(wait) = wait {
+            if let Some(wait) = wait.map(|wait| wait.min(MAX_WAIT)) {
                 let (now, before) = (Instant::now(), *asked);
                 let until = before.map_or(now + wait, |(_, until)| until.max(now + wait));
                 // Retry-After that was sent earlier continues to count from then.

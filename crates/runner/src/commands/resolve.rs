@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use engine::Ledger;
 use engine::ledger::{AttemptRow, AttemptState};
-use scheduler::{AttemptId, Resolution, TaskId, Timestamp};
+use engine::provider::{Provider, TaskDescription};
+use scheduler::{AttemptId, Failure, FailureKind, Policy, Resolution, TaskId, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
 use workflow::units::VideoDuration;
@@ -19,6 +20,10 @@ use crate::report::Table;
 
 /// Maximum clock skew between this machine and the service.
 const MAX_CLOCK_SKEW: Duration = Duration::from_mins(10);
+/// How often a task is asked for, at most.
+const MAX_DESCRIBE_TRIES: u32 = 5;
+/// The longest Retry-After that is heeded while a person waits, as a multiple of the first wait.
+const MAX_DESCRIBE_WAIT: u32 = 10;
 /// How much longer than requested a video may be: services round to frames.
 const DURATION_TOLERANCE: VideoDuration = VideoDuration::from_millis(500);
 
@@ -105,13 +110,14 @@ async fn verify_task(row: &AttemptRow, task: &TaskId, paths: &ProjectPaths) -> R
         )));
     }
     let connected = backend.connect(paths, crate::ffmpeg::find()).await?;
-    let described = connected.provider.describe(task).await;
+    let described = describe_task(&*connected.provider, task, &connected.policy).await;
     drop(connected.provider);
     if let Some(service) = connected.service {
         service.stop().await;
     }
     let found = described.map_err(|failure| {
         CommandError::unusable(format!("the service does not describe task {task}: {}", failure.message))
+            .hint(format!("run the command again later, or use --no-verify if task {task} is the right one"))
     })?;
     let mismatch = |what: String| {
         CommandError::invalid(format!("task {task} does not match attempt {}: {what}", row.attempt))
@@ -125,15 +131,39 @@ async fn verify_task(row: &AttemptRow, task: &TaskId, paths: &ProjectPaths) -> R
     if let Some(duration) = found.duration.filter(|duration| *duration > longest) {
         return Err(mismatch(format!("its duration is {duration} s, not {requested} s")));
     }
-    if let Some(created) = found.created_at.filter(|created| created.after(MAX_CLOCK_SKEW) < row.intended_at)
-    {
+    // An intent from a clock that was ahead counts as now.
+    let intended_at = row.intended_at.min(now());
+    if let Some(created) = found.created_at.filter(|created| created.after(MAX_CLOCK_SKEW) < intended_at) {
         return Err(mismatch(format!(
             "it was created at {}, before the attempt at {}",
             format_time(created),
-            format_time(row.intended_at)
+            format_time(intended_at)
         )));
     }
     Ok(())
+}
+
+/// Asks for a task until the service describes it, because a single request may meet a gateway's error. The waits double; a Retry-After is
+/// heeded up to the longest of them.
+async fn describe_task(
+    provider: &dyn Provider,
+    task: &TaskId,
+    policy: &Policy,
+) -> Result<TaskDescription, Failure> {
+    let mut wait = policy.backoff;
+    for _ in 1..MAX_DESCRIBE_TRIES {
+        let failure = match provider.describe(task).await {
+            Ok(found) => return Ok(found),
+            Err(failure) => failure,
+        };
+        if !matches!(failure.kind, FailureKind::Transient | FailureKind::RateLimited) {
+            return Err(failure);
+        }
+        let asked = failure.retry_after.unwrap_or_default().min(policy.backoff * MAX_DESCRIBE_WAIT);
+        tokio::time::sleep(wait.max(asked)).await;
+        wait *= 2;
+    }
+    provider.describe(task).await
 }
 
 fn list(ledger: &Ledger, format: Format) -> Result<Exit, CommandError> {

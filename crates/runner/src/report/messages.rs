@@ -1,9 +1,13 @@
 //! The message line of each event.
 
-use scheduler::{Event, ExistingWork, FailureKind, Halt, Outcome, PollResult, RefusalKind, RunState};
+use std::time::Duration;
+
+use scheduler::{
+    Event, ExistingWork, FailureKind, Halt, Outcome, Phase, PollResult, RefusalKind, RunState, Timestamp,
+};
 use workflow::plan::NodeIx;
 
-use super::sanitize;
+use super::{humanize, sanitize};
 use crate::project_paths::display_path;
 
 /// A message about an event.
@@ -24,9 +28,12 @@ pub(super) enum Importance {
     Notable,
 }
 
-/// The message for `event`, which led to `state`. `None` for events without news.
-pub(super) fn message_for(state: &RunState, event: &Event) -> Option<Message> {
-    let line = line(state, event)?;
+/// Waits from this time on are always shown.
+const NOTABLE_WAIT: Duration = Duration::from_secs(10);
+
+/// The message for `event`, which led to `state` at `now`. `None` for events without news.
+pub(super) fn message_for(state: &RunState, event: &Event, now: Timestamp) -> Option<Message> {
+    let line = line(state, event, now)?;
     let is_over = |node: &NodeIx| state.node(*node).outcome().is_some();
     let is_detached = |node: NodeIx| {
         matches!(state.node(node).outcome(), Some(Outcome::Detached { .. } | Outcome::NotBegun))
@@ -39,6 +46,12 @@ pub(super) fn message_for(state: &RunState, event: &Event) -> Option<Message> {
         Event::Submitted { .. }
         | Event::Reconciled { reason: Some(_), .. }
         | Event::LookupDone { existing: ExistingWork::Completed { .. }, .. } => Importance::Routine,
+        // A run that stands still has to say why.
+        Event::Refused { .. } | Event::DownloadFailed { .. } | Event::Polled { .. }
+            if held_until(state, event).is_some_and(|until| until.since(now) >= NOTABLE_WAIT) =>
+        {
+            Importance::Notable
+        }
         // Retried failures are shown in the shot's own line of the live view.
         Event::Refused { node, .. } | Event::DownloadFailed { node, .. } | Event::Polled { node, .. }
             if !is_over(node) =>
@@ -73,7 +86,46 @@ fn name(state: &RunState, node: NodeIx) -> String {
     sanitize::line(&state.plan().node(node).name).into_owned()
 }
 
-fn line(state: &RunState, event: &Event) -> Option<String> {
+/// The time before which no request is sent like the one that the event is about, because the service asked to wait.
+pub(super) fn held_until(state: &RunState, event: &Event) -> Option<Timestamp> {
+    match event {
+        Event::Refused { .. } => state.submissions_held_until(),
+        Event::Polled { result: PollResult::Throttled { .. }, .. } => state.polls_held_until(),
+        Event::DownloadFailed { node, .. } => match &state.node(*node).phase {
+            Phase::ReadyToDownload(download) | Phase::Downloading(download) => Some(download.not_before),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The end of a message about a request that is retried: what the service asks for, and when the next one is sent. Empty for waits that the
+/// service did not ask for, unless they are long.
+fn wait(state: &RunState, event: &Event, now: Timestamp, request: &str) -> String {
+    let retry_after = match event {
+        Event::Refused { refusal, .. } => refusal.retry_after,
+        Event::Polled { result: PollResult::Throttled { retry_after, .. }, .. } => *retry_after,
+        Event::DownloadFailed { failure, .. } => failure.retry_after,
+        _ => None,
+    };
+    let Some(until) = held_until(state, event) else { return String::new() };
+    let wait = until.since(now);
+    let is_asked = retry_after.is_some_and(|asked| asked >= Duration::from_secs(1));
+    if wait < if is_asked { Duration::from_secs(1) } else { NOTABLE_WAIT } {
+        return String::new();
+    }
+    let asked = match retry_after {
+        Some(asked) if asked > wait => format!("; the service asks to wait {}", humanize(asked)),
+        _ => String::new(),
+    };
+    let time = match jiff::Timestamp::from_millisecond(until.0) {
+        Ok(time) if wait >= Duration::from_mins(1) => format!(", at {time:.0}"),
+        _ => String::new(),
+    };
+    format!("{asked}; the next {request} in {}{time}", humanize(wait))
+}
+
+fn line(state: &RunState, event: &Event, now: Timestamp) -> Option<String> {
     let name = |node| name(state, node);
     let is_unselected =
         |node: NodeIx| matches!(state.node(node).outcome(), Some(Outcome::NotSelected { .. }));
@@ -97,8 +149,15 @@ fn line(state: &RunState, event: &Event) -> Option<String> {
             format!("{}: submitted as task {}", name(*node), sanitize::line(task.as_str()))
         }
         Event::Refused { node, refusal, .. } => match refusal.kind {
-            RefusalKind::Throttled => format!("{}: throttled by the service", name(*node)),
-            RefusalKind::Retryable | RefusalKind::Unreachable => format!("{}: not accepted, retrying: {}", name(*node), sanitize::message(&refusal.failure.message)),
+            RefusalKind::Throttled => {
+                format!("{}: throttled by the service{}", name(*node), wait(state, event, now, "submission"))
+            }
+            RefusalKind::Retryable | RefusalKind::Unreachable => format!(
+                "{}: not accepted, retrying: {}{}",
+                name(*node),
+                sanitize::message(&refusal.failure.message),
+                wait(state, event, now, "submission")
+            ),
             RefusalKind::InvalidRequest | RefusalKind::ServiceUnusable => return ended(state, event),
         },
         Event::Reconciled { node, reason: Some(reason), .. } if state.node(*node).outcome().is_none() => {
@@ -114,7 +173,21 @@ fn line(state: &RunState, event: &Event) -> Option<String> {
             format!("{}: done{took}, {}", name(*node), display_path(&artifact.path))
         }
         Event::DownloadFailed { node, failure, .. } if state.node(*node).outcome().is_none() => {
-            format!("{}: retrying the download: {}", name(*node), sanitize::message(&failure.message))
+            format!(
+                "{}: retrying the download: {}{}",
+                name(*node),
+                sanitize::message(&failure.message),
+                wait(state, event, now, "try")
+            )
+        }
+        Event::Polled { node, result: PollResult::Throttled { .. }, .. }
+            if state.node(*node).outcome().is_none() =>
+        {
+            let wait = wait(state, event, now, "poll");
+            if wait.is_empty() {
+                return None;
+            }
+            format!("{}: polls are throttled by the service{wait}", name(*node))
         }
         Event::Polled { node, result: PollResult::Unreachable { reason }, .. }
             if state.node(*node).outcome().is_none() =>

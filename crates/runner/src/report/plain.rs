@@ -12,8 +12,8 @@ pub(crate) struct Plain {
 }
 
 impl Reporter for Plain {
-    fn on(&mut self, state: &RunState, event: &Event, _now: Timestamp) {
-        if let Some(message) = messages::message_for(state, event) {
+    fn on(&mut self, state: &RunState, event: &Event, now: Timestamp) {
+        if let Some(message) = messages::message_for(state, event, now) {
             self.buffer.push_str(&message.line);
             self.buffer.push('\n');
         }

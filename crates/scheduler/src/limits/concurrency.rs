@@ -41,6 +41,12 @@ impl AimdLimiter {
         self.hold_until = self.hold_until.max(Some(until));
     }
 
+    /// No submission before `until`, and then a single one until the service accepts it.
+    pub(crate) fn hold_and_probe(&mut self, until: Timestamp) {
+        self.hold(until);
+        self.max_concurrent_posts = 1.0;
+    }
+
     /// The service throttled a request that was sent at `sent`.
     pub(crate) fn slow_down(&mut self, sent: Timestamp, now: Timestamp, until: Timestamp) {
         self.hold(until);

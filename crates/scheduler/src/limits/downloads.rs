@@ -20,9 +20,14 @@ impl DownloadLimiter {
     pub(crate) fn admits(&self, running: usize, now: Timestamp) -> Result<(), Option<Timestamp>> {
         match self.hold_until.filter(|until| *until > now) {
             Some(until) => Err(Some(until)),
-            None if running < self.limit => Ok(()),
+            None if self.has_room(running) => Ok(()),
             None => Err(None),
         }
+    }
+
+    /// Whether the limit, without the waits that the service asked for, admits one more.
+    pub(crate) fn has_room(&self, running: usize) -> bool {
+        running < self.limit
     }
 
     /// The service throttled: nothing begins before `until`. Refusals during a hold are ignored.

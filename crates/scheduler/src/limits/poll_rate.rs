@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use super::TokenBucket;
-use crate::policy::Rate;
+use crate::policy::{HeededWait, Rate};
 use crate::timestamp::Timestamp;
 
 /// The slowest poll rate: the configured rate divided by this.
 const SLOWEST: f64 = 64.0;
 /// The share of the configured rate that each response restores.
 const STEP: f64 = 1.0 / 32.0;
+/// How long a probe without a response delays the next one: longer than a poll's time-out.
+const PROBE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The poll rate: halves on throttling, and recovers with each response.
 #[derive(Debug, Clone)]
@@ -21,32 +23,63 @@ pub(crate) struct PollRate {
     slowed_at: Option<Timestamp>,
     /// Number of consecutive throttled responses.
     rounds: u32,
+    probe: Probe,
+}
+
+/// After a wait that was shorter than the service asked for, a single poll is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Probe {
+    /// Polls are not limited to one.
+    Off,
+    /// The next poll is the probe.
+    Next,
+    /// A probe is in progress: no other poll before this time.
+    Sent { until: Timestamp },
 }
 
 impl PollRate {
     pub(crate) fn new(rate: Rate) -> Self {
-        Self { bucket: TokenBucket::new(rate), share: 1.0, hold_until: None, slowed_at: None, rounds: 0 }
+        Self {
+            bucket: TokenBucket::new(rate),
+            share: 1.0,
+            hold_until: None,
+            slowed_at: None,
+            rounds: 0,
+            probe: Probe::Off,
+        }
     }
 
     /// Admits a poll now, or returns when one may be sent.
     pub(crate) fn take(&mut self, now: Timestamp) -> Result<(), Timestamp> {
-        if let Some(until) = self.hold_until.filter(|until| *until > now) {
+        if let Some(until) = self.held_until(now) {
             return Err(until);
         }
         if !self.bucket.admits(now) {
             return Err(self.bucket.free_at());
         }
         self.bucket.take_slowly(now, 1.0 / self.share);
+        if self.probe != Probe::Off {
+            self.probe = Probe::Sent { until: now.after(PROBE_TIMEOUT) };
+        }
         Ok(())
     }
 
-    /// The service throttled a poll that was sent at `sent`, with `wait` as its Retry-After. Without one the wait is `first`, doubled with
-    /// each consecutive throttling up to `longest`. Returns the time before which no poll is sent.
+    /// The time before which no poll is sent, because the service asked to wait or a probe is in progress.
+    pub(crate) fn held_until(&self, now: Timestamp) -> Option<Timestamp> {
+        let probe = match self.probe {
+            Probe::Sent { until } => Some(until),
+            Probe::Off | Probe::Next => None,
+        };
+        self.hold_until.max(probe).filter(|until| *until > now)
+    }
+
+    /// The service throttled a poll that was sent at `sent`, with `wait` as the heeded part of its Retry-After. Without one the wait is
+    /// `first`, doubled with each consecutive throttling up to `longest`. Returns the time before which no poll is sent.
     pub(crate) fn slow_down(
         &mut self,
         sent: Timestamp,
         now: Timestamp,
-        wait: Option<Duration>,
+        wait: Option<HeededWait>,
         (first, longest): (Duration, Duration),
     ) -> Timestamp {
         if self.slowed_at.is_none_or(|slowed| sent > slowed) {
@@ -55,15 +88,28 @@ impl PollRate {
             self.rounds = self.rounds.saturating_add(1);
         }
         let doubled = first.saturating_mul(1 << self.rounds.saturating_sub(1).min(16)).min(longest);
-        let until = now.after(wait.unwrap_or(doubled));
+        let until = now.after(wait.map_or(doubled, |heeded| heeded.wait));
         self.hold_until = self.hold_until.max(Some(until));
+        if self.probe != Probe::Off || wait.is_some_and(|heeded| heeded.is_capped) {
+            self.probe = Probe::Next;
+        }
         until
     }
 
-    /// A poll got a response.
-    pub(crate) fn speed_up(&mut self) {
+    /// A poll that was sent at `sent` got a response.
+    pub(crate) fn speed_up(&mut self, sent: Timestamp) {
         self.rounds = 0;
         self.share = (self.share + STEP).min(1.0);
+        if self.slowed_at.is_none_or(|slowed| sent > slowed) {
+            self.probe = Probe::Off;
+        }
+    }
+
+    /// A poll got no response. If it was the probe, the next poll is.
+    pub(crate) fn no_response(&mut self) {
+        if self.probe != Probe::Off {
+            self.probe = Probe::Next;
+        }
     }
 }
 
@@ -78,7 +124,8 @@ mod tests {
         let now = Timestamp(10_000);
         assert_eq!(polls.take(now), Ok(()));
         assert_eq!(polls.take(now), Err(Timestamp(10_501)), "evenly");
-        assert_eq!(polls.slow_down(now, now, Some(Duration::from_secs(7)), waits), Timestamp(17_000));
+        let asked = |secs| Some(HeededWait { wait: Duration::from_secs(secs), is_capped: false });
+        assert_eq!(polls.slow_down(now, now, asked(7), waits), Timestamp(17_000));
         assert_eq!(
             polls.slow_down(now, Timestamp(10_100), None, waits),
             Timestamp(11_100),
@@ -93,9 +140,28 @@ mod tests {
             "doubled"
         );
         for _ in 0..32 {
-            polls.speed_up();
+            polls.speed_up(Timestamp(20_000));
         }
         assert_eq!(polls.take(Timestamp(30_000)), Ok(()));
         assert_eq!(polls.take(Timestamp(30_501)), Ok(()), "as fast as before");
+    }
+
+    #[test]
+    fn poll_rate_tries_one_poll_after_a_capped_wait() {
+        let waits = (Duration::from_secs(1), Duration::from_mins(1));
+        let mut polls = PollRate::new(Rate::per_second(100));
+        let capped = Some(HeededWait { wait: Duration::from_mins(5), is_capped: true });
+        polls.slow_down(Timestamp(1_000), Timestamp(1_000), capped, waits);
+        polls.speed_up(Timestamp(900));
+        assert_eq!(polls.take(Timestamp(300_999)), Err(Timestamp(301_000)));
+        assert_eq!(polls.take(Timestamp(301_000)), Ok(()), "the probe");
+        assert_eq!(polls.take(Timestamp(302_000)), Err(Timestamp(361_000)), "no other one meanwhile");
+        polls.no_response();
+        assert_eq!(polls.take(Timestamp(303_000)), Ok(()), "the next probe");
+        polls.slow_down(Timestamp(303_000), Timestamp(303_100), capped, waits);
+        assert_eq!(polls.take(Timestamp(603_100)), Ok(()), "another one after each wait");
+        polls.speed_up(Timestamp(603_100));
+        assert_eq!(polls.take(Timestamp(603_200)), Ok(()), "the service answers");
+        assert_eq!(polls.take(Timestamp(603_300)), Ok(()));
     }
 }

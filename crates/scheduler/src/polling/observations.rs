@@ -28,6 +28,8 @@ impl ReportedStatus {
 pub struct TaskObservations {
     /// Time of the last unfinished response; 0 before the first.
     pub(super) running_at: f64,
+    /// Whether an earlier run submitted it: it may have ended long before the first poll of this run.
+    is_adopted: bool,
     /// Time of the last response with status queued.
     pub(super) queued_at: Option<f64>,
     /// The interval in which its rendering began.
@@ -49,6 +51,18 @@ pub(super) struct ProgressEstimate {
 const MIN_PERCENT: u8 = 5;
 
 impl TaskObservations {
+    /// Of a task that an earlier run submitted.
+    #[must_use]
+    pub fn adopted() -> Self {
+        Self { is_adopted: true, ..Self::default() }
+    }
+
+    /// Whether the time since its submission says nothing about its duration: it was not observed unfinished, and nothing was running that
+    /// would have observed its end.
+    pub(super) fn is_unobserved(&self) -> bool {
+        self.is_adopted && self.running_at <= 0.0
+    }
+
     /// The interval in which its rendering began, if it had to queue; otherwise the total duration is as informative.
     pub(super) fn began_after_queue(&self) -> Option<(f64, f64)> {
         self.began.filter(|_| self.queued_at.is_some())

@@ -55,8 +55,12 @@ impl ClassStats {
         at.or_else(|| is_early.then(|| self.render.earliest().map(|render| now + render)).flatten())
     }
 
-    /// A task was found finished `now` seconds after its submission; `took` is the duration that the service reports.
+    /// A task was found finished `now` seconds after its submission; `took` is the duration that the service reports. Nothing is learned
+    /// from a task that may have ended while no run was there to see it, unless the service reports its duration.
     pub fn finished(&mut self, observations: &TaskObservations, now: f64, took: Option<Duration>) {
+        if took.is_none() && observations.is_unobserved() {
+            return;
+        }
         let not_yet = observations.running_at.min(now);
         let whole = match took {
             // Must not contradict the observations.

@@ -93,8 +93,12 @@ impl RunState {
         }
     }
 
-    /// Polls the tasks that are due, and returns when to try again.
+    /// Polls the tasks that are due, and returns when to try again. While the service accepts no polls, tasks whose timeout has passed are
+    /// not waited for.
     fn admit_polls(&mut self, now: Timestamp, actions: &mut Vec<Action>) -> Option<Timestamp> {
+        if let Some(until) = self.limits.poll_rate.held_until(now) {
+            return self.detach_overdue(now, until, actions);
+        }
         while let Some((at, node)) = self.queues.polls.first().copied() {
             if at > now {
                 return Some(at);
@@ -113,14 +117,45 @@ impl RunState {
         None
     }
 
+    /// Detaches from tasks whose deadline has passed while no task may be polled until `until`; returns when to try again.
+    fn detach_overdue(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        actions: &mut Vec<Action>,
+    ) -> Option<Timestamp> {
+        while let Some((deadline, node)) = self.queues.deadlines.first().copied() {
+            if deadline > now {
+                return Some(until.min(deadline));
+            }
+            self.queues.deadlines.pop_first();
+            let state = &mut self.nodes[node.index()];
+            state.deadline = None;
+            // The result of a poll in progress decides itself.
+            let Some(at) = state.poll_at.take() else { continue };
+            self.queues.polls.remove(&(at, node));
+            if let Phase::InFlight { attempt, .. } = &self.node(node).phase {
+                actions.push(Action::Overdue { node, attempt: attempt.clone() });
+            }
+        }
+        (!self.queues.polls.is_empty()).then_some(until)
+    }
+
     /// Starts downloads as far as the limit allows, and returns when to try again.
     fn admit_downloads(&mut self, now: Timestamp, actions: &mut Vec<Action>) -> Option<Timestamp> {
         while let Some((_, node)) = self.queues.downloads.first().copied() {
             if let Err(until) = self.limits.downloads.admits(self.queues.downloading, now) {
-                return until;
+                // A file that expires meanwhile would be lost.
+                let is_urgent = until.is_some_and(|until| self.is_urgent(node, until));
+                if !is_urgent || !self.limits.downloads.has_room(self.queues.downloading) {
+                    return until;
+                }
             }
+            let timeout = self.task_timeout(node);
             let Phase::ReadyToDownload(download) = &self.node(node).phase else { return None };
-            let download = download.clone();
+            let mut download = download.clone();
+            download.deadline.get_or_insert(now.after(timeout));
+            self.node_mut(node).sent_at = now;
             self.set_phase(node, Phase::Downloading(download.clone()));
             actions.push(Action::Download(download));
         }

@@ -109,11 +109,16 @@ impl RunState {
         Self { keys, ..self }
     }
 
-    /// The same run with the times of submissions by earlier runs or other processes, which count against the submission rate.
+    /// The same run, which begins at `now`, with the times of submissions by earlier runs or other processes, which count against the
+    /// submission rate. Times from a clock that was ahead count as now.
     #[must_use]
-    pub fn with_submission_times(mut self, times: impl IntoIterator<Item = Timestamp>) -> Self {
+    pub fn with_submission_times(
+        mut self,
+        times: impl IntoIterator<Item = Timestamp>,
+        now: Timestamp,
+    ) -> Self {
         if let Some(submits) = &mut self.limits.submit_rate {
-            times.into_iter().for_each(|time| submits.take(time));
+            times.into_iter().for_each(|time| submits.take(time.min(now)));
         }
         self
     }
@@ -213,6 +218,18 @@ impl RunState {
     #[must_use]
     pub fn halt(&self) -> Option<&Halt> {
         self.halt.as_ref()
+    }
+
+    /// The time before which no request is submitted, because the service asked to wait.
+    #[must_use]
+    pub fn submissions_held_until(&self) -> Option<Timestamp> {
+        self.limits.concurrency.held_until(self.now)
+    }
+
+    /// The time before which no task is polled, because the service asked to wait.
+    #[must_use]
+    pub fn polls_held_until(&self) -> Option<Timestamp> {
+        self.limits.poll_rate.held_until(self.now)
     }
 
     /// Number of tasks in flight, including those being submitted.

@@ -79,6 +79,8 @@ pub struct NodeState {
     pub(super) observations: Option<Box<TaskObservations>>,
     /// When its task is polled next.
     pub(super) poll_at: Option<Timestamp>,
+    /// When the run detaches from its task even if it cannot be polled.
+    pub(super) deadline: Option<Timestamp>,
     /// Refusals of its request since the last acceptance.
     pub(super) refusals: u32,
     /// Failed downloads of its video since the last progress.
@@ -106,6 +108,7 @@ impl NodeState {
             sent_at: Timestamp::default(),
             observations: None,
             poll_at: None,
+            deadline: None,
             refusals: 0,
             failed_downloads: 0,
             partial_bytes: 0,

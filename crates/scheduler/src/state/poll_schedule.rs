@@ -5,7 +5,7 @@ use std::time::Duration;
 use workflow::plan::NodeIx;
 
 use super::RunState;
-use crate::polling::{self, Class, ClassStats, ReportedStatus};
+use crate::polling::{self, Class, ClassStats, ReportedStatus, TaskObservations};
 use crate::timestamp::Timestamp;
 
 impl RunState {
@@ -22,17 +22,21 @@ impl RunState {
     /// Schedules the first poll of a task that was just accepted.
     pub(super) fn schedule_first_poll(&mut self, node: NodeIx, now: Timestamp) {
         self.node_mut(node).observations = None;
-        let wait = self.wait(node, Duration::ZERO).min(self.task_timeout(node));
+        let timeout = self.task_timeout(node);
+        let wait = self.wait(node, Duration::ZERO).min(timeout);
+        self.set_deadline(node, now.after(timeout));
         self.set_poll(node, now.after(wait));
     }
 
     /// Schedules the first poll of an adopted task that was submitted at `since`: immediately, unless it cannot have ended yet.
     pub(super) fn schedule_adopted_poll(&mut self, node: NodeIx, since: Timestamp, now: Timestamp) {
-        self.node_mut(node).observations = None;
-        let elapsed = now.since(since);
+        self.node_mut(node).observations = Some(Box::new(TaskObservations::adopted()));
+        let (elapsed, timeout) = (now.since(since), self.task_timeout(node));
         let class = Class::new(self.plan.node(node));
         let earliest = self.stats.get(&class).and_then(ClassStats::earliest).unwrap_or_default();
-        let wait = earliest.saturating_sub(elapsed).min(self.task_timeout(node).saturating_sub(elapsed));
+        let wait = earliest.saturating_sub(elapsed).min(timeout.saturating_sub(elapsed));
+        // A task whose timeout has passed already is polled once, also after a wait that the service asks for.
+        self.set_deadline(node, since.after(timeout).max(now.after(self.policy.max_retry_after)));
         self.set_poll(node, now.after(wait));
     }
 

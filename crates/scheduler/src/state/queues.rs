@@ -27,6 +27,8 @@ pub(super) struct NodeQueues {
     pub(super) delayed: BTreeSet<(Timestamp, NodeIx)>,
     /// Tasks in flight, by the time of their next poll.
     pub(super) polls: BTreeSet<(Timestamp, NodeIx)>,
+    /// Tasks in flight, by the time at which their run detaches from them even if they cannot be polled.
+    pub(super) deadlines: BTreeSet<(Timestamp, NodeIx)>,
     /// Slots of ended nodes whose task is in flight or may be, with the time at which they are released.
     pub(super) held_slots: BTreeSet<(Timestamp, NodeIx)>,
     /// Downloads that are ready, soonest-expiring first.
@@ -69,6 +71,7 @@ impl NodeQueues {
             ready: BTreeSet::new(),
             delayed: BTreeSet::new(),
             polls: BTreeSet::new(),
+            deadlines: BTreeSet::new(),
             held_slots: BTreeSet::new(),
             downloads: BTreeSet::new(),
             unpropagated_failures: Vec::new(),
@@ -142,6 +145,9 @@ impl RunState {
         if let Some(at) = state.poll_at.take() {
             self.queues.polls.remove(&(at, node));
         }
+        if let Some(at) = state.deadline.take() {
+            self.queues.deadlines.remove(&(at, node));
+        }
         self.queues.on_exit(node, rank, &state.phase, holds);
         let is_over = phase == Phase::Done;
         state.phase = phase;
@@ -155,6 +161,14 @@ impl RunState {
             self.queues.polls.remove(&(before, node));
         }
         self.queues.polls.insert((at, node));
+    }
+
+    /// Sets the time at which the run detaches from the node's task even if it cannot be polled.
+    pub(super) fn set_deadline(&mut self, node: NodeIx, at: Timestamp) {
+        if let Some(before) = self.nodes[node.index()].deadline.replace(at) {
+            self.queues.deadlines.remove(&(before, node));
+        }
+        self.queues.deadlines.insert((at, node));
     }
 
     /// Keeps the slot of an ended node, whose task is in flight or may be, until `until`.

@@ -78,9 +78,16 @@ impl RunState {
         }
     }
 
-    /// The service's Retry-After, or else the back-off after one more refusal.
-    pub(super) fn refusal_wait(&self, node: NodeIx, retry_after: Option<Duration>) -> Duration {
-        retry_after.unwrap_or_else(|| self.policy.backoff_after(self.node(node).refusals + 1))
+    /// The back-off after one more refusal.
+    pub(super) fn own_refusal_wait(&self, node: NodeIx) -> Duration {
+        self.policy.backoff_after(self.node(node).refusals + 1)
+    }
+
+    /// The wait of a shot after one more refusal: the heeded part of the service's Retry-After, or the back-off where that is longer, so
+    /// that a service that always asks for a second does not use up all tries in a few.
+    fn refusal_wait(&self, node: NodeIx, retry_after: Option<Duration>) -> Duration {
+        let own_wait = self.own_refusal_wait(node);
+        self.policy.heeded(retry_after).map_or(own_wait, |heeded| heeded.wait.max(own_wait))
     }
 
     pub(super) fn after_poll(
@@ -98,7 +105,11 @@ impl RunState {
         let elapsed = now.since(*since);
         let poll_again = || {
             if elapsed >= self.task_timeout(node) {
-                NextStep::Detach { reason: format!("it is not finished after {} s", elapsed.as_secs()) }
+                let why = match result {
+                    PollResult::Throttled { .. } => ", and the service accepts no polls",
+                    _ => "",
+                };
+                NextStep::Detach { reason: format!("it is not finished after {} s{why}", elapsed.as_secs()) }
             } else {
                 NextStep::Continue
             }
@@ -140,7 +151,10 @@ impl RunState {
         now: Timestamp,
     ) -> NextStep {
         let tries = self.failed_downloads(node, partial_bytes);
-        if tries < self.policy.max_download_attempts && failure.kind != FailureKind::Local {
+        // An event that comes too late to matter decides nothing.
+        let is_in_time = self.download_of(node).is_none()
+            || self.next_download(node, failure, partial_bytes, now).is_some();
+        if tries < self.policy.max_download_attempts && failure.kind != FailureKind::Local && is_in_time {
             return NextStep::Continue;
         }
         // The video exists but cannot be downloaded: another one is paid for only if the shot's `retry` says so.

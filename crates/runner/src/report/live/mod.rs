@@ -76,7 +76,7 @@ impl Live {
 
 impl Reporter for Live {
     fn on(&mut self, state: &RunState, event: &Event, now: Timestamp) {
-        let message = messages::message_for(state, event).filter(|message| match message.importance {
+        let message = messages::message_for(state, event, now).filter(|message| match message.importance {
             Importance::Notable => true,
             Importance::ShotDone => state.plan().len() <= MAX_SHOTS_WITH_LINES,
             Importance::Routine => false,

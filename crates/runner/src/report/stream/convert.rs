@@ -3,6 +3,7 @@
 
 use scheduler::{
     Artifact, AttemptId, Event, ExistingWork, NodeSummary, PollResult, RunState, RunSummary, TaskId,
+    Timestamp,
 };
 use workflow::plan::{NodeIx, Plan};
 
@@ -11,7 +12,7 @@ use super::line::{
     RefusalKind, Video,
 };
 use super::run_finished::{Amount, Budget, Caps, Outcomes};
-use crate::report::sanitize;
+use crate::report::{messages, sanitize};
 
 /// Length of the key prefix: as in file names.
 const KEY_PREFIX_CHARS: usize = 12;
@@ -44,6 +45,7 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
                         reason,
                     )),
                     retry_after: None,
+                    not_before: None,
                 },
                 (None, task) => EventKind::Lookup {
                     shot: shot(node),
@@ -92,6 +94,7 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
             EventKind::Submitted { shot: shot(node), attempt: attempt.as_str(), task: task.as_str() }
         }
         Event::Refused { node, attempt, refusal, next: _ } => EventKind::Refused {
+            not_before: messages::held_until(state, event),
             shot: shot(node),
             attempt: attempt.as_str(),
             refusal: match refusal.kind {
@@ -111,7 +114,8 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
             reason: sanitize::message(reason),
         },
         Event::Polled { node, attempt, result, next: _ } => {
-            poll_result(shot(node), attempt, state.node(*node).task(), result)
+            let not_before = messages::held_until(state, event);
+            poll_result(shot(node), attempt, state.node(*node).task(), result, not_before)
         }
         Event::Downloaded { node, attempt, artifact, cost } => EventKind::Downloaded {
             shot: shot(node),
@@ -125,6 +129,8 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
                 attempt: attempt.as_str(),
                 failure: convert_failure(failure),
                 partial_bytes: *partial_bytes,
+                retry_after: failure.retry_after,
+                not_before: messages::held_until(state, event),
             }
         }
         Event::Interrupted => EventKind::Interrupted,
@@ -136,6 +142,7 @@ fn poll_result<'a>(
     attempt: &'a AttemptId,
     task: Option<&'a TaskId>,
     result: &PollResult,
+    not_before: Option<Timestamp>,
 ) -> EventKind<'a> {
     let attempt = attempt.as_str();
     match result {
@@ -159,6 +166,7 @@ fn poll_result<'a>(
             attempt,
             reason: sanitize::message(reason),
             retry_after: *retry_after,
+            not_before,
         },
         PollResult::Unreachable { reason } => {
             EventKind::Unreachable { shot, attempt, reason: sanitize::message(reason) }

@@ -106,6 +106,9 @@ pub(crate) enum EventKind<'a> {
         #[serde(rename = "retry_after_ms", with = "units::millis")]
         #[schemars(with = "Option<u64>")]
         retry_after: Option<Duration>,
+        /// When the next submission may be sent, in milliseconds since the Unix epoch, if the service asked to wait.
+        #[schemars(with = "Option<i64>")]
+        not_before: Option<Timestamp>,
     },
     /// The request was sent and no usable response arrived: it may or may not have been accepted.
     Indeterminate { shot: &'a str, attempt: &'a str, reason: String },
@@ -145,6 +148,9 @@ pub(crate) enum EventKind<'a> {
         #[serde(rename = "retry_after_ms", with = "units::millis")]
         #[schemars(with = "Option<u64>")]
         retry_after: Option<Duration>,
+        /// When the next poll may be sent, in milliseconds since the Unix epoch, if the service asked to wait.
+        #[schemars(with = "Option<i64>")]
+        not_before: Option<Timestamp>,
     },
     /// A poll got no usable response. Repetitions are throttled.
     Unreachable { shot: &'a str, attempt: &'a str, reason: String },
@@ -167,6 +173,13 @@ pub(crate) enum EventKind<'a> {
         failure: Failure,
         /// Number of bytes that were downloaded and kept.
         partial_bytes: u64,
+        /// How long the service asked to wait, in milliseconds.
+        #[serde(rename = "retry_after_ms", with = "units::millis")]
+        #[schemars(with = "Option<u64>")]
+        retry_after: Option<Duration>,
+        /// When the next try begins, in milliseconds since the Unix epoch; `null` if there is none.
+        #[schemars(with = "Option<i64>")]
+        not_before: Option<Timestamp>,
     },
     /// A shot has an outcome. Once per shot.
     ShotFinished(FinishedShot<'a>),

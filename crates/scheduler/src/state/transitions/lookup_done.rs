@@ -34,7 +34,7 @@ impl RunState {
             if let ExistingWork::InFlight { since: at, was_downloaded: false, .. }
             | ExistingWork::Indeterminate { intended_at: at, .. } = existing
             {
-                self.hold_indeterminate_slot(node, at);
+                self.hold_indeterminate_slot(node, at.min(now));
             }
             self.sync_end(node);
             return;
@@ -48,12 +48,14 @@ impl RunState {
                 self.lookup_successors(node, now, actions);
             }
             ExistingWork::InFlight { attempt, task, since, was_downloaded } => {
+                // A time from a clock that was ahead counts as now.
+                let since = since.min(now);
                 self.node_mut(node).was_downloaded = was_downloaded;
                 self.set_phase(node, Phase::InFlight { attempt, task, since });
                 self.schedule_adopted_poll(node, since, now);
             }
             ExistingWork::Indeterminate { intended_at, .. } => {
-                self.hold_indeterminate_slot(node, intended_at);
+                self.hold_indeterminate_slot(node, intended_at.min(now));
                 self.sync_end(node);
             }
             ExistingWork::Abandoned { .. } | ExistingWork::OtherService { .. } => self.sync_end(node),

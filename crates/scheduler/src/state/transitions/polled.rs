@@ -29,7 +29,7 @@ impl RunState {
         if !matches!(result, PollResult::Unreachable { .. }) {
             self.service_reached = true;
             if !is_throttled {
-                self.limits.poll_rate.speed_up();
+                self.limits.poll_rate.speed_up(self.node(node).sent_at);
             }
             let state = self.node_mut(node);
             if !is_throttled && !matches!(result, PollResult::NotFound { .. }) {
@@ -41,15 +41,20 @@ impl RunState {
         match &result {
             PollResult::Running { status, .. } => self.record_progress(node, since, now, status),
             PollResult::Throttled { retry_after, .. } => {
-                let waits = (self.policy.backoff, self.policy.max_backoff);
-                let sent_at = self.node(node).sent_at;
-                let until = self.limits.poll_rate.slow_down(sent_at, now, *retry_after, waits);
+                // Without a time it is nothing new, or not from the service at all ([`Action::Overdue`]).
+                let known = self.limits.poll_rate.held_until(now).filter(|_| retry_after.is_none());
+                let until = known.unwrap_or_else(|| {
+                    let waits = (self.policy.backoff, self.policy.max_backoff);
+                    let (sent_at, heeded) = (self.node(node).sent_at, self.policy.heeded(*retry_after));
+                    self.limits.poll_rate.slow_down(sent_at, now, heeded, waits)
+                });
                 not_before = until.after(jitter(self.policy.seed, node, 0, until.since(now)));
             }
             PollResult::NotFound { .. } => {
                 self.node_mut(node).missing_since.get_or_insert(now);
             }
             PollResult::Unreachable { .. } => {
+                self.limits.poll_rate.no_response();
                 self.node_mut(node).unreachable_since.get_or_insert(now);
             }
             PollResult::Completed { .. } | PollResult::Failed { .. } | PollResult::Unauthorized { .. } => {}
@@ -69,6 +74,7 @@ impl RunState {
                         last_frame_url,
                         expires_at,
                         not_before: now,
+                        deadline: None,
                     };
                     self.set_phase(node, Phase::ReadyToDownload(download));
                 }

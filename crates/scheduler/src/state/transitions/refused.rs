@@ -1,4 +1,5 @@
 //! The service refused the request or could not be reached: nothing was accepted or paid. A 429 or 503 slows submissions down.
+//! A Retry-After is heeded up to [`crate::Policy::max_retry_after`]; if it asked for more, a single submission is tried after that.
 
 use workflow::plan::NodeIx;
 
@@ -12,13 +13,17 @@ impl RunState {
         }
         self.release_reservation(node);
         let Refusal { kind, failure, retry_after } = refusal;
-        let until = now.after(self.refusal_wait(node, retry_after));
+        let heeded = self.policy.heeded(retry_after);
+        let until = now.after(heeded.map_or_else(|| self.own_refusal_wait(node), |heeded| heeded.wait));
         let state = self.node_mut(node);
         state.refusals += 1;
         let sent_at = state.sent_at;
         match kind {
             RefusalKind::Throttled => self.limits.concurrency.slow_down(sent_at, now, until),
-            RefusalKind::Retryable if retry_after.is_some() => self.limits.concurrency.hold(until),
+            RefusalKind::Retryable if heeded.is_some_and(|heeded| heeded.is_capped) => {
+                self.limits.concurrency.hold_and_probe(until);
+            }
+            RefusalKind::Retryable if heeded.is_some() => self.limits.concurrency.hold(until),
             RefusalKind::Retryable | RefusalKind::Unreachable | RefusalKind::ServiceUnusable => {}
             RefusalKind::InvalidRequest => state.inline = true,
         }
