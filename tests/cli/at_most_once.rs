@@ -125,3 +125,42 @@ fn service_url_written_differently_is_the_same_service() {
         assert_eq!(proxy.posts().len(), 1, "{url}: {}", ended.transcript());
     }
 }
+
+#[test]
+fn unusable_file_of_earlier_video_ends_its_shot_only() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    let file = fs_err::read_dir(project.file("out/two"))
+        .expect("a folder")
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .find(|path| path.display().to_string().contains("/one-"))
+        .expect("the video of shot `one`");
+    fs_err::remove_file(&file).expect("the file can be removed");
+    fs_err::create_dir(&file).expect("a folder can be created in its place");
+    let ended = project.runner(&["run", "two.yaml"]).expect(1);
+    cli_snapshot!("run_earlier_video_unusable", ended.sorted());
+    fs_err::remove_dir(&file).expect("the folder can be removed");
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!(proxy.posts().len(), 2);
+}
+
+#[test]
+fn unreadable_record_of_earlier_video_ends_its_shot_only() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    let spoil = |cost: Option<i64>| {
+        let ledger = rusqlite::Connection::open(project.file(".runner/ledger.db")).expect("a ledger");
+        ledger.execute("UPDATE attempts SET reserved_cost = ?1 WHERE node = 'one'", [cost]).expect("a row");
+    };
+    spoil(Some(-1));
+    let ended = project.runner(&["run", "two.yaml"]).expect(1);
+    cli_snapshot!("run_earlier_record_unreadable", ended.sorted());
+    spoil(None);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!(proxy.posts().len(), 2);
+}

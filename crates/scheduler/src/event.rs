@@ -77,7 +77,7 @@ pub enum Event {
         /// The state of the other attempt.
         existing: ExistingWork,
     },
-    /// The request could not be prepared: a frame or a file could not be read.
+    /// The request could not be prepared, because a frame or a file could not be read; or the existing work for its key could not be looked up.
     PrepareFailed {
         /// The node.
         node: NodeIx,

@@ -41,5 +41,7 @@ pub use next_step::NextStep;
 pub use outcome::{Decision, Failure, FailureKind, Film, FilmOutcome, Halt, Outcome};
 pub use policy::Policy;
 pub use projection::{RecordedEvent, RunProjection, Shot, ShotStatus, StatusKind};
-pub use state::{FilmSummary, NodeState, NodeSummary, Phase, RunScope, RunState, RunSummary};
+pub use state::{
+    FilmSummary, NodeState, NodeSummary, Phase, RunScope, RunState, RunSummary, UnexpectedEvent,
+};
 pub use timestamp::Timestamp;

@@ -494,6 +494,16 @@ fn refused_submission_fails_after_max_tries() {
 }
 
 #[test]
+fn failed_lookup_ends_its_node_and_lets_the_others_go_on() {
+    let mut run = Script::new(&["a", "b"]);
+    run.start();
+    assert!(run.lookup_done("b", ExistingWork::None).is_empty(), "`a` may have a task in flight");
+    let failure = Failure::new(FailureKind::Local, "it is a directory");
+    assert_eq!(run.on(Event::PrepareFailed { node: run.ix("a"), failure }), ["prepare b"]);
+    assert!(matches!(run.outcome("a"), Outcome::Failed { task: None, .. }));
+}
+
+#[test]
 fn replay_leaves_admissions_to_the_record() {
     // The record of a run with a rate of one submission in ten seconds: a timer that is not recorded admitted `b`.
     let policy =
@@ -709,6 +719,76 @@ fn late_events_change_nothing() {
     run.downloaded("a");
     assert!(run.polled("a", PollResult::NotFound { expired: true }).is_empty());
     assert!(matches!(run.outcome("a"), Outcome::Done { .. }));
+}
+
+/// Either the event ends a wait, or it is reported: none is dropped in silence.
+#[test]
+fn every_event_fits_its_phase_or_is_reported() {
+    let at = |steps: usize| {
+        let mut run = Script::new(&["a"]);
+        run.start();
+        let mut steps_of_a_shot: [&mut dyn FnMut(&mut Script); 4] = [
+            &mut |run| drop(run.lookup_done("a", ExistingWork::None)),
+            &mut |run| drop(run.prepared("a")),
+            &mut |run| drop(run.submitted("a")),
+            &mut |run| drop(run.completed("a")),
+        ];
+        steps_of_a_shot.iter_mut().take(steps).for_each(|step| step(&mut run));
+        run
+    };
+    let (node, attempt) = (NodeIx::new(0), attempt("a"));
+    let failure = || Failure::new(FailureKind::Local, "no");
+    let events = [
+        Event::LookupDone { node, key: "00".repeat(32), existing: ExistingWork::None },
+        Event::PrepareFailed { node, failure: failure() },
+        prepared_event(node, "a"),
+        Event::BudgetExceeded { node, limit: BudgetLimit::Tasks },
+        Event::ClaimConflict { node, existing: ExistingWork::ClaimedByRun { run: RunId::from("other") } },
+        Event::Submitted { node, attempt: attempt.clone(), task: task("a") },
+        Event::Indeterminate { node, attempt: attempt.clone(), reason: String::new() },
+        Event::Polled {
+            node,
+            attempt: attempt.clone(),
+            result: PollResult::Failed { failure: failure() },
+            next: None,
+        },
+        Event::DownloadFailed {
+            node,
+            attempt: attempt.clone(),
+            failure: failure(),
+            partial_bytes: 0,
+            next: None,
+        },
+    ];
+    let expected = [
+        ("LookingUp", [true, true, false, false, true, false, false, false, false]),
+        ("Preparing", [false, true, true, true, true, false, false, false, false]),
+        ("Submitting", [false, false, false, false, true, true, true, false, false]),
+        ("InFlight", [false, false, false, false, false, false, false, true, false]),
+        ("Downloading", [false, false, false, false, false, false, false, false, true]),
+    ];
+    for (steps, (phase, fits)) in expected.iter().enumerate() {
+        for (event, fits) in events.iter().zip(fits) {
+            let mut run = at(steps);
+            let before = run.state.node(node).phase.clone();
+            assert!(format!("{before:?}").starts_with(phase), "{before:?}");
+            run.on(event.clone());
+            assert_eq!(run.state.unexpected().is_none(), *fits, "{phase}: {event:?}");
+            assert_eq!(run.state.node(node).phase != before, *fits, "{phase}: {event:?}");
+        }
+    }
+    let mut run = at(3);
+    let other = Event::Polled {
+        node,
+        attempt: AttemptId::from("run.other"),
+        result: PollResult::Failed { failure: failure() },
+        next: None,
+    };
+    run.on(other);
+    assert_eq!(
+        run.state.unexpected().map(ToString::to_string).as_deref(),
+        Some("event `polled` in phase `in-flight`")
+    );
 }
 
 #[test]

@@ -12,8 +12,8 @@ use super::{MAX_BATCH, lookup};
 use crate::artifact::file_name;
 use crate::artifact_store::Verify;
 use crate::blocking::run_blocking;
-use crate::ledger::Ledger;
-use scheduler::{Event, RunState, Timestamp};
+use crate::ledger::{Ledger, LedgerError};
+use scheduler::{Event, Failure, FailureKind, RunState, Timestamp};
 
 /// Maximum number of concurrent lookups that read files or query the service.
 const MAX_CONCURRENT_LOOKUPS: usize = 8;
@@ -57,7 +57,7 @@ impl EffectRunner {
                         found.map(|existing| Event::LookupDone { node, key, existing })
                     };
                     // Fails only after the run has ended.
-                    drop(sender.send(result));
+                    drop(sender.send(ends_shot_only(node, result)));
                 }
             },
         ));
@@ -84,6 +84,17 @@ impl EffectRunner {
             drop(lookups.send(request));
         });
     }
+}
+
+/// An error that concerns one shot ends that shot: a file that cannot be read or linked, a record that cannot be decoded. Any other error of
+/// the ledger ends the run.
+fn ends_shot_only(node: NodeIx, result: EffectResult) -> EffectResult {
+    let message = match &result {
+        Err(LedgerError::Io(error)) => format!("its earlier video cannot be used: {error}"),
+        Err(error) if error.is_malformed_record() => format!("its record cannot be read: {error}"),
+        _ => return result,
+    };
+    Ok(Event::PrepareFailed { node, failure: Failure::new(FailureKind::Local, message) })
 }
 
 /// Splits lookups: those whose key no attempt holds are answered from one snapshot, so that their events share a transaction; the others
@@ -132,7 +143,7 @@ impl LookupQueue {
                     Some(found) => {
                         let (node, key) = (request.node, request.key.to_string());
                         let result = found.map(|existing| Event::LookupDone { node, key, existing });
-                        drop(self.sender.send(result));
+                        drop(self.sender.send(ends_shot_only(node, result)));
                     }
                     None => self.recorded.push_back(request),
                 }

@@ -170,6 +170,7 @@ pub async fn run(
         for event in applied {
             let actions = state.apply(event.clone(), now);
             span.in_scope(|| trace::event(&state, &event));
+            debug_assert_eq!(state.unexpected(), None, "no event comes in a phase that does not wait for it");
             reporter.on(&state, &event, now);
             events.extend(actions.into_iter().filter_map(|action| effects.execute(action, &state, now)));
         }

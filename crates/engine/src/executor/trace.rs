@@ -3,7 +3,7 @@
 //! Invariant: only names, ids, kinds and numbers are recorded. Text of the service may contain signed URLs.
 
 use scheduler::{AttemptId, Event, ExistingWork, FilmOutcome, Outcome, PollResult, RunId, RunState, TaskId};
-use tracing::{Span, debug, field, info, info_span, trace, warn};
+use tracing::{Span, debug, error, field, info, info_span, trace, warn};
 use workflow::plan::{NodeIx, Plan};
 use workflow::units::Money;
 
@@ -37,6 +37,9 @@ pub(super) fn join(run: &Span, film: &str) -> Span {
 /// An event, and the nodes and films that it ended.
 pub(super) fn event(state: &RunState, event: &Event) {
     let node = event.node().map(|node| state.plan().node(node).name.as_str());
+    if let Some(unexpected) = state.unexpected() {
+        error!(node, %unexpected, "defect: the shot did not wait for this event");
+    }
     match event {
         Event::RunConfigured { only, fail_fast } => {
             info!(only = only.as_ref().map(Vec::len), fail_fast, "run configured");

@@ -103,6 +103,21 @@ impl LedgerError {
             Self::Io(_) | Self::TooNew { .. } | Self::TooOld { .. } | Self::NotResolvable(_) => false,
         }
     }
+
+    /// Whether a stored value could not be decoded. The ledger as a whole can be read.
+    pub(crate) fn is_malformed_record(&self) -> bool {
+        use rusqlite::Error as E;
+        match self {
+            Self::Sqlite { source, .. } => matches!(
+                source,
+                E::FromSqlConversionFailure(..)
+                    | E::IntegralValueOutOfRange(..)
+                    | E::InvalidColumnType(..)
+                    | E::Utf8Error(..)
+            ),
+            Self::Io(_) | Self::TooNew { .. } | Self::TooOld { .. } | Self::NotResolvable(_) => false,
+        }
+    }
 }
 
 impl Ledger {

@@ -4,6 +4,7 @@
 //! ledger before it applies it, so replaying a run ([`RunState::replaying`]) is the same `apply` with the actions dropped.
 
 mod admission;
+mod expected;
 mod keys;
 mod phase;
 mod poll_schedule;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 
 use workflow::plan::{NodeIx, Plan};
 
+pub use expected::UnexpectedEvent;
 pub use phase::{NodeState, Phase};
 pub use scope::RunScope;
 pub use summary::{FilmSummary, NodeSummary, RunSummary};
@@ -60,6 +62,8 @@ pub struct RunState {
     wakes: BTreeSet<Timestamp>,
     /// Whether the events are replayed from the ledger: see [`RunState::replaying`].
     is_replay: bool,
+    /// The last event, if its node did not wait for it.
+    unexpected: Option<UnexpectedEvent>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -94,6 +98,7 @@ impl RunState {
             grace_until: None,
             wakes: BTreeSet::new(),
             is_replay: false,
+            unexpected: None,
         }
     }
 
@@ -132,7 +137,7 @@ impl RunState {
     }
 
     /// Applies `event` and returns the actions that follow. Events that no longer matter (a late response for a node that has ended) change
-    /// nothing.
+    /// nothing; an event that its node does not wait for changes nothing either and is reported by [`RunState::unexpected`].
     #[must_use]
     pub fn apply(&mut self, event: Event, now: Timestamp) -> Vec<Action> {
         self.now = now;
@@ -140,10 +145,15 @@ impl RunState {
         self.queues.ended_films.clear();
         let event = self.decide(event, now);
         let about = event.node().filter(|node| self.node(*node).phase != Phase::Done);
+        let mut actions = Vec::new();
+        self.unexpected = about.and_then(|node| UnexpectedEvent::check(node, &event, &self.node(node).phase));
+        if self.unexpected.is_some() {
+            self.admit(now, &mut actions);
+            return actions;
+        }
         if let Some(node) = about {
             self.node_mut(node).shot.on_event(&event, now);
         }
-        let mut actions = Vec::new();
         match event {
             Event::RunConfigured { only, fail_fast } => self.run_configured(only, fail_fast),
             Event::Started => self.started(now, &mut actions),
@@ -194,6 +204,12 @@ impl RunState {
             self.node_mut(node).shot.on_halt(&halt, now);
             self.sync_end(node);
         }
+    }
+
+    /// The last event, if its node did not wait for it: a defect of the caller, to be logged.
+    #[must_use]
+    pub fn unexpected(&self) -> Option<&UnexpectedEvent> {
+        self.unexpected.as_ref()
     }
 
     /// The plan.

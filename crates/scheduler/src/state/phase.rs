@@ -47,6 +47,22 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// Its name in logs.
+    pub(crate) const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::LookingUp => "looking-up",
+            Self::ClaimedByOtherRun => "claimed-by-other-run",
+            Self::Ready { .. } => "ready",
+            Self::Preparing => "preparing",
+            Self::Submitting { .. } => "submitting",
+            Self::InFlight { .. } => "in-flight",
+            Self::ReadyToDownload(_) => "ready-to-download",
+            Self::Downloading(_) => "downloading",
+            Self::Done => "done",
+        }
+    }
+
     /// Whether the node counts against the limit of tasks in flight.
     #[must_use]
     pub fn is_in_flight(&self) -> bool {

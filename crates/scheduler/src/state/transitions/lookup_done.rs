@@ -19,15 +19,8 @@ impl RunState {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
-        match self.node(node).phase {
-            Phase::LookingUp | Phase::ClaimedByOtherRun | Phase::Preparing => {}
-            Phase::Waiting
-            | Phase::Ready { .. }
-            | Phase::Submitting { .. }
-            | Phase::InFlight { .. }
-            | Phase::ReadyToDownload(_)
-            | Phase::Downloading(_)
-            | Phase::Done => return,
+        if self.node(node).phase == Phase::Done {
+            return;
         }
         if !self.is_selected(node) && !matches!(existing, ExistingWork::Completed { .. }) {
             // It is not polled, but takes a slot.

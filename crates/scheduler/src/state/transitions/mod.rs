@@ -1,6 +1,7 @@
 //! One file per transition. Each is an `impl RunState` with the method that [`super::RunState::apply`] calls.
 //!
-//! A transition that finds its node in an unexpected phase does nothing: the event came too late to matter.
+//! A transition does nothing for a node that has ended: the event came too late to matter. For any other node,
+//! [`super::UnexpectedEvent::check`] has found that the event fits the phase.
 
 mod budget_exceeded;
 mod downloaded;

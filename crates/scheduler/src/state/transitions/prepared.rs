@@ -38,10 +38,19 @@ impl RunState {
         matches!(self.node(node).phase, Phase::Preparing | Phase::Ready { .. })
     }
 
+    /// Ends the node in every phase in which it waits for a lookup or for its request: nothing else would wake it.
     pub(crate) fn prepare_failed(&mut self, node: NodeIx) {
-        if self.is_being_prepared(node) {
-            self.release_reservation(node);
-            self.sync_end(node);
+        match self.node(node).phase {
+            Phase::LookingUp | Phase::ClaimedByOtherRun | Phase::Ready { .. } | Phase::Preparing => {
+                self.release_reservation(node);
+                self.sync_end(node);
+            }
+            Phase::Waiting
+            | Phase::Submitting { .. }
+            | Phase::InFlight { .. }
+            | Phase::ReadyToDownload(_)
+            | Phase::Downloading(_)
+            | Phase::Done => {}
         }
     }
 }
