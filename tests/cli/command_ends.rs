@@ -20,10 +20,11 @@ fn help_of_every_command() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|command| *command != "help")
         .collect();
-    assert_eq!(commands.len(), 12, "{}", help.out);
+    assert_eq!(commands.len(), 14, "{}", help.out);
     for command in commands {
         cli_snapshot!(format!("help_{command}"), project.runner(&[command, "--help"]).expect(0));
     }
+    cli_snapshot!("help_ledger_adopt", project.runner(&["ledger", "adopt", "--help"]).expect(0));
     cli_snapshot!("help_serve_keys", project.runner(&["serve", "keys", "--help"]).expect(0));
     cli_snapshot!("help", help);
 }

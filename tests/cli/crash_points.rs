@@ -277,13 +277,20 @@ fn not_joined() {
 /// The first poll of a task says that it is gone.
 fn task_expired() {
     let fault = r#"{"fault": {"kind": "error_response", "on": "poll", "status": 410}, "times": 1}"#;
-    let (_folder, proxy, project) = setting(1, fault);
+    let retried =
+        few(1, "few", "the sea").replace(" }\nfilm", ", retry: { attempts: 2, on: expired } }\nfilm");
+    let setting = || {
+        let (folder, proxy, project) = setting(1, fault);
+        fs_err::write(project.file("few.yaml"), &retried).expect("a writable folder");
+        (folder, proxy, project)
+    };
+    let (_folder, proxy, project) = setting();
     let before = project.runner_killed_at("before task-expired", RUN);
     assert_eq!(before.code, None, "{}", before.transcript());
     project.runner(RUN).expect(0);
     assert_eq!(proxy.posts().len(), 1, "nothing is on record: it is asked about again, and it is there");
 
-    let (_folder, proxy, project) = setting(1, fault);
+    let (_folder, proxy, project) = setting();
     let after = project.runner_killed_at("after task-expired", RUN);
     assert_eq!(after.code, None, "{}", after.transcript());
     // Recorded as gone: the next run submits it again, as after a run that ended regularly.

@@ -15,7 +15,9 @@ mod faults;
 mod film;
 mod formats;
 mod init_and_import;
+mod ledger_recovery;
 mod media_gate;
+mod missing_tasks;
 mod models_and_schema;
 mod picks;
 mod plan;
@@ -26,5 +28,6 @@ mod serve;
 #[cfg(unix)]
 mod signals;
 mod support;
+mod unclaimed_tasks;
 mod waits;
 mod wire;

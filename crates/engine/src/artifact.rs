@@ -48,8 +48,14 @@ pub(crate) fn file_sha256(path: &Path) -> std::io::Result<String> {
 /// share a file and nothing paid for is overwritten.
 #[must_use]
 pub fn file_name(node: &Node, key: &NodeKey) -> String {
+    file_name_of(&node.name, key)
+}
+
+/// As [`file_name`], by the node's name.
+#[must_use]
+pub fn file_name_of(node: &str, key: &NodeKey) -> String {
     let mut name = String::new();
-    for letter in node.name.chars() {
+    for letter in node.chars() {
         let safe = letter.is_ascii_alphanumeric() || matches!(letter, '_' | '=' | '.');
         match (safe, name.ends_with('-')) {
             (true, _) => name.push(letter),

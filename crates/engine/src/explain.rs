@@ -66,7 +66,8 @@ pub async fn explain(
     nodes: &[NodeIx],
 ) -> Result<Vec<Explanation>, LedgerError> {
     let (previews, made) =
-        preview::survey(plan, ledger, &preview::key_resolver(ledger, service)?, Verify::Metadata).await?;
+        preview::survey(plan, ledger, &preview::key_resolver(ledger, service)?, None, Verify::Metadata)
+            .await?;
     let mut records: HashMap<&str, Record> = HashMap::new();
     let mut explanations = Vec::with_capacity(nodes.len());
     for ix in nodes {

@@ -4,11 +4,12 @@
 //! * [`artifact_store`]: videos by content hash, hard-linked to readable names.
 //! * [`provider`]: the interface to the video service, and its implementation over the HTTP client.
 //! * [`executor`]: appends events to the ledger, applies them, reports them and executes the actions.
-//! * [`preview`]: what a run would do; [`explain`]: why.
+//! * [`preview`]: what a run would do; [`explain`]: why; [`adopt`]: work that the ledger does not know.
 //!
 //! Invariant: this crate does not know the embedded service; a service is a base URL and a key.
 //! Invariant: a task that has an id is polled for and never submitted again.
 
+pub mod adopt;
 pub mod artifact;
 pub mod artifact_store;
 mod blocking;
@@ -22,6 +23,7 @@ pub mod provider;
 pub mod reporter;
 pub mod time;
 
+pub use executor::fetch::{FetchConfig, FetchError, fetch_task};
 pub use executor::{RunConfig, RunError, run};
 pub use ledger::{Ledger, LedgerError};
 pub use media_gate::MEDIA_GATE;

@@ -7,7 +7,7 @@ use workflow::plan::{NodeIx, Plan};
 
 use crate::artifact_store::Verify;
 use crate::executor::lookup;
-use crate::ledger::{Ledger, LedgerError};
+use crate::ledger::{Ledger, LedgerError, ServiceAccount};
 use scheduler::{Artifact, Decision, ExistingWork, KeyResolver, TaskId};
 
 /// The preview of one node.
@@ -32,9 +32,9 @@ pub struct Preview {
 pub async fn preview(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,
-    service: &str,
+    at: ServiceAccount<'_>,
 ) -> Result<Vec<Preview>, LedgerError> {
-    preview_with(plan, ledger, &key_resolver(ledger, service)?, Verify::Metadata).await
+    preview_with(plan, ledger, &key_resolver(ledger, at.service)?, at.account, Verify::Metadata).await
 }
 
 /// As [`preview`], for a run with forced reruns, or that verifies files by content.
@@ -45,9 +45,10 @@ pub async fn preview_with(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,
     keys: &KeyResolver,
+    account: Option<&str>,
     verify: Verify,
 ) -> Result<Vec<Preview>, LedgerError> {
-    survey(plan, ledger, keys, verify).await.map(|(previews, _)| previews)
+    survey(plan, ledger, keys, account, verify).await.map(|(previews, _)| previews)
 }
 
 /// Keys of a run without forced reruns: recorded salts apply.
@@ -64,6 +65,7 @@ pub(crate) async fn survey(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,
     keys: &KeyResolver,
+    account: Option<&str>,
     verify: Verify,
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
     let mut made: Vec<Option<Artifact>> = vec![None; plan.len()];
@@ -96,7 +98,8 @@ pub(crate) async fn survey(
             } else if let Some(key) = keys.key(plan, ix, |parent| made[parent.index()].as_ref()) {
                 preview.key = Some(key.short());
                 if let Some(ledger) = ledger {
-                    let existing = lookup::recorded_work(ledger, &key.to_string(), None, verify).await?;
+                    let existing =
+                        lookup::recorded_work(ledger, &key.to_string(), account, None, verify).await?;
                     made[ix.index()] = apply_existing(&mut preview, existing);
                 }
             }
@@ -124,11 +127,20 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
             preview.task = Some(task);
             Some(artifact)
         }
-        ExistingWork::InFlight { task, was_downloaded, .. } => {
+        ExistingWork::InFlight { task, was_downloaded, is_missing, is_other_account, .. } => {
             preview.decision = Decision::Adopt;
             preview.task = Some(task);
-            preview.why = was_downloaded
-                .then(|| "its file is missing or changed; it will be downloaded again".to_owned());
+            preview.why = if is_other_account {
+                Some(
+                    "it was submitted with another API key; an account that does not own it cannot see it"
+                        .to_owned(),
+                )
+            } else if is_missing {
+                Some("the service did not know its task when it was last asked; it is asked again, and nothing is submitted".to_owned())
+            } else {
+                was_downloaded
+                    .then(|| "its file is missing or changed; it will be downloaded again".to_owned())
+            };
             None
         }
         ExistingWork::Indeterminate { attempt, .. } => {

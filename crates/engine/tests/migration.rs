@@ -22,6 +22,8 @@ const FIXTURES: [&str; 4] = [
     include_str!("fixtures/every_event/format3.sql"),
     include_str!("fixtures/every_event/format4.sql"),
 ];
+/// Its events have the current version.
+const FORMAT_5: &str = include_str!("fixtures/every_event/format5.sql");
 const RUN: &str = "20261101T080000-4d2-0007";
 
 fn open(folder: &Path) -> Ledger {
@@ -170,6 +172,40 @@ fn open_each_older_format_keeps_every_row() {
             "a migrated ledger and a new one do not differ"
         );
     }
+}
+
+#[test]
+fn open_format_5_keeps_every_row_and_adds_service_and_account() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let before = old(folder.path(), FORMAT_5);
+    let columns = "rowid, id, run, node, key, service_independent_key, model, video_ms, digest, state, task, intended_at, submitted_at, \
+                   ended_at, failure, reserved_cost, actual_cost, key_parts";
+    let unchanged = [
+        format!("SELECT {columns} FROM attempts ORDER BY rowid"),
+        "SELECT * FROM artifacts ORDER BY attempt".to_owned(),
+        "SELECT * FROM films ORDER BY path".to_owned(),
+        "SELECT * FROM events ORDER BY seq".to_owned(),
+        "SELECT * FROM totals".to_owned(),
+        "SELECT * FROM forced_reruns ORDER BY base_key".to_owned(),
+        "SELECT id, workflow, service, started_at, ended_at FROM runs ORDER BY id".to_owned(),
+    ];
+    let rows_before = unchanged.each_ref().map(|sql| rows(&before, sql));
+    assert!(rows_before.iter().all(|rows| !rows.is_empty()), "the fixture has rows in every table");
+    drop(before);
+    drop(open(folder.path()));
+    let after = Connection::open(folder.path().join("ledger.db")).expect("a database");
+    assert_eq!(unchanged.each_ref().map(|sql| rows(&after, sql)), rows_before);
+    assert_eq!(
+        rows(
+            &after,
+            "SELECT COUNT(*) FROM attempts a JOIN runs r ON r.id = a.run WHERE a.service <> r.service"
+        ),
+        ["Integer(0)"]
+    );
+    assert_eq!(rows(&after, "SELECT DISTINCT account FROM runs"), ["Null"], "it was not recorded");
+    let fresh = tempfile::tempdir().expect("a temporary folder");
+    drop(open(fresh.path()));
+    assert_eq!(shape(folder.path()), shape(fresh.path()), "a migrated ledger and a new one do not differ");
 }
 
 #[test]

@@ -266,7 +266,9 @@ fn check_every_paid_task_is_accounted_for(seed: u64, world: &World, summary: &Ru
     for (shot, paid) in world.paid() {
         let node = summary.nodes.iter().find(|node| node.name == shot).expect("a shot of the plan");
         let is_known = match &node.outcome {
-            Outcome::Done { task, .. } | Outcome::Detached { task, .. } => *task == paid,
+            Outcome::Done { task, .. } | Outcome::Detached { task, .. } | Outcome::Missing { task, .. } => {
+                *task == paid
+            }
             Outcome::Indeterminate { .. } => true,
             Outcome::Failed { .. }
             | Outcome::Blocked { .. }

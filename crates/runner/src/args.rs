@@ -1,5 +1,7 @@
 //! The command line's arguments: one struct per subcommand. Doc comments are the help text.
 
+mod fetch;
+mod ledger;
 mod limits;
 mod schema;
 mod selection;
@@ -13,6 +15,8 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use workflow::units::{Money, VideoDuration};
 
+pub(crate) use self::fetch::FetchArgs;
+pub(crate) use self::ledger::{AdoptArgs, LedgerArgs, LedgerCommand};
 pub(crate) use self::limits::LimitArgs;
 pub(crate) use self::schema::{SchemaArgs, SchemaKind};
 pub(crate) use self::selection::SelectionArgs;
@@ -50,7 +54,7 @@ Exit codes:
   0    success
   1    a shot or a film failed
   2    invalid input; nothing was submitted
-  3    action needed: an unpicked take, an indeterminate submission, or a task left in flight
+  3    action needed: an unpicked take, an indeterminate submission, a missing task, or one left in flight
   4    a budget cap was reached; tasks in flight were finished, nothing more was submitted
   5    the service, the ledger or the disk cannot be used
   130  interrupted; tasks in flight are kept and adopted by the next run";
@@ -73,6 +77,10 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Pick the take of a shot that dependent shots and the film use. Without a shot: list the takes.
     Pick(PickArgs),
+    /// Download the videos of recorded tasks, also of those that no shot asks for any more.
+    Fetch(FetchArgs),
+    /// Repair the ledger: record work that it does not know.
+    Ledger(LedgerArgs),
     /// Resolve indeterminate submissions: those whose response was lost. Without an attempt: list them.
     Resolve(ResolveArgs),
     /// List the models: family, resolutions, durations, capabilities.
@@ -112,6 +120,9 @@ pub(crate) struct RunArgs {
     /// Text that becomes part of every shot's key: videos are shared only between runs with the same salt.
     #[arg(long, value_name = "TEXT")]
     pub(crate) salt: Option<String>,
+    /// Go on although there are videos, or runs that were killed, that the ledger does not know: what it does not know is paid for again.
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Verify existing videos by their content hash. By default size and modification time are compared.
     #[arg(long)]
     pub(crate) verify: bool,

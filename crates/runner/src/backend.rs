@@ -9,7 +9,7 @@ use engine::provider::{
 };
 use futures_util::future::BoxFuture;
 use scheduler::{Failure, Policy, PollResult, TaskId, Timestamp};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use service::Service;
 use url::Url;
 
@@ -99,6 +99,16 @@ impl Backend {
         }
     }
 
+    /// The digest of the API key, recorded with each run; `None` for the embedded service.
+    pub(crate) fn account(&self) -> Option<String> {
+        match self {
+            Self::Remote { key, .. } => {
+                Some(engine::provider::account_digest(&self.identity(), key.expose_secret()))
+            }
+            Self::Embedded => None,
+        }
+    }
+
     /// Whether tasks are free, whatever the price table says.
     pub(crate) fn is_free(&self) -> bool {
         matches!(self, Self::Embedded)
@@ -110,12 +120,14 @@ impl Backend {
         paths: &ProjectPaths,
         ffmpeg: media::Ffmpeg,
     ) -> Result<Connection, CommandError> {
+        let account = self.account();
         match self {
             Self::Remote { url, key, proxies } => {
                 let policy = if is_loopback(&url) { Policy::local() } else { Policy::remote() };
                 let config = ClientConfig { proxies: *proxies, ..ClientConfig::new(url, key) };
                 let client = Client::new(config).map_err(CommandError::unusable)?;
-                Ok(Connection { provider: Arc::new(Remote::new(client)), policy, service: None })
+                let provider = Arc::new(Remote::new(client).with_account(account));
+                Ok(Connection { provider, policy, service: None })
             }
             Self::Embedded => {
                 errln!(

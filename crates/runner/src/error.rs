@@ -21,6 +21,8 @@ pub(crate) struct CommandError {
 pub(crate) enum ErrorKind {
     /// Arguments, files or names that the user has to correct.
     InvalidInput,
+    /// A decision of the user is needed first; nothing was submitted.
+    ActionNeeded,
     /// The least that a run needs exceeds a budget cap.
     BudgetExceeded,
     /// The service, the ledger or the disk cannot be used.
@@ -54,6 +56,7 @@ impl CommandError {
     pub(crate) fn exit(&self) -> Exit {
         match self.kind {
             ErrorKind::InvalidInput => Exit::InvalidInput,
+            ErrorKind::ActionNeeded => Exit::ActionNeeded,
             ErrorKind::BudgetExceeded => Exit::BudgetExceeded,
             ErrorKind::Unusable => Exit::Unusable,
         }

@@ -13,7 +13,7 @@ pub(crate) enum Exit {
     Failed,
     /// Invalid input; nothing was submitted.
     InvalidInput,
-    /// Action needed: an unpicked take, an indeterminate submission, or a task left in flight.
+    /// Action needed: an unpicked take, an indeterminate submission, a missing task, or one left in flight.
     ActionNeeded,
     /// A budget cap was reached; tasks in flight were finished.
     BudgetExceeded,
@@ -35,7 +35,10 @@ impl Exit {
         }
         let failed = summary.count(|outcome| matches!(outcome, Outcome::Failed { .. })) > 0;
         let needs_action = |outcome: &Outcome| match outcome {
-            Outcome::Indeterminate { .. } | Outcome::Detached { .. } | Outcome::Unpicked { .. } => true,
+            Outcome::Indeterminate { .. }
+            | Outcome::Detached { .. }
+            | Outcome::Missing { .. }
+            | Outcome::Unpicked { .. } => true,
             Outcome::Done { .. }
             | Outcome::Failed { .. }
             | Outcome::Blocked { .. }

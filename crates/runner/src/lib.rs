@@ -22,8 +22,10 @@ mod proxies;
 mod report;
 mod run_id;
 mod selection;
+mod shell;
 mod shutdown;
 mod traces;
+mod unknown_work;
 
 use std::process::ExitCode;
 
@@ -61,6 +63,10 @@ pub fn main() -> ExitCode {
         Command::Plan(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::plan::plan(args)),
         Command::Explain(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::explain::explain(args))
+        }
+        Command::Fetch(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::fetch::fetch(args)),
+        Command::Ledger(args) => {
+            block_on(verbose, RuntimeKind::CurrentThread, commands::ledger::ledger(args))
         }
         Command::Resolve(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::resolve::resolve(args))

@@ -28,6 +28,11 @@ impl ProjectPaths {
         self.folder.join(".runner").join("service")
     }
 
+    /// The output folder of a workflow: `named`, or the default.
+    pub(crate) fn out_or(&self, named: Option<&Path>, workflow: &str) -> std::io::Result<PathBuf> {
+        named.map_or_else(|| Ok(self.out(workflow)), std::path::absolute)
+    }
+
     /// Default output folder of a workflow.
     pub(crate) fn out(&self, workflow: &str) -> PathBuf {
         let safe = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '-' };

@@ -115,6 +115,7 @@ fn count(state: &RunState) -> InFlight {
             | StatusKind::Pending
             | StatusKind::ClaimedByOtherRun
             | StatusKind::Indeterminate
+            | StatusKind::Missing
             | StatusKind::Failed
             | StatusKind::Blocked
             | StatusKind::Unpicked

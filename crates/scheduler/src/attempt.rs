@@ -24,8 +24,10 @@ pub enum AttemptState {
     Failed,
     /// The service refused it: no task was created.
     Refused,
-    /// Its task or its video is gone from the service.
+    /// Its task or its video is gone from the service, and the shot's `retry` paid for another one.
     Expired,
+    /// The service does not know its task, which is paid for.
+    Missing,
     /// It was indeterminate and turned out not to have been accepted.
     NotAccepted,
     /// It was indeterminate, and a person gave up finding out its outcome.
@@ -42,6 +44,7 @@ impl AttemptState {
         Self::Failed,
         Self::Refused,
         Self::Expired,
+        Self::Missing,
         Self::NotAccepted,
         Self::Abandoned,
     ];
@@ -57,6 +60,7 @@ impl AttemptState {
             Self::Failed => "failed",
             Self::Refused => "refused",
             Self::Expired => "expired",
+            Self::Missing => "missing",
             Self::NotAccepted => "not-accepted",
             Self::Abandoned => "abandoned",
         }
@@ -117,6 +121,7 @@ impl Attempt {
                 | AttemptState::Completed
                 | AttemptState::Failed
                 | AttemptState::Expired
+                | AttemptState::Missing
                 | AttemptState::Abandoned => true,
             }
     }

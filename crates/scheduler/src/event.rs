@@ -313,9 +313,14 @@ pub enum ExistingWork {
         task: TaskId,
         /// When it was submitted.
         since: Timestamp,
-        /// Whether its video was downloaded once and is no longer on disk. If the service no longer has it either, the node is rendered
-        /// again.
+        /// Whether its video was downloaded once and is no longer on disk.
         was_downloaded: bool,
+        /// Whether the service did not know the task when an earlier run asked.
+        #[serde(default)]
+        is_missing: bool,
+        /// Whether it was submitted with another API key: if that is another account, this run cannot see it.
+        #[serde(default)]
+        is_other_account: bool,
     },
     /// A POST was sent without a response, and is not resolved yet.
     Indeterminate {

@@ -18,6 +18,8 @@ pub struct KeyResolver {
     /// Nodes with a forced rerun in this run, and their salt.
     forced: HashSet<NodeIx>,
     new_salt: String,
+    /// Base keys of forced reruns that an earlier run began and did not finish.
+    unfinished: HashSet<NodeKey>,
 }
 
 impl KeyResolver {
@@ -45,7 +47,13 @@ impl KeyResolver {
         Self { forced: nodes.into_iter().collect(), new_salt: salt.into(), ..self }
     }
 
-    /// Whether a node has a forced rerun.
+    /// Continues unfinished reruns: forcing such a node again leads to the work that was begun, and not to another task.
+    #[must_use]
+    pub fn with_unfinished_reruns(self, base_keys: HashSet<NodeKey>) -> Self {
+        Self { unfinished: base_keys, ..self }
+    }
+
+    /// Whether a forced rerun of a node was requested.
     #[must_use]
     pub fn is_forced(&self, node: NodeIx) -> bool {
         self.forced.contains(&node)
@@ -91,11 +99,16 @@ impl KeyResolver {
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     ) -> Option<ForcedRerun> {
         let base = self.base_key(plan, node, &self.service, artifact)?;
-        self.is_forced(node).then(|| ForcedRerun { key: base.to_string(), salt: self.new_salt.clone() })
+        self.has_new_salt(node, &base)
+            .then(|| ForcedRerun { key: base.to_string(), salt: self.new_salt.clone() })
+    }
+
+    fn has_new_salt(&self, node: NodeIx, base: &NodeKey) -> bool {
+        self.is_forced(node) && !self.unfinished.contains(base)
     }
 
     fn salt_of(&self, node: NodeIx, base: &NodeKey) -> Option<&str> {
-        if self.is_forced(node) {
+        if self.has_new_salt(node, base) {
             return Some(&self.new_salt);
         }
         self.salts.get(base).map(String::as_str)

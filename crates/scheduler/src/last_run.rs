@@ -26,7 +26,7 @@ enum Category {
     Failed,
     /// Nothing was submitted.
     NotBegun,
-    /// A task is in flight, or may be: submitting again would pay twice.
+    /// A task is in flight or missing, or may be: submitting again would pay twice.
     InFlight,
 }
 
@@ -96,6 +96,7 @@ fn category(kind: StatusKind) -> Category {
         | StatusKind::Downloading
         | StatusKind::ClaimedByOtherRun
         | StatusKind::Detached
+        | StatusKind::Missing
         | StatusKind::Indeterminate => Category::InFlight,
     }
 }

@@ -148,6 +148,13 @@ pub enum Outcome {
         /// Why this run stopped waiting.
         reason: String,
     },
+    /// The service does not know its task, which is paid for. It is not submitted again without a decision of the user.
+    Missing {
+        /// The task.
+        task: TaskId,
+        /// What the service said.
+        reason: String,
+    },
     /// It was not begun because something that it depends on did not succeed.
     Blocked {
         /// The dependency.

@@ -190,7 +190,14 @@ fn completed_work(name: &str) -> ExistingWork {
 }
 
 fn in_flight(name: &str, since: Timestamp, was_downloaded: bool) -> ExistingWork {
-    ExistingWork::InFlight { attempt: attempt(name), task: task(name), since, was_downloaded }
+    ExistingWork::InFlight {
+        attempt: attempt(name),
+        task: task(name),
+        since,
+        was_downloaded,
+        is_missing: false,
+        is_other_account: false,
+    }
 }
 
 #[test]
@@ -663,20 +670,110 @@ fn task_not_found_is_polled_again_and_counts_as_gone_after_the_grace() {
     assert_eq!(run.wait(2_000), ["poll a"]);
     assert_eq!(run.polled("a", PollResult::NotFound { expired: false }), ["wake in 2000 ms"]);
     run.pass(Duration::from_secs(61));
-    assert_eq!(run.polled("a", PollResult::NotFound { expired: false }), ["expire run.a"]);
-    assert!(
-        matches!(run.outcome("a"), Outcome::Failed { failure, .. } if failure.kind == FailureKind::Expired)
-    );
+    assert!(run.polled("a", PollResult::NotFound { expired: false }).is_empty());
+    assert!(matches!(run.outcome("a"), Outcome::Missing { task: paid, .. } if *paid == task("a")));
+    assert_eq!(run.state.budget().spent().tasks, 1, "it is paid for");
 }
 
 #[test]
-fn removed_video_is_downloaded_again_and_rendered_again_only_if_its_task_is_gone() {
-    let mut run = Script::new(&["a"]);
+fn removed_video_is_downloaded_again_and_never_rendered_again_unasked() {
+    let on_expired = |node: &mut serde_json::Value| {
+        node["retry"] = 3.into();
+        node["retry_on"] = json!(["expired"]);
+    };
+    for plan in [plan(&["a"]), plan_with(&["a"], on_expired)] {
+        let mut run = Script::with(RunState::new(plan, "test", Policy::remote()));
+        run.start();
+        let since = Timestamp(0);
+        assert_eq!(run.lookup_done("a", in_flight("a", since, true)), ["poll a"]);
+        assert!(run.polled("a", PollResult::NotFound { expired: true }).is_empty());
+        assert!(matches!(run.outcome("a"), Outcome::Missing { .. }));
+        assert_eq!(run.state.node(run.ix("a")).shot().decision(), Some(Decision::Adopt));
+    }
+}
+
+/// Plans of shots that pay for another task where one has expired.
+fn retried_on_expired(shots: &[&str]) -> Script {
+    let plan = plan_with(shots, |node| {
+        node["retry"] = 3.into();
+        node["retry_on"] = json!(["expired"]);
+    });
+    let mut run = Script::with(RunState::new(plan, "test", Policy::remote()));
     run.start();
-    let since = Timestamp(0);
-    assert_eq!(run.lookup_done("a", in_flight("a", since, true)), ["poll a"]);
-    assert_eq!(run.polled("a", PollResult::NotFound { expired: true }), ["expire run.a", "prepare a"]);
-    assert_eq!(run.state.node(run.ix("a")).shot().decision(), Some(Decision::Execute));
+    run
+}
+
+const EXPIRED: PollResult = PollResult::NotFound { expired: true };
+const UNKNOWN: PollResult = PollResult::NotFound { expired: false };
+
+#[test]
+fn tasks_that_vanish_together_are_missing_and_never_retried() {
+    for (what, adopted) in [(EXPIRED, false), (UNKNOWN, false), (EXPIRED, true), (UNKNOWN, true)] {
+        let mut run = retried_on_expired(&["a", "b", "c"]);
+        for name in ["a", "b", "c"] {
+            let since = run.now;
+            run.lookup_done(name, if adopted { in_flight(name, since, false) } else { ExistingWork::None });
+        }
+        for name in ["a", "b", "c"] {
+            if !adopted {
+                run.submit(name);
+                run.running(name, None);
+            }
+            let actions = run.polled(name, what.clone());
+            assert!(actions.iter().all(|action| !action.starts_with("prepare")), "{actions:?}");
+        }
+        run.pass(Duration::from_secs(61));
+        for name in ["a", "b", "c"] {
+            run.polled(name, what.clone());
+            let Outcome::Missing { reason, .. } = run.outcome(name) else { panic!("{name} is missing") };
+            assert!(reason.contains("none of the tasks"), "{reason}");
+        }
+        assert!(run.state.is_over(), "nothing is submitted again");
+    }
+}
+
+#[test]
+fn task_is_proven_missing_by_a_response_about_another_one() {
+    for (what, wait) in [(EXPIRED, Duration::from_secs(1)), (UNKNOWN, Duration::from_secs(61))] {
+        let mut run = retried_on_expired(&["a", "b"]);
+        run.lookup_done("a", ExistingWork::None);
+        run.lookup_done("b", ExistingWork::None);
+        run.submit("a");
+        run.submit("b");
+        let actions = run.polled("a", what.clone());
+        assert!(actions.iter().all(|action| action.starts_with("wake")), "not proven yet: {actions:?}");
+        run.pass(wait);
+        run.running("b", None);
+        assert_eq!(run.polled("a", what), ["expire run.a", "prepare a"]);
+    }
+}
+
+#[test]
+fn missing_task_is_asked_about_once_and_adopted_if_it_answers() {
+    let missing = |name: &str, since, is_other_account| match in_flight(name, since, false) {
+        ExistingWork::InFlight { attempt, task, since, was_downloaded, .. } => ExistingWork::InFlight {
+            attempt,
+            task,
+            since,
+            was_downloaded,
+            is_missing: true,
+            is_other_account,
+        },
+        other => other,
+    };
+    let mut run = retried_on_expired(&["a", "b", "c"]);
+    let since = run.now;
+    run.lookup_done("a", missing("a", since, false));
+    run.lookup_done("b", missing("b", since, false));
+    run.lookup_done("c", missing("c", since, true));
+    run.completed("b");
+    run.downloaded("b");
+    assert!(matches!(run.outcome("b"), Outcome::Done { .. }));
+    run.polled("a", UNKNOWN);
+    assert!(matches!(run.outcome("a"), Outcome::Missing { .. }), "nothing was to be submitted for it");
+    run.polled("c", UNKNOWN);
+    let Outcome::Detached { reason, .. } = run.outcome("c") else { panic!("c is not missing") };
+    assert!(reason.contains("another API key"), "{reason}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A recording proxy in front of a service: records every request, passes it on, and can inject faults into responses.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -18,6 +18,9 @@ use super::stub::Stub;
 
 /// The key that the service takes.
 pub(crate) const KEY: &str = "sk-test-0123456789";
+
+/// The key of another account, which does not see the tasks of [`KEY`].
+pub(crate) const OTHER_KEY: &str = "sk-other-9876543210";
 
 /// A request as it came.
 #[derive(Debug, Clone)]
@@ -44,6 +47,7 @@ pub(crate) struct RecordingProxy {
     pub(crate) url: String,
     records: Arc<Mutex<Vec<RecordedPost>>>,
     accepted: Arc<Mutex<Vec<String>>>,
+    forgetful: Arc<AtomicU16>,
     // Last, so that everything else is gone before it.
     _runtime: Runtime,
 }
@@ -57,6 +61,9 @@ struct Passing {
     http: reqwest::Client,
     records: Arc<Mutex<Vec<RecordedPost>>>,
     accepted: Arc<Mutex<Vec<String>>>,
+    /// Ids of the tasks that were submitted with [`OTHER_KEY`].
+    of_other_account: Arc<Mutex<Vec<String>>>,
+    forgetful: Arc<AtomicU16>,
     fault: Arc<FaultRule>,
 }
 
@@ -98,6 +105,8 @@ impl RecordingProxy {
         let records = Arc::new(Mutex::new(Vec::new()));
         let accepted = Arc::new(Mutex::new(Vec::new()));
         let (kept, ids) = (Arc::clone(&records), Arc::clone(&accepted));
+        let forgetful = Arc::new(AtomicU16::new(0));
+        let is_forgetful = Arc::clone(&forgetful);
         let address = runtime.block_on(async move {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
             let address = listener.local_addr().expect("an address");
@@ -116,6 +125,8 @@ impl RecordingProxy {
                 http,
                 records: kept,
                 accepted: ids,
+                of_other_account: Arc::default(),
+                forgetful: is_forgetful,
                 fault: Arc::new(fault),
             });
             tokio::spawn(async move {
@@ -125,7 +136,12 @@ impl RecordingProxy {
             });
             address
         });
-        Self { url: format!("http://{address}"), records, accepted, _runtime: runtime }
+        Self { url: format!("http://{address}"), records, accepted, forgetful, _runtime: runtime }
+    }
+
+    /// From now on every request about a task is answered with this status in the service's error form; 0 ends that.
+    pub(crate) fn forget_tasks(&self, status: u16) {
+        self.forgetful.store(status, Ordering::SeqCst);
     }
 
     /// Every POST to the videos endpoint so far.
@@ -173,11 +189,25 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
         return too_many();
     }
     let parts_method = parts.method.clone();
+    let is_other_account = parts
+        .headers
+        .get("authorization")
+        .is_some_and(|value| value.as_bytes().ends_with(OTHER_KEY.as_bytes()));
+    if let Some(task) = parts.uri.path().strip_prefix("/v1/videos/") {
+        let task = task.split('/').next().unwrap_or_default().to_owned();
+        let status = passing.forgetful.load(Ordering::SeqCst);
+        let owns = passing.of_other_account.lock().expect("no handler panics").contains(&task);
+        if status != 0 || owns != is_other_account {
+            return not_found(if status == 0 { 404 } else { status });
+        }
+    }
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
     let mut onward =
         passing.http.request(parts.method, passing.behind.join(path).expect("a path")).body(body);
     for (name, value) in &parts.headers {
-        if !["host", "content-length", "connection"].contains(&name.as_str()) {
+        if name == "authorization" && is_other_account {
+            onward = onward.header(name, format!("Bearer {KEY}"));
+        } else if !["host", "content-length", "connection"].contains(&name.as_str()) {
             onward = onward.header(name, value);
         }
     }
@@ -199,6 +229,9 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
     if is_accepted {
         let task: serde_json::Value = serde_json::from_slice(&bytes).expect("a task object");
         let id = task["id"].as_str().expect("a task has an id").to_owned();
+        if is_other_account {
+            passing.of_other_account.lock().expect("no handler panics").push(id.clone());
+        }
         passing.accepted.lock().expect("no handler panics").push(id);
     }
     let body = match fault {
@@ -212,6 +245,17 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
 fn broken(bytes: &Bytes) -> Body {
     let half = bytes.slice(..bytes.len() / 2);
     Body::from_stream(futures_util::stream::iter([Ok(half), Err(std::io::Error::other("the line is cut"))]))
+}
+
+fn not_found(status: u16) -> Response {
+    let error = serde_json::json!({
+        "error": { "message": "no such video", "type": "invalid_request_error", "param": null, "code": "not_found" }
+    });
+    Response::builder()
+        .status(status)
+        .header("content-type", "application/json")
+        .body(Body::from(error.to_string()))
+        .expect("an answer")
 }
 
 fn too_many() -> Response {

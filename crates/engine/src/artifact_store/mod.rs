@@ -87,6 +87,19 @@ impl ArtifactStore {
         Ok(Some(Artifact { path: target.to_owned(), ..current }))
     }
 
+    /// Links a video that is not in the store yet into it, and returns its modification time.
+    ///
+    /// # Errors
+    /// When it cannot be linked.
+    pub(crate) fn adopt(&self, video: &Path, sha256: &str) -> io::Result<Option<ModificationTime>> {
+        let stored = self.path(sha256);
+        fs_err::create_dir_all(&self.folder)?;
+        link(video, &stored)?;
+        self.dir_sync.mark_dirty();
+        self.sync_dir()?;
+        modification_time(&stored)
+    }
+
     /// The partial download of an attempt's video; empty where nothing was downloaded yet.
     ///
     /// # Errors
@@ -117,6 +130,9 @@ impl ArtifactStore {
             // Another task produced the same bytes.
             download.discard();
         } else {
+            if stored.exists() {
+                keep_aside(&stored)?;
+            }
             download.rename(&stored)?;
             self.dir_sync.mark_dirty();
         }
@@ -143,6 +159,20 @@ fn is_intact(path: &Path, artifact: &Artifact, verify: Verify) -> io::Result<boo
     Ok(file_sha256(path)? == artifact.sha256)
 }
 
+/// Renames a file to a name that is free: `lamp-0123.mp4` to `lamp-0123.replaced-1.mp4`.
+fn keep_aside(path: &Path) -> io::Result<()> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let extension = path.extension().map(|extension| format!(".{}", extension.to_string_lossy()));
+    for number in 1..u32::MAX {
+        let name = format!("{stem}.replaced-{number}{}", extension.as_deref().unwrap_or_default());
+        let free = path.with_file_name(name);
+        if std::fs::symlink_metadata(&free).is_err() {
+            return fs_err::rename(path, free);
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} cannot be kept", path.display())))
+}
+
 /// A file's modification time; `None` where the file system has none.
 fn modification_time(path: &Path) -> io::Result<Option<ModificationTime>> {
     let modified = fs_err::metadata(path)?.modified().ok();
@@ -152,12 +182,28 @@ fn modification_time(path: &Path) -> io::Result<Option<ModificationTime>> {
         .map(ModificationTime))
 }
 
-/// Hard-links `from` to `to`, replacing `to`. Copies where the file system has no hard links or the two are on different ones.
+/// Hard-links `from` to `to`. Copies where the file system has no hard links or the two are on different ones. A file of other content
+/// under the name `to` is kept under another one: it may be a video that was paid for.
 ///
 /// The link is not synced: the content name is the durable one, and readable names are linked again where they are missing.
 fn link(from: &Path, to: &Path) -> io::Result<()> {
     if std::fs::hard_link(from, to).is_ok() {
         return Ok(());
+    }
+    if let Ok(found) = std::fs::symlink_metadata(to) {
+        if found.is_dir() {
+            return Err(io::Error::new(
+                io::ErrorKind::IsADirectory,
+                format!("{} is a directory; remove or rename it", to.display()),
+            ));
+        }
+        if found.is_file() && file_sha256(to)? == file_sha256(from)? {
+            return Ok(());
+        }
+        keep_aside(to)?;
+        if std::fs::hard_link(from, to).is_ok() {
+            return Ok(());
+        }
     }
     let folder = to.parent().unwrap_or(Path::new("."));
     let scratch = tempfile::Builder::new().prefix(".").suffix(".part").tempdir_in(folder)?;

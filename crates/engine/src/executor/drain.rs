@@ -12,7 +12,7 @@ use super::effects::EffectResult;
 use super::{RunError, Unrecorded};
 use crate::ledger::{Ledger, LedgerError, Persist, RunLock};
 use crate::time::Clock;
-use scheduler::{AttemptId, Event, Phase, RunState};
+use scheduler::{AttemptId, Event, Outcome, Phase, RunState, TaskId};
 
 /// Longer than any submission's time-out.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(150);
@@ -62,7 +62,11 @@ pub(super) async fn drain(
         }
     }
     let batch = unsaved.iter().cloned().map(|event| (event, Persist::Yes)).collect();
-    if ledger.append(run_lock, state.plan(), clock.now(), batch).is_ok() {
+    let is_stored = ledger.append(run_lock, state.plan(), clock.now(), batch).is_ok();
+    if matches!(source, LedgerError::Replaced { .. }) {
+        return RunError::LedgerLost { source, tasks: tasks_without_video(state, &unsaved) };
+    }
+    if is_stored {
         unsaved.clear();
     }
     let unrecorded = unsaved.into_iter().filter_map(|event| match event {
@@ -72,6 +76,37 @@ pub(super) async fn drain(
         _ => None,
     });
     RunError::LedgerWrite { source, unrecorded: unrecorded.collect() }
+}
+
+/// Every task of the run that has no video yet: the ledger may have lost them all.
+fn tasks_without_video(state: &RunState, unsaved: &[Event]) -> Vec<(String, TaskId)> {
+    let name = |node| state.plan().node(node).name.clone();
+    let known = state.plan().nodes().filter_map(|(node, _)| {
+        let has_video = matches!(state.node(node).outcome(), Some(Outcome::Done { .. }));
+        let task = state.node(node).task().filter(|_| !has_video)?;
+        Some((name(node), task.clone()))
+    });
+    let accepted = unsaved.iter().filter_map(|event| match event {
+        Event::Submitted { node, task, .. } | Event::Reconciled { node, task: Some(task), .. } => {
+            Some((name(*node), task.clone()))
+        }
+        _ => None,
+    });
+    known.chain(accepted).collect()
+}
+
+/// The tasks of a run whose ledger is lost, for the error message.
+pub(super) fn adopt_command(tasks: &[(String, TaskId)]) -> String {
+    if tasks.is_empty() {
+        return String::new();
+    }
+    let list: Vec<String> = tasks.iter().map(|(node, task)| format!(" --task {node}={task}")).collect();
+    let subject =
+        if tasks.len() == 1 { "1 task is".to_owned() } else { format!("{} tasks are", tasks.len()) };
+    format!(
+        "\n  {subject} in flight or not downloaded: put the ledger back, or record them in a new one: runner ledger adopt FILE{}",
+        list.concat()
+    )
 }
 
 fn attempt_of(event: &Event) -> Option<&AttemptId> {

@@ -51,7 +51,7 @@ pub(super) async fn find_existing_work(
             .unwrap_or(ExistingWork::None),
         Some(row) => {
             let (digest, since) = (row.digest.clone(), row.intended_at);
-            let existing = of_attempt(ledger, row, Some(target), verify).await?;
+            let existing = of_attempt(ledger, row, provider.account(), Some(target), verify).await?;
             if let ExistingWork::Indeterminate { attempt, .. } = &existing
                 && let SubmissionLookup::Tasks(candidates) = provider.find_tasks(&digest, since).await
             {
@@ -72,16 +72,17 @@ pub(super) async fn find_existing_work(
     Ok(Event::LookupDone { node, key, existing })
 }
 
-/// The existing work for `key` from the ledger and the store alone. Changes nothing, except that it links a video in the store to `target`
+/// The existing work for `key` from the ledger and the store alone, for a run with this account. Changes nothing, except that it links a video in the store to `target`
 /// where one is given.
 pub(crate) async fn recorded_work(
     ledger: &Ledger,
     key: &str,
+    account: Option<&str>,
     target: Option<PathBuf>,
     verify: Verify,
 ) -> Result<ExistingWork, LedgerError> {
     match ledger.attempt_holding(key)? {
-        Some(row) => of_attempt(ledger, row, target, verify).await,
+        Some(row) => of_attempt(ledger, row, account, target, verify).await,
         None => Ok(ExistingWork::None),
     }
 }
@@ -89,12 +90,13 @@ pub(crate) async fn recorded_work(
 async fn of_attempt(
     ledger: &Ledger,
     row: AttemptRow,
+    account: Option<&str>,
     target: Option<PathBuf>,
     verify: Verify,
 ) -> Result<ExistingWork, LedgerError> {
     match row.state {
-        AttemptState::Completed | AttemptState::Submitted => {
-            task_or_artifact(ledger, row, target, verify).await
+        AttemptState::Completed | AttemptState::Submitted | AttemptState::Missing => {
+            task_or_artifact(ledger, row, account, target, verify).await
         }
         AttemptState::Intended if ledger.is_alive(&row.run) => {
             Ok(ExistingWork::ClaimedByRun { run: row.run })
@@ -113,15 +115,27 @@ async fn of_attempt(
 async fn task_or_artifact(
     ledger: &Ledger,
     row: AttemptRow,
+    account: Option<&str>,
     target: Option<PathBuf>,
     verify: Verify,
 ) -> Result<ExistingWork, LedgerError> {
+    let is_missing = row.state == AttemptState::Missing;
+    // Unknown where an older version submitted it.
+    let is_other_account = row.account.as_deref().zip(account).is_some_and(|(then, now)| then != now);
     let AttemptRow { attempt, task, artifact, submitted_at, intended_at, .. } = row;
     // The table's CHECK guarantees a task in these states.
     let Some(task) = task else { return Ok(ExistingWork::Indeterminate { attempt, intended_at }) };
     let since = submitted_at.unwrap_or(intended_at);
     let Some(artifact) = artifact else {
-        return Ok(ExistingWork::InFlight { attempt, task, since, was_downloaded: false });
+        let was_downloaded = false;
+        return Ok(ExistingWork::InFlight {
+            attempt,
+            task,
+            since,
+            was_downloaded,
+            is_missing,
+            is_other_account,
+        });
     };
     let store = ledger.store();
     let found = run_blocking(move || match target {
@@ -130,7 +144,15 @@ async fn task_or_artifact(
     });
     let found = found.await.map_err(|error| LedgerError::Io(std::io::Error::other(error)))??;
     let Some(artifact) = found else {
-        return Ok(ExistingWork::InFlight { attempt, task, since, was_downloaded: true });
+        let was_downloaded = true;
+        return Ok(ExistingWork::InFlight {
+            attempt,
+            task,
+            since,
+            was_downloaded,
+            is_missing,
+            is_other_account,
+        });
     };
     Ok(ExistingWork::Completed { attempt, task, artifact })
 }

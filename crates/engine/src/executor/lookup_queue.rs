@@ -53,7 +53,9 @@ impl EffectRunner {
                         let work = work.as_deref();
                         lookup::find_existing_work(&ledger, &*provider, node, key, work, target, verify).await
                     } else {
-                        let found = lookup::recorded_work(&ledger, &key, Some(target), verify).await;
+                        let found =
+                            lookup::recorded_work(&ledger, &key, provider.account(), Some(target), verify)
+                                .await;
                         found.map(|existing| Event::LookupDone { node, key, existing })
                     };
                     // Fails only after the run has ended.

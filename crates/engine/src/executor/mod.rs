@@ -6,6 +6,7 @@
 mod download;
 mod drain;
 mod effects;
+pub mod fetch;
 mod inputs;
 mod join;
 pub(crate) mod lookup;
@@ -22,7 +23,7 @@ use workflow::plan::Plan;
 
 use crate::artifact_store::Verify;
 use crate::blocking::run_blocking;
-use crate::ledger::{Ledger, LedgerError, Persist};
+use crate::ledger::{Ledger, LedgerError, Persist, ServiceAccount};
 use crate::provider::Provider;
 use crate::reporter::Reporter;
 use crate::time::Clock;
@@ -75,6 +76,14 @@ pub enum RunError {
     /// A task of the executor panicked.
     #[error("internal error: {0}; tasks in flight are adopted by the next run")]
     Internal(JoinError),
+    /// The ledger was removed or replaced during the run, and submission stopped.
+    #[error("{source}{}", drain::adopt_command(tasks))]
+    LedgerLost {
+        /// What happened to it.
+        source: LedgerError,
+        /// Shots and their tasks that have no video yet.
+        tasks: Vec<(String, TaskId)>,
+    },
     /// The ledger could no longer be written during the run, and submission stopped.
     #[error("{source}; nothing more was submitted{}", drain::adopt_hints(unrecorded))]
     LedgerWrite {
@@ -108,8 +117,8 @@ pub async fn run(
     let RunConfig { run, ledger, provider, policy, clock, output_dir, workflow_dir, ffmpeg, .. } = config;
     let (budget, mut interrupt) = (config.budget, config.interrupt);
     fs_err::create_dir_all(&output_dir)?;
-    let run_lock =
-        Arc::new(ledger.begin(run.clone(), plan.name(), provider.identity(), budget.caps(), clock.now())?);
+    let at = ServiceAccount { service: provider.identity(), account: provider.account() };
+    let run_lock = Arc::new(ledger.begin(run.clone(), plan.name(), at, budget.caps(), clock.now())?);
     let submits = policy.submit_rate.map_or(0, |rate| rate.count);
     let min_download_rate = policy.min_download_rate;
     let mut state = RunState::new(Arc::clone(&plan), provider.identity(), policy)

@@ -120,6 +120,7 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::Failed { .. } => "failed",
         Outcome::Indeterminate { .. } => "indeterminate",
         Outcome::Detached { .. } => "detached",
+        Outcome::Missing { .. } => "missing",
         Outcome::Blocked { .. } => "blocked",
         Outcome::Unpicked { .. } => "unpicked",
         Outcome::NotBegun => "not begun",

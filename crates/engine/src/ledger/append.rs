@@ -1,7 +1,7 @@
 //! Appends events of a run, with the decisions that need the transaction: whether an intent is admitted, and which task an attempt owns.
 
 use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior};
-use scheduler::{Event, ExistingWork, RunId, TaskId, Timestamp};
+use scheduler::{AttemptId, Event, ExistingWork, RunId, TaskId, Timestamp};
 use workflow::plan::Plan;
 
 use super::attempt_state::{AttemptState, holds_key};
@@ -27,7 +27,8 @@ impl Ledger {
     /// * [`Event::Reconciled`] is given its task, or becomes [`Event::ClaimConflict`] where the attempt was resolved in the meantime.
     ///
     /// # Errors
-    /// When the events could not be made durable; none of them is stored then.
+    /// When the events could not be made durable; none of them is stored then. [`LedgerError::Replaced`] before and after an intent, when the
+    /// file is not the one that was opened.
     pub fn append(
         &self,
         run_lock: &RunLock,
@@ -47,6 +48,10 @@ impl Ledger {
         if events.iter().any(|(event, _)| matches!(event, Event::Downloaded { .. })) {
             // The video's name has to be durable before the event that records it.
             self.store.sync_dir()?;
+        }
+        let has_intent = events.iter().any(|(event, _)| matches!(event, Event::Prepared { .. }));
+        if has_intent {
+            self.watch.check()?;
         }
         let mut connection = self.connection();
         let wrap = |source| self.sqlite(source);
@@ -68,6 +73,10 @@ impl Ledger {
         writer.finish().map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
         drop(connection);
+        if has_intent {
+            // An intent that was written to a file that is gone is no intent.
+            self.watch.check()?;
+        }
         for kind in stored {
             failpoint::hit(Boundary::After, kind.as_str());
         }
@@ -100,7 +109,7 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
             if !matches!(state, AttemptState::Intended | AttemptState::Indeterminate) {
                 return Ok(Event::ClaimConflict { node, existing: ExistingWork::ClaimedByRun { run } });
             }
-            let task = first_unowned(transaction, &candidates)?;
+            let task = first_unowned(transaction, &attempt, &candidates)?;
             let next = next.filter(|_| task.is_none());
             Ok(Event::Reconciled { node, attempt, since, reason, candidates, task, next })
         }
@@ -116,9 +125,13 @@ fn run_holding(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<Opt
         .optional()
 }
 
-fn first_unowned(transaction: &Transaction<'_>, candidates: &[TaskId]) -> rusqlite::Result<Option<TaskId>> {
+fn first_unowned(
+    transaction: &Transaction<'_>,
+    attempt: &AttemptId,
+    candidates: &[TaskId],
+) -> rusqlite::Result<Option<TaskId>> {
     for task in candidates {
-        if !fold::is_owned(transaction, task)? {
+        if !fold::is_owned(transaction, attempt, task)? {
             return Ok(Some(task.clone()));
         }
     }

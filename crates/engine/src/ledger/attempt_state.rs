@@ -45,8 +45,10 @@ attempt_states! {
     Failed = "failed",
     /// The service refused it.
     Refused = "refused",
-    /// Its task is gone from the service.
+    /// Its task is gone from the service, and the shot's `retry` paid for another one.
     Expired = "expired",
+    /// The service does not know its task, which is paid for. Runs ask again; only a person decides to pay again.
+    Missing = "missing",
     /// It was indeterminate and found not to be accepted.
     NotAccepted = "not-accepted",
     /// It was indeterminate, and a person decided that it cannot be found out. Its reservation counts as spent.
@@ -58,9 +60,12 @@ impl AttemptState {
     #[must_use]
     pub const fn holds_key(self) -> bool {
         match self {
-            Self::Intended | Self::Indeterminate | Self::Submitted | Self::Completed | Self::Abandoned => {
-                true
-            }
+            Self::Intended
+            | Self::Indeterminate
+            | Self::Submitted
+            | Self::Completed
+            | Self::Missing
+            | Self::Abandoned => true,
             Self::Failed | Self::Refused | Self::Expired | Self::NotAccepted => false,
         }
     }
@@ -71,6 +76,23 @@ impl AttemptState {
         match self {
             Self::Intended | Self::Indeterminate | Self::Submitted => true,
             Self::Completed
+            | Self::Failed
+            | Self::Refused
+            | Self::Expired
+            | Self::Missing
+            | Self::NotAccepted
+            | Self::Abandoned => false,
+        }
+    }
+
+    /// Whether the attempt has a task that is paid for and whose video was not downloaded, or is gone.
+    #[must_use]
+    pub const fn has_open_task(self) -> bool {
+        match self {
+            Self::Submitted | Self::Missing => true,
+            Self::Intended
+            | Self::Indeterminate
+            | Self::Completed
             | Self::Failed
             | Self::Refused
             | Self::Expired
@@ -89,6 +111,7 @@ impl AttemptState {
             | Self::Failed
             | Self::Refused
             | Self::Expired
+            | Self::Missing
             | Self::NotAccepted => false,
         }
     }
@@ -123,7 +146,7 @@ impl FromSql for AttemptState {
 /// [`AttemptState::holds_key`] in SQL.
 macro_rules! holds_key {
     () => {
-        "(state = 'intended' OR state = 'indeterminate' OR state = 'submitted' OR state = 'completed' OR state = 'abandoned')"
+        "(state = 'intended' OR state = 'indeterminate' OR state = 'submitted' OR state = 'completed' OR state = 'missing' OR state = 'abandoned')"
     };
 }
 
@@ -141,7 +164,14 @@ macro_rules! is_resolvable {
     };
 }
 
-pub(super) use {holds_key, is_in_flight, is_resolvable};
+/// [`AttemptState::has_open_task`] in SQL.
+macro_rules! has_open_task {
+    () => {
+        "(state = 'submitted' OR state = 'missing')"
+    };
+}
+
+pub(super) use {has_open_task, holds_key, is_in_flight, is_resolvable};
 
 #[cfg(test)]
 mod tests {
@@ -165,6 +195,7 @@ mod tests {
             for (condition, expected) in [
                 (holds_key!(), state.holds_key()),
                 (is_in_flight!(), state.is_in_flight()),
+                (has_open_task!(), state.has_open_task()),
                 (is_resolvable!(), state.is_resolvable()),
             ] {
                 let sql = format!("SELECT {condition} FROM (SELECT ?1 AS state)");
@@ -182,8 +213,8 @@ mod tests {
             .unwrap();
         let insert = |state: &str| {
             ledger.execute(
-                "INSERT INTO attempts (id, run, node, key, model, video_ms, digest, state, task, intended_at)
-                 VALUES (?1, 'r', 'n', ?1, 'm', 1, 'd', ?1, ?1, 1)",
+                "INSERT INTO attempts (id, run, service, node, key, model, video_ms, digest, state, task, intended_at)
+                 VALUES (?1, 'r', 's', 'n', ?1, 'm', 1, 'd', ?1, ?1, 1)",
                 [state],
             )
         };
@@ -221,7 +252,7 @@ mod tests {
     #[test]
     fn attempt_statements_create_no_ephemeral_table() {
         for statement in [
-            "INSERT INTO attempts (id, run, node, key, model, video_ms, digest, state, intended_at) VALUES (?1, ?1, ?1, ?1, ?1, 1, ?1, ?1, 1)",
+            "INSERT INTO attempts (id, run, service, node, key, model, video_ms, digest, state, intended_at) VALUES (?1, ?1, (SELECT service FROM runs WHERE id = ?1), ?1, ?1, ?1, 1, ?1, ?1, 1)",
             "UPDATE attempts SET state = ?2 WHERE id = ?1",
             concat!("SELECT video_ms FROM attempts WHERE id = ?1 AND ", is_in_flight!()),
         ] {

@@ -3,7 +3,8 @@
 
 use rusqlite::Transaction;
 use scheduler::{
-    Artifact, AttemptId, Event, ExistingWork, Film, PollResult, Resolution, RunId, TaskId, Timestamp,
+    Artifact, AttemptId, Event, ExistingWork, Film, NextStep, PollResult, Resolution, RunId, TaskId,
+    Timestamp,
 };
 use workflow::plan::Node;
 
@@ -61,7 +62,7 @@ impl<'a> Writer<'a> {
     pub(super) fn fold(&mut self, event: &Event, node: Option<&Node>) -> rusqlite::Result<()> {
         match event {
             Event::LookupDone { existing: ExistingWork::Completed { attempt, artifact, .. }, .. } => {
-                self.update_modification_time(attempt, artifact)
+                self.update_artifact(attempt, artifact)
             }
             Event::Prepared { .. } => self.insert_intent(event, node),
             Event::Submitted { attempt, task, .. } => self.submit(attempt, task, self.time),
@@ -74,6 +75,9 @@ impl<'a> Writer<'a> {
                     .prepare_cached("UPDATE attempts SET state = ?2, failure = ?3 WHERE id = ?1")?
                     .execute((attempt.as_str(), AttemptState::Indeterminate, reason.as_str()))?;
                 Ok(())
+            }
+            Event::Polled { attempt, next: Some(NextStep::Missing { reason }), .. } => {
+                self.end(attempt, AttemptState::Missing, Settlement::Full, Some(reason.as_str()))
             }
             Event::Polled { attempt, result: PollResult::Failed { failure }, .. } => {
                 let failure = Some(failure.message.as_str());
@@ -125,8 +129,8 @@ impl<'a> Writer<'a> {
         self.transaction
             .prepare_cached(
                 "INSERT INTO attempts
-                 (id, run, node, key, service_independent_key, model, video_ms, digest, state, intended_at, reserved_cost, key_parts)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                 (id, run, service, node, key, service_independent_key, model, video_ms, digest, state, intended_at, reserved_cost, key_parts)
+                 VALUES (?1, ?2, (SELECT service FROM runs WHERE id = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             )?
             .execute((
                 attempt.as_str(),
@@ -173,7 +177,7 @@ impl<'a> Writer<'a> {
 
     fn expire(&mut self, attempt: &AttemptId) -> rusqlite::Result<()> {
         match self.state(attempt)? {
-            AttemptState::Submitted | AttemptState::Completed => {
+            AttemptState::Submitted | AttemptState::Completed | AttemptState::Missing => {
                 self.end(attempt, AttemptState::Expired, Settlement::Full, None)
             }
             AttemptState::Intended
@@ -234,8 +238,11 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// A lookup verified the file's content and found another modification time.
-    fn update_modification_time(&self, attempt: &AttemptId, artifact: &Artifact) -> rusqlite::Result<()> {
+    /// A lookup verified the file's content: it may have another modification time, or be back after its task was missing.
+    fn update_artifact(&self, attempt: &AttemptId, artifact: &Artifact) -> rusqlite::Result<()> {
+        self.transaction
+            .prepare_cached("UPDATE attempts SET state = ?2, failure = NULL WHERE id = ?1 AND state = ?3")?
+            .execute((attempt.as_str(), AttemptState::Completed, AttemptState::Missing))?;
         self.transaction
             .prepare_cached(
                 "UPDATE artifacts SET modified_ns = ?2 WHERE attempt = ?1 AND modified_ns IS NOT ?2",
@@ -267,11 +274,17 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Whether an attempt owns a task.
-pub(super) fn is_owned(transaction: &Transaction<'_>, task: &TaskId) -> rusqlite::Result<bool> {
+/// Whether an attempt owns a task of the service that `attempt` was submitted to.
+pub(super) fn is_owned(
+    transaction: &Transaction<'_>,
+    attempt: &AttemptId,
+    task: &TaskId,
+) -> rusqlite::Result<bool> {
     transaction
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM attempts WHERE task = ?1)")?
-        .query_row([task.as_str()], |row| row.get(0))
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM attempts WHERE task = ?2 AND service = (SELECT service FROM attempts WHERE id = ?1))",
+        )?
+        .query_row((attempt.as_str(), task.as_str()), |row| row.get(0))
 }
 
 fn to_json<T: serde::Serialize>(value: &T) -> rusqlite::Result<String> {

@@ -1,9 +1,12 @@
 //! Forced reruns: from a node's base key to the salt of the video that replaced it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use rusqlite::{Connection, OptionalExtension as _};
+use scheduler::RunId;
 use workflow::plan::NodeKey;
 
+use super::attempt_state::{AttemptState, holds_key};
 use super::{Ledger, LedgerError};
 
 /// Salts by base key.
@@ -15,17 +18,49 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn salts(&self) -> Result<Salts, LedgerError> {
+        salts(&self.connection()).map_err(|error| self.sqlite(error))
+    }
+
+    /// Base keys of forced reruns that were begun and not finished: their task is in flight or may be, or the run of `workflow` that forced
+    /// them died, and none has ended since.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn unfinished_reruns(&self, workflow: &str) -> Result<HashSet<NodeKey>, LedgerError> {
         let connection = self.connection();
         let read = || {
-            let mut statement = connection.prepare("SELECT base_key, salt FROM forced_reruns")?;
-            let rows =
-                statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
-            // A malformed key matches no node.
-            rows.filter_map(|row| {
-                row.map(|(key, salt)| NodeKey::parse(&key).map(|key| (key, salt))).transpose()
-            })
-            .collect::<rusqlite::Result<Salts>>()
+            let mut statement = connection.prepare(
+                "SELECT f.base_key, f.salt, f.run, EXISTS (
+                    SELECT 1 FROM runs r WHERE r.id = f.run AND r.workflow = ?1 AND r.ended_at IS NULL AND NOT EXISTS (
+                        SELECT 1 FROM runs later WHERE later.workflow = ?1 AND later.ended_at IS NOT NULL
+                        AND later.started_at >= r.started_at))
+                 FROM forced_reruns f",
+            )?;
+            let mut held = connection
+                .prepare(concat!("SELECT state FROM attempts WHERE key = ?1 AND ", holds_key!()))?;
+            let mut rows = statement.query([workflow])?;
+            let mut unfinished = HashSet::new();
+            while let Some(row) = rows.next()? {
+                let (base, salt): (String, String) = (row.get(0)?, row.get(1)?);
+                let Some(base) = NodeKey::parse(&base) else { continue };
+                let key = base.salted(&salt).to_string();
+                let state: Option<AttemptState> = held.query_row([key], |row| row.get(0)).optional()?;
+                let has_died = row.get(3)? && !self.is_alive(&RunId(row.get(2)?));
+                if has_died || state.is_some_and(AttemptState::is_in_flight) {
+                    unfinished.insert(base);
+                }
+            }
+            Ok(unfinished)
         };
         read().map_err(|error| self.sqlite(error))
     }
+}
+
+/// See [`Ledger::salts`].
+pub(super) fn salts(connection: &Connection) -> rusqlite::Result<Salts> {
+    let mut statement = connection.prepare("SELECT base_key, salt FROM forced_reruns")?;
+    let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+    // A malformed key matches no node.
+    rows.filter_map(|row| row.map(|(key, salt)| NodeKey::parse(&key).map(|key| (key, salt))).transpose())
+        .collect()
 }

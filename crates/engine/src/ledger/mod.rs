@@ -9,8 +9,11 @@
 mod append;
 mod attempt_records;
 mod attempt_state;
+mod fetched;
+mod file_watch;
 mod fold;
 mod forced_reruns;
+mod plan_keys;
 mod queries;
 mod read_only;
 mod resolve;
@@ -20,6 +23,7 @@ mod schema;
 mod service_stats;
 mod sql;
 mod totals;
+mod unknown_runs;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -30,10 +34,12 @@ pub use append::Persist;
 pub use attempt_records::AttemptRecord;
 pub use attempt_state::AttemptState;
 pub use forced_reruns::Salts;
+pub use plan_keys::PlanKeys;
 pub use queries::AttemptRow;
 pub(crate) use queries::Snapshot;
 pub use read_only::{InFlightAttempt, LedgerReader, RunRow};
-pub use run_lock::RunLock;
+pub use run_lock::{RunLock, ServiceAccount};
+pub use unknown_runs::UnknownRun;
 
 use crate::artifact_store::ArtifactStore;
 use scheduler::RunId;
@@ -47,6 +53,7 @@ pub struct Ledger {
     /// The folder of the ledger file and of the lock files of runs.
     folder: PathBuf,
     store: ArtifactStore,
+    watch: file_watch::FileWatch,
 }
 
 /// An error of the ledger. Each is fatal for a run: without the ledger nothing may be submitted.
@@ -87,6 +94,16 @@ pub enum LedgerError {
         /// The format that this version supports.
         known: i64,
     },
+    /// The file is not the one that was opened any more: what is written to it is lost.
+    #[error(
+        "the ledger {path} {what} while this run was using it: nothing more is submitted, and what was recorded since may be lost"
+    )]
+    Replaced {
+        /// The ledger file.
+        path: PathBuf,
+        /// What happened to it.
+        what: &'static str,
+    },
     /// The attempt to resolve does not exist or needs no resolution.
     #[error("{0}")]
     NotResolvable(String),
@@ -100,7 +117,11 @@ impl LedgerError {
             Self::Sqlite { source, .. } => {
                 source.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
             }
-            Self::Io(_) | Self::TooNew { .. } | Self::TooOld { .. } | Self::NotResolvable(_) => false,
+            Self::Io(_)
+            | Self::TooNew { .. }
+            | Self::TooOld { .. }
+            | Self::Replaced { .. }
+            | Self::NotResolvable(_) => false,
         }
     }
 
@@ -115,7 +136,11 @@ impl LedgerError {
                     | E::InvalidColumnType(..)
                     | E::Utf8Error(..)
             ),
-            Self::Io(_) | Self::TooNew { .. } | Self::TooOld { .. } | Self::NotResolvable(_) => false,
+            Self::Io(_)
+            | Self::TooNew { .. }
+            | Self::TooOld { .. }
+            | Self::Replaced { .. }
+            | Self::NotResolvable(_) => false,
         }
     }
 }
@@ -145,7 +170,8 @@ impl Ledger {
         let mut connection = Connection::open(file).map_err(wrap)?;
         schema::configure(&mut connection, file, synchronous)?;
         let store = ArtifactStore::new(folder.join("artifacts"));
-        let ledger = Self { connection: Mutex::new(connection), base: base.to_owned(), folder, store };
+        let watch = file_watch::FileWatch::new(file);
+        let ledger = Self { connection: Mutex::new(connection), base: base.to_owned(), folder, store, watch };
         #[cfg(feature = "failpoints")]
         if let Some(pages) = crate::failpoint::max_pages() {
             ledger.limit_pages(pages)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::attempt_state::{AttemptState, holds_key, is_in_flight, is_resolvable};
+use super::attempt_state::{AttemptState, has_open_task, holds_key, is_in_flight, is_resolvable};
 use super::sql::column;
 use super::{Ledger, LedgerError};
 use scheduler::budget::Reservation;
@@ -17,12 +17,18 @@ pub struct AttemptRow {
     pub attempt: AttemptId,
     /// The run that created it.
     pub run: RunId,
+    /// The workflow of that run.
+    pub workflow: String,
     /// The name of its node at that time.
     pub node: String,
+    /// The key that it holds, as lower-case hex.
+    pub key: String,
     /// Its state.
     pub state: AttemptState,
     /// The service that it was submitted to.
     pub service: String,
+    /// The digest of the API key that it was submitted with, if known.
+    pub account: Option<String>,
     /// The model.
     pub model: String,
     /// The most that was reserved for it: cost, and requested length of video.
@@ -44,7 +50,7 @@ pub struct AttemptRow {
 const COLUMNS: &str =
     "a.id, a.run, a.node, a.state, a.task, a.digest, a.intended_at, a.submitted_at, a.failure,
     f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at, f.modified_ns,
-    r.service, a.model, a.video_ms, a.reserved_cost";
+    a.service, a.model, a.video_ms, a.reserved_cost, r.account, r.workflow, a.key";
 const TABLES: &str = "attempts a JOIN runs r ON r.id = a.run LEFT JOIN artifacts f ON f.attempt = a.id";
 
 /// Queries on one snapshot of the ledger.
@@ -103,6 +109,22 @@ impl Ledger {
     /// When the ledger cannot be read.
     pub fn attempt(&self, attempt: &AttemptId) -> Result<Option<AttemptRow>, LedgerError> {
         self.with_snapshot(|ledger| ledger.one(concat!("a.id = ?1 AND ", holds_key!()), attempt.as_str()))
+    }
+
+    /// Attempts whose task is paid for and not downloaded: in flight, or missing. Oldest first.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn open_tasks(&self) -> Result<Vec<AttemptRow>, LedgerError> {
+        let connection = self.connection();
+        let read = || {
+            let mut statement = connection.prepare(&format!(
+                "SELECT {COLUMNS} FROM {TABLES} WHERE {} ORDER BY a.intended_at, a.id",
+                has_open_task!()
+            ))?;
+            statement.query_map([], |row| self.row(row))?.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(|error| self.sqlite(error))
     }
 
     /// Attempts that `runner resolve` can resolve, the abandoned ones included, oldest first.
@@ -197,9 +219,12 @@ impl Ledger {
         Ok(AttemptRow {
             attempt: AttemptId(row.get(0)?),
             run: RunId(row.get(1)?),
+            workflow: row.get(23)?,
             node: row.get(2)?,
+            key: row.get(24)?,
             state: row.get(3)?,
             service: row.get(18)?,
+            account: row.get(22)?,
             model: row.get(19)?,
             reservation: Reservation { duration: column(row, 20)?, cost: column(row, 21)? },
             task: row.get::<_, Option<String>>(4)?.map(TaskId),

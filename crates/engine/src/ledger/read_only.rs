@@ -7,7 +7,7 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
-use super::attempt_state::is_in_flight;
+use super::attempt_state::{AttemptState, is_in_flight};
 use super::sql::column;
 use super::{LedgerError, run_lock, schema, service_stats, totals};
 use scheduler::RecordedEvent;
@@ -22,7 +22,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// A read-only ledger. Everything read through one of them is from the same snapshot.
 #[derive(Debug)]
 pub struct LedgerReader {
-    connection: Connection,
+    pub(super) connection: Connection,
     file: PathBuf,
     folder: PathBuf,
 }
@@ -44,7 +44,7 @@ pub struct RunRow {
     pub is_alive: bool,
 }
 
-/// An attempt whose task is in flight, or may be: intended, indeterminate or submitted.
+/// An attempt whose task is in flight, or may be: intended, indeterminate or submitted; or missing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InFlightAttempt {
     /// The attempt.
@@ -53,6 +53,10 @@ pub struct InFlightAttempt {
     pub run: RunId,
     /// The name of its node at that time.
     pub node: String,
+    /// Its key, as lower-case hex.
+    pub key: String,
+    /// Whether the service did not know its task when it was last asked.
+    pub is_missing: bool,
     /// The workflow of that run.
     pub workflow: String,
     /// The service that it was submitted to.
@@ -153,7 +157,7 @@ impl LedgerReader {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// Attempts whose task is in flight or may be, the oldest first.
+    /// Attempts whose task is in flight, may be, or is missing; the oldest first.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -161,11 +165,11 @@ impl LedgerReader {
         self.rows(
             concat!(
                 "SELECT a.id, a.run, a.node, r.workflow, r.service, a.task, COALESCE(a.submitted_at, a.intended_at), a.reserved_cost, a.failure,
-                a.model, a.video_ms, a.key_parts
+                a.model, a.video_ms, a.key_parts, a.key, a.state
              FROM attempts a JOIN runs r ON r.id = a.run
-             WHERE ",
+             WHERE (",
                 is_in_flight!(),
-                " ORDER BY a.intended_at, a.id"
+                " OR state = 'missing') ORDER BY a.intended_at, a.id"
             ),
             [],
             |row| {
@@ -180,6 +184,8 @@ impl LedgerReader {
                     since: column(row, 6)?,
                     reserved_cost: column(row, 7)?,
                     trouble: row.get(8)?,
+                    key: row.get(12)?,
+                    is_missing: row.get::<_, AttemptState>(13)? == AttemptState::Missing,
                 })
             },
         )
@@ -244,7 +250,7 @@ impl LedgerReader {
         rows().map_err(|source| self.sqlite(source))
     }
 
-    fn sqlite(&self, source: rusqlite::Error) -> LedgerError {
+    pub(super) fn sqlite(&self, source: rusqlite::Error) -> LedgerError {
         LedgerError::Sqlite { path: self.file.clone(), source }
     }
 }

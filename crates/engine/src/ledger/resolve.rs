@@ -45,7 +45,7 @@ impl Ledger {
             )));
         }
         if let Resolution::Accepted { task } = resolution
-            && is_owned(&transaction, task).map_err(wrap)?
+            && is_owned(&transaction, attempt, task).map_err(wrap)?
         {
             return Err(LedgerError::NotResolvable(format!(
                 "task {task} is in the ledger already, for another attempt"

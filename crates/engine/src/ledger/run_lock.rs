@@ -11,6 +11,21 @@ use crate::failpoint::{self, Boundary};
 use scheduler::budget::{Amount, BudgetLimits};
 use scheduler::{RunId, Timestamp};
 
+/// The service of a run, and the account there.
+#[derive(Debug, Clone, Copy)]
+pub struct ServiceAccount<'a> {
+    /// The identity of the service.
+    pub service: &'a str,
+    /// A digest of the API key ([`crate::provider::account_digest`]); `None` for a service without keys.
+    pub account: Option<&'a str>,
+}
+
+impl<'a> From<&'a str> for ServiceAccount<'a> {
+    fn from(service: &'a str) -> Self {
+        Self { service, account: None }
+    }
+}
+
 /// The lock of a running run. Dropping it ends the run's liveness.
 #[derive(Debug)]
 pub struct RunLock {
@@ -47,20 +62,20 @@ impl Ledger {
     ///
     /// # Errors
     /// When the run cannot be recorded, or a run with that id is alive.
-    pub fn begin(
+    pub fn begin<'a>(
         &self,
         run: RunId,
         workflow: &str,
-        service: &str,
+        at: impl Into<ServiceAccount<'a>>,
         limits: BudgetLimits,
         now: Timestamp,
     ) -> Result<RunLock, LedgerError> {
+        let ServiceAccount { service, account } = at.into();
         let path = lock_path(&self.folder, &run);
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;
         }
-        let file = File::create(&path).map_err(|error| at_path(&path, &error))?;
-        file.try_lock().map_err(|error| at_path(&path, &error.into()))?;
+        // On record before its lock file exists: a lock file without a record shows that the ledger has lost it (`unknown_runs`).
         failpoint::hit(Boundary::Before, "begin");
         let mut connection = self.connection();
         let wrap = |error| self.sqlite(error);
@@ -68,12 +83,15 @@ impl Ledger {
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
         transaction
             .execute(
-                "INSERT INTO runs (id, workflow, service, started_at) VALUES (?1, ?2, ?3, ?4)",
-                (run.as_str(), workflow, service, Sql(now)),
+                "INSERT INTO runs (id, workflow, service, account, started_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+                (run.as_str(), workflow, service, account, Sql(now)),
             )
             .map_err(wrap)?;
         let (_, spent_before) = totals::sums(&transaction).map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
+        drop(connection);
+        let file = File::create(&path).map_err(|error| at_path(&path, &error))?;
+        file.try_lock().map_err(|error| at_path(&path, &error.into()))?;
         failpoint::hit(Boundary::After, "begin");
         Ok(RunLock { run, path, limits, spent_before, _file: file })
     }

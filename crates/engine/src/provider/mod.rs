@@ -2,6 +2,7 @@
 //!
 //! [`remote::Remote`] implements it over the generated client; tests and simulations implement their own.
 
+mod account;
 mod classify;
 pub mod remote;
 
@@ -10,6 +11,7 @@ use std::io::Write;
 pub use client::PreparedRequest;
 use futures_util::future::BoxFuture;
 
+pub use account::account_digest;
 pub use remote::{Remote, service_identity};
 use scheduler::{Failure, PollResult, Refusal, TaskId, Timestamp};
 use workflow::units::VideoDuration;
@@ -18,6 +20,11 @@ use workflow::units::VideoDuration;
 pub trait Provider: Send + Sync {
     /// Identifies this service in every key: the same base URL is the same service.
     fn identity(&self) -> &str;
+
+    /// Identifies the account by a digest of the API key ([`account_digest`]); `None` for a service without keys.
+    fn account(&self) -> Option<&str> {
+        None
+    }
 
     /// Submits a request (spec 4.1). Its digest is in the ledger before.
     fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission>;

@@ -14,6 +14,7 @@ use workflow::units::VideoDuration;
 pub struct Remote {
     client: Client,
     identity: String,
+    account: Option<String>,
 }
 
 impl Remote {
@@ -21,7 +22,13 @@ impl Remote {
     #[must_use]
     pub fn new(client: Client) -> Self {
         let identity = service_identity(client.base_url());
-        Self { client, identity }
+        Self { client, identity, account: None }
+    }
+
+    /// The same service, with the digest of the API key that `client` sends.
+    #[must_use]
+    pub fn with_account(self, account: Option<String>) -> Self {
+        Self { account, ..self }
     }
 }
 
@@ -54,6 +61,10 @@ pub fn service_identity(base_url: &Url) -> String {
 impl Provider for Remote {
     fn identity(&self) -> &str {
         &self.identity
+    }
+
+    fn account(&self) -> Option<&str> {
+        self.account.as_deref()
     }
 
     fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {

@@ -50,12 +50,16 @@ struct Accepted {
     fails: bool,
     /// Whether a run was told that it had completed while it had not: then its slot was released.
     lied_about: bool,
+    /// From when on the service does not know it any more, and whether it says that it has expired.
+    forgotten: Option<(Instant, bool)>,
 }
 
 #[derive(Debug)]
 struct WorldState {
     opened: Instant,
     rng: Rng,
+    /// From when to when the service knows no task at all.
+    knows_nothing: Option<(Instant, Instant)>,
     tasks: BTreeMap<String, Accepted>,
     /// Most unfinished tasks at once.
     most_out: usize,
@@ -85,9 +89,15 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(seed: u64, can_tell: bool, trouble: u64) -> Self {
+        let (opened, mut rng) = (Instant::now(), Rng::new(seed));
+        let knows_nothing = (trouble > 0 && rng.roll(4) == 0).then(|| {
+            let from = opened + Duration::from_millis(rng.roll(120_000));
+            (from, from + Duration::from_millis(rng.roll(240_000)))
+        });
         let books = WorldState {
-            opened: Instant::now(),
-            rng: Rng::new(seed),
+            opened,
+            rng,
+            knows_nothing,
             tasks: BTreeMap::new(),
             most_out: 0,
             posts: Vec::new(),
@@ -214,15 +224,28 @@ impl World {
 
     fn accept(&self, request: &PreparedRequest) -> TaskId {
         let body: Value = serde_json::from_slice(request.body()).unwrap_or_default();
+        let trouble = self.trouble;
         self.with(|books| {
             let now = Instant::now();
             let id = format!("task_{}", books.tasks.len() + 1);
             let shot = body["prompt"].as_str().unwrap_or_default().to_owned();
             let done_at = now + Duration::from_millis(100 + books.rng.roll(20_000));
             let fails = books.rng.roll(100) < 10;
+            let is_forgotten = trouble > 0 && books.rng.roll(100) < 5;
+            let forgotten = is_forgotten.then(|| {
+                let after = Duration::from_millis(books.rng.roll(90_000));
+                (done_at + after, books.rng.roll(2) == 0)
+            });
             books.tasks.insert(
                 id.clone(),
-                Accepted { shot, digest: request.digest().to_owned(), done_at, fails, lied_about: false },
+                Accepted {
+                    shot,
+                    digest: request.digest().to_owned(),
+                    done_at,
+                    fails,
+                    lied_about: false,
+                    forgotten,
+                },
             );
             let is_out = |task: &&Accepted| task.done_at > now && !task.lied_about;
             books.most_out = books.most_out.max(books.tasks.values().filter(is_out).count());
@@ -329,8 +352,16 @@ impl Provider for World {
                 };
             }
             self.with(|books| {
-                let found = &books.tasks[task.as_str()];
-                if found.done_at > Instant::now() {
+                let (now, found) = (Instant::now(), &books.tasks[task.as_str()]);
+                if let Some((_, expired)) = found.forgotten.filter(|(from, _)| *from <= now) {
+                    return PollResult::NotFound { expired };
+                }
+                if books.knows_nothing.is_some_and(|(from, until)| (from..until).contains(&now)) {
+                    return PollResult::NotFound {
+                        expired: found.done_at.duration_since(books.opened).as_millis() % 2 == 0,
+                    };
+                }
+                if found.done_at > now {
                     PollResult::Running { progress: Some(40), status: "in_progress".to_owned() }
                 } else if found.fails {
                     PollResult::Failed { failure: failure(FailureKind::Task) }

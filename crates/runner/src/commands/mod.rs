@@ -3,8 +3,10 @@
 mod atomic_write;
 pub(crate) mod check;
 pub(crate) mod explain;
+pub(crate) mod fetch;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod ledger;
 pub(crate) mod models;
 pub(crate) mod pick;
 pub(crate) mod plan;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use engine::Ledger;
+use engine::ledger::ServiceAccount;
 use engine::preview::{Preview, preview};
+use scheduler::KeyResolver;
 use serde_json::json;
 use workflow::plan::Selection;
 
@@ -16,6 +18,7 @@ use crate::price_table::PriceTable;
 use crate::project_paths::ProjectPaths;
 use crate::report::plan::{Document, dot, mermaid, table};
 use crate::selection::{self, Selected};
+use crate::unknown_work;
 
 pub(crate) async fn plan(args: PlanArgs) -> Result<Exit, CommandError> {
     let format = if args.format == PlanFormat::Json { Format::Json } else { Format::Text };
@@ -33,8 +36,10 @@ pub(crate) async fn plan(args: PlanArgs) -> Result<Exit, CommandError> {
         Ok(prices) => prices,
         Err(error) => return Ok(error.report(format)),
     };
-    let service = Backend::from_environment()?.identity();
-    let previews = decisions(&args, &plan, &service).await?;
+    let backend = Backend::from_environment()?;
+    let (service, account) = (backend.identity(), backend.account());
+    let at = ServiceAccount { service: &service, account: account.as_deref() };
+    let previews = decisions(&args, &plan, at, backend.is_free()).await?;
     let document = Document::new(&plan, &previews, &service, prices.as_ref());
     out!("{}", render(&document, args.format)?);
     Ok(Exit::Done)
@@ -54,7 +59,8 @@ fn render(document: &Document, format: PlanFormat) -> Result<String, CommandErro
 async fn decisions(
     args: &PlanArgs,
     plan: &Arc<workflow::plan::Plan>,
-    service: &str,
+    at: ServiceAccount<'_>,
+    is_free: bool,
 ) -> Result<Vec<Preview>, CommandError> {
     let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
@@ -66,7 +72,14 @@ async fn decisions(
             Some(Selection::only([]))
         }
     };
-    let mut previews = preview(plan, ledger.as_ref(), service).await?;
+    let mut previews = preview(plan, ledger.as_ref(), at).await?;
+    if !is_free {
+        let salts = ledger.as_ref().map(Ledger::salts).transpose()?.unwrap_or_default();
+        let keys = KeyResolver::new(at.service).with_recorded_salts(salts);
+        let folder = paths.out(plan.name());
+        let file = &args.workflow.file;
+        unknown_work::mark(plan, ledger.as_ref(), &keys, &folder, file, &mut previews).await?;
+    }
     if let Some(selection) = selection {
         selection::apply_selection(plan, &selection, &mut previews)?;
     }

@@ -4,27 +4,34 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
 use engine::artifact_store::Verify;
+use engine::ledger::AttemptRow;
 use engine::preview::Preview;
 use engine::{Clock, Ledger, RunConfig};
 use scheduler::spending::Spending;
-use scheduler::{Budget, Halt, KeyResolver, RunScope, RunSummary};
+use scheduler::{Budget, Decision, Halt, KeyResolver, Outcome, RunScope, RunSummary, TaskId};
 use workflow::plan::{NodeIx, Plan, Selection};
 
 use crate::args::{Format, RunArgs};
 use crate::backend::{Backend, Connection};
 use crate::budget;
 use crate::clock::now;
+use crate::commands::fetch;
 use crate::error::{CommandError, ErrorKind};
 use crate::exit::Exit;
 use crate::ffmpeg;
 use crate::load;
 use crate::price_table::{self, PriceTable};
 use crate::project_paths::ProjectPaths;
-use crate::report::{self, CostEstimate, RunInfo, RunReporter};
+use crate::report::{self, CostEstimate, RunInfo, RunReporter, sanitize};
 use crate::run_id::new_run_id;
 use crate::selection::{self, Selected};
+use crate::shell;
 use crate::shutdown::{InFlightTracker, shutdown_signal_with};
 use crate::terminal;
+use crate::unknown_work;
+
+/// Maximum number of tasks without a shot that are listed.
+const MAX_UNCLAIMED_LISTED: usize = 5;
 
 pub(crate) async fn run(args: RunArgs) -> Result<Exit, CommandError> {
     let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
@@ -52,6 +59,8 @@ struct FinishedRun<'t> {
     /// The price table that applies: none does to the embedded service.
     prices: Option<&'t PriceTable>,
     reporter: RunReporter,
+    /// Shots and tasks of earlier runs that no shot of the plan asks for any more.
+    unclaimed: Vec<(String, TaskId)>,
 }
 
 /// `--failed`, and nothing failed.
@@ -67,7 +76,7 @@ fn nothing_to_run(format: Format, reason: &str) -> Exit {
 
 /// Reports the end of a run: the summary on standard output, why it was halted on standard error.
 fn report(args: &RunArgs, plan: &Plan, finished: FinishedRun<'_>) -> Exit {
-    let FinishedRun { summary, prices, reporter } = finished;
+    let FinishedRun { summary, prices, reporter, unclaimed } = finished;
     let spent = prices.map(|table| (table, spending(plan, &summary, table)));
     // First, because it removes the live view.
     reporter.end(&summary, report::spending_json(spent.as_ref()), now());
@@ -84,7 +93,61 @@ fn report(args: &RunArgs, plan: &Plan, finished: FinishedRun<'_>) -> Exit {
     if let Some(error) = halt_error(summary.halt.as_ref()) {
         error.print();
     }
+    print_rerun_command(args, &summary);
+    print_unclaimed(args, &unclaimed);
     Exit::from_summary(&summary)
+}
+
+/// The command that renders the shots again whose tasks are missing: a decision that only the user can make.
+fn print_rerun_command(args: &RunArgs, summary: &RunSummary) {
+    let missing = summary.nodes.iter().filter(|node| matches!(node.outcome, Outcome::Missing { .. }));
+    let shots: Vec<String> = missing.map(|node| shell::quote(&node.name)).collect();
+    if !shots.is_empty() {
+        let file = shell::quote(&args.workflow.file.display().to_string());
+        errln!(
+            "to render what is missing again, and pay for it again: runner run {file} --rerun {}",
+            shots.join(" ")
+        );
+    }
+}
+
+/// Tasks of this workflow at the service that are paid for and that no shot of the plan adopts: the shot was edited, removed or rendered
+/// again.
+fn unclaimed_tasks(
+    ledger: &Ledger,
+    plan: &Plan,
+    keys: &KeyResolver,
+    service: &str,
+) -> Result<Vec<(String, TaskId)>, CommandError> {
+    let is_here = |row: &AttemptRow| row.workflow == plan.name() && row.service == service;
+    let open: Vec<AttemptRow> = ledger.open_tasks()?.into_iter().filter(is_here).collect();
+    if open.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Reruns of this run are on record now.
+    let keys = keys.clone().with_forced([], "").with_recorded_salts(ledger.salts()?);
+    let of_plan = ledger.plan_keys(plan, &keys)?;
+    let open =
+        open.into_iter().filter(|row| !of_plan.owns(&row.key, &row.node) && !ledger.is_alive(&row.run));
+    Ok(open.filter_map(|row| Some((row.node, row.task?))).collect())
+}
+
+fn print_unclaimed(args: &RunArgs, unclaimed: &[(String, TaskId)]) {
+    if unclaimed.is_empty() {
+        return;
+    }
+    let listed: Vec<String> = unclaimed
+        .iter()
+        .take(MAX_UNCLAIMED_LISTED)
+        .map(|(shot, task)| format!("{} (task {})", sanitize::line(shot), sanitize::line(task.as_str())))
+        .collect();
+    let more = unclaimed.len().saturating_sub(MAX_UNCLAIMED_LISTED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    errln!(
+        "paid for, in flight, and of no shot any more: {}{more}; to download them: {}",
+        listed.join(", "),
+        fetch::command_for_all(&args.workflow.file)
+    );
 }
 
 /// Why a run stopped submitting. An interrupt is not an error.
@@ -152,6 +215,7 @@ async fn preflight(
     plan: &Arc<Plan>,
     ledger: &Ledger,
     keys: &KeyResolver,
+    account: Option<&str>,
     selection: Option<&Selection>,
     table: Option<&PriceTable>,
 ) -> Result<Option<Vec<Preview>>, CommandError> {
@@ -160,7 +224,7 @@ async fn preflight(
         return Ok(None);
     }
     let verify = if args.verify { Verify::Content } else { Verify::Metadata };
-    let mut previews = engine::preview::preview_with(plan, Some(ledger), keys, verify).await?;
+    let mut previews = engine::preview::preview_with(plan, Some(ledger), keys, account, verify).await?;
     if let Some(selection) = selection {
         selection::apply_selection(plan, selection, &mut previews)?;
     }
@@ -179,10 +243,19 @@ fn print_estimate(
 ) -> Result<Option<CostEstimate>, CommandError> {
     let document = report::plan::Document::new(plan, previews, service, table);
     budget::check_minimum(&args.budget, is_free, &document)?;
-    let reruns: Vec<&str> =
-        plan.nodes().filter(|(ix, _)| keys.is_forced(*ix)).map(|(_, node)| node.name.as_str()).collect();
-    if !reruns.is_empty() {
-        errln!("rendered again (--rerun): {}", reruns.join(", "));
+    let is_submitted = |ix: NodeIx| {
+        matches!(previews[ix.index()].decision, Decision::Execute | Decision::Deferred | Decision::Unselected)
+    };
+    let forced = plan.nodes().filter(|(ix, _)| keys.is_forced(*ix));
+    let (reruns, continued): (Vec<_>, Vec<_>) = forced.partition(|(ix, _)| is_submitted(*ix));
+    for (what, nodes) in [
+        ("rendered again", &reruns),
+        ("begun by an earlier --rerun that did not end, and continued", &continued),
+    ] {
+        let names: Vec<&str> = nodes.iter().map(|(_, node)| node.name.as_str()).collect();
+        if !names.is_empty() {
+            errln!("{what} (--rerun): {}", names.join(", "));
+        }
     }
     if table.is_some() || !reruns.is_empty() || args.selection.is_any() {
         for line in report::plan::estimate(&document) {
@@ -202,10 +275,7 @@ async fn execute<'t>(
     selection: Option<Selection>,
     table: Option<&'t PriceTable>,
 ) -> Result<FinishedRun<'t>, CommandError> {
-    let output_dir = match &args.out {
-        Some(folder) => std::path::absolute(folder)?,
-        None => paths.out(plan.name()),
-    };
+    let output_dir = paths.out_or(args.out.as_deref(), plan.name())?;
     let force = forced_nodes(args, &plan, selection.as_ref())?;
     let ledger = Ledger::open(&paths.ledger(), &paths.folder)?;
     let is_free = backend.is_free();
@@ -215,7 +285,16 @@ async fn execute<'t>(
         .with_salt(args.salt.clone())
         .with_recorded_salts(ledger.salts()?)
         .with_forced(force.iter().copied(), run.as_str());
-    let estimate = match preflight(args, &plan, &ledger, &keys, selection.as_ref(), table).await? {
+    let keys = match args.rerun {
+        Some(_) => keys.with_unfinished_reruns(ledger.unfinished_reruns(plan.name())?),
+        None => keys,
+    };
+    if !is_free {
+        unknown_work::check(&args.workflow.file, &plan, &ledger, &keys, &output_dir, args.force).await?;
+    }
+    let account = backend.account();
+    let previews = preflight(args, &plan, &ledger, &keys, account.as_deref(), selection.as_ref(), table);
+    let estimate = match previews.await? {
         Some(previews) => print_estimate(args, &plan, &keys, &previews, &identity, table, is_free)?,
         None => None,
     };
@@ -223,7 +302,7 @@ async fn execute<'t>(
     args.limits.apply(&mut policy);
     policy.shutdown_grace = args.shutdown_grace;
     let (tracker, file) = (InFlightTracker::default(), args.workflow.file.display().to_string());
-    let info = RunInfo { run: run.clone(), service: identity, jobs: policy.max_in_flight, estimate };
+    let info = RunInfo { run: run.clone(), service: identity.clone(), jobs: policy.max_in_flight, estimate };
     // Concurrent runs that are throttled together must not retry together.
     policy.seed = RandomState::new().hash_one(run.as_str());
     let prices = budget::prices(&plan, is_free, table.map(|table| &table.prices));
@@ -245,13 +324,17 @@ async fn execute<'t>(
             move || tracker.exit_message(&file)
         }),
     };
+    let (ledger, keys) = (Arc::clone(&config.ledger), config.keys.clone());
     let mut reporter = RunReporter::start(args.format, info);
-    let ended = engine::run(plan, config, &mut tracker.wrap(reporter.reporter())).await;
+    let ended = engine::run(Arc::clone(&plan), config, &mut tracker.wrap(reporter.reporter())).await;
     if let Some(service) = service {
         service.stop().await;
     }
     match ended {
-        Ok(summary) => Ok(FinishedRun { summary, prices: table, reporter }),
+        Ok(summary) => {
+            let unclaimed = unclaimed_tasks(&ledger, &plan, &keys, &identity)?;
+            Ok(FinishedRun { summary, prices: table, reporter, unclaimed })
+        }
         Err(error) => {
             let error = CommandError::unusable(error);
             reporter.fail(&error.message, error.exit(), now());

@@ -31,7 +31,7 @@ pub(crate) fn final_report(summary: &RunSummary, columns: Option<usize>) -> Stri
         let text = messages::outcome(&node.outcome);
         // For shots that never started, and in large runs for detached ones, the table says enough.
         let text = text.filter(|_| match node.outcome {
-            Outcome::Failed { .. } | Outcome::Indeterminate { .. } => true,
+            Outcome::Failed { .. } | Outcome::Indeterminate { .. } | Outcome::Missing { .. } => true,
             Outcome::NotBegun => false,
             Outcome::Done { .. }
             | Outcome::Detached { .. }
@@ -75,17 +75,19 @@ const TASK_COLUMN: usize = 2;
 // Urgency: lower first.
 const FAILED: u8 = 0;
 const INDETERMINATE: u8 = 1;
-const DETACHED: u8 = 2;
-const UNPICKED: u8 = 3;
-const BLOCKED: u8 = 4;
-const NOT_STARTED: u8 = 5;
-const NOT_SELECTED: u8 = 6;
-const DONE: u8 = 7;
+const MISSING: u8 = 2;
+const DETACHED: u8 = 3;
+const UNPICKED: u8 = 4;
+const BLOCKED: u8 = 5;
+const NOT_STARTED: u8 = 6;
+const NOT_SELECTED: u8 = 7;
+const DONE: u8 = 8;
 
 fn urgency(outcome: &Outcome) -> u8 {
     match outcome {
         Outcome::Failed { .. } => FAILED,
         Outcome::Indeterminate { .. } => INDETERMINATE,
+        Outcome::Missing { .. } => MISSING,
         Outcome::Detached { .. } => DETACHED,
         Outcome::Unpicked { .. } => UNPICKED,
         Outcome::Blocked { .. } => BLOCKED,
@@ -146,6 +148,7 @@ fn count(summary: &RunSummary) -> String {
     let others = [
         (count_of(summary, FAILED), "failed"),
         (count_of(summary, INDETERMINATE), "indeterminate"),
+        (count_of(summary, MISSING), "missing"),
         (count_of(summary, DETACHED), "detached"),
         (
             count_of(summary, UNPICKED) + count_of(summary, BLOCKED) + count_of(summary, NOT_STARTED),
@@ -185,6 +188,7 @@ fn file(outcome: &Outcome) -> String {
         Outcome::Done { artifact, .. } => display_path(&artifact.path),
         Outcome::Failed { .. } => "failed".to_owned(),
         Outcome::Indeterminate { .. } => "indeterminate".to_owned(),
+        Outcome::Missing { .. } => "missing".to_owned(),
         Outcome::Detached { .. } => "in flight".to_owned(),
         Outcome::Unpicked { .. } => "not picked".to_owned(),
         Outcome::Blocked { .. } | Outcome::NotBegun => "not started".to_owned(),
@@ -210,6 +214,7 @@ mod tests {
                 Outcome::Failed { task, .. } => (Some(AttemptState::Failed), task.clone()),
                 Outcome::Indeterminate { .. } => (Some(AttemptState::Indeterminate), None),
                 Outcome::Detached { task, .. } => (Some(AttemptState::Submitted), Some(task.clone())),
+                Outcome::Missing { task, .. } => (Some(AttemptState::Missing), Some(task.clone())),
                 Outcome::NotBegun
                 | Outcome::Blocked { .. }
                 | Outcome::Unpicked { .. }

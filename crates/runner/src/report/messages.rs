@@ -134,6 +134,16 @@ fn line(state: &RunState, event: &Event, now: Timestamp) -> Option<String> {
         Event::LookupDone { node, existing: ExistingWork::Completed { .. }, .. } => {
             format!("{}: up to date, nothing to submit", name(*node))
         }
+        Event::LookupDone { node, existing: ExistingWork::InFlight { task, is_other_account: true, .. }, .. } => format!(
+            "{}: adopted task {} of an earlier run, which used another API key: an account that does not own the task cannot see it",
+            name(*node),
+            sanitize::line(task.as_str())
+        ),
+        Event::LookupDone { node, existing: ExistingWork::InFlight { task, is_missing: true, .. }, .. } => format!(
+            "{}: the service did not know task {} when it was last asked; asking again",
+            name(*node),
+            sanitize::line(task.as_str())
+        ),
         Event::LookupDone { node, existing: ExistingWork::InFlight { task, was_downloaded: true, .. }, .. } => {
             format!("{}: its file is missing or modified; downloading it again from task {task}", name(*node))
         }
@@ -272,6 +282,11 @@ pub(super) fn outcome(outcome: &Outcome) -> Option<String> {
                 sanitize::message(reason)
             )
         }
+        Outcome::Missing { task, reason } => format!(
+            "missing: task {} is paid for, and {}; later runs ask for it again, and only `runner run FILE --rerun SHOT` pays for another one",
+            sanitize::line(task.as_str()),
+            sanitize::message(reason)
+        ),
         Outcome::Blocked { .. } => "blocked: a shot that it depends on is not done".to_owned(),
         Outcome::Unpicked { takes } => {
             format!("blocked: no take of {} is picked yet", sanitize::line(&takes.join(" and ")))

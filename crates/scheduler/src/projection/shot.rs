@@ -105,9 +105,11 @@ impl Shot {
     pub fn last_error(&self) -> Option<&str> {
         match &self.status {
             ShotStatus::Ended(Outcome::Failed { failure, .. }) => Some(&failure.message),
-            ShotStatus::Ended(Outcome::Indeterminate { reason, .. } | Outcome::Detached { reason, .. }) => {
-                Some(reason)
-            }
+            ShotStatus::Ended(
+                Outcome::Indeterminate { reason, .. }
+                | Outcome::Detached { reason, .. }
+                | Outcome::Missing { reason, .. },
+            ) => Some(reason),
             _ => self.last_error.as_deref(),
         }
     }
@@ -118,7 +120,9 @@ impl Shot {
         match &self.status {
             ShotStatus::InFlight | ShotStatus::Downloading => self.attempts.last()?.task.as_ref(),
             ShotStatus::Ended(outcome) => match outcome {
-                Outcome::Done { task, .. } | Outcome::Detached { task, .. } => Some(task),
+                Outcome::Done { task, .. }
+                | Outcome::Detached { task, .. }
+                | Outcome::Missing { task, .. } => Some(task),
                 Outcome::Failed { task, .. } | Outcome::NotSelected { task } => task.as_ref(),
                 Outcome::Indeterminate { .. }
                 | Outcome::Blocked { .. }

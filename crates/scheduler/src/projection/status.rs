@@ -85,6 +85,8 @@ status_kinds! {
     Detached = "detached",
     /// [`Outcome::Indeterminate`].
     Indeterminate = "indeterminate",
+    /// [`Outcome::Missing`].
+    Missing = "missing",
     /// [`Outcome::Failed`].
     Failed = "failed",
     /// [`Outcome::Blocked`].
@@ -133,6 +135,7 @@ impl ShotStatus {
                 Outcome::Failed { .. } => StatusKind::Failed,
                 Outcome::Indeterminate { .. } => StatusKind::Indeterminate,
                 Outcome::Detached { .. } => StatusKind::Detached,
+                Outcome::Missing { .. } => StatusKind::Missing,
                 Outcome::Blocked { .. } => StatusKind::Blocked,
                 Outcome::Unpicked { .. } => StatusKind::Unpicked,
                 Outcome::NotBegun => StatusKind::NotBegun,

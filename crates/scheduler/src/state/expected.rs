@@ -53,11 +53,15 @@ impl UnexpectedEvent {
                 matches!(phase, Phase::InFlight { attempt: current, .. } if current == attempt)
             }
             Event::Downloaded { attempt, .. } | Event::DownloadFailed { attempt, .. } => {
-                matches!(phase, Phase::Downloading(download) if download.attempt == *attempt)
+                // In a replay it may still wait for its admission, which depends on timers.
+                matches!(
+                    phase,
+                    Phase::Downloading(download) | Phase::ReadyToDownload(download) if download.attempt == *attempt
+                )
             }
-            // It records what the transition before it has decided.
-            Event::TaskExpired { .. } => true,
-            Event::RunConfigured { .. }
+            // An expired task records what the transition before it has decided; the others concern no node.
+            Event::TaskExpired { .. }
+            | Event::RunConfigured { .. }
             | Event::Started
             | Event::FilmJoined { .. }
             | Event::JoinFailed { .. }

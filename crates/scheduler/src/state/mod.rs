@@ -6,6 +6,7 @@
 mod admission;
 mod expected;
 mod keys;
+mod missing;
 mod phase;
 mod poll_schedule;
 mod queues;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 use workflow::plan::{NodeIx, Plan};
 
 pub use expected::UnexpectedEvent;
+use phase::AdoptedTask;
 pub use phase::{NodeState, Phase};
 pub use scope::RunScope;
 pub use summary::{FilmSummary, NodeSummary, RunSummary};
@@ -54,6 +56,10 @@ pub struct RunState {
     halt: Option<Halt>,
     /// Whether the service has responded to any request of this run.
     service_reached: bool,
+    /// When the service last reported on any task.
+    last_answer: Option<Timestamp>,
+    /// Nodes whose task the service did not know when it was last asked.
+    unknown_tasks: BTreeSet<NodeIx>,
     /// Time of the first of the consecutive submissions that found no connection.
     unreachable_since: Option<Timestamp>,
     /// Until when an interrupted run continues with downloads.
@@ -94,6 +100,8 @@ impl RunState {
             scope: RunScope::default(),
             halt: None,
             service_reached: false,
+            last_answer: None,
+            unknown_tasks: BTreeSet::new(),
             unreachable_since: None,
             grace_until: None,
             wakes: BTreeSet::new(),

@@ -79,6 +79,17 @@ impl Phase {
     }
 }
 
+/// What the record says about the task of an earlier run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct AdoptedTask {
+    /// Its video was downloaded before and is no longer on disk.
+    pub(super) was_downloaded: bool,
+    /// The service did not know it when an earlier run asked.
+    pub(super) was_missing: bool,
+    /// It was submitted with another API key.
+    pub(super) is_other_account: bool,
+}
+
 /// A node in a run: its projection, and what else the scheduler needs.
 #[derive(Debug, Clone)]
 pub struct NodeState {
@@ -107,8 +118,10 @@ pub struct NodeState {
     pub(super) inline: bool,
     /// Whether the request in progress refers to frames by URL.
     pub(super) by_url: bool,
-    /// Whether its video was downloaded before and is no longer on disk.
-    pub(super) was_downloaded: bool,
+    /// What the record says about the task that it adopted.
+    pub(super) adopted: AdoptedTask,
+    /// Whether the service has reported on its task in this run.
+    pub(super) has_answered: bool,
     pub(super) unreachable_since: Option<Timestamp>,
     /// Since when every poll has reported that the task is unknown.
     pub(super) missing_since: Option<Timestamp>,
@@ -130,7 +143,8 @@ impl NodeState {
             partial_bytes: 0,
             inline: false,
             by_url: false,
-            was_downloaded: false,
+            adopted: AdoptedTask::default(),
+            has_answered: false,
             unreachable_since: None,
             missing_since: None,
         }

@@ -119,17 +119,7 @@ impl RunState {
             PollResult::Completed { .. } => NextStep::Continue,
             PollResult::Failed { failure } => self.fail_or_retry(node, failure.kind, now),
             PollResult::NotFound { expired } => {
-                // Replicated services answer 404 for a moment after accepting a task, or while a replica lags. A paid task is not given up
-                // for that: it counts as gone when every poll has returned 404 for a while.
-                let missing_since = state.missing_since.unwrap_or(now);
-                if !expired && now.since(missing_since) < self.policy.not_found_grace {
-                    poll_again()
-                } else if state.was_downloaded {
-                    // It was downloaded before and its file was removed; now the service no longer has it either.
-                    NextStep::Resubmit { not_before: now }
-                } else {
-                    self.fail_or_retry(node, FailureKind::Expired, now)
-                }
+                self.after_not_found(node, *since, *expired, now).unwrap_or_else(poll_again)
             }
             PollResult::Unreachable { reason } => {
                 let unreachable_since = state.unreachable_since.unwrap_or(now);
@@ -173,7 +163,7 @@ impl RunState {
     }
 
     /// The task ended without a video. The shot's `retry` pays for another attempt if that is safe and may help.
-    fn fail_or_retry(&self, node: NodeIx, kind: FailureKind, now: Timestamp) -> NextStep {
+    pub(super) fn fail_or_retry(&self, node: NodeIx, kind: FailureKind, now: Timestamp) -> NextStep {
         if !self.may_retry(node, kind) {
             return NextStep::Fail;
         }
@@ -189,7 +179,7 @@ impl RunState {
     }
 
     /// Whether the shot's `retry` covers such a failure.
-    fn may_retry(&self, node: NodeIx, kind: FailureKind) -> bool {
+    pub(super) fn may_retry(&self, node: NodeIx, kind: FailureKind) -> bool {
         let planned = self.plan.node(node);
         self.halt.is_none()
             && self.node(node).shot.attempt_number() < planned.retry

@@ -27,6 +27,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("format3.sql"), then: None },
     Migration { sql: include_str!("format4.sql"), then: None },
     Migration { sql: include_str!("format5.sql"), then: Some(event_bodies::to_version_2) },
+    Migration { sql: include_str!("format6.sql"), then: None },
 ];
 
 /// The version of stored events that this program writes.

@@ -10,7 +10,6 @@ use std::path::Path;
 
 use scheduler::Timestamp;
 use serde_json::json;
-use workflow::plan::Plan;
 
 use crate::args::{Format, OverrideArgs, StatusArgs};
 use crate::clock::now;
@@ -18,7 +17,8 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load;
 use crate::project_paths::{ProjectPaths, display_path};
-use query::{Snapshot, StatusQuery, Unpicked};
+use crate::shell;
+use query::{Snapshot, StatusQuery};
 
 /// Version of the JSON format.
 const VERSION: u32 = 2;
@@ -31,9 +31,11 @@ pub(crate) async fn status(args: StatusArgs) -> Result<Exit, CommandError> {
     }
     let workflow = named.filter(|file| file.is_file());
     let mut query = StatusQuery {
-        file: workflow.map_or_else(|| "FILE".to_owned(), |file| file.display().to_string()),
+        file: workflow.map_or_else(|| "FILE".to_owned(), |file| shell::quote(&file.display().to_string())),
+        project: shell::quote(&named.unwrap_or(Path::new(".")).display().to_string()),
         ended: args.runs,
-        unpicked: workflow.and_then(unpicked),
+        // An invalid workflow is ignored here; other commands report it.
+        plan: workflow.and_then(|file| load::check(file, &OverrideArgs::default()).ok()?.plan),
         projections: HashMap::new(),
     };
     let ledger = paths.ledger();
@@ -50,16 +52,6 @@ pub(crate) async fn status(args: StatusArgs) -> Result<Exit, CommandError> {
     };
     print(&snapshot, args.format, now());
     Ok(exit(&snapshot))
-}
-
-/// The unpicked takes of a workflow. An invalid workflow is ignored here; other commands report it.
-fn unpicked(file: &Path) -> Option<Unpicked> {
-    let plan: Plan = load::check(file, &OverrideArgs::default()).ok()?.plan?;
-    let open = plan.open_picks().into_iter().map(|takes| {
-        let names = takes.iter().map(|take| plan.node(*take).name.clone()).collect();
-        (plan.takes_name(takes).to_owned(), names)
-    });
-    Some(Unpicked { workflow: plan.name().to_owned(), shots: open.collect() })
 }
 
 fn print(snapshot: &Snapshot, format: Format, now: Timestamp) {

@@ -5,11 +5,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use engine::LedgerError;
-use engine::ledger::{InFlightAttempt, LedgerReader, RunRow};
-use scheduler::{AttemptId, Halt, RunId, RunProjection, ShotStatus, Timestamp};
+use engine::ledger::{InFlightAttempt, LedgerReader, PlanKeys, RunRow};
+use scheduler::{AttemptId, Halt, RunId, RunProjection, ShotStatus, TaskId, Timestamp};
+use workflow::plan::Plan;
 
 use super::record::{ActionNeeded, ActionReason, Counts, Record, Retry, Run, RunLiveness, Shot, Totals};
 use crate::report::{sanitize, stream};
+use crate::shell;
 
 /// Typical durations of tasks, by attempt.
 type Typical = HashMap<AttemptId, Duration>;
@@ -17,22 +19,15 @@ type Typical = HashMap<AttemptId, Duration>;
 /// A status query.
 #[derive(Debug)]
 pub(crate) struct StatusQuery {
-    /// The workflow file, as the user wrote it.
+    /// The workflow file as the user wrote it, quoted for a shell; `FILE` where none was named.
     pub(crate) file: String,
+    /// The workflow file or its folder, quoted for a shell.
+    pub(crate) project: String,
     /// Maximum number of finished runs.
     pub(crate) ended: u32,
-    /// The unpicked takes, if a workflow file was named.
-    pub(crate) unpicked: Option<Unpicked>,
+    /// The plan of the workflow file, if one was named and it is valid.
+    pub(crate) plan: Option<Plan>,
     pub(crate) projections: HashMap<RunId, RunProjection>,
-}
-
-/// The unpicked takes of a workflow.
-#[derive(Debug)]
-pub(crate) struct Unpicked {
-    /// The workflow's name.
-    pub(crate) workflow: String,
-    /// Each shot or instance with the names of its takes.
-    pub(crate) shots: Vec<(String, Vec<String>)>,
 }
 
 /// The status at one instant.
@@ -89,7 +84,7 @@ impl StatusQuery {
         Ok(Some(Snapshot {
             runs: rows.iter().map(|row| self.run(row)).collect(),
             shots: shown.iter().flat_map(|row| self.shots(row, &typical)).collect(),
-            action_needed: self.action_needed(&rows, &open, &typical),
+            action_needed: self.action_needed(&rows, &open, &typical, &self.plan_keys(&reader, &open)?),
             totals,
         }))
     }
@@ -150,6 +145,7 @@ impl StatusQuery {
         rows: &[RunRow],
         open: &[InFlightAttempt],
         typical: &Typical,
+        keys: &HashMap<String, PlanKeys>,
     ) -> Vec<ActionNeeded> {
         let alive = rows.iter().filter(|row| row.is_alive);
         let handled: BTreeSet<&str> = alive
@@ -161,7 +157,7 @@ impl StatusQuery {
         let attempts = open.iter().filter(|open| !handled.contains(open.attempt.as_str())).map(|open| {
             let file = &self.file;
             let (reason, action) = match &open.task {
-                Some(_) => (ActionReason::InFlight, format!("adopted by `runner run {file}`")),
+                Some(task) => self.about_task(open, task, keys.get(&open.service)),
                 None if open.service == "embedded" => (
                     ActionReason::Indeterminate,
                     format!("`runner run {file}` asks the embedded service for its outcome"),
@@ -191,10 +187,58 @@ impl StatusQuery {
         attempts.chain(self.picks(rows)).collect()
     }
 
+    /// The keys of the workflow's shots at each service that has open tasks.
+    fn plan_keys(
+        &self,
+        reader: &LedgerReader,
+        open: &[InFlightAttempt],
+    ) -> Result<HashMap<String, PlanKeys>, LedgerError> {
+        let Some(plan) = &self.plan else { return Ok(HashMap::new()) };
+        let services: BTreeSet<&str> = open.iter().map(|open| open.service.as_str()).collect();
+        let keys = |service: &str| Ok((service.to_owned(), reader.plan_keys(plan, service)?));
+        services.into_iter().map(keys).collect()
+    }
+
+    /// What is the matter with a task that no live run polls, and what to do about it.
+    fn about_task(
+        &self,
+        open: &InFlightAttempt,
+        task: &TaskId,
+        keys: Option<&PlanKeys>,
+    ) -> (ActionReason, String) {
+        let file = &self.file;
+        let fetch = format!("runner fetch {} --in {}", shell::quote(task.as_str()), self.project);
+        let is_of_plan = self.plan.as_ref().is_some_and(|plan| plan.name() == open.workflow);
+        let is_owned = keys.map(|keys| keys.owns(&open.key, &open.node));
+        match (is_owned, open.is_missing) {
+            (Some(false), _) if is_of_plan => (
+                ActionReason::Unclaimed,
+                format!("no shot of {file} asks for it any more; `{fetch}` downloads it"),
+            ),
+            (Some(true), true) => (
+                ActionReason::Missing,
+                format!(
+                    "`runner run {file}` asks for it again, `runner run {file} --rerun {}` pays for another one",
+                    shell::quote(&open.node)
+                ),
+            ),
+            (_, true) => (ActionReason::Missing, format!("`{fetch}` asks for it again")),
+            (Some(true), false) => (ActionReason::InFlight, format!("adopted by `runner run {file}`")),
+            (_, false) => (
+                ActionReason::InFlight,
+                format!(
+                    "a run of workflow {} adopts it if its shot is unchanged; `{fetch}` downloads it",
+                    open.workflow
+                ),
+            ),
+        }
+    }
+
     /// Unpicked takes that have videos in the latest run of the workflow.
     fn picks(&self, rows: &[RunRow]) -> Vec<ActionNeeded> {
-        let Some(Unpicked { workflow, shots }) = &self.unpicked else { return Vec::new() };
-        let Some(row) = rows.iter().find(|row| row.workflow == *workflow) else { return Vec::new() };
+        let Some(plan) = &self.plan else { return Vec::new() };
+        let (workflow, shots) = (plan.name(), unpicked(plan));
+        let Some(row) = rows.iter().find(|row| row.workflow == workflow) else { return Vec::new() };
         let Some(projection) = self.projections.get(&row.run) else { return Vec::new() };
         let made: HashMap<&str, Timestamp> = projection
             .shots()
@@ -208,7 +252,7 @@ impl StatusQuery {
                 Some(ActionNeeded {
                     reason: ActionReason::Unpicked,
                     shot: shot.clone(),
-                    workflow: workflow.clone(),
+                    workflow: workflow.to_owned(),
                     service: row.service.clone(),
                     since: *since,
                     attempt: None,
@@ -225,4 +269,13 @@ impl StatusQuery {
             })
             .collect()
     }
+}
+
+/// The shots or instances with takes to pick from, each with the names of its takes.
+fn unpicked(plan: &Plan) -> Vec<(String, Vec<String>)> {
+    let open = plan.open_picks().into_iter().map(|takes| {
+        let names = takes.iter().map(|take| plan.node(*take).name.clone()).collect();
+        (plan.takes_name(takes).to_owned(), names)
+    });
+    open.collect()
 }

@@ -141,6 +141,10 @@ pub(crate) struct Retry {
 pub(crate) enum ActionReason {
     /// A task is in flight, and no live run polls it.
     InFlight,
+    /// A task is in flight or missing, and no shot of the workflow asks for it any more.
+    Unclaimed,
+    /// The service did not know a task that is paid for.
+    Missing,
     /// A submission's outcome is unknown.
     Indeterminate,
     /// Takes are rendered, and none is picked.

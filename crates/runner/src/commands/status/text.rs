@@ -118,6 +118,7 @@ fn action_needed(open: &[ActionNeeded], now: Timestamp, room: usize) -> Vec<Stri
 
 /// Lines of actions needed. Tasks in flight at one service are grouped: one action covers all.
 fn grouped(open: &[ActionNeeded], now: Timestamp) -> Vec<String> {
+    // Those that no shot asks for are told one by one: each has a command of its own.
     let mut out: BTreeMap<&str, Vec<&ActionNeeded>> = BTreeMap::new();
     for open in open.iter().filter(|open| open.reason == ActionReason::InFlight) {
         out.entry(&open.service).or_default().push(open);
@@ -148,7 +149,11 @@ fn one(open: &ActionNeeded, now: Timestamp) -> String {
     let reserved = open.reserved.filter(|reserved| *reserved > Money::ZERO);
     let reserved = reserved.map(|reserved| format!(", up to {reserved}")).unwrap_or_default();
     let what = match open.reason {
-        ActionReason::InFlight => {
+        ActionReason::Missing => {
+            let task = open.task.as_deref().map(sanitize::line).unwrap_or_default();
+            format!("task {task} of {service} is missing: the service did not know it when it was last asked")
+        }
+        ActionReason::InFlight | ActionReason::Unclaimed => {
             let task = open.task.as_deref().map(sanitize::line).unwrap_or_default();
             format!("task {task} has been in flight at {service} for {ago}{typically}{reserved}")
         }

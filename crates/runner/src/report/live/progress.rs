@@ -101,6 +101,7 @@ impl RunProgress {
             | StatusKind::Waiting
             | StatusKind::Pending
             | StatusKind::Detached
+            | StatusKind::Missing
             | StatusKind::Indeterminate
             | StatusKind::Failed
             | StatusKind::Blocked
@@ -182,7 +183,12 @@ impl RunProgress {
 
     /// Shots about which a person or a later run has to do something.
     pub(super) fn action_needed(&self) -> usize {
-        self.count(&[StatusKind::Indeterminate, StatusKind::Detached, StatusKind::Unpicked])
+        self.count(&[
+            StatusKind::Indeterminate,
+            StatusKind::Detached,
+            StatusKind::Missing,
+            StatusKind::Unpicked,
+        ])
     }
 
     pub(super) fn in_progress(&self) -> usize {

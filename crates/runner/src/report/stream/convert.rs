@@ -183,9 +183,14 @@ fn existing_work(existing: &ExistingWork) -> line::ExistingWork<'_> {
         ExistingWork::Completed { attempt, task, artifact: _ } => {
             line::ExistingWork::Completed { attempt: attempt.as_str(), task: task.as_str() }
         }
-        ExistingWork::InFlight { attempt, task, since, was_downloaded: _ } => {
-            line::ExistingWork::InFlight { attempt: attempt.as_str(), task: task.as_str(), since: *since }
-        }
+        ExistingWork::InFlight {
+            attempt,
+            task,
+            since,
+            was_downloaded: _,
+            is_missing: _,
+            is_other_account: _,
+        } => line::ExistingWork::InFlight { attempt: attempt.as_str(), task: task.as_str(), since: *since },
         ExistingWork::Indeterminate { attempt, intended_at: _ } => {
             line::ExistingWork::Indeterminate { attempt: attempt.as_str() }
         }
@@ -213,6 +218,9 @@ pub(crate) fn finished_shot<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Finish
             }
             scheduler::Outcome::Indeterminate { attempt, reason } => {
                 Outcome::Indeterminate { attempt: attempt.as_str(), reason: sanitize::message(reason) }
+            }
+            scheduler::Outcome::Missing { task: _, reason } => {
+                Outcome::Missing { reason: sanitize::message(reason) }
             }
             scheduler::Outcome::Detached { task: _, reason } => {
                 Outcome::Detached { reason: sanitize::message(reason) }
@@ -267,6 +275,7 @@ pub(crate) fn outcomes(summary: &RunSummary) -> Outcomes {
             scheduler::Outcome::Done { .. } => &mut outcomes.done,
             scheduler::Outcome::Failed { .. } => &mut outcomes.failed,
             scheduler::Outcome::Indeterminate { .. } => &mut outcomes.indeterminate,
+            scheduler::Outcome::Missing { .. } => &mut outcomes.missing,
             scheduler::Outcome::Detached { .. } => &mut outcomes.detached,
             scheduler::Outcome::Blocked { .. } => &mut outcomes.blocked,
             scheduler::Outcome::Unpicked { .. } => &mut outcomes.unpicked,

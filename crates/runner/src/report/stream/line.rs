@@ -341,6 +341,8 @@ pub(crate) enum Outcome<'a> {
     Indeterminate { attempt: &'a str, reason: String },
     /// Its task is in flight and left to a later run.
     Detached { reason: String },
+    /// The service does not know its task, which is paid for; only `--rerun` pays for another one.
+    Missing { reason: String },
     /// A shot that it depends on is not done.
     Blocked {
         /// That shot.

@@ -63,6 +63,8 @@ impl Shot {
                         task: task.clone(),
                         since: *since,
                         was_downloaded: false,
+                        is_missing: false,
+                        is_other_account: false,
                     },
                     now,
                 ),
@@ -219,7 +221,10 @@ impl Shot {
             NextStep::Resubmit { not_before } => {
                 self.set(ShotStatus::Waiting { not_before: *not_before }, now);
             }
-            NextStep::Continue | NextStep::Retry { .. } | NextStep::Detach { .. } => {}
+            NextStep::Continue
+            | NextStep::Retry { .. }
+            | NextStep::Detach { .. }
+            | NextStep::Missing { .. } => {}
         }
     }
 
@@ -246,8 +251,12 @@ impl Shot {
                     "the service does not know the task"
                 };
                 self.last_error = Some(message.to_owned());
+                let state = match next {
+                    NextStep::Missing { .. } => AttemptState::Missing,
+                    _ => AttemptState::Expired,
+                };
                 if next != NextStep::Continue {
-                    ended = Some((AttemptState::Expired, Failure::new(FailureKind::Expired, message)));
+                    ended = Some((state, Failure::new(FailureKind::Expired, message)));
                 }
             }
             PollResult::Throttled { reason, .. } | PollResult::Unreachable { reason } => {
@@ -287,6 +296,11 @@ impl Shot {
                 self.end(Outcome::Failed { failure, task }, now);
             }
             NextStep::Detach { reason } => self.detach(reason, now),
+            NextStep::Missing { reason } => {
+                if let Some(task) = self.attempts.last().and_then(|attempt| attempt.task.clone()) {
+                    self.end(Outcome::Missing { task, reason }, now);
+                }
+            }
         }
     }
 

@@ -63,7 +63,7 @@ impl RunState {
                 self.task_ended(node, next);
                 return;
             }
-            NextStep::Fail | NextStep::Detach { .. } => {
+            NextStep::Fail | NextStep::Detach { .. } | NextStep::Missing { .. } => {
                 self.sync_end(node);
                 return;
             }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use workflow::plan::NodeIx;
 
-use crate::state::{Phase, RunState};
+use crate::state::{AdoptedTask, Phase, RunState};
 use crate::timestamp::Timestamp;
 use crate::{Action, ExistingWork};
 
@@ -24,7 +24,7 @@ impl RunState {
         }
         if !self.is_selected(node) && !matches!(existing, ExistingWork::Completed { .. }) {
             // It is not polled, but takes a slot.
-            if let ExistingWork::InFlight { since: at, was_downloaded: false, .. }
+            if let ExistingWork::InFlight { since: at, was_downloaded: false, is_missing: false, .. }
             | ExistingWork::Indeterminate { intended_at: at, .. } = existing
             {
                 self.hold_indeterminate_slot(node, at.min(now));
@@ -40,10 +40,11 @@ impl RunState {
                 self.sync_end(node);
                 self.lookup_successors(node, now, actions);
             }
-            ExistingWork::InFlight { attempt, task, since, was_downloaded } => {
+            ExistingWork::InFlight { attempt, task, since, was_downloaded, is_missing, is_other_account } => {
                 // A time from a clock that was ahead counts as now.
                 let since = since.min(now);
-                self.node_mut(node).was_downloaded = was_downloaded;
+                self.node_mut(node).adopted =
+                    AdoptedTask { was_downloaded, was_missing: is_missing, is_other_account };
                 self.set_phase(node, Phase::InFlight { attempt, task, since });
                 self.schedule_adopted_poll(node, since, now);
             }

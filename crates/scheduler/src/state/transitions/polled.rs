@@ -6,7 +6,7 @@ use workflow::plan::NodeIx;
 
 use crate::ids::AttemptId;
 use crate::limits::jitter;
-use crate::state::{Phase, RunState};
+use crate::state::{AdoptedTask, Phase, RunState};
 use crate::timestamp::Timestamp;
 use crate::{Action, Download, Event, NextStep, PollResult};
 
@@ -39,7 +39,10 @@ impl RunState {
         }
         let mut not_before = now;
         match &result {
-            PollResult::Running { status, .. } => self.record_progress(node, since, now, status),
+            PollResult::Running { status, .. } => {
+                self.record_progress(node, since, now, status);
+                self.task_answered(node, now);
+            }
             PollResult::Throttled { retry_after, .. } => {
                 // Without a time it is nothing new, or not from the service at all ([`Action::Overdue`]).
                 let known = self.limits.poll_rate.held_until(now).filter(|_| retry_after.is_none());
@@ -52,12 +55,14 @@ impl RunState {
             }
             PollResult::NotFound { .. } => {
                 self.node_mut(node).missing_since.get_or_insert(now);
+                self.unknown_tasks.insert(node);
             }
             PollResult::Unreachable { .. } => {
                 self.limits.poll_rate.no_response();
                 self.node_mut(node).unreachable_since.get_or_insert(now);
             }
-            PollResult::Completed { .. } | PollResult::Failed { .. } | PollResult::Unauthorized { .. } => {}
+            PollResult::Completed { .. } | PollResult::Failed { .. } => self.task_answered(node, now),
+            PollResult::Unauthorized { .. } => {}
         }
         match next {
             NextStep::Continue => match result {
@@ -86,6 +91,14 @@ impl RunState {
                 }
                 self.task_ended(node, next);
             }
+            NextStep::Missing { .. } => {
+                self.spend_reservation(node, None);
+                // It may still be rendering it.
+                if !self.node(node).adopted.was_downloaded {
+                    self.hold_indeterminate_slot(node, since);
+                }
+                self.sync_end(node);
+            }
             NextStep::Detach { .. } => {
                 // A service that does not respond may still be rendering it.
                 if matches!(result, PollResult::Unreachable { .. })
@@ -104,8 +117,10 @@ impl RunState {
     /// A task ended without a video: it counts as spent, and its node is submitted again or has failed.
     pub(crate) fn task_ended(&mut self, node: NodeIx, next: &NextStep) {
         self.spend_reservation(node, None);
+        self.unknown_tasks.remove(&node);
         let state = self.node_mut(node);
-        state.was_downloaded = false;
+        state.adopted = AdoptedTask::default();
+        state.has_answered = false;
         state.missing_since = None;
         state.failed_downloads = 0;
         state.partial_bytes = 0;
@@ -114,7 +129,9 @@ impl RunState {
                 let not_before = *not_before;
                 self.set_phase(node, Phase::Ready { not_before });
             }
-            NextStep::Fail | NextStep::Continue | NextStep::Detach { .. } => self.sync_end(node),
+            NextStep::Fail | NextStep::Continue | NextStep::Detach { .. } | NextStep::Missing { .. } => {
+                self.sync_end(node);
+            }
         }
     }
 

@@ -25,7 +25,14 @@ impl RunState {
             return;
         }
         let existing = match task {
-            Some(task) => ExistingWork::InFlight { attempt, task, since, was_downloaded: false },
+            Some(task) => ExistingWork::InFlight {
+                attempt,
+                task,
+                since,
+                was_downloaded: false,
+                is_missing: false,
+                is_other_account: false,
+            },
             None => ExistingWork::None,
         };
         self.lookup_done(node, existing, now, actions);

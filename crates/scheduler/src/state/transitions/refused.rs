@@ -47,7 +47,11 @@ impl RunState {
                 self.set_phase(node, Phase::Ready { not_before });
             }
             // Only an accepted task can continue, be retried or detached from.
-            NextStep::Fail | NextStep::Continue | NextStep::Retry { .. } | NextStep::Detach { .. } => {
+            NextStep::Fail
+            | NextStep::Continue
+            | NextStep::Retry { .. }
+            | NextStep::Detach { .. }
+            | NextStep::Missing { .. } => {
                 self.sync_end(node);
             }
         }

@@ -1,0 +1,186 @@
+//! `runner fetch`: waits for one recorded task and downloads its video, without a plan. For tasks that no shot asks for any more.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use scheduler::{
+    Artifact, Download, Event, Failure, FailureKind, NextStep, Policy, PollResult, TaskId, Timestamp,
+};
+use workflow::plan::{NodeIx, NodeKey};
+
+use super::download;
+use crate::artifact::file_name_of;
+use crate::ledger::{AttemptRow, Ledger, LedgerError};
+use crate::provider::Provider;
+use crate::time::Clock;
+
+/// The node of events that are recorded without a plan. Their shot is recorded by name.
+fn no_node() -> NodeIx {
+    NodeIx::new(0)
+}
+
+/// What a fetch works with.
+pub struct FetchConfig {
+    /// The ledger that the task is recorded in.
+    pub ledger: Arc<Ledger>,
+    /// The service that it was submitted to.
+    pub provider: Arc<dyn Provider>,
+    /// Time-outs and back-off.
+    pub policy: Policy,
+    /// The clock.
+    pub clock: Clock,
+    /// External programs for formats that the `media` crate does not decode.
+    pub ffmpeg: media::Ffmpeg,
+    /// How long to wait for a task that is not finished.
+    pub timeout: Duration,
+}
+
+/// Why a task's video is not there.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// The ledger cannot be used.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The task failed at the service; that is recorded.
+    #[error("the task failed: {}", .0.message)]
+    Failed(Failure),
+    /// The task is kept: it is not finished, not known, or its video could not be downloaded.
+    #[error("{0}")]
+    Kept(String),
+    /// No request of this account can succeed.
+    #[error("{}", .0.message)]
+    Unauthorized(Failure),
+}
+
+/// Polls the task of `row` until it ends, and stores its video under a readable name in `folder`.
+///
+/// # Errors
+/// [`FetchError`]: the task is recorded as before, or as failed.
+pub async fn fetch_task(
+    config: &FetchConfig,
+    row: &AttemptRow,
+    folder: PathBuf,
+) -> Result<Artifact, FetchError> {
+    let Some(task) = &row.task else {
+        return Err(FetchError::Kept("it has no task".to_owned()));
+    };
+    let Some(key) = NodeKey::parse(&row.key) else {
+        return Err(FetchError::Kept("its record is malformed".to_owned()));
+    };
+    let download = wait_until_completed(config, row, task, key).await?;
+    let target = folder.join(file_name_of(&row.node, &key));
+    fs_err::create_dir_all(&folder).map_err(LedgerError::Io)?;
+    let artifact = download_video(config, download, target).await?;
+    let event = Event::Downloaded {
+        node: no_node(),
+        attempt: row.attempt.clone(),
+        artifact: artifact.clone(),
+        cost: row.reservation.cost,
+    };
+    config.ledger.append_fetched(row, &event, config.clock.now())?;
+    Ok(artifact)
+}
+
+/// Polls until the task is completed.
+async fn wait_until_completed(
+    config: &FetchConfig,
+    row: &AttemptRow,
+    task: &TaskId,
+    key: NodeKey,
+) -> Result<Download, FetchError> {
+    let FetchConfig { provider, policy, clock, .. } = config;
+    let started = clock.now();
+    let submitted = row.submitted_at.unwrap_or(row.intended_at);
+    let (mut unknown_since, mut unreachable_since) = (None, None);
+    loop {
+        let result = provider.poll(task).await;
+        let now = clock.now();
+        let mut wait = policy.fallback_poll_interval(now.since(submitted), None);
+        if !matches!(result, PollResult::NotFound { .. }) {
+            unknown_since = None;
+        }
+        match result {
+            PollResult::Completed { url, last_frame_url, expires_at, .. } => {
+                return Ok(Download {
+                    node: no_node(),
+                    key,
+                    attempt: row.attempt.clone(),
+                    task: task.clone(),
+                    url,
+                    source_index: 0,
+                    last_frame_url,
+                    expires_at,
+                    not_before: now,
+                    deadline: Some(now.after(config.timeout)),
+                });
+            }
+            PollResult::Failed { failure } => {
+                let event = Event::Polled {
+                    node: no_node(),
+                    attempt: row.attempt.clone(),
+                    result: PollResult::Failed { failure: failure.clone() },
+                    next: Some(NextStep::Fail),
+                };
+                config.ledger.append_fetched(row, &event, now)?;
+                return Err(FetchError::Failed(failure));
+            }
+            PollResult::Unauthorized { failure } => return Err(FetchError::Unauthorized(failure)),
+            PollResult::Running { progress, .. } => {
+                wait = policy.fallback_poll_interval(now.since(submitted), progress);
+            }
+            PollResult::Throttled { retry_after, .. } => {
+                wait = retry_after.unwrap_or(policy.backoff).min(policy.max_backoff);
+            }
+            PollResult::NotFound { expired } => {
+                let since: Timestamp = *unknown_since.get_or_insert(now);
+                if expired || now.since(since) >= policy.not_found_grace {
+                    return Err(FetchError::Kept("the service does not know the task".to_owned()));
+                }
+            }
+            PollResult::Unreachable { reason } => {
+                let since: Timestamp = *unreachable_since.get_or_insert(now);
+                if now.since(since) >= policy.unreachable_timeout {
+                    return Err(FetchError::Kept(format!("the service does not respond: {reason}")));
+                }
+                clock.sleep_until(now.after(policy.backoff)).await;
+                continue;
+            }
+        }
+        unreachable_since = None;
+        if now.since(started) >= config.timeout {
+            return Err(FetchError::Kept(format!(
+                "it is not finished {} s after its submission",
+                now.since(submitted).as_secs()
+            )));
+        }
+        clock.sleep_until(now.after(wait.max(policy.min_poll_interval))).await;
+    }
+}
+
+/// Downloads from the task's URL and from the content endpoint in turn, as a run does.
+async fn download_video(
+    config: &FetchConfig,
+    mut download: Download,
+    target: PathBuf,
+) -> Result<Artifact, FetchError> {
+    let store = config.ledger.store();
+    let mut tries = 0;
+    loop {
+        let bounds = download::Bounds { clock: &config.clock, min_rate: config.policy.min_download_rate };
+        let fetched =
+            download::fetch(&*config.provider, &download, bounds, &target, &store, &config.ffmpeg).await;
+        let failure = match fetched {
+            Ok(artifact) => return Ok(artifact),
+            Err(error) => error.failure,
+        };
+        tries += 1;
+        if tries >= config.policy.max_download_attempts || failure.kind == FailureKind::Local {
+            let message = format!("its video could not be downloaded: {}", failure.message);
+            return Err(FetchError::Kept(message));
+        }
+        download.source_index += 1;
+        let wait = failure.retry_after.unwrap_or(config.policy.backoff).min(config.policy.max_backoff);
+        config.clock.sleep_until(config.clock.now().after(wait)).await;
+    }
+}

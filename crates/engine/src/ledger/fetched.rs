@@ -1,0 +1,42 @@
+//! `runner fetch`: the end of a task that is recorded outside of a run.
+
+use rusqlite::TransactionBehavior;
+use scheduler::{Event, RunId, Timestamp};
+
+use super::fold::Writer;
+use super::{AttemptRow, Ledger, LedgerError};
+use crate::failpoint::{self, Boundary};
+
+/// The run id of events of `runner fetch`.
+const FETCH_RUN: &str = "fetch";
+
+impl Ledger {
+    /// Appends an event about the task of `row`: that its video was downloaded, or that it failed.
+    ///
+    /// # Errors
+    /// When it could not be made durable.
+    pub(crate) fn append_fetched(
+        &self,
+        row: &AttemptRow,
+        event: &Event,
+        time: Timestamp,
+    ) -> Result<(), LedgerError> {
+        failpoint::hit(Boundary::Before, event.kind().as_str());
+        if matches!(event, Event::Downloaded { .. }) {
+            // The video's name has to be durable before the event that records it.
+            self.store.sync_dir()?;
+        }
+        let mut connection = self.connection();
+        let wrap = |error| self.sqlite(error);
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
+        let run = RunId::from(FETCH_RUN);
+        let mut writer = Writer::new(self, &transaction, &run, time);
+        writer.fold(event, None).map_err(wrap)?;
+        writer.store(Some(&row.node), event).map_err(wrap)?;
+        writer.finish().map_err(wrap)?;
+        transaction.commit().map_err(wrap)?;
+        failpoint::hit(Boundary::After, event.kind().as_str());
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+//! Watches that the ledger is still the file that was opened. SQLite goes on writing to a file that was removed or replaced, and what is
+//! written there is lost: the next run would pay for everything again.
+
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::LedgerError;
+
+/// The identity and size of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileState {
+    /// Device and inode, where the system has them.
+    id: Option<(u64, u64)>,
+    /// Names of the file, where the system counts them.
+    links: u64,
+    bytes: u64,
+}
+
+impl FileState {
+    fn read(path: &Path) -> Option<Self> {
+        std::fs::metadata(path).ok().map(|metadata| Self::new(&metadata))
+    }
+
+    #[cfg(unix)]
+    fn new(metadata: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+        Self { id: Some((metadata.dev(), metadata.ino())), links: metadata.nlink(), bytes: metadata.len() }
+    }
+
+    #[cfg(not(unix))]
+    fn new(metadata: &Metadata) -> Self {
+        Self { id: None, links: 1, bytes: metadata.len() }
+    }
+}
+
+/// The files of an open ledger: the database, and its write-ahead log once there is one.
+#[derive(Debug)]
+pub(super) struct FileWatch {
+    file: PathBuf,
+    log: PathBuf,
+    seen: Mutex<(Option<FileState>, Option<FileState>)>,
+}
+
+impl FileWatch {
+    /// Watches the database at `file`, which is open.
+    pub(super) fn new(file: &Path) -> Self {
+        let log = file.with_extension("db-wal");
+        let seen = Mutex::new((FileState::read(file), FileState::read(&log)));
+        Self { file: file.to_owned(), log, seen }
+    }
+
+    /// Checks that the files are those that were opened. The log exists from the first write on, where the file system has one.
+    ///
+    /// # Errors
+    /// [`LedgerError::Replaced`].
+    pub(super) fn check(&self) -> Result<(), LedgerError> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, log) = (FileState::read(&self.file), FileState::read(&self.log));
+        let replaced = |what: &'static str| Err(LedgerError::Replaced { path: self.file.clone(), what });
+        match (seen.0, file) {
+            (_, None) => return replaced("was removed or moved"),
+            (Some(before), Some(now)) if before.id != now.id => {
+                return replaced("was replaced by another file");
+            }
+            (Some(before), Some(now)) if now.bytes < before.bytes => {
+                return replaced("was truncated or overwritten");
+            }
+            (_, Some(now)) if now.links != 1 => {
+                return replaced(
+                    "has a second name (a hard link), under which another run would not see this one",
+                );
+            }
+            _ => {}
+        }
+        match (seen.1, log) {
+            (Some(_), None) => return replaced("has lost its log (-wal)"),
+            (Some(before), Some(now)) if before.id != now.id => return replaced("has another log (-wal)"),
+            _ => {}
+        }
+        *seen = (file, log);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::FileWatch;
+
+    fn open(folder: &std::path::Path) -> (Connection, FileWatch) {
+        let file = folder.join("ledger.db");
+        let connection = Connection::open(&file).unwrap();
+        connection.pragma_update(None, "journal_mode", "wal").unwrap();
+        connection.execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1)").unwrap();
+        (connection, FileWatch::new(&file))
+    }
+
+    #[test]
+    fn check_accepts_writes_and_checkpoints() {
+        let folder = tempfile::tempdir().unwrap();
+        let (connection, watch) = open(folder.path());
+        for _ in 0..3 {
+            watch.check().unwrap();
+            connection.execute_batch("INSERT INTO t VALUES (2); PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+        }
+        watch.check().unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn check_reports_every_way_to_lose_the_ledger() {
+        type Damage = fn(&std::path::Path);
+        let damages: [(Damage, &str); 6] = [
+            (|file| std::fs::remove_file(file).unwrap(), "removed"),
+            (|file| std::fs::rename(file, file.with_extension("old")).unwrap(), "removed or moved"),
+            (
+                |file| {
+                    std::fs::copy(file, file.with_extension("new")).unwrap();
+                    std::fs::rename(file.with_extension("new"), file).unwrap();
+                },
+                "replaced",
+            ),
+            (|file| std::fs::write(file, "").unwrap(), "truncated"),
+            (|file| std::fs::hard_link(file, file.with_extension("copy")).unwrap(), "hard link"),
+            (|file| std::fs::remove_file(file.with_extension("db-wal")).unwrap(), "log"),
+        ];
+        for (damage, words) in damages {
+            let folder = tempfile::tempdir().unwrap();
+            let (_connection, watch) = open(folder.path());
+            watch.check().unwrap();
+            damage(&folder.path().join("ledger.db"));
+            let error = watch.check().unwrap_err().to_string();
+            assert!(error.contains(words), "{words}: {error}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Lock files of runs that the ledger does not know: the ledger is older than what happened.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use scheduler::RunId;
+
+use super::run_lock::is_held;
+use super::{Ledger, LedgerError};
+
+/// A run that left its lock file behind, and that the ledger does not know: the ledger was replaced, or its log was lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownRun {
+    /// The run.
+    pub run: RunId,
+    /// Its lock file.
+    pub lock_file: PathBuf,
+    /// When it began, as far as the file tells.
+    pub started_at: Option<SystemTime>,
+}
+
+impl Ledger {
+    /// Runs that were killed, and that the ledger does not know.
+    ///
+    /// # Errors
+    /// When the ledger or its folder cannot be read.
+    pub fn unknown_runs(&self) -> Result<Vec<UnknownRun>, LedgerError> {
+        let entries = match std::fs::read_dir(self.folder.join("runs")) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let mut unknown = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            let name = entry.file_name();
+            let Some(run) = name.to_str().and_then(|name| name.strip_suffix(".lock")) else { continue };
+            let run = RunId::from(run);
+            if !is_held(&self.folder, &run) {
+                let started_at = entry.metadata().and_then(|metadata| metadata.modified()).ok();
+                unknown.push(UnknownRun { run, lock_file: entry.path(), started_at });
+            }
+        }
+        if unknown.is_empty() {
+            return Ok(unknown);
+        }
+        // Read after the folder: a run is on record before it creates its file.
+        let connection = self.connection();
+        let read = || {
+            let mut statement = connection.prepare("SELECT id FROM runs")?;
+            statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<HashSet<String>>>()
+        };
+        let known = read().map_err(|error| self.sqlite(error))?;
+        unknown.retain(|unknown| !known.contains(unknown.run.as_str()));
+        unknown.sort_by(|one, other| one.run.as_str().cmp(other.run.as_str()));
+        Ok(unknown)
+    }
+
+    /// The first twelve digits of every recorded key, as file names have them.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn short_keys(&self) -> Result<HashSet<String>, LedgerError> {
+        let connection = self.connection();
+        let read = || {
+            let mut statement = connection.prepare("SELECT DISTINCT substr(key, 1, 12) FROM attempts")?;
+            statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<HashSet<String>>>()
+        };
+        read().map_err(|error| self.sqlite(error))
+    }
+}

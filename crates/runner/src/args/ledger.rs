@@ -1,0 +1,37 @@
+//! Arguments of `runner ledger`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::{Format, WorkflowArgs};
+
+#[derive(Debug, Args)]
+pub(crate) struct LedgerArgs {
+    #[command(subcommand)]
+    pub(crate) command: LedgerCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LedgerCommand {
+    /// Record work that was paid for and that the ledger does not know: videos named by the key of a shot, and tasks that you name.
+    Adopt(AdoptArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AdoptArgs {
+    #[command(flatten)]
+    pub(crate) workflow: WorkflowArgs,
+    /// Folder with the videos [default: out/NAME beside the workflow file].
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// A task that is in flight or finished at the service, for a shot without a video. The next run adopts it.
+    #[arg(long = "task", value_name = "SHOT=TASK")]
+    pub(crate) tasks: Vec<String>,
+    /// Text that is part of every shot's key, as in `run`.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) salt: Option<String>,
+    /// Output format on standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}

@@ -1,0 +1,155 @@
+//! `runner fetch`: downloads the videos of recorded tasks, whether or not a shot still asks for them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::ledger::AttemptRow;
+use engine::{Clock, FetchConfig, FetchError, Ledger, fetch_task};
+use serde_json::{Value, json};
+
+use crate::args::{FetchArgs, Format};
+use crate::backend::{Backend, Connection};
+use crate::clock::now;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::ffmpeg;
+use crate::project_paths::{ProjectPaths, display_path};
+use crate::report::sanitize;
+
+pub(crate) async fn fetch(args: FetchArgs) -> Result<Exit, CommandError> {
+    let paths = ProjectPaths::for_workflow(&args.project)?;
+    let Some(ledger) = Ledger::open_existing(&paths.ledger(), &paths.folder)? else {
+        return Err(CommandError::invalid(format!(
+            "no runs here: there is no ledger {}",
+            display_path(&paths.ledger())
+        )));
+    };
+    let backend = Backend::from_environment()?;
+    let service = backend.identity();
+    let rows = selected(&args, &ledger, &service)?;
+    if rows.is_empty() {
+        report_nothing(args.format, &service);
+        return Ok(Exit::Done);
+    }
+    let Connection { provider, policy, service } = backend.connect(&paths, ffmpeg::find()).await?;
+    let config = FetchConfig {
+        ledger: Arc::new(ledger),
+        provider,
+        timeout: args.timeout.unwrap_or(policy.task_timeout),
+        policy,
+        clock: Clock::starting_at(now()),
+        ffmpeg: ffmpeg::find(),
+    };
+    let ended = fetch_all(&args, &config, &rows, &paths).await;
+    drop(config);
+    if let Some(service) = service {
+        service.stop().await;
+    }
+    ended
+}
+
+/// The recorded tasks that the arguments name.
+fn selected(args: &FetchArgs, ledger: &Ledger, service: &str) -> Result<Vec<AttemptRow>, CommandError> {
+    let open = ledger.open_tasks()?;
+    if args.all {
+        return Ok(open.into_iter().filter(|row| row.service == service).collect());
+    }
+    let mut rows = Vec::with_capacity(args.tasks.len());
+    for name in &args.tasks {
+        let named = |row: &&AttemptRow| row.task.as_ref().is_some_and(|task| task.as_str() == name);
+        let mut found = open.iter().filter(named);
+        match (found.clone().find(|row| row.service == service), found.next()) {
+            (Some(row), _) => rows.push(row.clone()),
+            (None, Some(other)) => {
+                return Err(CommandError::invalid(format!(
+                    "task {name} was submitted to {}, but the environment names {service}",
+                    other.service
+                ))
+                .hint(format!("set RUNNER_BASE_URL and RUNNER_API_KEY for {}", other.service)));
+            }
+            (None, None) => {
+                return Err(CommandError::invalid(format!(
+                    "no task {name} without a video is recorded here"
+                ))
+                .hint("`runner status` lists the tasks"));
+            }
+        }
+    }
+    Ok(rows)
+}
+
+fn report_nothing(format: Format, service: &str) {
+    match format {
+        Format::Text => outln!("every task of {service} that is recorded here has its video"),
+        Format::Json => outln!("[]"),
+        Format::Ndjson => {}
+    }
+}
+
+/// Fetches one task after the other, and reports each.
+async fn fetch_all(
+    args: &FetchArgs,
+    config: &FetchConfig,
+    rows: &[AttemptRow],
+    paths: &ProjectPaths,
+) -> Result<Exit, CommandError> {
+    let mut records = Vec::new();
+    let (mut kept, mut failed) = (0, 0);
+    for row in rows {
+        let folder = paths.out(&row.workflow);
+        let record = match fetch_task(config, row, folder).await {
+            Ok(artifact) => line(args.format, row, "done", &display_path(&artifact.path)),
+            Err(FetchError::Failed(failure)) => {
+                failed += 1;
+                let message = format!("the task failed: {}", sanitize::message(&failure.message));
+                line(args.format, row, "failed", &message)
+            }
+            Err(FetchError::Kept(reason)) => {
+                kept += 1;
+                line(args.format, row, "kept", &sanitize::message(&reason))
+            }
+            Err(FetchError::Unauthorized(failure)) => {
+                let message = sanitize::message(&failure.message);
+                return Err(CommandError::unusable(format!("the service cannot be used: {message}")));
+            }
+            Err(FetchError::Ledger(error)) => return Err(error.into()),
+        };
+        records.push(record);
+    }
+    if args.format == Format::Json {
+        outln!("{:#}", Value::from(records));
+    }
+    Ok(match (kept, failed) {
+        (0, 0) => Exit::Done,
+        (0, _) => Exit::Failed,
+        _ => Exit::ActionNeeded,
+    })
+}
+
+/// Reports the end of one task. `message` is its file, or why there is none.
+fn line(format: Format, row: &AttemptRow, outcome: &str, message: &str) -> Value {
+    let task = row.task.as_ref().map_or("", |task| task.as_str());
+    let record = json!({
+        "shot": row.node,
+        "workflow": row.workflow,
+        "task": task,
+        "attempt": row.attempt,
+        "outcome": outcome,
+        "file": (outcome == "done").then_some(message),
+        "reason": (outcome != "done").then_some(message),
+    });
+    match format {
+        Format::Text => {
+            let (shot, task) = (sanitize::line(&row.node), sanitize::line(task));
+            outln!("{shot}: task {task}: {outcome}, {message}");
+        }
+        Format::Ndjson => outln!("{record}"),
+        Format::Json => {}
+    }
+    record
+}
+
+/// The command that fetches every task of a project.
+pub(crate) fn command_for_all(project: &Path) -> String {
+    format!("runner fetch --all --in {}", crate::shell::quote(&project.display().to_string()))
+}

@@ -1,0 +1,115 @@
+//! `runner ledger adopt`: records work that was paid for and that the ledger does not know.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use engine::Ledger;
+use engine::adopt::{Adopted, Adoption, adopt};
+use engine::ledger::ServiceAccount;
+use scheduler::{KeyResolver, TaskId};
+use serde_json::{Value, json};
+use workflow::plan::{NodeIx, Plan};
+
+use crate::args::{AdoptArgs, Format, LedgerArgs, LedgerCommand};
+use crate::backend::Backend;
+use crate::clock::now;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::project_paths::{ProjectPaths, display_path};
+use crate::report::sanitize;
+use crate::run_id::new_run_id;
+use crate::{ffmpeg, load, unknown_work};
+
+pub(crate) async fn ledger(args: LedgerArgs) -> Result<Exit, CommandError> {
+    match args.command {
+        LedgerCommand::Adopt(args) => adopt_work(args).await,
+    }
+}
+
+async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
+    let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
+        Ok(plan) => Arc::new(plan),
+        Err(error) => return Ok(error.report(args.format)),
+    };
+    let tasks = named_tasks(&args.tasks, &plan)?;
+    let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
+    let backend = Backend::from_environment()?;
+    let (service, account) = (backend.identity(), backend.account());
+    let ledger = Ledger::open(&paths.ledger(), &paths.folder)?;
+    let keys =
+        KeyResolver::new(service.clone()).with_salt(args.salt.clone()).with_recorded_salts(ledger.salts()?);
+    let folder = paths.out_or(args.out.as_deref(), plan.name())?;
+    let adoption = Adoption {
+        plan: &plan,
+        ledger: &ledger,
+        keys: &keys,
+        at: ServiceAccount { service: &service, account: account.as_deref() },
+        is_paid: !backend.is_free(),
+        folder: &folder,
+        tasks,
+        ffmpeg: &ffmpeg::find(),
+        run: new_run_id(),
+        now: now(),
+    };
+    let adopted = adopt(adoption).await?;
+    report(&args, &adopted);
+    let unknown = ledger.unknown_runs()?;
+    if !unknown.is_empty() {
+        errln!("{}", unknown_work::about_runs(&args.workflow.file, &unknown));
+        return Ok(Exit::ActionNeeded);
+    }
+    let is_whole = |result: &Adopted| !matches!(result, Adopted::NotAVideo(..));
+    Ok(if adopted.iter().all(|(_, result)| is_whole(result)) { Exit::Done } else { Exit::ActionNeeded })
+}
+
+/// The arguments of `--task`, by node.
+fn named_tasks(arguments: &[String], plan: &Plan) -> Result<HashMap<NodeIx, TaskId>, CommandError> {
+    let mut tasks = HashMap::new();
+    for argument in arguments {
+        // Names of instances contain `=`, and tasks may: the longest name of a shot counts.
+        let splits = argument.match_indices('=').map(|(at, _)| (&argument[..at], &argument[at + 1..]));
+        let found = splits.filter_map(|(name, task)| Some((plan.find(name)?, task))).next_back();
+        match found {
+            Some((node, task)) if !task.is_empty() => {
+                tasks.insert(node, TaskId(task.to_owned()));
+            }
+            _ => {
+                return Err(CommandError::invalid(format!(
+                    "--task {argument}: expected SHOT=TASK with a shot or an instance of the workflow, as `plan` names it"
+                )));
+            }
+        }
+    }
+    Ok(tasks)
+}
+
+fn report(args: &AdoptArgs, adopted: &[(String, Adopted)]) {
+    let record = |(shot, result): &(String, Adopted)| match result {
+        Adopted::Video(path) => json!({ "shot": shot, "outcome": "video", "file": path }),
+        Adopted::Task(task) => json!({ "shot": shot, "outcome": "task", "task": task }),
+        Adopted::NotAVideo(path, why) => {
+            json!({ "shot": shot, "outcome": "not-a-video", "file": path, "reason": why })
+        }
+    };
+    match args.format {
+        Format::Json => outln!("{:#}", adopted.iter().map(record).collect::<Value>()),
+        Format::Ndjson => adopted.iter().for_each(|one| outln!("{}", record(one))),
+        Format::Text if adopted.is_empty() => {
+            outln!("nothing to adopt: the ledger knows every video of these shots");
+        }
+        Format::Text => {
+            for (shot, result) in adopted {
+                let shot = sanitize::line(shot);
+                match result {
+                    Adopted::Video(path) => outln!("{shot}: adopted {}", display_path(path)),
+                    Adopted::Task(task) => {
+                        outln!("{shot}: the next run adopts task {}", sanitize::line(task.as_str()));
+                    }
+                    Adopted::NotAVideo(path, why) => {
+                        outln!("{shot}: left alone, {} is not a whole video: {why}", display_path(path));
+                    }
+                }
+            }
+        }
+    }
+}

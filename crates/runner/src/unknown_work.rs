@@ -1,0 +1,124 @@
+//! Traces of work that the ledger does not know: it was removed, restored from a backup, or copied without its log. A run stops before it
+//! pays for that work again.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::Ledger;
+use engine::adopt::{UnknownVideo, unknown_videos};
+use engine::ledger::UnknownRun;
+use engine::preview::Preview;
+use scheduler::{Decision, KeyResolver};
+use workflow::plan::Plan;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::project_paths::display_path;
+use crate::shell;
+
+/// How many videos or runs are listed.
+const MAX_LISTED: usize = 5;
+
+/// Checks for traces of unknown work before a run.
+///
+/// # Errors
+/// There are some, and `force` is not set.
+pub(crate) async fn check(
+    file: &Path,
+    plan: &Arc<Plan>,
+    ledger: &Ledger,
+    keys: &KeyResolver,
+    output_dir: &Path,
+    force: bool,
+) -> Result<(), CommandError> {
+    let runs = ledger.unknown_runs()?;
+    if force {
+        // The decision holds: the next run does not ask again. Unknown videos are recorded under their keys by this run.
+        for run in &runs {
+            fs_err::remove_file(&run.lock_file)?;
+        }
+        return Ok(());
+    }
+    let videos = unknown_videos(plan, Some(ledger), keys, output_dir).await?;
+    if runs.is_empty() && videos.is_empty() {
+        return Ok(());
+    }
+    let mut message = "the ledger does not know everything that was done here, so it may have been removed, or restored from an older copy; \
+                       nothing was submitted"
+        .to_owned();
+    for text in [about_videos(&videos), runs_listed(&runs)].into_iter().flatten() {
+        message.push_str("\n  ");
+        message.push_str(&text);
+    }
+    let file = shell::quote(&file.display().to_string());
+    let mut error = CommandError::new(ErrorKind::ActionNeeded, message)
+        .hint("put the ledger back (.runner/ledger.db with its -wal), if there is a later copy");
+    if !videos.is_empty() {
+        error = error.hint(format!("to record the videos: runner ledger adopt {file}"));
+    }
+    if !runs.is_empty() {
+        error = error.hint(format!(
+            "to record tasks that these runs submitted, as your account at the service lists them: runner ledger adopt {file} --task SHOT=TASK"
+        ));
+    }
+    Err(error.hint(format!("to go on, and pay for that work again: runner run {file} --force")))
+}
+
+/// Marks the shots of a plan whose videos the ledger does not know: a run stops there.
+pub(crate) async fn mark(
+    plan: &Arc<Plan>,
+    ledger: Option<&Ledger>,
+    keys: &KeyResolver,
+    output_dir: &Path,
+    file: &Path,
+    previews: &mut [Preview],
+) -> Result<(), CommandError> {
+    let file_name = shell::quote(&file.display().to_string());
+    for video in unknown_videos(plan, ledger, keys, output_dir).await? {
+        for preview in previews.iter_mut().filter(|preview| preview.name == video.node) {
+            preview.decision = Decision::Blocked;
+            preview.why = Some(format!(
+                "{} is its video, and the ledger does not know it: `runner ledger adopt {file_name}`",
+                display_path(&video.path)
+            ));
+        }
+    }
+    let runs = match ledger {
+        Some(ledger) => ledger.unknown_runs()?,
+        None => Vec::new(),
+    };
+    if !runs.is_empty() {
+        errln!("{}", about_runs(file, &runs));
+    }
+    Ok(())
+}
+
+fn about_videos(videos: &[UnknownVideo]) -> Option<String> {
+    let listed = videos.iter().map(|video| format!("{} ({})", video.node, display_path(&video.path)));
+    listed_as("videos of shots that it would render again", videos.len(), listed)
+}
+
+fn runs_listed(runs: &[UnknownRun]) -> Option<String> {
+    let listed = runs.iter().map(|run| {
+        let started = run.started_at.and_then(|time| jiff::Timestamp::try_from(time).ok());
+        started.map_or_else(|| run.run.to_string(), |time| format!("{} of {time:.0}", run.run))
+    });
+    listed_as("runs that were killed, whose tasks may be in flight", runs.len(), listed)
+}
+
+/// About killed runs that the ledger does not know.
+pub(crate) fn about_runs(file: &Path, runs: &[UnknownRun]) -> String {
+    let file = shell::quote(&file.display().to_string());
+    format!(
+        "the ledger does not know {}; a run stops before it submits anything\nhint: to record their tasks: runner ledger adopt {file} --task SHOT=TASK; then: runner run {file} --force",
+        runs_listed(runs).unwrap_or_default()
+    )
+}
+
+fn listed_as(what: &str, count: usize, listed: impl Iterator<Item = String>) -> Option<String> {
+    if count == 0 {
+        return None;
+    }
+    let listed: Vec<String> = listed.take(MAX_LISTED).collect();
+    let more = if count > MAX_LISTED { format!(", and {} more", count - MAX_LISTED) } else { String::new() };
+    Some(format!("{what}: {}{more}", listed.join(", ")))
+}

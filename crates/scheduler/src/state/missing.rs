@@ -1,0 +1,86 @@
+//! Tasks that the service does not know. Each is paid for, so none is given up on the word of one response: the task is missing, stays on
+//! record and is asked about again by the next run. Another one is paid for only if the shot's `retry` names `expired` and it is proven
+//! that the service knows this account's tasks and not this one.
+
+use workflow::plan::NodeIx;
+
+use super::{Phase, RunState};
+use crate::{FailureKind, NextStep, Timestamp};
+
+impl RunState {
+    /// The service does not know the node's task. `None`: poll it again.
+    pub(super) fn after_not_found(
+        &self,
+        node: NodeIx,
+        since: Timestamp,
+        expired: bool,
+        now: Timestamp,
+    ) -> Option<NextStep> {
+        let state = self.node(node);
+        let missing_since = state.missing_since.unwrap_or(now);
+        let is_proven = self.is_proven_missing(node, missing_since);
+        // Replicated services answer 404 for a moment after accepting a task, or while a replica lags; and the response about another task
+        // may still prove something.
+        let is_decided = now.since(missing_since) >= self.policy.not_found_grace
+            || now.since(since) >= self.task_timeout(node)
+            || state.adopted.was_missing
+            || state.adopted.is_other_account
+            || (expired && (is_proven || !self.may_be_proven_yet(node)));
+        if !is_decided {
+            return None;
+        }
+        if state.adopted.is_other_account {
+            let reason =
+                "it was submitted with another API key, and the service does not show it to this one";
+            return Some(NextStep::Detach { reason: reason.to_owned() });
+        }
+        // The retry of a task that an earlier run has lost sight of was never announced: nothing was to be submitted for it.
+        if is_proven
+            && !state.adopted.was_downloaded
+            && !state.adopted.was_missing
+            && self.may_retry(node, FailureKind::Expired)
+        {
+            return Some(self.fail_or_retry(node, FailureKind::Expired, now));
+        }
+        let others = self.unknown_tasks.iter().any(|other| *other != node);
+        let reason = match (is_proven, expired) {
+            (false, _) if others => {
+                "the service knows none of the tasks that it was asked about; the API key may belong to another account"
+            }
+            (_, true) => "the service reports that the task has expired",
+            (_, false) => "the service does not know the task",
+        };
+        Some(NextStep::Missing { reason: reason.to_owned() })
+    }
+
+    /// Whether another task is in flight that the service may know.
+    fn may_be_proven_yet(&self, node: NodeIx) -> bool {
+        let in_flight = |unknown: &&NodeIx| {
+            **unknown != node && matches!(self.node(**unknown).phase, Phase::InFlight { .. })
+        };
+        self.queues.in_flight > 1 + self.unknown_tasks.iter().filter(in_flight).count()
+    }
+
+    /// Whether the service knows tasks of this account, so that it is this one that is missing: it has reported on another task since, or
+    /// this is the only one and it was known before. Tasks that vanish together prove nothing.
+    fn is_proven_missing(&self, node: NodeIx, missing_since: Timestamp) -> bool {
+        let state = self.node(node);
+        if state.adopted.is_other_account {
+            return false;
+        }
+        if self.last_answer.is_some_and(|at| at > missing_since) {
+            return true;
+        }
+        let is_alone =
+            self.queues.in_flight <= 1 && self.unknown_tasks.iter().all(|unknown| *unknown == node);
+        let is_of_this_run = state.shot().attempts().last().is_some_and(|attempt| !attempt.is_adopted);
+        is_alone && (is_of_this_run || state.has_answered)
+    }
+
+    /// A poll reported on the node's task: the service knows it.
+    pub(super) fn task_answered(&mut self, node: NodeIx, now: Timestamp) {
+        self.last_answer = Some(now);
+        self.unknown_tasks.remove(&node);
+        self.node_mut(node).has_answered = true;
+    }
+}

@@ -1,0 +1,140 @@
+//! The ledger is removed, replaced or restored: nothing is paid for again without a word, and no paid video is overwritten.
+
+use std::path::Path;
+
+use crate::support::project_state::shots;
+use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::{Project, cli_snapshot};
+
+const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
+    - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea, continues: one }\n";
+
+fn against(proxy: &RecordingProxy) -> Project {
+    Project::new("two.yaml", TWO).against(&proxy.url, KEY)
+}
+
+fn remove_ledger(project: &Project) {
+    for file in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
+        drop(fs_err::remove_file(project.file(".runner").join(file)));
+    }
+}
+
+#[test]
+fn videos_without_ledger_stop_the_run_and_are_adopted() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = against(&proxy);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    let made = shots(&project, "two");
+    fs_err::remove_dir_all(project.file(".runner")).expect("the ledger can be removed");
+
+    cli_snapshot!("plan_videos_unknown", project.runner(&["plan", "two.yaml"]).expect(0));
+    cli_snapshot!("run_videos_unknown", project.runner(&["run", "two.yaml"]).expect(3));
+    assert_eq!(proxy.posts().len(), 2);
+    cli_snapshot!("ledger_adopt", project.runner(&["ledger", "adopt", "two.yaml"]).expect(0));
+    cli_snapshot!("ledger_adopt_nothing", project.runner(&["ledger", "adopt", "two.yaml"]).expect(0));
+    let again = project.runner(&["run", "two.yaml"]).expect(0);
+    assert!(again.out.contains("nothing was submitted"), "{}", again.transcript());
+    assert_eq!((proxy.posts().len(), shots(&project, "two")), (2, made));
+}
+
+#[test]
+fn force_renders_again_and_keeps_the_paid_videos() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = against(&proxy);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    let first = &shots(&project, "two")[0].1;
+    let paid = fs_err::read(first).expect("a video");
+    fs_err::remove_dir_all(project.file(".runner")).expect("the ledger can be removed");
+    project.runner(&["run", "two.yaml", "--force"]).expect(0);
+    assert_eq!(proxy.posts().len(), 4);
+    let is_kept = |path: &Path| fs_err::read(path).is_ok_and(|bytes| bytes == paid);
+    let files = fs_err::read_dir(project.file("out/two")).expect("a folder").filter_map(Result::ok);
+    assert!(files.map(|entry| entry.path()).any(|path| is_kept(&path)), "the paid video is somewhere");
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!(proxy.posts().len(), 4);
+}
+
+#[test]
+fn removed_log_of_a_killed_run_stops_the_next_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = against(&proxy);
+    // An ended run leaves an empty log.
+    project.runner(&["run", "two.yaml", "--only", "one"]).expect(0);
+    let killed = project.runner_killed_at("after submitted", &["run", "two.yaml"]);
+    assert_eq!(killed.code, None, "{}", killed.transcript());
+    assert_eq!(proxy.posts().len(), 2);
+    fs_err::remove_file(project.file(".runner/ledger.db-wal")).expect("the log can be removed");
+    drop(fs_err::remove_file(project.file(".runner/ledger.db-shm")));
+
+    cli_snapshot!("plan_log_lost", project.runner(&["plan", "two.yaml"]).expect(0));
+    cli_snapshot!("run_log_lost", project.runner(&["run", "two.yaml"]).expect(3));
+    let task = &proxy.accepted()[1];
+    let named = format!("two={task}");
+    cli_snapshot!(
+        "ledger_adopt_task",
+        project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(3)
+    );
+    project.runner(&["ledger", "adopt", "two.yaml", "--task", "nobody=1"]).expect(2);
+    project.runner(&["run", "two.yaml", "--force"]).expect(0);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
+}
+
+/// What happens to the ledger.
+#[cfg(unix)]
+type Damage = fn(&Project);
+
+#[cfg(unix)]
+#[test]
+fn ledger_removed_or_replaced_during_a_run_stops_submissions() {
+    let text = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
+        - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea }\n";
+    let damages: [(&str, Damage); 3] = [
+        ("removed", |project| fs_err::remove_dir_all(project.file(".runner")).expect("removable")),
+        ("emptied", |project| fs_err::write(project.file(".runner/ledger.db"), "").expect("writable")),
+        ("log_removed", |project| {
+            fs_err::remove_file(project.file(".runner/ledger.db-wal")).expect("removable");
+        }),
+    ];
+    for (name, damage) in damages {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+        let project = Project::new("two.yaml", text).against(&proxy.url, KEY);
+        let ended = project.runner_held_at(
+            "before submitted",
+            "after nothing",
+            &["run", "two.yaml", "--jobs", "1"],
+            || damage(&project),
+        );
+        assert_eq!((ended.code, proxy.posts().len()), (Some(5), 1), "{name}: {}", ended.transcript());
+        assert!(ended.err.contains(&format!("one={}", proxy.accepted()[0])), "{}", ended.transcript());
+        if name == "removed" {
+            cli_snapshot!("run_ledger_removed", ended);
+            // The printed command works.
+            let named = format!("one={}", proxy.accepted()[0]);
+            project.runner(&["ledger", "adopt", "two.yaml", "--task", &named]).expect(0);
+            project.runner(&["run", "two.yaml"]).expect(0);
+            assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
+        }
+    }
+}
+
+#[test]
+fn ledger_of_an_older_backup_is_noticed_by_the_videos() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = against(&proxy);
+    project.runner(&["run", "two.yaml", "--only", "one"]).expect(0);
+    let backup = fs_err::read(project.file(".runner/ledger.db")).expect("a ledger");
+    project.runner(&["run", "two.yaml"]).expect(0);
+    remove_ledger(&project);
+    fs_err::write(project.file(".runner/ledger.db"), backup).expect("a writable folder");
+    let ended = project.runner(&["run", "two.yaml"]).expect(3);
+    assert!(ended.err.contains("two (out/two/two-"), "{}", ended.transcript());
+    project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!(proxy.posts().len(), 2);
+}

@@ -1,0 +1,91 @@
+//! Tasks that the service does not know any more: they are paid for, so they are asked about again and never submitted again unasked.
+
+use crate::support::program::Output;
+use crate::support::project_state::shots;
+use crate::support::proxy::{KEY, OTHER_KEY, RecordingProxy, ResponseFault};
+use crate::support::{Project, cli_snapshot};
+
+const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
+    - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea }\n";
+
+/// The command that a run has printed.
+fn printed_command(output: &Output) -> Vec<String> {
+    let command = output.err.lines().find_map(|line| line.split_once(": runner ")).expect("a command").1;
+    command.split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn removed_videos_of_forgotten_tasks_are_not_paid_for_again_unasked() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    fs_err::remove_dir_all(project.file("out")).expect("the videos can be removed");
+    fs_err::remove_dir_all(project.file(".runner/artifacts")).expect("the store can be removed");
+
+    proxy.forget_tasks(410);
+    let planned = project.runner(&["plan", "two.yaml"]).expect(0);
+    assert!(planned.out.contains("nothing to submit"), "{}", planned.transcript());
+    let ended = project.runner(&["run", "two.yaml"]).expect(3);
+    let command = printed_command(&ended);
+    cli_snapshot!("run_tasks_missing", ended.sorted());
+    assert_eq!(proxy.posts().len(), 2, "what plan says is what is paid");
+
+    // It stays on record, also for tasks that are unknown instead of expired.
+    proxy.forget_tasks(404);
+    let planned = project.runner(&["plan", "two.yaml"]).expect(0);
+    cli_snapshot!("plan_tasks_missing", planned);
+    project.runner(&["run", "two.yaml"]).expect(3);
+    assert_eq!(proxy.posts().len(), 2);
+
+    // It answers again.
+    proxy.forget_tasks(0);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
+
+    // The printed command is the decision to pay again.
+    let arguments: Vec<&str> = command.iter().map(String::as_str).collect();
+    assert_eq!(arguments, ["run", "two.yaml", "--rerun", "one", "two"]);
+    project.runner(&arguments).expect(0);
+    assert_eq!(proxy.posts().len(), 4);
+}
+
+#[test]
+fn unknown_task_is_missing_after_a_while_and_adopted_when_it_answers() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let text = TWO.replace("a quiet sea", "a quiet sea, retry: {attempts: 3, on: [expired]}");
+    let project = Project::new("two.yaml", &text).against(&proxy.url, KEY);
+    proxy.forget_tasks(404);
+    let ended = project.runner(&["run", "two.yaml"]).expect(3);
+    assert!(ended.out.contains("knows none of the tasks"), "{}", ended.transcript());
+    assert_eq!(proxy.posts().len(), 2);
+    proxy.forget_tasks(0);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
+}
+
+#[test]
+fn task_of_another_account_is_reported_and_adopted_by_its_own() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
+    let killed = project.runner_killed_at("after submitted", &["run", "two.yaml", "--jobs", "1"]);
+    assert_eq!(killed.code, None, "{}", killed.transcript());
+
+    let project = project.against(&proxy.url, OTHER_KEY);
+    cli_snapshot!("plan_other_account", project.runner(&["plan", "two.yaml"]).expect(0));
+    let ended = project.runner(&["run", "two.yaml"]).expect(3);
+    cli_snapshot!("run_other_account", ended.sorted());
+    assert_eq!(proxy.posts().len(), 2, "the other shot only");
+    for file in ["ledger.db", "ledger.db-wal"] {
+        let bytes = fs_err::read(project.file(".runner").join(file)).unwrap_or_default();
+        for key in [KEY, OTHER_KEY] {
+            assert!(!bytes.windows(key.len()).any(|window| window == key.as_bytes()), "{file} holds a key");
+        }
+    }
+
+    let project = project.against(&proxy.url, KEY);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
+}
