@@ -13,6 +13,8 @@ pub struct Policy {
     pub poll_rate: Rate,
     /// Maximum number of concurrent downloads.
     pub max_downloads: usize,
+    /// Whether the service's own limits on submissions are learned from what it accepts and refuses.
+    pub learns_limits: bool,
     /// How long an indeterminate submission holds its slot, counted from its intent: it may have been accepted. At most the shot's timeout.
     pub indeterminate_slot_hold: Duration,
     /// Expected seconds of waiting that a poll must save to be worth sending. Used where past durations are known.
@@ -104,6 +106,7 @@ impl Policy {
             submit_rate: Some(Rate::per_minute(120)),
             poll_rate: Rate::per_second(10),
             max_downloads: 3,
+            learns_limits: true,
             indeterminate_slot_hold: Duration::from_mins(10),
             poll_cost: Duration::from_millis(500),
             min_poll_interval: Duration::from_secs(2),

@@ -2,6 +2,7 @@
 
 mod check;
 mod ledger;
+mod limits;
 mod overhead;
 mod polling;
 mod render;
@@ -24,6 +25,8 @@ pub(crate) enum Bench {
     Ledger,
     /// Overhead of `runner run` over the service's own time: a thousand short tasks, and a chain.
     Overhead,
+    /// Learned limits on submissions against the same policy without learning, in simulated time.
+    Limits,
     /// The learned polling schedule against fixed and doubling intervals, in simulated time.
     Polling,
     /// Latency of polls while 2,000 tasks are queued and all workers render.
@@ -40,6 +43,7 @@ pub(crate) fn run(root: &Path, bench: &Bench) -> Result<String, String> {
         Bench::Render => render::measure(),
         Bench::Ledger => ledger::measure(),
         Bench::Overhead => overhead::measure(root),
+        Bench::Limits => limits::measure(),
         Bench::Polling => polling::measure(),
         Bench::Service => service::measure(),
     }

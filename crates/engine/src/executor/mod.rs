@@ -119,16 +119,20 @@ pub async fn run(
     fs_err::create_dir_all(&output_dir)?;
     let at = ServiceAccount { service: provider.identity(), account: provider.account() };
     let run_lock = Arc::new(ledger.begin(run.clone(), plan.name(), at, budget.caps(), clock.now())?);
+    let mut limits = ledger.observed_limits(provider.identity());
     let submits = policy.submit_rate.map_or(0, |rate| rate.count);
+    let submits = submits.max(limits.rate.map_or(0, |rate| rate.count));
     let min_download_rate = policy.min_download_rate;
     let mut state = RunState::new(Arc::clone(&plan), provider.identity(), policy)
         .with_budget(budget)
         .with_keys(config.keys)
+        .with_observed_limits(limits)
         .with_submission_times(ledger.submission_times(provider.identity(), submits)?, clock.now())
         .with_task_durations(ledger.task_durations(provider.identity())?);
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let (lookups, lookup_requests) = mpsc::unbounded_channel();
     let span = trace::run(&run, &plan, provider.identity());
+    let service = provider.identity().to_owned();
     let mut effects = effects::EffectRunner {
         span: span.clone(),
         lookups,
@@ -184,6 +188,12 @@ pub async fn run(
             events.extend(actions.into_iter().filter_map(|action| effects.execute(action, &state, now)));
         }
         reporter.flush();
+        if state.observed_limits() != limits {
+            limits = state.observed_limits();
+            let (ledger, service) = (Arc::clone(&ledger), service.clone());
+            // If it cannot be written, the next run learns them again.
+            drop(run_blocking(move || ledger.record_limits(&service, limits)).await);
+        }
         if !events.is_empty() {
             // First, because these events may release a key that the next intent claims.
             continue;

@@ -13,6 +13,7 @@ mod fetched;
 mod file_watch;
 mod fold;
 mod forced_reruns;
+mod observed_limits;
 mod plan_keys;
 mod queries;
 mod read_only;

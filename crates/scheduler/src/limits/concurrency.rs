@@ -58,6 +58,12 @@ impl AimdLimiter {
         self.max_concurrent_posts = 1.0;
     }
 
+    /// What throttled the last submission is known to be something else, which is limited elsewhere: nothing is limited here.
+    pub(crate) fn restore(&mut self) {
+        self.limit = self.most;
+        self.max_concurrent_posts = self.most;
+    }
+
     /// The service accepted a task: one more slot for each full round of acceptances, one more concurrent POST for each.
     pub(crate) fn speed_up(&mut self) {
         self.limit = (self.limit + 1.0 / self.limit).min(self.most);

@@ -3,6 +3,7 @@
 //! Time is an argument of each call, and [`jitter`] is a hash: nothing here is random.
 
 mod concurrency;
+mod discovery;
 mod downloads;
 mod jitter;
 mod poll_rate;
@@ -11,6 +12,8 @@ mod token_bucket;
 use crate::policy::Policy;
 
 pub(crate) use concurrency::AimdLimiter;
+pub(crate) use discovery::{LimitDiscovery, Throttled};
+pub use discovery::{ObservedLimits, ObservedRate};
 pub(crate) use downloads::DownloadLimiter;
 pub(crate) use jitter::jitter;
 pub(crate) use poll_rate::PollRate;
@@ -21,6 +24,8 @@ pub(crate) use token_bucket::TokenBucket;
 pub(crate) struct Limits {
     /// Tasks in flight and concurrent POSTs.
     pub(crate) concurrency: AimdLimiter,
+    /// What the service itself accepts; `None` where it is not learned.
+    pub(crate) discovery: Option<LimitDiscovery>,
     /// Submissions per time window; `None` without a limit.
     pub(crate) submit_rate: Option<TokenBucket>,
     /// Polls over all tasks.
@@ -33,6 +38,7 @@ impl Limits {
     pub(crate) fn new(policy: &Policy) -> Self {
         Self {
             concurrency: AimdLimiter::new(policy.max_in_flight),
+            discovery: policy.learns_limits.then(LimitDiscovery::default),
             submit_rate: policy.submit_rate.map(TokenBucket::new),
             poll_rate: PollRate::new(policy.poll_rate),
             downloads: DownloadLimiter::new(policy.max_downloads),

@@ -66,6 +66,9 @@ impl RunState {
             if let Some(submits) = &mut self.limits.submit_rate {
                 submits.take(now);
             }
+            if let Some(discovery) = &mut self.limits.discovery {
+                discovery.admitted(now);
+            }
             let state = self.node_mut(node);
             state.sent_at = now;
             let inline = state.inline;
@@ -87,9 +90,12 @@ impl RunState {
         if !concurrency.admits(taken, self.queues.posting, now) {
             return Err(held_slots.first().map(|(until, _)| *until));
         }
-        match &self.limits.submit_rate {
-            Some(submits) if !submits.admits(now) => Err(Some(submits.free_at())),
-            _ => Ok(()),
+        if let Some(submits) = self.limits.submit_rate.as_ref().filter(|submits| !submits.admits(now)) {
+            return Err(Some(submits.free_at()));
+        }
+        match &self.limits.discovery {
+            Some(discovery) => discovery.admits(taken, self.queues.posting, now),
+            None => Ok(()),
         }
     }
 

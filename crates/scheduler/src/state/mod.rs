@@ -27,7 +27,7 @@ pub use phase::{NodeState, Phase};
 pub use scope::RunScope;
 pub use summary::{FilmSummary, NodeSummary, RunSummary};
 
-use crate::limits::Limits;
+use crate::limits::{LimitDiscovery, Limits, ObservedLimits};
 use crate::polling::DurationStats;
 use crate::{
     Action, Artifact, Budget, Event, FilmOutcome, Halt, KeyResolver, NextStep, Outcome, Policy, Timestamp,
@@ -116,6 +116,21 @@ impl RunState {
         Self { budget, ..self }
     }
 
+    /// The same run with the limits that earlier runs observed.
+    #[must_use]
+    pub fn with_observed_limits(mut self, known: ObservedLimits) -> Self {
+        if let Some(discovery) = &mut self.limits.discovery {
+            discovery.begin_with(known);
+        }
+        self
+    }
+
+    /// The service's limits on submissions, as far as they are known.
+    #[must_use]
+    pub fn observed_limits(&self) -> ObservedLimits {
+        self.limits.discovery.as_ref().map(LimitDiscovery::observed).unwrap_or_default()
+    }
+
     /// The same run with salts: forced reruns and recorded ones.
     #[must_use]
     pub fn with_keys(self, keys: KeyResolver) -> Self {
@@ -130,8 +145,14 @@ impl RunState {
         times: impl IntoIterator<Item = Timestamp>,
         now: Timestamp,
     ) -> Self {
-        if let Some(submits) = &mut self.limits.submit_rate {
-            times.into_iter().for_each(|time| submits.take(time.min(now)));
+        for time in times {
+            let time = time.min(now);
+            if let Some(submits) = &mut self.limits.submit_rate {
+                submits.take(time);
+            }
+            if let Some(discovery) = &mut self.limits.discovery {
+                discovery.left_earlier(time);
+            }
         }
         self
     }

@@ -102,6 +102,8 @@ pub struct NodeState {
     pub(super) reserved: Option<Amount>,
     /// When the request or the poll in progress was sent.
     pub(super) sent_at: Timestamp,
+    /// When the POST of its current attempt left.
+    pub(super) left_at: Timestamp,
     /// What polls of its task have reported in this run.
     pub(super) observations: Option<Box<TaskObservations>>,
     /// When its task is polled next.
@@ -135,6 +137,7 @@ impl NodeState {
             key: None,
             reserved: None,
             sent_at: Timestamp::default(),
+            left_at: Timestamp::default(),
             observations: None,
             poll_at: None,
             deadline: None,

@@ -7,6 +7,7 @@ mod simulation;
 
 use std::fmt::Write as _;
 
+pub(super) use rng::Rng;
 use schedules::{Doubling, Fixed, Learned};
 use simulation::{Cost, Scenario, Schedule};
 

@@ -7,10 +7,10 @@ use rand_xoshiro::{
 
 /// The generator of a simulation.
 #[derive(Debug, Clone)]
-pub(super) struct Rng(SplitMix64);
+pub(in crate::bench) struct Rng(SplitMix64);
 
 impl Rng {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(in crate::bench) fn new(seed: u64) -> Self {
         Self(SplitMix64::seed_from_u64(seed))
     }
 
@@ -20,7 +20,7 @@ impl Rng {
     }
 
     /// Render time in seconds, from a mixture of lognormal distributions: weight, median, standard deviation of the logarithm.
-    pub(super) fn render_time(&mut self, mixture: &[(f64, f64, f64)]) -> f64 {
+    pub(in crate::bench) fn render_time(&mut self, mixture: &[(f64, f64, f64)]) -> f64 {
         let mut pick = self.uniform();
         let chosen = mixture.iter().find(|(weight, _, _)| {
             pick -= weight;

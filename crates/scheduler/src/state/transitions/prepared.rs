@@ -25,6 +25,11 @@ impl RunState {
         // In a replay nothing is reserved yet, because the admission was not repeated.
         self.reserve(node);
         self.node_mut(node).by_url = by_url;
+        let (admitted, now) = (self.node(node).sent_at, self.now);
+        if let Some(discovery) = &mut self.limits.discovery {
+            discovery.leaves(admitted, now);
+        }
+        self.node_mut(node).left_at = now;
         self.set_phase(node, Phase::Submitting { attempt: attempt.clone() });
         actions.push(if halted {
             Action::Discard { node, attempt }

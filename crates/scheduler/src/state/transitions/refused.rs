@@ -3,6 +3,7 @@
 
 use workflow::plan::NodeIx;
 
+use crate::limits::Throttled;
 use crate::state::{Phase, RunState};
 use crate::{Failure, Halt, NextStep, Refusal, RefusalKind, Timestamp};
 
@@ -19,13 +20,22 @@ impl RunState {
         state.refusals += 1;
         let sent_at = state.sent_at;
         match kind {
-            RefusalKind::Throttled => self.limits.concurrency.slow_down(sent_at, now, until),
+            RefusalKind::Throttled => {
+                self.limits.concurrency.slow_down(sent_at, now, until);
+                let in_flight = self.queues.in_flight - self.queues.posting;
+                let (left, wait) = (self.node(node).left_at, until.since(now));
+                let refusal =
+                    Throttled { admitted: sent_at, left, now, wait, is_asked: heeded.is_some(), in_flight };
+                if let Some(discovery) = &mut self.limits.discovery {
+                    discovery.refused(refusal);
+                }
+            }
             RefusalKind::Retryable if heeded.is_some_and(|heeded| heeded.is_capped) => {
                 self.limits.concurrency.hold_and_probe(until);
             }
             RefusalKind::Retryable if heeded.is_some() => self.limits.concurrency.hold(until),
             RefusalKind::Retryable | RefusalKind::Unreachable | RefusalKind::ServiceUnusable => {}
-            RefusalKind::InvalidRequest => state.inline = true,
+            RefusalKind::InvalidRequest => self.node_mut(node).inline = true,
         }
         let is_unusable = match kind {
             RefusalKind::ServiceUnusable => true,

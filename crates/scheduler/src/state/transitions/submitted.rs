@@ -15,6 +15,13 @@ impl RunState {
         self.limits.concurrency.speed_up();
         self.node_mut(node).refusals = 0;
         self.set_phase(node, Phase::InFlight { attempt, task, since: now });
+        let in_flight = self.queues.in_flight - self.queues.posting;
+        let (admitted, left) = (self.node(node).sent_at, self.node(node).left_at);
+        if let Some(discovery) = &mut self.limits.discovery
+            && discovery.accepted(admitted, left, in_flight)
+        {
+            self.limits.concurrency.restore();
+        }
         self.schedule_first_poll(node, now);
     }
 }

@@ -1,0 +1,376 @@
+//! Learns a service's limits on submissions from what it accepts and refuses (429).
+//!
+//! Two kinds of limits explain a refusal: too many submissions in a time (token buckets, fixed windows), or too many tasks in flight. The
+//! number that was accepted until the first refusal, and the wait that the service asks for with it, give a rate that neither a bucket nor a
+//! window refuses: so many in any stretch of that length. What follows decides between the two: a submission that is accepted with more
+//! tasks in flight than at the refusal excludes a limit on tasks; one that is refused after the whole wait, with nothing accepted meanwhile,
+//! excludes a rate.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use workflow::units;
+
+use crate::policy::Rate;
+use crate::timestamp::Timestamp;
+
+/// Concurrent POSTs while nothing is known: each of them may be refused together with the first.
+const FIRST_POSTS: usize = 2;
+/// Acceptances that add one more.
+const ACCEPTED_PER_POST: usize = 16;
+/// Time without a refusal that adds one more, for services that take seconds to respond.
+const TIME_PER_POST: Duration = Duration::from_millis(250);
+/// Rates are slower than what was observed by this factor, because requests do not take equally long to arrive.
+const MARGIN: f64 = 1.01;
+/// Full stretches without a refusal after which a little more is tried.
+const EXPLORE_AFTER: usize = 10;
+/// Lengths that services' windows have, in seconds.
+const WINDOWS: [u64; 9] = [1, 2, 5, 10, 15, 20, 30, 60, 3_600];
+/// A Retry-After is in whole seconds.
+const ROUNDING: Duration = Duration::from_secs(1);
+
+/// What a service was observed to accept; kept for the next run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ObservedLimits {
+    /// Submissions in any stretch of time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<ObservedRate>,
+    /// Tasks in flight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<usize>,
+}
+
+/// So many submissions in any stretch of a length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ObservedRate {
+    /// Number of submissions. At least 1.
+    pub count: u32,
+    /// Length of the stretch.
+    #[serde(rename = "per_ms", with = "units::millis")]
+    pub per: Duration,
+}
+
+impl From<ObservedRate> for Rate {
+    fn from(ObservedRate { count, per }: ObservedRate) -> Self {
+        Self { count, per }
+    }
+}
+
+/// A submission that was refused with 429.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Throttled {
+    /// When it was admitted, and when it left.
+    pub(crate) admitted: Timestamp,
+    pub(crate) left: Timestamp,
+    pub(crate) now: Timestamp,
+    /// The wait before the next one.
+    pub(crate) wait: Duration,
+    /// Whether the service asked for it.
+    pub(crate) is_asked: bool,
+    /// Accepted tasks that are not known to have ended.
+    pub(crate) in_flight: usize,
+}
+
+/// Learns the limits of one service.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LimitDiscovery {
+    known: ObservedLimits,
+    /// When the newest submissions left, oldest first, without those that were refused.
+    sent: VecDeque<Timestamp>,
+    /// When the first submission of the run was admitted.
+    began: Option<Timestamp>,
+    /// Acceptances in all, and since the last refusal.
+    total: usize,
+    accepted: u32,
+    /// When the first of those left.
+    since: Option<Timestamp>,
+    refused_at: Option<Timestamp>,
+    /// Most tasks in flight so far.
+    most_in_flight: usize,
+    /// Tasks in flight at the last refusal, if a limit on them explains it as well as a rate.
+    candidate: Option<usize>,
+    /// When a submission left that the rate would not have admitted, to decide between the two.
+    probe: Option<Timestamp>,
+    /// Failed attempts to raise a limit.
+    failed_raises: u32,
+    /// Raises since the last refusal: each is twice as large as the one before.
+    raises: u32,
+    /// The limits before they were raised last.
+    before_raise: Option<ObservedLimits>,
+}
+
+impl LimitDiscovery {
+    /// The limits as far as they are known.
+    pub(crate) fn observed(&self) -> ObservedLimits {
+        self.known
+    }
+
+    /// Begins with the limits that an earlier run observed.
+    pub(crate) fn begin_with(&mut self, known: ObservedLimits) {
+        self.known = known;
+    }
+
+    /// Whether one more may be submitted. If not, when; `None` if something has to end first.
+    pub(crate) fn admits(
+        &self,
+        in_flight: usize,
+        posting: usize,
+        now: Timestamp,
+    ) -> Result<(), Option<Timestamp>> {
+        // One after the other where the next one may decide what is limited.
+        let is_deciding = self.candidate.is_some_and(|candidate| in_flight >= candidate);
+        let posts = if is_deciding { 1 } else { FIRST_POSTS + self.total / ACCEPTED_PER_POST };
+        let undisturbed = self.began.filter(|_| self.refused_at.is_none());
+        let elapsed = undisturbed.map_or(Duration::ZERO, |began| now.since(began));
+        let posts = posts + (elapsed.as_millis() / TIME_PER_POST.as_millis()) as usize;
+        if posting >= posts && !self.is_confirmed() {
+            return Err(None);
+        }
+        if self.known.in_flight.is_some_and(|limit| in_flight >= limit) {
+            return Err(None);
+        }
+        match self.rate_admits_at() {
+            Some(at) if at > now && !self.may_probe(in_flight, at, now) => Err(Some(at)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the limits are known, and held for a whole stretch since the last refusal.
+    fn is_confirmed(&self) -> bool {
+        let stretch = match self.known {
+            ObservedLimits { rate: Some(rate), .. } => rate.count,
+            ObservedLimits { in_flight: Some(_), .. } => 0,
+            ObservedLimits { rate: None, in_flight: None } => return false,
+        };
+        self.refused_at.is_none() || self.accepted >= stretch || self.before_raise.is_some()
+    }
+
+    /// When the rate admits the next submission; `None` without one.
+    fn rate_admits_at(&self) -> Option<Timestamp> {
+        let rate = self.known.rate?;
+        let nth_last = self.sent.len().checked_sub(rate.count as usize)?;
+        Some(self.sent.get(nth_last)?.after(rate.per))
+    }
+
+    /// Whether to submit one more than the rate admits: most tasks have ended, and waiting would take long if the limit is on tasks.
+    fn may_probe(&self, in_flight: usize, at: Timestamp, now: Timestamp) -> bool {
+        let (Some(candidate), Some(rate)) = (self.candidate, self.known.rate) else { return false };
+        self.probe.is_none() && in_flight * 2 <= candidate && at.since(now) * 2 >= rate.per
+    }
+
+    /// A submission of an earlier run, or of another process, left at this time.
+    pub(crate) fn left_earlier(&mut self, at: Timestamp) {
+        self.sent.push_back(at);
+    }
+
+    /// A submission is admitted.
+    pub(crate) fn admitted(&mut self, now: Timestamp) {
+        self.began.get_or_insert(now);
+        if self.rate_admits_at().is_some_and(|at| at > now) {
+            self.probe = Some(now);
+        }
+        self.sent.push_back(now);
+        let most = self.known.rate.map_or(0, |rate| rate.count as usize).max(1_024);
+        while self.sent.len() > most {
+            self.sent.pop_front();
+        }
+    }
+
+    /// The submission that was admitted at `admitted` leaves now: preparing it took time.
+    pub(crate) fn leaves(&mut self, admitted: Timestamp, now: Timestamp) {
+        if self.remove(admitted) {
+            self.sent.push_back(now);
+        }
+        if self.probe == Some(admitted) {
+            self.probe = Some(now);
+        }
+    }
+
+    fn remove(&mut self, at: Timestamp) -> bool {
+        let found = self.sent.iter().rposition(|sent| *sent == at);
+        found.is_some_and(|index| self.sent.remove(index).is_some())
+    }
+
+    /// The service accepted a submission that was admitted and left at these times; now `in_flight` tasks are. Returns whether what throttled
+    /// the last submission is known, so that nothing else has to be slower.
+    pub(crate) fn accepted(&mut self, admitted: Timestamp, left: Timestamp, in_flight: usize) -> bool {
+        self.total += 1;
+        self.most_in_flight = self.most_in_flight.max(in_flight);
+        let is_late = self.refused_at.is_some_and(|refused| admitted <= refused);
+        if is_late && let Some(rate) = &mut self.known.rate {
+            // It left before the refusal and belongs to what was accepted until then.
+            rate.count += 1;
+            self.candidate = self.candidate.map(|candidate| candidate.max(in_flight));
+            return false;
+        }
+        self.accepted += 1;
+        self.since.get_or_insert(left);
+        if self.probe == Some(left) {
+            // More than the rate was accepted.
+            self.known = ObservedLimits { rate: None, in_flight: self.candidate.take() };
+        }
+        // A few more may have ended that were not polled yet.
+        self.candidate.take_if(|candidate| in_flight > *candidate + *candidate / 4 + 1);
+        self.raise(in_flight);
+        self.candidate.is_none() && self.known != ObservedLimits::default()
+    }
+
+    /// Raises a limit a little after many acceptances at it: less and less often where that was refused.
+    fn raise(&mut self, in_flight: usize) {
+        let patience = EXPLORE_AFTER << self.failed_raises.min(8);
+        let ObservedLimits { rate, in_flight: limit } = &mut self.known;
+        let stretch = rate.map_or(limit.unwrap_or(usize::MAX), |rate| rate.count as usize);
+        if (self.accepted as usize) < stretch.saturating_mul(patience) {
+            return;
+        }
+        let before = Some(ObservedLimits { rate: *rate, in_flight: *limit });
+        let steps = 1 << self.raises.min(8);
+        if let Some(rate) = rate {
+            rate.count = rate.count.saturating_add((rate.count / 10).max(1).saturating_mul(steps));
+        } else if let Some(limit) = limit.as_mut().filter(|limit| in_flight >= **limit) {
+            *limit = limit.saturating_add((*limit / 10).max(1).saturating_mul(steps as usize));
+        } else {
+            return;
+        }
+        self.raises += 1;
+        (self.before_raise, self.accepted, self.since) = (before, 0, None);
+    }
+
+    /// The service refused a submission with 429.
+    pub(crate) fn refused(&mut self, refusal: Throttled) {
+        let Throttled { admitted, left, now, wait, is_asked, in_flight } = refusal;
+        self.remove(left);
+        if self.refused_at.is_some_and(|refused| admitted <= refused) {
+            return;
+        }
+        let is_first = self.refused_at.replace(now).is_none();
+        let (accepted, since) = (std::mem::take(&mut self.accepted), self.since.take());
+        self.probe = None;
+        self.raises = 0;
+        if let Some(before) = self.before_raise.take() {
+            (self.known, self.failed_raises) = (before, self.failed_raises + 1);
+            return;
+        }
+        match since {
+            Some(since) => self.learn(accepted, now.since(since) + wait, in_flight),
+            None if is_asked && !is_first && in_flight > 0 => {
+                self.known = ObservedLimits { rate: None, in_flight: Some(in_flight) };
+                self.candidate = None;
+            }
+            // The wait was too short, or the service refuses everything for a while.
+            None => {}
+        }
+    }
+
+    /// So many were accepted, and the next one will be after `per`.
+    fn learn(&mut self, accepted: u32, per: Duration, in_flight: usize) {
+        // With about as many tasks in flight as at the refusal before: their number is limited, whatever the rate is.
+        let limit = self.known.in_flight.or(self.candidate);
+        if let Some(limit) = limit.filter(|limit| in_flight * 4 >= limit * 3) {
+            self.known = ObservedLimits { rate: None, in_flight: Some(limit.min(in_flight).max(1)) };
+            self.candidate = None;
+            return;
+        }
+        self.known.in_flight = None;
+        let rate = match self.known.rate {
+            // Longer than one stretch: the rate was a little too fast, and a little less is accepted at once.
+            Some(rate) if accepted > rate.count => {
+                let count = rate.count.saturating_sub((rate.count / 10).max(1)).max(1);
+                let share = f64::from(count) / f64::from(accepted);
+                ObservedRate { count, per: per.mul_f64(share * MARGIN) }
+            }
+            _ => ObservedRate { count: accepted, per: window(per).mul_f64(MARGIN) },
+        };
+        self.known.rate = Some(rate);
+        self.candidate = (in_flight >= self.most_in_flight).then_some(in_flight);
+    }
+}
+
+/// The length of a service's window, which ends at most a second before `per`: the usual length there is, or `per` itself.
+fn window(per: Duration) -> Duration {
+    let mut usual = WINDOWS.into_iter().rev().map(Duration::from_secs);
+    usual.find(|window| *window <= per && *window + ROUNDING >= per).unwrap_or(per)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn throttled(at: i64, wait: u64, in_flight: usize) -> Throttled {
+        let at = Timestamp(at);
+        Throttled {
+            admitted: at,
+            left: at,
+            now: at,
+            wait: Duration::from_secs(wait),
+            is_asked: true,
+            in_flight,
+        }
+    }
+
+    /// As many acceptances, one each `every` milliseconds, with so many tasks in flight.
+    fn accept(discovery: &mut LimitDiscovery, begin: i64, every: i64, count: i64, in_flight: usize) {
+        for number in 0..count {
+            let at = Timestamp(begin + number * every);
+            discovery.admitted(at);
+            discovery.accepted(at, at, in_flight);
+        }
+    }
+
+    #[test]
+    fn rate_is_what_was_accepted_in_the_wait_of_the_first_refusal() {
+        let mut discovery = LimitDiscovery::default();
+        accept(&mut discovery, 1_000, 5, 10, 10);
+        discovery.refused(throttled(1_050, 1, 10));
+        let known = ObservedLimits {
+            rate: Some(ObservedRate { count: 10, per: Duration::from_millis(1_010) }),
+            in_flight: None,
+        };
+        assert_eq!(discovery.observed(), known);
+        assert_eq!(discovery.admits(10, 0, Timestamp(2_009)), Err(Some(Timestamp(2_010))));
+        assert_eq!(discovery.admits(10, 0, Timestamp(2_010)), Ok(()));
+        discovery.refused(throttled(1_050, 1, 10));
+        assert_eq!(discovery.observed(), known, "the same volley");
+    }
+
+    #[test]
+    fn refusal_after_the_whole_wait_means_a_limit_on_tasks() {
+        let mut discovery = LimitDiscovery::default();
+        accept(&mut discovery, 1_000, 5, 10, 10);
+        discovery.refused(throttled(1_050, 1, 10));
+        discovery.admitted(Timestamp(2_100));
+        discovery.refused(throttled(2_100, 1, 10));
+        assert_eq!(discovery.observed(), ObservedLimits { rate: None, in_flight: Some(10) });
+        assert_eq!(discovery.admits(10, 0, Timestamp(90_000)), Err(None));
+        assert_eq!(discovery.admits(9, 0, Timestamp(90_000)), Ok(()));
+    }
+
+    #[test]
+    fn refusals_without_an_acceptance_teach_nothing() {
+        let mut discovery = LimitDiscovery::default();
+        for minute in 0..100 {
+            discovery.refused(throttled(minute * 60_000, 60, 0));
+        }
+        assert_eq!(discovery.observed(), ObservedLimits::default());
+    }
+
+    #[test]
+    fn limits_are_raised_after_a_while_and_lowered_when_that_is_refused() {
+        let mut discovery = LimitDiscovery::default();
+        let rate = |count| ObservedLimits {
+            rate: Some(ObservedRate { count, per: Duration::from_secs(1) }),
+            in_flight: None,
+        };
+        discovery.begin_with(rate(10));
+        accept(&mut discovery, 0, 100, 99, 50);
+        assert_eq!(discovery.observed(), rate(10), "a second run of a hundred");
+        accept(&mut discovery, 10_000, 100, 1, 50);
+        assert_eq!(discovery.observed(), rate(11));
+        discovery.admitted(Timestamp(11_000));
+        discovery.refused(throttled(11_000, 1, 50));
+        assert_eq!(discovery.observed(), rate(10));
+    }
+}

@@ -1,0 +1,240 @@
+//! A service with a limit on submissions, in simulated time.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use scheduler::{
+    Action, Artifact, AttemptId, Event, ExistingWork, Failure, FailureKind, ObservedLimits, Policy,
+    PollResult, Refusal, RefusalKind, RunState, TaskId, Timestamp,
+};
+use workflow::plan::{NodeIx, Plan};
+
+use crate::bench::polling::Rng;
+
+/// One way to the service, and the time to prepare a request, in milliseconds.
+const LATENCY: i64 = 2;
+const PREPARATION: i64 = 3;
+
+/// What the service accepts.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Limit {
+    /// A token bucket.
+    Bucket { per_second: u32, burst: u32 },
+    /// So many in each window, counted from zero.
+    Window { count: usize, milliseconds: i64 },
+    /// So many unfinished tasks.
+    InFlight { tasks: usize },
+}
+
+/// The limit's state.
+#[derive(Debug)]
+struct Meter {
+    limit: Limit,
+    tokens: f64,
+    at: i64,
+    accepted: Vec<i64>,
+    ends: BinaryHeap<Reverse<i64>>,
+}
+
+impl Meter {
+    fn new(limit: Limit) -> Self {
+        let tokens = if let Limit::Bucket { burst, .. } = limit { f64::from(burst) } else { 0.0 };
+        Self { limit, tokens, at: 0, accepted: Vec::new(), ends: BinaryHeap::new() }
+    }
+
+    /// When a submission at `now` is accepted at the earliest: `now` itself, or later.
+    fn admits_at(&mut self, now: i64) -> i64 {
+        match self.limit {
+            Limit::Bucket { per_second, burst } => {
+                let refilled = (now - self.at) as f64 * f64::from(per_second) / 1e3;
+                self.tokens = (self.tokens + refilled).min(f64::from(burst));
+                self.at = now;
+                if self.tokens >= 1.0 - 1e-9 {
+                    now
+                } else {
+                    now + ((1.0 - self.tokens) * 1e3 / f64::from(per_second)).ceil() as i64
+                }
+            }
+            Limit::Window { count, milliseconds } => {
+                let begin = now - now.rem_euclid(milliseconds);
+                let used = self.accepted.iter().rev().take_while(|at| **at >= begin).count();
+                if used < count { now } else { begin + milliseconds }
+            }
+            Limit::InFlight { tasks } => {
+                while self.ends.peek().is_some_and(|Reverse(end)| *end <= now) {
+                    self.ends.pop();
+                }
+                match self.ends.peek() {
+                    Some(Reverse(end)) if self.ends.len() >= tasks => *end,
+                    _ => now,
+                }
+            }
+        }
+    }
+
+    fn accept(&mut self, now: i64, end: i64) {
+        self.tokens -= 1.0;
+        self.accepted.push(now);
+        self.ends.push(Reverse(end));
+    }
+}
+
+/// Runs of one plan against one limit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Simulation<'a> {
+    pub(super) plan: &'a Arc<Plan>,
+    pub(super) limit: Limit,
+    /// Median of the render times, in seconds.
+    pub(super) median: f64,
+}
+
+/// The result of a run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Outcome {
+    /// In seconds.
+    pub(super) makespan: f64,
+    pub(super) refusals: usize,
+    pub(super) observed: ObservedLimits,
+}
+
+/// What happens at a time.
+#[derive(Debug)]
+enum Happening {
+    /// An event reaches the run.
+    Event(Event),
+    /// A request reaches the service.
+    Post(NodeIx, AttemptId),
+    Poll(NodeIx, AttemptId),
+}
+
+impl Simulation<'_> {
+    /// Render times in milliseconds, in the order of acceptance.
+    fn render_times(&self) -> impl Iterator<Item = i64> {
+        let (mut rng, mixture) = (Rng::new(17), [(1.0, self.median, 0.3)]);
+        std::iter::repeat_with(move || (rng.render_time(&mixture) * 1e3) as i64)
+    }
+
+    /// The makespan of a client that knows the limit, in seconds.
+    pub(super) fn bound(&self) -> f64 {
+        let (mut meter, mut now, mut last) = (Meter::new(self.limit), 0, 0);
+        for took in self.render_times().take(self.plan.len()) {
+            now = meter.admits_at(now);
+            // A bucket refills to whole tokens only after its rounded wait.
+            now = meter.admits_at(now);
+            meter.accept(now, now + took);
+            last = last.max(now + took);
+        }
+        last as f64 / 1e3
+    }
+
+    /// A run that begins with `known` limits.
+    pub(super) fn run(&self, policy: Policy, known: ObservedLimits) -> Outcome {
+        let mut state = RunState::new(Arc::clone(self.plan), "bench", policy).with_observed_limits(known);
+        let (mut meter, mut render_times) = (Meter::new(self.limit), self.render_times());
+        let mut ends: BTreeMap<NodeIx, i64> = BTreeMap::new();
+        let mut queue: BTreeMap<(i64, usize), Happening> = BTreeMap::new();
+        let (mut number, mut refusals, mut now, mut attempts) = (0, 0, 0, 0);
+        queue.insert((0, 0), Happening::Event(Event::Started));
+        while let Some(((at, _), happening)) = queue.pop_first() {
+            now = at;
+            let mut later = |wait: i64, happening| {
+                number += 1;
+                queue.insert((now + wait, number), happening);
+            };
+            match happening {
+                Happening::Post(node, attempt) => {
+                    let free_at = meter.admits_at(now);
+                    let event = if free_at <= now {
+                        let end = now + render_times.next().unwrap_or_default();
+                        meter.accept(now, end);
+                        ends.insert(node, end);
+                        Event::Submitted { node, attempt, task: TaskId(format!("task {}", node.index())) }
+                    } else {
+                        refusals += 1;
+                        // In whole seconds, as the header is.
+                        let wait =
+                            Duration::from_secs((free_at - now).max(1).cast_unsigned().div_ceil(1_000));
+                        let refusal = Refusal {
+                            kind: RefusalKind::Throttled,
+                            failure: Failure::new(FailureKind::RateLimited, "too many"),
+                            retry_after: Some(wait),
+                        };
+                        Event::Refused { node, attempt, refusal, next: None }
+                    };
+                    later(LATENCY, Happening::Event(event));
+                }
+                Happening::Poll(node, attempt) => {
+                    let result = if ends.get(&node).is_some_and(|end| *end <= now) {
+                        PollResult::Completed {
+                            url: None,
+                            last_frame_url: None,
+                            expires_at: None,
+                            took: None,
+                        }
+                    } else {
+                        PollResult::Running { progress: None, status: "in_progress".to_owned() }
+                    };
+                    later(LATENCY, Happening::Event(Event::Polled { node, attempt, result, next: None }));
+                }
+                Happening::Event(event) => {
+                    for action in state.apply(event, Timestamp(now)) {
+                        let (wait, happening) = follow(action, now, &mut attempts);
+                        later(wait, happening);
+                    }
+                    if state.is_over() {
+                        break;
+                    }
+                }
+            }
+        }
+        Outcome { makespan: now as f64 / 1e3, refusals, observed: state.observed_limits() }
+    }
+}
+
+/// What an action leads to, and after how many milliseconds.
+fn follow(action: Action, now: i64, attempts: &mut usize) -> (i64, Happening) {
+    let event = match action {
+        Action::Submit { node, attempt } => return (LATENCY, Happening::Post(node, attempt)),
+        Action::Poll { node, attempt, .. } => return (LATENCY, Happening::Poll(node, attempt)),
+        Action::Wake { deadline } => return ((deadline.0 - now).max(0), Happening::Event(Event::TimerFired)),
+        Action::Lookup { node, key, .. } => {
+            Event::LookupDone { node, key: key.to_string(), existing: ExistingWork::None }
+        }
+        Action::Prepare { node, key, .. } => {
+            *attempts += 1;
+            let event = Event::Prepared {
+                node,
+                attempt: AttemptId(format!("bench.{attempts}")),
+                key: key.to_string(),
+                digest: String::new(),
+                by_url: false,
+                service_independent_key: None,
+                reservation: scheduler::budget::Reservation::default(),
+                forced_rerun: None,
+                parts: Vec::new(),
+            };
+            return (PREPARATION, Happening::Event(event));
+        }
+        Action::Download(download) => {
+            let artifact = Artifact {
+                path: "a.mp4".into(),
+                sha256: String::new(),
+                bytes: 1,
+                duration: Duration::from_secs(4),
+                width: 1,
+                height: 1,
+                last_frame_url: None,
+                expires_at: None,
+                modified_at: None,
+            };
+            Event::Downloaded { node: download.node, attempt: download.attempt, artifact, cost: None }
+        }
+        // Nothing of this kind happens in these runs.
+        Action::Discard { .. } | Action::Overdue { .. } | Action::ExpireTask { .. } | Action::Join { .. } => {
+            Event::TimerFired
+        }
+    };
+    (0, Happening::Event(event))
+}
