@@ -1,5 +1,6 @@
 //! Tasks of killed runs whose shots were rendered again, edited or removed: continued, listed and fetched, never paid for again.
 
+use crate::support::program::Output;
 use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 use crate::support::{Project, cli_snapshot};
@@ -11,6 +12,21 @@ fn against(proxy: &RecordingProxy) -> Project {
     Project::new("two.yaml", TWO).against(&proxy.url, KEY)
 }
 
+/// Only what needs action: the rest of a status says how long ago the runs were.
+fn action_needed(status: Output) -> Output {
+    let at = status.out.find("action needed:").expect("something needs action");
+    Output { out: status.out[at..].to_owned(), ..status }
+}
+
+/// Kills a run of each shot alone once its task is in flight.
+fn kill_with_both_in_flight(project: &Project, flags: &[&str]) {
+    for shot in ["one", "two"] {
+        let arguments = [&["run", "two.yaml", "--only", shot], flags].concat();
+        let killed = project.runner_killed_at("before polled", &arguments);
+        assert_eq!(killed.code, None, "{}", killed.transcript());
+    }
+}
+
 #[test]
 fn rerun_after_killed_rerun_continues_it() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -19,8 +35,8 @@ fn rerun_after_killed_rerun_continues_it() {
     let rerun = ["run", "two.yaml", "--rerun"];
     project.runner(&["run", "two.yaml"]).expect(0);
     // Its tasks are in flight.
-    let killed = project.runner_killed_at("before polled", &rerun);
-    assert_eq!((killed.code, proxy.posts().len()), (None, 4), "{}", killed.transcript());
+    kill_with_both_in_flight(&project, &["--rerun"]);
+    assert_eq!(proxy.posts().len(), 4);
     // One of them is downloaded, and the run is killed again.
     let killed = project.runner_killed_at("after downloaded", &rerun);
     assert_eq!((killed.code, proxy.posts().len()), (None, 4), "{}", killed.transcript());
@@ -37,15 +53,15 @@ fn tasks_of_edited_and_removed_shots_are_listed_and_fetched() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
     let project = against(&proxy);
-    let killed = project.runner_killed_at("before polled", &["run", "two.yaml"]);
-    assert_eq!((killed.code, proxy.posts().len()), (None, 2), "{}", killed.transcript());
-    cli_snapshot!("status_tasks_of_shots", project.runner(&["status", "two.yaml"]).expect(3));
-    cli_snapshot!("status_tasks_without_file", project.runner(&["status"]).expect(3));
+    kill_with_both_in_flight(&project, &[]);
+    assert_eq!(proxy.posts().len(), 2);
+    cli_snapshot!("status_tasks_of_shots", action_needed(project.runner(&["status", "two.yaml"]).expect(3)));
+    cli_snapshot!("status_tasks_without_file", action_needed(project.runner(&["status"]).expect(3)));
 
     let edited =
         TWO.replace("a quiet sea", "a green sea").replace("  - { id: two, prompt: a loud sea }\n", "");
     fs_err::write(project.file("two.yaml"), edited).expect("a writable folder");
-    cli_snapshot!("status_tasks_unclaimed", project.runner(&["status", "two.yaml"]).expect(3));
+    cli_snapshot!("status_tasks_unclaimed", action_needed(project.runner(&["status", "two.yaml"]).expect(3)));
     let ended = project.runner(&["run", "two.yaml"]).expect(0);
     cli_snapshot!("run_tasks_unclaimed", ended.sorted());
 
