@@ -7,9 +7,9 @@ use serde::Serialize;
 use workflow::plan::{Clip, Film, KeyPart, NodeIx, PartChange, Plan, input_name, part_changes};
 
 use crate::artifact_store::Verify;
-use crate::ledger::{AttemptRecord, AttemptState, Ledger, LedgerError};
+use crate::ledger::{AttemptRecord, Ledger, LedgerError};
 use crate::preview::{self, Preview};
-use scheduler::{Artifact, Timestamp, input_identities, key_parts};
+use scheduler::{Artifact, AttemptState, Timestamp, input_identities, key_parts};
 
 /// The explanation of one node.
 #[derive(Debug, Clone, Serialize)]

@@ -1,71 +1,12 @@
 //! Attempts: one submission of one shot, from its recorded intent to its end.
 
-use serde::{Deserialize, Serialize};
 use workflow::units::Money;
 
+use crate::attempt_state::AttemptState;
 use crate::budget::Reservation;
 use crate::ids::{AttemptId, TaskId};
 use crate::outcome::Failure;
 use crate::timestamp::Timestamp;
-
-/// The state of an attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AttemptState {
-    /// Its intent is recorded; only its run knows whether the POST was sent.
-    Intended,
-    /// Its POST was sent; whether it was accepted is unknown.
-    Indeterminate,
-    /// The service accepted it: it has a task.
-    Submitted,
-    /// Its video was downloaded.
-    Completed,
-    /// Its task failed at the service.
-    Failed,
-    /// The service refused it: no task was created.
-    Refused,
-    /// Its task or its video is gone from the service, and the shot's `retry` paid for another one.
-    Expired,
-    /// The service does not know its task, which is paid for.
-    Missing,
-    /// It was indeterminate and turned out not to have been accepted.
-    NotAccepted,
-    /// It was indeterminate, and a person gave up finding out its outcome.
-    Abandoned,
-}
-
-impl AttemptState {
-    /// Every state.
-    pub const ALL: &[Self] = &[
-        Self::Intended,
-        Self::Indeterminate,
-        Self::Submitted,
-        Self::Completed,
-        Self::Failed,
-        Self::Refused,
-        Self::Expired,
-        Self::Missing,
-        Self::NotAccepted,
-        Self::Abandoned,
-    ];
-
-    /// Its name in output.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Intended => "intended",
-            Self::Indeterminate => "indeterminate",
-            Self::Submitted => "submitted",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Refused => "refused",
-            Self::Expired => "expired",
-            Self::Missing => "missing",
-            Self::NotAccepted => "not-accepted",
-            Self::Abandoned => "abandoned",
-        }
-    }
-}
 
 /// One attempt of a shot, folded from the events of a run.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,6 +13,7 @@
 mod action;
 mod artifact;
 mod attempt;
+mod attempt_state;
 pub mod budget;
 mod event;
 mod event_kind;
@@ -32,7 +33,8 @@ mod timestamp;
 
 pub use action::{Action, Download};
 pub use artifact::{Artifact, ModificationTime};
-pub use attempt::{Attempt, AttemptState};
+pub use attempt::Attempt;
+pub use attempt_state::AttemptState;
 pub use budget::Budget;
 pub use event::{Event, EventKind, ExistingWork, ForcedRerun, PollResult, Refusal, RefusalKind, Resolution};
 pub use ids::{AttemptId, RunId, TaskId};

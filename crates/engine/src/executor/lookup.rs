@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use crate::artifact_store::Verify;
 use crate::blocking::run_blocking;
-use crate::ledger::{AttemptRow, AttemptState, Ledger, LedgerError, Snapshot};
+use crate::ledger::{AttemptRow, Ledger, LedgerError, Snapshot};
 use crate::provider::{Provider, SubmissionLookup};
-use scheduler::{Event, ExistingWork};
+use scheduler::{AttemptState, Event, ExistingWork};
 use workflow::plan::NodeIx;
 
 /// The existing work for a key that no attempt holds: none, or an attempt for the same work in flight at another service than `service`.

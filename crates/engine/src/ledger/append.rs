@@ -1,11 +1,12 @@
 //! Appends events of a run, with the decisions that need the transaction: whether an intent is admitted, and which task an attempt owns.
 
 use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior};
-use scheduler::{AttemptId, Event, ExistingWork, RunId, TaskId, Timestamp};
+use scheduler::{AttemptId, AttemptState, Event, ExistingWork, RunId, TaskId, Timestamp};
 use workflow::plan::Plan;
 
-use super::attempt_state::{AttemptState, holds_key};
+use super::attempt_state::holds_key;
 use super::fold::{self, Writer};
+use super::sql::column;
 use super::totals;
 use super::{Ledger, LedgerError, RunLock};
 use crate::failpoint::{self, Boundary};
@@ -105,7 +106,7 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
             let (state, run) =
                 transaction
                     .prepare_cached("SELECT state, run FROM attempts WHERE id = ?1")?
-                    .query_row([attempt.as_str()], |row| Ok((row.get(0)?, row.get(1).map(RunId)?)))?;
+                    .query_row([attempt.as_str()], |row| Ok((column(row, 0)?, row.get(1).map(RunId)?)))?;
             if !matches!(state, AttemptState::Intended | AttemptState::Indeterminate) {
                 return Ok(Event::ClaimConflict { node, existing: ExistingWork::ClaimedByRun { run } });
             }

@@ -2,10 +2,9 @@
 
 use workflow::plan::KeyPart;
 
-use super::attempt_state::AttemptState;
 use super::sql::column;
 use super::{Ledger, LedgerError};
-use scheduler::{AttemptId, Timestamp};
+use scheduler::{AttemptId, AttemptState, Timestamp};
 
 /// How many attempts of a shot are read, at most.
 const MAX_ATTEMPTS: i64 = 20_000;
@@ -45,7 +44,7 @@ impl Ledger {
                     Ok(AttemptRecord {
                         attempt: AttemptId(row.get(0)?),
                         node: row.get(1)?,
-                        state: row.get(2)?,
+                        state: column(row, 2)?,
                         intended_at: column(row, 3)?,
                         parts,
                     })

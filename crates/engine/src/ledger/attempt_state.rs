@@ -1,156 +1,34 @@
-//! The states of an attempt, their stored form, and SQL conditions on them.
+//! The SQL form of an attempt's state, and SQL conditions on it.
 //!
 //! The conditions are macros because a partial index serves only queries that repeat its condition word for word. They are chains of `OR`
 //! because SQLite builds an ephemeral table for each `IN` list of more than two values, for each statement.
 
-use std::fmt;
+use rusqlite::types::{FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use scheduler::AttemptState;
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use serde::{Serialize, Serializer};
+use super::sql::{FromColumn, Sql};
 
-/// Defines [`AttemptState`]: one variant per state, with its stored name.
-macro_rules! attempt_states {
-    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// The state of an attempt.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum AttemptState {
-            $($(#[$doc])* $name,)*
-        }
-
-        impl AttemptState {
-            /// Every state.
-            pub const ALL: &[Self] = &[$(Self::$name),*];
-
-            /// The stored name.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$name => $text,)*
-                }
-            }
-        }
-    };
-}
-
-attempt_states! {
-    /// The intent is durable. Only the run that wrote it knows whether the POST was sent.
-    Intended = "intended",
-    /// The POST was sent and no usable response came: accepted or not.
-    Indeterminate = "indeterminate",
-    /// The service accepted it; its task is in flight, or finished and not downloaded.
-    Submitted = "submitted",
-    /// Its video was downloaded.
-    Completed = "completed",
-    /// The service failed its task.
-    Failed = "failed",
-    /// The service refused it.
-    Refused = "refused",
-    /// Its task is gone from the service, and the shot's `retry` paid for another one.
-    Expired = "expired",
-    /// The service does not know its task, which is paid for. Runs ask again; only a person decides to pay again.
-    Missing = "missing",
-    /// It was indeterminate and found not to be accepted.
-    NotAccepted = "not-accepted",
-    /// It was indeterminate, and a person decided that it cannot be found out. Its reservation counts as spent.
-    Abandoned = "abandoned",
-}
-
-impl AttemptState {
-    /// Whether the attempt keeps its key from being submitted again: the condition of the unique index `attempts_key`.
-    #[must_use]
-    pub const fn holds_key(self) -> bool {
-        match self {
-            Self::Intended
-            | Self::Indeterminate
-            | Self::Submitted
-            | Self::Completed
-            | Self::Missing
-            | Self::Abandoned => true,
-            Self::Failed | Self::Refused | Self::Expired | Self::NotAccepted => false,
-        }
-    }
-
-    /// Whether a task is or may be in flight, for which the budget is reserved: the condition of the index `attempts_in_flight`.
-    #[must_use]
-    pub const fn is_in_flight(self) -> bool {
-        match self {
-            Self::Intended | Self::Indeterminate | Self::Submitted => true,
-            Self::Completed
-            | Self::Failed
-            | Self::Refused
-            | Self::Expired
-            | Self::Missing
-            | Self::NotAccepted
-            | Self::Abandoned => false,
-        }
-    }
-
-    /// Whether the attempt has a task that is paid for and whose video was not downloaded, or is gone.
-    #[must_use]
-    pub const fn has_open_task(self) -> bool {
-        match self {
-            Self::Submitted | Self::Missing => true,
-            Self::Intended
-            | Self::Indeterminate
-            | Self::Completed
-            | Self::Failed
-            | Self::Refused
-            | Self::Expired
-            | Self::NotAccepted
-            | Self::Abandoned => false,
-        }
-    }
-
-    /// Whether `runner resolve` can resolve the attempt.
-    #[must_use]
-    pub const fn is_resolvable(self) -> bool {
-        match self {
-            Self::Intended | Self::Indeterminate | Self::Abandoned => true,
-            Self::Submitted
-            | Self::Completed
-            | Self::Failed
-            | Self::Refused
-            | Self::Expired
-            | Self::Missing
-            | Self::NotAccepted => false,
-        }
-    }
-}
-
-impl fmt::Display for AttemptState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl Serialize for AttemptState {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl ToSql for AttemptState {
+impl ToSql for Sql<AttemptState> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.as_str().into())
+        Ok(self.0.as_str().into())
     }
 }
 
-impl FromSql for AttemptState {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let text = value.as_str()?;
-        let state = Self::ALL.iter().find(|state| state.as_str() == text);
-        state.copied().ok_or_else(|| FromSqlError::Other(format!("unknown attempt state `{text}`").into()))
+impl FromColumn for AttemptState {
+    fn from_column(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let name = value.as_str()?;
+        Self::parse(name).ok_or_else(|| FromSqlError::Other(format!("unknown attempt state `{name}`").into()))
     }
 }
 
-/// [`AttemptState::holds_key`] in SQL.
+/// [`AttemptState::holds_key`] in SQL: the condition of the unique index `attempts_key`.
 macro_rules! holds_key {
     () => {
         "(state = 'intended' OR state = 'indeterminate' OR state = 'submitted' OR state = 'completed' OR state = 'missing' OR state = 'abandoned')"
     };
 }
 
-/// [`AttemptState::is_in_flight`] in SQL.
+/// [`AttemptState::is_in_flight`] in SQL: the condition of the index `attempts_in_flight`.
 macro_rules! is_in_flight {
     () => {
         "(state = 'intended' OR state = 'indeterminate' OR state = 'submitted')"
@@ -180,6 +58,7 @@ mod tests {
     use rusqlite::Connection;
 
     use super::super::schema;
+    use super::super::sql::{Sql, column};
     use super::AttemptState;
 
     fn empty_ledger() -> Connection {
@@ -199,7 +78,7 @@ mod tests {
                 (is_resolvable!(), state.is_resolvable()),
             ] {
                 let sql = format!("SELECT {condition} FROM (SELECT ?1 AS state)");
-                let found: bool = ledger.query_row(&sql, [state], |row| row.get(0)).unwrap();
+                let found: bool = ledger.query_row(&sql, [Sql(*state)], |row| row.get(0)).unwrap();
                 assert_eq!(found, expected, "{state:?}: {condition}");
             }
         }
@@ -221,7 +100,7 @@ mod tests {
         for state in AttemptState::ALL {
             insert(state.as_str()).unwrap();
             let read: AttemptState = ledger
-                .query_row("SELECT state FROM attempts WHERE id = ?1", [state], |row| row.get(0))
+                .query_row("SELECT state FROM attempts WHERE id = ?1", [Sql(*state)], |row| column(row, 0))
                 .unwrap();
             assert_eq!(read, *state);
         }

@@ -3,13 +3,12 @@
 
 use rusqlite::Transaction;
 use scheduler::{
-    Artifact, AttemptId, Event, ExistingWork, Film, NextStep, PollResult, Resolution, RunId, TaskId,
+    Artifact, AttemptId, AttemptState, Event, ExistingWork, Film, NextStep, PollResult, Resolution, RunId, TaskId,
     Timestamp,
 };
 use workflow::plan::Node;
 
 use super::Ledger;
-use super::attempt_state::AttemptState;
 use super::schema::EVENT_VERSION;
 use super::sql::{Sql, column};
 use super::totals::{AttemptEnd, BudgetDelta, Settlement};
@@ -73,7 +72,7 @@ impl<'a> Writer<'a> {
             Event::Indeterminate { attempt, reason, .. } => {
                 self.transaction
                     .prepare_cached("UPDATE attempts SET state = ?2, failure = ?3 WHERE id = ?1")?
-                    .execute((attempt.as_str(), AttemptState::Indeterminate, reason.as_str()))?;
+                    .execute((attempt.as_str(), Sql(AttemptState::Indeterminate), reason.as_str()))?;
                 Ok(())
             }
             Event::Polled { attempt, next: Some(NextStep::Missing { reason }), .. } => {
@@ -141,7 +140,7 @@ impl<'a> Writer<'a> {
                 &*node.model,
                 Sql(reservation.duration),
                 digest.as_str(),
-                AttemptState::Intended,
+                Sql(AttemptState::Intended),
                 Sql(self.time),
                 reservation.cost.map(Sql),
                 to_json(parts)?,
@@ -160,7 +159,7 @@ impl<'a> Writer<'a> {
     fn submit(&self, attempt: &AttemptId, task: &TaskId, time: Timestamp) -> rusqlite::Result<()> {
         self.transaction
             .prepare_cached("UPDATE attempts SET state = ?2, task = ?3, submitted_at = ?4 WHERE id = ?1")?
-            .execute((attempt.as_str(), AttemptState::Submitted, task.as_str(), Sql(time)))?;
+            .execute((attempt.as_str(), Sql(AttemptState::Submitted), task.as_str(), Sql(time)))?;
         Ok(())
     }
 
@@ -212,7 +211,7 @@ impl<'a> Writer<'a> {
     fn state(&self, attempt: &AttemptId) -> rusqlite::Result<AttemptState> {
         self.transaction
             .prepare_cached("SELECT state FROM attempts WHERE id = ?1")?
-            .query_row([attempt.as_str()], |row| row.get(0))
+            .query_row([attempt.as_str()], |row| column(row, 0))
     }
 
     fn insert_artifact(&self, attempt: &AttemptId, artifact: &Artifact) -> rusqlite::Result<()> {

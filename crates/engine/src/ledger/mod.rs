@@ -33,7 +33,6 @@ use rusqlite::Connection;
 
 pub use append::Persist;
 pub use attempt_records::AttemptRecord;
-pub use attempt_state::AttemptState;
 pub use forced_reruns::Salts;
 pub use plan_keys::PlanKeys;
 pub use queries::AttemptRow;

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::attempt_state::{AttemptState, has_open_task, holds_key, is_in_flight, is_resolvable};
+use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_resolvable};
 use super::sql::column;
 use super::{Ledger, LedgerError};
 use scheduler::budget::Reservation;
-use scheduler::{Artifact, AttemptId, Event, Film, RunId, TaskId, Timestamp};
+use scheduler::{Artifact, AttemptId, AttemptState, Event, Film, RunId, TaskId, Timestamp};
 
 /// An attempt that holds its key.
 #[derive(Debug, Clone)]
@@ -222,7 +222,7 @@ impl Ledger {
             workflow: row.get(23)?,
             node: row.get(2)?,
             key: row.get(24)?,
-            state: row.get(3)?,
+            state: column(row, 3)?,
             service: row.get(18)?,
             account: row.get(22)?,
             model: row.get(19)?,

@@ -1,10 +1,10 @@
 //! `runner resolve`: a person resolves an attempt whose submission is indeterminate.
 
 use rusqlite::{OptionalExtension as _, TransactionBehavior};
-use scheduler::{AttemptId, Event, EventKind, Resolution, RunId, Timestamp};
+use scheduler::{AttemptId, AttemptState, Event, EventKind, Resolution, RunId, Timestamp};
 
-use super::attempt_state::AttemptState;
 use super::fold::{Writer, is_owned};
+use super::sql::column;
 use super::{Ledger, LedgerError};
 use crate::failpoint::{self, Boundary};
 
@@ -30,7 +30,7 @@ impl Ledger {
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
         let row: Option<(AttemptState, RunId, String)> = transaction
             .query_row("SELECT state, run, node FROM attempts WHERE id = ?1", [attempt.as_str()], |row| {
-                Ok((row.get(0)?, RunId(row.get(1)?), row.get(2)?))
+                Ok((column(row, 0)?, RunId(row.get(1)?), row.get(2)?))
             })
             .optional()
             .map_err(wrap)?;

@@ -4,11 +4,11 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
 
-use super::attempt_state::{AttemptState, is_in_flight};
+use super::attempt_state::is_in_flight;
 use super::sql::{Sql, column};
 use super::{Ledger, LedgerError};
 use scheduler::budget::{Amount, BudgetLimit, BudgetLimits, Reservation};
-use scheduler::{AttemptId, Timestamp};
+use scheduler::{AttemptId, AttemptState, Timestamp};
 use workflow::units::Money;
 
 /// What becomes of an attempt's reservation.
@@ -117,7 +117,7 @@ impl BudgetDelta {
         let Some(reservation) = reservation else {
             transaction
                 .prepare_cached("UPDATE attempts SET state = ?2, failure = ?3, ended_at = ?4 WHERE id = ?1")?
-                .execute((attempt.as_str(), state, failure, Sql(time)))?;
+                .execute((attempt.as_str(), Sql(state), failure, Sql(time)))?;
             return Ok(());
         };
         transaction
@@ -125,7 +125,7 @@ impl BudgetDelta {
                 "UPDATE attempts SET state = ?2, failure = ?3, ended_at = ?4,
                  actual_cost = CASE WHEN reserved_cost IS NULL THEN NULL ELSE COALESCE(?5, reserved_cost) END WHERE id = ?1",
             )?
-            .execute((attempt.as_str(), state, failure, Sql(time), actual_cost.map(Sql)))?;
+            .execute((attempt.as_str(), Sql(state), failure, Sql(time), actual_cost.map(Sql)))?;
         let reserved = reservation.amount();
         self.reserved.removed += reserved;
         self.spent.added += match settlement {
@@ -147,7 +147,7 @@ impl BudgetDelta {
         let reservation = transaction.query_row(
             "UPDATE attempts SET state = ?2, actual_cost = NULL, ended_at = NULL WHERE id = ?1
                  RETURNING video_ms, reserved_cost",
-            (attempt.as_str(), AttemptState::Indeterminate),
+            (attempt.as_str(), Sql(AttemptState::Indeterminate)),
             read_reservation,
         )?;
         let reserved = reservation.amount();

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use engine::Ledger;
-use engine::ledger::{AttemptRow, AttemptState};
+use engine::ledger::AttemptRow;
 use engine::provider::{Provider, TaskDescription};
-use scheduler::{AttemptId, Failure, FailureKind, Policy, Resolution, TaskId, Timestamp};
+use scheduler::{AttemptId, AttemptState, Failure, FailureKind, Policy, Resolution, TaskId, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
 use workflow::units::VideoDuration;

@@ -5,7 +5,8 @@ mod fold;
 use std::time::Duration;
 
 use super::{ShotStatus, StatusKind};
-use crate::attempt::{Attempt, AttemptState};
+use crate::attempt::Attempt;
+use crate::attempt_state::AttemptState;
 use crate::ids::{AttemptId, TaskId};
 use crate::outcome::{Decision, Halt, Outcome};
 use crate::timestamp::Timestamp;

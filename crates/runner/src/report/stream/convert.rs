@@ -8,10 +8,10 @@ use scheduler::{
 use workflow::plan::{NodeIx, Plan};
 
 use super::line::{
-    self, Cap, Decision, EventKind, Failure, FailureKind, Film, FilmOutcome, FinishedShot, Halt, Outcome,
-    RefusalKind, Video,
+    self, BudgetLimit, Decision, EventKind, Failure, FailureKind, Film, FilmOutcome, FinishedShot, Halt,
+    Outcome, RefusalKind, Video,
 };
-use super::run_finished::{Amount, Budget, Caps, Outcomes};
+use super::run_finished::{Amount, Budget, BudgetLimits, Outcomes};
 use crate::report::{messages, sanitize};
 
 /// Length of the key prefix: as in file names.
@@ -85,7 +85,7 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
             EventKind::ClaimConflict { shot: shot(node), existing: existing_work(existing) }
         }
         Event::BudgetExceeded { node, limit } => {
-            EventKind::BudgetExceeded { shot: shot(node), cap: convert_cap(*limit) }
+            EventKind::BudgetExceeded { shot: shot(node), limit: convert_limit(*limit) }
         }
         Event::PrepareFailed { node, failure } => {
             EventKind::PrepareFailed { shot: shot(node), failure: convert_failure(failure) }
@@ -263,7 +263,7 @@ pub(crate) fn halt(halt: &scheduler::Halt) -> Halt {
     match halt {
         scheduler::Halt::Interrupted => Halt::Interrupted,
         scheduler::Halt::ServiceUnusable { failure } => Halt::Unusable { failure: convert_failure(failure) },
-        scheduler::Halt::BudgetExceeded { limit } => Halt::BudgetExceeded { cap: convert_cap(*limit) },
+        scheduler::Halt::BudgetExceeded { limit } => Halt::BudgetExceeded { limit: convert_limit(*limit) },
         scheduler::Halt::FailFast { shot } => Halt::FailFast { shot: shot.clone() },
     }
 }
@@ -289,7 +289,7 @@ pub(crate) fn outcomes(summary: &RunSummary) -> Outcomes {
 pub(crate) fn budget(summary: &RunSummary) -> Budget {
     let caps = summary.caps;
     Budget {
-        caps: Caps {
+        limits: BudgetLimits {
             cost: caps.cost,
             tasks: caps.tasks,
             duration: caps.duration,
@@ -348,11 +348,11 @@ fn convert_decision(decision: scheduler::Decision) -> Decision {
     }
 }
 
-fn convert_cap(cap: scheduler::budget::BudgetLimit) -> Cap {
-    match cap {
-        scheduler::budget::BudgetLimit::Cost => Cap::Cost,
-        scheduler::budget::BudgetLimit::Tasks => Cap::Tasks,
-        scheduler::budget::BudgetLimit::Seconds => Cap::Seconds,
+fn convert_limit(limit: scheduler::budget::BudgetLimit) -> BudgetLimit {
+    match limit {
+        scheduler::budget::BudgetLimit::Cost => BudgetLimit::Cost,
+        scheduler::budget::BudgetLimit::Tasks => BudgetLimit::Tasks,
+        scheduler::budget::BudgetLimit::Seconds => BudgetLimit::Seconds,
     }
 }
 

@@ -90,8 +90,8 @@ pub(crate) enum EventKind<'a> {
         #[serde(flatten)]
         existing: ExistingWork<'a>,
     },
-    /// The intent was not written: it would exceed a cap.
-    BudgetExceeded { shot: &'a str, cap: Cap },
+    /// The intent was not written: it would exceed a limit of the budget.
+    BudgetExceeded { shot: &'a str, limit: BudgetLimit },
     /// The request could not be prepared.
     PrepareFailed { shot: &'a str, failure: Failure },
     /// The service accepted the request. It is paid for from here on.
@@ -275,10 +275,10 @@ pub(crate) enum RefusalKind {
     ServiceUnusable,
 }
 
-/// A budget cap.
+/// A limit of the budget.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Cap {
+pub(crate) enum BudgetLimit {
     Cost,
     Tasks,
     Seconds,
@@ -406,8 +406,8 @@ pub(crate) enum Halt {
     Interrupted,
     /// The service cannot be used with this account or at this URL.
     Unusable { failure: Failure },
-    /// A cap is reached.
-    BudgetExceeded { cap: Cap },
+    /// A limit of the budget is reached.
+    BudgetExceeded { limit: BudgetLimit },
     /// A shot failed, with `--fail-fast`.
     FailFast { shot: String },
 }

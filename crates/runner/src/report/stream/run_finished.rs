@@ -36,18 +36,18 @@ pub(crate) struct Outcomes {
     pub(crate) not_selected: usize,
 }
 
-/// Caps, reservations and spending.
+/// Limits, reservations and spending.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Budget {
-    pub(crate) caps: Caps,
+    pub(crate) limits: BudgetLimits,
     /// For unfinished tasks of this run.
     pub(crate) reserved: Amount,
     pub(crate) spent: Amount,
 }
 
-/// Budget caps; `null` is no cap.
+/// Limits of the budget; `null` is no limit.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Caps {
+pub(crate) struct BudgetLimits {
     /// In millionths of the price table's currency.
     #[serde(with = "units::micros")]
     #[schemars(with = "Option<i64>")]
@@ -58,7 +58,7 @@ pub(crate) struct Caps {
     #[serde(rename = "video_ms", with = "units::millis")]
     #[schemars(with = "Option<i64>")]
     pub(crate) duration: Option<VideoDuration>,
-    /// Whether unpriced tasks may be submitted under a cost cap.
+    /// Whether unpriced tasks may be submitted under a limit on cost.
     pub(crate) allow_unpriced: bool,
 }
 

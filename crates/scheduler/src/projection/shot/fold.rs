@@ -1,7 +1,8 @@
 //! The fold of events into a shot: the only one in the workspace.
 
 use super::Shot;
-use crate::attempt::{Attempt, AttemptState};
+use crate::attempt::Attempt;
+use crate::attempt_state::AttemptState;
 use crate::event::{Event, ExistingWork, PollResult};
 use crate::ids::{AttemptId, TaskId};
 use crate::next_step::NextStep;

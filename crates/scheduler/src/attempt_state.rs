@@ -1,0 +1,132 @@
+//! The states of an attempt. The ledger stores their names.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// Defines [`AttemptState`]: one variant per state, with its stored name.
+macro_rules! attempt_states {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        /// The state of an attempt.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum AttemptState {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl AttemptState {
+            /// Every state.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The stored name.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)*
+                }
+            }
+        }
+    };
+}
+
+attempt_states! {
+    /// The intent is durable. Only the run that wrote it knows whether the POST was sent.
+    Intended = "intended",
+    /// The POST was sent and no usable response came: accepted or not.
+    Indeterminate = "indeterminate",
+    /// The service accepted it; its task is in flight, or finished and not downloaded.
+    Submitted = "submitted",
+    /// Its video was downloaded.
+    Completed = "completed",
+    /// The service failed its task.
+    Failed = "failed",
+    /// The service refused it.
+    Refused = "refused",
+    /// Its task is gone from the service, and the shot's `retry` paid for another one.
+    Expired = "expired",
+    /// The service does not know its task, which is paid for. Runs ask again; only a person decides to pay again.
+    Missing = "missing",
+    /// It was indeterminate and found not to be accepted.
+    NotAccepted = "not-accepted",
+    /// It was indeterminate, and a person decided that it cannot be found out. Its reservation counts as spent.
+    Abandoned = "abandoned",
+}
+
+impl AttemptState {
+    /// The state of this name; `None` if there is none.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|state| state.as_str() == name)
+    }
+
+    /// Whether the attempt keeps its key from being submitted again.
+    #[must_use]
+    pub const fn holds_key(self) -> bool {
+        match self {
+            Self::Intended
+            | Self::Indeterminate
+            | Self::Submitted
+            | Self::Completed
+            | Self::Missing
+            | Self::Abandoned => true,
+            Self::Failed | Self::Refused | Self::Expired | Self::NotAccepted => false,
+        }
+    }
+
+    /// Whether a task is or may be in flight, for which the budget is reserved.
+    #[must_use]
+    pub const fn is_in_flight(self) -> bool {
+        match self {
+            Self::Intended | Self::Indeterminate | Self::Submitted => true,
+            Self::Completed
+            | Self::Failed
+            | Self::Refused
+            | Self::Expired
+            | Self::Missing
+            | Self::NotAccepted
+            | Self::Abandoned => false,
+        }
+    }
+
+    /// Whether the attempt has a task that is paid for and whose video was not downloaded, or is gone.
+    #[must_use]
+    pub const fn has_open_task(self) -> bool {
+        match self {
+            Self::Submitted | Self::Missing => true,
+            Self::Intended
+            | Self::Indeterminate
+            | Self::Completed
+            | Self::Failed
+            | Self::Refused
+            | Self::Expired
+            | Self::NotAccepted
+            | Self::Abandoned => false,
+        }
+    }
+
+    /// Whether `runner resolve` can resolve the attempt.
+    #[must_use]
+    pub const fn is_resolvable(self) -> bool {
+        match self {
+            Self::Intended | Self::Indeterminate | Self::Abandoned => true,
+            Self::Submitted
+            | Self::Completed
+            | Self::Failed
+            | Self::Refused
+            | Self::Expired
+            | Self::Missing
+            | Self::NotAccepted => false,
+        }
+    }
+}
+
+impl fmt::Display for AttemptState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for AttemptState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
