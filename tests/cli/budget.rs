@@ -45,16 +45,55 @@ fn max_cost_refuses_unpriced_tasks_unless_allowed() {
     project.runner(&["run", "three.yaml", "--max-cost", "100", "--allow-unpriced"]).expect(0);
 }
 
+/// Three shots, each of which continues the one before.
+fn chain() -> String {
+    THREE
+        .replace("sea }\n  - { id: b,", "sea }\n  - { id: b, continues: a,")
+        .replace("id: c,", "id: c, continues: b,")
+}
+
+/// A chain is submitted shot by shot: under a cap that holds only its beginning there would be no film.
+#[test]
+fn cap_below_a_whole_chain_exits_4_before_any_post() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("three.yaml", &chain()).against(&proxy.url, KEY);
+    fs_err::write(project.file("prices.yaml"), PRICES).expect("the folder can be written");
+    for cap in [["--max-cost", "0.39"], ["--max-tasks", "2"], ["--max-video-seconds", "3.5"]] {
+        project.runner(&["run", "three.yaml", cap[0], cap[1]]).expect(4);
+    }
+    assert_eq!(proxy.posts().len(), 0);
+    // Its first shot exists; the others follow from its frame and are as certain as before.
+    project.runner(&["run", "three.yaml", "--max-tasks", "1", "--partial"]).expect(4);
+    fs_err::write(project.file("three.yaml"), chain().replace("a loud sea", "a louder sea"))
+        .expect("the folder can be written");
+    project.runner(&["run", "three.yaml", "--max-tasks", "1"]).expect(4);
+    assert_eq!(proxy.posts().len(), 1);
+    project.runner(&["run", "three.yaml", "--max-tasks", "2", "--max-cost", "0.30"]).expect(0);
+    assert_eq!(proxy.posts().len(), 3);
+}
+
+/// A task that was submitted without a price table may cost anything: a later cap cannot count it.
+#[test]
+fn max_cost_refuses_unpriced_tasks_in_flight_unless_allowed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::losing_first(folder.path().join("service"), "quiet");
+    let project = against(&proxy, false);
+    project.runner(&["run", "three.yaml", "--only", "a"]).expect(3);
+    fs_err::write(project.file("prices.yaml"), PRICES).expect("the folder can be written");
+    let refused = project.runner(&["run", "three.yaml", "--max-cost", "100"]).expect(2);
+    cli_snapshot!("run_unpriced_in_flight_under_cap", refused);
+    assert_eq!(proxy.posts().len(), 1);
+    project.runner(&["run", "three.yaml", "--max-cost", "100", "--allow-unpriced"]).expect(3);
+    assert_eq!(proxy.posts().len(), 3);
+}
+
 #[test]
 fn cap_reached_mid_run_finishes_tasks_in_flight() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
-    // Each continues the one before: how many are submitted is only known on the way.
-    let chain = THREE
-        .replace("sea }\n  - { id: b,", "sea }\n  - { id: b, continues: a,")
-        .replace("id: c,", "id: c, continues: b,");
-    let project = Project::new("three.yaml", &chain).against(&proxy.url, KEY);
-    let ended = project.runner(&["run", "three.yaml", "--max-tasks", "2"]).expect(4);
+    let project = Project::new("three.yaml", &chain()).against(&proxy.url, KEY);
+    let ended = project.runner(&["run", "three.yaml", "--max-tasks", "2", "--partial"]).expect(4);
     assert_eq!((proxy.posts().len(), shots(&project, "three").len()), (2, 2), "{}", ended.transcript());
     cli_snapshot!("run_cap_reached", ended);
     project.runner(&["run", "three.yaml", "--max-tasks", "1"]).expect(0);

@@ -23,6 +23,9 @@ pub struct Preview {
     pub task: Option<TaskId>,
     /// The beginning of the node's key, if known.
     pub key: Option<String>,
+    /// Whether its submission is certain, provided that nothing fails: always for [`Decision::Execute`], and for [`Decision::Deferred`] where
+    /// the frame that it waits for is that of a video that does not exist yet, so that no earlier video can be its own.
+    pub is_certain: bool,
 }
 
 /// Previews every node of `plan`, in its order. Without a ledger there is no existing work.
@@ -88,13 +91,15 @@ pub(crate) async fn survey(
                 why: None,
                 task: None,
                 key: None,
+                is_certain: false,
             };
             let unpicked = plan.unpicked(ix).map(|takes| plan.takes_name(takes)).next();
             if let (Some(takes), None) = (unpicked, waits_for) {
                 preview.decision = Decision::Deferred;
                 preview.why = Some(format!("waits until a take of {takes} is picked"));
             } else if let Some(parent) = waits_for {
-                deferred(&mut preview, plan, *parent, &previews);
+                let is_new = before.iter().any(|before| is_new_video(keys, *before, &previews));
+                defer(&mut preview, plan, *parent, &previews, is_new);
             } else if let Some(key) = keys.key(plan, ix, |parent| made[parent.index()].as_ref()) {
                 preview.key = Some(key.short());
                 if let Some(ledger) = ledger {
@@ -102,6 +107,7 @@ pub(crate) async fn survey(
                         lookup::recorded_work(ledger, &key.to_string(), account, None, verify).await?;
                     made[ix.index()] = apply_existing(&mut preview, existing);
                 }
+                preview.is_certain = preview.decision == Decision::Execute;
             }
             previews[ix.index()] = Some(preview);
         }
@@ -112,11 +118,24 @@ pub(crate) async fn survey(
     Ok((previews.into_iter().flatten().collect(), made))
 }
 
-fn deferred(preview: &mut Preview, plan: &Plan, parent: NodeIx, previews: &[Option<Preview>]) {
+fn defer(
+    preview: &mut Preview,
+    plan: &Plan,
+    parent: NodeIx,
+    previews: &[Option<Preview>],
+    is_certain: bool,
+) {
     let blocked =
         previews[parent.index()].as_ref().is_some_and(|parent| parent.decision == Decision::Blocked);
     preview.decision = if blocked { Decision::Blocked } else { Decision::Deferred };
+    preview.is_certain = is_certain && !blocked;
     preview.why = Some(format!("waits for {}", plan.node(parent).name));
+}
+
+/// Whether the video of `node` will be a new one. A forced rerun sends the same request again: a deterministic service renders the same frames,
+/// whose successors may exist.
+fn is_new_video(keys: &KeyResolver, node: NodeIx, previews: &[Option<Preview>]) -> bool {
+    !keys.is_forced(node) && previews[node.index()].as_ref().is_some_and(|preview| preview.is_certain)
 }
 
 fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artifact> {

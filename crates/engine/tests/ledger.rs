@@ -220,6 +220,63 @@ fn append_budget_counts_reservations_but_not_earlier_spending() {
     assert!(matches!(write(&ledger, &second, &plan, prepared(0, "second.2", 400)), Event::Prepared { .. }));
 }
 
+/// A table of prices that was raised between two runs.
+#[test]
+fn append_downloaded_costs_what_was_reserved_at_most() {
+    let (_folder, ledger) = new();
+    let plan = plan(&["a"]);
+    let node = NodeIx::new(0);
+    let first = begin(&ledger, "first", BudgetLimits::default());
+    write(&ledger, &first, &plan, prepared(0, "first.1", 600));
+    let (attempt, task) = (AttemptId::from("first.1"), TaskId("task".to_owned()));
+    write(&ledger, &first, &plan, Event::Submitted { node, attempt: attempt.clone(), task });
+    let limit = Money::from_micros(600);
+    let second = begin(&ledger, "second", BudgetLimits { cost: Some(limit), ..BudgetLimits::default() });
+    let cost = Some(Money::from_micros(3_000));
+    let stored =
+        write(&ledger, &second, &plan, Event::Downloaded { node, attempt, artifact: artifact(), cost });
+    assert!(matches!(stored, Event::Downloaded { cost: Some(cost), .. } if cost == limit), "{stored:?}");
+    let (held, spent) = ledger.spending().expect("it can be read");
+    assert_eq!((held.cost, spent.cost), (Money::ZERO, limit));
+}
+
+#[test]
+fn append_under_cost_limit_counts_unpriced_tasks_in_flight_as_unknown() {
+    let (_folder, ledger) = new();
+    let plan = plan(&["a"]);
+    let unpriced = |attempt: &str| match prepared(0, attempt, 0) {
+        Event::Prepared { node, attempt, key, digest, by_url, service_independent_key, forced_rerun, parts, .. } => {
+            let reservation = Reservation::unpriced(VideoDuration::from_secs(4));
+            Event::Prepared {
+                node,
+                attempt,
+                key,
+                digest,
+                by_url,
+                service_independent_key,
+                reservation,
+                forced_rerun,
+                parts,
+            }
+        }
+        other => other,
+    };
+    let first = begin(&ledger, "first", BudgetLimits::default());
+    write(&ledger, &first, &plan, unpriced("first.1"));
+    let found = ledger.unpriced_in_flight().expect("it can be read");
+    assert_eq!((found.count, found.first.as_deref()), (1, Some("a")));
+
+    let cost = Some(Money::from_micros(1_000));
+    let strict = begin(&ledger, "strict", BudgetLimits { cost, ..BudgetLimits::default() });
+    assert_eq!(
+        write(&ledger, &strict, &plan, prepared(0, "strict.1", 1)),
+        Event::BudgetExceeded { node: NodeIx::new(0), limit: BudgetLimit::Cost }
+    );
+    let lenient =
+        begin(&ledger, "lenient", BudgetLimits { cost, allow_unpriced: true, ..BudgetLimits::default() });
+    assert!(matches!(write(&ledger, &lenient, &plan, prepared(0, "lenient.1", 1)), Event::Prepared { .. }));
+}
+
 fn artifact() -> Artifact {
     Artifact {
         path: "a.mp4".into(),

@@ -143,6 +143,9 @@ pub(crate) struct BudgetArgs {
     /// Maximum length of video to request, in seconds of playing time.
     #[arg(long, value_name = "SECONDS", value_parser = video_duration)]
     pub(crate) max_video_seconds: Option<VideoDuration>,
+    /// Submit what the caps allow, although they are below what the run needs.
+    #[arg(long)]
+    pub(crate) partial: bool,
     /// With --max-cost: submit tasks without a price; they do not count.
     #[arg(long, requires = "max_cost")]
     pub(crate) allow_unpriced: bool,

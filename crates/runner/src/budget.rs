@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use contract::Contract;
+use engine::Ledger;
 use scheduler::Decision;
 use scheduler::budget::{BudgetLimits, Prices, Reservation};
 use workflow::plan::{Node, NodeIx, Plan};
@@ -56,10 +57,33 @@ impl Prices for Table {
     }
 }
 
-/// Checks the least that a run would submit against the caps, before anything is submitted.
+/// Checks that every task in flight has a reservation, because a limit on the cost has to count it: tasks of an earlier run without a price table
+/// may have none.
 ///
 /// # Errors
-/// A cap is below that minimum, or the cost is capped and a task has no price.
+/// The cost is limited and a task in flight has no reservation.
+pub(crate) fn check_in_flight(
+    args: &args::BudgetArgs,
+    is_free: bool,
+    ledger: &Ledger,
+) -> Result<(), CommandError> {
+    if args.max_cost.is_none() || args.allow_unpriced || is_free {
+        return Ok(());
+    }
+    let unpriced = ledger.unpriced_in_flight()?;
+    let Some(first) = &unpriced.first else { return Ok(()) };
+    Err(CommandError::invalid(format!(
+        "--max-cost cannot be enforced: {} of the tasks in flight were submitted without a price ({first} of an earlier run); nothing was \
+         submitted",
+        unpriced.count,
+    ))
+    .hint("run without --max-cost until they are finished, or use --allow-unpriced: they do not count"))
+}
+
+/// Checks what a run is certain to submit against the caps, before anything is submitted.
+///
+/// # Errors
+/// A cap is below that minimum, without `--partial`, or the cost is capped and a task has no price.
 pub(crate) fn check_minimum(
     args: &args::BudgetArgs,
     is_free: bool,
@@ -81,24 +105,70 @@ pub(crate) fn check_minimum(
         ))
         .hint("add prices to the price table (docs/prices.md), or use --allow-unpriced"));
     }
-    let below = |flag: &str, cap: String, least: String| {
+    if args.partial {
+        return Ok(());
+    }
+    let below = |flag: &str, limit: String, least: String| {
         Err(CommandError::new(
             ErrorKind::BudgetExceeded,
-            format!("{flag} {cap} is below the minimum of this run, {least}; nothing was submitted"),
-        ))
+            format!("{flag} {limit} is below the minimum of this run, {least}; nothing was submitted"),
+        )
+        .hint(format!("raise {flag}, or submit what it allows: `runner run … --partial`")))
     };
-    if let Some(cap) = args.max_cost.filter(|cap| !is_free && *cap < totals.cost.least) {
-        return below("--max-cost", cap.to_string(), format!("{} {currency}", totals.cost.least));
+    let certain = || document.shots.iter().filter(|shot| shot.certain);
+    if let Some(limit) = args.max_cost.filter(|_| !is_free) {
+        let costs = certain().filter_map(|shot| shot.cost);
+        let least = Money::from_micros(required(
+            costs.map(|cost| (cost.least.as_micros(), cost.most.as_micros())),
+        ));
+        if limit < least {
+            return below("--max-cost", limit.to_string(), format!("{least} {currency}"));
+        }
     }
-    if let Some(cap) = args.max_tasks.filter(|cap| u64::from(*cap) < totals.tasks.least) {
-        return below("--max-tasks", cap.to_string(), format!("{} tasks", totals.tasks.least));
+    if let Some(limit) = args.max_tasks.filter(|limit| u64::from(*limit) < totals.tasks.least) {
+        return below("--max-tasks", limit.to_string(), format!("{} tasks", totals.tasks.least));
     }
-    if let Some(cap) = args.max_video_seconds.filter(|cap| *cap < totals.seconds.least) {
-        return below(
-            "--max-video-seconds",
-            cap.to_string(),
-            format!("{} seconds of video", totals.seconds.least),
-        );
+    if let Some(limit) = args.max_video_seconds {
+        let durations = certain().map(|shot| shot.price_inputs.seconds);
+        let least = VideoDuration::from_millis(required(
+            durations.map(|duration| (duration.least.as_millis(), duration.most.as_millis())),
+        ));
+        if limit < least {
+            return below("--max-video-seconds", limit.to_string(), format!("{least} seconds of video"));
+        }
     }
     Ok(())
+}
+
+/// The lowest limit under which all tasks can be submitted, if each comes to its least. A task, given as its least and its most, is submitted
+/// when its most fits beside what the others have come to; the order that needs the least submits the tasks with the widest range first.
+fn required(tasks: impl Iterator<Item = (u64, u64)>) -> u64 {
+    let mut tasks: Vec<(u64, u64)> = tasks.collect();
+    tasks.sort_unstable_by_key(|(least, most)| std::cmp::Reverse(most.saturating_sub(*least)));
+    let (mut spent, mut required) = (0_u64, 0);
+    for (least, most) in tasks {
+        required = required.max(spent.saturating_add(most));
+        spent = spent.saturating_add(least);
+    }
+    required
+}
+
+#[cfg(test)]
+mod tests {
+    use super::required;
+
+    fn required_by(tasks: &[(u64, u64)]) -> u64 {
+        required(tasks.iter().copied())
+    }
+
+    #[test]
+    fn required_counts_the_reservation_of_the_last_task() {
+        assert_eq!(required_by(&[]), 0);
+        assert_eq!(required_by(&[(20, 20); 6]), 120);
+        // Any of them may be the last; its most has to fit beside the others' least.
+        assert_eq!(required_by(&[(10, 30), (10, 30)]), 40);
+        // The wide range first: it needs no room beside others.
+        assert_eq!(required_by(&[(10, 90), (20, 25)]), 90);
+        assert_eq!(required_by(&[(20, 25), (10, 90)]), 90);
+    }
 }

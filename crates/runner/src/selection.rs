@@ -121,6 +121,7 @@ pub(crate) fn apply_selection(
             preview.why =
                 preview.task.as_ref().map(|task| format!("not selected; its task {task} stays in flight"));
             preview.decision = Decision::Unselected;
+            preview.is_certain = false;
         }
     }
     Ok(())

@@ -114,6 +114,12 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
             let next = next.filter(|_| task.is_none());
             Ok(Event::Reconciled { node, attempt, since, reason, candidates, task, next })
         }
+        // The price table may have changed since the task was submitted: it settles at what was reserved, at most.
+        Event::Downloaded { node, attempt, artifact, cost: Some(cost) } => {
+            let reserved = totals::reserved_cost(writer.transaction(), &attempt)?;
+            let cost = Some(reserved.map_or(cost, |reserved| cost.min(reserved)));
+            Ok(Event::Downloaded { node, attempt, artifact, cost })
+        }
         other => Ok(other),
     }
 }

@@ -39,6 +39,7 @@ pub use queries::AttemptRow;
 pub(crate) use queries::Snapshot;
 pub use read_only::{InFlightAttempt, LedgerReader, RunRow};
 pub use run_lock::{RunLock, ServiceAccount};
+pub use totals::UnpricedInFlight;
 pub use unknown_runs::UnknownRun;
 
 use crate::artifact_store::ArtifactStore;

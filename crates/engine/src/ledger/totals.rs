@@ -35,8 +35,27 @@ pub(super) fn sums(transaction: &Connection) -> rusqlite::Result<(Amount, Amount
         })
 }
 
+/// Tasks in flight without a reservation of their cost, over all runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnpricedInFlight {
+    /// How many there are.
+    pub count: u64,
+    /// The shot of the earliest of them.
+    pub first: Option<String>,
+}
+
+fn unpriced_in_flight(transaction: &Connection) -> rusqlite::Result<UnpricedInFlight> {
+    // `min` selects the row of the bare column: that of the earliest.
+    transaction
+        .prepare_cached(concat!(
+            "SELECT count(*), node, min(intended_at) FROM attempts WHERE reserved_cost IS NULL AND ",
+            is_in_flight!()
+        ))?
+        .query_row([], |row| Ok(UnpricedInFlight { count: column(row, 0)?, first: row.get(1)? }))
+}
+
 /// The limit that `more` would exceed, counting all reservations and everything spent since `spent_before`. `delta` is the change by the
-/// transaction so far.
+/// transaction so far. Tasks in flight whose cost is unknown exceed any limit on the cost, unless unpriced tasks are allowed.
 pub(super) fn exceeded_by(
     transaction: &Transaction<'_>,
     delta: &BudgetDelta,
@@ -46,6 +65,9 @@ pub(super) fn exceeded_by(
 ) -> rusqlite::Result<Option<BudgetLimit>> {
     if limits.is_none() {
         return Ok(None);
+    }
+    if limits.cost.is_some() && !limits.allow_unpriced && unpriced_in_flight(transaction)?.count > 0 {
+        return Ok(Some(BudgetLimit::Cost));
     }
     let (mut sum, spent) = sums(transaction)?;
     // Additions first: an amount is never negative.
@@ -57,6 +79,16 @@ pub(super) fn exceeded_by(
     sum -= delta.spent.removed;
     sum -= spent_before;
     Ok(limits.exceeded_by(sum))
+}
+
+/// The cost that is or was reserved for an attempt, if its task had a price.
+pub(super) fn reserved_cost(
+    transaction: &Transaction<'_>,
+    attempt: &AttemptId,
+) -> rusqlite::Result<Option<Money>> {
+    transaction
+        .prepare_cached("SELECT reserved_cost FROM attempts WHERE id = ?1")?
+        .query_row([attempt.as_str()], |row| column(row, 0))
 }
 
 /// The end of an attempt.
@@ -203,5 +235,13 @@ impl Ledger {
             .transaction()
             .and_then(|transaction| sums(&transaction))
             .map_err(|error| self.sqlite(error))
+    }
+
+    /// Tasks in flight without a reservation of their cost, over all runs: a limit on the cost cannot count them.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn unpriced_in_flight(&self) -> Result<UnpricedInFlight, LedgerError> {
+        unpriced_in_flight(&self.connection()).map_err(|error| self.sqlite(error))
     }
 }

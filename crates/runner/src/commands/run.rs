@@ -235,6 +235,7 @@ async fn preflight(
 fn print_estimate(
     args: &RunArgs,
     plan: &Plan,
+    ledger: &Ledger,
     keys: &KeyResolver,
     previews: &[Preview],
     service: &str,
@@ -292,6 +293,7 @@ async fn execute<'t>(
     if !is_free {
         unknown_work::check(&args.workflow.file, &plan, &ledger, &keys, &output_dir, args.force).await?;
     }
+    budget::check_in_flight(&args.budget, is_free, &ledger)?;
     let account = backend.account();
     let previews = preflight(args, &plan, &ledger, &keys, account.as_deref(), selection.as_ref(), table);
     let estimate = match previews.await? {

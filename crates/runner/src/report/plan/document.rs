@@ -70,6 +70,8 @@ pub(crate) struct PlannedShot {
     pub(crate) why: Option<String>,
     /// The task that would be reused or adopted.
     pub(crate) task: Option<String>,
+    /// Whether its submission is certain, provided that nothing fails.
+    pub(crate) certain: bool,
     /// The prefix of its key, if already known.
     pub(crate) key: Option<String>,
     /// The instances that it depends on.
@@ -157,8 +159,8 @@ impl Document {
                     Some(Ok(cost)) => (Some(cost), None),
                     Some(Err(why)) => (None, Some(why.to_string())),
                 };
-                if let Some(chance) = chance(preview.decision) {
-                    totals.add(&inputs, cost, chance);
+                if let Some(kind) = estimate_kind(preview) {
+                    totals.add(&inputs, cost, kind);
                 }
                 for _ in 1..attempts(node, preview.decision) {
                     totals.add(&inputs, cost, EstimateKind::Retry);
@@ -204,9 +206,10 @@ fn display_path(plan: &Plan, clip: &Clip) -> ClipSource {
 }
 
 /// How certain a submission is; `None` if none is expected.
-fn chance(decision: Decision) -> Option<EstimateKind> {
-    match decision {
+fn estimate_kind(preview: &Preview) -> Option<EstimateKind> {
+    match preview.decision {
         Decision::Execute => Some(EstimateKind::Certain),
+        Decision::Deferred if preview.is_certain => Some(EstimateKind::Certain),
         Decision::Deferred => Some(EstimateKind::Possible),
         Decision::Reuse | Decision::Adopt | Decision::Blocked | Decision::Unselected => None,
     }
@@ -239,6 +242,7 @@ fn planned(
         decision: preview.decision,
         why: preview.why.clone(),
         task: preview.task.as_ref().map(ToString::to_string),
+        certain: preview.is_certain,
         key: preview.key.clone(),
         depends_on: dependencies(plan, ix, node),
         price_inputs,
