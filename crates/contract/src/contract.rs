@@ -187,6 +187,13 @@ impl Contract {
         self.checks.request(&self.spec, request)
     }
 
+    /// What the document does not forbid in a create request but leaves open, so that a service may refuse it: the matches of the rules of
+    /// [`Severity::Warning`](crate::Severity). At most 100.
+    #[must_use]
+    pub fn check_request_warnings(&self, request: &Value) -> Vec<Violation> {
+        self.checks.request_warnings(&self.spec, request)
+    }
+
     /// A validator for many similar requests, which memoizes what is valid. It agrees with [`Self::check_request`].
     #[must_use]
     pub fn incremental_validator(&self) -> IncrementalValidator<'_> {

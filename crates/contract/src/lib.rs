@@ -29,6 +29,7 @@ pub use canonical::{canonical_json, canonical_object};
 pub use check::{FieldShape, IncrementalValidator, UnknownMember};
 pub use contract::Contract;
 pub use spec::{
-    Family, Field, FieldKind, InputForm, InputForms, Model, ResolutionSource, Rule, RuleLocation, SpecError,
+    Family, Field, FieldKind, InputForm, InputForms, Model, ResolutionSource, Rule, RuleLocation, Severity,
+    SpecError,
 };
 pub use violation::Violation;

@@ -12,6 +12,8 @@ struct Case {
     row: String,
     body: Value,
     verdict: Result<(), Rejection>,
+    /// It is accepted, with a warning.
+    is_warning: bool,
 }
 
 struct Rejection {
@@ -82,9 +84,16 @@ fn cases(yaml: &str) -> Vec<Case> {
         let name = text(&row, "row").expect("a row has a name");
         let base = text(&row, "base").expect("a row has a base");
         for accepted in row["accept"].as_array().into_iter().flatten() {
-            cases.push(Case { row: name.clone(), body: body(&base, accepted), verdict: Ok(()) });
+            cases.push(Case {
+                row: name.clone(),
+                body: body(&base, accepted),
+                verdict: Ok(()),
+                is_warning: false,
+            });
         }
-        for rejected in row["reject"].as_array().into_iter().flatten() {
+        let rejected = row["reject"].as_array().into_iter().flatten().map(|case| (case, false));
+        let doubtful = row["warn"].as_array().into_iter().flatten().map(|case| (case, true));
+        for (rejected, is_warning) in rejected.chain(doubtful) {
             let rejection = Rejection {
                 at: text(rejected, "at").expect("a rejection says where"),
                 related: serde_json::from_value(rejected["others"].clone()).unwrap_or_default(),
@@ -93,7 +102,7 @@ fn cases(yaml: &str) -> Vec<Case> {
                 more: rejected["more"] == true,
             };
             let body = body(&base, &rejected["with"]);
-            cases.push(Case { row: name.clone(), body, verdict: Err(rejection) });
+            cases.push(Case { row: name.clone(), body, verdict: Err(rejection), is_warning });
         }
     }
     cases
@@ -112,7 +121,16 @@ fn judge(case: &Case) -> Vec<Violation> {
     match case.row.split(' ').next() {
         Some("Task" | "TaskError" | "TaskMetadata") => contract.check_task(&case.body),
         Some("ErrorBody" | "ErrorDetail") => contract.check_error(&case.body),
-        _ => contract.check_request(&case.body),
+        _ if case.is_warning => {
+            let errors = contract.check_request(&case.body);
+            assert!(errors.is_empty(), "{}: {} is refused: {errors:?}", case.row, case.body);
+            contract.check_request_warnings(&case.body)
+        }
+        _ => {
+            let warnings = contract.check_request_warnings(&case.body);
+            assert!(warnings.is_empty(), "{}: {} is doubtful: {warnings:?}", case.row, case.body);
+            contract.check_request(&case.body)
+        }
     }
 }
 
@@ -138,9 +156,10 @@ fn check_request_cases_match_the_specification() {
                     assert_eq!(first.param.as_ref(), Some(param), "{context}");
                 }
                 assert!(found.len() == 1 || expected.more, "{context}");
+                let verb = if case.is_warning { "warns of" } else { "refuses" };
                 writeln!(
                     listing,
-                    "{}: refuses {body}\n    {} [{} {}; section {}]",
+                    "{}: {verb} {body}\n    {} [{} {}; section {}]",
                     case.row,
                     first.message,
                     first.code,
@@ -164,7 +183,7 @@ fn request_schema_agrees_with_check_request() {
     for case in requests() {
         assert_eq!(
             validator.is_valid(&case.body),
-            case.verdict.is_ok(),
+            case.verdict.is_ok() || case.is_warning,
             "{}: {}: {:?}",
             case.row,
             case.body,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use contract::{Contract, Field, FieldKind, Rule};
+use contract::{Contract, Field, FieldKind, Rule, Severity};
 
 const HEADER: &str = "\
 <!-- Written by `cargo xtask generate` from openapi.yaml; do not edit. -->
@@ -78,7 +78,11 @@ fn describe(
         );
         for rule in *rules {
             let (id, section, code) = (&rule.id, &rule.spec_section, &rule.code);
-            let _ = writeln!(out, "| {id} | {section} | `{code}` | {} |", cell(&rule.message));
+            let code = match rule.severity {
+                Severity::Error => format!("`{code}`"),
+                Severity::Warning => "none: a warning".to_owned(),
+            };
+            let _ = writeln!(out, "| {id} | {section} | {code} | {} |", cell(&rule.message));
         }
     }
     for field in &fields {

@@ -11,7 +11,7 @@ use super::{
     message::{constrains_value, describe, param_of},
     rules::{self, RuleCheck},
 };
-use crate::{Rule, SpecError, Violation, spec::escape};
+use crate::{Rule, Severity, SpecError, Violation, spec::escape};
 
 /// The check of a component; its schemas are compiled on first use.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub(crate) struct ComponentCheck {
     schema: Value,
     validator: LazyValidator,
     rules: Vec<RuleCheck>,
+    /// The rules of [`Severity::Warning`].
+    warnings: Vec<RuleCheck>,
     /// The fields, where the component is nothing but its fields: see [`ComponentCheck::field`].
     fields: Option<BTreeMap<String, LazyValidator>>,
 }
@@ -36,12 +38,15 @@ impl ComponentCheck {
         all_rules: &BTreeMap<String, Vec<Rule>>,
     ) -> Self {
         let location = format!("/components/schemas/{}", escape(name));
+        let rules = rules::compile(definitions, name, all_rules);
+        let (warnings, rules) = rules.into_iter().partition(|rule| rule.severity() == Severity::Warning);
         let reference = json!({ "$ref": format!("#/$defs/{name}") });
         Self {
             name: name.to_owned(),
             schema: json!({ "$ref": format!("#/$defs/{name}"), "$defs": definitions }),
             validator: LazyValidator::with_definitions(reference, definitions, location.clone()),
-            rules: rules::compile(definitions, name, all_rules),
+            rules,
+            warnings,
             fields: definitions.get(name).and_then(|schema| fields_alone(schema, definitions, &location)),
         }
     }
@@ -49,7 +54,7 @@ impl ComponentCheck {
     /// Compiles all schemas, and returns the first error.
     pub(crate) fn force(&self) -> Result<(), SpecError> {
         self.validator.force()?;
-        self.rules.iter().try_for_each(RuleCheck::force)?;
+        self.rules.iter().chain(&self.warnings).try_for_each(RuleCheck::force)?;
         self.fields.iter().flat_map(BTreeMap::values).try_for_each(LazyValidator::force)
     }
 
@@ -70,6 +75,11 @@ impl ComponentCheck {
 
     pub(crate) fn rules(&self) -> &[RuleCheck] {
         &self.rules
+    }
+
+    /// The rules of [`Severity::Warning`].
+    pub(crate) fn warnings(&self) -> &[RuleCheck] {
+        &self.warnings
     }
 
     pub(crate) fn violations(&self, instance: &Value) -> Vec<Violation> {

@@ -4,7 +4,7 @@ use std::{ptr, sync::Arc};
 
 use serde_json::{Map, Value};
 
-use super::{Checks, component::ComponentCheck};
+use super::{Checks, component::ComponentCheck, rules::RuleCheck};
 use crate::{Violation, spec::Spec};
 
 /// Sets of fields for which the last valid request is kept.
@@ -44,6 +44,16 @@ impl<'c> IncrementalValidator<'c> {
             return Vec::new();
         }
         self.checks.request(self.spec, &object(names, values))
+    }
+
+    /// As [`crate::Contract::check_request_warnings`]. Requests without a field that such a rule concerns cost nothing.
+    pub fn warnings(&mut self, names: &Arc<[Arc<str>]>, values: &[Arc<Value>]) -> Vec<Violation> {
+        let Some(check) = self.component_check(names, values) else { return Vec::new() };
+        let concerns = |rule: &RuleCheck| names.iter().any(|name| rule.is_within(name));
+        if !check.warnings().iter().any(concerns) {
+            return Vec::new();
+        }
+        self.checks.request_warnings(self.spec, &object(names, values))
     }
 
     fn is_valid(&mut self, names: &Arc<[Arc<str>]>, values: &[Arc<Value>]) -> bool {

@@ -79,6 +79,14 @@ impl Checks {
         }
     }
 
+    pub(crate) fn request_warnings(&self, spec: &Spec, request: &Value) -> Vec<Violation> {
+        let id = request.get("model").and_then(Value::as_str);
+        let model = id.and_then(|id| spec.models.iter().find(|model| model.id == id));
+        let check = model.and_then(|model| self.for_family(spec, &model.family));
+        let rules = check.into_iter().flat_map(ComponentCheck::warnings);
+        rules.flat_map(|rule| rule.violations(request)).take(MAX_VIOLATIONS).collect()
+    }
+
     pub(crate) fn for_family(&self, spec: &Spec, family: &Family) -> Option<&ComponentCheck> {
         self.requests.get(family).map(|lazy| self.get(lazy, spec))
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::{MAX_VIOLATIONS, lazy_validator::LazyValidator, message::param_of};
-use crate::{Rule, RuleLocation, SpecError, Violation, spec::escape};
+use crate::{Rule, RuleLocation, Severity, SpecError, Violation, spec::escape};
 
 /// Rules are looked for down to this depth, so that a recursive document terminates.
 const MAX_DEPTH: usize = 12;
@@ -130,6 +130,15 @@ impl RuleCheck {
     /// Whether the rule depends on the value of a field, not only on its presence.
     pub(crate) fn reads(&self, field: &str) -> bool {
         self.reads.as_ref().is_none_or(|fields| fields.contains(field))
+    }
+
+    pub(crate) fn severity(&self) -> Severity {
+        self.rule.severity
+    }
+
+    /// Whether the rule applies to an object in this top-level field; always for a rule of the whole request.
+    pub(crate) fn is_within(&self, field: &str) -> bool {
+        !matches!(self.path.first(), Some(Step::Key(first)) if first != field)
     }
 
     /// Whether an instance breaks the rule anywhere.

@@ -97,7 +97,7 @@ pub(super) fn rules(
             let (subject, verdict, old) = (Subject::Rule, Verdict::Changed, Some(&was.reject));
             changes.record(&location(rule), Finding { subject, verdict, summary, old, new });
         }
-        if (&was.param, &was.code) != (&rule.param, &rule.code) {
+        if (&was.param, &was.code, was.severity) != (&rule.param, &rule.code, rule.severity) {
             let shown = |rule: &Rule| json!({ "param": rule.param, "code": rule.code });
             let summary = format!("the error {} becomes {}", shown(&was), shown(rule));
             let finding =

@@ -22,7 +22,7 @@ pub(crate) use field::read as read_fields;
 pub use field::{Field, FieldKind};
 pub use inputs::{InputForm, InputForms};
 pub use model::{Model, ResolutionSource};
-pub use rule::{Rule, RuleLocation};
+pub use rule::{Rule, RuleLocation, Severity};
 
 use std::collections::BTreeMap;
 

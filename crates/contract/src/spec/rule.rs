@@ -25,6 +25,18 @@ pub struct Rule {
     pub locations: Vec<RuleLocation>,
     /// A JSON Schema (2020-12) that matches the objects that are refused.
     pub reject: Value,
+    /// Whether a match is refused, or only doubtful.
+    pub severity: Severity,
+}
+
+/// What a rule says about the objects that it matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// The document forbids them.
+    Error,
+    /// The document does not forbid them, but leaves open what they mean: a service may refuse them.
+    Warning,
 }
 
 /// A location of a rule, relative to the object that the rule applies to.
@@ -148,7 +160,17 @@ fn read_one(
         message: text("message")?,
         locations,
         reject,
+        severity: severity(entry)?,
     })
+}
+
+fn severity(entry: &Node<'_>) -> Result<Severity, SpecError> {
+    let Some(severity) = entry.get("severity") else { return Ok(Severity::Error) };
+    match severity.text()? {
+        "error" => Ok(Severity::Error),
+        "warning" => Ok(Severity::Warning),
+        _ => Err(severity.fail("this is not a severity", "use `error`, the default, or `warning`")),
+    }
 }
 
 /// The ids of the models that a filter means.

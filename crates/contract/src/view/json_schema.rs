@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Meaning, rewrite_schemas, sole_reference};
-use crate::spec::{REQUEST, Rule, Spec};
+use crate::spec::{REQUEST, Rule, Severity, Spec};
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
@@ -21,10 +21,14 @@ pub(crate) fn definitions(document: &Value, spec: &Spec) -> Map<String, Value> {
     });
     for (component, rules) in &spec.rules {
         if let Some(schema) = all.get_mut(component).and_then(Value::as_object_mut) {
-            let refusals = rules.iter().map(refusal);
+            let refusals = rules.iter().filter(|rule| rule.severity == Severity::Error).map(refusal);
+            let refusals: Vec<Value> = refusals.collect();
+            if refusals.is_empty() {
+                continue;
+            }
             match schema.entry("allOf").or_insert_with(|| json!([])) {
                 Value::Array(list) => list.extend(refusals),
-                other => *other = refusals.collect(),
+                other => *other = refusals.into(),
             }
         }
     }

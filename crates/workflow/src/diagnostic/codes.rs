@@ -1,7 +1,7 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 68] = [
+pub const CODES: [(&str, &str); 69] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
     ("bad-duration", "a duration cannot be read"),
@@ -47,6 +47,7 @@ pub const CODES: [(&str, &str); 68] = [
     ("renamed-shot", "warning: two shots of a shot list have the same name"),
     ("retry-with-seed", "warning: a retry requests the same video with the same seed"),
     ("seconds-unstated", "warning: the length of a video is left to the service"),
+    ("service-may-refuse", "warning: the document does not forbid it, but a service may refuse it"),
     ("stale-pick", "warning: the picked take no longer exists"),
     ("sweep-without-seed", "warning: a sweep has no seed"),
     ("template-error", "a template fails to render"),

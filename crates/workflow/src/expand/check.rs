@@ -31,6 +31,35 @@ pub(super) fn report(
     }
 }
 
+/// Warns of what a service may refuse although the document does not forbid it.
+pub(super) fn report_warnings(
+    violations: &[Violation],
+    builder: &RequestBuilder<'_, '_>,
+    dedup: &mut DiagnosticDedup,
+) {
+    for violation in violations {
+        let icx = builder.icx;
+        let span_of = |pointer: &str| {
+            builder.origin(pointer).map(|origin| (origin_span(origin.span, origin.written, icx), origin))
+        };
+        let main = span_of(&violation.pointer);
+        let span = main.as_ref().map_or(icx.expanded.shot.id.span, |(span, _)| *span);
+        let mut diagnostic =
+            Diagnostic::warning("service-may-refuse", span, with_section(&violation.message, violation));
+        if let Some(label) = main.and_then(|(_, origin)| outcome(&origin, &violation.pointer, builder)) {
+            diagnostic = diagnostic.label(label);
+        }
+        let mut spans = vec![span];
+        for (other, _) in violation.related.iter().filter_map(|pointer| span_of(pointer)) {
+            if !spans.contains(&other) {
+                spans.push(other);
+                diagnostic = diagnostic.other(other, "together with this");
+            }
+        }
+        dedup.add_warning(icx.instance, format!("{:?}", violation.rule), diagnostic);
+    }
+}
+
 /// A message, with the section of the specification.
 pub(super) fn with_section(message: &str, violation: &Violation) -> String {
     if violation.spec_section.is_empty() {

@@ -36,6 +36,15 @@ impl DiagnosticDedup {
     /// Adds a diagnostic. Those with the same code, span and `key` are duplicates; the message of the first is kept.
     pub(super) fn add_keyed(&mut self, instance: &Instance, key: String, diagnostic: Diagnostic) {
         self.total += 1;
+        self.insert(instance, key, diagnostic);
+    }
+
+    /// Adds a warning. Warnings do not count towards the number at which further instances are skipped.
+    pub(super) fn add_warning(&mut self, instance: &Instance, key: String, diagnostic: Diagnostic) {
+        self.insert(instance, key, diagnostic);
+    }
+
+    fn insert(&mut self, instance: &Instance, key: String, diagnostic: Diagnostic) {
         let identity = (diagnostic.code, diagnostic.primary.span, key);
         if let Some(index) = self.known.get(&identity) {
             let counted = &mut self.found[*index];

@@ -1,5 +1,6 @@
 //! Lowers frames and references into request fields, in the form that the model takes (spec 2.2 to 2.4).
 
+use std::path::Path;
 use std::sync::Arc;
 
 use contract::{InputForm, InputForms, Model};
@@ -96,6 +97,7 @@ fn pending<'a, 'w>(
     let icx = builder.icx;
     let forms = cx.contract.inputs(builder.model);
     let mut media = Vec::with_capacity(icx.media.len());
+    let mut has_local_item = false;
     for used in icx.media {
         let Some(form) = form_for(forms, used.slot) else {
             dedup.add(icx.instance, unsupported(used, builder.model, cx));
@@ -109,6 +111,12 @@ fn pending<'a, 'w>(
             continue;
         }
         if let Some((value, source)) = lowered_value(used, icx.resolver) {
+            // One warning says it of all.
+            if let (Some(Source::File { path, .. }), InputForm::ContentItem { .. }) = (&source, form)
+                && !std::mem::replace(&mut has_local_item, true)
+            {
+                dedup.add_warning(icx.instance, String::new(), inline_content(used, path));
+            }
             media.push(PendingMedium { used, form, value, source });
         }
     }
@@ -260,6 +268,16 @@ fn two_first_frames(used: &MediumUse, by_hand: &Entry, from_defaults: bool) -> D
         .label(format!("`{}` sets one here", used.key))
         .other(by_hand.key.span, format!("`{field}` sets another by hand"))
         .help(help)
+}
+
+/// The warning for a local file where the document asks for a URL.
+fn inline_content(used: &MediumUse, path: &Path) -> Diagnostic {
+    let message = format!(
+        "`{}` is sent inside of the request, in `metadata.content`, for which the document asks for a public URL: a service may refuse it (spec 2.3)",
+        path.display(),
+    );
+    Diagnostic::warning("service-may-refuse", used.span, message)
+        .help("if the service refuses it, put the file at a public URL and name that instead")
 }
 
 /// The diagnostic for a medium whose position in the request is already taken.

@@ -157,6 +157,7 @@ impl<'w> NodeBuilder<'w> {
         let names = template.names(&builder, interner);
         let sent: Vec<Arc<Value>> =
             builder.fields.iter().map(|field| Arc::clone(&field.value.sent)).collect();
+        check::report_warnings(&validator.warnings(&names, &sent), &builder, dedup);
         let violations = if builder.fields.iter().all(|field| field.value.validated.is_none()) {
             validator.check(&names, &sent)
         } else {
