@@ -1,5 +1,7 @@
 //! Misbehaving services, wrong keys and concurrent runs: no shot is submitted twice.
 
+use service::FaultProfile;
+
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 use crate::support::{Project, cli_snapshot};
 
@@ -39,6 +41,49 @@ fn indeterminate_submission_is_held_reported_and_resolved() {
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!(proxy.posts().len(), 3);
     cli_snapshot!("resolve_nothing", project.runner(&["resolve", "two.yaml"]).expect(0));
+}
+
+/// A wrong base URL: a gateway answers every path with a page.
+#[test]
+fn submit_to_another_server_stops_after_its_first_response() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let profile = r#"{"faults": [{"fault": {"kind": "error_response", "on": "create", "status": 404, "body": "html"}}]}"#;
+    let profile = FaultProfile::from_json(profile).expect("a profile");
+    let proxy = RecordingProxy::with_faults(folder.path().join("service"), profile);
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
+    let ended = project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(5);
+    cli_snapshot!("run_other_server", ended);
+    assert_eq!(proxy.posts().len(), 1);
+}
+
+/// The user knows that a server error of this service means that nothing was accepted. What it may have cost counts against the caps.
+#[test]
+fn server_errors_are_repeated_where_the_user_says_so() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let faults = |times: usize| {
+        let profile = format!(
+            r#"{{"faults": [{{"fault": {{"kind": "error_response", "on": "create", "status": 502, "body": "html"}}, "times": {times}}}]}}"#
+        );
+        FaultProfile::from_json(&profile).expect("a profile")
+    };
+    let one = TWO.split("  - id: two").next().expect("the first shot").to_owned();
+    let run = |proxy: &RecordingProxy, policy: &str, tasks: &str| {
+        let project = Project::new("two.yaml", &one).against(&proxy.url, KEY);
+        project.runner_with(("RUNNER_ON_SERVER_ERROR", policy), &["run", "two.yaml", "--max-tasks", tasks])
+    };
+    let proxy = RecordingProxy::with_faults(folder.path().join("two"), faults(2));
+    cli_snapshot!("run_server_errors_repeated", run(&proxy, "retry", "3").expect(0));
+    assert_eq!(proxy.posts().len(), 3);
+
+    let proxy = RecordingProxy::with_faults(folder.path().join("capped"), faults(2));
+    cli_snapshot!("run_server_errors_capped", run(&proxy, "retry", "2").expect(4));
+    assert_eq!(proxy.posts().len(), 2);
+
+    let proxy = RecordingProxy::with_faults(folder.path().join("held"), faults(2));
+    run(&proxy, "indeterminate", "3").expect(3);
+    assert_eq!(proxy.posts().len(), 1);
+    cli_snapshot!("run_server_errors_policy_unknown", run(&proxy, "maybe", "3").expect(2));
+    assert_eq!(proxy.posts().len(), 1);
 }
 
 #[test]

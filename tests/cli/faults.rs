@@ -88,7 +88,7 @@ const CASES: &[Case] = &[
     Case {
         fault: r#"{"kind": "error_response", "on": "create", "status": 404, "body": "html"}"#,
         shot: THRICE,
-        runs: INDETERMINATE,
+        runs: &[(5, "runner resolve"), (3, "runner resolve")],
         posts: 1,
     },
     Case { fault: r#"{"kind": "lose_response"}"#, shot: THRICE, runs: INDETERMINATE, posts: 1 },

@@ -118,13 +118,7 @@ pub(crate) async fn survey(
     Ok((previews.into_iter().flatten().collect(), made))
 }
 
-fn defer(
-    preview: &mut Preview,
-    plan: &Plan,
-    parent: NodeIx,
-    previews: &[Option<Preview>],
-    is_certain: bool,
-) {
+fn defer(preview: &mut Preview, plan: &Plan, parent: NodeIx, previews: &[Option<Preview>], is_certain: bool) {
     let blocked =
         previews[parent.index()].as_ref().is_some_and(|parent| parent.decision == Decision::Blocked);
     preview.decision = if blocked { Decision::Blocked } else { Decision::Deferred };

@@ -245,7 +245,17 @@ fn append_under_cost_limit_counts_unpriced_tasks_in_flight_as_unknown() {
     let (_folder, ledger) = new();
     let plan = plan(&["a"]);
     let unpriced = |attempt: &str| match prepared(0, attempt, 0) {
-        Event::Prepared { node, attempt, key, digest, by_url, service_independent_key, forced_rerun, parts, .. } => {
+        Event::Prepared {
+            node,
+            attempt,
+            key,
+            digest,
+            by_url,
+            service_independent_key,
+            forced_rerun,
+            parts,
+            ..
+        } => {
             let reservation = Reservation::unpriced(VideoDuration::from_secs(4));
             Event::Prepared {
                 node,
@@ -331,7 +341,12 @@ fn totals_equal_sums_over_attempts_after_random_events() {
                     &ledger,
                     &run_lock,
                     &plan,
-                    Event::Indeterminate { node, attempt: attempt.clone(), reason: String::new() },
+                    Event::Indeterminate {
+                        node,
+                        attempt: attempt.clone(),
+                        reason: String::new(),
+                        halts: false,
+                    },
                 );
                 for _ in 0..rng.roll(4) {
                     let resolution = match rng.roll(3) {

@@ -128,8 +128,12 @@ fn reader_reports_live_run_and_run_whose_process_died() {
     project.append(&ledger, &run_lock, 2_000, (0..4).map(lookup_done).collect());
     project.append(&ledger, &run_lock, 3_000, (0..3).map(|at| prepared("r1", at)).collect());
     project.append(&ledger, &run_lock, 4_000, vec![submitted("r1", 0), submitted("r1", 1)]);
-    let indeterminate =
-        Event::Indeterminate { node: NodeIx::new(2), attempt: id("r1", 2), reason: "cut".to_owned() };
+    let indeterminate = Event::Indeterminate {
+        node: NodeIx::new(2),
+        attempt: id("r1", 2),
+        reason: "cut".to_owned(),
+        halts: false,
+    };
     let url = Some("https://cdn.example/v".to_owned());
     let completed = PollResult::Completed { url, last_frame_url: None, expires_at: None, took: None };
     let ended = Event::Polled { node: NodeIx::new(0), attempt: id("r1", 0), result: completed, next: None };

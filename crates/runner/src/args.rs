@@ -46,9 +46,10 @@ pub(crate) struct Arguments {
 
 const EXIT_CODES: &str = "\
 Environment:
-  RUNNER_BASE_URL  URL of the video service, for example https://api.example.com
-  RUNNER_API_KEY   API key for that service
-  NO_COLOR         set to any value: no colors
+  RUNNER_BASE_URL         URL of the video service, for example https://api.example.com
+  RUNNER_API_KEY          API key for that service
+  RUNNER_ON_SERVER_ERROR  what a 5xx response to a submission means: indeterminate (default), or retry
+  NO_COLOR                set to any value: no colors
 
 Exit codes:
   0    success

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use client::{Client, ClientConfig, Proxies};
 use engine::provider::{
-    DownloadSink, PreparedRequest, Provider, Remote, Resume, Submission, SubmissionLookup, TaskDescription,
+    DownloadSink, PreparedRequest, Provider, Remote, Resume, ServerErrorPolicy, Submission, SubmissionLookup,
+    TaskDescription,
 };
 use futures_util::future::BoxFuture;
 use scheduler::{Failure, Policy, PollResult, TaskId, Timestamp};
@@ -19,6 +20,8 @@ use crate::proxies;
 
 const BASE_URL: &str = "RUNNER_BASE_URL";
 const API_KEY: &str = "RUNNER_API_KEY";
+/// What a server error means that says nothing about acceptance: `indeterminate`, or `retry`.
+pub(crate) const SERVER_ERRORS: &str = "RUNNER_ON_SERVER_ERROR";
 
 /// A service that is not connected yet.
 pub(crate) enum Backend {
@@ -30,6 +33,8 @@ pub(crate) enum Backend {
         key: SecretString,
         /// Proxies for everything that is not on this machine.
         proxies: Box<Proxies>,
+        /// What its server errors mean.
+        server_errors: ServerErrorPolicy,
     },
     /// The service embedded in this program.
     Embedded,
@@ -82,10 +87,20 @@ impl Backend {
                     Err(_) if is_loopback(&url) => Proxies::default(),
                     read => read?,
                 };
+                let server_errors = match set(SERVER_ERRORS).as_deref().map(str::trim) {
+                    None | Some("indeterminate") => ServerErrorPolicy::Indeterminate,
+                    Some("retry") => ServerErrorPolicy::Retry,
+                    Some(other) => {
+                        return Err(CommandError::invalid(format!(
+                            "{SERVER_ERRORS} is `{other}`; it must be `indeterminate` or `retry`"
+                        )));
+                    }
+                };
                 Ok(Self::Remote {
                     url,
                     key: SecretString::from(key.trim().to_owned()),
                     proxies: Box::new(proxies),
+                    server_errors,
                 })
             }
         }
@@ -122,11 +137,12 @@ impl Backend {
     ) -> Result<Connection, CommandError> {
         let account = self.account();
         match self {
-            Self::Remote { url, key, proxies } => {
+            Self::Remote { url, key, proxies, server_errors } => {
                 let policy = if is_loopback(&url) { Policy::local() } else { Policy::remote() };
                 let config = ClientConfig { proxies: *proxies, ..ClientConfig::new(url, key) };
                 let client = Client::new(config).map_err(CommandError::unusable)?;
-                let provider = Arc::new(Remote::new(client).with_account(account));
+                let provider = Remote::new(client).with_account(account).with_server_errors(server_errors);
+                let provider = Arc::new(provider);
                 Ok(Connection { provider, policy, service: None })
             }
             Self::Embedded => {

@@ -72,12 +72,14 @@ pub(crate) fn check_in_flight(
     }
     let unpriced = ledger.unpriced_in_flight()?;
     let Some(first) = &unpriced.first else { return Ok(()) };
+    let tasks = match unpriced.count {
+        1 => format!("the task of {first} in flight was"),
+        count => format!("{count} tasks in flight, such as that of {first}, were"),
+    };
     Err(CommandError::invalid(format!(
-        "--max-cost cannot be enforced: {} of the tasks in flight were submitted without a price ({first} of an earlier run); nothing was \
-         submitted",
-        unpriced.count,
+        "--max-cost cannot be enforced: {tasks} submitted without a price by an earlier run; nothing was submitted"
     ))
-    .hint("run without --max-cost until they are finished, or use --allow-unpriced: they do not count"))
+    .hint("run without --max-cost to finish what is in flight, or use --allow-unpriced, which does not count it"))
 }
 
 /// Checks what a run is certain to submit against the caps, before anything is submitted.
@@ -113,14 +115,13 @@ pub(crate) fn check_minimum(
             ErrorKind::BudgetExceeded,
             format!("{flag} {limit} is below the minimum of this run, {least}; nothing was submitted"),
         )
-        .hint(format!("raise {flag}, or submit what it allows: `runner run … --partial`")))
+        .hint(format!("raise {flag}, or add --partial to submit what it allows")))
     };
     let certain = || document.shots.iter().filter(|shot| shot.certain);
     if let Some(limit) = args.max_cost.filter(|_| !is_free) {
         let costs = certain().filter_map(|shot| shot.cost);
-        let least = Money::from_micros(required(
-            costs.map(|cost| (cost.least.as_micros(), cost.most.as_micros())),
-        ));
+        let least =
+            Money::from_micros(required(costs.map(|cost| (cost.least.as_micros(), cost.most.as_micros()))));
         if limit < least {
             return below("--max-cost", limit.to_string(), format!("{least} {currency}"));
         }

@@ -37,7 +37,7 @@ attempt_states! {
     Submitted = "submitted",
     /// Its video was downloaded.
     Completed = "completed",
-    /// The service failed its task.
+    /// The service failed its task; or a server error answered it, which the user's policy takes for a failure.
     Failed = "failed",
     /// The service refused it.
     Refused = "refused",

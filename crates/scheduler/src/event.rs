@@ -113,6 +113,11 @@ pub enum Event {
         attempt: AttemptId,
         /// What went wrong.
         reason: String,
+        /// Whether nothing more is submitted: the response, a 401 to 404 that is not in the service's own form, says that no request of this
+        /// run can succeed, and the service has accepted or refused none yet. [`RunState::decide`](crate::RunState::decide) clears it
+        /// otherwise.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        halts: bool,
     },
     /// A poll has a result, or failed.
     Polled {
@@ -399,7 +404,7 @@ mod tests {
                 refusal: Refusal { kind: RefusalKind::Throttled, failure: failure(), retry_after: None },
                 next: None,
             },
-            Event::Indeterminate { node, attempt: attempt.clone(), reason: String::new() },
+            Event::Indeterminate { node, attempt: attempt.clone(), reason: String::new(), halts: true },
             Event::Polled {
                 node,
                 attempt: attempt.clone(),

@@ -45,9 +45,10 @@ impl NextStep {
     pub(crate) fn assumed(event: &Event, now: Timestamp) -> Self {
         match event {
             Event::Refused { refusal, .. } => match refusal.kind {
-                RefusalKind::Throttled | RefusalKind::Retryable | RefusalKind::Unreachable => {
-                    Self::Resubmit { not_before: now }
-                }
+                RefusalKind::Throttled
+                | RefusalKind::Retryable
+                | RefusalKind::ServerError
+                | RefusalKind::Unreachable => Self::Resubmit { not_before: now },
                 RefusalKind::InvalidRequest | RefusalKind::ServiceUnusable => Self::Fail,
             },
             Event::Reconciled { task: None, .. } => Self::Resubmit { not_before: now },

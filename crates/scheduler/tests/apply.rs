@@ -103,7 +103,7 @@ impl Script {
 
     fn indeterminate(&mut self, name: &str) -> Vec<String> {
         let (node, attempt) = (self.ix(name), attempt(name));
-        self.on(Event::Indeterminate { node, attempt, reason: "connection reset".to_owned() })
+        self.on(Event::Indeterminate { node, attempt, reason: "connection reset".to_owned(), halts: false })
     }
 
     fn start(&mut self) -> Vec<String> {

@@ -86,6 +86,13 @@ impl Project {
         Output::from_process(&self.command(arguments).output().expect("the program can be started"))
     }
 
+    /// Runs the program to its end with another environment variable.
+    pub(crate) fn runner_with(&self, variable: (&str, &str), arguments: &[&str]) -> Output {
+        let mut command = self.command(arguments);
+        command.env(variable.0, variable.1);
+        Output::from_process(&command.output().expect("the program can be started"))
+    }
+
     /// Runs the program until it dies at a boundary of the ledger, such as `before prepared`, or to its end if it never comes there.
     pub(crate) fn runner_killed_at(&self, boundary: &str, arguments: &[&str]) -> Output {
         Output::from_process(

@@ -172,13 +172,15 @@ impl EffectRunner {
                     Event::Submitted { node, attempt, task }
                 }
                 Submission::Refused(refusal) => Event::Refused { node, attempt, refusal, next: None },
-                Submission::Indeterminate { reason, task_hint } => {
+                Submission::Indeterminate { reason, task_hint, halts } => {
                     let reason = match task_hint {
                         Some(hint) => format!("{reason}; the response names {hint}"),
                         None => reason,
                     };
                     match provider.find_tasks(request.digest(), since).await {
-                        SubmissionLookup::Unsupported => Event::Indeterminate { node, attempt, reason },
+                        SubmissionLookup::Unsupported => {
+                            Event::Indeterminate { node, attempt, reason, halts }
+                        }
                         SubmissionLookup::Tasks(candidates) => {
                             let reason = Some(reason);
                             Event::Reconciled {

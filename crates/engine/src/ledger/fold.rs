@@ -3,8 +3,8 @@
 
 use rusqlite::Transaction;
 use scheduler::{
-    Artifact, AttemptId, AttemptState, Event, ExistingWork, Film, NextStep, PollResult, Resolution, RunId, TaskId,
-    Timestamp,
+    Artifact, AttemptId, AttemptState, Event, ExistingWork, Film, NextStep, PollResult, RefusalKind, Resolution, RunId,
+    TaskId, Timestamp,
 };
 use workflow::plan::Node;
 
@@ -67,7 +67,15 @@ impl<'a> Writer<'a> {
             Event::Submitted { attempt, task, .. } => self.submit(attempt, task, self.time),
             Event::Refused { attempt, refusal, .. } => {
                 let failure = Some(refusal.failure.message.as_str());
-                self.end(attempt, AttemptState::Refused, Settlement::Released, failure)
+                let settlement = match refusal.kind {
+                    RefusalKind::ServerError => Settlement::Full,
+                    RefusalKind::Throttled
+                    | RefusalKind::Retryable
+                    | RefusalKind::Unreachable
+                    | RefusalKind::InvalidRequest
+                    | RefusalKind::ServiceUnusable => Settlement::Released,
+                };
+                self.end(attempt, refusal.kind.attempt_state(), settlement, failure)
             }
             Event::Indeterminate { attempt, reason, .. } => {
                 self.transaction

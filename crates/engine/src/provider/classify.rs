@@ -7,7 +7,7 @@
 
 use client::{CallError, HttpError, Status, TaskResponse};
 
-use super::Submission;
+use super::{ServerErrorPolicy, Submission};
 use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, TaskId, Timestamp};
 
 /// Terms in error codes and messages that indicate moderation.
@@ -50,43 +50,54 @@ fn contains_any(text: &str, terms: &[&str]) -> bool {
 }
 
 /// The result of a POST.
-pub(super) fn submission(called: Result<TaskResponse, CallError>) -> Submission {
+pub(super) fn submission(
+    called: Result<TaskResponse, CallError>,
+    server_errors: ServerErrorPolicy,
+) -> Submission {
     match called {
         Ok(answer) => Submission::Accepted(TaskId(answer.id)),
         Err(CallError::NotSent { reason }) => {
             refused(RefusalKind::Unreachable, Failure::new(FailureKind::Transient, reason), None)
         }
-        Err(CallError::Indeterminate { reason, task_hint }) => indeterminate(reason, task_hint),
+        Err(CallError::Indeterminate { reason, task_hint }) => {
+            Submission::Indeterminate { reason, task_hint: task_hint.map(TaskId), halts: false }
+        }
         Err(CallError::Http(error)) => {
             let failure = failure(&error);
-            match refusal_kind(&error, failure.kind) {
+            match refusal_kind(&error, failure.kind, server_errors) {
                 Some(kind) => refused(kind, failure, error.retry_after),
-                None => indeterminate(error.to_string(), error.task_hint),
+                None => Submission::Indeterminate {
+                    reason: error.to_string(),
+                    halts: matches!(error.status, 401..=404) && error.task_hint.is_none(),
+                    task_hint: error.task_hint.map(TaskId),
+                },
             }
         }
     }
 }
 
 /// How the service refused a submission; `None` where it may have accepted it.
-fn refusal_kind(error: &HttpError, failure: FailureKind) -> Option<RefusalKind> {
+fn refusal_kind(
+    error: &HttpError,
+    failure: FailureKind,
+    server_errors: ServerErrorPolicy,
+) -> Option<RefusalKind> {
     if error.task_hint.is_some() {
         return None;
     }
+    let is_repeated = server_errors == ServerErrorPolicy::Retry;
     Some(match error.status {
         429 if failure == FailureKind::Quota => RefusalKind::ServiceUnusable,
         429 => RefusalKind::Throttled,
+        503 if error.is_service_error => RefusalKind::Retryable,
+        500..=599 if is_repeated => RefusalKind::ServerError,
         _ if !error.is_service_error => return None,
-        503 => RefusalKind::Retryable,
         400 | 413 | 415 | 422 if failure == FailureKind::Quota => RefusalKind::ServiceUnusable,
         400 | 413 | 415 | 422 => RefusalKind::InvalidRequest,
         401..=404 if failure == FailureKind::InputModerated => RefusalKind::InvalidRequest,
         401..=404 => RefusalKind::ServiceUnusable,
         _ => return None,
     })
-}
-
-fn indeterminate(reason: String, task_hint: Option<String>) -> Submission {
-    Submission::Indeterminate { reason, task_hint: task_hint.map(TaskId) }
 }
 
 fn refused(kind: RefusalKind, failure: Failure, retry_after: Option<std::time::Duration>) -> Submission {
@@ -205,7 +216,11 @@ mod tests {
     use super::*;
 
     fn refused_with(status: u16, body: &str) -> Submission {
-        submission(Err(CallError::Http(Box::new(HttpError::new(status, body.to_owned(), None)))))
+        refused_under(ServerErrorPolicy::Indeterminate, status, body)
+    }
+
+    fn refused_under(policy: ServerErrorPolicy, status: u16, body: &str) -> Submission {
+        submission(Err(CallError::Http(Box::new(HttpError::new(status, body.to_owned(), None)))), policy)
     }
 
     /// Statuses and bodies as services and gateways send them: flat, nested, pages.
@@ -300,6 +315,39 @@ mod tests {
                 };
                 assert_eq!(task_hint, Some(TaskId("task_7".to_owned())), "{status} {body}");
             }
+        }
+    }
+
+    #[test]
+    fn submission_server_errors_are_repeated_by_policy_only() {
+        let kind = |status, body: &str| match refused_under(ServerErrorPolicy::Retry, status, body) {
+            Submission::Refused(refusal) => Some(refusal.kind),
+            Submission::Indeterminate { .. } => None,
+            Submission::Accepted(task) => panic!("{task} was not accepted"),
+        };
+        for status in [500, 502, 504, 520] {
+            assert_eq!(kind(status, "<html>oops</html>"), Some(RefusalKind::ServerError), "{status}");
+            assert_eq!(kind(status, r#"{"id":"task_7","error":{"message":"x"}}"#), None, "{status}");
+        }
+        assert_eq!(kind(503, r#"{"error":{"message":"overloaded"}}"#), Some(RefusalKind::Retryable));
+        assert_eq!(kind(503, "upstream connect error"), Some(RefusalKind::ServerError));
+        for status in [400, 404, 408, 409] {
+            assert_eq!(kind(status, "<html>oops</html>"), None, "{status}");
+        }
+    }
+
+    /// A wrong base URL or key, answered by a gateway: the run stops instead of leaving every shot to be resolved.
+    #[test]
+    fn submission_halts_after_another_servers_refusal() {
+        let halts = |status, body: &str| {
+            matches!(refused_with(status, body), Submission::Indeterminate { halts: true, .. })
+        };
+        for status in [401, 402, 403, 404] {
+            assert!(halts(status, "<html>nginx</html>"), "{status}");
+            assert!(!halts(status, r#"{"id":"task_7"}"#), "{status}");
+        }
+        for status in [400, 408, 500, 502, 503] {
+            assert!(!halts(status, "<html>nginx</html>"), "{status}");
         }
     }
 

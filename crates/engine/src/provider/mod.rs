@@ -116,7 +116,19 @@ pub enum Submission {
         reason: String,
         /// An id in what arrived: probably that of the task.
         task_hint: Option<TaskId>,
+        /// Whether the response says that no request can succeed, although it may not be the service's: a 401 to 404 of another form.
+        halts: bool,
     },
+}
+
+/// What a server error (5xx) means that says nothing about acceptance.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ServerErrorPolicy {
+    /// The task may exist: the submission is indeterminate, and is not repeated.
+    #[default]
+    Indeterminate,
+    /// The user knows that the service has not accepted the task: the submission is repeated. What the first may have cost counts as spent.
+    Retry,
 }
 
 /// The result of [`Provider::find_tasks`].

@@ -5,7 +5,9 @@ use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use url::Url;
 
-use super::{DownloadSink, DownloadStart, Provider, Resume, Submission, TaskDescription, classify};
+use super::{
+    DownloadSink, DownloadStart, Provider, Resume, ServerErrorPolicy, Submission, TaskDescription, classify,
+};
 use scheduler::{Failure, FailureKind, PollResult, TaskId, Timestamp};
 use workflow::units::VideoDuration;
 
@@ -15,6 +17,7 @@ pub struct Remote {
     client: Client,
     identity: String,
     account: Option<String>,
+    server_errors: ServerErrorPolicy,
 }
 
 impl Remote {
@@ -22,13 +25,19 @@ impl Remote {
     #[must_use]
     pub fn new(client: Client) -> Self {
         let identity = service_identity(client.base_url());
-        Self { client, identity, account: None }
+        Self { client, identity, account: None, server_errors: ServerErrorPolicy::default() }
     }
 
     /// The same service, with the digest of the API key that `client` sends.
     #[must_use]
     pub fn with_account(self, account: Option<String>) -> Self {
         Self { account, ..self }
+    }
+
+    /// With this meaning of server errors.
+    #[must_use]
+    pub fn with_server_errors(self, server_errors: ServerErrorPolicy) -> Self {
+        Self { server_errors, ..self }
     }
 }
 
@@ -68,7 +77,7 @@ impl Provider for Remote {
     }
 
     fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {
-        Box::pin(async move { classify::submission(self.client.create(request).await) })
+        Box::pin(async move { classify::submission(self.client.create(request).await, self.server_errors) })
     }
 
     fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, PollResult> {

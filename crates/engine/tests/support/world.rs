@@ -429,5 +429,5 @@ impl Provider for World {
 }
 
 fn indeterminate(reason: &str) -> Submission {
-    Submission::Indeterminate { reason: reason.to_owned(), task_hint: None }
+    Submission::Indeterminate { reason: reason.to_owned(), task_hint: None, halts: false }
 }

@@ -235,7 +235,6 @@ async fn preflight(
 fn print_estimate(
     args: &RunArgs,
     plan: &Plan,
-    ledger: &Ledger,
     keys: &KeyResolver,
     previews: &[Preview],
     service: &str,

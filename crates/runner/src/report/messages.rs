@@ -8,6 +8,7 @@ use scheduler::{
 use workflow::plan::NodeIx;
 
 use super::{humanize, sanitize};
+use crate::backend::SERVER_ERRORS;
 use crate::project_paths::display_path;
 
 /// A message about an event.
@@ -162,6 +163,12 @@ fn line(state: &RunState, event: &Event, now: Timestamp) -> Option<String> {
             RefusalKind::Throttled => {
                 format!("{}: throttled by the service{}", name(*node), wait(state, event, now, "submission"))
             }
+            RefusalKind::ServerError => format!(
+                "{}: server error, submitting again by {SERVER_ERRORS}: {}{}",
+                name(*node),
+                sanitize::message(&refusal.failure.message),
+                wait(state, event, now, "submission")
+            ),
             RefusalKind::Retryable | RefusalKind::Unreachable => format!(
                 "{}: not accepted, retrying: {}{}",
                 name(*node),

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use super::{Shot, StatusKind};
 use crate::event::Event;
-use crate::outcome::Halt;
+use crate::outcome::{Failure, FailureKind, Halt};
 use crate::timestamp::Timestamp;
 
 /// A recorded event of a run.
@@ -128,6 +128,9 @@ impl Halt {
             Event::Interrupted => Some(Self::Interrupted),
             Event::Refused { refusal, .. } if refusal.kind == RefusalKind::ServiceUnusable => {
                 Some(Self::ServiceUnusable { failure: refusal.failure.clone() })
+            }
+            Event::Indeterminate { reason, halts: true, .. } => {
+                Some(Self::ServiceUnusable { failure: Failure::new(FailureKind::Unauthorized, reason) })
             }
             Event::Polled { result: PollResult::Unauthorized { failure }, .. } => {
                 Some(Self::ServiceUnusable { failure: failure.clone() })

@@ -198,7 +198,7 @@ impl RunState {
             Event::Refused { node, attempt: _, refusal, next } => {
                 self.refused(node, refusal, &next.unwrap_or(NextStep::Fail), now);
             }
-            Event::Indeterminate { node, .. } => self.indeterminate(node, now),
+            Event::Indeterminate { node, reason, halts, .. } => self.indeterminate(node, reason, halts, now),
             Event::Polled { node, attempt, result, next } => {
                 let next = next.unwrap_or(NextStep::Continue);
                 self.polled(node, attempt, result, &next, now, &mut actions);

@@ -43,6 +43,9 @@ impl RunState {
                 let next = Some(self.after_failed_download(node, &failure, partial_bytes, now));
                 Event::DownloadFailed { node, attempt, failure, partial_bytes, next }
             }
+            Event::Indeterminate { node, attempt, reason, halts } => {
+                Event::Indeterminate { node, attempt, reason, halts: halts && !self.service_reached }
+            }
             other => other,
         }
     }
@@ -52,7 +55,10 @@ impl RunState {
     fn after_refusal(&self, node: NodeIx, refusal: &Refusal, now: Timestamp) -> NextStep {
         let state = self.node(node);
         match refusal.kind {
-            RefusalKind::Throttled | RefusalKind::Retryable | RefusalKind::Unreachable => {
+            RefusalKind::Throttled
+            | RefusalKind::Retryable
+            | RefusalKind::ServerError
+            | RefusalKind::Unreachable => {
                 let tries = state.refusals + 1;
                 let is_timed_out = refusal.kind == RefusalKind::Unreachable
                     && !self.service_reached

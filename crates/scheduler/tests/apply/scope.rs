@@ -176,7 +176,15 @@ fn failed_lists_failed_shots_and_those_not_begun_because_of_them() {
         polled(name, PollResult::Failed { failure: Failure::new(FailureKind::Task, "no") }, NextStep::Fail)
     };
     let indeterminate = |name: &'static str| {
-        (name, Event::Indeterminate { node: ix(name), attempt: attempt(name), reason: String::new() })
+        (
+            name,
+            Event::Indeterminate {
+                node: ix(name),
+                attempt: attempt(name),
+                reason: String::new(),
+                halts: false,
+            },
+        )
     };
     let refused = |name: &'static str, kind| {
         let failure = Failure::new(FailureKind::Invalid, "no");

@@ -102,13 +102,14 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
                 scheduler::RefusalKind::Retryable | scheduler::RefusalKind::Unreachable => {
                     RefusalKind::Retryable
                 }
+                scheduler::RefusalKind::ServerError => RefusalKind::ServerError,
                 scheduler::RefusalKind::InvalidRequest => RefusalKind::InvalidRequest,
                 scheduler::RefusalKind::ServiceUnusable => RefusalKind::ServiceUnusable,
             },
             failure: convert_failure(&refusal.failure),
             retry_after: refusal.retry_after,
         },
-        Event::Indeterminate { node, attempt, reason } => EventKind::Indeterminate {
+        Event::Indeterminate { node, attempt, reason, halts: _ } => EventKind::Indeterminate {
             shot: shot(node),
             attempt: attempt.as_str(),
             reason: sanitize::message(reason),

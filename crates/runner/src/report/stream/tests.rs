@@ -191,6 +191,7 @@ fn stream_of_a_whole_run() {
             node: node(2),
             attempt: attempt(2),
             reason: "the connection broke".to_owned(),
+            halts: false,
         },
         answered(0, running(10)),
         answered(0, running(20)),
@@ -229,7 +230,7 @@ fn stream_lines_are_redacted_and_bounded() {
     for event in [
         Event::PrepareFailed { node: at, failure: failure() },
         Event::Refused { node: at, attempt: one.clone(), refusal: refusal(), next: None },
-        Event::Indeterminate { node: at, attempt: one.clone(), reason: nasty.clone() },
+        Event::Indeterminate { node: at, attempt: one.clone(), reason: nasty.clone(), halts: false },
         answered(0, PollResult::Running { progress: Some(255), status: nasty.clone() }),
         answered(0, completed()),
         answered(0, PollResult::Failed { failure: failure() }),

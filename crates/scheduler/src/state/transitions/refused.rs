@@ -1,5 +1,6 @@
 //! The service refused the request or could not be reached: nothing was accepted or paid. A 429 or 503 slows submissions down.
-//! A Retry-After is heeded up to [`crate::Policy::max_retry_after`]; if it asked for more, a single submission is tried after that.
+//! A Retry-After is heeded up to [`crate::Policy::max_retry_after`]; if it asked for more, a single submission is tried after that. After a
+//! server error that the user's policy repeats, the task may exist: its reservation is spent.
 
 use workflow::plan::NodeIx;
 
@@ -12,7 +13,14 @@ impl RunState {
         if !matches!(self.node(node).phase, Phase::Submitting { .. }) {
             return;
         }
-        self.release_reservation(node);
+        match refusal.kind {
+            RefusalKind::ServerError => self.spend_reservation(node, None),
+            RefusalKind::Throttled
+            | RefusalKind::Retryable
+            | RefusalKind::Unreachable
+            | RefusalKind::InvalidRequest
+            | RefusalKind::ServiceUnusable => self.release_reservation(node),
+        }
         let Refusal { kind, failure, retry_after } = refusal;
         let heeded = self.policy.heeded(retry_after);
         let until = now.after(heeded.map_or_else(|| self.own_refusal_wait(node), |heeded| heeded.wait));
@@ -30,11 +38,18 @@ impl RunState {
                     discovery.refused(refusal);
                 }
             }
-            RefusalKind::Retryable if heeded.is_some_and(|heeded| heeded.is_capped) => {
+            RefusalKind::Retryable | RefusalKind::ServerError
+                if heeded.is_some_and(|heeded| heeded.is_capped) =>
+            {
                 self.limits.concurrency.hold_and_probe(until);
             }
-            RefusalKind::Retryable if heeded.is_some() => self.limits.concurrency.hold(until),
-            RefusalKind::Retryable | RefusalKind::Unreachable | RefusalKind::ServiceUnusable => {}
+            RefusalKind::Retryable | RefusalKind::ServerError if heeded.is_some() => {
+                self.limits.concurrency.hold(until);
+            }
+            RefusalKind::Retryable
+            | RefusalKind::ServerError
+            | RefusalKind::Unreachable
+            | RefusalKind::ServiceUnusable => {}
             RefusalKind::InvalidRequest => self.node_mut(node).inline = true,
         }
         let is_unusable = match kind {
@@ -43,7 +58,10 @@ impl RunState {
                 self.unreachable_since.get_or_insert(now);
                 !self.service_reached && *next == NextStep::Fail
             }
-            RefusalKind::Throttled | RefusalKind::Retryable | RefusalKind::InvalidRequest => false,
+            RefusalKind::Throttled
+            | RefusalKind::Retryable
+            | RefusalKind::ServerError
+            | RefusalKind::InvalidRequest => false,
         };
         self.service_reached |= kind != RefusalKind::Unreachable;
         // Before the shot fails: it is the reason of the halt even under `--fail-fast`.
