@@ -249,7 +249,7 @@ impl<'a> Writer<'a> {
     fn update_artifact(&self, attempt: &AttemptId, artifact: &Artifact) -> rusqlite::Result<()> {
         self.transaction
             .prepare_cached("UPDATE attempts SET state = ?2, failure = NULL WHERE id = ?1 AND state = ?3")?
-            .execute((attempt.as_str(), AttemptState::Completed, AttemptState::Missing))?;
+            .execute((attempt.as_str(), Sql(AttemptState::Completed), Sql(AttemptState::Missing)))?;
         self.transaction
             .prepare_cached(
                 "UPDATE artifacts SET modified_ns = ?2 WHERE attempt = ?1 AND modified_ns IS NOT ?2",

@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension as _};
-use scheduler::RunId;
+use scheduler::{AttemptState, RunId};
 use workflow::plan::NodeKey;
 
-use super::attempt_state::{AttemptState, holds_key};
+use super::attempt_state::holds_key;
+use super::sql::column;
 use super::{Ledger, LedgerError};
 
 /// Salts by base key.
@@ -44,7 +45,7 @@ impl Ledger {
                 let (base, salt): (String, String) = (row.get(0)?, row.get(1)?);
                 let Some(base) = NodeKey::parse(&base) else { continue };
                 let key = base.salted(&salt).to_string();
-                let state: Option<AttemptState> = held.query_row([key], |row| row.get(0)).optional()?;
+                let state: Option<AttemptState> = held.query_row([key], |row| column(row, 0)).optional()?;
                 let has_died = row.get(3)? && !self.is_alive(&RunId(row.get(2)?));
                 if has_died || state.is_some_and(AttemptState::is_in_flight) {
                     unfinished.insert(base);

@@ -7,13 +7,13 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
-use super::attempt_state::{AttemptState, is_in_flight};
+use super::attempt_state::is_in_flight;
 use super::sql::column;
 use super::{LedgerError, run_lock, schema, service_stats, totals};
 use scheduler::RecordedEvent;
 use scheduler::budget::Amount;
 use scheduler::polling::{Class, DurationStats};
-use scheduler::{AttemptId, RunId, TaskId, Timestamp};
+use scheduler::{AttemptId, AttemptState, RunId, TaskId, Timestamp};
 use workflow::units::Money;
 
 /// How long a read waits for a writer's lock.
@@ -185,7 +185,7 @@ impl LedgerReader {
                     reserved_cost: column(row, 7)?,
                     trouble: row.get(8)?,
                     key: row.get(12)?,
-                    is_missing: row.get::<_, AttemptState>(13)? == AttemptState::Missing,
+                    is_missing: column::<AttemptState>(row, 13)? == AttemptState::Missing,
                 })
             },
         )
