@@ -98,8 +98,16 @@ pub(crate) async fn survey(
                 preview.decision = Decision::Deferred;
                 preview.why = Some(format!("waits until a take of {takes} is picked"));
             } else if let Some(parent) = waits_for {
-                let is_new = before.iter().any(|before| is_new_video(keys, *before, &previews));
-                defer(&mut preview, plan, *parent, &previews, is_new);
+                let will_exist = |before: &NodeIx| {
+                    made[before.index()].is_some()
+                        || previews[before.index()]
+                            .as_ref()
+                            .is_some_and(|preview| preview.is_certain || preview.decision == Decision::Adopt)
+                };
+                let is_certain = unpicked.is_none()
+                    && before.iter().all(will_exist)
+                    && before.iter().any(|before| is_new_video(keys, *before, &previews));
+                defer(&mut preview, plan, *parent, &previews, is_certain);
             } else if let Some(key) = keys.key(plan, ix, |parent| made[parent.index()].as_ref()) {
                 preview.key = Some(key.short());
                 if let Some(ledger) = ledger {

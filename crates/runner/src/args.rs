@@ -48,7 +48,7 @@ const EXIT_CODES: &str = "\
 Environment:
   RUNNER_BASE_URL         URL of the video service, for example https://api.example.com
   RUNNER_API_KEY          API key for that service
-  RUNNER_ON_SERVER_ERROR  what a 5xx response to a submission means: indeterminate (default), or retry
+  RUNNER_ON_SERVER_ERROR  a 5xx response to a submission: indeterminate (default) or retry
   NO_COLOR                set to any value: no colors
 
 Exit codes:

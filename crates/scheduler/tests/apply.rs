@@ -842,7 +842,7 @@ fn every_event_fits_its_phase_or_is_reported() {
         Event::BudgetExceeded { node, limit: BudgetLimit::Tasks },
         Event::ClaimConflict { node, existing: ExistingWork::ClaimedByRun { run: RunId::from("other") } },
         Event::Submitted { node, attempt: attempt.clone(), task: task("a") },
-        Event::Indeterminate { node, attempt: attempt.clone(), reason: String::new() },
+        Event::Indeterminate { node, attempt: attempt.clone(), reason: String::new(), halts: false },
         Event::Polled {
             node,
             attempt: attempt.clone(),

@@ -3,8 +3,8 @@
 
 use rusqlite::Transaction;
 use scheduler::{
-    Artifact, AttemptId, AttemptState, Event, ExistingWork, Film, NextStep, PollResult, RefusalKind, Resolution, RunId,
-    TaskId, Timestamp,
+    Artifact, AttemptId, AttemptState, Event, ExistingWork, Film, NextStep, PollResult, RefusalKind,
+    Resolution, RunId, TaskId, Timestamp,
 };
 use workflow::plan::Node;
 
