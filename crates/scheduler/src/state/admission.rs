@@ -94,7 +94,10 @@ impl RunState {
             return Err(Some(submits.free_at()));
         }
         match &self.limits.discovery {
-            Some(discovery) => discovery.admits(taken, self.queues.posting, now),
+            // What has to end first may be a held slot, which no event ends.
+            Some(discovery) => discovery
+                .admits(taken, self.queues.posting, now)
+                .map_err(|until| until.or_else(|| held_slots.first().map(|(until, _)| *until))),
             None => Ok(()),
         }
     }
