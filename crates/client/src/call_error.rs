@@ -45,7 +45,7 @@ pub struct HttpError {
 }
 
 /// Bytes of [`HttpError::body`].
-const MAX_KEPT_BODY_BYTES: usize = 4096;
+const MAX_BODY_TEXT_BYTES: usize = 4096;
 
 impl HttpError {
     /// The error of a response with this body, of which the beginning is kept.
@@ -53,7 +53,7 @@ impl HttpError {
     pub fn new(status: u16, mut body: String, retry_after: Option<Duration>) -> Self {
         let (error, task_hint) = (ApiError::decode(&body), find_task_id(&body));
         let is_service_error = ApiError::is_in_service_form(&body);
-        body.truncate(body.floor_char_boundary(MAX_KEPT_BODY_BYTES));
+        body.truncate(body.floor_char_boundary(MAX_BODY_TEXT_BYTES));
         Self { status, error, retry_after, body, is_service_error, task_hint }
     }
 }
