@@ -3,6 +3,7 @@
 use service::FaultProfile;
 
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::scripted::{ScriptedService, response, task_id};
 use crate::support::{Project, cli_snapshot};
 
 const TWO: &str = r"version: 1
@@ -84,6 +85,30 @@ fn server_errors_are_repeated_where_the_user_says_so() {
     assert_eq!(proxy.posts().len(), 1);
     cli_snapshot!("run_server_errors_policy_unknown", run(&proxy, "maybe", "3").expect(2));
     assert_eq!(proxy.posts().len(), 1);
+}
+
+/// A gateway that mixes up responses, or a service that begins to count again.
+#[test]
+fn task_id_answered_twice_leaves_one_shot_indeterminate() {
+    let service = ScriptedService::start(|call| {
+        let is_second = call.path == "/v1/videos" && call.nth == 2;
+        let body = format!(
+            r#"{{"id": "{}", "object": "video", "model": "modelb-video-480p", "status": "queued", "progress": 0, "created_at": 0, "seconds": "1"}}"#,
+            task_id(1)
+        );
+        is_second.then(|| response(200, &[("content-type", "application/json")], body))
+    });
+    let project = Project::new("two.yaml", TWO).against(&service.url, KEY);
+    let ended = project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(3);
+    cli_snapshot!("run_task_id_twice", ended);
+    project.runner(&["run", "two.yaml"]).expect(3);
+    assert_eq!(service.posts(), 2);
+    let listed = project.runner(&["resolve", "two.yaml"]).expect(3);
+    let attempt =
+        listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
+    project.runner(&["resolve", "two.yaml", attempt, "--resubmit"]).expect(0);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!(service.posts(), 3);
 }
 
 #[test]

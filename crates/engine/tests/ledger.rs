@@ -287,6 +287,43 @@ fn append_under_cost_limit_counts_unpriced_tasks_in_flight_as_unknown() {
     assert!(matches!(write(&ledger, &lenient, &plan, prepared(0, "lenient.1", 1)), Event::Prepared { .. }));
 }
 
+/// One id answered twice: the rest of the batch is recorded. Another service may have a task of the same id.
+#[test]
+fn append_task_of_another_attempt_is_indeterminate() {
+    let (_folder, ledger) = new();
+    let plan = plan(&["a"]);
+    let run = begin(&ledger, "run", BudgetLimits::default());
+    for attempt in ["run.1", "run.2", "run.3"] {
+        write(&ledger, &run, &plan, prepared(0, attempt, 1));
+    }
+    let submitted = |attempt: &str, task: &str| Event::Submitted {
+        node: NodeIx::new(0),
+        attempt: AttemptId::from(attempt),
+        task: TaskId(task.to_owned()),
+    };
+    let batch = [submitted("run.1", "1"), submitted("run.2", "1"), submitted("run.3", "3")]
+        .map(|event| (event, Persist::Yes));
+    let applied = ledger.append(&run, &plan, Timestamp(2), batch.into()).expect("it can be written");
+    assert_eq!(applied[0], submitted("run.1", "1"));
+    assert!(
+        matches!(&applied[1], Event::Indeterminate { reason, .. } if reason.contains("attempt run.1")),
+        "{applied:?}"
+    );
+    assert_eq!(applied[2], submitted("run.3", "3"));
+
+    let other = ledger
+        .begin(
+            RunId::from("other"),
+            "test",
+            "https://other.example.com",
+            BudgetLimits::default(),
+            Timestamp(1),
+        )
+        .expect("a run begins");
+    write(&ledger, &other, &plan, prepared(0, "other.1", 1));
+    assert_eq!(write(&ledger, &other, &plan, submitted("other.1", "1")), submitted("other.1", "1"));
+}
+
 fn artifact() -> Artifact {
     Artifact {
         path: "a.mp4".into(),

@@ -25,6 +25,7 @@ impl Ledger {
     ///
     /// * an intent whose key another attempt holds becomes [`Event::ClaimConflict`], and one that exceeds a limit of the run's budget
     ///   becomes [`Event::BudgetExceeded`];
+    /// * [`Event::Submitted`] with the task of another attempt at the same service becomes [`Event::Indeterminate`];
     /// * [`Event::Reconciled`] is given its task, or becomes [`Event::ClaimConflict`] where the attempt was resolved in the meantime.
     ///
     /// # Errors
@@ -114,6 +115,20 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
             let next = next.filter(|_| task.is_none());
             Ok(Event::Reconciled { node, attempt, since, reason, candidates, task, next })
         }
+        // A service that answers two submissions with one id, or begins to count again: whose task it is cannot be told.
+        Event::Submitted { node, attempt, task } => {
+            Ok(match fold::owner(writer.transaction(), &attempt, &task)? {
+                Some(owner) if owner != attempt => Event::Indeterminate {
+                    node,
+                    attempt,
+                    reason: format!(
+                        "the service answered with task {task}, which is that of attempt {owner}"
+                    ),
+                    halts: false,
+                },
+                _ => Event::Submitted { node, attempt, task },
+            })
+        }
         // The price table may have changed since the task was submitted: it settles at what was reserved, at most.
         Event::Downloaded { node, attempt, artifact, cost: Some(cost) } => {
             let reserved = totals::reserved_cost(writer.transaction(), &attempt)?;
@@ -138,7 +153,7 @@ fn first_unowned(
     candidates: &[TaskId],
 ) -> rusqlite::Result<Option<TaskId>> {
     for task in candidates {
-        if !fold::is_owned(transaction, attempt, task)? {
+        if fold::owner(transaction, attempt, task)?.is_none() {
             return Ok(Some(task.clone()));
         }
     }

@@ -1,7 +1,7 @@
 //! The tables derived from events: attempts, artifacts, films, forced reruns and totals. Every write to the ledger besides `runs` is an
 //! event that goes through [`Writer::fold`], and through [`Writer::store`] in the same transaction.
 
-use rusqlite::Transaction;
+use rusqlite::{OptionalExtension as _, Transaction};
 use scheduler::{
     Artifact, AttemptId, AttemptState, Event, ExistingWork, Film, NextStep, PollResult, RefusalKind,
     Resolution, RunId, TaskId, Timestamp,
@@ -281,17 +281,18 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Whether an attempt owns a task of the service that `attempt` was submitted to.
-pub(super) fn is_owned(
+/// The attempt that owns a task of the service that `attempt` was submitted to.
+pub(super) fn owner(
     transaction: &Transaction<'_>,
     attempt: &AttemptId,
     task: &TaskId,
-) -> rusqlite::Result<bool> {
+) -> rusqlite::Result<Option<AttemptId>> {
     transaction
         .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM attempts WHERE task = ?2 AND service = (SELECT service FROM attempts WHERE id = ?1))",
+            "SELECT id FROM attempts WHERE task = ?2 AND service = (SELECT service FROM attempts WHERE id = ?1)",
         )?
-        .query_row((attempt.as_str(), task.as_str()), |row| row.get(0))
+        .query_row((attempt.as_str(), task.as_str()), |row| row.get(0).map(AttemptId))
+        .optional()
 }
 
 fn to_json<T: serde::Serialize>(value: &T) -> rusqlite::Result<String> {

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension as _, TransactionBehavior};
 use scheduler::{AttemptId, AttemptState, Event, EventKind, Resolution, RunId, Timestamp};
 
-use super::fold::{Writer, is_owned};
+use super::fold::{Writer, owner};
 use super::sql::column;
 use super::{Ledger, LedgerError};
 use crate::failpoint::{self, Boundary};
@@ -45,10 +45,10 @@ impl Ledger {
             )));
         }
         if let Resolution::Accepted { task } = resolution
-            && is_owned(&transaction, attempt, task).map_err(wrap)?
+            && let Some(owner) = owner(&transaction, attempt, task).map_err(wrap)?
         {
             return Err(LedgerError::NotResolvable(format!(
-                "task {task} is in the ledger already, for another attempt"
+                "task {task} is in the ledger already, for attempt {owner}"
             )));
         }
         let event = Event::Resolved { attempt: attempt.clone(), resolution: resolution.clone() };
