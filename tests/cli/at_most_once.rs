@@ -100,7 +100,7 @@ fn task_id_answered_twice_leaves_one_shot_indeterminate() {
     });
     let project = Project::new("two.yaml", TWO).against(&service.url, KEY);
     let ended = project.runner(&["run", "two.yaml", "--jobs", "1"]).expect(3);
-    cli_snapshot!("run_task_id_twice", ended);
+    cli_snapshot!("run_task_id_twice", ended.sorted());
     project.runner(&["run", "two.yaml"]).expect(3);
     assert_eq!(service.posts(), 2);
     let listed = project.runner(&["resolve", "two.yaml"]).expect(3);

@@ -170,6 +170,8 @@ fn task_at_other_service_is_not_submitted_again() {
     project.runner(&["run", "three.yaml"]).expect(3);
     assert_eq!(first.posts().len(), 3);
     let project = project.against(&second.url, KEY);
+    let planned = project.runner(&["plan", "three.yaml"]).expect(0);
+    cli_snapshot!("plan_task_at_other_service", planned);
     let ended = project.runner(&["run", "three.yaml"]).expect(3);
     assert!(ended.out.contains(&first.url), "it names the other service: {}", ended.out);
     cli_snapshot!("run_task_at_other_service", ended.sorted());
@@ -199,6 +201,18 @@ fn task_at_other_service_is_not_submitted_again() {
     cli_snapshot!("resolve_abandon_json", resolve(others[0], &["--abandon"]));
     cli_snapshot!("resolve_adopt_json", resolve(others[0], &["--no-verify", "--adopt", &other_task]));
     cli_snapshot!("resolve_resubmit_json", resolve(others[1], &["--resubmit"]));
+}
+
+/// Another service may be another address of the same one.
+#[test]
+fn plan_names_the_service_that_has_the_videos() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first = RecordingProxy::start(folder.path().join("first"), |_| ResponseFault::None);
+    let second = RecordingProxy::start(folder.path().join("second"), |_| ResponseFault::None);
+    let project = against(&first, false);
+    project.runner(&["run", "three.yaml", "--only", "a"]).expect(0);
+    let project = project.against(&second.url, KEY);
+    cli_snapshot!("plan_videos_of_other_service", project.runner(&["plan", "three.yaml"]).expect(0));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Previews a run: a decision and a reason for every node, without doing anything.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -73,6 +74,11 @@ pub(crate) async fn survey(
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
     let mut made: Vec<Option<Artifact>> = vec![None; plan.len()];
     let mut previews: Vec<Option<Preview>> = vec![None; plan.len()];
+    let elsewhere = match ledger {
+        // Free work blocks nothing.
+        Some(ledger) if account.is_some() => ledger.work_at_other_services(keys.service())?,
+        _ => HashMap::new(),
+    };
     // Nodes come in file order, which need not be topological: repeat until nothing more can be decided.
     loop {
         let mut decided = false;
@@ -115,6 +121,11 @@ pub(crate) async fn survey(
                         lookup::recorded_work(ledger, &key.to_string(), account, None, verify).await?;
                     made[ix.index()] = apply_existing(&mut preview, existing);
                 }
+                if preview.decision == Decision::Execute && !elsewhere.is_empty() {
+                    let work = keys.service_independent_key(plan, ix, |parent| made[parent.index()].as_ref());
+                    let found = work.and_then(|work| elsewhere.get(&work.to_string()));
+                    apply_elsewhere(&mut preview, found);
+                }
                 preview.is_certain = preview.decision == Decision::Execute;
             }
             previews[ix.index()] = Some(preview);
@@ -132,6 +143,23 @@ fn defer(preview: &mut Preview, plan: &Plan, parent: NodeIx, previews: &[Option<
     preview.decision = if blocked { Decision::Blocked } else { Decision::Deferred };
     preview.is_certain = is_certain && !blocked;
     preview.why = Some(format!("waits for {}", plan.node(parent).name));
+}
+
+/// The same work at another service, which may be another address of this one: in flight it blocks the shot, as in a run; otherwise it is
+/// said.
+fn apply_elsewhere(preview: &mut Preview, found: Option<&(String, bool)>) {
+    match found {
+        None => {}
+        Some((service, true)) => {
+            preview.decision = Decision::Blocked;
+            preview.why = Some(format!("it is in flight at {service}"));
+        }
+        Some((service, false)) => {
+            preview.why = Some(format!(
+                "the ledger knows this work from {service}: if that is the same service, set RUNNER_BASE_URL to it and nothing is paid for again"
+            ));
+        }
+    }
 }
 
 /// Whether the video of `node` will be a new one. A forced rerun sends the same request again: a deterministic service renders the same frames,

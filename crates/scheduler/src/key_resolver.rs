@@ -23,6 +23,12 @@ pub struct KeyResolver {
 }
 
 impl KeyResolver {
+    /// The identity of the service.
+    #[must_use]
+    pub fn service(&self) -> &str {
+        &self.service
+    }
+
     /// Keys for work at the service of this identity.
     #[must_use]
     pub fn new(service: impl Into<String>) -> Self {

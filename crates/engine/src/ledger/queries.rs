@@ -1,5 +1,6 @@
 //! Queries: the attempt that holds a key, films, and attempts to resolve.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
@@ -87,6 +88,33 @@ impl Snapshot<'_> {
 }
 
 impl Ledger {
+    /// Work that is in flight, missing or completed at other services than `service`, by its service-independent key: the name of the service,
+    /// and whether the work is or may be in flight. Work at free services has no such key.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub(crate) fn work_at_other_services(
+        &self,
+        service: &str,
+    ) -> Result<HashMap<String, (String, bool)>, LedgerError> {
+        let connection = self.connection();
+        let read = || {
+            // What is in flight last: it decides.
+            connection
+                .prepare(concat!(
+                    "SELECT service_independent_key, service, ",
+                    is_in_flight!(),
+                    " AS in_flight FROM attempts
+                     WHERE service <> ?1 AND service_independent_key IS NOT NULL AND ",
+                    holds_key!(),
+                    " ORDER BY in_flight"
+                ))?
+                .query_map([service], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
+                .collect::<rusqlite::Result<HashMap<_, _>>>()
+        };
+        read().map_err(|error| self.sqlite(error))
+    }
+
     /// Runs several queries on one snapshot: a run of 100,000 nodes has as many when it starts.
     pub(crate) fn with_snapshot<T>(&self, questions: impl FnOnce(&Snapshot<'_>) -> T) -> T {
         let connection = self.connection();
