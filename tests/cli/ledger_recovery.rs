@@ -83,6 +83,38 @@ fn removed_log_of_a_killed_run_stops_the_next_one() {
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
 }
 
+#[test]
+fn adopt_names_the_owner_of_a_task_and_what_it_did_not_record() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let text = "version: 1\nname: four\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
+        - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea }\n  - { id: three, prompt: a red sea }\n  \
+        - { id: four, prompt: later, continues: three }\n";
+    let project = Project::new("four.yaml", text).against(&proxy.url, KEY);
+    project.runner(&["run", "four.yaml", "--only", "one"]).expect(0);
+    let owned = format!("two={}", proxy.accepted()[0]);
+    // The task of `one`; one task for two shots; a shot that has its video; a shot whose request is not known yet.
+    let arguments = [
+        "ledger",
+        "adopt",
+        "four.yaml",
+        "--task",
+        "one=t9",
+        "--task",
+        &owned,
+        "--task",
+        "three=t1",
+        "--task",
+        "four=t1",
+    ];
+    cli_snapshot!("ledger_adopt_conflicts", project.runner(&arguments).expect(3));
+    cli_snapshot!("ledger_adopt_conflicts_plan", project.runner(&["plan", "four.yaml"]).expect(0));
+    cli_snapshot!(
+        "ledger_adopt_one_task_for_two_shots",
+        project.runner(&["ledger", "adopt", "four.yaml", "--task", "two=t1", "--format", "json"]).expect(3)
+    );
+}
+
 /// What happens to the ledger.
 #[cfg(unix)]
 type Damage = fn(&Project);

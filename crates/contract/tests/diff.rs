@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 type Patch = fn(&mut Value);
 
 /// The patches work on `components.schemas`; paths and other parts have a table of their own.
-const EDITS: [(&str, Patch); 17] = [
+const EDITS: [(&str, Patch); 18] = [
     ("a new optional field", |s| {
         s["VideoRequestA"]["properties"]["negative_prompt"] = json!({ "type": "string" });
     }),
@@ -80,6 +80,17 @@ const EDITS: [(&str, Patch); 17] = [
         });
         rules.push(rule);
         remove(&mut s["Task"], "x-rules");
+    }),
+    ("warnings more, less, about something else, and as errors", |s| {
+        remove(&mut s["VideoMetadataA"]["x-rules"][0], "severity");
+        s["VideoMetadataA"]["x-rules"].as_array_mut().expect("a list").remove(1);
+        s["ContentItem"]["x-rules"][0]["severity"] = json!("warning");
+        s["ContentItem"]["x-rules"][1]["reject"]["required"] = json!(["type"]);
+        let rule = json!({
+            "id": "size-with-image", "section": "2.4", "code": "conflicting_parameters", "at": ["/size"], "severity": "warning",
+            "message": "`size` may be refused with `image`", "reject": { "required": ["size", "image"] },
+        });
+        s["VideoRequestB"]["x-rules"].as_array_mut().expect("a list").push(rule);
     }),
     ("what models can do, and where it goes", |s| {
         let models = &mut s["CreateVideoRequest"]["x-models"];

@@ -24,8 +24,10 @@ const UNKNOWN_DIGEST: &str = "adopted";
 /// A video of a node that the ledger does not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownVideo {
+    /// The node.
+    pub node: NodeIx,
     /// The node's name.
-    pub node: String,
+    pub name: String,
     /// The file, named by the node's key.
     pub path: PathBuf,
 }
@@ -39,6 +41,24 @@ pub enum Adopted {
     Task(TaskId),
     /// The file is not a whole video, and was left alone.
     NotAVideo(PathBuf, String),
+    /// The named task belongs to another attempt, and nothing was recorded.
+    TaskOfOther {
+        /// The task.
+        task: TaskId,
+        /// The attempt that owns it.
+        attempt: AttemptId,
+        /// The node of that attempt.
+        node: String,
+    },
+    /// The named task was not recorded: a run would not submit the node.
+    NotSubmitted {
+        /// The task.
+        task: TaskId,
+        /// What a run would do.
+        decision: Decision,
+        /// The reason, if the decision alone does not say it.
+        why: Option<String>,
+    },
 }
 
 /// Videos in `folder` for nodes of the plan that a run would submit, because the ledger does not know them.
@@ -64,11 +84,11 @@ pub async fn unknown_videos(
 }
 
 fn in_previews(previews: &[Preview], files: &HashMap<String, PathBuf>) -> Vec<UnknownVideo> {
-    let submitted = previews.iter().filter(|preview| preview.decision == Decision::Execute);
+    let submitted = previews.iter().enumerate().filter(|(_, preview)| preview.decision == Decision::Execute);
     submitted
-        .filter_map(|preview| {
+        .filter_map(|(node, preview)| {
             let path = files.get(preview.key.as_ref()?)?.clone();
-            Some(UnknownVideo { node: preview.name.clone(), path })
+            Some(UnknownVideo { node: NodeIx::new(node), name: preview.name.clone(), path })
         })
         .collect()
 }
@@ -131,7 +151,7 @@ pub async fn adopt(adoption: Adoption<'_>) -> Result<Vec<(String, Adopted)>, Led
     let Adoption { plan, ledger, at, ref run, now, .. } = adoption;
     let lock = ledger.begin(run.clone(), plan.name(), at, BudgetLimits::default(), now)?;
     let mut results: Vec<(String, Adopted)> = Vec::new();
-    loop {
+    let previews = loop {
         let files = videos_by_key(adoption.folder)?;
         let (previews, made) =
             survey(plan, Some(ledger), adoption.keys, at.account, Verify::Metadata).await?;
@@ -144,20 +164,18 @@ pub async fn adopt(adoption: Adoption<'_>) -> Result<Vec<(String, Adopted)>, Led
             let Some(key) = adoption.keys.key(plan, ix, |parent| made[parent.index()].as_ref()) else {
                 continue;
             };
-            let work = match (files.get(&key.short()), adoption.tasks.get(&ix)) {
-                (Some(path), _) => match read_video(ledger, path, adoption.ffmpeg)? {
-                    Ok(artifact) => Work::Video(artifact),
-                    Err(why) => {
-                        results.push((node.name.clone(), Adopted::NotAVideo(path.clone(), why)));
-                        continue;
-                    }
-                },
-                (None, Some(task)) => Work::Task(task.clone()),
-                (None, None) => continue,
+            let named = adoption.tasks.get(&ix);
+            let work = match find_work(&adoption, files.get(&key.short()), named)? {
+                None => continue,
+                Some(Ok(work)) => work,
+                Some(Err(result)) => {
+                    results.push((node.name.clone(), result));
+                    continue;
+                }
             };
             let attempt = AttemptId(format!("{run}.{}", results.len() + 1));
             let result = match &work {
-                Work::Video(artifact) => Adopted::Video(artifact.path.clone()),
+                Work::Video(artifact, _) => Adopted::Video(artifact.path.clone()),
                 Work::Task(task) => Adopted::Task(task.clone()),
             };
             record(&adoption, &lock, ix, key, attempt, work, &made)?;
@@ -165,17 +183,49 @@ pub async fn adopt(adoption: Adoption<'_>) -> Result<Vec<(String, Adopted)>, Led
             has_progress = true;
         }
         if !has_progress {
-            break;
+            break previews;
+        }
+    };
+    ledger.end(&lock, now)?;
+    for (ix, node) in plan.nodes() {
+        let Some(task) = adoption.tasks.get(&ix) else { continue };
+        if !results.iter().any(|(name, _)| *name == node.name) {
+            let Preview { decision, why, .. } = &previews[ix.index()];
+            let result = Adopted::NotSubmitted { task: task.clone(), decision: *decision, why: why.clone() };
+            results.push((node.name.clone(), result));
         }
     }
-    ledger.end(&lock, now)?;
     Ok(results)
 }
 
 /// Work to record.
 enum Work {
-    Video(Artifact),
+    /// A video, and its task if a person names it.
+    Video(Artifact, Option<TaskId>),
     Task(TaskId),
+}
+
+/// The work of a node: its video, or else the task that a person names. The inner error is why it cannot be recorded.
+fn find_work(
+    adoption: &Adoption<'_>,
+    file: Option<&PathBuf>,
+    named: Option<&TaskId>,
+) -> Result<Option<Result<Work, Adopted>>, LedgerError> {
+    if let Some(task) = named
+        && let Some((attempt, node)) = adoption.ledger.owner_of_task(adoption.at.service, task)?
+    {
+        return Ok(Some(Err(Adopted::TaskOfOther { task: task.clone(), attempt, node })));
+    }
+    let video = match file {
+        Some(path) => Some((path, read_video(adoption.ledger, path, adoption.ffmpeg)?)),
+        None => None,
+    };
+    Ok(match (video, named) {
+        (Some((_, Ok(artifact))), task) => Some(Ok(Work::Video(artifact, task.cloned()))),
+        (_, Some(task)) => Some(Ok(Work::Task(task.clone()))),
+        (Some((path, Err(why))), None) => Some(Err(Adopted::NotAVideo(path.clone(), why))),
+        (None, None) => None,
+    })
 }
 
 /// Records an attempt as a run would have: its intent, its task and its video. It was paid for before, so nothing is reserved or spent.
@@ -211,7 +261,9 @@ fn record(
     };
     let (task, video) = match work {
         // The name of the file does not tell the task.
-        Work::Video(artifact) => (TaskId(format!("unknown-{attempt}")), Some(artifact)),
+        Work::Video(artifact, task) => {
+            (task.unwrap_or_else(|| TaskId(format!("unknown-{attempt}"))), Some(artifact))
+        }
         Work::Task(task) => (task, None),
     };
     let mut events = vec![intent, Event::Submitted { node, attempt: attempt.clone(), task }];

@@ -74,7 +74,7 @@ pub(crate) async fn survey(
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
     let mut made: Vec<Option<Artifact>> = vec![None; plan.len()];
     let mut previews: Vec<Option<Preview>> = vec![None; plan.len()];
-    let elsewhere = match ledger {
+    let at_other_services = match ledger {
         // Free work blocks nothing.
         Some(ledger) if account.is_some() => ledger.work_at_other_services(keys.service())?,
         _ => HashMap::new(),
@@ -90,7 +90,11 @@ pub(crate) async fn survey(
                 continue;
             }
             decided = true;
-            let waits_for = before.iter().find(|before| made[before.index()].is_none());
+            let is_blocked = |before: &NodeIx| {
+                previews[before.index()].as_ref().is_some_and(|preview| preview.decision == Decision::Blocked)
+            };
+            let missing = || before.iter().filter(|before| made[before.index()].is_none());
+            let waits_for = missing().find(|before| is_blocked(before)).or_else(|| missing().next());
             let mut preview = Preview {
                 name: node.name.clone(),
                 decision: Decision::Execute,
@@ -121,10 +125,10 @@ pub(crate) async fn survey(
                         lookup::recorded_work(ledger, &key.to_string(), account, None, verify).await?;
                     made[ix.index()] = apply_existing(&mut preview, existing);
                 }
-                if preview.decision == Decision::Execute && !elsewhere.is_empty() {
+                if preview.decision == Decision::Execute && !at_other_services.is_empty() {
                     let work = keys.service_independent_key(plan, ix, |parent| made[parent.index()].as_ref());
-                    let found = work.and_then(|work| elsewhere.get(&work.to_string()));
-                    apply_elsewhere(&mut preview, found);
+                    let found = work.and_then(|work| at_other_services.get(&work.to_string()));
+                    apply_other_service(&mut preview, found);
                 }
                 preview.is_certain = preview.decision == Decision::Execute;
             }
@@ -137,6 +141,22 @@ pub(crate) async fn survey(
     Ok((previews.into_iter().flatten().collect(), made))
 }
 
+/// Blocks a node whose submission was expected, with every node that waits for it.
+pub fn block(plan: &Plan, previews: &mut [Preview], node: NodeIx, why: String) {
+    let mut open = vec![(node, why)];
+    while let Some((node, why)) = open.pop() {
+        let preview = &mut previews[node.index()];
+        if !matches!(preview.decision, Decision::Execute | Decision::Deferred) {
+            continue;
+        }
+        preview.decision = Decision::Blocked;
+        preview.is_certain = false;
+        preview.why = Some(why);
+        let waits_for = format!("waits for {}", plan.node(node).name);
+        open.extend(plan.successors(node).into_iter().map(|after| (after, waits_for.clone())));
+    }
+}
+
 fn defer(preview: &mut Preview, plan: &Plan, parent: NodeIx, previews: &[Option<Preview>], is_certain: bool) {
     let blocked =
         previews[parent.index()].as_ref().is_some_and(|parent| parent.decision == Decision::Blocked);
@@ -147,7 +167,7 @@ fn defer(preview: &mut Preview, plan: &Plan, parent: NodeIx, previews: &[Option<
 
 /// The same work at another service, which may be another address of this one: in flight it blocks the shot, as in a run; otherwise it is
 /// said.
-fn apply_elsewhere(preview: &mut Preview, found: Option<&(String, bool)>) {
+fn apply_other_service(preview: &mut Preview, found: Option<&(String, bool)>) {
     match found {
         None => {}
         Some((service, true)) => {

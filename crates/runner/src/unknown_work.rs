@@ -7,8 +7,8 @@ use std::sync::Arc;
 use engine::Ledger;
 use engine::adopt::{UnknownVideo, unknown_videos};
 use engine::ledger::UnknownRun;
-use engine::preview::Preview;
-use scheduler::{Decision, KeyResolver};
+use engine::preview::{Preview, block};
+use scheduler::KeyResolver;
 use workflow::plan::Plan;
 
 use crate::error::{CommandError, ErrorKind};
@@ -74,13 +74,11 @@ pub(crate) async fn mark(
 ) -> Result<(), CommandError> {
     let file_name = shell::quote(&file.display().to_string());
     for video in unknown_videos(plan, ledger, keys, output_dir).await? {
-        for preview in previews.iter_mut().filter(|preview| preview.name == video.node) {
-            preview.decision = Decision::Blocked;
-            preview.why = Some(format!(
-                "{} is its video, and the ledger does not know it: `runner ledger adopt {file_name}`",
-                display_path(&video.path)
-            ));
-        }
+        let why = format!(
+            "{} is its video, and the ledger does not know it: `runner ledger adopt {file_name}`",
+            display_path(&video.path)
+        );
+        block(plan, previews, video.node, why);
     }
     let runs = match ledger {
         Some(ledger) => ledger.unknown_runs()?,
@@ -93,7 +91,7 @@ pub(crate) async fn mark(
 }
 
 fn about_videos(videos: &[UnknownVideo]) -> Option<String> {
-    let listed = videos.iter().map(|video| format!("{} ({})", video.node, display_path(&video.path)));
+    let listed = videos.iter().map(|video| format!("{} ({})", video.name, display_path(&video.path)));
     listed_as("videos of shots that it would render again", videos.len(), listed)
 }
 

@@ -106,6 +106,12 @@ impl Script {
         self.on(Event::Indeterminate { node, attempt, reason: "connection reset".to_owned(), halts: false })
     }
 
+    /// An answer of 401 to 404 that is not the service's own.
+    fn foreign_refusal(&mut self, name: &str) -> Vec<String> {
+        let (node, attempt) = (self.ix(name), attempt(name));
+        self.on(Event::Indeterminate { node, attempt, reason: "404 of a web server".to_owned(), halts: true })
+    }
+
     fn start(&mut self) -> Vec<String> {
         self.on(Event::Started)
     }
@@ -617,6 +623,32 @@ fn unusable_service_halts_submissions_but_not_tasks_in_flight() {
     run.refused("c", RefusalKind::Retryable, None);
     assert_eq!(run.outcome("c"), &Outcome::NotBegun);
     assert_eq!(run.completed("a"), ["download a"], "what is paid for is fetched");
+}
+
+#[test]
+fn foreign_refusal_halts_only_before_the_service_has_answered() {
+    let started = || {
+        let mut run = Script::new(&["a", "b", "c"]);
+        run.start();
+        for name in ["a", "b", "c"] {
+            run.lookup_done(name, ExistingWork::None);
+        }
+        run
+    };
+    let mut unreached = started();
+    unreached.prepared("a");
+    unreached.foreign_refusal("a");
+    assert!(matches!(unreached.state.halt(), Some(Halt::ServiceUnusable { .. })));
+
+    let mut reached = started();
+    reached.submit("a");
+    reached.prepared("b");
+    reached.foreign_refusal("b");
+    assert!(
+        reached.state.halt().is_none(),
+        "the service is there: one answer of something else is about one shot"
+    );
+    assert_eq!(reached.prepared("c"), ["submit c"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::context::{ChangeSet, Finding, Location};
 use super::{Direction, Effect, Subject, Verdict};
-use crate::{Contract, Model, Rule, canonical_json};
+use crate::{Contract, Model, Rule, Severity, canonical_json};
 
 /// Compares the catalogues. What a model takes from its family is compared there.
 pub(super) fn models(old: &Contract, new: &Contract, changes: &mut ChangeSet) {
@@ -74,11 +74,19 @@ pub(super) fn rules(
             .map(|(_, rules)| rules.to_vec())
             .unwrap_or_default()
     };
-    let (before, after) = (of(old), of(new));
     let location = |rule: &Rule| Location::new(direction, format!("{component}, rule {}", rule.id));
+    let (before, after) = (of(old), of(new));
+    warnings(&before, &after, location, changes);
+    let (all_before, all_after) = (before.clone(), after.clone());
+    // What is only warned about is accepted: a warning that becomes an error is a new rule, and the reverse a rule that is gone.
+    let refusing = |rules: Vec<Rule>| -> Vec<Rule> {
+        rules.into_iter().filter(|rule| rule.severity == Severity::Error).collect()
+    };
+    let (before, after) = (refusing(before), refusing(after));
     let known = |rules: &[Rule], id: &str| rules.iter().find(|rule| rule.id == id).cloned();
     for rule in before.iter().filter(|rule| known(&after, &rule.id).is_none()) {
-        let summary = format!("gone: {}", rule.message);
+        let is_warning = known(&all_after, &rule.id).is_some();
+        let summary = format!("{}: {}", if is_warning { "only a warning now" } else { "gone" }, rule.message);
         let old = Some(&rule.reject);
         let finding = Finding { subject: Subject::Rule, verdict: Verdict::Removed, summary, old, new: None };
         changes.record(&location(rule), finding);
@@ -86,7 +94,8 @@ pub(super) fn rules(
     for rule in &after {
         let new = Some(&rule.reject);
         let Some(was) = known(&before, &rule.id) else {
-            let summary = format!("new: {}", rule.message);
+            let was_warning = known(&all_before, &rule.id).is_some();
+            let summary = format!("{}: {}", if was_warning { "refused now" } else { "new" }, rule.message);
             let finding =
                 Finding { subject: Subject::Rule, verdict: Verdict::Added, summary, old: None, new };
             changes.record(&location(rule), finding);
@@ -97,12 +106,43 @@ pub(super) fn rules(
             let (subject, verdict, old) = (Subject::Rule, Verdict::Changed, Some(&was.reject));
             changes.record(&location(rule), Finding { subject, verdict, summary, old, new });
         }
-        if (&was.param, &was.code, was.severity) != (&rule.param, &rule.code, rule.severity) {
+        if (&was.param, &was.code) != (&rule.param, &rule.code) {
             let shown = |rule: &Rule| json!({ "param": rule.param, "code": rule.code });
             let summary = format!("the error {} becomes {}", shown(&was), shown(rule));
             let finding =
                 Finding { subject: Subject::Error, verdict: Verdict::Changed, summary, old: None, new: None };
             changes.record_with_effect(Effect::Notice, &location(rule), finding);
+        }
+    }
+}
+
+/// Compares the rules that only warn, and did. They change no answer of the service.
+fn warnings(before: &[Rule], after: &[Rule], location: impl Fn(&Rule) -> Location, changes: &mut ChangeSet) {
+    fn warned<'a>(rules: &'a [Rule], id: &str) -> Option<&'a Rule> {
+        rules.iter().find(|rule| rule.id == id && rule.severity == Severity::Warning)
+    }
+    let mut record = |rule: &Rule, verdict, summary: String, old: Option<&Value>, new: Option<&Value>| {
+        let finding = Finding { subject: Subject::Rule, verdict, summary, old, new };
+        changes.record_with_effect(Effect::Notice, &location(rule), finding);
+    };
+    for rule in before.iter().filter(|rule| rule.severity == Severity::Warning) {
+        if after.iter().all(|other| other.id != rule.id) {
+            let summary = format!("no warning any more: {}", rule.message);
+            record(rule, Verdict::Removed, summary, Some(&rule.reject), None);
+        }
+    }
+    for rule in after.iter().filter(|rule| rule.severity == Severity::Warning) {
+        match warned(before, &rule.id) {
+            None if before.iter().any(|other| other.id == rule.id) => {}
+            None => {
+                let summary = format!("warns: {}", rule.message);
+                record(rule, Verdict::Added, summary, None, Some(&rule.reject));
+            }
+            Some(was) if canonical_json(&was.reject) != canonical_json(&rule.reject) => {
+                let summary = format!("warns about something else: {}", rule.message);
+                record(rule, Verdict::Changed, summary, Some(&was.reject), Some(&rule.reject));
+            }
+            Some(_) => {}
         }
     }
 }

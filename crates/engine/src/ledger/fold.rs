@@ -1,7 +1,7 @@
 //! The tables derived from events: attempts, artifacts, films, forced reruns and totals. Every write to the ledger besides `runs` is an
 //! event that goes through [`Writer::fold`], and through [`Writer::store`] in the same transaction.
 
-use rusqlite::{OptionalExtension as _, Transaction};
+use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use scheduler::{
     Artifact, AttemptId, AttemptState, Event, ExistingWork, Film, NextStep, PollResult, RefusalKind,
     Resolution, RunId, TaskId, Timestamp,
@@ -292,6 +292,18 @@ pub(super) fn owner(
             "SELECT id FROM attempts WHERE task = ?2 AND service = (SELECT service FROM attempts WHERE id = ?1)",
         )?
         .query_row((attempt.as_str(), task.as_str()), |row| row.get(0).map(AttemptId))
+        .optional()
+}
+
+/// The attempt that owns a task of `service`, and the name of its node.
+pub(super) fn owner_at(
+    connection: &Connection,
+    service: &str,
+    task: &TaskId,
+) -> rusqlite::Result<Option<(AttemptId, String)>> {
+    connection
+        .prepare_cached("SELECT id, node FROM attempts WHERE task = ?2 AND service = ?1")?
+        .query_row((service, task.as_str()), |row| Ok((AttemptId(row.get(0)?), row.get(1)?)))
         .optional()
 }
 

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_resolvable};
 use super::sql::column;
-use super::{Ledger, LedgerError};
+use super::{Ledger, LedgerError, fold};
 use scheduler::budget::Reservation;
 use scheduler::{Artifact, AttemptId, AttemptState, Event, Film, RunId, TaskId, Timestamp};
 
@@ -88,6 +88,18 @@ impl Snapshot<'_> {
 }
 
 impl Ledger {
+    /// The attempt that owns a task of `service`, and the name of its node.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub(crate) fn owner_of_task(
+        &self,
+        service: &str,
+        task: &TaskId,
+    ) -> Result<Option<(AttemptId, String)>, LedgerError> {
+        fold::owner_at(&self.connection(), service, task).map_err(|error| self.sqlite(error))
+    }
+
     /// Work that is in flight, missing or completed at other services than `service`, by its service-independent key: the name of the service,
     /// and whether the work is or may be in flight. Work at free services has no such key.
     ///

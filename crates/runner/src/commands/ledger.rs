@@ -58,8 +58,11 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
         errln!("{}", unknown_work::about_runs(&args.workflow.file, &unknown));
         return Ok(Exit::ActionNeeded);
     }
-    let is_whole = |result: &Adopted| !matches!(result, Adopted::NotAVideo(..));
-    Ok(if adopted.iter().all(|(_, result)| is_whole(result)) { Exit::Done } else { Exit::ActionNeeded })
+    let is_recorded = |result: &Adopted| match result {
+        Adopted::Video(_) | Adopted::Task(_) => true,
+        Adopted::NotAVideo(..) | Adopted::TaskOfOther { .. } | Adopted::NotSubmitted { .. } => false,
+    };
+    Ok(if adopted.iter().all(|(_, result)| is_recorded(result)) { Exit::Done } else { Exit::ActionNeeded })
 }
 
 /// The arguments of `--task`, by node.
@@ -90,6 +93,12 @@ fn report(args: &AdoptArgs, adopted: &[(String, Adopted)]) {
         Adopted::NotAVideo(path, why) => {
             json!({ "shot": shot, "outcome": "not-a-video", "file": path, "reason": why })
         }
+        Adopted::TaskOfOther { task, attempt, node } => {
+            json!({ "shot": shot, "outcome": "task-of-other", "task": task, "attempt": attempt, "owner": node })
+        }
+        Adopted::NotSubmitted { task, decision, why } => {
+            json!({ "shot": shot, "outcome": "not-submitted", "task": task, "decision": decision, "reason": why })
+        }
     };
     match args.format {
         Format::Json => outln!("{:#}", adopted.iter().map(record).collect::<Value>()),
@@ -107,6 +116,22 @@ fn report(args: &AdoptArgs, adopted: &[(String, Adopted)]) {
                     }
                     Adopted::NotAVideo(path, why) => {
                         outln!("{shot}: left alone, {} is not a whole video: {why}", display_path(path));
+                    }
+                    Adopted::TaskOfOther { task, attempt, node } => {
+                        outln!(
+                            "{shot}: not recorded, task {} belongs to attempt {attempt} of {}",
+                            sanitize::line(task.as_str()),
+                            sanitize::line(node)
+                        );
+                    }
+                    Adopted::NotSubmitted { task, decision, why } => {
+                        let why = why.as_ref().map(|why| format!(" ({})", sanitize::line(why)));
+                        outln!(
+                            "{shot}: task {} is not recorded, a run would not submit this shot now: {}{}",
+                            sanitize::line(task.as_str()),
+                            decision.as_str(),
+                            why.unwrap_or_default()
+                        );
                     }
                 }
             }

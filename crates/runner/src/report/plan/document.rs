@@ -64,7 +64,7 @@ pub(crate) struct PlannedShot {
     pub(crate) note: Option<String>,
     /// Where the shot is defined.
     pub(crate) location: Location,
-    /// The plan document.
+    /// What a run would do.
     pub(crate) decision: Decision,
     /// The reason, if the decision alone does not say it.
     pub(crate) why: Option<String>,

@@ -90,7 +90,7 @@ pub(crate) const RETRY: KeySpec = KeySpec::new(
 pub(crate) const TIMEOUT: KeySpec = KeySpec::new(
     "timeout",
     Shape::Duration { max_seconds: limits::MAX_TIMEOUT_SECONDS },
-    "the longest time that one attempt may take",
+    "the longest time that one attempt may take, its download included",
     "timeout: 20m",
 )
 .templated();
