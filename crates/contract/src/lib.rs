@@ -19,7 +19,6 @@ mod canonical;
 mod check;
 mod contract;
 pub mod diff;
-mod digit_pattern;
 mod spec;
 mod view;
 mod violation;

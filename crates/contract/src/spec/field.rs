@@ -1,8 +1,11 @@
 //! Fields of an object: name, type, allowed values, default, description.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::Value;
 
+use super::digit_pattern;
 use super::{Node, SpecError, resolve};
 
 /// The JSON type of a field.
@@ -35,6 +38,9 @@ pub struct Field {
     pub digit_string: bool,
     /// The values that are allowed, in the document's order; empty when any is.
     pub values: Vec<Value>,
+    /// The numbers from 0 to 999 that a [`Field::digit_string`] takes, if its pattern is one of digits, groups and repetitions.
+    #[serde(skip)]
+    pub numbers: Option<BTreeSet<u32>>,
     /// The pattern (ECMA 262) that a string has to match.
     pub pattern: Option<String>,
     /// The least number allowed, itself included.
@@ -93,10 +99,13 @@ fn read_one(root: &Node<'_>, name: &str, node: &Node<'_>, required: &[String]) -
         FieldKind::Array => schema.get("items").and_then(|items| component_of(items.value)),
         _ => component_of(node.value),
     };
+    let digits =
+        pattern.as_deref().filter(|pattern| kind == FieldKind::String && matches_digits_only(pattern));
     Ok(Field {
         name: name.to_owned(),
         kind,
-        digit_string: kind == FieldKind::String && pattern.as_deref().is_some_and(matches_digits_only),
+        digit_string: digits.is_some(),
+        numbers: digits.and_then(digit_pattern::numbers),
         values,
         pattern,
         minimum: either("minimum").and_then(Value::as_f64),

@@ -2,6 +2,7 @@
 //!
 //! The build script compiles this module too, so that an inconsistent document fails the build with a pointer and a remedy.
 
+pub(crate) mod digit_pattern;
 mod document;
 mod error;
 mod family;

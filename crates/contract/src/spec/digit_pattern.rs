@@ -9,6 +9,9 @@ use std::str::Chars;
 
 /// The greatest number that is tried; seconds have two digits.
 const MAX_NUMBER: u32 = 999;
+/// Digits of [`MAX_NUMBER`].
+const MAX_LENGTH: u32 = MAX_NUMBER.ilog10() + 1;
+const _: () = assert!(MAX_LENGTH < Indices::BITS);
 /// Repetition counts are capped here: more than the digits of [`MAX_NUMBER`].
 const MAX_REPEATS: usize = 8;
 
@@ -17,14 +20,6 @@ enum Regex {
     Sequence(Vec<Regex>),
     Choice(Vec<Regex>),
     Repeat { part: Box<Regex>, min: usize, max: usize },
-}
-
-impl crate::Field {
-    /// The numbers from 0 to 999 that a field of digits takes; nothing for other fields.
-    #[must_use]
-    pub fn numbers(&self) -> Option<BTreeSet<u32>> {
-        self.pattern.as_deref().filter(|_| self.digit_string).and_then(numbers)
-    }
 }
 
 /// The numbers from 0 to 999, written without leading zeros, that a pattern matches; nothing where the pattern is of
@@ -38,7 +33,7 @@ pub(crate) fn numbers(pattern: &str) -> Option<BTreeSet<u32>> {
     }
     let matches = |number: &u32| {
         let text: Vec<char> = number.to_string().chars().collect();
-        match_ends(&part, &text, 0).contains(&text.len())
+        match_ends(&part, &text, 1) & 1 << text.len() != 0
     };
     let found: BTreeSet<u32> = (0..=MAX_NUMBER).filter(matches).collect();
     (!found.is_empty()).then_some(found)
@@ -136,27 +131,28 @@ fn parse_repetition(part: Regex, chars: &mut Peekable<Chars<'_>>) -> Option<Rege
     Some(Regex::Repeat { part: Box::new(part), min, max })
 }
 
-/// The indices at which a match beginning at `from` can end.
-fn match_ends(part: &Regex, text: &[char], from: usize) -> BTreeSet<usize> {
+/// A set of indices in a text of at most [`MAX_LENGTH`] digits, one bit each.
+type Indices = u8;
+
+/// The indices at which a match beginning at one of `starts` can end.
+fn match_ends(part: &Regex, text: &[char], starts: Indices) -> Indices {
     match part {
         Regex::Class(ranges) => {
-            let fits = |c: &char| ranges.iter().any(|(min, max)| (min..=max).contains(&c));
-            text.get(from).filter(|c| fits(c)).map(|_| from + 1).into_iter().collect()
+            let fits = |c: char| ranges.iter().any(|(min, max)| (*min..=*max).contains(&c));
+            let matching = text.iter().enumerate().filter(|(_, c)| fits(**c));
+            matching.fold(0, |ends, (at, _)| ends | (starts & 1 << at) << 1)
         }
-        Regex::Sequence(parts) => parts.iter().fold(BTreeSet::from([from]), |starts, part| {
-            starts.into_iter().flat_map(|start| match_ends(part, text, start)).collect()
-        }),
-        Regex::Choice(parts) => parts.iter().flat_map(|part| match_ends(part, text, from)).collect(),
+        Regex::Sequence(parts) => parts.iter().fold(starts, |starts, part| match_ends(part, text, starts)),
+        Regex::Choice(parts) => parts.iter().fold(0, |ends, part| ends | match_ends(part, text, starts)),
         Regex::Repeat { part, min, max } => {
-            let mut found = BTreeSet::new();
-            let mut starts = BTreeSet::from([from]);
-            for done in 0..=*max {
-                if done >= *min {
-                    found.extend(&starts);
+            let (mut ends, mut starts) = (0, starts);
+            for repeats in 0..=*max {
+                if repeats >= *min {
+                    ends |= starts;
                 }
-                starts = starts.into_iter().flat_map(|start| match_ends(part, text, start)).collect();
+                starts = match_ends(part, text, starts);
             }
-            found
+            ends
         }
     }
 }
