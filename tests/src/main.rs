@@ -1,4 +1,8 @@
-//! The program under test: `runner` with failpoints. It can wait or die at a commit of the ledger, and limit the ledger's size.
+//! The program under test: `runner` with failpoints. It can wait or die at a commit of the ledger, limit the ledger's size, and
+//! render fast.
+
+#[path = "../cli/support/stub.rs"]
+mod stub;
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +14,8 @@ use engine::failpoint::{Boundary, install, limit_pages};
 const KILL_AT: &str = "RUNNER_TEST_KILL_AT";
 /// Names the boundary at which it waits, once, for as long as there is a file `waiting` in the working folder, which it makes.
 const WAIT_AT: &str = "RUNNER_TEST_WAIT_AT";
+/// `procedural` for the renderer of the product; otherwise a stub renders.
+const RENDERER: &str = "RUNNER_TEST_RENDERER";
 /// How many pages the ledger may grow to.
 const PAGES: &str = "RUNNER_TEST_LEDGER_PAGES";
 
@@ -38,5 +44,9 @@ fn main() -> ExitCode {
     if let Some(pages) = std::env::var(PAGES).ok().and_then(|pages| pages.parse().ok()) {
         limit_pages(pages);
     }
-    runner::main()
+    if std::env::var(RENDERER).is_ok_and(|name| name == "procedural") {
+        runner::main()
+    } else {
+        runner::main_with(std::sync::Arc::new(stub::Stub))
+    }
 }

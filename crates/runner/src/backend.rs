@@ -9,6 +9,7 @@ use engine::provider::{
     TaskDescription,
 };
 use futures_util::future::BoxFuture;
+use renderer::{Procedural, Renderer};
 use scheduler::{Failure, Policy, PollResult, TaskId, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
 use service::Service;
@@ -37,7 +38,10 @@ pub(crate) enum Backend {
         server_errors: ServerErrorPolicy,
     },
     /// The service embedded in this program.
-    Embedded,
+    Embedded {
+        /// What renders its videos.
+        renderer: Arc<dyn Renderer>,
+    },
 }
 
 /// A connected service, with the limits that suit it.
@@ -65,7 +69,7 @@ impl Backend {
     pub(crate) fn from_environment() -> Result<Self, CommandError> {
         let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         match (set(BASE_URL), set(API_KEY)) {
-            (None, _) => Ok(Self::Embedded),
+            (None, _) => Ok(Self::Embedded { renderer: Arc::new(Procedural) }),
             (Some(_), None) => {
                 Err(CommandError::unusable(format!("{BASE_URL} is set, but {API_KEY} is not")))
             }
@@ -106,11 +110,19 @@ impl Backend {
         }
     }
 
+    /// The same service, with another renderer if it is the embedded one.
+    pub(crate) fn with_renderer(self, renderer: Arc<dyn Renderer>) -> Self {
+        match self {
+            Self::Embedded { .. } => Self::Embedded { renderer },
+            remote @ Self::Remote { .. } => remote,
+        }
+    }
+
     /// The service's identity, which is part of every shot's key.
     pub(crate) fn identity(&self) -> String {
         match self {
             Self::Remote { url, .. } => engine::provider::service_identity(url),
-            Self::Embedded => "embedded".to_owned(),
+            Self::Embedded { .. } => "embedded".to_owned(),
         }
     }
 
@@ -120,13 +132,13 @@ impl Backend {
             Self::Remote { key, .. } => {
                 Some(engine::provider::account_digest(&self.identity(), key.expose_secret()))
             }
-            Self::Embedded => None,
+            Self::Embedded { .. } => None,
         }
     }
 
     /// Whether tasks are free, whatever the price table says.
     pub(crate) fn is_free(&self) -> bool {
-        matches!(self, Self::Embedded)
+        matches!(self, Self::Embedded { .. })
     }
 
     /// Connects to the service. Starts the embedded one and prints that it is used.
@@ -145,12 +157,12 @@ impl Backend {
                 let provider = Arc::new(provider);
                 Ok(Connection { provider, policy, service: None })
             }
-            Self::Embedded => {
+            Self::Embedded { renderer } => {
                 errln!(
                     "using the embedded service, which renders on this machine for free; to use a real one, set {BASE_URL} and {API_KEY}"
                 );
                 let key = SecretString::from("embedded");
-                let service = start_embedded(paths, &key, &ffmpeg).await?;
+                let service = start_embedded(paths, &key, &ffmpeg, &renderer).await?;
                 let service = Arc::new(service);
                 let client = Client::new(ClientConfig::new(service.base_url(), key))
                     .map_err(CommandError::unusable)?;
@@ -171,13 +183,13 @@ async fn start_embedded(
     paths: &ProjectPaths,
     key: &SecretString,
     ffmpeg: &media::Ffmpeg,
+    renderer: &Arc<dyn Renderer>,
 ) -> Result<Service, CommandError> {
     let mut reported = false;
     loop {
         let mut config = service::Config::embedded(paths.service(), key.clone());
         config.ffmpeg = ffmpeg.clone();
-        let renderer = Arc::new(renderer::Procedural);
-        match Service::start(config, renderer, service::Deps::system()).await {
+        match Service::start(config, Arc::clone(renderer), service::Deps::system()).await {
             Ok(service) => return Ok(service),
             Err(service::ServiceError::InUse { .. }) => {
                 if !reported {

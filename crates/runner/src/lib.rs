@@ -28,6 +28,7 @@ mod traces;
 mod unknown_work;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser as _;
 
@@ -38,6 +39,12 @@ use exit::Exit;
 /// Runs the program with the arguments and the environment of this process.
 #[must_use]
 pub fn main() -> ExitCode {
+    main_with(Arc::new(renderer::Procedural))
+}
+
+/// As [`main`]: the embedded service renders with `renderer`, and so does `serve` without `--renderer`.
+#[must_use]
+pub fn main_with(renderer: Arc<dyn renderer::Renderer>) -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -56,7 +63,7 @@ pub fn main() -> ExitCode {
         Command::Pick(args) => commands::pick::pick(&args),
         Command::Models(args) => Ok(commands::models::models(&args)),
         Command::Schema(args) => Ok(commands::schema::schema(&args)),
-        Command::Run(args) => block_on(verbose, RuntimeKind::Traced, commands::run::run(args)),
+        Command::Run(args) => block_on(verbose, RuntimeKind::Traced, commands::run::run(args, renderer)),
         Command::Status(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::status::status(args))
         }
@@ -64,16 +71,18 @@ pub fn main() -> ExitCode {
         Command::Explain(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::explain::explain(args))
         }
-        Command::Fetch(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::fetch::fetch(args)),
+        Command::Fetch(args) => {
+            block_on(verbose, RuntimeKind::CurrentThread, commands::fetch::fetch(args, renderer))
+        }
         Command::Ledger(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::ledger::ledger(args))
         }
         Command::Resolve(args) => {
-            block_on(verbose, RuntimeKind::CurrentThread, commands::resolve::resolve(args))
+            block_on(verbose, RuntimeKind::CurrentThread, commands::resolve::resolve(args, renderer))
         }
         // The log is the only output of a service; all other commands print their results.
         Command::Serve(args) => {
-            block_on(verbose.max(1), RuntimeKind::MultiThread, commands::serve::serve(*args))
+            block_on(verbose.max(1), RuntimeKind::MultiThread, commands::serve::serve(*args, renderer))
         }
     };
     result

@@ -13,6 +13,7 @@ use workflow::{DirFiles, Options};
 pub(crate) struct Project {
     folder: TempDir,
     service: Option<(String, String)>,
+    renderer: &'static str,
 }
 
 /// How a run of the program ended.
@@ -27,17 +28,17 @@ pub(crate) struct Output {
 }
 
 impl Project {
-    /// A folder with one of the repository's examples, unchanged.
+    /// A folder with one of the repository's examples, unchanged, rendered as by the product; others are rendered by a stub.
     pub(crate) fn from_example(name: &str) -> Self {
         let text = fs_err::read_to_string(root().join("workflows").join(name)).expect("the example is there");
-        Self::new(name, &text)
+        Self { renderer: "procedural", ..Self::new(name, &text) }
     }
 
     /// A folder that holds one workflow file.
     pub(crate) fn new(name: &str, text: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs_err::write(folder.path().join(name), text).expect("the folder can be written");
-        Self { folder, service: None }
+        Self { folder, service: None, renderer: "stub" }
     }
 
     /// The same folder, with the program configured for a service.
@@ -75,6 +76,7 @@ impl Project {
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
         }
+        command.env("RUNNER_TEST_RENDERER", self.renderer);
         if let Some((url, key)) = &self.service {
             command.env("RUNNER_BASE_URL", url).env("RUNNER_API_KEY", key);
         }

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use renderer::Renderer;
+
 use engine::ledger::AttemptRow;
 use engine::{Clock, FetchConfig, FetchError, Ledger, fetch_task};
 use serde_json::{Value, json};
@@ -16,7 +18,7 @@ use crate::ffmpeg;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::report::sanitize;
 
-pub(crate) async fn fetch(args: FetchArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
     let paths = ProjectPaths::for_workflow(&args.project)?;
     let Some(ledger) = Ledger::open_existing(&paths.ledger(), &paths.folder)? else {
         return Err(CommandError::invalid(format!(
@@ -24,7 +26,7 @@ pub(crate) async fn fetch(args: FetchArgs) -> Result<Exit, CommandError> {
             display_path(&paths.ledger())
         )));
     };
-    let backend = Backend::from_environment()?;
+    let backend = Backend::from_environment()?.with_renderer(renderer);
     let service = backend.identity();
     let rows = selected(&args, &ledger, &service)?;
     if rows.is_empty() {

@@ -1,10 +1,12 @@
 //! `runner resolve`: a person states the outcome of an indeterminate submission, as seen in the account at the service.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Ledger;
 use engine::ledger::AttemptRow;
 use engine::provider::{Provider, TaskDescription};
+use renderer::Renderer;
 use scheduler::{AttemptId, AttemptState, Failure, FailureKind, Policy, Resolution, TaskId, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -46,7 +48,7 @@ impl From<&Resolution> for ResolutionKind {
     }
 }
 
-pub(crate) async fn resolve(args: ResolveArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
     let paths = ProjectPaths::for_workflow(&args.file)?;
     let Some(ledger) = Ledger::open_existing(&paths.ledger(), &paths.folder)? else {
         return Err(CommandError::invalid(format!(
@@ -65,7 +67,7 @@ pub(crate) async fn resolve(args: ResolveArgs) -> Result<Exit, CommandError> {
         && !args.no_verify
         && let Some(row) = ledger.attempt(&attempt)?
     {
-        verify_task(&row, task, &paths).await?;
+        verify_task(&row, task, &paths, renderer).await?;
     }
     ledger.resolve(&attempt, &resolution, now())?;
     let message = match &resolution {
@@ -96,8 +98,13 @@ pub(crate) async fn resolve(args: ResolveArgs) -> Result<Exit, CommandError> {
 }
 
 /// Asks the service that the attempt was submitted to, and no other, whether the task matches the attempt.
-async fn verify_task(row: &AttemptRow, task: &TaskId, paths: &ProjectPaths) -> Result<(), CommandError> {
-    let backend = Backend::from_environment()?;
+async fn verify_task(
+    row: &AttemptRow,
+    task: &TaskId,
+    paths: &ProjectPaths,
+    renderer: Arc<dyn Renderer>,
+) -> Result<(), CommandError> {
+    let backend = Backend::from_environment()?.with_renderer(renderer);
     if backend.identity() != row.service {
         let service = &row.service;
         return Err(CommandError::unusable(format!(

@@ -7,6 +7,7 @@ use engine::artifact_store::Verify;
 use engine::ledger::AttemptRow;
 use engine::preview::Preview;
 use engine::{Clock, Ledger, RunConfig};
+use renderer::Renderer;
 use scheduler::spending::Spending;
 use scheduler::{Budget, Decision, Halt, KeyResolver, Outcome, RunScope, RunSummary, TaskId};
 use workflow::plan::{NodeIx, Plan, Selection};
@@ -33,7 +34,7 @@ use crate::unknown_work;
 /// Maximum number of tasks without a shot that are listed.
 const MAX_UNCLAIMED_LISTED: usize = 5;
 
-pub(crate) async fn run(args: RunArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
     let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
         Ok(plan) => Arc::new(plan),
         Err(error) => return Ok(error.report(args.format)),
@@ -43,7 +44,7 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, CommandError> {
         Err(error) => return Ok(error.report(args.format)),
     };
     let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
-    let backend = Backend::from_environment()?;
+    let backend = Backend::from_environment()?.with_renderer(renderer);
     let selection = match selected_nodes(&args, &plan, &paths)? {
         Selected::All => None,
         Selected::Some(selection) => Some(selection),

@@ -228,7 +228,7 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
             format!("{HEAD}shots: [{{id: a, matrix: {{{axes}}}, seed: 1}}]\n")
         }),
         case("chains-on-values-of-few-axes", {
-            let axes = joined(8, ", ", |axis| format!("axis{axis}: [a, b, c]"));
+            let axes = joined(sized(6_561).ilog(3) as usize, ", ", |axis| format!("axis{axis}: [a, b, c]"));
             let shots = joined(13, ", ", |shot| format!("{{id: s{}, continues: s{shot}}}", shot + 1));
             format!("{HEAD}shots: [{{id: s0, matrix: {{{axes}}}, seed: 1}}, {shots}]\n")
         }),

@@ -4,7 +4,7 @@ mod keys;
 
 use std::{io::Write as _, sync::Arc, time::Duration};
 
-use renderer::{Command, Procedural, Renderer};
+use renderer::{Command, Renderer};
 use service::{ApiKeyStore, Config, Deps, FaultProfile, Service, ServiceError};
 
 use crate::{
@@ -16,16 +16,16 @@ use crate::{
     shutdown::shutdown_signal,
 };
 
-pub(crate) async fn serve(args: ServeArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn serve(args: ServeArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
     match &args.command {
         Some(ServeCommand::Keys(command)) => keys::keys(&args.data, command)?,
-        None => run_server(args).await?,
+        None => run_server(args, renderer).await?,
     }
     Ok(Exit::Done)
 }
 
-async fn run_server(args: ServeArgs) -> Result<(), CommandError> {
-    let renderer = renderer(&args)?;
+async fn run_server(args: ServeArgs, renderer: Arc<dyn Renderer>) -> Result<(), CommandError> {
+    let renderer = external_renderer(&args)?.unwrap_or(renderer);
     let config = config(&args)?;
     check_keys(&args)?;
     let mut interrupt = shutdown_signal();
@@ -72,14 +72,14 @@ fn config(args: &ServeArgs) -> Result<Config, CommandError> {
     Ok(config)
 }
 
-fn renderer(args: &ServeArgs) -> Result<Arc<dyn Renderer>, CommandError> {
-    let Some(command) = &args.renderer else { return Ok(Arc::new(Procedural)) };
+fn external_renderer(args: &ServeArgs) -> Result<Option<Arc<dyn Renderer>>, CommandError> {
+    let Some(command) = &args.renderer else { return Ok(None) };
     let words = shlex::split(command)
         .ok_or_else(|| CommandError::invalid(format!("--renderer {command}: unbalanced quotes")))?;
     let timeout = Duration::from_secs(args.render_timeout);
     let command =
         Command::new(&words, std::env::var_os("PATH"), &args.data, timeout).map_err(CommandError::invalid)?;
-    Ok(Arc::new(command))
+    Ok(Some(Arc::new(command)))
 }
 
 /// Without API keys every request is rejected: a warning on a loopback address, an error on any other.
