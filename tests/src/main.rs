@@ -1,6 +1,7 @@
 //! The program under test: `runner` with failpoints. It can wait or die at a commit of the ledger, limit the ledger's size, and
 //! render fast.
 
+#[expect(clippy::expect_used, reason = "a test program stops at the first surprise")]
 #[path = "../cli/support/stub.rs"]
 mod stub;
 

@@ -58,6 +58,27 @@ const MUTATIONS: &[Mutation] = &[
         violations: &["although it was asked to wait came"],
     },
     Mutation {
+        name: "a server error counts as a refusal and is repeated",
+        file: "crates/engine/src/provider/classify.rs",
+        original: "500..=599 if is_repeated => RefusalKind::ServerError,",
+        replacement: "500..=599 => RefusalKind::Retryable,",
+        violations: &["was paid for"],
+    },
+    Mutation {
+        name: "a task that the service does not know is submitted again",
+        file: "crates/scheduler/src/state/retry.rs",
+        original: "self.after_not_found(node, *since, *expired, now).unwrap_or_else(poll_again)",
+        replacement: "{ let _ = (expired, since); NextStep::Fail }",
+        violations: &["was paid for", "is paid for, and"],
+    },
+    Mutation {
+        name: "an error beside another status counts as the end of the task",
+        file: "crates/engine/src/provider/classify.rs",
+        original: "match task.status {\n        Status::Completed => PollResult::Completed {",
+        replacement: "match if task.error.is_some() { Status::Failed } else { task.status } {\n        Status::Completed => PollResult::Completed {",
+        violations: &["was paid for", "is paid for, and"],
+    },
+    Mutation {
         name: "a run submits shots that it does not select",
         file: "crates/scheduler/src/state/transitions/lookup_done.rs",
         original: "if !self.is_selected(node) && !matches!(existing, ExistingWork::Completed { .. }) {",

@@ -49,11 +49,9 @@ fn contains_any(text: &str, terms: &[&str]) -> bool {
     terms.iter().any(|term| text.contains(term))
 }
 
-/// The result of a POST.
-pub(super) fn submission(
-    called: Result<TaskResponse, CallError>,
-    server_errors: ServerErrorPolicy,
-) -> Submission {
+/// What a response to a submission (spec 4.1) means.
+#[must_use]
+pub fn submission(called: Result<TaskResponse, CallError>, server_errors: ServerErrorPolicy) -> Submission {
     match called {
         Ok(answer) => Submission::Accepted(TaskId(answer.id)),
         Err(CallError::NotSent { reason }) => {
@@ -104,8 +102,9 @@ fn refused(kind: RefusalKind, failure: Failure, retry_after: Option<std::time::D
     Submission::Refused(Refusal { kind, failure, retry_after })
 }
 
-/// The result of a poll.
-pub(super) fn poll_result(called: Result<TaskResponse, CallError>) -> PollResult {
+/// What a response to a poll (spec 4.2) means.
+#[must_use]
+pub fn poll_result(called: Result<TaskResponse, CallError>) -> PollResult {
     let task = match called {
         Ok(task) => task,
         Err(CallError::NotSent { reason } | CallError::Indeterminate { reason, .. }) => {

@@ -3,7 +3,7 @@
 //! [`remote::Remote`] implements it over the generated client; tests and simulations implement their own.
 
 mod account;
-mod classify;
+pub mod classify;
 pub mod remote;
 
 use std::io::Write;

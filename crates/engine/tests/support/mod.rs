@@ -5,6 +5,7 @@
 pub(crate) mod clip;
 #[path = "../../../scheduler/tests/support/mod.rs"]
 mod plans;
+pub(crate) mod responses;
 pub(crate) mod world;
 
 #[allow(unused_imports, reason = "each test uses its part of this support")]

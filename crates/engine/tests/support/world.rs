@@ -14,7 +14,9 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::clip::CLIP;
-use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, TaskId, Timestamp};
+use super::responses::{self, Form, INDETERMINATE, no_response, poll_result, submission};
+use client::CallError;
+use scheduler::{Failure, FailureKind, PollResult, TaskId, Timestamp};
 
 /// The longest wait that a run owes to the service, whatever that asks for.
 const MAX_WAIT: Duration = Duration::from_mins(5);
@@ -50,6 +52,8 @@ struct Accepted {
     fails: bool,
     /// Whether a run was told that it had completed while it had not: then its slot was released.
     lied_about: bool,
+    /// Whether a run has asked about it.
+    was_polled: bool,
     /// From when on the service does not know it any more, and whether it says that it has expired.
     forgotten: Option<(Instant, bool)>,
 }
@@ -227,7 +231,10 @@ impl World {
         let trouble = self.trouble;
         self.with(|books| {
             let now = Instant::now();
-            let id = format!("task_{}", books.tasks.len() + 1);
+            let number = books.tasks.len() + 1;
+            // Any string can be an id.
+            let id =
+                if number % 3 == 0 { format!("tâche/{number}?a=b+c@d#") } else { format!("task_{number}") };
             let shot = body["prompt"].as_str().unwrap_or_default().to_owned();
             let done_at = now + Duration::from_millis(100 + books.rng.roll(20_000));
             let fails = books.rng.roll(100) < 10;
@@ -244,12 +251,118 @@ impl World {
                     done_at,
                     fails,
                     lied_about: false,
+                    was_polled: false,
                     forgotten,
                 },
             );
             let is_out = |task: &&Accepted| task.done_at > now && !task.lied_about;
             books.most_out = books.most_out.max(books.tasks.values().filter(is_out).count());
             TaskId(id)
+        })
+    }
+}
+
+/// Responses.
+impl World {
+    async fn respond_to_post(&self, request: &PreparedRequest) -> Result<Value, CallError> {
+        if self.roll(100) < self.trouble {
+            match self.roll(7) {
+                0 => {
+                    let wait = self.ask_to_wait(true);
+                    return Err(responses::error(429, Form::Service, None, wait));
+                }
+                1 => {
+                    let wait = Some(Duration::from_secs(2));
+                    return Err(responses::error(503, Form::Service, None, wait));
+                }
+                2 => return Err(no_response("the request was lost on its way")),
+                3 => {
+                    self.accept(request);
+                    self.pause().await;
+                    return Err(no_response("the answer was lost on its way"));
+                }
+                // Answered with the id of another task. A service that can find tasks keeps them apart.
+                5 if !self.can_tell => {
+                    let other = self.task_that_was_polled();
+                    let task = self.accept(request);
+                    self.pause().await;
+                    return Ok(responses::task(&other.unwrap_or(task.0), "queued", None, None, false));
+                }
+                _ => {
+                    let accepted = (self.roll(2) == 0).then(|| self.accept(request));
+                    self.pause().await;
+                    let named = accepted.filter(|_| self.roll(3) == 0);
+                    let (status, form) = INDETERMINATE[self.roll(INDETERMINATE.len() as u64) as usize];
+                    return Err(responses::error(status, form, named.as_ref().map(TaskId::as_str), None));
+                }
+            }
+        }
+        let task = self.accept(request);
+        // A run that is killed here has a task that it does not know of.
+        self.pause().await;
+        Ok(responses::task(task.as_str(), "queued", None, None, self.has_words()))
+    }
+
+    fn respond_to_poll(&self, task: &TaskId) -> Result<Value, CallError> {
+        let id = task.as_str();
+        self.with(|books| books.tasks.get_mut(id).map(|found| found.was_polled = true));
+        let words = self.has_words();
+        if self.roll(100) < self.trouble {
+            return match self.roll(7) {
+                // The replica that is asked is behind for a while.
+                0 if self.is_behind() => Err(responses::error(404, Form::Service, None, None)),
+                // Reported as completed, without a video yet. A run has to believe that it is no longer in flight.
+                1 => {
+                    self.with(|books| books.tasks.get_mut(id).map(|found| found.lied_about = true));
+                    Ok(responses::task(id, "completed", None, None, words))
+                }
+                2 => Err(no_response("simulated")),
+                3 => Err(responses::error(429, Form::Service, None, self.ask_to_wait(false))),
+                // Another task's object: no news about this one.
+                4 => {
+                    let other = self.task_that_was_polled().filter(|other| other != id);
+                    let other = other.unwrap_or_else(|| "a task of somebody else".to_owned());
+                    Ok(responses::task(&other, "completed", None, Some("https://cdn.example/other"), false))
+                }
+                // A gateway's page says nothing about the task.
+                5 => Err(responses::error(404, Form::Gateway, None, None)),
+                _ => Ok(responses::task(id, "thinking", None, None, words)),
+            };
+        }
+        self.with(|books| {
+            let (now, found) = (Instant::now(), &books.tasks[id]);
+            let unknown =
+                |expired| Err(responses::error(if expired { 410 } else { 404 }, Form::Service, None, None));
+            if let Some((_, expired)) = found.forgotten.filter(|(from, _)| *from <= now) {
+                return unknown(expired);
+            }
+            if books.knows_nothing.is_some_and(|(from, until)| (from..until).contains(&now)) {
+                return unknown(found.done_at.duration_since(books.opened).as_millis() % 2 == 0);
+            }
+            Ok(if found.done_at > now {
+                responses::task(id, "in_progress", Some(40), None, words)
+            } else if found.fails {
+                responses::failed_task(id)
+            } else {
+                responses::task(id, "completed", None, Some("https://cdn.example/v"), words)
+            })
+        })
+    }
+
+    /// Whether a response carries an `error` that says nothing.
+    fn has_words(&self) -> bool {
+        self.trouble > 0 && self.roll(20) == 0
+    }
+
+    /// A task that a run asked about, and so has on record.
+    fn task_that_was_polled(&self) -> Option<String> {
+        self.with(|books| {
+            let polled: Vec<&String> =
+                books.tasks.iter().filter(|(_, task)| task.was_polled).map(|(id, _)| id).collect();
+            if polled.is_empty() {
+                return None;
+            }
+            Some(polled[books.rng.roll(polled.len() as u64) as usize].clone())
         })
     }
 }
@@ -292,34 +405,7 @@ impl Provider for World {
         Box::pin(async move {
             self.arrive(true);
             self.pause().await;
-            let refused = |kind, what, retry_after| {
-                Submission::Refused(Refusal { kind, failure: failure(what), retry_after })
-            };
-            if self.roll(100) < self.trouble {
-                match self.roll(4) {
-                    0 => {
-                        let wait = self.ask_to_wait(true);
-                        return refused(RefusalKind::Throttled, FailureKind::RateLimited, wait);
-                    }
-                    1 => {
-                        return refused(
-                            RefusalKind::Retryable,
-                            FailureKind::Transient,
-                            Some(Duration::from_secs(2)),
-                        );
-                    }
-                    2 => return indeterminate("the request was lost on its way"),
-                    _ => {
-                        self.accept(request);
-                        self.pause().await;
-                        return indeterminate("the answer was lost on its way");
-                    }
-                }
-            }
-            let task = self.accept(request);
-            // A run that is killed here has a task that it does not know of.
-            self.pause().await;
-            Submission::Accepted(task)
+            submission(self.respond_to_post(request).await)
         })
     }
 
@@ -327,53 +413,7 @@ impl Provider for World {
         Box::pin(async move {
             self.arrive(false);
             self.pause().await;
-            if self.roll(100) < self.trouble {
-                return match self.roll(5) {
-                    // The replica that is asked is behind for a while.
-                    0 if self.is_behind() => PollResult::NotFound { expired: false },
-                    // Reported as completed, without a video yet. A run has to believe that it is no longer in flight.
-                    1 => {
-                        self.with(|books| {
-                            books.tasks.get_mut(task.as_str()).map(|found| found.lied_about = true)
-                        });
-                        PollResult::Completed {
-                            url: None,
-                            last_frame_url: None,
-                            expires_at: None,
-                            took: None,
-                        }
-                    }
-                    3 => PollResult::Throttled {
-                        retry_after: self.ask_to_wait(false),
-                        reason: "simulated".to_owned(),
-                    },
-                    2 => PollResult::Unreachable { reason: "simulated".to_owned() },
-                    _ => PollResult::Running { progress: None, status: "thinking".to_owned() },
-                };
-            }
-            self.with(|books| {
-                let (now, found) = (Instant::now(), &books.tasks[task.as_str()]);
-                if let Some((_, expired)) = found.forgotten.filter(|(from, _)| *from <= now) {
-                    return PollResult::NotFound { expired };
-                }
-                if books.knows_nothing.is_some_and(|(from, until)| (from..until).contains(&now)) {
-                    return PollResult::NotFound {
-                        expired: found.done_at.duration_since(books.opened).as_millis() % 2 == 0,
-                    };
-                }
-                if found.done_at > now {
-                    PollResult::Running { progress: Some(40), status: "in_progress".to_owned() }
-                } else if found.fails {
-                    PollResult::Failed { failure: failure(FailureKind::Task) }
-                } else {
-                    PollResult::Completed {
-                        url: Some("https://cdn.example/v".to_owned()),
-                        last_frame_url: None,
-                        expires_at: None,
-                        took: None,
-                    }
-                }
-            })
+            poll_result(task, self.respond_to_poll(task))
         })
     }
 
@@ -426,8 +466,4 @@ impl Provider for World {
             })
         })
     }
-}
-
-fn indeterminate(reason: &str) -> Submission {
-    Submission::Indeterminate { reason: reason.to_owned(), task_hint: None, halts: false }
 }

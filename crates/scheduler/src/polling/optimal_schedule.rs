@@ -4,6 +4,8 @@
 //! is computed by dynamic programming from the last point backwards: the cost after a poll at one point is that of the next poll, the
 //! waiting that it does not save, and the cost after that.
 
+use super::distribution::Points;
+
 /// Cost parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PollCost {
@@ -17,7 +19,7 @@ const CANDIDATE_TIMES: usize = 64;
 /// When to poll, on the same clock as `points`, which are ascending and equally likely quantiles of the completion time. `None` if there
 /// are fewer than two.
 #[must_use]
-pub(crate) fn next_poll(points: &[f64], poll_cost: PollCost) -> Option<f64> {
+pub(super) fn next_poll(points: &Points<'_>, poll_cost: PollCost) -> Option<f64> {
     if points.len() < 2 {
         return None;
     }
@@ -57,30 +59,33 @@ struct CandidateTimes {
 impl CandidateTimes {
     /// Half of them at quantiles, half evenly spaced: the optimal polls are denser where the end is likelier, but less so than the
     /// distribution.
-    fn new(points: &[f64]) -> Self {
+    fn new(points: &Points<'_>) -> Self {
         let last = points.len() - 1;
-        let (first, span) = (points[0], (points[last] - points[0]).max(f64::MIN_POSITIVE));
+        let (first, end) = (points.get(0), points.get(last));
+        let span = (end - first).max(f64::MIN_POSITIVE);
         let (mut at, mut share) =
             (Vec::with_capacity(CANDIDATE_TIMES + 1), Vec::with_capacity(CANDIDATE_TIMES + 1));
         let mut next = 0.0;
+        let mut previous = first;
         for (nth, point) in points.iter().enumerate() {
             let over = nth as f64 / last as f64;
             let reached = 0.5 * over + 0.5 * (point - first) / span;
             // A long gap is subdivided, with the probability spread evenly.
             while nth > 0 && reached >= next + 1.0 / CANDIDATE_TIMES as f64 && next < 1.0 {
-                let before = 0.5 * (nth - 1) as f64 / last as f64 + 0.5 * (points[nth - 1] - first) / span;
+                let before = 0.5 * (nth - 1) as f64 / last as f64 + 0.5 * (previous - first) / span;
                 let part = ((next - before) / (reached - before)).clamp(0.0, 1.0);
-                at.push(points[nth - 1] + (point - points[nth - 1]) * part);
+                at.push(previous + (point - previous) * part);
                 share.push((nth as f64 - 1.0 + part) / last as f64);
                 next += 1.0 / CANDIDATE_TIMES as f64;
             }
             if reached >= next && nth < last {
-                at.push(*point);
+                at.push(point);
                 share.push(over);
                 next = reached + 1.0 / CANDIDATE_TIMES as f64;
             }
+            previous = point;
         }
-        at.push(points[last]);
+        at.push(end);
         share.push(1.0);
         Self { at, share }
     }
@@ -96,20 +101,20 @@ mod tests {
 
     #[test]
     fn next_poll_is_not_before_the_first_point_and_costly_polls_are_few() {
-        let at = |seconds| next_poll(&even(100.0, 130.0), PollCost { seconds }).expect("a time");
+        let at = |seconds| next_poll(&even(100.0, 130.0).into(), PollCost { seconds }).expect("a time");
         assert!(at(0.1) > 100.0 && at(0.1) < 104.0, "{}", at(0.1));
         assert!(at(1.0) > at(0.1), "{}", at(1.0));
         assert!((at(1_000.0) - 130.0).abs() < 1e-9, "a single poll, when it is surely over");
-        assert_eq!(next_poll(&[5.0], PollCost { seconds: 1.0 }), None);
+        assert_eq!(next_poll(&vec![5.0].into(), PollCost { seconds: 1.0 }), None);
     }
 
     #[test]
     fn bimodal_distribution_is_polled_at_each_mode() {
         let points: Vec<f64> = even(50.0, 52.0).into_iter().chain(even(150.0, 152.0)).collect();
-        let first = next_poll(&points, PollCost { seconds: 3.0 }).expect("a time");
+        let first = next_poll(&points.clone().into(), PollCost { seconds: 3.0 }).expect("a time");
         assert!((51.0..53.0).contains(&first), "{first}");
         let after: Vec<f64> = points.into_iter().filter(|point| *point >= first).collect();
-        let second = next_poll(&after, PollCost { seconds: 3.0 }).expect("a time");
+        let second = next_poll(&after.into(), PollCost { seconds: 3.0 }).expect("a time");
         assert!((150.0..=152.0).contains(&second), "not in between: {second}");
     }
 }

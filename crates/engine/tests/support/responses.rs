@@ -1,0 +1,88 @@
+//! Responses of the simulated service as HTTP would bring them, and what the engine takes them for.
+
+use std::time::Duration;
+
+use client::{CallError, HttpError, TaskResponse};
+use engine::provider::classify;
+use engine::provider::{ServerErrorPolicy, Submission};
+use scheduler::{PollResult, TaskId};
+use serde_json::{Value, json};
+
+/// Who words a response.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Form {
+    /// The service (spec 7).
+    Service,
+    /// A gateway in front of it.
+    Gateway,
+}
+
+/// Responses to a submission that do not tell whether it was accepted.
+pub(crate) const INDETERMINATE: [(u16, Form); 15] = [
+    (400, Form::Gateway),
+    (401, Form::Gateway),
+    (403, Form::Gateway),
+    (404, Form::Gateway),
+    (408, Form::Service),
+    (409, Form::Service),
+    (422, Form::Gateway),
+    (425, Form::Service),
+    (499, Form::Gateway),
+    (500, Form::Service),
+    (500, Form::Gateway),
+    (502, Form::Gateway),
+    (503, Form::Gateway),
+    (504, Form::Gateway),
+    (524, Form::Gateway),
+];
+
+/// An error response. `task` is an id that its body contains.
+pub(crate) fn error(status: u16, form: Form, task: Option<&str>, retry_after: Option<Duration>) -> CallError {
+    let body = match form {
+        Form::Service => json!({ "error": { "message": "simulated" }, "task_id": task }).to_string(),
+        Form::Gateway => match task {
+            Some(task) => json!({ "message": "upstream failed", "data": { "task_id": task } }).to_string(),
+            None => "<html><body>upstream failed</body></html>".to_owned(),
+        },
+    };
+    CallError::Http(Box::new(HttpError::new(status, body, retry_after)))
+}
+
+/// A task as the service sends it. `words` are an `error` that says nothing about its end, as some services send with every status.
+pub(crate) fn task(id: &str, status: &str, progress: Option<u8>, url: Option<&str>, words: bool) -> Value {
+    let mut body = json!({ "id": id, "object": "video", "status": status });
+    if let Some(progress) = progress {
+        body["progress"] = progress.into();
+    }
+    if let Some(url) = url {
+        body["metadata"] = json!({ "url": url });
+    }
+    if words {
+        body["error"] = json!({ "code": "success", "message": "no error" });
+    }
+    body
+}
+
+/// A failed task.
+pub(crate) fn failed_task(id: &str) -> Value {
+    json!({ "id": id, "object": "video", "status": "failed", "error": { "message": "simulated" } })
+}
+
+/// What the engine takes a response to a submission for.
+pub(crate) fn submission(response: Result<Value, CallError>) -> Submission {
+    classify::submission(decode(response, None), ServerErrorPolicy::Indeterminate)
+}
+
+/// What the engine takes a response to a poll of `task` for.
+pub(crate) fn poll_result(task: &TaskId, response: Result<Value, CallError>) -> PollResult {
+    classify::poll_result(decode(response, Some(task.as_str())))
+}
+
+fn decode(response: Result<Value, CallError>, polled: Option<&str>) -> Result<TaskResponse, CallError> {
+    TaskResponse::decode(&response?.to_string(), polled).map_err(no_response)
+}
+
+/// No usable response came.
+pub(crate) fn no_response(reason: impl Into<String>) -> CallError {
+    CallError::Indeterminate { reason: reason.into(), task_hint: None }
+}
