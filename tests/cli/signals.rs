@@ -26,7 +26,8 @@ fn sigterm_detaches_tasks_like_an_interrupt() {
     let proxy = proxy(&folder, r#"{"fault": {"kind": "stuck_at", "percent": 0}, "times": 15}"#);
     let project = Project::new("three.yaml", THREE).against(&proxy.url, KEY);
     let mut command = project.command(&["run", "three.yaml", "--jobs", "2"]);
-    let ended = project.runner_signalled(&mut command, &mut [("TERM", &mut || proxy.accepted().len() == 2)]);
+    let ended = project
+        .runner_signalled(&mut command, &mut [("TERM", &mut || project.logged("submitted as task") == 2)]);
     let ended = ended.expect(130);
     cli_snapshot!("run_sigterm", ended.sorted());
     let last = project.runner(&["run", "three.yaml"]).expect(0);

@@ -1,5 +1,6 @@
 //! `runner resolve`: a person states the outcome of an indeterminate submission, as seen in the account at the service.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::project_paths::ProjectPaths;
 use crate::report::Table;
+use crate::shell;
 
 /// Maximum clock skew between this machine and the service.
 const MAX_CLOCK_SKEW: Duration = Duration::from_mins(10);
@@ -56,7 +58,7 @@ pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> R
             args.file.display()
         )));
     };
-    let Some(attempt) = args.attempt else { return list(&ledger, args.format) };
+    let Some(attempt) = args.attempt else { return list(&ledger, &args.file, args.format) };
     let attempt = AttemptId(attempt);
     let resolution = match args.resolution.adopt {
         Some(task) => Resolution::Accepted { task: TaskId(task) },
@@ -173,7 +175,7 @@ async fn describe_task(
     provider.describe(task).await
 }
 
-fn list(ledger: &Ledger, format: Format) -> Result<Exit, CommandError> {
+fn list(ledger: &Ledger, file: &Path, format: Format) -> Result<Exit, CommandError> {
     let rows: Vec<AttemptRow> = ledger
         .resolvable_attempts()?
         .into_iter()
@@ -197,11 +199,12 @@ fn list(ledger: &Ledger, format: Format) -> Result<Exit, CommandError> {
                 ]);
             }
             out!("{}", table.render());
+            let (file, first) = (shell::quote(&file.display().to_string()), &rows[0].attempt);
             outln!(
                 "\nlook the submission up in your account at the service, then run one of\n  \
-                 runner resolve FILE ATTEMPT --adopt TASK   it was accepted as this task\n  \
-                 runner resolve FILE ATTEMPT --resubmit     it was not accepted: submit it again\n  \
-                 runner resolve FILE ATTEMPT --abandon      cannot be determined: count it as spent"
+                 runner resolve {file} {first} --adopt TASK   it was accepted as this task\n  \
+                 runner resolve {file} {first} --resubmit     it was not accepted: submit it again\n  \
+                 runner resolve {file} {first} --abandon      cannot be determined: count it as spent"
             );
         }
     }

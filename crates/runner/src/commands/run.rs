@@ -54,6 +54,11 @@ pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Ex
     Ok(report(&args, &plan, finished))
 }
 
+/// The workflow file in commands that are suggested.
+fn quoted_file(args: &RunArgs) -> String {
+    shell::quote(&args.workflow.file.display().to_string())
+}
+
 /// A finished run and its reporter.
 struct FinishedRun<'t> {
     summary: RunSummary,
@@ -83,7 +88,7 @@ fn report(args: &RunArgs, plan: &Plan, finished: FinishedRun<'_>) -> Exit {
     reporter.end(&summary, report::spending_json(spent.as_ref()), now());
     match args.format {
         Format::Text => {
-            out!("{}", report::final_report(&summary, terminal::columns()));
+            out!("{}", report::final_report(&summary, &quoted_file(args), terminal::columns()));
             if let Some((table, spending)) = &spent {
                 out!("{}", report::cost_report(spending, table));
             }
@@ -304,7 +309,13 @@ async fn execute<'t>(
     args.limits.apply(&mut policy);
     policy.shutdown_grace = args.shutdown_grace;
     let (tracker, file) = (InFlightTracker::default(), args.workflow.file.display().to_string());
-    let info = RunInfo { run: run.clone(), service: identity.clone(), jobs: policy.max_in_flight, estimate };
+    let info = RunInfo {
+        run: run.clone(),
+        file: quoted_file(args),
+        service: identity.clone(),
+        jobs: policy.max_in_flight,
+        estimate,
+    };
     // Concurrent runs that are throttled together must not retry together.
     policy.seed = RandomState::new().hash_one(run.as_str());
     let prices = budget::prices(&plan, is_free, table.map(|table| &table.prices));

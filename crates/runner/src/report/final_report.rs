@@ -4,6 +4,7 @@ use scheduler::{Decision, FilmOutcome, FilmSummary, NodeSummary, Outcome, RunSum
 
 use super::{Table, messages, sanitize};
 use crate::project_paths::display_path;
+use crate::shell;
 
 /// Maximum number of shots listed. Larger runs list only shots that are not done.
 const MAX_SHOTS: usize = 40;
@@ -11,8 +12,8 @@ const MAX_SHOTS: usize = 40;
 const MAX_OTHERS: usize = 20;
 
 /// The final report: a table of the shots, then notes. Large runs list only shots that are not done, most urgent first. Task ids are left out
-/// where the terminal is too narrow.
-pub(crate) fn final_report(summary: &RunSummary, columns: Option<usize>) -> String {
+/// where the terminal is too narrow. `file` is the workflow file, quoted for a shell.
+pub(crate) fn final_report(summary: &RunSummary, file: &str, columns: Option<usize>) -> String {
     let is_large = summary.nodes.len() > MAX_SHOTS;
     let mut nodes: Vec<&NodeSummary> = summary.nodes.iter().collect();
     // A partial run reports that part.
@@ -28,7 +29,7 @@ pub(crate) fn final_report(summary: &RunSummary, columns: Option<usize>) -> Stri
         lines.push(table(&nodes, columns));
     }
     for node in &nodes {
-        let text = messages::outcome(&node.outcome);
+        let text = messages::outcome(&node.outcome, &node.name, file);
         // For shots that never started, and in large runs for detached ones, the table says enough.
         let text = text.filter(|_| match node.outcome {
             Outcome::Failed { .. } | Outcome::Indeterminate { .. } | Outcome::Missing { .. } => true,
@@ -56,7 +57,8 @@ pub(crate) fn final_report(summary: &RunSummary, columns: Option<usize>) -> Stri
     }
     lines.extend(summary.to_pick.iter().take(MAX_OTHERS).map(|(shot, takes)| {
         let shot = sanitize::line(shot);
-        format!("{shot}: {takes} takes to pick from; run `runner pick FILE {shot} TAKE`, then run again")
+        let quoted = shell::quote(&shot);
+        format!("{shot}: {takes} takes to pick from; run `runner pick {file} {quoted} TAKE`, then run again")
     }));
     if summary.to_pick.len() > MAX_OTHERS {
         lines.push(format!("and {} more to pick", summary.to_pick.len() - MAX_OTHERS));
@@ -269,7 +271,7 @@ mod tests {
             failure: failure.clone(),
             task: Some(TaskId(format!("task_failed_{index}"))),
         }));
-        let report = final_report(&summary(outcomes), None);
+        let report = final_report(&summary(outcomes), "sweep.yaml", None);
         insta::assert_snapshot!(report);
         assert!(!report.contains("SECRET") && !report.contains('\u{1b}'), "{report}");
     }
@@ -279,8 +281,8 @@ mod tests {
         let failure = Failure::new(FailureKind::Task, "no");
         let mut outcomes = vec![Outcome::NotBegun; 5_000];
         outcomes.push(Outcome::Failed { failure, task: Some(TaskId::from("task_failed")) });
-        assert!(final_report(&summary(outcomes.clone()), None).contains("task_failed"));
-        let report = final_report(&summary(outcomes), Some(40));
+        assert!(final_report(&summary(outcomes.clone()), "sweep.yaml", None).contains("task_failed"));
+        let report = final_report(&summary(outcomes), "sweep.yaml", Some(40));
         assert!(report.lines().count() < MAX_SHOTS + 10, "{report}");
         assert!(report.contains("and 4961 more") && report.contains("5000 not started"), "{report}");
         assert!(!report.contains("task_"), "the task column is left out: {report}");

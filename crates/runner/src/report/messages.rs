@@ -10,6 +10,7 @@ use workflow::plan::NodeIx;
 use super::{humanize, sanitize};
 use crate::backend::SERVER_ERRORS;
 use crate::project_paths::display_path;
+use crate::shell;
 
 /// A message about an event.
 #[derive(Debug)]
@@ -32,9 +33,9 @@ pub(super) enum Importance {
 /// Waits from this time on are always shown.
 const NOTABLE_WAIT: Duration = Duration::from_secs(10);
 
-/// The message for `event`, which led to `state` at `now`. `None` for events without news.
-pub(super) fn message_for(state: &RunState, event: &Event, now: Timestamp) -> Option<Message> {
-    let line = line(state, event, now)?;
+/// The message for `event`, which led to `state` at `now`. `None` for events without news. `file` is the workflow file, quoted for a shell.
+pub(super) fn message_for(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<Message> {
+    let line = line(state, event, now, file)?;
     let is_over = |node: &NodeIx| state.node(*node).outcome().is_some();
     let is_detached = |node: NodeIx| {
         matches!(state.node(node).outcome(), Some(Outcome::Detached { .. } | Outcome::NotBegun))
@@ -126,7 +127,7 @@ fn wait(state: &RunState, event: &Event, now: Timestamp, request: &str) -> Strin
     format!("{asked}; the next {request} in {}{time}", humanize(wait))
 }
 
-fn line(state: &RunState, event: &Event, now: Timestamp) -> Option<String> {
+fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<String> {
     let name = |node| name(state, node);
     let is_unselected =
         |node: NodeIx| matches!(state.node(node).outcome(), Some(Outcome::NotSelected { .. }));
@@ -175,7 +176,7 @@ fn line(state: &RunState, event: &Event, now: Timestamp) -> Option<String> {
                 sanitize::message(&refusal.failure.message),
                 wait(state, event, now, "submission")
             ),
-            RefusalKind::InvalidRequest | RefusalKind::ServiceUnusable => return ended(state, event),
+            RefusalKind::InvalidRequest | RefusalKind::ServiceUnusable => return ended(state, event, file),
         },
         Event::Reconciled { node, reason: Some(reason), .. } if state.node(*node).outcome().is_none() => {
             format!("{}: not submitted yet: {}", name(*node), sanitize::message(reason))
@@ -225,7 +226,7 @@ fn line(state: &RunState, event: &Event, now: Timestamp) -> Option<String> {
         // With --jobs 1 the run now waits; nothing else would explain why.
         Event::Indeterminate { node, .. } => format!(
             "{}; its task may be in flight, so it counts against --jobs for {} s",
-            ended(state, event)?,
+            ended(state, event, file)?,
             state.indeterminate_slot_hold(*node).as_secs()
         ),
         Event::LookupDone { .. }
@@ -233,7 +234,7 @@ fn line(state: &RunState, event: &Event, now: Timestamp) -> Option<String> {
         | Event::ClaimConflict { .. }
         | Event::PrepareFailed { .. }
         | Event::DownloadFailed { .. }
-        | Event::Polled { .. } => return ended(state, event),
+        | Event::Polled { .. } => return ended(state, event, file),
         Event::RunConfigured { .. }
         | Event::Started
         | Event::Prepared { .. }
@@ -245,14 +246,16 @@ fn line(state: &RunState, event: &Event, now: Timestamp) -> Option<String> {
 }
 
 /// The message about a node that the event has ended without success.
-fn ended(state: &RunState, event: &Event) -> Option<String> {
+fn ended(state: &RunState, event: &Event, file: &str) -> Option<String> {
     let node = event.node()?;
-    let text = outcome(state.node(node).outcome()?)?;
-    Some(format!("{}: {text}", name(state, node)))
+    let shot = &state.plan().node(node).name;
+    let text = outcome(state.node(node).outcome()?, shot, file)?;
+    Some(format!("{}: {text}", sanitize::line(shot)))
 }
 
-/// The message for an outcome; `None` for success.
-pub(super) fn outcome(outcome: &Outcome) -> Option<String> {
+/// The message for the outcome of a shot; `None` for success. `file` is the workflow file, quoted for a shell.
+pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &str) -> Option<String> {
+    let rerun = || format!("`runner run {file} --rerun {}`", shell::quote(&sanitize::line(shot)));
     Some(match outcome {
         Outcome::Done { .. } => return None,
         Outcome::Failed { failure, .. } => {
@@ -273,13 +276,13 @@ pub(super) fn outcome(outcome: &Outcome) -> Option<String> {
                 | FailureKind::Corrupt
                 | FailureKind::Local
                 | FailureKind::Task => "",
-                FailureKind::Abandoned => "; `runner run FILE --rerun SHOT` renders it again",
+                FailureKind::Abandoned => &format!("; {} renders it again", rerun()),
             };
             format!("failed: {}{code}{advice}", sanitize::message(&failure.message))
         }
         Outcome::Indeterminate { attempt, reason } => format!(
             "indeterminate: the service may or may not have accepted it ({}), so it is not submitted again; \
-             look it up in your account there, then run `runner resolve FILE {attempt} --adopt TASK`, `--resubmit` or `--abandon`",
+             look it up in your account there, then run `runner resolve {file} {attempt} --adopt TASK`, `--resubmit` or `--abandon`",
             sanitize::message(reason)
         ),
         Outcome::Detached { task, reason } => {
@@ -290,9 +293,10 @@ pub(super) fn outcome(outcome: &Outcome) -> Option<String> {
             )
         }
         Outcome::Missing { task, reason } => format!(
-            "missing: task {} is paid for, and {}; later runs ask for it again, and only `runner run FILE --rerun SHOT` pays for another one",
+            "missing: task {} is paid for, and {}; later runs ask for it again, and only {} pays for another one",
             sanitize::line(task.as_str()),
-            sanitize::message(reason)
+            sanitize::message(reason),
+            rerun()
         ),
         Outcome::Blocked { .. } => "blocked: a shot that it depends on is not done".to_owned(),
         Outcome::Unpicked { takes } => {

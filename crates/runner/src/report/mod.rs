@@ -37,6 +37,8 @@ pub(crate) use table::Table;
 pub(crate) struct RunInfo {
     /// The run's id.
     pub(crate) run: RunId,
+    /// The workflow file, quoted for a shell.
+    pub(crate) file: String,
     /// The service's identity, as in every shot's key.
     pub(crate) service: String,
     /// Maximum number of tasks in flight.
@@ -70,9 +72,9 @@ impl RunReporter {
         match format {
             Format::Ndjson => Self::Stream(Box::new(stream::Stream::new(info, std::io::stdout()))),
             Format::Text | Format::Json if crate::terminal::is_live() => {
-                Self::Live(Box::new(live::Live::new(info.estimate)))
+                Self::Live(Box::new(live::Live::new(info.file, info.estimate)))
             }
-            Format::Text | Format::Json => Self::Plain(plain::Plain::default()),
+            Format::Text | Format::Json => Self::Plain(plain::Plain::new(info.file)),
         }
     }
 

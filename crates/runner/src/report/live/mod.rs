@@ -54,11 +54,13 @@ impl Shared {
 /// A live view on standard error.
 pub(crate) struct Live {
     shared: Arc<Shared>,
+    /// The workflow file, quoted for a shell.
+    file: String,
     drawer: Option<JoinHandle<()>>,
 }
 
 impl Live {
-    pub(super) fn new(estimate: Option<CostEstimate>) -> Self {
+    pub(super) fn new(file: String, estimate: Option<CostEstimate>) -> Self {
         let now = ViewState {
             progress: RunProgress::new(estimate),
             above: Vec::new(),
@@ -70,13 +72,14 @@ impl Live {
         *active() = Some(Arc::clone(&shared));
         let painted = Arc::clone(&shared);
         let drawer = std::thread::spawn(move || draw_loop(&painted));
-        Self { shared, drawer: Some(drawer) }
+        Self { shared, file, drawer: Some(drawer) }
     }
 }
 
 impl Reporter for Live {
     fn on(&mut self, state: &RunState, event: &Event, now: Timestamp) {
-        let message = messages::message_for(state, event, now).filter(|message| match message.importance {
+        let message = messages::message_for(state, event, now, &self.file);
+        let message = message.filter(|message| match message.importance {
             Importance::Notable => true,
             Importance::ShotDone => state.plan().len() <= MAX_SHOTS_WITH_LINES,
             Importance::Routine => false,

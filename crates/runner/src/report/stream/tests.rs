@@ -82,6 +82,7 @@ impl Script {
         let plan = Arc::new(plan.unwrap_or_else(|report| panic!("{report}")));
         let info = RunInfo {
             run: RunId::from("run-1"),
+            file: "test.yaml".to_owned(),
             service: "https://api.test".to_owned(),
             jobs: 4,
             estimate: None,
