@@ -3,12 +3,14 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line for developers")]
 
 mod bench;
+mod campaign;
 mod conformance;
 mod fuzz;
 mod generate;
 mod mutants;
 mod repository;
 mod spec;
+mod stub_video;
 mod tidy;
 mod verify_film;
 
@@ -49,6 +51,8 @@ enum Command {
     Conformance,
     /// Mutation test of the simulation: it has to catch each of a list of deliberate bugs.
     Mutants,
+    /// Attacks the built program: kills it, misbehaves as its service, moves its folders and removes its ledgers; nothing may be paid for twice.
+    Campaign(campaign::Campaign),
     /// Fuzzes the workflow compiler for panics, hangs and excessive memory.
     Fuzz(fuzz::Fuzz),
     /// Runs a benchmark of docs/benchmarks.md; fails where a bound is exceeded.
@@ -70,6 +74,7 @@ fn main() -> ExitCode {
         Command::Spec { command } => return spec::run(root, &command),
         Command::Conformance => conformance::run(root),
         Command::Mutants => mutants::run(root),
+        Command::Campaign(args) => campaign::run(root, &args),
         Command::Fuzz(args) => fuzz::run(root, &args),
         Command::Bench { bench } => bench::run(root, &bench),
     };

@@ -10,8 +10,9 @@ use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Json, Response};
 use axum::routing::{get, post};
-use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
 use serde_json::{Value, json};
+
+use crate::stub_video;
 
 /// A running stub; clones share it.
 #[derive(Clone)]
@@ -59,7 +60,7 @@ impl StubService {
             tasks: BTreeMap::new(),
             calls: Calls::default(),
         };
-        let clip = clip()?;
+        let clip = stub_video::clip()?;
         let service = Self(Arc::new(Shared { base, render_time, clip, state: Mutex::new(state) }));
         let router = Router::new()
             .route("/v1/videos", post(create))
@@ -141,25 +142,8 @@ async fn poll(State(service): State<StubService>, Path(id): Path<String>) -> Res
     }
 }
 
-/// A video with content of its own: the frames are the same for every task, and a `free` box that players skip makes the file unique.
+/// A video with content of its own: the frames are the same for every task.
 async fn download(State(service): State<StubService>, Path(name): Path<String>) -> Response {
     service.state().calls.downloads += 1;
-    let mut video = service.0.clip.clone();
-    let size = u32::try_from(8 + name.len()).unwrap_or(8);
-    video.extend(size.to_be_bytes());
-    video.extend(b"free");
-    video.extend(name.as_bytes());
-    ([(header::CONTENT_TYPE, "video/mp4")], video).into_response()
-}
-
-/// 0.1 s, 64x64 pixels.
-fn clip() -> Result<Vec<u8>, String> {
-    let rate = FrameRate::new(30, 1).ok_or("invalid frame rate")?;
-    let mut writer = ClipWriter::new(ClipSpec::new(64, 64, rate)).map_err(|error| error.to_string())?;
-    for shade in 0..3_u8 {
-        let mut frame = RgbImage::new(64, 64);
-        frame.pixels_mut().fill(60 * shade);
-        writer.push_frame(&frame).map_err(|error| error.to_string())?;
-    }
-    writer.finish().map_err(|error| error.to_string())
+    ([(header::CONTENT_TYPE, "video/mp4")], stub_video::named(&service.0.clip, &name)).into_response()
 }

@@ -1,0 +1,296 @@
+//! One project: a folder with a workflow, played with until all of it is done.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::service::Service;
+use super::{Choices, Counts};
+use crate::stub_video;
+
+/// The longest that one run may take: tasks take two seconds, waits that the service asks for one.
+const MAX_RUN: Duration = Duration::from_mins(2);
+/// How long the service has to be idle before its account is final.
+const SETTLED: Duration = Duration::from_millis(150);
+/// How often the program is run at a service that behaves, until all shots are done.
+const MAX_RUNS: usize = 8;
+/// Exit code of a run that needs a person (docs/run.md).
+const ACTION_NEEDED: i32 = 3;
+
+/// A project folder.
+pub(super) struct Project<'a> {
+    program: &'a Path,
+    service: &'a Service,
+    /// Folders are made in it.
+    home: tempfile::TempDir,
+    folder: PathBuf,
+    folders: usize,
+    number: usize,
+    shots: Vec<String>,
+    /// The commands and their ends, for the report of a violation.
+    log: String,
+}
+
+impl<'a> Project<'a> {
+    pub(super) fn new(
+        program: &'a Path,
+        service: &'a Service,
+        number: usize,
+        choices: &mut Choices,
+    ) -> Result<Self, String> {
+        let home = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let folder = home.path().join("project-0");
+        fs_err::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        let mut text =
+            "version: 1\nname: film\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480}\nshots:\n"
+                .to_owned();
+        let shots: Vec<String> = (0..3 + choices.roll(5)).map(|shot| format!("s{shot}")).collect();
+        for shot in &shots {
+            let retry = 1 + choices.roll(3);
+            let _ = writeln!(text, "  - {{id: {shot}, prompt: project {number} {shot}, retry: {retry}}}");
+        }
+        fs_err::write(folder.join("film.yaml"), text).map_err(|error| error.to_string())?;
+        Ok(Self { program, service, home, folder, folders: 1, number, shots, log: String::new() })
+    }
+
+    /// Plays with the project, then brings it to its end and checks what it cost.
+    pub(super) fn play(&mut self, choices: &mut Choices, counts: &mut Counts) -> Result<(), String> {
+        self.steps(choices, counts).map_err(|violation| format!("{}\n{violation}", self.log))
+    }
+
+    fn steps(&mut self, choices: &mut Choices, counts: &mut Counts) -> Result<(), String> {
+        self.service.set_calm(false);
+        for _ in 0..2 + choices.roll(5) {
+            match choices.roll(10) {
+                0 => self.move_folder(counts)?,
+                1 => self.copy_folder(counts)?,
+                2 => self.remove_ledger(counts)?,
+                3 => self.resolve(counts)?,
+                _ => self.run_several(choices, counts)?,
+            }
+        }
+        self.service.set_calm(true);
+        for _ in 0..MAX_RUNS {
+            counts.runs += 1;
+            let output = self.runner(&["run", "film.yaml"])?;
+            match output.status.code() {
+                Some(0) => return self.check(),
+                Some(ACTION_NEEDED) => {
+                    self.adopt(counts)?;
+                    self.resolve(counts)?;
+                }
+                // A shot failed, and is submitted again.
+                Some(1) => {}
+                other => return Err(format!("a run at a service that behaves ended with {other:?}")),
+            }
+        }
+        Err(format!("not done after {MAX_RUNS} runs at a service that behaves"))
+    }
+
+    /// Up to three runs at once, some of which are killed or interrupted.
+    fn run_several(&mut self, choices: &mut Choices, counts: &mut Counts) -> Result<(), String> {
+        let mut children = Vec::new();
+        for _ in 0..=choices.roll(3) {
+            let child =
+                self.command(&["run", "film.yaml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+            children.push(child.map_err(|error| error.to_string())?);
+            counts.runs += 1;
+        }
+        for child in &mut children {
+            std::thread::sleep(choices.milliseconds(700));
+            match choices.roll(3) {
+                0 => {
+                    child.kill().map_err(|error| error.to_string())?;
+                    counts.killed += 1;
+                }
+                1 => {
+                    let process = child.id().to_string();
+                    // It may have ended.
+                    let _ = Command::new("kill").args(["-INT", &process]).stderr(Stdio::null()).status();
+                    counts.interrupted += 1;
+                }
+                _ => {}
+            }
+        }
+        for mut child in children {
+            let code = Self::wait(&mut child)?;
+            let _ = writeln!(self.log, "run film.yaml: {code:?}");
+            // Done, failed, action needed, unusable service, interrupted, killed: never invalid input.
+            if code == Some(2) {
+                return Err("a run refused the workflow".to_owned());
+            }
+        }
+        self.wait_for_service()
+    }
+
+    fn wait(child: &mut Child) -> Result<Option<i32>, String> {
+        let since = Instant::now();
+        loop {
+            if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
+                return Ok(status.code());
+            }
+            if since.elapsed() > MAX_RUN {
+                let _ = child.kill();
+                return Err(format!("a run has not ended after {MAX_RUN:?}"));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Until the account tells what became of every submission. What a killed process has sent may not have been read yet.
+    fn wait_for_service(&self) -> Result<(), String> {
+        let (since, mut idle_since) = (Instant::now(), Instant::now());
+        while idle_since.elapsed() < SETTLED {
+            if !self.service.is_idle() {
+                idle_since = Instant::now();
+            }
+            if since.elapsed() > MAX_RUN {
+                return Err("the service is still answering".to_owned());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    fn next_folder(&mut self) -> PathBuf {
+        self.folders += 1;
+        self.home.path().join(format!("project-{}", self.folders - 1))
+    }
+
+    fn move_folder(&mut self, counts: &mut Counts) -> Result<(), String> {
+        let to = self.next_folder();
+        fs_err::rename(&self.folder, &to).map_err(|error| error.to_string())?;
+        self.folder = to;
+        counts.moved += 1;
+        self.log.push_str("moved\n");
+        Ok(())
+    }
+
+    /// Goes on in a copy; the original is not used any more.
+    fn copy_folder(&mut self, counts: &mut Counts) -> Result<(), String> {
+        let to = self.next_folder();
+        let copied = Command::new("cp").arg("-a").arg(&self.folder).arg(&to).status();
+        if !copied.map_err(|error| error.to_string())?.success() {
+            return Err("the folder cannot be copied".to_owned());
+        }
+        self.folder = to;
+        counts.copied += 1;
+        self.log.push_str("copied\n");
+        Ok(())
+    }
+
+    fn remove_ledger(&mut self, counts: &mut Counts) -> Result<(), String> {
+        let folder = self.folder.join(".runner");
+        if !folder.join("ledger.db").exists() {
+            return Ok(());
+        }
+        for file in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
+            let _ = fs_err::remove_file(folder.join(file));
+        }
+        counts.ledgers_removed += 1;
+        self.log.push_str("ledger removed\n");
+        // As a person would who noticed: otherwise nothing tells of tasks whose runs ended in good order.
+        self.adopt(counts)
+    }
+
+    /// Records what the account lists and the ledger does not know.
+    fn adopt(&mut self, counts: &mut Counts) -> Result<(), String> {
+        self.wait_for_service()?;
+        let mut arguments = vec!["ledger".to_owned(), "adopt".to_owned(), "film.yaml".to_owned()];
+        for shot in &self.shots {
+            for task in self.service.paid(&self.prompt(shot)) {
+                arguments.extend(["--task".to_owned(), format!("{shot}={task}")]);
+            }
+        }
+        arguments.extend(["--format".to_owned(), "json".to_owned()]);
+        let output = self.runner(&arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
+        let adopted: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let tasks = adopted.as_array().into_iter().flatten().filter(|one| one["outcome"] == "task");
+        counts.adopted += tasks.count();
+        if String::from_utf8_lossy(&output.stderr).contains("--force") {
+            // Runs that were killed: their tasks are recorded now.
+            counts.runs += 1;
+            self.runner(&["run", "film.yaml", "--force"])?;
+        }
+        Ok(())
+    }
+
+    /// States what became of each indeterminate submission, as the account tells it.
+    fn resolve(&mut self, counts: &mut Counts) -> Result<(), String> {
+        self.wait_for_service()?;
+        let listed = self.runner(&["resolve", "film.yaml", "--format", "json"])?;
+        let listed: Value = serde_json::from_slice(&listed.stdout).unwrap_or_default();
+        for row in listed.as_array().into_iter().flatten() {
+            let (Some(attempt), Some(shot)) = (row["attempt"].as_str(), row["shot"].as_str()) else {
+                continue;
+            };
+            let mut is_adopted = false;
+            for task in self.service.paid(&self.prompt(shot)) {
+                let output =
+                    self.runner(&["resolve", "film.yaml", attempt, "--adopt", &task, "--no-verify"])?;
+                if output.status.success() {
+                    counts.adopted += 1;
+                    is_adopted = true;
+                    break;
+                }
+            }
+            if !is_adopted {
+                counts.resubmitted += 1;
+                self.runner(&["resolve", "film.yaml", attempt, "--resubmit"])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every shot was paid for once, and its video is on disk.
+    fn check(&mut self) -> Result<(), String> {
+        self.wait_for_service()?;
+        let files = fs_err::read_dir(self.folder.join("out/film")).map_err(|error| error.to_string())?;
+        let videos: Vec<Vec<u8>> =
+            files.filter_map(Result::ok).filter_map(|entry| fs_err::read(entry.path()).ok()).collect();
+        for shot in &self.shots {
+            let paid = self.service.paid(&self.prompt(shot));
+            let [task] = &paid[..] else {
+                return Err(format!("{shot} was paid for {} times: {paid:?}", paid.len()));
+            };
+            if !videos.iter().any(|video| stub_video::is_named(video, task)) {
+                return Err(format!("the video of {shot}, task {task}, is not on disk"));
+            }
+        }
+        Ok(())
+    }
+
+    fn prompt(&self, shot: &str) -> String {
+        format!("project {} {shot}", self.number)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.program);
+        command.args(arguments).current_dir(&self.folder).stdin(Stdio::null()).env_clear();
+        if let Some(path) = std::env::var_os("PATH") {
+            command.env("PATH", path);
+        }
+        command.env("RUNNER_BASE_URL", self.service.base_url()).env("RUNNER_API_KEY", "campaign");
+        command
+    }
+
+    /// Runs the program to its end.
+    fn runner(&mut self, arguments: &[&str]) -> Result<Output, String> {
+        let output = self.command(arguments).output().map_err(|error| error.to_string())?;
+        let _ = writeln!(
+            self.log,
+            "{}: {:?}\n{}{}",
+            arguments.join(" "),
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        if output.status.code() == Some(101) {
+            return Err("the program panicked".to_owned());
+        }
+        Ok(output)
+    }
+}
