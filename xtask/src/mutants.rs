@@ -27,7 +27,7 @@ const MUTATIONS: &[Mutation] = &[
         file: "crates/engine/src/executor/effects.rs",
         original: "match provider.find_tasks(request.digest(), since).await {",
         replacement: "match SubmissionLookup::Tasks(Vec::new()) {",
-        violations: &["was paid for"],
+        violations: &["was paid for", "under a cap of", "in a run that may do so"],
     },
     Mutation {
         name: "the budget ignores what is reserved for tasks in flight",
@@ -62,21 +62,21 @@ const MUTATIONS: &[Mutation] = &[
         file: "crates/engine/src/provider/classify.rs",
         original: "500..=599 if is_repeated => RefusalKind::ServerError,",
         replacement: "500..=599 => RefusalKind::Retryable,",
-        violations: &["was paid for"],
+        violations: &["was paid for", "under a cap of", "in a run that may do so"],
     },
     Mutation {
         name: "a task that the service does not know is submitted again",
         file: "crates/scheduler/src/state/retry.rs",
         original: "self.after_not_found(node, *since, *expired, now).unwrap_or_else(poll_again)",
         replacement: "{ let _ = (expired, since); NextStep::Fail }",
-        violations: &["was paid for", "is paid for, and"],
+        violations: &["was paid for", "is paid for, and", "were out under a limit of"],
     },
     Mutation {
         name: "an error beside another status counts as the end of the task",
         file: "crates/engine/src/provider/classify.rs",
         original: "match task.status {\n        Status::Completed => PollResult::Completed {",
         replacement: "match if task.error.is_some() { Status::Failed } else { task.status } {\n        Status::Completed => PollResult::Completed {",
-        violations: &["was paid for", "is paid for, and"],
+        violations: &["was paid for", "is paid for, and", "were out under a limit of"],
     },
     Mutation {
         name: "a run submits shots that it does not select",
