@@ -1,6 +1,6 @@
 //! The ledger is removed, replaced or restored: nothing is paid for again without a word, and no paid video is overwritten.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
@@ -81,6 +81,33 @@ fn removed_log_of_a_killed_run_stops_the_next_one() {
     project.runner(&["run", "two.yaml", "--force"]).expect(0);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
+}
+
+#[test]
+fn adopted_video_keeps_the_task_that_is_named() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = against(&proxy);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    let (one, two) = (&proxy.accepted()[0], &proxy.accepted()[1]);
+    fs_err::remove_dir_all(project.file(".runner")).expect("the ledger can be removed");
+    // The file of the second is no video any more: its task is recorded instead, and brings it back.
+    let second = &shots_in_folder(&project)[1];
+    fs_err::write(second, "cut").expect("a writable folder");
+    let named = [format!("one={one}"), format!("two={two}")];
+    project.runner(&["ledger", "adopt", "two.yaml", "--task", &named[0], "--task", &named[1]]).expect(0);
+    let again = project.runner(&["run", "two.yaml"]).expect(0);
+    assert!(again.out.contains(one) && again.out.contains(two), "{}", again.transcript());
+    assert_eq!(proxy.posts().len(), 2, "{}", again.transcript());
+    media::probe(second).expect("the video is back under its name");
+}
+
+/// The videos in the output folder, by name.
+fn shots_in_folder(project: &Project) -> Vec<PathBuf> {
+    let files = fs_err::read_dir(project.file("out/two")).expect("a folder").filter_map(Result::ok);
+    let mut files: Vec<_> = files.map(|entry| entry.path()).collect();
+    files.sort();
+    files
 }
 
 #[test]

@@ -89,7 +89,7 @@ const MUTATIONS: &[Mutation] = &[
 
 /// The test of the simulation that runs every seed.
 const TEST: &str = "simulation_never_pays_twice";
-/// Seeds to try with a mutation; each is found within the first ten.
+/// Seeds to try with a mutation; each is found within the first hundred.
 const SEEDS: &str = "2000";
 /// Seeds to try without one: only to see that the copy builds and passes.
 const CONTROL_SEEDS: &str = "200";

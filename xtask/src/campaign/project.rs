@@ -17,8 +17,14 @@ const MAX_RUN: Duration = Duration::from_mins(2);
 const SETTLED: Duration = Duration::from_millis(150);
 /// How often the program is run at a service that behaves, until all shots are done.
 const MAX_RUNS: usize = 8;
-/// Exit code of a run that needs a person (docs/run.md).
+/// Exit codes (`runner --help`).
+const DONE: i32 = 0;
+const FAILED: i32 = 1;
 const ACTION_NEEDED: i32 = 3;
+const UNUSABLE: i32 = 5;
+const INTERRUPTED: i32 = 130;
+/// Of Rust.
+const PANICKED: i32 = 101;
 
 /// A project folder.
 pub(super) struct Project<'a> {
@@ -77,13 +83,16 @@ impl<'a> Project<'a> {
             counts.runs += 1;
             let output = self.runner(&["run", "film.yaml"])?;
             match output.status.code() {
-                Some(0) => return self.check(),
+                Some(DONE) => return self.check(),
                 Some(ACTION_NEEDED) => {
-                    self.adopt(counts)?;
+                    // Only where it is suggested: otherwise it would hide that the ledger has lost something.
+                    if String::from_utf8_lossy(&output.stderr).contains("runner ledger adopt") {
+                        self.adopt(counts)?;
+                    }
                     self.resolve(counts)?;
                 }
                 // A shot failed, and is submitted again.
-                Some(1) => {}
+                Some(FAILED) => {}
                 other => return Err(format!("a run at a service that behaves ended with {other:?}")),
             }
         }
@@ -118,9 +127,9 @@ impl<'a> Project<'a> {
         for mut child in children {
             let code = Self::wait(&mut child)?;
             let _ = writeln!(self.log, "run film.yaml: {code:?}");
-            // Done, failed, action needed, unusable service, interrupted, killed: never invalid input.
-            if code == Some(2) {
-                return Err("a run refused the workflow".to_owned());
+            // No code: it was killed.
+            if !matches!(code, None | Some(DONE | FAILED | ACTION_NEEDED | UNUSABLE | INTERRUPTED)) {
+                return Err(format!("a run ended with {code:?}"));
             }
         }
         self.wait_for_service()
@@ -288,7 +297,7 @@ impl<'a> Project<'a> {
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr)
         );
-        if output.status.code() == Some(101) {
+        if output.status.code() == Some(PANICKED) {
             return Err("the program panicked".to_owned());
         }
         Ok(output)
