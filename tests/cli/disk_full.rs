@@ -40,9 +40,9 @@ fn disk_full_exits_5_and_every_task_is_recorded_or_reported() {
         assert_eq!(output.status.code(), Some(5), "{text}");
         assert!(text.contains("full") && text.contains("nothing more was submitted"), "{text}");
         ended_early += 1;
-        // Each as the program itself says: `runner resolve FILE ATTEMPT --adopt TASK`.
+        // Each as the program itself says: `runner resolve full.yaml ATTEMPT --adopt TASK`.
         for line in text.lines().filter(|line| line.contains("could not be recorded")) {
-            let command = line.split('`').nth(1).expect("a command").replace("FILE", "full.yaml");
+            let command = line.split('`').nth(1).expect("a command");
             let arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
             project.runner(&arguments).expect(0);
             reported_tasks += 1;

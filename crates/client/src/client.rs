@@ -16,7 +16,7 @@ use url::Url;
 
 use crate::{
     CallError, CapturedRequest, ClientConfig, ConfigError, Download, HttpError, MAX_RESPONSE_BYTES,
-    PreparedRequest, Proxies, Resume, TaskResponse, body, find_task_id, generated,
+    PreparedRequest, Proxies, RateLimit, Resume, TaskResponse, body, find_task_id, generated,
     hooks::{self, HookState},
     http, origin, redact,
     response::retry_after,
@@ -124,7 +124,8 @@ impl Client {
             debug!(status = response.status().as_u16(), "received a response");
             let response =
                 self.ensure_success(Response::new(ResponseValue::stream(response)), ERROR_BODY).await?;
-            let task = self.read_task(response.stream, None).await?;
+            let rate_limit = RateLimit::read(&response.headers, SystemTime::now());
+            let task = TaskResponse { rate_limit, ..self.read_task(response.stream, None).await? };
             if redact::has_long_key(&task.id, &self.shared.key) {
                 return Err(CallError::indeterminate("the task id in the response contains the API key"));
             }

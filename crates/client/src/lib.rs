@@ -38,7 +38,9 @@ pub use generated::types;
 pub use http::http_client;
 pub use proxies::Proxies;
 pub use request::PreparedRequest;
-pub use response::{ApiError, MAX_RESPONSE_BYTES, Status, TaskFailure, TaskResponse, find_task_id};
+pub use response::{
+    ApiError, MAX_RESPONSE_BYTES, RateLimit, Status, TaskFailure, TaskResponse, find_task_id,
+};
 
 /// The generated source, for `cargo xtask generate`, which lists its public items for review.
 pub const GENERATED: &str = include_str!(concat!(env!("OUT_DIR"), "/codegen.rs"));

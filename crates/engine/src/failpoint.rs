@@ -31,7 +31,8 @@ impl CommitPoint {
 
     /// Every commit point.
     pub fn all() -> impl Iterator<Item = Self> {
-        EventKind::ALL.iter().copied().map(Self::Event).chain(Self::OTHERS)
+        let recorded = EventKind::ALL.iter().copied().filter(|kind| kind.is_recorded());
+        recorded.map(Self::Event).chain(Self::OTHERS)
     }
 
     /// Its name; for an event, the event's kind.

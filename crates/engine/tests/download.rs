@@ -253,6 +253,7 @@ async fn run(server: &Server, folder: &std::path::Path, tries: u32) -> RunSummar
         clock: Clock::starting_at(Timestamp(1)),
         output_dir: folder.join("out"),
         workflow_dir: folder.to_owned(),
+        workflow_file: "sea.yaml".to_owned(),
         ffmpeg: media::Ffmpeg::default(),
         budget: scheduler::Budget::default(),
         keys,

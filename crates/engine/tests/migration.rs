@@ -265,7 +265,7 @@ fn open_each_older_format_keeps_events_readable() {
         for kind in EventKind::ALL {
             let is_newer = match kind {
                 EventKind::RunConfigured | EventKind::BudgetExceeded => format < 3,
-                EventKind::Reconciled | EventKind::Resolved => true,
+                EventKind::Reconciled | EventKind::Resolved | EventKind::QuotaReported => true,
                 _ => false,
             };
             assert_eq!(kinds.contains(kind), !is_newer, "format {format}: {kind}");

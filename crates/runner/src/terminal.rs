@@ -40,6 +40,13 @@ pub(crate) fn out(text: &str) {
     drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }
 
+/// Writes a document to standard output as indented JSON, piece by piece. A closed pipe is not an error.
+pub(crate) fn out_json(document: &impl serde::Serialize) {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    drop(serde_json::to_writer_pretty(&mut out, document));
+    drop(out.write_all(b"\n").and_then(|()| out.flush()));
+}
+
 /// Sets when to color. Only the first call counts.
 pub(crate) fn set_color(when: ColorChoice) {
     COLOR.get_or_init(|| when);

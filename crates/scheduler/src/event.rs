@@ -7,6 +7,7 @@ use workflow::units::{self, Money};
 use crate::artifact::Artifact;
 use crate::budget::{BudgetLimit, Reservation};
 use crate::ids::{AttemptId, RunId, TaskId};
+use crate::limits::SubmitQuota;
 use crate::next_step::NextStep;
 use crate::outcome::{Failure, Film};
 use crate::timestamp::Timestamp;
@@ -209,6 +210,13 @@ pub enum Event {
         /// The resolution.
         resolution: Resolution,
     },
+    /// A response to a submission reported the service's quota. Not recorded: a replay admits no submission.
+    QuotaReported {
+        /// The quota.
+        quota: SubmitQuota,
+        /// When the submission was sent.
+        sent: Timestamp,
+    },
     /// The deadline of an [`crate::Action::Wake`] has passed.
     TimerFired,
     /// The user interrupted the run: nothing more is submitted, tasks in flight are left to the next run.
@@ -247,6 +255,7 @@ impl Event {
             Self::Reconciled { .. } => EventKind::Reconciled,
             Self::TaskExpired { .. } => EventKind::TaskExpired,
             Self::Resolved { .. } => EventKind::Resolved,
+            Self::QuotaReported { .. } => EventKind::QuotaReported,
             Self::TimerFired => EventKind::TimerFired,
             Self::Interrupted => EventKind::Interrupted,
         }
@@ -274,6 +283,7 @@ impl Event {
             | Self::FilmJoined { .. }
             | Self::JoinFailed { .. }
             | Self::Resolved { .. }
+            | Self::QuotaReported { .. }
             | Self::TimerFired
             | Self::Interrupted => None,
         }
@@ -426,6 +436,10 @@ mod tests {
             },
             Event::TaskExpired { node, attempt: AttemptId::from("r.1") },
             Event::Resolved { attempt: AttemptId::from("r.1"), resolution: Resolution::NotAccepted },
+            Event::QuotaReported {
+                quota: SubmitQuota { remaining: 1, reset: Duration::ZERO },
+                sent: Timestamp(1),
+            },
             Event::TimerFired,
             Event::Interrupted,
         ];

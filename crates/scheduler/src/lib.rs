@@ -39,7 +39,7 @@ pub use budget::Budget;
 pub use event::{Event, EventKind, ExistingWork, ForcedRerun, PollResult, Refusal, RefusalKind, Resolution};
 pub use ids::{AttemptId, RunId, TaskId};
 pub use key_resolver::{KeyResolver, input_identities, key_of, key_parts};
-pub use limits::{ObservedLimits, ObservedRate};
+pub use limits::{ObservedLimits, ObservedRate, SubmitQuota};
 pub use next_step::NextStep;
 pub use outcome::{Decision, Failure, FailureKind, Film, FilmOutcome, Halt, Outcome};
 pub use policy::Policy;

@@ -18,8 +18,8 @@ use scheduler::budget::{BudgetLimit, BudgetLimits, Unpriced};
 use scheduler::policy::Rate;
 use scheduler::{
     Action, Artifact, AttemptId, Budget, Decision, Event, ExistingWork, Failure, FailureKind, FilmOutcome,
-    Halt, NextStep, Outcome, Phase, Policy, PollResult, Refusal, RefusalKind, RunId, RunState, TaskId,
-    Timestamp,
+    Halt, NextStep, Outcome, Phase, Policy, PollResult, Refusal, RefusalKind, RunId, RunState, SubmitQuota,
+    TaskId, Timestamp,
 };
 use serde_json::json;
 use support::{plan, plan_with};

@@ -44,6 +44,7 @@ pub(super) fn measure() -> Result<String, String> {
         max_in_flight: IN_FLIGHT,
         max_downloads: IN_FLIGHT,
         submit_rate: None,
+        learns_limits: false,
         poll_rate: Rate::per_second(1_000_000),
         ..Policy::remote()
     };

@@ -3,9 +3,11 @@
 mod check;
 mod ledger;
 mod limits;
+mod load;
 mod overhead;
 mod polling;
 mod render;
+mod scale;
 mod service;
 mod storyboard;
 
@@ -25,6 +27,12 @@ pub(crate) enum Bench {
     Ledger,
     /// Overhead of `runner run` over the service's own time: a thousand short tasks, and a chain.
     Overhead,
+    /// CPU time of polling, and runs of up to 100,000 tasks, against a service that only waits.
+    Scale {
+        /// Only this workload: 1 to 4.
+        #[arg(long)]
+        only: Option<usize>,
+    },
     /// Learned limits on submissions against the same policy without learning, in simulated time.
     Limits,
     /// The learned polling schedule against fixed and doubling intervals, in simulated time.
@@ -43,6 +51,7 @@ pub(crate) fn run(root: &Path, bench: &Bench) -> Result<String, String> {
         Bench::Render => render::measure(),
         Bench::Ledger => ledger::measure(),
         Bench::Overhead => overhead::measure(root),
+        Bench::Scale { only } => scale::measure(root, *only),
         Bench::Limits => limits::measure(),
         Bench::Polling => polling::measure(),
         Bench::Service => service::measure(),
@@ -51,8 +60,17 @@ pub(crate) fn run(root: &Path, bench: &Bench) -> Result<String, String> {
 
 /// Resident memory of this process; `None` where there is no `/proc` (other systems than Linux).
 fn resident_megabytes() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    megabytes("self", "VmRSS:")
+}
+
+/// Peak resident memory of a process; `None` where there is no `/proc`, and once the process has ended.
+fn peak_megabytes(process: u32) -> Option<f64> {
+    megabytes(&process.to_string(), "VmHWM:")
+}
+
+fn megabytes(process: &str, field: &str) -> Option<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
     let kibibytes: f64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
     Some(kibibytes * 1024.0 / 1e6)
 }

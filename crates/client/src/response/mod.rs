@@ -5,12 +5,14 @@
 
 mod error;
 mod find_id;
+mod rate_limit;
 mod task;
 mod time;
 
 pub use error::ApiError;
 pub(crate) use error::plain_text;
 pub use find_id::find_task_id;
+pub use rate_limit::RateLimit;
 pub use task::{Status, TaskFailure, TaskResponse};
 pub(crate) use time::retry_after;
 

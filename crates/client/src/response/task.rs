@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ApiError, error::plain_text, find_id, first_json, text_of, time::milliseconds};
+use super::{ApiError, RateLimit, error::plain_text, find_id, first_json, text_of, time::milliseconds};
 
 /// A task's status (spec 3).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -88,6 +88,8 @@ pub struct TaskResponse {
     pub seconds: Option<String>,
     /// Why it failed; may be present with any status.
     pub error: Option<TaskFailure>,
+    /// What the headers report of the service's limit on requests; of submissions only.
+    pub rate_limit: Option<RateLimit>,
     /// The body as received, for the ledger; the key is redacted.
     pub raw: String,
 }
@@ -172,6 +174,7 @@ impl TaskResponse {
             seconds: text("seconds"),
             status,
             error,
+            rate_limit: None,
             raw: body.to_owned(),
         }
     }

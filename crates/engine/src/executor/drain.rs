@@ -28,16 +28,24 @@ pub(super) fn resolves_submission(event: &Event) -> bool {
     )
 }
 
+/// The run that is shut down.
+pub(super) struct Drain<'a> {
+    /// [`super::RunConfig::workflow_file`].
+    pub(super) file: &'a str,
+    pub(super) state: &'a RunState,
+    pub(super) ledger: &'a Ledger,
+    pub(super) run_lock: &'a RunLock,
+    pub(super) clock: &'a Clock,
+}
+
 /// Waits for the responses to all POSTs in progress, tries once more to append `unsaved`, and returns the tasks that could not be recorded.
 pub(super) async fn drain(
+    run: Drain<'_>,
     source: LedgerError,
     mut unsaved: Vec<Event>,
-    state: &RunState,
-    ledger: &Ledger,
-    run_lock: &RunLock,
-    clock: &Clock,
     receiver: &mut mpsc::UnboundedReceiver<EffectResult>,
 ) -> RunError {
+    let Drain { file, state, ledger, run_lock, clock } = run;
     let submitting = state.nodes().iter().filter_map(|node| match &node.phase {
         Phase::Submitting { attempt } => Some(attempt.clone()),
         _ => None,
@@ -64,7 +72,11 @@ pub(super) async fn drain(
     let batch = unsaved.iter().cloned().map(|event| (event, Persist::Yes)).collect();
     let is_stored = ledger.append(run_lock, state.plan(), clock.now(), batch).is_ok();
     if matches!(source, LedgerError::Replaced { .. }) {
-        return RunError::LedgerLost { source, tasks: tasks_without_video(state, &unsaved) };
+        return RunError::LedgerLost {
+            source,
+            tasks: tasks_without_video(state, &unsaved),
+            file: file.to_owned(),
+        };
     }
     if is_stored {
         unsaved.clear();
@@ -75,7 +87,7 @@ pub(super) async fn drain(
         }
         _ => None,
     });
-    RunError::LedgerWrite { source, unrecorded: unrecorded.collect() }
+    RunError::LedgerWrite { source, unrecorded: unrecorded.collect(), file: file.to_owned() }
 }
 
 /// Every task of the run that has no video yet: the ledger may have lost them all.
@@ -96,7 +108,7 @@ fn tasks_without_video(state: &RunState, unsaved: &[Event]) -> Vec<(String, Task
 }
 
 /// The tasks of a run whose ledger is lost, for the error message.
-pub(super) fn adopt_command(tasks: &[(String, TaskId)]) -> String {
+pub(super) fn adopt_command(tasks: &[(String, TaskId)], file: &str) -> String {
     if tasks.is_empty() {
         return String::new();
     }
@@ -104,7 +116,7 @@ pub(super) fn adopt_command(tasks: &[(String, TaskId)]) -> String {
     let subject =
         if tasks.len() == 1 { "1 task is".to_owned() } else { format!("{} tasks are", tasks.len()) };
     format!(
-        "\n  {subject} in flight or not downloaded: put the ledger back, or record them in a new one: runner ledger adopt FILE{}",
+        "\n  {subject} in flight or not downloaded: put the ledger back, or record them in a new one: runner ledger adopt {file}{}",
         list.concat()
     )
 }
@@ -120,11 +132,11 @@ fn attempt_of(event: &Event) -> Option<&AttemptId> {
 }
 
 /// The commands that adopt unrecorded tasks, for the error message.
-pub(super) fn adopt_hints(unrecorded: &[Unrecorded]) -> String {
+pub(super) fn adopt_hints(unrecorded: &[Unrecorded], file: &str) -> String {
     let hint = |Unrecorded { node, attempt, task }: &Unrecorded| {
         format!(
             "\n  {node} was accepted as task {task}, which could not be recorded: \
-             once the ledger can be written, run `runner resolve FILE {attempt} --adopt {task}`"
+             once the ledger can be written, run `runner resolve {file} {attempt} --adopt {task}`"
         )
     };
     unrecorded.iter().map(hint).collect::<Vec<_>>().concat()

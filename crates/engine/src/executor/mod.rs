@@ -27,6 +27,7 @@ use crate::ledger::{Ledger, LedgerError, Persist, ServiceAccount};
 use crate::provider::Provider;
 use crate::reporter::Reporter;
 use crate::time::Clock;
+use drain::Drain;
 use scheduler::{
     AttemptId, Budget, Event, KeyResolver, Policy, RunId, RunScope, RunState, RunSummary, TaskId,
 };
@@ -50,6 +51,8 @@ pub struct RunConfig {
     pub output_dir: PathBuf,
     /// The folder that file names in the workflow are relative to.
     pub workflow_dir: PathBuf,
+    /// The workflow's file as a word of a shell command, for the commands in errors.
+    pub workflow_file: String,
     /// External programs for formats that the `media` crate does not decode.
     pub ffmpeg: media::Ffmpeg,
     /// Spending limits and prices.
@@ -77,20 +80,24 @@ pub enum RunError {
     #[error("internal error: {0}; tasks in flight are adopted by the next run")]
     Internal(JoinError),
     /// The ledger was removed or replaced during the run, and submission stopped.
-    #[error("{source}{}", drain::adopt_command(tasks))]
+    #[error("{source}{}", drain::adopt_command(tasks, file))]
     LedgerLost {
         /// What happened to it.
         source: LedgerError,
         /// Shots and their tasks that have no video yet.
         tasks: Vec<(String, TaskId)>,
+        /// [`RunConfig::workflow_file`].
+        file: String,
     },
     /// The ledger could no longer be written during the run, and submission stopped.
-    #[error("{source}; nothing more was submitted{}", drain::adopt_hints(unrecorded))]
+    #[error("{source}; nothing more was submitted{}", drain::adopt_hints(unrecorded, file))]
     LedgerWrite {
         /// The error of the ledger.
         source: LedgerError,
         /// Accepted tasks that are not in the ledger, to be adopted with `runner resolve` once it can be written again.
         unrecorded: Vec<Unrecorded>,
+        /// [`RunConfig::workflow_file`].
+        file: String,
     },
 }
 
@@ -115,6 +122,7 @@ pub async fn run(
     reporter: &mut dyn Reporter,
 ) -> Result<RunSummary, RunError> {
     let RunConfig { run, ledger, provider, policy, clock, output_dir, workflow_dir, ffmpeg, .. } = config;
+    let file = config.workflow_file;
     let (budget, mut interrupt) = (config.budget, config.interrupt);
     fs_err::create_dir_all(&output_dir)?;
     let at = ServiceAccount { service: provider.identity(), account: provider.account() };
@@ -159,14 +167,17 @@ pub async fn run(
         events = events.into_iter().map(|event| state.decide(event, now)).collect();
         let unsaved: Vec<Event> =
             events.iter().filter(|event| drain::resolves_submission(event)).cloned().collect();
-        let batch = events
+        let batch: Vec<(Event, Persist)> = events
             .drain(..)
             .map(|event| {
                 let persist = if state.must_persist(&event, now) { Persist::Yes } else { Persist::No };
                 (event, persist)
             })
             .collect();
-        let applied = {
+        let applied = if batch.iter().all(|(_, persist)| *persist == Persist::No) {
+            // Timers and polls without news, most of all events: no thread is woken for them.
+            Ok(batch.into_iter().map(|(event, _)| event).collect())
+        } else {
             let (ledger, run_lock, plan) = (Arc::clone(&ledger), Arc::clone(&run_lock), Arc::clone(&plan));
             run_blocking(move || ledger.append(&run_lock, &plan, now, batch))
                 .await
@@ -175,9 +186,13 @@ pub async fn run(
         let applied = match applied {
             Ok(applied) => applied,
             Err(source) => {
-                return Err(
-                    drain::drain(source, unsaved, &state, &ledger, &run_lock, &clock, &mut receiver).await
-                );
+                return Err(drain::drain(
+                    Drain { file: &file, state: &state, ledger: &ledger, run_lock: &run_lock, clock: &clock },
+                    source,
+                    unsaved,
+                    &mut receiver,
+                )
+                .await);
             }
         };
         for event in applied {
@@ -210,6 +225,10 @@ pub async fn run(
                 events.push(Event::Interrupted);
             }
         }
+        // Finished effects keep their memory until they are joined, and many end between two steps of this loop.
+        while let Some(ended) = effects.tasks.try_join_next() {
+            ended.map_err(RunError::Internal)?;
+        }
         for result in received.drain(..) {
             match result {
                 Ok(event) => events.push(event),
@@ -218,9 +237,13 @@ pub async fn run(
         }
         if let Some(source) = failure {
             let unsaved = events.into_iter().filter(drain::resolves_submission).collect();
-            return Err(
-                drain::drain(source, unsaved, &state, &ledger, &run_lock, &clock, &mut receiver).await
-            );
+            return Err(drain::drain(
+                Drain { file: &file, state: &state, ledger: &ledger, run_lock: &run_lock, clock: &clock },
+                source,
+                unsaved,
+                &mut receiver,
+            )
+            .await);
         }
     }
     // Polls and downloads of detached tasks, whose events would not be applied.

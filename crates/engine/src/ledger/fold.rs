@@ -111,6 +111,7 @@ impl<'a> Writer<'a> {
             | Event::Polled { .. }
             | Event::DownloadFailed { .. }
             | Event::JoinFailed { .. }
+            | Event::QuotaReported { .. }
             | Event::TimerFired
             | Event::Interrupted => Ok(()),
         }

@@ -5,10 +5,10 @@
 //! the request on, or from a service that accepted the task and then failed to answer, and is `Indeterminate`; so is any response that
 //! contains a task id.
 
-use client::{CallError, HttpError, Status, TaskResponse};
+use client::{CallError, HttpError, RateLimit, Status, TaskResponse};
 
 use super::{ServerErrorPolicy, Submission};
-use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, TaskId, Timestamp};
+use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, SubmitQuota, TaskId, Timestamp};
 
 /// Terms in error codes and messages that indicate moderation.
 const MODERATION_TERMS: &[&str] = &[
@@ -53,7 +53,10 @@ fn contains_any(text: &str, terms: &[&str]) -> bool {
 #[must_use]
 pub fn submission(called: Result<TaskResponse, CallError>, server_errors: ServerErrorPolicy) -> Submission {
     match called {
-        Ok(answer) => Submission::Accepted(TaskId(answer.id)),
+        Ok(answer) => Submission::Accepted {
+            task: TaskId(answer.id),
+            quota: answer.rate_limit.map(|RateLimit { remaining, reset }| SubmitQuota { remaining, reset }),
+        },
         Err(CallError::NotSent { reason }) => {
             refused(RefusalKind::Unreachable, Failure::new(FailureKind::Transient, reason), None)
         }
@@ -322,7 +325,7 @@ mod tests {
         let kind = |status, body: &str| match refused_under(ServerErrorPolicy::Retry, status, body) {
             Submission::Refused(refusal) => Some(refusal.kind),
             Submission::Indeterminate { .. } => None,
-            Submission::Accepted(task) => panic!("{task} was not accepted"),
+            Submission::Accepted { task, .. } => panic!("{task} was not accepted"),
         };
         for status in [500, 502, 504, 520] {
             assert_eq!(kind(status, "<html>oops</html>"), Some(RefusalKind::ServerError), "{status}");

@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 
 pub use account::account_digest;
 pub use remote::{Remote, service_identity};
-use scheduler::{Failure, PollResult, Refusal, TaskId, Timestamp};
+use scheduler::{Failure, PollResult, Refusal, SubmitQuota, TaskId, Timestamp};
 use workflow::units::VideoDuration;
 
 /// A video service, as the executor sees it.
@@ -106,8 +106,13 @@ pub struct TaskDescription {
 /// The result of a POST.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Submission {
-    /// Accepted; the task's id.
-    Accepted(TaskId),
+    /// Accepted.
+    Accepted {
+        /// The task's id.
+        task: TaskId,
+        /// What the service reports of its own limit on submissions.
+        quota: Option<SubmitQuota>,
+    },
     /// Definitely not accepted.
     Refused(Refusal),
     /// Accepted or not: no usable response arrived.

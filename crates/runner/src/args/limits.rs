@@ -8,7 +8,7 @@ use scheduler::policy::Rate;
 #[derive(Debug, Args)]
 pub(crate) struct LimitArgs {
     /// Maximum number of tasks in flight.
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) jobs: Option<u16>,
     /// Maximum submissions in any minute, including those of earlier runs in this folder [default: 120].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]

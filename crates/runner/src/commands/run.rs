@@ -93,7 +93,7 @@ fn report(args: &RunArgs, plan: &Plan, finished: FinishedRun<'_>) -> Exit {
                 out!("{}", report::cost_report(spending, table));
             }
         }
-        Format::Json => outln!("{:#}", report::summary_json(plan, &summary, spent.as_ref())),
+        Format::Json => terminal::out_json(&report::summary_json(plan, &summary, spent.as_ref())),
         Format::Ndjson => {}
     }
     if let Some(error) = halt_error(summary.halt.as_ref()) {
@@ -327,6 +327,7 @@ async fn execute<'t>(
         clock: Clock::starting_at(now()),
         output_dir,
         workflow_dir: paths.folder.clone(),
+        workflow_file: quoted_file(args),
         ffmpeg: ffmpeg::find(),
         budget: Budget::new(budget::caps(&args.budget), prices),
         keys,

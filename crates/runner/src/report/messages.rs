@@ -78,6 +78,7 @@ pub(super) fn message_for(state: &RunState, event: &Event, now: Timestamp, file:
         | Event::Reconciled { .. }
         | Event::TaskExpired { .. }
         | Event::Resolved { .. }
+        | Event::QuotaReported { .. }
         | Event::TimerFired
         | Event::Interrupted => Importance::Notable,
     };
@@ -240,6 +241,7 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<S
         | Event::Prepared { .. }
         | Event::TaskExpired { .. }
         | Event::Resolved { .. }
+        | Event::QuotaReported { .. }
         | Event::TimerFired => return None,
     };
     Some(text)

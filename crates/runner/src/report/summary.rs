@@ -1,50 +1,66 @@
 //! The summary of a finished run as one JSON document: `run --format json` (docs/events.md). It shares its types with the event stream.
 
-use scheduler::RunSummary;
 use scheduler::spending::Spending;
-use serde::Serialize;
+use scheduler::{NodeSummary, RunId, RunSummary};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use workflow::plan::Plan;
 
-use super::stream::{self, FinishedFilm, FinishedShot, Halt};
+use super::stream::{self, Budget, FinishedFilm, Halt};
 use crate::price_table::PriceTable;
 
 /// Format version.
 const VERSION: u32 = 2;
 
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 struct Pick<'a> {
     shot: &'a str,
     takes: usize,
 }
 
+/// The summary of a finished run. Shots are converted while they are written: there may be a hundred thousand.
+#[derive(Serialize)]
+pub(crate) struct SummaryDocument<'a> {
+    version: u32,
+    run: &'a RunId,
+    submitted: usize,
+    #[serde(serialize_with = "write_shots")]
+    shots: (&'a Plan, &'a [NodeSummary]),
+    films: Vec<FinishedFilm<'a>>,
+    picks: Vec<Pick<'a>>,
+    spending: Option<Value>,
+    halt: Option<Halt>,
+    budget: Budget,
+}
+
+fn write_shots<S: Serializer>(
+    (plan, nodes): &(&Plan, &[NodeSummary]),
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(nodes.iter().map(|node| stream::finished_shot(plan, node)))
+}
+
 /// The summary of a finished run; with a price table, its cost.
-pub(crate) fn summary_json(
-    plan: &Plan,
-    summary: &RunSummary,
+pub(crate) fn summary_json<'a>(
+    plan: &'a Plan,
+    summary: &'a RunSummary,
     spent: Option<&(&PriceTable, Spending)>,
-) -> Value {
-    let shots: Vec<FinishedShot<'_>> =
-        summary.nodes.iter().map(|node| stream::finished_shot(plan, node)).collect();
-    let films: Vec<FinishedFilm<'_>> = summary
-        .films
-        .iter()
-        .map(|film| FinishedFilm { name: &film.name, outcome: stream::film(&film.outcome) })
-        .collect();
-    let picks: Vec<Pick<'_>> =
-        summary.to_pick.iter().map(|(shot, takes)| Pick { shot, takes: *takes }).collect();
-    let halt: Option<Halt> = summary.halt.as_ref().map(stream::halt);
-    json!({
-        "version": VERSION,
-        "run": summary.run,
-        "submitted": summary.submitted(),
-        "shots": shots,
-        "films": films,
-        "picks": picks,
-        "spending": spending_json(spent),
-        "halt": halt,
-        "budget": stream::budget(summary),
-    })
+) -> SummaryDocument<'a> {
+    SummaryDocument {
+        version: VERSION,
+        run: &summary.run,
+        submitted: summary.submitted(),
+        shots: (plan, &summary.nodes),
+        films: summary
+            .films
+            .iter()
+            .map(|film| FinishedFilm { name: &film.name, outcome: stream::film(&film.outcome) })
+            .collect(),
+        picks: summary.to_pick.iter().map(|(shot, takes)| Pick { shot, takes: *takes }).collect(),
+        spending: spending_json(spent),
+        halt: summary.halt.as_ref().map(stream::halt),
+        budget: stream::budget(summary),
+    }
 }
 
 /// The summary of a run with nothing to do.

@@ -7,6 +7,7 @@ mod discovery;
 mod downloads;
 mod jitter;
 mod poll_rate;
+mod quota;
 mod token_bucket;
 
 use crate::policy::Policy;
@@ -17,6 +18,8 @@ pub use discovery::{ObservedLimits, ObservedRate};
 pub(crate) use downloads::DownloadLimiter;
 pub(crate) use jitter::jitter;
 pub(crate) use poll_rate::PollRate;
+pub(crate) use quota::QuotaLimit;
+pub use quota::SubmitQuota;
 pub(crate) use token_bucket::TokenBucket;
 
 /// All limits towards one service.
@@ -26,6 +29,8 @@ pub(crate) struct Limits {
     pub(crate) concurrency: AimdLimiter,
     /// What the service itself accepts; `None` where it is not learned.
     pub(crate) discovery: Option<LimitDiscovery>,
+    /// What the service last reported of its own limit on submissions.
+    pub(crate) quota: Option<QuotaLimit>,
     /// Submissions per time window; `None` without a limit.
     pub(crate) submit_rate: Option<TokenBucket>,
     /// Polls over all tasks.
@@ -39,6 +44,7 @@ impl Limits {
         Self {
             concurrency: AimdLimiter::new(policy.max_in_flight),
             discovery: policy.learns_limits.then(LimitDiscovery::default),
+            quota: None,
             submit_rate: policy.submit_rate.map(TokenBucket::new),
             poll_rate: PollRate::new(policy.poll_rate),
             downloads: DownloadLimiter::new(policy.max_downloads),

@@ -5,7 +5,7 @@
 //!
 //! * durations of similar tasks from their submission ([`Sample`]); no poll is made before the shortest plausible one;
 //! * their durations from the start of rendering, once this task is known to render (time in the service's queue varies more);
-//! * the end that its reported progress implies, corrected by how accurate progress was before.
+//! * the end that its reported progress implies, corrected by how accurate progress was before. Progress that does not advance implies nothing.
 //!
 //! Without samples, [`crate::Policy::fallback_poll_interval`] is used.
 
@@ -27,7 +27,7 @@ pub use sample::Sample;
 pub use stats::{ClassStats, DurationStats};
 
 /// The wait until the next poll of a task that was submitted `elapsed` ago with these observations: from the statistics of its class, or
-/// else by [`Policy::fallback_poll_interval`].
+/// else by [`Policy::fallback_poll_interval`]. `in_flight` is the number of tasks in flight, with this one.
 #[must_use]
 pub fn wait(
     policy: &Policy,
@@ -35,8 +35,9 @@ pub fn wait(
     observations: &TaskObservations,
     elapsed: Duration,
     progress: Option<u8>,
+    in_flight: usize,
 ) -> Duration {
-    let poll_cost = PollCost { seconds: policy.poll_cost.as_secs_f64() };
+    let poll_cost = PollCost::new(policy.poll_cost, in_flight);
     let now = elapsed.as_secs_f64();
     let wait = stats
         .and_then(|stats| stats.next_poll_at(observations, now, poll_cost))

@@ -74,6 +74,13 @@ impl TaskObservations {
         self.queued_at.is_some() && self.began.is_none()
     }
 
+    /// The estimates from progress that was seen to advance. A number that never changes predicts nothing: services exist that report 50 %
+    /// from the beginning to the end.
+    pub(super) fn advancing_progress(&self) -> Option<[ProgressEstimate; 2]> {
+        let [first, last] = self.progress_estimates;
+        Some([first?, last?]).filter(|[first, last]| first.percent != last.percent)
+    }
+
     /// It was reported as unfinished this many seconds after its submission.
     pub fn record(&mut self, at: f64, queues: ReportedStatus, percent: Option<u8>) {
         match queues {

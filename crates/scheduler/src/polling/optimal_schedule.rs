@@ -4,6 +4,8 @@
 //! is computed by dynamic programming from the last point backwards: the cost after a poll at one point is that of the next poll, the
 //! waiting that it does not save, and the cost after that.
 
+use std::time::Duration;
+
 use super::distribution::Points;
 
 /// Cost parameters.
@@ -11,6 +13,18 @@ use super::distribution::Points;
 pub struct PollCost {
     /// Seconds of waiting that a poll must save to be worth sending.
     pub seconds: f64,
+}
+
+/// Tasks in flight up to which a poll costs the same.
+const MIN_SCALED_TASKS: usize = 8;
+
+impl PollCost {
+    /// The cost of a poll with so many tasks in flight. A second of waiting for one of many tasks delays the run by a small part of a second,
+    /// and the polls of all of them add up.
+    pub(super) fn new(poll_cost: Duration, in_flight: usize) -> Self {
+        let share = in_flight.max(MIN_SCALED_TASKS) as f64 / MIN_SCALED_TASKS as f64;
+        Self { seconds: poll_cost.as_secs_f64() * share }
+    }
 }
 
 /// Number of candidate times of a schedule.
@@ -65,26 +79,27 @@ impl CandidateTimes {
         let span = (end - first).max(f64::MIN_POSITIVE);
         let (mut at, mut share) =
             (Vec::with_capacity(CANDIDATE_TIMES + 1), Vec::with_capacity(CANDIDATE_TIMES + 1));
+        // Hundreds of points for each poll: multiplications only.
+        let (step, half_share, half_span) = (1.0 / CANDIDATE_TIMES as f64, 0.5 / last as f64, 0.5 / span);
         let mut next = 0.0;
-        let mut previous = first;
-        for (nth, point) in points.iter().enumerate() {
-            let over = nth as f64 / last as f64;
-            let reached = 0.5 * over + 0.5 * (point - first) / span;
+        let (mut nth, mut previous, mut before) = (0_u32, first, 0.0);
+        points.iter().for_each(|point| {
+            let index = f64::from(nth);
+            let reached = index * half_share + (point - first) * half_span;
             // A long gap is subdivided, with the probability spread evenly.
-            while nth > 0 && reached >= next + 1.0 / CANDIDATE_TIMES as f64 && next < 1.0 {
-                let before = 0.5 * (nth - 1) as f64 / last as f64 + 0.5 * (previous - first) / span;
+            while nth > 0 && reached >= next + step && next < 1.0 {
                 let part = ((next - before) / (reached - before)).clamp(0.0, 1.0);
                 at.push(previous + (point - previous) * part);
-                share.push((nth as f64 - 1.0 + part) / last as f64);
-                next += 1.0 / CANDIDATE_TIMES as f64;
+                share.push((index - 1.0 + part) / last as f64);
+                next += step;
             }
-            if reached >= next && nth < last {
+            if reached >= next && (nth as usize) < last {
                 at.push(point);
-                share.push(over);
-                next = reached + 1.0 / CANDIDATE_TIMES as f64;
+                share.push(index / last as f64);
+                next = reached + step;
             }
-            previous = point;
-        }
+            (nth, previous, before) = (nth + 1, point, reached);
+        });
         at.push(end);
         share.push(1.0);
         Self { at, share }

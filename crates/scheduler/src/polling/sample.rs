@@ -7,6 +7,8 @@ use std::sync::OnceLock;
 const MAX_SAMPLES: usize = 256;
 /// Minimum number of quantiles of a distribution.
 const MIN_QUANTILES: usize = 512;
+/// The quantiles are computed again once one in so many durations of the sample is newer.
+const STALE_SHARE: usize = 16;
 /// Prior standard deviation of log durations; also an upper bound of the estimate.
 const PRIOR_LOG_SD: f64 = 0.4;
 /// Weight of the prior, in samples.
@@ -21,6 +23,9 @@ pub struct Sample {
     sorted: Vec<f64>,
     /// Computed on demand: tasks often end in groups.
     quantiles: OnceLock<Vec<f64>>,
+    /// Durations pushed since the quantiles were last dropped.
+    newer: usize,
+    version: u64,
 }
 
 impl Sample {
@@ -39,7 +44,12 @@ impl Sample {
         self.total += 1;
         let at = self.sorted.partition_point(|known| *known < seconds);
         self.sorted.insert(at, seconds);
-        self.quantiles.take();
+        self.newer += 1;
+        if self.newer * STALE_SHARE >= self.sorted.len() {
+            self.newer = 0;
+            self.version += 1;
+            self.quantiles.take();
+        }
     }
 
     /// Number of durations in the sample.
@@ -60,6 +70,12 @@ impl Sample {
         self.sorted.is_empty()
     }
 
+    /// Another number whenever the quantiles change.
+    #[must_use]
+    pub(super) fn version(&self) -> u64 {
+        self.version
+    }
+
     /// The median.
     #[must_use]
     pub fn median(&self) -> Option<f64> {
@@ -67,7 +83,7 @@ impl Sample {
     }
 
     /// Smoothed quantiles in ascending order: the next duration is about as likely between any two neighbors; at the ends they extend a
-    /// little beyond the sample. Empty for fewer than two durations.
+    /// little beyond the sample. Empty for fewer than two durations. In a large sample the newest few durations may not count yet.
     #[must_use]
     pub fn quantiles(&self) -> &[f64] {
         self.quantiles.get_or_init(|| self.smoothed_quantiles())
@@ -97,8 +113,9 @@ impl Sample {
     /// Standard deviation of log durations, shrunk towards the prior.
     fn deviation(&self) -> f64 {
         let count = self.sorted.len() as f64;
-        let mean = self.sorted.iter().map(|seconds| seconds.ln()).sum::<f64>() / count;
-        let squares = self.sorted.iter().map(|seconds| (seconds.ln() - mean).powi(2)).sum::<f64>();
+        let logs: Vec<f64> = self.sorted.iter().map(|seconds| seconds.ln()).collect();
+        let mean = logs.iter().sum::<f64>() / count;
+        let squares = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
         ((PRIOR_WEIGHT * PRIOR_LOG_SD * PRIOR_LOG_SD + squares) / (PRIOR_WEIGHT + count))
             .sqrt()
             .min(PRIOR_LOG_SD)

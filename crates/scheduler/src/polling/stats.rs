@@ -1,6 +1,7 @@
 //! Statistics of task durations by class.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::class::Class;
@@ -18,12 +19,22 @@ pub struct ClassStats {
     pub(super) render: Sample,
     /// Actual remaining time divided by the progress estimate.
     pub(super) progress_accuracy: Sample,
+    /// When to poll a task first, computed once for many tasks: all that were just submitted have the same distribution.
+    first_poll: OnceLock<(PollCost, Option<f64>)>,
 }
 
 impl ClassStats {
     /// Adds a task duration that an earlier run measured.
     pub fn record(&mut self, took: Duration) {
-        self.total.push(took.as_secs_f64());
+        self.push_total(took.as_secs_f64());
+    }
+
+    fn push_total(&mut self, seconds: f64) {
+        let before = self.total.version();
+        self.total.push(seconds);
+        if self.total.version() != before {
+            self.first_poll.take();
+        }
     }
 
     /// Median duration.
@@ -41,6 +52,20 @@ impl ClassStats {
     /// When to poll a task that was submitted `now` seconds ago, in seconds since the submission; `None` if too little is known.
     #[must_use]
     pub(crate) fn next_poll_at(
+        &self,
+        observations: &TaskObservations,
+        now: f64,
+        poll_cost: PollCost,
+    ) -> Option<f64> {
+        if now > 0.0 || *observations != TaskObservations::default() {
+            return self.compute_next_poll(observations, now, poll_cost);
+        }
+        let compute = || self.compute_next_poll(observations, now, poll_cost);
+        let (cost, at) = *self.first_poll.get_or_init(|| (poll_cost, compute()));
+        if cost == poll_cost { at } else { compute() }
+    }
+
+    fn compute_next_poll(
         &self,
         observations: &TaskObservations,
         now: f64,
@@ -68,11 +93,11 @@ impl ClassStats {
             // Somewhere in the interval, and not always at the same point: otherwise poll times would be learned as completion times.
             None => not_yet + (now - not_yet) * low_discrepancy(self.total.total_count()),
         };
-        self.total.push(whole);
+        self.push_total(whole);
         if let Some((from, to)) = observations.began_after_queue() {
             self.render.push(whole - f64::midpoint(from, to));
         }
-        for estimate in observations.progress_estimates.iter().flatten() {
+        for estimate in observations.advancing_progress().into_iter().flatten() {
             if estimate.remains > 0.0 && whole > estimate.at {
                 self.progress_accuracy.push(((whole - estimate.at) / estimate.remains).clamp(0.05, 20.0));
             }
@@ -101,5 +126,68 @@ impl DurationStats {
     /// Statistics of a class, created if absent.
     pub fn entry(&mut self, class: Class) -> &mut ClassStats {
         self.classes.entry(class).or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::polling::ReportedStatus;
+
+    /// Statistics of 40 tasks of 0.5 to 8 s that were polled every 60 ms and reported `progress` each time.
+    fn after_tasks(progress: impl Fn(f64) -> Option<u8>) -> ClassStats {
+        let mut stats = ClassStats::default();
+        for nth in 0..40 {
+            let (mut observations, whole) = (TaskObservations::default(), 0.5 * f64::from(1 + nth % 16));
+            let mut now = 0.06;
+            while now < whole {
+                observations.record(now, ReportedStatus::InProgress, progress(now / whole));
+                now += 0.06;
+            }
+            stats.finished(&observations, now, Some(Duration::from_secs_f64(whole)));
+        }
+        stats
+    }
+
+    #[test]
+    fn progress_that_never_changes_predicts_nothing() {
+        let (constant, without) = (after_tasks(|_| Some(50)), after_tasks(|_| None));
+        assert_eq!(constant.progress_accuracy.len(), 0);
+        let cost = PollCost { seconds: 0.002 };
+        for now in [0.0, 0.3, 1.0, 3.0, 7.9] {
+            let mut observations = TaskObservations::default();
+            if now > 0.0 {
+                observations.record(now, ReportedStatus::InProgress, Some(50));
+            }
+            let expected = without.next_poll_at(&observations, now, cost);
+            assert_eq!(constant.next_poll_at(&observations, now, cost), expected, "after {now} s");
+        }
+    }
+
+    #[test]
+    fn progress_that_advances_predicts_the_end() {
+        let stats = after_tasks(|share| Some((share * 100.0) as u8));
+        let next_poll = |percent| {
+            let mut observations = TaskObservations::default();
+            observations.record(0.06, ReportedStatus::InProgress, Some(0));
+            observations.record(2.0, ReportedStatus::InProgress, Some(percent));
+            stats.next_poll_at(&observations, 2.0, PollCost { seconds: 2.0 }).expect("a time")
+        };
+        let (late, early) = (next_poll(25), next_poll(80));
+        assert!((5.0..=9.0).contains(&late) && (2.0..=3.0).contains(&early), "{late} {early}");
+    }
+
+    #[test]
+    fn first_poll_follows_the_statistics_and_the_cost() {
+        let mut stats = ClassStats::default();
+        let first = |stats: &ClassStats, seconds| {
+            stats.next_poll_at(&TaskObservations::default(), 0.0, PollCost { seconds })
+        };
+        (0..20).for_each(|_| stats.record(Duration::from_secs(10)));
+        let (cheap, costly) = (first(&stats, 0.01), first(&stats, 10.0));
+        assert!(cheap < costly, "{cheap:?} {costly:?}");
+        assert_eq!(first(&stats, 0.01), cheap);
+        (0..300).for_each(|_| stats.record(Duration::from_secs(50)));
+        assert!(first(&stats, 0.01) > Some(40.0));
     }
 }

@@ -215,6 +215,12 @@ impl Shot {
         self.since = now;
     }
 
+    /// Most shots have one attempt, and runs have many shots.
+    fn push_attempt(&mut self, attempt: Attempt) {
+        self.attempts.reserve_exact(1);
+        self.attempts.push(attempt);
+    }
+
     fn attempt_mut(&mut self, id: &AttemptId) -> Option<&mut Attempt> {
         self.attempts.iter_mut().rfind(|attempt| attempt.id == *id)
     }

@@ -69,6 +69,9 @@ impl RunState {
             if let Some(discovery) = &mut self.limits.discovery {
                 discovery.admitted(now);
             }
+            if let Some(quota) = &mut self.limits.quota {
+                quota.admitted();
+            }
             let state = self.node_mut(node);
             state.sent_at = now;
             let inline = state.inline;
@@ -81,10 +84,13 @@ impl RunState {
 
     /// Whether the limits admit one more submission, or when they may; `None` if something has to end first.
     fn may_submit(&self, now: Timestamp) -> Result<(), Option<Timestamp>> {
-        let concurrency = &self.limits.concurrency;
-        if let Some(until) = concurrency.held_until(now) {
+        if let Some(until) = self.submissions_held_until() {
             return Err(Some(until));
         }
+        if self.limits.quota.is_some_and(|quota| !quota.admits(self.queues.posting, now)) {
+            return Err(None);
+        }
+        let concurrency = &self.limits.concurrency;
         let held_slots = &self.queues.held_slots;
         let taken = self.queues.in_flight + held_slots.len();
         if !concurrency.admits(taken, self.queues.posting, now) {
@@ -166,7 +172,7 @@ impl RunState {
             download.deadline.get_or_insert(now.after(timeout));
             self.node_mut(node).sent_at = now;
             self.set_phase(node, Phase::Downloading(download.clone()));
-            actions.push(Action::Download(download));
+            actions.push(Action::Download(*download));
         }
         None
     }

@@ -66,6 +66,7 @@ impl UnexpectedEvent {
             | Event::FilmJoined { .. }
             | Event::JoinFailed { .. }
             | Event::Resolved { .. }
+            | Event::QuotaReported { .. }
             | Event::TimerFired
             | Event::Interrupted => true,
         };

@@ -213,6 +213,7 @@ impl RunState {
             Event::Reconciled { node, .. } => self.reconciled(node, event, now, &mut actions),
             // The transition that requested it has happened. A person resolves attempts outside of runs only.
             Event::TaskExpired { .. } | Event::Resolved { .. } => {}
+            Event::QuotaReported { quota, sent } => self.quota_reported(quota, sent, now),
             Event::TimerFired => self.timer_fired(now),
             Event::Interrupted => self.interrupted(now, &mut actions),
         }
@@ -268,7 +269,8 @@ impl RunState {
     /// The time before which no request is submitted, because the service asked to wait.
     #[must_use]
     pub fn submissions_held_until(&self) -> Option<Timestamp> {
-        self.limits.concurrency.held_until(self.now)
+        let quota = self.limits.quota.and_then(|quota| quota.held_until(self.now));
+        self.limits.concurrency.held_until(self.now).max(quota)
     }
 
     /// The time before which no task is polled, because the service asked to wait.

@@ -39,9 +39,9 @@ pub enum Phase {
         since: Timestamp,
     },
     /// Its video is ready to be downloaded.
-    ReadyToDownload(Download),
+    ReadyToDownload(Box<Download>),
     /// Its video is being downloaded.
-    Downloading(Download),
+    Downloading(Box<Download>),
     /// It has ended: see [`NodeState::outcome`].
     Done,
 }

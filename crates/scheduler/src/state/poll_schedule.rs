@@ -83,7 +83,8 @@ impl RunState {
         let state = self.node(node);
         let class_stats = self.stats.get(&Class::new(self.plan.node(node)));
         let observations = state.observations.as_deref().copied().unwrap_or_default();
-        polling::wait(&self.policy, class_stats, &observations, elapsed, state.shot.progress())
+        let (progress, in_flight) = (state.shot.progress(), self.queues.in_flight);
+        polling::wait(&self.policy, class_stats, &observations, elapsed, progress, in_flight)
     }
 
     /// Critical-path ranks: by expected task time; where that is unknown, proportional to the video length.

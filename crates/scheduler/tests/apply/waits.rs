@@ -281,3 +281,25 @@ fn downtime_is_not_learned_as_duration() {
     run.submit("d");
     assert_eq!(run.wait(2_000), ["poll d"], "the first poll is not put off");
 }
+
+#[test]
+fn quota_that_is_used_up_holds_submissions_until_its_reset() {
+    let names = ["a", "b", "c", "d"];
+    let mut run =
+        Script::with(RunState::new(plan(&names), "test", Policy { max_in_flight: 8, ..Policy::local() }));
+    run.start();
+    for name in names {
+        run.lookup_done(name, ExistingWork::None);
+    }
+    // Two at once, while nothing is known of the service.
+    run.prepared("a");
+    run.prepared("b");
+    let quota = SubmitQuota { remaining: 1, reset: Duration::from_secs(7) };
+    assert_eq!(run.on(Event::QuotaReported { quota, sent: run.now }), ["wake in 7000 ms"], "b uses it up");
+    assert!(!run.submitted("a").iter().any(|action| action.starts_with("prepare")));
+    assert!(!run.submitted("b").iter().any(|action| action.starts_with("prepare")));
+    assert_eq!(run.state.submissions_held_until(), Some(run.now.after(Duration::from_secs(7))));
+    assert!(!run.wait(6_999).iter().any(|action| action.starts_with("prepare")));
+    let later = run.wait(1);
+    assert_eq!(later.iter().filter(|action| action.starts_with("prepare")).count(), 2, "{later:?}");
+}

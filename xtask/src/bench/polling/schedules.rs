@@ -6,6 +6,9 @@ use std::time::Duration;
 use scheduler::Policy;
 use scheduler::polling::{self, ClassStats, ReportedStatus, TaskObservations};
 
+/// Tasks in flight in the simulation, at most.
+const IN_FLIGHT: usize = 8;
+
 use super::simulation::Schedule;
 
 /// A constant interval, in seconds.
@@ -46,7 +49,8 @@ impl Schedule for Learned {
     fn wait(&mut self, number: usize, elapsed: f64) -> f64 {
         let (observations, percent) = self.observations.get(&number).copied().unwrap_or_default();
         let elapsed = Duration::from_secs_f64(elapsed);
-        polling::wait(&self.policy, Some(&self.known), &observations, elapsed, percent).as_secs_f64()
+        polling::wait(&self.policy, Some(&self.known), &observations, elapsed, percent, IN_FLIGHT)
+            .as_secs_f64()
     }
 
     fn running(&mut self, number: usize, elapsed: f64, status: ReportedStatus, percent: u8) {

@@ -22,8 +22,8 @@ use run_finished::RunFinished;
 use throttle::Throttle;
 
 pub(crate) use convert::{amount, budget, film, finished_shot, halt};
-pub(crate) use line::{FinishedFilm, FinishedShot, Halt, schema};
-pub(crate) use run_finished::Amount;
+pub(crate) use line::{FinishedFilm, Halt, schema};
+pub(crate) use run_finished::{Amount, Budget};
 
 /// Reports a run as JSON lines.
 pub(crate) struct Stream {

@@ -30,7 +30,7 @@ impl Shot {
             Event::Prepared { attempt, reservation, .. } => {
                 let mut attempt = Attempt::new(attempt.clone(), AttemptState::Intended, now);
                 attempt.reservation = Some(*reservation);
-                self.attempts.push(attempt);
+                self.push_attempt(attempt);
                 self.set(ShotStatus::Submitting, now);
             }
             Event::BudgetExceeded { limit, .. } => {
@@ -113,6 +113,7 @@ impl Shot {
             | Event::FilmJoined { .. }
             | Event::JoinFailed { .. }
             | Event::Resolved { .. }
+            | Event::QuotaReported { .. }
             | Event::TimerFired
             | Event::Interrupted => {}
         }
@@ -191,7 +192,7 @@ impl Shot {
         let mut adopted = Attempt::new(attempt.clone(), state, now);
         adopted.is_adopted = true;
         adopted.task = task.cloned();
-        self.attempts.push(adopted);
+        self.push_attempt(adopted);
         let last = self.attempts.len() - 1;
         &mut self.attempts[last]
     }

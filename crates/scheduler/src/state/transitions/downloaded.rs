@@ -75,7 +75,7 @@ impl RunState {
             download.not_before = next_try.not_before;
             download.source_index += u32::from(next_try.switches);
         }
-        self.set_phase(node, Phase::ReadyToDownload(download));
+        self.set_phase(node, Phase::ReadyToDownload(Box::new(download)));
     }
 
     /// The next try after a failed one; `None` if its time is up before.

@@ -81,7 +81,7 @@ impl RunState {
                         not_before: now,
                         deadline: None,
                     };
-                    self.set_phase(node, Phase::ReadyToDownload(download));
+                    self.set_phase(node, Phase::ReadyToDownload(Box::new(download)));
                 }
                 _ => self.schedule_next_poll(node, since, now, not_before),
             },
@@ -146,6 +146,7 @@ impl RunState {
     pub fn must_persist(&self, event: &Event, now: Timestamp) -> bool {
         match event {
             Event::TimerFired => self.ends_grace(now),
+            Event::QuotaReported { .. } => false,
             Event::Polled { node, attempt, result, next } => match result {
                 PollResult::Running { .. } | PollResult::Throttled { .. } => {
                     let decided = || self.after_poll(*node, attempt, result, now);

@@ -20,7 +20,7 @@ pub(super) struct StubService(Arc<Shared>);
 
 struct Shared {
     base: String,
-    render_time: Duration,
+    render_times: Vec<Duration>,
     clip: Vec<u8>,
     state: Mutex<ServiceState>,
 }
@@ -49,8 +49,9 @@ pub(super) struct Calls {
 }
 
 impl StubService {
-    /// Listens on a free loopback port until the runtime ends. Renders `parallel` tasks at a time, each for `render_time`; the others are queued.
-    pub(super) async fn start(parallel: usize, render_time: Duration) -> Result<Self, String> {
+    /// Listens on a free loopback port until the runtime ends. Renders `parallel` tasks at a time, the n-th for the n-th of `render_times`; the
+    /// others are queued.
+    pub(super) async fn start(parallel: usize, render_times: Vec<Duration>) -> Result<Self, String> {
         let text = |error: &dyn std::fmt::Display| error.to_string();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.map_err(|error| text(&error))?;
         let base = format!("http://{}/", listener.local_addr().map_err(|error| text(&error))?);
@@ -61,7 +62,7 @@ impl StubService {
             calls: Calls::default(),
         };
         let clip = stub_video::clip()?;
-        let service = Self(Arc::new(Shared { base, render_time, clip, state: Mutex::new(state) }));
+        let service = Self(Arc::new(Shared { base, render_times, clip, state: Mutex::new(state) }));
         let router = Router::new()
             .route("/v1/videos", post(create))
             .route("/v1/videos/{id}", get(poll))
@@ -115,12 +116,12 @@ impl StubService {
 }
 
 async fn create(State(service): State<StubService>) -> Json<Value> {
-    let render_time = service.0.render_time;
     let mut state = service.state();
     let now = state.started.elapsed();
     let number = state.tasks.len();
     let free_at = state.renderers.pop().map_or(now, |Reverse(time)| time);
     let starts = free_at.max(now);
+    let render_time = service.0.render_times.get(number).copied().unwrap_or_default();
     let task = Task { accepted: now, starts, ends: starts + render_time };
     state.renderers.push(Reverse(task.ends));
     state.tasks.insert(number, task);
