@@ -71,7 +71,8 @@ pub(super) async fn drain(
     }
     let batch = unsaved.iter().cloned().map(|event| (event, Persist::Yes)).collect();
     let is_stored = ledger.append(run_lock, state.plan(), clock.now(), batch).is_ok();
-    if matches!(source, LedgerError::Replaced { .. }) {
+    let source = Box::new(source);
+    if matches!(*source, LedgerError::Replaced { .. }) {
         return RunError::LedgerLost {
             source,
             tasks: tasks_without_video(state, &unsaved),

@@ -83,7 +83,7 @@ pub enum RunError {
     #[error("{source}{}", drain::adopt_command(tasks, file))]
     LedgerLost {
         /// What happened to it.
-        source: LedgerError,
+        source: Box<LedgerError>,
         /// Shots and their tasks that have no video yet.
         tasks: Vec<(String, TaskId)>,
         /// [`RunConfig::workflow_file`].
@@ -93,7 +93,7 @@ pub enum RunError {
     #[error("{source}; nothing more was submitted{}", drain::adopt_hints(unrecorded, file))]
     LedgerWrite {
         /// The error of the ledger.
-        source: LedgerError,
+        source: Box<LedgerError>,
         /// Accepted tasks that are not in the ledger, to be adopted with `runner resolve` once it can be written again.
         unrecorded: Vec<Unrecorded>,
         /// [`RunConfig::workflow_file`].
