@@ -343,7 +343,7 @@ fn replay(seed: u64, plan: &Arc<Plan>, project: &Project) -> RunSummary {
         }
         drop(replayed.apply(event, at));
     }
-    replayed.summary(run)
+    replayed.into_summary(run)
 }
 
 /// Replaying the recorded events of a run leads to the same outcomes.

@@ -226,7 +226,7 @@ fn chain_runs_from_lookup_to_film() {
     let failure = Failure::new(FailureKind::Local, "no room");
     assert!(run.on(Event::JoinFailed { index: 0, failure }).is_empty());
     assert!(run.state.is_over());
-    let summary = run.state.summary(RunId::from("run"));
+    let summary = run.state.clone().into_summary(RunId::from("run"));
     assert_eq!(summary.submitted(), 2);
     assert_eq!(summary.count(|outcome| matches!(outcome, Outcome::Done { .. })), 2);
 }
@@ -252,7 +252,7 @@ fn unpicked_takes_are_rendered_and_their_successors_wait() {
     assert_eq!(run.outcome("b"), &Outcome::Unpicked { takes: vec!["a".to_owned()] });
     assert_eq!(run.outcome("c"), &Outcome::Blocked { by: run.ix("b") });
     assert_eq!(run.state.node(run.ix("b")).shot().decision(), Some(Decision::Deferred));
-    let summary = run.state.summary(RunId::from("run"));
+    let summary = run.state.clone().into_summary(RunId::from("run"));
     assert_eq!(summary.films[0].outcome, FilmOutcome::Unpicked { missing: 2 });
     assert_eq!(summary.to_pick, [("a".to_owned(), 2)]);
 
@@ -275,7 +275,7 @@ fn failed_take_blocks_successors_and_film() {
     run.on(Event::PrepareFailed { node: run.ix("a#2"), failure });
     assert!(matches!(run.outcome("a#2"), Outcome::Failed { .. }));
     assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a#2") });
-    let summary = run.state.summary(RunId::from("run"));
+    let summary = run.state.clone().into_summary(RunId::from("run"));
     assert_eq!(summary.films[0].outcome, FilmOutcome::Waiting { missing: 2 });
     assert_eq!(summary.to_pick, [("a".to_owned(), 2)], "the other one can still be picked");
 }
@@ -287,7 +287,7 @@ fn existing_videos_are_reused_without_submission() {
     assert_eq!(run.lookup_done("a", completed_work("a")), ["lookup b"]);
     assert_eq!(run.lookup_done("b", completed_work("b")), ["join"]);
     assert_eq!(run.state.node(run.ix("b")).shot().decision(), Some(Decision::Reuse));
-    assert_eq!(run.state.summary(RunId::from("run")).submitted(), 0);
+    assert_eq!(run.state.clone().into_summary(RunId::from("run")).submitted(), 0);
 }
 
 #[test]
@@ -323,7 +323,10 @@ fn indeterminate_submission_is_not_repeated_and_blocks_only_its_successors() {
     run.completed("c");
     run.downloaded("c");
     assert!(run.state.is_over());
-    assert_eq!(run.state.summary(RunId::from("run")).films[0].outcome, FilmOutcome::Waiting { missing: 2 });
+    assert_eq!(
+        run.state.clone().into_summary(RunId::from("run")).films[0].outcome,
+        FilmOutcome::Waiting { missing: 2 }
+    );
 }
 
 #[test]

@@ -91,7 +91,7 @@ pub(super) fn measure() -> Result<String, String> {
     }
     let seconds = started.elapsed().as_secs_f64();
     ledger.end(&run_lock, now).map_err(|error| text(&error))?;
-    let summary = state.summary(run);
+    let summary = state.into_summary(run);
     let done = summary.count(|outcome| matches!(outcome, Outcome::Done { .. }));
     if done != plan.len() {
         return Err(format!("{done} of {} nodes are done", plan.len()));

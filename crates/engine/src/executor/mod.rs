@@ -249,7 +249,7 @@ pub async fn run(
     // Polls and downloads of detached tasks, whose events would not be applied.
     effects.tasks.shutdown().await;
     ledger.end(&run_lock, clock.now())?;
-    Ok(state.summary(run))
+    Ok(state.into_summary(run))
 }
 
 /// Resolves when the user interrupts the run; never once the sender is gone.

@@ -215,6 +215,15 @@ impl Shot {
         self.since = now;
     }
 
+    /// Its outcome, if it has ended, and its attempts.
+    pub(crate) fn into_parts(self) -> (Option<Outcome>, Vec<Attempt>) {
+        let outcome = match self.status {
+            ShotStatus::Ended(outcome) => Some(outcome),
+            _ => None,
+        };
+        (outcome, self.attempts)
+    }
+
     /// Most shots have one attempt, and runs have many shots.
     fn push_attempt(&mut self, attempt: Attempt) {
         self.attempts.reserve_exact(1);

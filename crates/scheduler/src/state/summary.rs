@@ -8,7 +8,7 @@ use workflow::plan::NodeIx;
 use super::{FilmState, RunState};
 use crate::budget::{Amount, BudgetLimits};
 use crate::ids::{RunId, TaskId};
-use crate::{Attempt, Decision, FilmOutcome, Halt, Outcome};
+use crate::{Attempt, Decision, FilmOutcome, Halt, Outcome, Shot};
 
 /// A finished run.
 #[derive(Debug, Clone)]
@@ -79,8 +79,7 @@ impl NodeSummary {
 impl RunState {
     /// The summary. Nodes that have not ended (none once [`RunState::is_over`]) count as not begun.
     #[must_use]
-    pub fn summary(&self, run: RunId) -> RunSummary {
-        let nodes = self.plan.nodes().map(|(ix, _)| self.node_summary(ix)).collect();
+    pub fn into_summary(mut self, run: RunId) -> RunSummary {
         let films = self
             .plan
             .films()
@@ -102,8 +101,12 @@ impl RunState {
             .filter(made)
             .map(|takes| (self.plan.takes_name(takes).to_owned(), takes.len()))
             .collect();
+        // Moved, not copied: a run may have a hundred thousand.
+        let shots = std::mem::take(&mut self.nodes).into_iter().map(|node| node.shot);
+        let nodes =
+            self.plan.nodes().zip(shots).map(|((_, node), shot)| node_summary(&node.name, shot)).collect();
         let (caps, held, spent) = (self.budget.caps(), self.budget.reserved(), self.budget.spent());
-        RunSummary { run, nodes, films, to_pick, halt: self.halt.clone(), caps, held, spent }
+        RunSummary { run, nodes, films, to_pick, halt: self.halt, caps, held, spent }
     }
 }
 
@@ -111,15 +114,20 @@ impl RunState {
     /// The summary of one node; unfinished, it counts as not begun.
     #[must_use]
     pub fn node_summary(&self, node: NodeIx) -> NodeSummary {
-        let shot = self.node(node).shot();
-        NodeSummary {
-            name: self.plan.node(node).name.clone(),
-            decision: shot.decision(),
-            outcome: shot.outcome().cloned().unwrap_or(Outcome::NotBegun),
-            task: shot.task().cloned(),
-            took: shot.took(),
-            attempts: shot.attempts().to_vec(),
-        }
+        node_summary(&self.plan.node(node).name, self.node(node).shot().clone())
+    }
+}
+
+fn node_summary(name: &str, shot: Shot) -> NodeSummary {
+    let (decision, task, took) = (shot.decision(), shot.task().cloned(), shot.took());
+    let (outcome, attempts) = shot.into_parts();
+    NodeSummary {
+        name: name.to_owned(),
+        decision,
+        outcome: outcome.unwrap_or(Outcome::NotBegun),
+        task,
+        took,
+        attempts,
     }
 }
 

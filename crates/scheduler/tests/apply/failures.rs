@@ -75,7 +75,7 @@ fn retry_on_decides_which_failures_are_retried() {
                     "the next attempt is reserved like any other: {case}"
                 );
                 run.polled("a", failed(kind));
-                let summary = run.state.summary(RunId::from("run"));
+                let summary = run.state.clone().into_summary(RunId::from("run"));
                 assert_eq!((summary.nodes[0].retries(), run.state.budget().spent().tasks), (1, 2), "{case}");
             }
             assert!(

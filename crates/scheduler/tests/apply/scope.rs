@@ -31,7 +31,10 @@ fn unselected_shot_is_reused_but_never_submitted() {
     assert_eq!(run.outcome("c"), &Outcome::NotSelected { task: None });
     assert_eq!(run.state.node(run.ix("c")).shot().decision(), Some(Decision::Unselected));
     assert_eq!(run.state.node(run.ix("a")).shot().decision(), Some(Decision::Reuse));
-    assert_eq!(run.state.summary(RunId::from("run")).films[0].outcome, FilmOutcome::Waiting { missing: 3 });
+    assert_eq!(
+        run.state.clone().into_summary(RunId::from("run")).films[0].outcome,
+        FilmOutcome::Waiting { missing: 3 }
+    );
 }
 
 #[test]

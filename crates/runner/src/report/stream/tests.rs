@@ -102,7 +102,7 @@ impl Script {
     }
 
     fn end(self) {
-        let summary = self.state.summary(RunId::from("run-1"));
+        let summary = self.state.clone().into_summary(RunId::from("run-1"));
         self.stream.end(&summary, None, self.now);
     }
 }
