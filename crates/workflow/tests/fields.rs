@@ -32,7 +32,7 @@ fn allowed(field: &Field, model: &Model, contract: &Contract) -> Value {
 /// An item of `metadata.content` that the model takes.
 fn item(model: &Model, contract: &Contract) -> Value {
     match &contract.inputs(model).first_frame {
-        Some(InputForm::ContentItem { item_type, role }) => {
+        Some(InputForm::ContentItem { item_type, role, .. }) => {
             json!({ "type": item_type, "role": role, item_type.as_str(): { "url": ADDRESS } })
         }
         other => panic!("a list of items, and no item for it: {other:?}"),

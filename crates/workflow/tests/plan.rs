@@ -64,6 +64,52 @@ fn complete_fills_inputs_at_their_pointers() {
     assert_eq!(b.complete(&[]).pointer("/metadata/content/0/image_url/url"), Some(&Value::Null));
 }
 
+/// A workflow with one shot of family A, with these lines.
+fn shot_of_family_a(lines: &str) -> Plan {
+    plan(&format!(
+        "version: 1\nname: t\ndefaults: {{model: modela-video-2-0-260128, seconds: 5, resolution: 480p, ratio: \"16:9\"}}\nshots:\n  \
+         - {{id: a, prompt: a quiet sea}}\n  - {{id: b, prompt: the same sea, {lines}}}\n"
+    ))
+}
+
+#[test]
+fn complete_sends_the_data_of_a_lone_first_frame_in_its_own_field() {
+    let data = "data:image/png;base64,AAAA".to_owned();
+    let plan = shot_of_family_a("continues: a, metadata: {style: oil}");
+    let b = plan.node(plan.find("b").unwrap());
+    let whole = b.complete(std::slice::from_ref(&data));
+    assert_eq!(whole["image"], json!(data));
+    assert_eq!(whole["metadata"], json!({ "style": "oil" }), "and not in `metadata.content`");
+    assert_eq!(Contract::embedded().check_request(&whole), []);
+
+    let plan = shot_of_family_a("continues: a");
+    let b = plan.node(plan.find("b").unwrap());
+    assert_eq!(b.complete(std::slice::from_ref(&data)).get("metadata"), None);
+
+    let plan = shot_of_family_a("continues: a, references: [https://media.example/lamp.png]");
+    let b = plan.node(plan.find("b").unwrap());
+    let whole = b.complete(std::slice::from_ref(&data));
+    assert_eq!(whole.pointer("/metadata/content/0/image_url/url"), Some(&json!(data)));
+    assert_eq!(whole.get("image"), None, "the role of each is said");
+}
+
+#[test]
+fn check_warns_of_local_files_only_where_a_url_is_wanted() {
+    let warns = |lines: &str| {
+        let text = format!(
+            "version: 1\nname: t\ndefaults: {{model: modela-video-2-0-260128, seconds: 5, resolution: 480p, ratio: \"16:9\"}}\nshots:\n  \
+             - {{id: a, prompt: a quiet sea, {lines}}}\n"
+        );
+        let files = InMemory::default().with_media_gate(gate::media_gate()).with("a.png", gate::png());
+        let outcome =
+            workflow::check(text.as_bytes(), "t.yaml", &files, &Options::default(), Contract::embedded());
+        outcome.report.diagnostics.iter().any(|found| found.code == "service-may-refuse")
+    };
+    assert!(!warns("frame: a.png"), "it goes into `image`");
+    assert!(warns("frame: a.png, last_frame: a.png"));
+    assert!(warns("references: [a.png]"));
+}
+
 #[test]
 fn key_ignores_shot_id_and_note() {
     let before = plan(CHAIN);

@@ -22,6 +22,9 @@ pub enum InputForm {
         item_type: String,
         /// The item's `role`, such as `first_frame`.
         role: String,
+        /// The field that takes the medium instead where it is the only one and is sent as data: `metadata.content` wants public URLs.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data_field: Option<String>,
     },
 }
 
@@ -42,7 +45,7 @@ impl InputForm {
                 list.push(medium);
                 Some(format!("/{name}/{}", list.len() - 1))
             }
-            Self::ContentItem { item_type, role } => {
+            Self::ContentItem { item_type, role, .. } => {
                 let [outer, inner] = CONTENT;
                 let holder = request.entry(outer).or_insert_with(|| json!({})).as_object_mut()?;
                 let list = holder.entry(inner).or_insert_with(|| json!([])).as_array_mut()?;
@@ -118,7 +121,9 @@ pub(crate) fn read(schema: &Node<'_>, fields: &[Field]) -> Result<(Vec<Entry>, O
             InputForm::ListField(named(&name, fields, FieldKind::Array)?)
         } else {
             let item_type = node.need("content_item")?.text()?.to_owned();
-            InputForm::ContentItem { item_type, role: node.need("role")?.text()?.to_owned() }
+            let data_field =
+                node.get("data_field").map(|name| named(&name, fields, FieldKind::String)).transpose()?;
+            InputForm::ContentItem { item_type, role: node.need("role")?.text()?.to_owned(), data_field }
         };
         let capability = node.get("capability").map(|name| name.text().map(str::to_owned)).transpose()?;
         entries.push(Entry { slot: slot.to_owned(), form, capability });
@@ -161,7 +166,11 @@ mod tests {
     #[test]
     fn put_medium_returns_its_pointer() {
         let mut request = Map::new();
-        let frame = InputForm::ContentItem { item_type: "image_url".into(), role: "first_frame".into() };
+        let frame = InputForm::ContentItem {
+            item_type: "image_url".into(),
+            role: "first_frame".into(),
+            data_field: Some("image".into()),
+        };
         let references = InputForm::ListField("images".into());
         let image = InputForm::Field("image".into());
         let pointers: Vec<_> = [&frame, &frame, &references, &references, &image]
@@ -180,7 +189,11 @@ mod tests {
         let mut request =
             Map::from_iter([("metadata".to_owned(), json!("x")), ("image".to_owned(), json!("y"))]);
         let before = request.clone();
-        let frame = InputForm::ContentItem { item_type: "image_url".into(), role: "first_frame".into() };
+        let frame = InputForm::ContentItem {
+            item_type: "image_url".into(),
+            role: "first_frame".into(),
+            data_field: Some("image".into()),
+        };
         assert_eq!(frame.put(&mut request, json!("z")), None);
         assert_eq!(InputForm::Field("image".into()).put(&mut request, json!("z")), None);
         assert_eq!(request, before);

@@ -31,6 +31,8 @@ pub(super) struct Lowering<'w> {
     after: Vec<(&'w str, FieldState)>,
     /// The pointers of each medium; `None` if it could not be lowered.
     pointers: Vec<Option<Pointers>>,
+    /// [`Input::data_field`], if the request leaves that field free.
+    data_field: Option<Arc<str>>,
 }
 
 /// The JSON pointers of a medium in a request.
@@ -113,6 +115,7 @@ fn pending<'a, 'w>(
         if let Some((value, source)) = lowered_value(used, icx.resolver) {
             // One warning says it of all.
             if let (Some(Source::File { path, .. }), InputForm::ContentItem { .. }) = (&source, form)
+                && !(icx.media.len() == 1 && has_data_field(form, builder))
                 && !std::mem::replace(&mut has_local_item, true)
             {
                 dedup.add_warning(icx.instance, String::new(), inline_content(used, path));
@@ -180,8 +183,9 @@ impl<'w> Lowering<'w> {
             let validated = (sent != validated).then(|| interner.value(validated));
             after.push((*name, FieldState { sent: interner.value(sent), validated }));
         }
+        let data_field = data_field(media);
         let media = media.iter().map(|medium| (medium.used.slot, Arc::clone(&medium.value))).collect();
-        Self { media, before, after, pointers }
+        Self { media, before, after, pointers, data_field }
     }
 
     /// Whether lowering these media into this request has the same result.
@@ -204,13 +208,40 @@ impl<'w> Lowering<'w> {
         for (name, state) in &self.after {
             builder.set(name, state.clone());
         }
+        let is_only = |items: &Vec<Value>| items.len() == 1;
+        let content = builder.field("metadata").and_then(|metadata| metadata.sent.get("content")?.as_array());
+        // Not beside what the file puts there by hand.
+        let data_field = self
+            .data_field
+            .clone()
+            .filter(|name| content.is_some_and(is_only) && builder.field(name).is_none());
         for (PendingMedium { used, source, .. }, pointers) in media.into_iter().zip(&self.pointers) {
             let Some(Pointers { medium, part }) = pointers else { continue };
             builder.lowered.push(LoweredPart { pointer: Arc::clone(part), key: used.key, span: used.span });
             if let Some(source) = source {
-                builder.inputs.push(Input { pointer: medium.clone(), source });
+                builder.inputs.push(Input {
+                    pointer: medium.clone(),
+                    source,
+                    data_field: data_field.clone(),
+                });
             }
         }
+    }
+}
+
+/// Whether a medium that is sent as data has a field for that, which is free.
+fn has_data_field(form: &InputForm, builder: &RequestBuilder<'_, '_>) -> bool {
+    matches!(form, InputForm::ContentItem { data_field: Some(field), .. } if builder.field(field).is_none())
+        && builder.field("metadata").is_none_or(|metadata| metadata.sent.get("content").is_none())
+}
+
+/// The field that takes the only medium of a request where it is sent as data.
+fn data_field(media: &[PendingMedium<'_, '_>]) -> Option<Arc<str>> {
+    match media {
+        [PendingMedium { form: InputForm::ContentItem { data_field, .. }, .. }] => {
+            data_field.as_deref().map(Arc::from)
+        }
+        _ => None,
     }
 }
 

@@ -66,6 +66,10 @@ pub struct Input {
     pub pointer: String,
     /// The source.
     pub source: Source,
+    /// The request field that takes the value instead where it is data (a `data:` URI), not a URL. It is not part of the key: the same
+    /// picture in either place is the same work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_field: Option<Arc<str>>,
 }
 
 /// The source of an input. A URL is not an input: it is part of the request.
@@ -138,15 +142,36 @@ impl std::fmt::Display for Location {
 
 impl Node {
     /// The request with its inputs filled in: `values[i]` (a URL or a data URI) at the pointer of `inputs[i]`. Inputs without a value
-    /// stay `null`.
+    /// stay `null`. Data goes into [`Input::data_field`], where there is one.
     #[must_use]
     pub fn complete(&self, values: &[String]) -> Value {
         let mut request = Value::Object(self.request.to_map());
         for (input, value) in self.inputs.iter().zip(values) {
-            if let Some(slot) = request.pointer_mut(&input.pointer) {
+            if let Some(field) = input.data_field.as_deref().filter(|_| value.starts_with("data:")) {
+                remove_content_item(&mut request, &input.pointer);
+                request[field] = Value::String(value.clone());
+            } else if let Some(slot) = request.pointer_mut(&input.pointer) {
                 *slot = Value::String(value.clone());
             }
         }
         request
+    }
+}
+
+/// Removes the item of `metadata.content` that a pointer leads into, and what is empty then.
+fn remove_content_item(request: &mut Value, pointer: &str) {
+    let index = pointer.split('/').nth(3).and_then(|index| index.parse::<usize>().ok());
+    let Some(metadata) = request.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    let Some(content) = metadata.get_mut("content").and_then(Value::as_array_mut) else { return };
+    if let Some(index) = index.filter(|index| *index < content.len()) {
+        content.remove(index);
+    }
+    if content.is_empty() {
+        metadata.remove("content");
+    }
+    if metadata.is_empty()
+        && let Some(request) = request.as_object_mut()
+    {
+        request.remove("metadata");
     }
 }
