@@ -37,6 +37,9 @@ fn indeterminate_submission_is_held_reported_and_resolved() {
         listed.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
     let unknown = project.runner(&["resolve", "two.yaml", "no-such-attempt", "--resubmit"]).expect(2);
     cli_snapshot!("resolve_unknown_attempt", unknown);
+    let planned = project.runner(&["plan", "two.yaml"]).expect(0);
+    let command = format!("resolve it with `runner resolve two.yaml {attempt}`");
+    assert!(planned.out.contains(&command), "{}", planned.transcript());
     let resolved = project.runner(&["resolve", "two.yaml", attempt, "--resubmit"]).expect(0);
     cli_snapshot!("resolve_resubmit", resolved);
     project.runner(&["run", "two.yaml"]).expect(0);

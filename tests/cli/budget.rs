@@ -229,6 +229,8 @@ fn abandoned_attempt_is_not_submitted_again() {
     );
     project.runner(&["resolve", "three.yaml"]).expect(0);
     let ended = project.runner(&["run", "three.yaml"]).expect(1);
+    let planned = project.runner(&["plan", "three.yaml"]).expect(0);
+    assert!(planned.out.contains("`runner run three.yaml --rerun "), "{}", planned.transcript());
     cli_snapshot!("run_abandoned", ended.sorted());
     assert_eq!(proxy.posts().len(), 3);
     project.runner(&["run", "three.yaml", "--rerun", row[1]]).expect(0);

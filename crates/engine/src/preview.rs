@@ -9,7 +9,7 @@ use workflow::plan::{NodeIx, Plan};
 use crate::artifact_store::Verify;
 use crate::executor::lookup;
 use crate::ledger::{Ledger, LedgerError, ServiceAccount};
-use scheduler::{Artifact, Decision, ExistingWork, KeyResolver, TaskId};
+use scheduler::{Artifact, AttemptId, Decision, ExistingWork, KeyResolver, TaskId};
 
 /// The preview of one node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -27,6 +27,18 @@ pub struct Preview {
     /// Whether its submission is certain, provided that nothing fails: always for [`Decision::Execute`], and for [`Decision::Deferred`] where
     /// the frame that it waits for is that of a video that does not exist yet, so that no earlier video can be its own.
     pub is_certain: bool,
+    /// The decision of the user that a blocked node waits for.
+    #[serde(skip)]
+    pub remedy: Option<Remedy>,
+}
+
+/// A decision of the user that unblocks a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remedy {
+    /// What became of this indeterminate attempt.
+    Resolve(AttemptId),
+    /// To render it again, although an abandoned attempt may have been accepted.
+    Rerun,
 }
 
 /// Previews every node of `plan`, in its order. Without a ledger there is no existing work.
@@ -102,6 +114,7 @@ pub(crate) async fn survey(
                 task: None,
                 key: None,
                 is_certain: false,
+                remedy: None,
             };
             let unpicked = plan.unpicked(ix).map(|takes| plan.takes_name(takes)).next();
             if let (Some(takes), None) = (unpicked, waits_for) {
@@ -214,15 +227,14 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
         }
         ExistingWork::Indeterminate { attempt, .. } => {
             preview.decision = Decision::Blocked;
-            preview.why =
-                Some(format!("attempt {attempt} is indeterminate; resolve it with `runner resolve`"));
+            preview.why = Some(format!("attempt {attempt} is indeterminate"));
+            preview.remedy = Some(Remedy::Resolve(attempt));
             None
         }
         ExistingWork::Abandoned { attempt } => {
             preview.decision = Decision::Blocked;
-            preview.why = Some(format!(
-                "its submission {attempt} was abandoned; `runner run --rerun` renders it again"
-            ));
+            preview.why = Some(format!("its submission {attempt} was abandoned"));
+            preview.remedy = Some(Remedy::Rerun);
             None
         }
         ExistingWork::OtherService { service, .. } => {

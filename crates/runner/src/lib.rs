@@ -19,6 +19,7 @@ mod picks;
 mod price_table;
 mod project_paths;
 mod proxies;
+mod remedies;
 mod report;
 mod run_id;
 mod selection;

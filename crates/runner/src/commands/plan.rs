@@ -16,6 +16,7 @@ use crate::exit::Exit;
 use crate::load;
 use crate::price_table::PriceTable;
 use crate::project_paths::ProjectPaths;
+use crate::remedies;
 use crate::report::plan::{Document, dot, mermaid, table};
 use crate::selection::{self, Selected};
 use crate::unknown_work;
@@ -73,6 +74,7 @@ async fn decisions(
         }
     };
     let mut previews = preview(plan, ledger.as_ref(), at).await?;
+    remedies::name_commands(&mut previews, &args.workflow.file);
     if !is_free {
         let salts = ledger.as_ref().map(Ledger::salts).transpose()?.unwrap_or_default();
         let keys = KeyResolver::new(at.service).with_recorded_salts(salts);

@@ -23,6 +23,7 @@ use crate::ffmpeg;
 use crate::load;
 use crate::price_table::{self, PriceTable};
 use crate::project_paths::ProjectPaths;
+use crate::remedies;
 use crate::report::{self, CostEstimate, RunInfo, RunReporter, sanitize};
 use crate::run_id::new_run_id;
 use crate::selection::{self, Selected};
@@ -231,6 +232,7 @@ async fn preflight(
     }
     let verify = if args.verify { Verify::Content } else { Verify::Metadata };
     let mut previews = engine::preview::preview_with(plan, Some(ledger), keys, account, verify).await?;
+    remedies::name_commands(&mut previews, &args.workflow.file);
     if let Some(selection) = selection {
         selection::apply_selection(plan, selection, &mut previews)?;
     }

@@ -61,6 +61,7 @@ fn decided(name: &str, decision: Decision) -> Preview {
         task: task.map(|task| TaskId(task.to_owned())),
         key: (decision != Decision::Deferred).then(|| "0123456789ab".to_owned()),
         is_certain: decision == Decision::Execute,
+        remedy: None,
     }
 }
 
