@@ -64,7 +64,11 @@ impl<'a> Project<'a> {
 
     /// Plays with the project, then brings it to its end and checks what it cost.
     pub(super) fn play(&mut self, choices: &mut Choices, counts: &mut Counts) -> Result<(), String> {
-        self.steps(choices, counts).map_err(|violation| format!("{}\n{violation}", self.log))
+        self.steps(choices, counts).map_err(|violation| {
+            // For whoever looks into it.
+            self.home.disable_cleanup(true);
+            format!("{}\n{violation}; its folder is kept: {}", self.log, self.home.path().display())
+        })
     }
 
     fn steps(&mut self, choices: &mut Choices, counts: &mut Counts) -> Result<(), String> {
@@ -103,10 +107,12 @@ impl<'a> Project<'a> {
     fn run_several(&mut self, choices: &mut Choices, counts: &mut Counts) -> Result<(), String> {
         let mut children = Vec::new();
         for _ in 0..=choices.roll(3) {
-            let child =
-                self.command(&["run", "film.yaml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-            children.push(child.map_err(|error| error.to_string())?);
             counts.runs += 1;
+            let log = self.home.path().join(format!("run-{}.log", counts.runs));
+            let log = fs_err::File::create(log).map_err(|error| error.to_string())?;
+            let mut command = self.command(&["run", "film.yaml", "-vv"]);
+            command.stdout(Stdio::null()).stderr(log.into_file());
+            children.push(command.spawn().map_err(|error| error.to_string())?);
         }
         for child in &mut children {
             std::thread::sleep(choices.milliseconds(700));

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use scheduler::{
-    Event, ExistingWork, FailureKind, Halt, Outcome, Phase, PollResult, RefusalKind, RunState, Timestamp,
+    Event, ExistingWork, FailureKind, Halt, NodeState, Outcome, Phase, PollResult, RefusalKind, RunState,
+    SubmitQuota, Timestamp,
 };
 use workflow::plan::NodeIx;
 
@@ -92,7 +93,7 @@ fn name(state: &RunState, node: NodeIx) -> String {
 /// The time before which no request is sent like the one that the event is about, because the service asked to wait.
 pub(super) fn held_until(state: &RunState, event: &Event) -> Option<Timestamp> {
     match event {
-        Event::Refused { .. } => state.submissions_held_until(),
+        Event::Refused { .. } | Event::QuotaReported { .. } => state.submissions_held_until(),
         Event::Polled { result: PollResult::Throttled { .. }, .. } => state.polls_held_until(),
         Event::DownloadFailed { node, .. } => match &state.node(*node).phase {
             Phase::ReadyToDownload(download) | Phase::Downloading(download) => Some(download.not_before),
@@ -241,10 +242,18 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<S
         | Event::Prepared { .. }
         | Event::TaskExpired { .. }
         | Event::Resolved { .. }
-        | Event::QuotaReported { .. }
         | Event::TimerFired => return None,
+        Event::QuotaReported { quota, .. } => return quota_used_up(state, event, quota, now),
     };
     Some(text)
+}
+
+/// The message about a quota that is used up, if something has to wait for its reset for long.
+fn quota_used_up(state: &RunState, event: &Event, quota: &SubmitQuota, now: Timestamp) -> Option<String> {
+    let wait = wait(state, event, now, "submission");
+    let waits = |node: &NodeState| matches!(node.phase, Phase::Waiting | Phase::Ready { .. });
+    let is_notable = quota.remaining == 0 && !wait.is_empty() && state.nodes().iter().any(waits);
+    is_notable.then(|| format!("the service reports that its quota of submissions is used up{wait}"))
 }
 
 /// The message about a node that the event has ended without success.
@@ -309,4 +318,48 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &str) -> Option<Strin
             format!("not selected; its task {} stays in flight", sanitize::line(task.as_ref()?.as_str()))
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use contract::Contract;
+    use scheduler::Policy;
+    use workflow::{InMemory, Options};
+
+    use super::*;
+
+    #[test]
+    fn used_up_quota_is_reported_where_something_waits_for_long() {
+        let text = "version: 1\nname: two\ndefaults: {model: modelb-video-480p, seconds: 1}\nshots:\n  \
+                    - {id: a, prompt: a quiet sea}\n  - {id: b, prompt: a loud sea}\n";
+        let plan = workflow::load(
+            text.as_bytes(),
+            "two.yaml",
+            &InMemory::default(),
+            &Options::default(),
+            Contract::embedded(),
+        );
+        let now = Timestamp(1_000_000);
+        let line = |remaining, reset| {
+            let plan = Arc::new(plan.clone().unwrap_or_else(|report| panic!("{report}")));
+            let mut state = RunState::new(plan, "test", Policy { max_in_flight: 1, ..Policy::remote() });
+            let _ = state.apply(Event::Started, now);
+            for node in [NodeIx::new(0), NodeIx::new(1)] {
+                let existing = ExistingWork::None;
+                let _ = state.apply(Event::LookupDone { node, key: "ab".repeat(32), existing }, now);
+            }
+            let quota = SubmitQuota { remaining, reset: Duration::from_secs(reset) };
+            let event = Event::QuotaReported { quota, sent: now };
+            let _ = state.apply(event.clone(), now);
+            message_for(&state, &event, now, "two.yaml").map(|message| message.line)
+        };
+        assert_eq!(
+            line(0, 40).as_deref(),
+            Some("the service reports that its quota of submissions is used up; the next submission in 40 s")
+        );
+        assert_eq!(line(0, 2), None, "a short wait");
+        assert_eq!(line(3, 40), None, "something is left");
+    }
 }
