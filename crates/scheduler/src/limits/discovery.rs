@@ -255,7 +255,11 @@ impl LimitDiscovery {
             return;
         }
         match since {
-            Some(since) => self.learn(accepted, now.since(since) + wait, in_flight),
+            Some(since) => {
+                if let Some((accepted, since)) = self.explains(accepted, since, left, wait) {
+                    self.learn(accepted, now.since(since) + wait, in_flight);
+                }
+            }
             None if is_asked && !is_first && in_flight > 0 => {
                 self.known = ObservedLimits { rate: None, in_flight: Some(in_flight) };
                 self.candidate = None;
@@ -263,6 +267,30 @@ impl LimitDiscovery {
             // The wait was too short, or the service refuses everything for a while.
             None => {}
         }
+    }
+
+    /// The acceptances that explain a refusal, and when the first of them left: those after the last pause that was longer than the wait that
+    /// the service asks for. What was accepted before it was not what used the limit up, and the pause was the run's own: counted with it,
+    /// a single acceptance a minute ago would allow one submission a minute. Not where a rate is known, whose pauses are its own.
+    fn explains(
+        &self,
+        accepted: u32,
+        since: Timestamp,
+        left: Timestamp,
+        wait: Duration,
+    ) -> Option<(u32, Timestamp)> {
+        if self.known.rate.is_some() {
+            return Some((accepted, since));
+        }
+        let longest_pause = 2 * wait.max(ROUNDING);
+        let (mut count, mut first) = (0, left);
+        for sent in self.sent.iter().rev().copied().filter(|sent| *sent <= left) {
+            if sent < since || first.since(sent) > longest_pause {
+                break;
+            }
+            (count, first) = (count + 1, sent);
+        }
+        (count > 0).then(|| (count.min(accepted), first))
     }
 
     /// So many were accepted, and the next one will be after `per`.
@@ -334,6 +362,27 @@ mod tests {
         assert_eq!(discovery.admits(10, 0, Timestamp(2_010)), Ok(()));
         discovery.refused(throttled(1_050, 1, 10));
         assert_eq!(discovery.observed(), known, "the same volley");
+    }
+
+    #[test]
+    fn acceptances_before_a_long_pause_explain_no_refusal() {
+        let mut discovery = LimitDiscovery::default();
+        accept(&mut discovery, 1_000, 5, 1, 1);
+        discovery.refused(throttled(61_500, 1, 0));
+        assert_eq!(discovery.observed(), ObservedLimits::default(), "not one a minute");
+
+        let mut discovery = LimitDiscovery::default();
+        accept(&mut discovery, 1_000, 5, 1, 1);
+        accept(&mut discovery, 61_000, 5, 2, 2);
+        discovery.refused(throttled(61_010, 1, 2));
+        let rate = ObservedRate { count: 2, per: Duration::from_millis(1_010) };
+        assert_eq!(discovery.observed().rate, Some(rate));
+
+        // 3 in an hour: the pause is shorter than the wait.
+        let mut discovery = LimitDiscovery::default();
+        accept(&mut discovery, 1_000, 60_000, 3, 1);
+        discovery.refused(throttled(181_000, 3_420, 0));
+        assert_eq!(discovery.observed().rate.map(|rate| rate.count), Some(3));
     }
 
     #[test]
