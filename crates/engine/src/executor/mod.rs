@@ -161,7 +161,7 @@ pub async fn run(
     let mut events: Vec<Event> = config.scope.to_event(&plan).into_iter().chain([Event::Started]).collect();
     let mut interruptible = true;
     let mut received = Vec::new();
-    loop {
+    let failed = loop {
         let now = clock.now();
         // The next step is recorded with the event.
         events = events.into_iter().map(|event| state.decide(event, now)).collect();
@@ -185,15 +185,7 @@ pub async fn run(
         };
         let applied = match applied {
             Ok(applied) => applied,
-            Err(source) => {
-                return Err(drain::drain(
-                    Drain { file: &file, state: &state, ledger: &ledger, run_lock: &run_lock, clock: &clock },
-                    source,
-                    unsaved,
-                    &mut receiver,
-                )
-                .await);
-            }
+            Err(source) => break Some((source, unsaved)),
         };
         for event in applied {
             let actions = state.apply(event.clone(), now);
@@ -214,7 +206,7 @@ pub async fn run(
             continue;
         }
         if state.is_over() {
-            break;
+            break None;
         }
         let mut failure = None;
         tokio::select! {
@@ -236,15 +228,12 @@ pub async fn run(
             }
         }
         if let Some(source) = failure {
-            let unsaved = events.into_iter().filter(drain::resolves_submission).collect();
-            return Err(drain::drain(
-                Drain { file: &file, state: &state, ledger: &ledger, run_lock: &run_lock, clock: &clock },
-                source,
-                unsaved,
-                &mut receiver,
-            )
-            .await);
+            break Some((source, events.into_iter().filter(drain::resolves_submission).collect()));
         }
+    };
+    if let Some((source, unsaved)) = failed {
+        let run = Drain { file: &file, state: &state, ledger: &ledger, run_lock: &run_lock, clock: &clock };
+        return Err(drain::drain(run, source, unsaved, &mut receiver).await);
     }
     // Polls and downloads of detached tasks, whose events would not be applied.
     effects.tasks.shutdown().await;
