@@ -103,10 +103,11 @@ fn check_warns_of_local_files_only_where_a_url_is_wanted() {
         let files = InMemory::default().with_media_gate(gate::media_gate()).with("a.png", gate::png());
         let outcome =
             workflow::check(text.as_bytes(), "t.yaml", &files, &Options::default(), Contract::embedded());
+        assert!(outcome.plan.is_some(), "{}", outcome.report);
         outcome.report.diagnostics.iter().any(|found| found.code == "service-may-refuse")
     };
-    assert!(!warns("frame: a.png"), "it goes into `image`");
-    assert!(warns("frame: a.png, last_frame: a.png"));
+    assert!(!warns("first_frame: a.png"), "it goes into `image`");
+    assert!(warns("first_frame: a.png, last_frame: a.png"));
     assert!(warns("references: [a.png]"));
 }
 
