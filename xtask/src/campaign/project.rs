@@ -11,8 +11,9 @@ use super::service::Service;
 use super::{Choices, Counts};
 use crate::stub_video;
 
-/// The longest that one run may take: tasks take two seconds, waits that the service asks for one.
-const MAX_RUN: Duration = Duration::from_mins(2);
+/// The longest that one run may take: tasks take two seconds, waits that the service asks for one, and each of up to seven shots may hold a
+/// slot for a minute (docs/guarantees.md), one after the other where throttling has left a single slot.
+const MAX_RUN: Duration = Duration::from_mins(8);
 /// How long the service has to be idle before its account is final.
 const SETTLED: Duration = Duration::from_millis(150);
 /// How often the program is run at a service that behaves, until all shots are done.
