@@ -41,7 +41,10 @@ fuzz_target!(|bytes: &[u8]| {
         params: param.map(|value| ("look".to_owned(), value)).into_iter().collect(),
         param_files: values.map(|text| ParamFile { name: "values.yaml".to_owned(), text }).into_iter().collect(),
         axes: axis.map(|values| ("look".to_owned(), values)).into_iter().collect(),
-        picks: [("lamp".to_owned(), 2)].into(),
+        picks: workflow::Picks {
+            takes: [("lamp".to_owned(), 2)].into(),
+            cells: [("look".to_owned(), ["seed=1".to_owned()].into())].into(),
+        },
         allow_outside: false,
     };
     let outcome = check(file, "any.yaml", &files, &options, &CONTRACT);

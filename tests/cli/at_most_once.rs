@@ -47,6 +47,38 @@ fn indeterminate_submission_is_held_reported_and_resolved() {
     cli_snapshot!("resolve_nothing", project.runner(&["resolve", "two.yaml"]).expect(0));
 }
 
+/// The service accepts, fails to answer, and its error names the task.
+#[test]
+fn suggested_task_is_adopted_by_the_printed_command() {
+    let task = task_id(77);
+    let body = format!(r#"{{"task_id": "{task}", "error": {{"message": "an error inside"}}}}"#);
+    let service = ScriptedService::start(move |call| {
+        let is_first = call.path == "/v1/videos" && call.nth == 1;
+        is_first.then(|| response(500, &[("content-type", "application/json")], body.clone()))
+    });
+    let one = TWO.split("  - id: two").next().expect("the first shot");
+    let project = Project::new("my two.yaml", one).against(&service.url, KEY);
+    cli_snapshot!("run_suggested_task", project.runner(&["run", "my two.yaml"]).expect(3));
+    // A later run, which reads it from the ledger.
+    let second = project.runner(&["run", "my two.yaml", "--format", "ndjson"]).expect(3);
+    let is_told = |line: &str| {
+        let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        line["kind"] == "shot-finished" && line["outcome"]["suggested_task"] == task_id(77)
+    };
+    assert!(second.out.lines().any(is_told), "{}", second.transcript());
+    for arguments in [&["status", "my two.yaml"][..], &["resolve", "my two.yaml"]] {
+        let listed = project.runner(arguments).expect(3);
+        assert!(listed.out.contains(&format!("--adopt {}`", task_id(77))), "{}", listed.transcript());
+    }
+    let planned = project.runner(&["plan", "my two.yaml"]).expect(0);
+    let (_, command) = planned.out.split_once("`runner resolve 'my two.yaml' ").expect("a command");
+    let command = command.split('`').next().expect("its end");
+    let arguments: Vec<&str> = ["resolve", "my two.yaml"].into_iter().chain(command.split(' ')).collect();
+    project.runner(&arguments).expect(0);
+    project.runner(&["run", "my two.yaml"]).expect(0);
+    assert_eq!(service.posts(), 1);
+}
+
 /// A wrong base URL: a gateway answers every path with a page.
 #[test]
 fn submit_to_another_server_stops_after_its_first_response() {

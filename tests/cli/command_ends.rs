@@ -20,11 +20,13 @@ fn help_of_every_command() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|command| *command != "help")
         .collect();
-    assert_eq!(commands.len(), 14, "{}", help.out);
+    assert_eq!(commands.len(), 17, "{}", help.out);
     for command in commands {
         cli_snapshot!(format!("help_{command}"), project.runner(&[command, "--help"]).expect(0));
     }
     cli_snapshot!("help_ledger_adopt", project.runner(&["ledger", "adopt", "--help"]).expect(0));
+    let help_link = project.runner(&["ledger", "link-account", "--help"]).expect(0);
+    cli_snapshot!("help_ledger_link_account", help_link);
     cli_snapshot!("help_serve_keys", project.runner(&["serve", "keys", "--help"]).expect(0));
     cli_snapshot!("help", help);
 }
@@ -36,7 +38,7 @@ fn usage_errors_exit_2() {
         ("usage_no_command", &[][..]),
         ("usage_unknown_command", &["rnu", "sea.yaml"]),
         ("usage_check_no_file", &["check"]),
-        ("usage_resolve_no_resolution", &["resolve", "sea.yaml", "attempt"]),
+        ("usage_resolve_no_resolution", &["resolve", "sea.yaml", "--abandon"]),
         ("usage_run_conflicting_selection", &["run", "sea.yaml", "--only", "sea", "--failed"]),
         ("usage_run_bad_number", &["run", "sea.yaml", "--max-video-seconds", "soon"]),
         ("usage_run_bad_param", &["run", "sea.yaml", "--param", "look"]),

@@ -6,10 +6,13 @@
 mod at_most_once;
 mod bad_input;
 mod budget;
+mod clean;
+mod closed_tasks;
 mod command_ends;
 mod crash_points;
 mod crash_random;
 mod disk_full;
+mod edit;
 mod events_and_status;
 mod faults;
 mod film;
@@ -25,9 +28,14 @@ mod requests;
 mod retries;
 mod selection;
 mod serve;
+mod service_aliases;
 #[cfg(unix)]
 mod signals;
 mod support;
+#[cfg(unix)]
+mod ui;
 mod unclaimed_tasks;
+mod view;
 mod waits;
+mod warnings;
 mod wire;

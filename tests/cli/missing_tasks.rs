@@ -89,3 +89,34 @@ fn task_of_another_account_is_reported_and_adopted_by_its_own() {
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
 }
+
+#[test]
+fn new_key_of_the_same_account_is_linked_where_the_service_shows_a_task_to_it() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
+    let killed = project.runner_killed_at("after submitted", &["run", "two.yaml", "--jobs", "1"]);
+    assert_eq!(killed.code, None, "{}", killed.transcript());
+
+    let project = project.against(&proxy.url, OTHER_KEY);
+    let link = ["ledger", "link-account", "two.yaml"];
+    let refused = project.runner(&link).expect(3);
+    assert!(refused.out.contains("not linked, the service does not show task"), "{}", refused.transcript());
+    let planned = project.runner(&["plan", "two.yaml"]).expect(0);
+    assert!(planned.out.contains("`runner ledger link-account two.yaml`"), "{}", planned.transcript());
+
+    proxy.join_accounts();
+    let linked = project.runner(&link).expect(0);
+    assert!(linked.out.contains(": the same, the service shows its task"), "{}", linked.transcript());
+    let again = project.runner(&link).expect(0);
+    assert!(again.out.contains("with a key of this account"), "{}", again.transcript());
+    let planned = project.runner(&["plan", "two.yaml"]).expect(0);
+    assert!(!planned.out.contains("another API key"), "{}", planned.transcript());
+    // It counts as a task of this account: the service forgets it, and it is missing.
+    proxy.forget_tasks(410);
+    let ended = project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
+    assert!(ended.out.contains("missing: task"), "{}", ended.transcript());
+    proxy.forget_tasks(0);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
+}

@@ -39,10 +39,12 @@ fn unpicked_takes_block_dependents_until_picked() {
     let kept = fs_err::read_to_string(project.file(".runner/picks.json")).expect("the picks are kept");
     insta::assert_snapshot!(kept, @r#"
     {
-      "version": 1,
+      "version": 2,
       "workflows": {
         "lighthouse.yaml": {
-          "lamp": 2
+          "takes": {
+            "lamp": 2
+          }
         }
       }
     }
@@ -53,6 +55,111 @@ fn unpicked_takes_block_dependents_until_picked() {
     fs_err::write(project.file("lighthouse.yaml"), text).expect("it can be written");
     let refused = project.runner(&["pick", "lighthouse.yaml", "lamp", "3"]).expect(2);
     cli_snapshot!("pick_overridden_by_file", refused);
+}
+
+const SWEEP: &str = r#"version: 1
+name: sweep
+defaults: { model: modela-video-2-0-fast-260128, seconds: 4, resolution: 480p, ratio: "1:1" }
+shots:
+  - id: looks
+    matrix: { look: [noir, pastel], seed: [1, 2] }
+    pick: open
+    seed: "{{ seed }}"
+    prompt: the harbor in {{ look }}
+  - { id: after, continues: looks, prompt: "the pier in {{ look }}", seed: 7 }
+film: { output: sweep.mp4 }
+"#;
+
+fn films(project: &Project) -> Vec<u8> {
+    fs_err::read(project.file("out/sweep/sweep.mp4")).expect("a film")
+}
+
+/// A sweep runs, what depends on its winner waits; another winner pays for its own dependents only, and the first one again for nothing.
+#[test]
+fn picked_instance_goes_on_and_another_pick_pays_for_nothing_twice() {
+    let project = Project::new("sweep.yaml", SWEEP);
+    cli_snapshot!("plan_open_sweep", project.runner(&["plan", "sweep.yaml"]).expect(0));
+    let first = project.runner(&["run", "sweep.yaml"]).expect(3);
+    assert_eq!(accepted(&project), 4, "{}", first.transcript());
+    cli_snapshot!("run_open_sweep", first.sorted());
+    cli_snapshot!("status_open_sweep", project.runner(&["status", "sweep.yaml"]).expect(3));
+    cli_snapshot!("pick_sweep_candidates", project.runner(&["pick", "sweep.yaml", "looks"]).expect(3));
+
+    cli_snapshot!(
+        "pick_cell",
+        project.runner(&["pick", "sweep.yaml", "looks", "look=noir,seed=2"]).expect(0)
+    );
+    project.runner(&["run", "sweep.yaml"]).expect(0);
+    assert_eq!(accepted(&project), 5, "the dependent of the winner");
+    let noir = films(&project);
+    cli_snapshot!("pick_sweep_picked", project.runner(&["pick", "sweep.yaml"]).expect(0));
+
+    project.runner(&["pick", "sweep.yaml", "looks", "looks@seed=1,look=pastel"]).expect(0);
+    project.runner(&["run", "sweep.yaml"]).expect(0);
+    assert_eq!(accepted(&project), 6, "the dependent of the other one");
+    assert_ne!(films(&project), noir);
+    project.runner(&["pick", "sweep.yaml", "looks@look=noir", "seed=2"]).expect(0);
+    let again = project.runner(&["run", "sweep.yaml"]).expect(0);
+    assert_eq!(accepted(&project), 6, "nothing is paid for twice: {}", again.transcript());
+    assert_eq!(films(&project), noir);
+
+    // The same pick in the file.
+    project.runner(&["pick", "sweep.yaml", "looks", "--clear"]).expect(0);
+    let text = SWEEP.replace("pick: open", "pick: { look: noir, seed: 2 }");
+    fs_err::write(project.file("sweep.yaml"), text).expect("it can be written");
+    project.runner(&["run", "sweep.yaml"]).expect(0);
+    assert_eq!(accepted(&project), 6);
+    cli_snapshot!(
+        "pick_cell_in_file",
+        project.runner(&["pick", "sweep.yaml", "looks", "look=noir,seed=1"]).expect(2)
+    );
+
+    // Without `pick`, all of them go on.
+    fs_err::write(project.file("sweep.yaml"), SWEEP.replace("    pick: open\n", ""))
+        .expect("it can be written");
+    project.runner(&["pick", "sweep.yaml"]).expect(0);
+    project.runner(&["run", "sweep.yaml"]).expect(0);
+    assert_eq!(accepted(&project), 8, "the dependents of the two that were never picked");
+}
+
+#[test]
+fn wrong_choices_are_refused_and_leave_the_picks() {
+    let project = Project::new("sweep.yaml", SWEEP);
+    project.runner(&["pick", "sweep.yaml", "looks", "look=noir,seed=2"]).expect(0);
+    let before = fs_err::read(project.file(".runner/picks.json")).expect("picks");
+    for (name, choice) in [
+        ("pick_unknown_axis", "lok=noir,seed=1"),
+        ("pick_unknown_value", "look=nior,seed=1"),
+        ("pick_several", "look=noir"),
+        ("pick_neither", "noir"),
+        ("pick_take_of_none", "2"),
+    ] {
+        cli_snapshot!(name, project.runner(&["pick", "sweep.yaml", "looks", choice]).expect(2));
+    }
+    // A film that names an instance that the pick leaves out.
+    let text = SWEEP.replace("sweep.mp4 }", "sweep.mp4, shots: [\"after@look=noir,seed=2\"] }");
+    fs_err::write(project.file("sweep.yaml"), text).expect("it can be written");
+    cli_snapshot!(
+        "pick_that_breaks_the_file",
+        project.runner(&["pick", "sweep.yaml", "looks", "look=pastel,seed=1"]).expect(2)
+    );
+    assert_eq!(fs_err::read(project.file(".runner/picks.json")).expect("picks"), before);
+}
+
+/// Picks of takes that an earlier version has recorded count.
+#[test]
+fn picks_of_version_1_are_read_and_persist() {
+    let project = Project::new("lighthouse.yaml", TAKES);
+    fs_err::create_dir(project.file(".runner")).expect("a folder");
+    let old = r#"{"version": 1, "workflows": {"lighthouse.yaml": {"lamp": 3}, "other.yaml": {"x": 1}}}"#;
+    fs_err::write(project.file(".runner/picks.json"), old).expect("a file");
+    let listed = project.runner(&["pick", "lighthouse.yaml", "lamp"]).expect(0);
+    assert!(listed.out.starts_with("lamp: picked lamp#3\n"), "{}", listed.out);
+    project.runner(&["pick", "lighthouse.yaml", "lamp", "1"]).expect(0);
+    let kept = fs_err::read_to_string(project.file(".runner/picks.json")).expect("the picks are kept");
+    let kept: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
+    assert_eq!(kept["workflows"]["lighthouse.yaml"], serde_json::json!({ "takes": { "lamp": 1 } }));
+    assert_eq!(kept["workflows"]["other.yaml"], serde_json::json!({ "takes": { "x": 1 } }));
 }
 
 #[test]

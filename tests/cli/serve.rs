@@ -66,8 +66,12 @@ impl Fixture {
 
 /// A service in the project's folder whose videos a program renders, and which an API key of the folder opens.
 pub(crate) fn serve(project: &Project, renderer: &str) -> ServeProcess {
-    let arguments = ["serve", "--listen", "127.0.0.1:0", "--workers", "2", "--renderer", renderer];
-    let mut command = project.command(&arguments);
+    serve_with(project, &["--workers", "2", "--renderer", renderer])
+}
+
+fn serve_with(project: &Project, arguments: &[&str]) -> ServeProcess {
+    let mut command = project.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.args(arguments);
     let mut child =
         command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program can be started");
     let mut url = String::new();
@@ -128,6 +132,61 @@ fn serve_keys_add_list_revoke() {
             file.display()
         );
     }
+}
+
+#[tokio::test]
+async fn serve_limits_are_reloaded_on_hangup_and_keys_changed_live() {
+    let fixture = Fixture::new();
+    let limits = fixture.project.file("limits.json");
+    let write = |tasks: u32| {
+        let text = json!({"queued_tasks": 100, "per_key": {"running_tasks": tasks}}).to_string();
+        fs_err::write(&limits, text).expect("the folder can be written");
+    };
+    write(1);
+    let renderer = "sh -c \"sleep 60\"";
+    let arguments = ["--limits", "limits.json", "--max-memory", "256M", "--renderer", renderer];
+    let served = serve_with(&fixture.project, &arguments);
+    let http = http();
+    let status = async || {
+        let post = http.post(format!("{}v1/videos", served.url)).bearer_auth(&fixture.key);
+        post.json(&request("1")).send().await.expect("an answer").status().as_u16()
+    };
+    assert_eq!([status().await, status().await], [200, 429]);
+    write(2);
+    let hang_up = || {
+        let sent = std::process::Command::new("kill").args(["-HUP", &served.child.id().to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "kill is part of every unix");
+    };
+    hang_up();
+    until(async || status().await == 200).await;
+    assert_eq!(status().await, 429);
+    // A file that cannot be read changes nothing.
+    fs_err::write(&limits, "{").expect("the folder can be written");
+    hang_up();
+    let changed =
+        fixture.project.runner(&["serve", "keys", "set", "tests", "--running-tasks", "3"]).expect(0);
+    cli_snapshot!("serve_keys_set", changed);
+    until(async || status().await == 200).await;
+    assert_eq!(status().await, 429);
+}
+
+#[test]
+fn serve_keys_set_changes_its_arguments_only() {
+    let project = Project::new("empty.yaml", "");
+    project.runner(&["serve", "keys", "add", "ada", "--1080p", "--quota-seconds", "60"]).expect(0);
+    project.runner(&["serve", "keys", "set", "ada", "--running-tasks", "7", "--no-1080p"]).expect(0);
+    project.runner(&["serve", "keys", "set", "ada", "--submissions-per-second", "2.5"]).expect(0);
+    cli_snapshot!("serve_keys_set_list", project.runner(&["serve", "keys", "list"]).expect(0));
+    project.runner(&["serve", "keys", "set", "ada", "--no-quota", "--1080p"]).expect(0);
+    cli_snapshot!("serve_keys_set_no_quota", project.runner(&["serve", "keys", "list"]).expect(0));
+    cli_snapshot!(
+        "serve_keys_set_unknown",
+        project.runner(&["serve", "keys", "set", "bob", "--1080p"]).expect(2)
+    );
+    fs_err::write(project.file("limits.json"), r#"{"per_key": {"bursts": 3}}"#).expect("a file");
+    let refused = project.runner(&["serve", "--limits", "limits.json", "--listen", "127.0.0.1:0"]).expect(2);
+    cli_snapshot!("serve_limits_invalid", refused);
+    cli_snapshot!("serve_max_memory_invalid", project.runner(&["serve", "--max-memory", "5K"]).expect(2));
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {
@@ -271,7 +330,7 @@ async fn watch(fixture: Arc<Fixture>, address: Arc<Mutex<String>>, seen: Arc<Mut
             let addresses = [Some(from_the_task.as_str()), task["metadata"]["url"].as_str()];
             for address in addresses.into_iter().flatten() {
                 let Ok(content) = http.get(address).bearer_auth(&fixture.key).send().await else { continue };
-                if content.status() == StatusCode::BAD_REQUEST {
+                if content.status() == StatusCode::CONFLICT {
                     assert_ne!(task["status"], "completed", "{id}");
                     continue;
                 }

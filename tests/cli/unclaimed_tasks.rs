@@ -95,3 +95,69 @@ fn fetch_reports_a_task_that_the_service_does_not_know_and_keeps_it() {
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
 }
+
+const VARIANTS: &str = "version: 1\nname: two\nparams: { sea: quiet }\n\
+    defaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  - { id: one, prompt: \"a {{ sea }} sea\" }\n";
+
+/// Each run of the same file with other arguments has tasks of its own.
+#[test]
+fn tasks_of_runs_with_other_arguments_are_listed_with_their_command() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("two.yaml", VARIANTS).against(&proxy.url, KEY);
+    fs_err::write(project.file("loud.yaml"), "sea: loud\n").expect("a writable folder");
+    let variants: [&[&str]; 4] =
+        [&["--salt", "a b"], &["-p", "sea=green"], &["--param-file", "loud.yaml"], &["-a", "sea=red,blue"]];
+    for arguments in variants {
+        let arguments = [&["run", "two.yaml", "--jobs", "1"], arguments].concat();
+        let killed = project.runner_killed_at("before polled", &arguments);
+        assert_eq!(killed.code, None, "{}", killed.transcript());
+    }
+    assert_eq!(proxy.posts().len(), 4);
+    let status = action_needed(project.runner(&["status", "two.yaml"]).expect(3));
+    cli_snapshot!("status_tasks_of_other_arguments", status);
+    // A run of the file itself neither adopts nor disowns them.
+    let ended = project.runner(&["run", "two.yaml"]).expect(0);
+    assert!(!ended.err.contains("of no shot"), "{}", ended.transcript());
+    assert_eq!(proxy.posts().len(), 5);
+    // The printed commands adopt them; the one with an axis submits its other value too.
+    for arguments in variants {
+        project.runner(&[&["run", "two.yaml"], arguments].concat()).expect(0);
+    }
+    assert_eq!(proxy.posts().len(), 6);
+    project.runner(&["status", "two.yaml"]).expect(0);
+}
+
+#[test]
+fn tasks_of_an_edited_file_are_unclaimed_in_every_variant() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("two.yaml", VARIANTS).against(&proxy.url, KEY);
+    let killed =
+        project.runner_killed_at("before polled", &["run", "two.yaml", "--salt", "x", "-p", "sea=green"]);
+    assert_eq!((killed.code, proxy.posts().len()), (None, 1), "{}", killed.transcript());
+    let edited = VARIANTS.replace("}} sea", "}} ocean");
+    fs_err::write(project.file("two.yaml"), edited).expect("a writable folder");
+    let status = action_needed(project.runner(&["status", "two.yaml"]).expect(3));
+    cli_snapshot!("status_tasks_of_edited_variant", status);
+    let ended = project.runner(&["run", "two.yaml"]).expect(0);
+    assert!(ended.err.contains("of no shot any more: one"), "{}", ended.transcript());
+}
+
+/// Its key is not known before the video that it continues is there: nobody can say that it is adopted.
+#[test]
+fn task_of_a_chained_shot_is_not_promised_while_its_video_before_is_missing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let text = TWO.replace("prompt: a loud sea", "prompt: a loud sea, continues: one");
+    let project = Project::new("two.yaml", &text).against(&proxy.url, KEY);
+    project.runner(&["run", "two.yaml", "--only", "one"]).expect(0);
+    let killed = project.runner_killed_at("before polled", &["run", "two.yaml"]);
+    assert_eq!((killed.code, proxy.posts().len()), (None, 2), "{}", killed.transcript());
+    let status = action_needed(project.runner(&["status", "two.yaml"]).expect(3));
+    assert!(status.out.contains("adopted by `runner run two.yaml`"), "{}", status.transcript());
+    fs_err::write(project.file("two.yaml"), text.replace("a quiet sea", "a green sea"))
+        .expect("a writable folder");
+    let status = action_needed(project.runner(&["status", "two.yaml"]).expect(3));
+    cli_snapshot!("status_task_of_undecided_shot", status);
+}

@@ -3,7 +3,9 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line for developers")]
 
 mod bench;
+mod blank_service;
 mod campaign;
+mod clients;
 mod conformance;
 mod fuzz;
 mod generate;
@@ -13,6 +15,7 @@ mod spec;
 mod stub_video;
 mod tidy;
 mod verify_film;
+mod web;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -47,14 +50,18 @@ enum Command {
         #[command(subcommand)]
         command: spec::Spec,
     },
-    /// Checks the service against openapi.yaml with schemathesis. Needs Python and, the first time, the network.
-    Conformance,
+    /// Checks the service against openapi.yaml with schemathesis, which needs Python and, the first time, the network; or walks docs/spec.md.
+    Conformance(conformance::Conformance),
+    /// Drives the service with the newest openai-python and openai-node. Needs Python, Node.js and the network.
+    Clients,
     /// Mutation test of the simulation: it has to catch each of a list of deliberate bugs.
     Mutants,
     /// Attacks the built program: kills it, misbehaves as its service, moves its folders and removes its ledgers; nothing may be paid for twice.
     Campaign(campaign::Campaign),
     /// Fuzzes the workflow compiler for panics, hangs and excessive memory.
     Fuzz(fuzz::Fuzz),
+    /// Builds the viewer's page from web/ into crates/viewer/assets.
+    Web(web::Web),
     /// Runs a benchmark of docs/benchmarks.md; fails where a bound is exceeded.
     Bench {
         #[command(subcommand)]
@@ -72,10 +79,12 @@ fn main() -> ExitCode {
             generate::run(root, if check { generate::Mode::Check } else { generate::Mode::Write })
         }
         Command::Spec { command } => return spec::run(root, &command),
-        Command::Conformance => conformance::run(root),
+        Command::Conformance(args) => conformance::run(root, &args),
+        Command::Clients => clients::run(),
         Command::Mutants => mutants::run(root),
         Command::Campaign(args) => campaign::run(root, &args),
         Command::Fuzz(args) => fuzz::run(root, &args),
+        Command::Web(args) => web::run(root, &args),
         Command::Bench { bench } => bench::run(root, &bench),
     };
     match outcome {

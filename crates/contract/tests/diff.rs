@@ -83,7 +83,7 @@ const EDITS: [(&str, Patch); 18] = [
     }),
     ("warnings more, less, about something else, and as errors", |s| {
         remove(&mut s["VideoMetadataA"]["x-rules"][0], "severity");
-        s["VideoMetadataA"]["x-rules"].as_array_mut().expect("a list").remove(1);
+        s["VideoMetadataA"]["x-rules"].as_array_mut().expect("a list").remove(2);
         s["ContentItem"]["x-rules"][0]["severity"] = json!("warning");
         s["ContentItem"]["x-rules"][1]["reject"]["required"] = json!(["type"]);
         let rule = json!({

@@ -12,7 +12,7 @@ use workflow::units::Money;
 
 use crate::artifact::file_sha256;
 use crate::artifact_store::Verify;
-use crate::ledger::{Ledger, LedgerError, Persist, RunLock, ServiceAccount};
+use crate::ledger::{Ledger, LedgerError, Persist, PlanArguments, RunLock, ServiceAccount};
 use crate::preview::{Preview, survey};
 
 /// Digits of a key in a file name.
@@ -137,6 +137,8 @@ pub struct Adoption<'a> {
     pub tasks: HashMap<NodeIx, TaskId>,
     /// Reads formats that the `media` crate does not decode.
     pub ffmpeg: &'a media::Ffmpeg,
+    /// The arguments that determine the plan, for the record.
+    pub arguments: Option<&'a PlanArguments>,
     /// The id under which it is recorded.
     pub run: RunId,
     /// The time.
@@ -149,7 +151,8 @@ pub struct Adoption<'a> {
 /// When the ledger, the store or a file cannot be used.
 pub async fn adopt(adoption: Adoption<'_>) -> Result<Vec<(String, Adopted)>, LedgerError> {
     let Adoption { plan, ledger, at, ref run, now, .. } = adoption;
-    let lock = ledger.begin(run.clone(), plan.name(), at, BudgetLimits::default(), now)?;
+    let caps = BudgetLimits::default();
+    let lock = ledger.begin_with(run.clone(), plan.name(), adoption.arguments, at, caps, now)?;
     let mut results: Vec<(String, Adopted)> = Vec::new();
     let previews = loop {
         let files = videos_by_key(adoption.folder)?;

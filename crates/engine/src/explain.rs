@@ -125,7 +125,7 @@ fn one<'a>(
             let shot = match input.source.nodes() {
                 [] => return None,
                 [only] => plan.node(*only).name.clone(),
-                takes => plan.takes_name(takes).to_owned(),
+                candidates => plan.open_pick(candidates).name.into_owned(),
             };
             Some(Unknown { part: input_name(&input.pointer), shot })
         })

@@ -4,7 +4,8 @@
 //! * [`artifact_store`]: videos by content hash, hard-linked to readable names.
 //! * [`provider`]: the interface to the video service, and its implementation over the HTTP client.
 //! * [`executor`]: appends events to the ledger, applies them, reports them and executes the actions.
-//! * [`preview`]: what a run would do; [`explain`]: why; [`adopt`]: work that the ledger does not know.
+//! * [`preview`]: what a run would do; [`explain`]: why; [`adopt`]: work that the ledger does not know; [`clean`]: files that nobody needs;
+//!   [`cuts`]: earlier cuts of films.
 //!
 //! Invariant: this crate does not know the embedded service; a service is a base URL and a key.
 //! Invariant: a task that has an id is polled for and never submitted again.
@@ -13,6 +14,8 @@ pub mod adopt;
 pub mod artifact;
 pub mod artifact_store;
 mod blocking;
+pub mod clean;
+pub mod cuts;
 pub mod executor;
 pub mod explain;
 pub mod failpoint;
@@ -23,8 +26,8 @@ pub mod provider;
 pub mod reporter;
 pub mod time;
 
-pub use executor::fetch::{FetchConfig, FetchError, fetch_task};
-pub use executor::{RunConfig, RunError, run};
+pub use executor::fetch::{FetchConfig, FetchError, Fetched, fetch_task};
+pub use executor::{RunConfig, RunError, Unrecorded, run};
 pub use ledger::{Ledger, LedgerError};
 pub use media_gate::MEDIA_GATE;
 pub use reporter::Reporter;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
-use workflow::plan::{NodeIx, Plan};
+use workflow::plan::{NodeIx, PickKind, Plan};
 
 use crate::artifact_store::Verify;
 use crate::executor::lookup;
-use crate::ledger::{Ledger, LedgerError, ServiceAccount};
+use crate::ledger::{Ledger, LedgerError};
 use scheduler::{Artifact, AttemptId, Decision, ExistingWork, KeyResolver, TaskId};
 
 /// The preview of one node.
@@ -35,60 +35,68 @@ pub struct Preview {
 /// A decision of the user that unblocks a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remedy {
-    /// What became of this indeterminate attempt.
-    Resolve(AttemptId),
+    /// What became of this indeterminate attempt; with the id of a task that the response named.
+    Resolve(AttemptId, Option<TaskId>),
     /// To render it again, although an abandoned attempt may have been accepted.
     Rerun,
+    /// That the API key is another one of the account that the task was submitted with.
+    LinkAccount,
 }
 
-/// Previews every node of `plan`, in its order. Without a ledger there is no existing work.
+/// Previews every node of `plan`, in its order. Without a ledger there is no existing work. `is_paid`: work that is in flight at another
+/// service blocks a node, also where the account is unknown because there is no API key.
 ///
 /// # Errors
 /// When the ledger or an artifact cannot be read.
 pub async fn preview(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,
-    at: ServiceAccount<'_>,
+    keys: &KeyResolver,
+    account: Option<&str>,
+    is_paid: bool,
+    verify: Verify,
 ) -> Result<Vec<Preview>, LedgerError> {
-    preview_with(plan, ledger, &key_resolver(ledger, at.service)?, at.account, Verify::Metadata).await
+    survey_at(plan, ledger, keys, account, is_paid, verify).await.map(|(previews, _)| previews)
 }
 
-/// As [`preview`], for a run with forced reruns, or that verifies files by content.
+/// Keys of a run without forced reruns: recorded salts apply, and what earlier versions called the service.
+///
+/// # Errors
+/// When the ledger cannot be read.
+pub fn key_resolver(ledger: Option<&Ledger>, service: &str) -> Result<KeyResolver, LedgerError> {
+    match ledger {
+        Some(ledger) => ledger.key_resolver(service),
+        None => Ok(KeyResolver::new(service)),
+    }
+}
+
+/// As [`preview`], with the video that exists of each node.
 ///
 /// # Errors
 /// As [`preview`].
-pub async fn preview_with(
-    plan: &Arc<Plan>,
-    ledger: Option<&Ledger>,
-    keys: &KeyResolver,
-    account: Option<&str>,
-    verify: Verify,
-) -> Result<Vec<Preview>, LedgerError> {
-    survey(plan, ledger, keys, account, verify).await.map(|(previews, _)| previews)
-}
-
-/// Keys of a run without forced reruns: recorded salts apply.
-pub(crate) fn key_resolver(ledger: Option<&Ledger>, service: &str) -> Result<KeyResolver, LedgerError> {
-    let keys = KeyResolver::new(service);
-    Ok(match ledger {
-        Some(ledger) => keys.with_recorded_salts(ledger.salts()?),
-        None => keys,
-    })
-}
-
-/// As [`preview`], with the existing videos.
-pub(crate) async fn survey(
+pub async fn survey(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,
     keys: &KeyResolver,
     account: Option<&str>,
     verify: Verify,
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
+    survey_at(plan, ledger, keys, account, account.is_some(), verify).await
+}
+
+async fn survey_at(
+    plan: &Arc<Plan>,
+    ledger: Option<&Ledger>,
+    keys: &KeyResolver,
+    account: Option<&str>,
+    is_paid: bool,
+    verify: Verify,
+) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
     let mut made: Vec<Option<Artifact>> = vec![None; plan.len()];
     let mut previews: Vec<Option<Preview>> = vec![None; plan.len()];
     let at_other_services = match ledger {
         // Free work blocks nothing.
-        Some(ledger) if account.is_some() => ledger.work_at_other_services(keys.service())?,
+        Some(ledger) if is_paid => ledger.work_at_other_services(keys.service())?,
         _ => HashMap::new(),
     };
     // Nodes come in file order, which need not be topological: repeat until nothing more can be decided.
@@ -116,10 +124,11 @@ pub(crate) async fn survey(
                 is_certain: false,
                 remedy: None,
             };
-            let unpicked = plan.unpicked(ix).map(|takes| plan.takes_name(takes)).next();
-            if let (Some(takes), None) = (unpicked, waits_for) {
+            let unpicked = plan.unpicked(ix).next();
+            if let (Some(open), None) = (&unpicked, waits_for) {
+                let one = if open.kind == PickKind::Take { "a take" } else { "an instance" };
                 preview.decision = Decision::Deferred;
-                preview.why = Some(format!("waits until a take of {takes} is picked"));
+                preview.why = Some(format!("waits until {one} of {} is picked", open.name));
             } else if let Some(parent) = waits_for {
                 let will_exist = |before: &NodeIx| {
                     made[before.index()].is_some()
@@ -212,6 +221,9 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
         ExistingWork::InFlight { task, was_downloaded, is_missing, is_other_account, .. } => {
             preview.decision = Decision::Adopt;
             preview.task = Some(task);
+            if is_other_account {
+                preview.remedy = Some(Remedy::LinkAccount);
+            }
             preview.why = if is_other_account {
                 Some(
                     "it was submitted with another API key; an account that does not own it cannot see it"
@@ -225,10 +237,10 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
             };
             None
         }
-        ExistingWork::Indeterminate { attempt, .. } => {
+        ExistingWork::Indeterminate { attempt, suggested_task, .. } => {
             preview.decision = Decision::Blocked;
             preview.why = Some(format!("attempt {attempt} is indeterminate"));
-            preview.remedy = Some(Remedy::Resolve(attempt));
+            preview.remedy = Some(Remedy::Resolve(attempt, suggested_task));
             None
         }
         ExistingWork::Abandoned { attempt } => {

@@ -324,6 +324,47 @@ fn append_task_of_another_attempt_is_indeterminate() {
     assert_eq!(write(&ledger, &other, &plan, submitted("other.1", "1")), submitted("other.1", "1"));
 }
 
+/// The id that a response named is kept beside the attempt, unless it is that of another attempt.
+#[test]
+fn append_indeterminate_keeps_the_suggested_task() {
+    let (_folder, ledger) = new();
+    let plan = plan(&["a"]);
+    let run = begin(&ledger, "run", BudgetLimits::default());
+    for attempt in ["run.1", "run.2", "run.3"] {
+        write(&ledger, &run, &plan, prepared(0, attempt, 1));
+    }
+    let submitted = Event::Submitted {
+        node: NodeIx::new(0),
+        attempt: AttemptId::from("run.1"),
+        task: TaskId::from("task 1"),
+    };
+    write(&ledger, &run, &plan, submitted);
+    let indeterminate = |attempt: &str, task: &str| Event::Indeterminate {
+        node: NodeIx::new(0),
+        attempt: AttemptId::from(attempt),
+        reason: "500".to_owned(),
+        halts: false,
+        suggested_task: Some(TaskId::from(task)),
+    };
+    write(&ledger, &run, &plan, indeterminate("run.2", "task = 2"));
+    let applied = write(&ledger, &run, &plan, indeterminate("run.3", "task 1"));
+    assert!(
+        matches!(&applied, Event::Indeterminate { reason, suggested_task: None, .. } if reason.contains("attempt run.1")),
+        "{applied:?}"
+    );
+    let rows = ledger.resolvable_attempts().expect("it can be read");
+    let suggested: Vec<Option<&str>> =
+        rows.iter().map(|row| row.suggested_task.as_ref().map(TaskId::as_str)).collect();
+    assert_eq!(suggested, [Some("task = 2"), None]);
+    let task = TaskId::from("task = 2");
+    ledger
+        .resolve(&AttemptId::from("run.2"), &Resolution::Accepted { task: task.clone() }, Timestamp(3))
+        .expect("it is adopted");
+    let tasks: Vec<_> =
+        ledger.open_tasks().expect("it can be read").into_iter().filter_map(|row| row.task).collect();
+    assert!(tasks.contains(&task), "{tasks:?}");
+}
+
 fn artifact() -> Artifact {
     Artifact {
         path: "a.mp4".into(),
@@ -383,6 +424,7 @@ fn totals_equal_sums_over_attempts_after_random_events() {
                         attempt: attempt.clone(),
                         reason: String::new(),
                         halts: false,
+                        suggested_task: Some(task.clone()),
                     },
                 );
                 for _ in 0..rng.roll(4) {
@@ -518,7 +560,13 @@ fn task_durations_ignore_time_without_a_run() {
     let completed = |node, attempt: &str, took| Event::Polled {
         node: NodeIx::new(node),
         attempt: AttemptId::from(attempt),
-        result: PollResult::Completed { url: None, last_frame_url: None, expires_at: None, took },
+        result: PollResult::Completed {
+            url: None,
+            last_frame_url: None,
+            expires_at: None,
+            took,
+            warning: None,
+        },
         next: None,
     };
     let first = begin(&ledger, "first", BudgetLimits::default());

@@ -133,9 +133,11 @@ fn reader_reports_live_run_and_run_whose_process_died() {
         attempt: id("r1", 2),
         reason: "cut".to_owned(),
         halts: false,
+        suggested_task: Some(TaskId::from("task_cut")),
     };
     let url = Some("https://cdn.example/v".to_owned());
-    let completed = PollResult::Completed { url, last_frame_url: None, expires_at: None, took: None };
+    let completed =
+        PollResult::Completed { url, last_frame_url: None, expires_at: None, took: None, warning: None };
     let ended = Event::Polled { node: NodeIx::new(0), attempt: id("r1", 0), result: completed, next: None };
     project.append(&ledger, &run_lock, 9_000, vec![indeterminate, ended, downloaded("r1", 0)]);
 
@@ -163,6 +165,7 @@ fn reader_reports_live_run_and_run_whose_process_died() {
         let tasks: Vec<_> = open.iter().map(|open| open.task.as_ref().map(ToString::to_string)).collect();
         assert_eq!(tasks, [Some("task_r1_1".to_owned()), None]);
         assert_eq!(open[1].trouble.as_deref(), Some("cut"));
+        assert_eq!(open[1].suggested_task, Some(TaskId::from("task_cut")));
         let typical = reader.typical_durations(&open).expect("times");
         let of = |open: &InFlightAttempt| typical.get(&open.attempt).map(std::time::Duration::as_secs);
         assert_eq!((of(&open[0]), of(&open[1])), (Some(5), Some(5)), "as the one took that has ended");

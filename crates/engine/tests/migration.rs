@@ -26,6 +26,7 @@ const FIXTURES: [&str; 4] = [
 ];
 /// Its events have the current version.
 const FORMAT_5: &str = include_str!("fixtures/every_event/format5.sql");
+const FORMAT_6: &str = include_str!("fixtures/every_event/format6.sql");
 const RUN: &str = "20261101T080000-4d2-0007";
 
 fn open(folder: &Path) -> Ledger {
@@ -208,6 +209,70 @@ fn open_format_5_keeps_every_row_and_adds_service_and_account() {
     let fresh = tempfile::tempdir().expect("a temporary folder");
     drop(open(fresh.path()));
     assert_eq!(shape(folder.path()), shape(fresh.path()), "a migrated ledger and a new one do not differ");
+}
+
+#[test]
+fn open_format_6_keeps_every_row_and_finds_suggested_tasks() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let before = old(folder.path(), FORMAT_6);
+    let attempts = "rowid, id, run, service, node, key, service_independent_key, model, video_ms, digest, state, task, intended_at, \
+                    submitted_at, ended_at, failure, reserved_cost, actual_cost, key_parts";
+    let unchanged = [
+        format!("SELECT {attempts} FROM attempts ORDER BY rowid"),
+        "SELECT * FROM artifacts ORDER BY attempt".to_owned(),
+        "SELECT * FROM films ORDER BY path".to_owned(),
+        "SELECT * FROM events ORDER BY seq".to_owned(),
+        "SELECT * FROM totals".to_owned(),
+        "SELECT * FROM forced_reruns ORDER BY base_key".to_owned(),
+        "SELECT id, workflow, service, account, started_at, ended_at FROM runs ORDER BY id".to_owned(),
+    ];
+    let rows_before = unchanged.each_ref().map(|sql| rows(&before, sql));
+    assert!(rows_before.iter().all(|rows| !rows.is_empty()), "the fixture has rows in every table");
+    drop(before);
+    let ledger = open(folder.path());
+    let after = Connection::open(folder.path().join("ledger.db")).expect("a database");
+    assert_eq!(unchanged.each_ref().map(|sql| rows(&after, sql)), rows_before);
+    let suggested: Vec<_> = ledger
+        .resolvable_attempts()
+        .expect("it can be read")
+        .into_iter()
+        .filter_map(|row| Some((row.node, row.suggested_task?)))
+        .collect();
+    assert_eq!(suggested, [("s14".to_owned(), TaskId::from("task = 14"))]);
+    let run = RunId::from("20261102T080000-4d2-0008");
+    let events = ledger.events(&run).expect("it can be read");
+    assert!(
+        matches!(&events[..], [(_, Event::Indeterminate { suggested_task: None, .. })]),
+        "an event of the older format: {events:?}"
+    );
+    let fresh = tempfile::tempdir().expect("a temporary folder");
+    drop(open(fresh.path()));
+    assert_eq!(shape(folder.path()), shape(fresh.path()), "a migrated ledger and a new one do not differ");
+}
+
+/// What an earlier version called a service becomes its identity. A task that was recorded under both names stays under both.
+#[test]
+fn open_format_6_gives_rows_the_identity_of_their_service() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let before = old(folder.path(), FORMAT_6);
+    before
+        .execute_batch(
+            "INSERT INTO runs (id, workflow, service, started_at) VALUES ('older', 'lighthouse', 'https://API.example.com/v1/', 1);
+             INSERT INTO attempts (id, run, service, node, key, model, video_ms, digest, state, task, intended_at) VALUES
+                ('older.1', 'older', 'https://API.example.com/v1/', 'a', 'k1', 'm', 1, 'd', 'submitted', 'task_2', 1),
+                ('older.2', 'older', 'https://API.example.com/v1/', 'b', 'k2', 'm', 1, 'd', 'submitted', 'task_new', 1);",
+        )
+        .expect("rows");
+    drop(before);
+    drop(open(folder.path()));
+    let after = Connection::open(folder.path().join("ledger.db")).expect("a database");
+    let text = |sql: &str| rows(&after, sql).join(", ").replace("Text(", "").replace(')', "");
+    let identity = format!("{:?}", b"https://api.example.com");
+    let alias = format!("{:?}", b"https://API.example.com/v1/");
+    assert_eq!(text("SELECT alias, service FROM service_aliases"), format!("{alias} {identity}"));
+    assert_eq!(text("SELECT service FROM runs WHERE id = 'older'"), identity);
+    let of_attempts = text("SELECT service FROM attempts WHERE run = 'older' ORDER BY id");
+    assert_eq!(of_attempts, format!("{alias}, {identity}"));
 }
 
 #[test]

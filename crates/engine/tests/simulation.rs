@@ -135,10 +135,10 @@ impl Project {
             clock: self.clock.clone(),
             output_dir,
             workflow_dir: self.folder.path().to_owned(),
-            workflow_file: "sea.yaml".to_owned(),
             ffmpeg: media::Ffmpeg::default(),
             budget: scheduler::Budget::new(caps, Arc::new(FixedPrice)),
             keys: scheduler::KeyResolver::new("simulated"),
+            arguments: None,
             scope,
             verify: engine::artifact_store::Verify::Metadata,
             interrupt,
@@ -573,7 +573,7 @@ async fn simulation_full_disk_stops_submissions_and_reports_accepted_tasks() {
         assert_eq!(world.total(), posts, "nothing is on its way any more");
         let unrecorded = match ended {
             Ok(_) => continue,
-            Err(engine::RunError::LedgerWrite { source, unrecorded, .. }) => {
+            Err(engine::RunError::LedgerWrite { source, unrecorded }) => {
                 assert!(source.to_string().contains("full"), "{source}");
                 unrecorded
             }

@@ -16,6 +16,7 @@ use rusty_h264::YuvFrame;
 
 use crate::audio::AudioBuffer;
 use crate::probe::{coding_name, nearest_rate};
+use crate::tool_message::readable;
 use crate::{AudioTrack, FrameRate, MAX_SIDE, MediaError, Probe, RgbImage, VideoTrack};
 
 /// Containers that ffmpeg may open. Playlists and scripts, which would make it open other files, are excluded.
@@ -222,7 +223,7 @@ impl Ffmpeg {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| tool(name, format!("cannot be started ({}): {error}", program.display())))?;
+            .map_err(|error| tool(name, format!("cannot be started: {error}")).at(program))?;
         let (output, complaints) = (child.stdout.take(), child.stderr.take());
         let child = Mutex::new(child);
         let late = AtomicBool::new(false);
@@ -245,7 +246,7 @@ impl Ffmpeg {
             });
             let status = wait(child);
             drop(done);
-            let complaint = complaint.join().unwrap_or_default();
+            let complaint = readable(&complaint.join().unwrap_or_default(), arguments);
             if late.load(Ordering::Relaxed) {
                 return Err(tool(
                     name,
@@ -325,7 +326,7 @@ fn last_line(mut pipe: impl Read) -> String {
     }
     let text = String::from_utf8_lossy(&tail);
     let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    line.trim().chars().filter(|c| !c.is_control()).take(300).collect()
+    line.trim().to_owned()
 }
 
 /// Fills `bytes`; `false` at the end of the pipe.

@@ -27,9 +27,11 @@ mod image;
 mod inspect;
 mod join;
 mod mp4;
+mod poster;
 mod probe;
 mod rate;
 mod sniff;
+mod tool_message;
 mod wav;
 
 pub use crate::audio::{AudioBuffer, AudioDecodeSpec, decode_audio};
@@ -40,6 +42,7 @@ pub use crate::frame::{first_frame, first_frame_bytes, last_frame, last_frame_by
 pub use crate::image::{MAX_IMAGE_BYTES, MAX_IMAGE_PIXELS, RgbImage, decode_image, encode_png};
 pub use crate::inspect::{InputInfo, MAX_INPUT_BYTES, MAX_REQUEST_INPUT_BYTES, inspect};
 pub use crate::join::{JoinOptions, JoinReport, join};
+pub use crate::poster::poster;
 pub use crate::probe::{AudioTrack, Probe, VideoTrack, probe, probe_bytes};
 pub use crate::rate::FrameRate;
 pub use crate::sniff::{MediaKind, MediaType, describe_content};

@@ -267,7 +267,11 @@ struct Inputs {
 }
 
 fn private_dir(working_dir: &Path) -> io::Result<TempDir> {
-    fs::create_dir_all(working_dir)?;
+    // Only this folder: a data directory that was removed or moved must not come into being again.
+    match fs::create_dir(working_dir) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
     tempfile::Builder::new().prefix("task-").tempdir_in(working_dir)
 }
 
@@ -368,7 +372,7 @@ fn read_output(output: &Path, job: &Job) -> Result<Rendering, RenderError> {
         )));
     }
     let mp4 = fs::read(output).map_err(|error| internal("reading its video", &error))?;
-    let invalid_video = |error: media::MediaError| invalid(error.to_string());
+    let invalid_video = |error: media::MediaError| invalid(error.root().to_string());
     let probe = media::probe_bytes(&mp4).map_err(invalid_video)?;
     let last_frame = media::last_frame_bytes(&mp4).map_err(invalid_video)?;
     if (last_frame.width(), last_frame.height()) != (job.width, job.height) {

@@ -50,7 +50,9 @@ fn job() -> Job {
 fn script(folder: &TempDir, text: &str, timeout: Duration) -> Command {
     let text = text.replace("$OUT", folder.path().to_str().unwrap());
     let words = ["sh".to_owned(), "-c".to_owned(), text];
-    Command::new(&words, std::env::var_os("PATH"), &folder.path().join("data"), timeout).unwrap()
+    let data = folder.path().join("data");
+    std::fs::create_dir_all(&data).unwrap();
+    Command::new(&words, std::env::var_os("PATH"), &data, timeout).unwrap()
 }
 
 fn run(folder: &TempDir, text: &str) -> Result<Rendering, RenderError> {
@@ -67,6 +69,16 @@ fn code(result: Result<Rendering, RenderError>) -> String {
 /// Nothing of a job stays behind.
 fn is_working_dir_empty(folder: &TempDir) -> bool {
     std::fs::read_dir(folder.path().join("data").join(WORKING_DIR)).unwrap().next().is_none()
+}
+
+#[test]
+fn missing_data_directory_is_not_created() {
+    let folder = tempfile::tempdir().unwrap();
+    let renderer = script(&folder, "true", Duration::from_secs(20));
+    std::fs::remove_dir(folder.path().join("data")).unwrap();
+    let failed = renderer.render(&job(), &mut |_| ControlFlow::Continue(()));
+    assert!(code(failed).contains("creating its working directory failed"));
+    assert!(!folder.path().join("data").exists());
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The command line's arguments: one struct per subcommand. Doc comments are the help text.
 
+mod clean;
+mod edit;
 mod fetch;
 mod ledger;
 mod limits;
@@ -7,6 +9,8 @@ mod schema;
 mod selection;
 mod serve;
 mod status;
+mod ui;
+mod view;
 mod workflow_args;
 
 use std::path::PathBuf;
@@ -15,13 +19,17 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use workflow::units::{Money, VideoDuration};
 
+pub(crate) use self::clean::CleanArgs;
+pub(crate) use self::edit::{EditArgs, EditFields};
 pub(crate) use self::fetch::FetchArgs;
-pub(crate) use self::ledger::{AdoptArgs, LedgerArgs, LedgerCommand};
+pub(crate) use self::ledger::{AdoptArgs, LedgerArgs, LedgerCommand, LinkAccountArgs};
 pub(crate) use self::limits::LimitArgs;
 pub(crate) use self::schema::{SchemaArgs, SchemaKind};
 pub(crate) use self::selection::SelectionArgs;
-pub(crate) use self::serve::{KeysCommand, NewKeyArgs, ServeArgs, ServeCommand};
+pub(crate) use self::serve::{KeyLimitArgs, KeysCommand, NewKeyArgs, ServeArgs, ServeCommand, SetKeyArgs};
 pub(crate) use self::status::StatusArgs;
+pub(crate) use self::ui::UiArgs;
+pub(crate) use self::view::ViewArgs;
 pub(crate) use self::workflow_args::{OverrideArgs, WorkflowArgs};
 
 /// Turns a storyboard into finished video.
@@ -55,7 +63,7 @@ Exit codes:
   0    success
   1    a shot or a film failed
   2    invalid input; nothing was submitted
-  3    action needed: an unpicked take, an indeterminate submission, a missing task, or one left in flight
+  3    action needed: an open pick, an indeterminate submission, a missing task, or one left in flight
   4    a budget cap was reached; tasks in flight were finished, nothing more was submitted
   5    the service, the ledger or the disk cannot be used
   130  interrupted; tasks in flight are kept and adopted by the next run";
@@ -76,13 +84,23 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Validate workflow files and list every problem with its location.
     Check(CheckArgs),
-    /// Pick the take of a shot that dependent shots and the film use. Without a shot: list the takes.
+    /// Pick the take or the instance of a shot that dependent shots and the film use. Without a choice: list the candidates.
     Pick(PickArgs),
+    /// Change a shot's prompt or seed in the workflow file, and show what a run would then cost. Comments and layout stay.
+    Edit(EditArgs),
+    /// Look at the clips and films of a workflow: write one page, and open it in the browser.
+    View(ViewArgs),
+    /// The same page, live, with actions: serve it on this machine only, and open it in the browser.
+    // Hidden until the page has its actions.
+    #[command(hide = true)]
+    Ui(UiArgs),
     /// Download the videos of recorded tasks, also of those that no shot asks for any more.
     Fetch(FetchArgs),
-    /// Repair the ledger: record work that it does not know.
+    /// List files that nobody needs any more, and remove them with `--delete`: partial downloads.
+    Clean(CleanArgs),
+    /// Repair the ledger: record work that it does not know, and keys of one account.
     Ledger(LedgerArgs),
-    /// Resolve indeterminate submissions: those whose response was lost. Without an attempt: list them.
+    /// Resolve indeterminate submissions, those whose response was lost, and close tasks whose video is gone. Alone: list them.
     Resolve(ResolveArgs),
     /// List the models: family, resolutions, durations, capabilities.
     Models(ModelsArgs),
@@ -93,6 +111,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) workflow: WorkflowArgs,
@@ -108,6 +127,15 @@ pub(crate) struct RunArgs {
     pub(crate) budget: BudgetArgs,
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
+    /// At the end of the run, write the page of `view` and open it.
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Submit nothing: show the plan, as `plan` does.
+    #[arg(long, conflicts_with_all = ["rerun", "salt", "open", "force"])]
+    pub(crate) dry_run: bool,
+    /// Ring the terminal's bell and show a desktop notification, where the terminal can, at the end of the run.
+    #[arg(long)]
+    pub(crate) notify: bool,
     /// Stop submitting after the first failed shot; tasks in flight are finished.
     #[arg(long)]
     pub(crate) fail_fast: bool,
@@ -287,13 +315,13 @@ pub(crate) struct CheckArgs {
 pub(crate) struct PickArgs {
     #[command(flatten)]
     pub(crate) workflow: WorkflowArgs,
-    /// Shot as named by `plan`: `lamp` for all its instances, or `lamp@look=noir` for one cell.
+    /// Shot as named by `plan`: `lamp`, or `lamp@look=noir` for a part of its instances. Alone, lists the candidates.
     pub(crate) shot: Option<String>,
-    /// Take number; may also be written as `lamp#2`.
+    /// What to pick: a take (`2`), an instance (`look=noir,seed=3`, or its name), or both (`look=noir#2`).
     #[arg(requires = "shot")]
-    pub(crate) take: Option<u32>,
+    pub(crate) choice: Option<String>,
     /// Remove the pick.
-    #[arg(long, requires = "shot", conflicts_with = "take")]
+    #[arg(long, requires = "shot", conflicts_with = "choice")]
     pub(crate) clear: bool,
 }
 
@@ -308,8 +336,8 @@ pub(crate) struct ModelsArgs {
 pub(crate) struct ResolveArgs {
     /// Workflow file, or the folder that contains it.
     pub(crate) file: PathBuf,
-    /// Attempt ID, as listed by `resolve FILE`.
-    #[arg(requires = "resolution")]
+    /// Shot, or attempt ID, as listed by `resolve FILE`.
+    #[arg(value_name = "SHOT")]
     pub(crate) attempt: Option<String>,
     #[command(flatten)]
     pub(crate) resolution: ResolutionArgs,
@@ -330,7 +358,8 @@ pub(crate) struct ResolutionArgs {
     /// The service did not accept the submission: the next run submits it again.
     #[arg(long, requires = "attempt")]
     pub(crate) resubmit: bool,
-    /// The outcome cannot be determined: count the submission as spent and never submit it again, unless `run --rerun` asks for it.
+    /// The outcome cannot be determined, or the task has no video any more: count the submission as spent and never submit it again, unless
+    /// `run --rerun` asks for it.
     #[arg(long, requires = "attempt")]
     pub(crate) abandon: bool,
 }

@@ -20,6 +20,8 @@ use crate::project_paths::ProjectPaths;
 use crate::proxies;
 
 const BASE_URL: &str = "RUNNER_BASE_URL";
+/// The identity of the embedded service.
+pub(crate) const EMBEDDED: &str = "embedded";
 const API_KEY: &str = "RUNNER_API_KEY";
 /// What a server error means that says nothing about acceptance: `indeterminate`, or `retry`.
 pub(crate) const SERVER_ERRORS: &str = "RUNNER_ON_SERVER_ERROR";
@@ -42,6 +44,15 @@ pub(crate) enum Backend {
         /// What renders its videos.
         renderer: Arc<dyn Renderer>,
     },
+}
+
+/// The service that the environment names.
+pub(crate) struct NamedService {
+    pub(crate) identity: String,
+    /// The digest of the API key; `None` for the embedded service, and without a key.
+    pub(crate) account: Option<String>,
+    /// Whether tasks are free, whatever the price table says.
+    pub(crate) is_free: bool,
 }
 
 /// A connected service, with the limits that suit it.
@@ -74,18 +85,7 @@ impl Backend {
                 Err(CommandError::unusable(format!("{BASE_URL} is set, but {API_KEY} is not")))
             }
             (Some(url), Some(key)) => {
-                let url: Url = url
-                    .trim()
-                    .parse()
-                    .map_err(|error| CommandError::unusable(format!("{BASE_URL} is not a URL: {error}")))?;
-                if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-                    return Err(CommandError::unusable(format!("{BASE_URL} must be an http or https URL")));
-                }
-                if url.scheme() == "http" && !is_loopback(&url) {
-                    return Err(CommandError::unusable(format!(
-                        "{BASE_URL} would send the API key unencrypted: use https"
-                    )));
-                }
+                let url = service_url(&url)?;
                 let proxies = match proxies::from_environment() {
                     // Needed for downloads at most.
                     Err(_) if is_loopback(&url) => Proxies::default(),
@@ -110,6 +110,31 @@ impl Backend {
         }
     }
 
+    /// The identity of the service that the environment names. Needs no API key: nothing is asked of the service.
+    pub(crate) fn identity_from_environment() -> Result<String, CommandError> {
+        match std::env::var(BASE_URL).ok().filter(|value| !value.trim().is_empty()) {
+            None => Ok(EMBEDDED.to_owned()),
+            Some(url) => Ok(engine::provider::service_identity(&service_url(&url)?)),
+        }
+    }
+
+    /// The service and the account that the environment names, for commands that ask the service nothing. Without an API key the account is
+    /// unknown, which is said.
+    pub(crate) fn named_by_environment() -> Result<NamedService, CommandError> {
+        let identity = Self::identity_from_environment()?;
+        let is_free = identity == EMBEDDED;
+        let key = std::env::var(API_KEY).ok().filter(|key| !key.trim().is_empty());
+        let account = match key.as_deref().map(str::trim) {
+            _ if is_free => None,
+            Some(key) => Some(engine::provider::account_digest(&identity, key)),
+            None => {
+                errln!("{API_KEY} is not set: whether recorded tasks belong to its account is not checked");
+                None
+            }
+        };
+        Ok(NamedService { identity, account, is_free })
+    }
+
     /// The same service, with another renderer if it is the embedded one.
     pub(crate) fn with_renderer(self, renderer: Arc<dyn Renderer>) -> Self {
         match self {
@@ -122,7 +147,7 @@ impl Backend {
     pub(crate) fn identity(&self) -> String {
         match self {
             Self::Remote { url, .. } => engine::provider::service_identity(url),
-            Self::Embedded { .. } => "embedded".to_owned(),
+            Self::Embedded { .. } => EMBEDDED.to_owned(),
         }
     }
 
@@ -203,6 +228,23 @@ async fn start_embedded(
             }
         }
     }
+}
+
+/// The base URL of a service.
+fn service_url(text: &str) -> Result<Url, CommandError> {
+    let url: Url = text
+        .trim()
+        .parse()
+        .map_err(|error| CommandError::unusable(format!("{BASE_URL} is not a URL: {error}")))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err(CommandError::unusable(format!("{BASE_URL} must be an http or https URL")));
+    }
+    if url.scheme() == "http" && !is_loopback(&url) {
+        return Err(CommandError::unusable(format!(
+            "{BASE_URL} would send the API key unencrypted: use https"
+        )));
+    }
+    Ok(url)
 }
 
 fn is_loopback(url: &Url) -> bool {

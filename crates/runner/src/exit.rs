@@ -13,7 +13,7 @@ pub(crate) enum Exit {
     Failed,
     /// Invalid input; nothing was submitted.
     InvalidInput,
-    /// Action needed: an unpicked take, an indeterminate submission, a missing task, or one left in flight.
+    /// Action needed: an open pick, an indeterminate submission, a missing task, or one left in flight.
     ActionNeeded,
     /// A budget cap was reached; tasks in flight were finished.
     BudgetExceeded,

@@ -7,10 +7,12 @@
 mod terminal;
 
 mod args;
+mod arguments;
 mod backend;
 mod budget;
 mod clock;
 mod commands;
+mod edited_file;
 mod error;
 mod exit;
 mod ffmpeg;
@@ -25,15 +27,15 @@ mod run_id;
 mod selection;
 mod shell;
 mod shutdown;
+mod task_owners;
 mod traces;
+mod ui;
 mod unknown_work;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::Parser as _;
-
-use args::{Arguments, Command};
+use args::Command;
 use error::CommandError;
 use exit::Exit;
 
@@ -46,7 +48,7 @@ pub fn main() -> ExitCode {
 /// As [`main`]: the embedded service renders with `renderer`, and so does `serve` without `--renderer`.
 #[must_use]
 pub fn main_with(renderer: Arc<dyn renderer::Renderer>) -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match arguments::parse(std::env::args_os().collect()) {
         Ok(arguments) => arguments,
         Err(error) => {
             let exit = if error.use_stderr() { Exit::InvalidInput } else { Exit::Done };
@@ -61,7 +63,8 @@ pub fn main_with(renderer: Arc<dyn renderer::Renderer>) -> ExitCode {
         Command::Init(args) => commands::init::init(&args),
         Command::Import(args) => commands::import::import(&args),
         Command::Check(args) => Ok(commands::check::check(&args)),
-        Command::Pick(args) => commands::pick::pick(&args),
+        Command::Pick(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::pick::pick(args)),
+        Command::Clean(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::clean::clean(args)),
         Command::Models(args) => Ok(commands::models::models(&args)),
         Command::Schema(args) => Ok(commands::schema::schema(&args)),
         Command::Run(args) => block_on(verbose, RuntimeKind::Traced, commands::run::run(args, renderer)),
@@ -72,6 +75,9 @@ pub fn main_with(renderer: Arc<dyn renderer::Renderer>) -> ExitCode {
         Command::Explain(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::explain::explain(args))
         }
+        Command::Edit(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::edit::edit(args)),
+        Command::Ui(args) => block_on(verbose, RuntimeKind::MultiThread, ui::ui(args)),
+        Command::View(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::view::view(args)),
         Command::Fetch(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::fetch::fetch(args, renderer))
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use contract::Contract;
 use serde_json::json;
 use workflow::plan::Plan;
-use workflow::{CheckOutcome, DirFiles, Options, ParamFile, Report};
+use workflow::{CheckOutcome, DirFiles, Options, ParamFile, Picks, Report};
 
 use crate::args::{Format, OverrideArgs};
 use crate::error::CommandError;
@@ -44,21 +44,42 @@ pub(crate) fn load(file: &Path, overrides: &OverrideArgs) -> Result<Plan, LoadEr
 
 /// Validates a workflow file: its plan, if it is valid, and all diagnostics.
 pub(crate) fn check(file: &Path, overrides: &OverrideArgs) -> Result<CheckOutcome, LoadError> {
+    check_with(&read(file).map_err(unreadable)?, file, &options(file, overrides)?)
+}
+
+/// Validates the text of a workflow file, which may not be written yet.
+pub(crate) fn check_text(
+    text: &[u8],
+    file: &Path,
+    overrides: &OverrideArgs,
+) -> Result<CheckOutcome, LoadError> {
+    check_with(text, file, &options(file, overrides)?)
+}
+
+/// Validates a workflow file with other picks than the recorded ones.
+pub(crate) fn check_with_picks(
+    file: &Path,
+    overrides: &OverrideArgs,
+    picks: Picks,
+) -> Result<CheckOutcome, LoadError> {
+    let options = Options { picks, ..options(file, overrides)? };
+    check_with(&read(file).map_err(unreadable)?, file, &options)
+}
+
+fn check_with(text: &[u8], file: &Path, options: &Options) -> Result<CheckOutcome, LoadError> {
     let paths = ProjectPaths::for_workflow(file).map_err(unreadable)?;
-    let text = read(file).map_err(unreadable)?;
-    let options = options(file, overrides)?;
     let name = file.display().to_string();
     Ok(workflow::check(
-        &text,
+        text,
         &name,
         &DirFiles::new(&paths.folder, engine::MEDIA_GATE),
-        &options,
+        options,
         Contract::embedded(),
     ))
 }
 
 /// The compiler's inputs besides the file: overrides from the command line, and picks.
-pub(crate) fn options(file: &Path, overrides: &OverrideArgs) -> Result<Options, LoadError> {
+fn options(file: &Path, overrides: &OverrideArgs) -> Result<Options, LoadError> {
     let paths = ProjectPaths::for_workflow(file).map_err(unreadable)?;
     let picks = PickStore::new(file, &paths).read().map_err(LoadError::Unreadable)?;
     let param_file = |path: &PathBuf| {
@@ -89,7 +110,8 @@ fn unreadable(error: std::io::Error) -> LoadError {
     LoadError::Unreadable(format!("cannot read the workflow: {error}"))
 }
 
-fn read(file: &Path) -> std::io::Result<Vec<u8>> {
+/// A file's bytes; of a file that is too large, one more than it may have.
+pub(crate) fn read(file: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     fs_err::File::open(file).and_then(|open| open.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))?;
     Ok(bytes)
@@ -101,6 +123,14 @@ impl LoadError {
         match self {
             Self::Unreadable(why) => CommandError::invalid(why).print(),
             Self::Report(report) => err!("{}", report.render(terminal::has_color())),
+        }
+    }
+
+    /// The error for people, without colors.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Unreadable(why) => why.clone(),
+            Self::Report(report) => report.render(false),
         }
     }
 

@@ -1,28 +1,45 @@
 //! Picks made with `runner pick`, in `.runner/picks.json`: a small file that can be kept under version control. `pick` in a workflow file
 //! overrides it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use workflow::Picks;
 
 use crate::project_paths::ProjectPaths;
 
-const VERSION: u32 = 1;
+/// The version that is written. Version 1 has takes only.
+const VERSION: u32 = 2;
 /// Maximum size of the file.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The picks of one workflow: take number by the name of a shot or instance.
-pub(crate) type Picks = BTreeMap<String, u32>;
-
+/// The file, by the workflow file's name.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Stored {
+struct Stored<P> {
     version: u32,
-    /// By the workflow file's name.
-    workflows: BTreeMap<String, Picks>,
+    workflows: BTreeMap<String, P>,
+}
+
+/// The picks of one workflow.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredPicks {
+    /// Take number by the name of a shot or instance.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    takes: BTreeMap<String, u32>,
+    /// Cells by shot, as the names of instances write them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    cells: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// What every version of the file has.
+#[derive(Debug, Deserialize)]
+struct AnyVersion {
+    version: u32,
 }
 
 /// The picks of one workflow file.
@@ -35,7 +52,12 @@ pub(crate) struct PickStore {
 impl PickStore {
     pub(crate) fn new(workflow: &Path, paths: &ProjectPaths) -> Self {
         let name = workflow.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Self { file: paths.folder.join(".runner").join("picks.json"), workflow: name }
+        Self { file: Self::path(paths), workflow: name }
+    }
+
+    /// The file of all picks of a project.
+    pub(crate) fn path(paths: &ProjectPaths) -> PathBuf {
+        paths.folder.join(".runner").join("picks.json")
     }
 
     /// Reads the picks; none if there is no file.
@@ -43,7 +65,8 @@ impl PickStore {
     /// # Errors
     /// What is wrong with the file, for people.
     pub(crate) fn read(&self) -> Result<Picks, String> {
-        Ok(self.stored()?.workflows.remove(&self.workflow).unwrap_or_default())
+        let stored = self.stored()?.workflows.remove(&self.workflow).unwrap_or_default();
+        Ok(Picks { takes: stored.takes, cells: stored.cells })
     }
 
     /// Updates the picks atomically: concurrent updates are serialized by a lock file, and a crash leaves the old file.
@@ -63,10 +86,12 @@ impl PickStore {
         let lock = File::create(folder.join("picks.lock"))?;
         lock.lock()?;
         let mut stored = self.stored().map_err(ChangeError::Invalid)?;
-        let picks = stored.workflows.entry(self.workflow.clone()).or_default();
-        change(picks);
-        if picks.is_empty() {
-            stored.workflows.remove(&self.workflow);
+        let StoredPicks { takes, cells } = stored.workflows.remove(&self.workflow).unwrap_or_default();
+        let mut picks = Picks { takes, cells };
+        change(&mut picks);
+        if !picks.is_empty() {
+            let picks = StoredPicks { takes: picks.takes, cells: picks.cells };
+            stored.workflows.insert(self.workflow.clone(), picks);
         }
         let text = serde_json::to_string_pretty(&stored).map_err(std::io::Error::other)?;
         let part = folder.join("picks.json.part");
@@ -77,7 +102,7 @@ impl PickStore {
         Ok(())
     }
 
-    fn stored(&self) -> Result<Stored, String> {
+    fn stored(&self) -> Result<Stored<StoredPicks>, String> {
         let empty = Stored { version: VERSION, workflows: BTreeMap::new() };
         let shown = crate::project_paths::display_path(&self.file);
         match std::fs::metadata(&self.file) {
@@ -88,15 +113,18 @@ impl PickStore {
             Ok(_) | Err(_) => {}
         }
         let text = fs_err::read_to_string(&self.file).map_err(|error| error.to_string())?;
-        let stored: Stored = serde_json::from_str(&text)
-            .map_err(|error| format!("{shown} is invalid: {error}; fix it, or remove it and pick again"))?;
-        if stored.version != VERSION {
-            return Err(format!(
-                "{shown} has version {}; this program supports version {VERSION}",
-                stored.version
-            ));
+        let invalid = |error| format!("{shown} is invalid: {error}; fix it, or remove it and pick again");
+        let AnyVersion { version } = serde_json::from_str(&text).map_err(invalid)?;
+        match version {
+            1 => {
+                let old: Stored<BTreeMap<String, u32>> = serde_json::from_str(&text).map_err(invalid)?;
+                let picks = |takes| StoredPicks { takes, ..StoredPicks::default() };
+                let workflows = old.workflows.into_iter().map(|(name, takes)| (name, picks(takes))).collect();
+                Ok(Stored { version: VERSION, workflows })
+            }
+            VERSION => serde_json::from_str(&text).map_err(invalid),
+            _ => Err(format!("{shown} has version {version}; this program supports version {VERSION}")),
         }
-        Ok(stored)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::project_paths::{ProjectPaths, display_path};
 use crate::terminal;
 
 /// File name of the default price table.
-const DEFAULT_FILE: &str = "prices.yaml";
+pub(crate) const DEFAULT_FILE: &str = "prices.yaml";
 
 /// A price table and its file.
 #[derive(Debug)]

@@ -1,8 +1,12 @@
-//! The commands that unblock shots, in the reasons of a plan.
+//! The commands that help: in the reasons of a plan, what the user can decide; after an error of the ledger, to record what is in flight.
+//!
+//! Invariant: names and the service's ids are quoted for the shell. Any string can be an id.
 
 use std::path::Path;
 
 use engine::preview::{Preview, Remedy};
+use engine::{RunError, Unrecorded};
+use scheduler::TaskId;
 
 use crate::report::sanitize;
 use crate::shell;
@@ -12,15 +16,132 @@ pub(crate) fn name_commands(previews: &mut [Preview], file: &Path) {
     let file = shell::quote(&file.display().to_string());
     for preview in previews {
         let command = match preview.remedy.take() {
-            Some(Remedy::Resolve(attempt)) => {
+            Some(Remedy::Resolve(attempt, None)) => {
                 format!("; resolve it with `runner resolve {file} {attempt}`")
+            }
+            Some(Remedy::Resolve(attempt, Some(task))) => {
+                format!("; {}", resolve_command(&file, attempt.as_str(), Some(task.as_str())))
             }
             Some(Remedy::Rerun) => {
                 let shot = shell::quote(&sanitize::line(&preview.name));
                 format!("; `runner run {file} --rerun {shot}` renders it again")
             }
+            Some(Remedy::LinkAccount) => {
+                format!("; if it is a new key of the same account: `runner ledger link-account {file}`")
+            }
             None => continue,
         };
         preview.why.get_or_insert_default().push_str(&command);
+    }
+}
+
+/// What to do about an indeterminate attempt. `file` is quoted for a shell; `suggested_task` is the id of a task that the response named.
+pub(crate) fn resolve_command(file: &str, attempt: &str, suggested_task: Option<&str>) -> String {
+    match suggested_task {
+        None => format!(
+            "look it up in your account there, then run `runner resolve {file} {attempt} --adopt TASK`, `--resubmit` or `--abandon`"
+        ),
+        Some(task) => format!(
+            "the response names task {}: run `runner resolve {file} {attempt} --adopt {}`, which asks the service for it; \
+             if your account does not list it, `--resubmit` or `--abandon`",
+            sanitize::line(task),
+            quoted(task)
+        ),
+    }
+}
+
+/// An id or a name as a word of a command.
+fn quoted(text: &str) -> String {
+    shell::quote(&sanitize::line(text))
+}
+
+/// The commands that record tasks after a run has lost its ledger or could not write it; empty after other errors.
+pub(crate) fn adopt_commands(error: &RunError, file: &Path) -> String {
+    let file = shell::quote(&file.display().to_string());
+    match error {
+        RunError::LedgerLost { tasks, .. } if !tasks.is_empty() => {
+            let subject = match tasks.len() {
+                1 => "1 task is".to_owned(),
+                count => format!("{count} tasks are"),
+            };
+            let argument =
+                |(node, task): &(String, TaskId)| format!(" --task {}", quoted(&format!("{node}={task}")));
+            let list: String = tasks.iter().map(argument).collect();
+            format!(
+                "\n  {subject} in flight or not downloaded: put the ledger back, or record them in a new one: runner ledger adopt {file}{list}"
+            )
+        }
+        RunError::LedgerWrite { unrecorded, .. } => {
+            let line = |Unrecorded { node, attempt, task, is_accepted }: &Unrecorded| {
+                let what = if *is_accepted {
+                    "was accepted as task"
+                } else {
+                    "may have been accepted, and the response names task"
+                };
+                format!(
+                    "\n  {} {what} {}, which could not be recorded: \
+                     once the ledger can be written, run `runner resolve {file} {attempt} --adopt {}`",
+                    sanitize::line(node),
+                    sanitize::line(task.as_str()),
+                    quoted(task.as_str())
+                )
+            };
+            unrecorded.iter().map(line).collect()
+        }
+        RunError::LedgerLost { .. } | RunError::Ledger(_) | RunError::Io(_) | RunError::Internal(_) => {
+            String::new()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::LedgerError;
+    use scheduler::AttemptId;
+
+    use super::*;
+
+    /// An id that a shell would take for commands.
+    const HOSTILE: &str = "t'; rm -rf ~ #`id`";
+
+    fn removed() -> LedgerError {
+        LedgerError::Replaced { path: "ledger.db".into(), what: "was removed or moved" }
+    }
+
+    #[test]
+    fn ids_of_the_service_are_quoted_in_commands() {
+        let tasks =
+            vec![("lamp#2".to_owned(), TaskId::from(HOSTILE)), ("sea".to_owned(), TaskId::from("t1"))];
+        let text =
+            adopt_commands(&RunError::LedgerLost { source: removed(), tasks }, Path::new("my film.yaml"));
+        let command =
+            r"runner ledger adopt 'my film.yaml' --task 'lamp#2=t'\''; rm -rf ~ #`id`' --task sea=t1";
+        assert!(text.ends_with(command), "{text}");
+
+        let unrecorded = vec![Unrecorded {
+            node: "sea".to_owned(),
+            attempt: AttemptId::from("r.1"),
+            task: TaskId::from(HOSTILE),
+            is_accepted: true,
+        }];
+        let text =
+            adopt_commands(&RunError::LedgerWrite { source: removed(), unrecorded }, Path::new("a.yaml"));
+        assert!(text.contains(r"runner resolve a.yaml r.1 --adopt 't'\''; rm -rf ~ #`id`'"), "{text}");
+    }
+
+    #[test]
+    fn resolve_command_quotes_the_suggested_task() {
+        let command = resolve_command("a.yaml", "r.1", Some(HOSTILE));
+        assert!(
+            command.contains(r"`runner resolve a.yaml r.1 --adopt 't'\''; rm -rf ~ #`id`'`"),
+            "{command}"
+        );
+        assert!(resolve_command("a.yaml", "r.1", None).contains("--adopt TASK"));
+    }
+
+    #[test]
+    fn missing_ledger_without_tasks_suggests_no_command() {
+        let error = RunError::LedgerLost { source: removed(), tasks: Vec::new() };
+        assert_eq!(adopt_commands(&error, Path::new("a.yaml")), "");
     }
 }

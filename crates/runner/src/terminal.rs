@@ -52,6 +52,13 @@ pub(crate) fn set_color(when: ColorChoice) {
     COLOR.get_or_init(|| when);
 }
 
+/// Rings the bell and shows a notification (OSC 9), if standard error is a terminal.
+pub(crate) fn notify(text: &str) {
+    if is_live() {
+        drop(io::stderr().write_all(format!("\u{1b}]9;{}\u{7}\u{7}", sanitize::line(text)).as_bytes()));
+    }
+}
+
 /// Whether a live view can be drawn on standard error.
 pub(crate) fn is_live() -> bool {
     std::io::stderr().is_terminal() && supports_cursor()

@@ -31,6 +31,8 @@ pub struct Attempt {
     pub cost: Option<Money>,
     /// Why it failed.
     pub failure: Option<Failure>,
+    /// What the service said in `error` beside the finished video.
+    pub warning: Option<Box<str>>,
 }
 
 impl Attempt {
@@ -48,6 +50,7 @@ impl Attempt {
             reservation: None,
             cost: None,
             failure: None,
+            warning: None,
         }
     }
 

@@ -119,6 +119,9 @@ pub enum Event {
         /// otherwise.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         halts: bool,
+        /// The id of a task that the response names: probably that of this attempt. A person adopts it, once the account lists it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        suggested_task: Option<TaskId>,
     },
     /// A poll has a result, or failed.
     Polled {
@@ -343,6 +346,9 @@ pub enum ExistingWork {
         attempt: AttemptId,
         /// When the intent was recorded.
         intended_at: Timestamp,
+        /// The id that the response named.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        suggested_task: Option<TaskId>,
     },
     /// A POST was sent without a response, and a person abandoned it: it is submitted again only on request.
     Abandoned {
@@ -414,7 +420,13 @@ mod tests {
                 refusal: Refusal { kind: RefusalKind::Throttled, failure: failure(), retry_after: None },
                 next: None,
             },
-            Event::Indeterminate { node, attempt: attempt.clone(), reason: String::new(), halts: true },
+            Event::Indeterminate {
+                node,
+                attempt: attempt.clone(),
+                reason: String::new(),
+                halts: true,
+                suggested_task: Some(TaskId::from("t")),
+            },
             Event::Polled {
                 node,
                 attempt: attempt.clone(),

@@ -20,6 +20,10 @@ pub struct KeyResolver {
     new_salt: String,
     /// Base keys of forced reruns that an earlier run began and did not finish.
     unfinished: HashSet<NodeKey>,
+    /// What earlier versions called the service.
+    aliases: Vec<String>,
+    /// The keys of all attempts, whatever became of them; empty where there are no aliases.
+    recorded: HashSet<NodeKey>,
 }
 
 impl KeyResolver {
@@ -45,6 +49,16 @@ impl KeyResolver {
     #[must_use]
     pub fn with_recorded_salts(self, salts: HashMap<NodeKey, String>) -> Self {
         Self { salts, ..self }
+    }
+
+    /// Finds work that earlier versions recorded under another name of the service: a node has the key of that name if an attempt with it is
+    /// recorded, and none with the key of the present name. `recorded` are the keys of all attempts.
+    ///
+    /// Every run resolves the same key then, at any time: this version records no attempt under the present name for such a node, and the
+    /// attempts of that time stay on record whatever becomes of them.
+    #[must_use]
+    pub fn with_service_aliases(self, aliases: Vec<String>, recorded: HashSet<NodeKey>) -> Self {
+        Self { aliases, recorded, ..self }
     }
 
     /// Forces a rerun of `nodes`: `salt` makes their keys differ from all recorded ones.
@@ -73,7 +87,7 @@ impl KeyResolver {
         node: NodeIx,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     ) -> Option<NodeKey> {
-        let base = self.base_key(plan, node, &self.service, artifact)?;
+        let base = self.counting_key(plan, node, artifact)?;
         Some(match self.salt_of(node, &base) {
             Some(salt) => base.salted(salt),
             None => base,
@@ -88,7 +102,7 @@ impl KeyResolver {
         node: NodeIx,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact> + Copy,
     ) -> Option<NodeKey> {
-        let base = self.base_key(plan, node, &self.service, artifact)?;
+        let base = self.counting_key(plan, node, artifact)?;
         let key = self.base_key(plan, node, "", artifact)?;
         Some(match self.salt_of(node, &base) {
             Some(salt) => key.salted(salt),
@@ -104,7 +118,7 @@ impl KeyResolver {
         node: NodeIx,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     ) -> Option<ForcedRerun> {
-        let base = self.base_key(plan, node, &self.service, artifact)?;
+        let base = self.counting_key(plan, node, artifact)?;
         self.has_new_salt(node, &base)
             .then(|| ForcedRerun { key: base.to_string(), salt: self.new_salt.clone() })
     }
@@ -118,6 +132,25 @@ impl KeyResolver {
             return Some(&self.new_salt);
         }
         self.salts.get(base).map(String::as_str)
+    }
+
+    /// The base key of the name of the service under which the node's work is recorded; of the present name where none is.
+    fn counting_key<'a>(
+        &self,
+        plan: &Plan,
+        node: NodeIx,
+        artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
+    ) -> Option<NodeKey> {
+        let base = self.base_key(plan, node, &self.service, &artifact)?;
+        let is_recorded = |base: &NodeKey| match self.salts.get(base) {
+            Some(salt) => self.recorded.contains(&base.salted(salt)),
+            None => self.recorded.contains(base),
+        };
+        if self.aliases.is_empty() || is_recorded(&base) {
+            return Some(base);
+        }
+        let of_alias = |alias: &String| self.base_key(plan, node, alias, &artifact);
+        Some(self.aliases.iter().filter_map(of_alias).find(is_recorded).unwrap_or(base))
     }
 
     fn base_key<'a>(

@@ -45,6 +45,6 @@ pub use outcome::{Decision, Failure, FailureKind, Film, FilmOutcome, Halt, Outco
 pub use policy::Policy;
 pub use projection::{RecordedEvent, RunProjection, Shot, ShotStatus, StatusKind};
 pub use state::{
-    FilmSummary, NodeState, NodeSummary, Phase, RunScope, RunState, RunSummary, UnexpectedEvent,
+    FilmSummary, NodeState, NodeSummary, Phase, RunScope, RunState, RunSummary, ToPick, UnexpectedEvent,
 };
 pub use timestamp::Timestamp;

@@ -140,6 +140,8 @@ pub enum Outcome {
         attempt: AttemptId,
         /// What went wrong.
         reason: String,
+        /// The id of a task that the response named, to be adopted if the account lists it.
+        suggested_task: Option<TaskId>,
     },
     /// Its task is in flight and is left to a later run.
     Detached {
@@ -160,9 +162,9 @@ pub enum Outcome {
         /// The dependency.
         by: NodeIx,
     },
-    /// It was not begun because it depends on one of several takes and none is picked.
+    /// It was not begun because it depends on one of several takes or instances and none is picked.
     Unpicked {
-        /// Names of the shots or instances with takes to pick from.
+        /// Names of the shots or instances with something to pick from.
         takes: Vec<String>,
     },
     /// It was not begun because the run ended first.
@@ -231,7 +233,7 @@ pub enum FilmOutcome {
         /// Number of missing clips.
         missing: usize,
     },
-    /// No take is picked of those that it shows, or that its clips depend on.
+    /// Nothing is picked of what it shows, or of what its clips depend on.
     Unpicked {
         /// Number of clips missing for that reason.
         missing: usize,

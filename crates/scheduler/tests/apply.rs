@@ -4,6 +4,8 @@
 
 #[path = "apply/failures.rs"]
 mod failures;
+#[path = "apply/keys.rs"]
+mod keys;
 #[path = "apply/scope.rs"]
 mod scope;
 mod support;
@@ -19,11 +21,11 @@ use scheduler::policy::Rate;
 use scheduler::{
     Action, Artifact, AttemptId, Budget, Decision, Event, ExistingWork, Failure, FailureKind, FilmOutcome,
     Halt, NextStep, Outcome, Phase, Policy, PollResult, Refusal, RefusalKind, RunId, RunState, SubmitQuota,
-    TaskId, Timestamp,
+    TaskId, Timestamp, ToPick,
 };
 use serde_json::json;
 use support::{plan, plan_with};
-use workflow::plan::NodeIx;
+use workflow::plan::{NodeIx, PickKind};
 
 fn prepared_event(node: NodeIx, name: &str) -> Event {
     Event::Prepared {
@@ -103,13 +105,15 @@ impl Script {
 
     fn indeterminate(&mut self, name: &str) -> Vec<String> {
         let (node, attempt) = (self.ix(name), attempt(name));
-        self.on(Event::Indeterminate { node, attempt, reason: "connection reset".to_owned(), halts: false })
+        let (reason, suggested_task) = ("connection reset".to_owned(), None);
+        self.on(Event::Indeterminate { node, attempt, reason, halts: false, suggested_task })
     }
 
     /// An answer of 401 to 404 that is not the service's own.
     fn foreign_refusal(&mut self, name: &str) -> Vec<String> {
         let (node, attempt) = (self.ix(name), attempt(name));
-        self.on(Event::Indeterminate { node, attempt, reason: "404 of a web server".to_owned(), halts: true })
+        let (reason, suggested_task) = ("404 of a web server".to_owned(), None);
+        self.on(Event::Indeterminate { node, attempt, reason, halts: true, suggested_task })
     }
 
     fn start(&mut self) -> Vec<String> {
@@ -145,6 +149,7 @@ impl Script {
                 last_frame_url: None,
                 expires_at: None,
                 took: None,
+                warning: None,
             },
         )
     }
@@ -241,6 +246,10 @@ fn takes(begins_on: &str) -> Script {
     Script::with(RunState::new(Arc::new(plan), "test", Policy::remote()))
 }
 
+fn two_takes_of(name: &str) -> ToPick {
+    ToPick { kind: PickKind::Take, name: name.to_owned(), candidates: 2 }
+}
+
 #[test]
 fn unpicked_takes_are_rendered_and_their_successors_wait() {
     let mut run = takes("a#1|a#2");
@@ -254,7 +263,7 @@ fn unpicked_takes_are_rendered_and_their_successors_wait() {
     assert_eq!(run.state.node(run.ix("b")).shot().decision(), Some(Decision::Deferred));
     let summary = run.state.clone().into_summary(RunId::from("run"));
     assert_eq!(summary.films[0].outcome, FilmOutcome::Unpicked { missing: 2 });
-    assert_eq!(summary.to_pick, [("a".to_owned(), 2)]);
+    assert_eq!(summary.to_pick, [two_takes_of("a")]);
 
     let mut picked = takes("a#2");
     picked.start();
@@ -277,7 +286,7 @@ fn failed_take_blocks_successors_and_film() {
     assert_eq!(run.outcome("b"), &Outcome::Blocked { by: run.ix("a#2") });
     let summary = run.state.clone().into_summary(RunId::from("run"));
     assert_eq!(summary.films[0].outcome, FilmOutcome::Waiting { missing: 2 });
-    assert_eq!(summary.to_pick, [("a".to_owned(), 2)], "the other one can still be picked");
+    assert_eq!(summary.to_pick, [two_takes_of("a")], "the other one can still be picked");
 }
 
 #[test]
@@ -413,7 +422,10 @@ fn indeterminate_submission_holds_its_slot_for_the_hold_time() {
     run.lookup_done("b", ExistingWork::None);
     let at = Timestamp(run.now.0 - 50_000);
     assert_eq!(
-        run.lookup_done("a", ExistingWork::Indeterminate { attempt: attempt("a"), intended_at: at }),
+        run.lookup_done(
+            "a",
+            ExistingWork::Indeterminate { attempt: attempt("a"), intended_at: at, suggested_task: None }
+        ),
         ["wake in 40000 ms"]
     );
     assert_eq!(run.wait(40_000), ["prepare b"]);
@@ -877,7 +889,13 @@ fn every_event_fits_its_phase_or_is_reported() {
         Event::BudgetExceeded { node, limit: BudgetLimit::Tasks },
         Event::ClaimConflict { node, existing: ExistingWork::ClaimedByRun { run: RunId::from("other") } },
         Event::Submitted { node, attempt: attempt.clone(), task: task("a") },
-        Event::Indeterminate { node, attempt: attempt.clone(), reason: String::new(), halts: false },
+        Event::Indeterminate {
+            node,
+            attempt: attempt.clone(),
+            reason: String::new(),
+            halts: false,
+            suggested_task: None,
+        },
         Event::Polled {
             node,
             attempt: attempt.clone(),

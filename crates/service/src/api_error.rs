@@ -2,6 +2,11 @@
 
 use std::{borrow::Cow, time::Duration};
 
+use crate::store::{StorageProblem, StoreError};
+
+/// When a client may try again while nothing can be stored.
+const STORAGE_RETRY: Duration = Duration::from_secs(5);
+
 /// A rejected request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ApiError {
@@ -21,6 +26,8 @@ pub(crate) enum ApiErrorKind {
     Unauthenticated,
     /// Not found, or not visible to this key.
     NotFound,
+    /// The task is in a state in which it cannot be done.
+    Conflict,
     /// The path exists, but not for this method.
     MethodNotAllowed,
     /// It existed and has expired.
@@ -29,6 +36,8 @@ pub(crate) enum ApiErrorKind {
     TooLarge,
     /// A rate limit, a concurrency limit or a quota.
     Limited,
+    /// The service cannot take requests for the moment.
+    Unavailable,
     /// A fault of the service.
     Internal,
 }
@@ -54,6 +63,20 @@ impl ApiError {
             "internal_error",
             format!("{what}; the request may be repeated, and the service's log has the cause"),
         )
+    }
+
+    /// The storage is unavailable; nothing was stored.
+    pub(crate) fn storage_unavailable(problem: StorageProblem) -> Self {
+        let message = format!("the service cannot store tasks for the moment ({})", problem.as_str());
+        Self::new(ApiErrorKind::Unavailable, "storage_unavailable", message).retry_after(STORAGE_RETRY)
+    }
+
+    /// A failed write.
+    pub(crate) fn from_store(what: &'static str, error: &StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(problem) => Self::storage_unavailable(*problem),
+            error => Self::internal(what, error),
+        }
     }
 
     pub(crate) fn with_param(mut self, param: impl Into<String>) -> Self {

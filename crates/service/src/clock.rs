@@ -1,14 +1,21 @@
-//! The injected clock: milliseconds since the Unix epoch, the unit of the API (spec 2.5).
+//! The injected clocks: the wall clock in milliseconds since the Unix epoch, the unit of the API (spec 2.5), and one that
+//! is never set.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    sync::LazyLock,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
 
 /// The source of time. Tests inject their own.
 pub trait Clock: Send + Sync {
-    /// Milliseconds since 1970-01-01T00:00:00Z.
+    /// Milliseconds since 1970-01-01T00:00:00Z, as the machine believes.
     fn now_ms(&self) -> i64;
+
+    /// Since some moment of the past; grows evenly, whatever happens to the wall clock.
+    fn monotonic(&self) -> Duration;
 }
 
-/// The system clock.
+/// The clocks of the system.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct SystemClock;
 
@@ -18,5 +25,10 @@ impl Clock for SystemClock {
         SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    fn monotonic(&self) -> Duration {
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        START.elapsed()
     }
 }

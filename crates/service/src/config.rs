@@ -32,6 +32,8 @@ pub struct Config {
     pub retention: Retention,
     /// Whether media URLs may point to this machine or to a private network (spec 2.3: by default not).
     pub allow_private_media: bool,
+    /// Whether fields that look like a misspelled known field are accepted, without effect, like other unknown fields.
+    pub lenient_fields: bool,
     /// External programs. Without ffmpeg, reference audio other than WAV and AAC in MP4 is rejected.
     pub ffmpeg: Ffmpeg,
     /// Fault injection, for tests of clients.
@@ -51,6 +53,7 @@ impl Config {
             limits: Limits::default(),
             retention: Retention::default(),
             allow_private_media: false,
+            lenient_fields: false,
             ffmpeg: Ffmpeg::default(),
             faults: None,
         }
@@ -71,11 +74,13 @@ pub struct Retention {
     pub files: Duration,
     /// From `expires_at` until the task record is purged. Afterwards the task returns 404.
     pub record: Duration,
+    /// How often expired files and records are deleted, and the wall clock is looked at.
+    pub sweep_interval: Duration,
 }
 
 impl Default for Retention {
     fn default() -> Self {
         let day = Duration::from_hours(24);
-        Self { files: day, record: 6 * day }
+        Self { files: day, record: 6 * day, sweep_interval: Duration::from_mins(1) }
     }
 }

@@ -49,6 +49,14 @@ pub enum ServiceError {
     /// The name of a new key is invalid or taken.
     #[error("{0}")]
     KeyName(String),
+    /// The file of limits is invalid.
+    #[error("the limits are invalid at {location}: {reason}")]
+    Limits {
+        /// The member at fault, as a path of names.
+        location: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The fault profile is invalid.
     #[error("the fault profile is invalid at {location}: {reason}")]
     Faults {

@@ -25,10 +25,12 @@ mod jobs;
 mod keys;
 mod limits;
 mod maintenance;
+mod memory;
 mod metrics;
 mod render_spec;
 mod request;
 mod service;
+mod service_clock;
 mod size;
 mod store;
 mod submit;
@@ -39,8 +41,9 @@ pub use self::{
     config::{Config, Retention},
     error::ServiceError,
     faults::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, Moderated, Operation},
+    http::{RangedFile, RangedFileError},
     id::{OsRandomness, Randomness, RandomnessError, TaskId},
     keys::{ApiKeyStore, KeyEntry, KeyId, Keys, NewKey, Permissions},
-    limits::{KeyLimits, Limits, MediaLimits},
+    limits::{BodyLimits, ConnectionLimits, KeyLimits, Limits, LiveLimits, MediaLimits},
     service::{Deps, Service},
 };

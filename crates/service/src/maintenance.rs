@@ -1,6 +1,9 @@
-//! Periodic maintenance: reloads API keys and deletes what has expired.
+//! Periodic maintenance: reloads API keys, looks at the storage and the clock, deletes what has expired.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
 
 use tokio::{
     sync::watch,
@@ -9,27 +12,65 @@ use tokio::{
 };
 
 use crate::{
-    clock::Clock, config::Retention, error::ServiceError, keys::ApiKeyCache, limits::KeyLimits, store::Store,
+    config::Retention,
+    error::ServiceError,
+    keys::ApiKeyCache,
+    limits::KeyLimits,
+    service_clock::ServiceClock,
+    store::{Store, StoreError},
 };
 
-/// How often the key cache is reloaded from the database, which another process may have changed.
-const KEY_REFRESH_INTERVAL: Duration = Duration::from_secs(1);
-
-/// How often expired files and records are deleted.
-const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
+/// How often the key cache is reloaded from the database, which another process may have changed, and the storage is
+/// looked at.
+const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Reloads the cache of stored API keys.
 pub(crate) struct KeyRefresh {
     pub(crate) cache: Arc<ApiKeyCache>,
-    /// Limits of keys without their own.
-    pub(crate) default: KeyLimits,
+    /// Limits of keys without their own; they can be changed.
+    pub(crate) default: Arc<RwLock<KeyLimits>>,
 }
 
 impl KeyRefresh {
     pub(crate) fn run(&self, store: &Store) -> Result<(), ServiceError> {
-        let keys =
-            store.active_keys(&self.default).map_err(|error| ServiceError::Store(error.to_string()))?;
+        let default = self.default.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let keys = store.active_keys(&default).map_err(|error| ServiceError::Store(error.to_string()))?;
         self.cache.replace(keys);
+        Ok(())
+    }
+}
+
+/// What maintenance works on.
+pub(crate) struct Maintenance {
+    pub(crate) store: Arc<Store>,
+    pub(crate) keys: Option<KeyRefresh>,
+    pub(crate) clock: Arc<ServiceClock>,
+    pub(crate) retention: Retention,
+}
+
+impl Maintenance {
+    fn refresh(&self) -> Result<(), ServiceError> {
+        // Why nothing can be stored is in the log already.
+        let _ = self.store.check(None);
+        self.keys.as_ref().map_or(Ok(()), |keys| keys.run(&self.store))
+    }
+
+    fn sweep(&self) -> Result<(), ServiceError> {
+        let failed = |error: StoreError| ServiceError::Store(error.to_string());
+        if let Some(shift) = self.clock.compare() {
+            let lifetime_ms = i64::try_from(self.retention.files.as_millis()).unwrap_or(i64::MAX);
+            // In this order, nothing looks expired in between.
+            if shift.by > 0 {
+                self.store.shift_expiry(shift, lifetime_ms).map_err(failed)?;
+                self.clock.follow(shift);
+            } else {
+                self.clock.follow(shift);
+                self.store.shift_expiry(shift, lifetime_ms).map_err(failed)?;
+            }
+        }
+        if self.clock.is_confirmed() {
+            self.store.sweep(self.clock.now_ms(), self.retention.record).map_err(failed)?;
+        }
         Ok(())
     }
 }
@@ -37,41 +78,33 @@ impl KeyRefresh {
 /// A maintenance job.
 enum Job {
     Stop,
-    Keys,
+    Refresh,
     Sweep,
 }
 
 /// Runs maintenance until `stopped` becomes true.
-pub(crate) async fn run(
-    store: Arc<Store>,
-    keys: Option<KeyRefresh>,
-    clock: Arc<dyn Clock>,
-    retention: Retention,
-    mut stopped: watch::Receiver<bool>,
-) {
-    let keys = Arc::new(keys);
-    let (mut key_refresh, mut sweep) = (interval(KEY_REFRESH_INTERVAL), interval(SWEEP_INTERVAL));
-    key_refresh.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
+pub(crate) async fn run(maintenance: Maintenance, mut stopped: watch::Receiver<bool>) {
+    let maintenance = Arc::new(maintenance);
+    let intervals = [REFRESH_INTERVAL, maintenance.retention.sweep_interval];
+    let [mut refresh, mut sweep] = intervals.map(|period| {
+        let mut ticks = interval(period);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ticks
+    });
     loop {
         // The job runs outside of select!: the borrow of the watch channel must not be held meanwhile.
         let job = tokio::select! {
             _ = stopped.wait_for(|stopped| *stopped) => Job::Stop,
-            _ = key_refresh.tick(), if keys.is_some() => Job::Keys,
+            _ = refresh.tick() => Job::Refresh,
             _ = sweep.tick() => Job::Sweep,
         };
-        let (store, keys, now) = (Arc::clone(&store), Arc::clone(&keys), clock.now_ms());
+        let maintenance = Arc::clone(&maintenance);
         let done = match job {
             Job::Stop => return,
-            Job::Keys => {
-                spawn_blocking(move || keys.as_ref().as_ref().map_or(Ok(()), |keys| keys.run(&store)))
-            }
-            Job::Sweep => spawn_blocking(move || {
-                store.sweep(now, retention.record).map_err(|error| ServiceError::Store(error.to_string()))
-            }),
+            Job::Refresh => spawn_blocking(move || maintenance.refresh()),
+            Job::Sweep => spawn_blocking(move || maintenance.sweep()),
         };
-        let done = done.await;
-        match done {
+        match done.await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::warn!(%error, "maintenance failed; it will be retried"),
             Err(error) => tracing::error!(%error, "maintenance panicked; it will be retried"),

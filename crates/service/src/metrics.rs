@@ -14,17 +14,19 @@ pub(crate) struct Metrics {
     completed: AtomicU64,
     failed: AtomicU64,
     frames: AtomicU64,
-    rejections: [AtomicU64; 8],
+    rejections: [AtomicU64; REJECTIONS.len()],
 }
 
-const REJECTIONS: [(ApiErrorKind, &str); 8] = [
+const REJECTIONS: [(ApiErrorKind, &str); 10] = [
     (ApiErrorKind::Invalid, "invalid"),
     (ApiErrorKind::Unauthenticated, "unauthenticated"),
     (ApiErrorKind::NotFound, "not_found"),
+    (ApiErrorKind::Conflict, "conflict"),
     (ApiErrorKind::MethodNotAllowed, "method_not_allowed"),
     (ApiErrorKind::Gone, "gone"),
     (ApiErrorKind::TooLarge, "too_large"),
     (ApiErrorKind::Limited, "limited"),
+    (ApiErrorKind::Unavailable, "unavailable"),
     (ApiErrorKind::Internal, "internal"),
 ];
 
@@ -34,6 +36,8 @@ pub(crate) struct Gauges {
     pub(crate) unfinished: usize,
     pub(crate) waiting: usize,
     pub(crate) workers: usize,
+    /// Whether tasks can be stored.
+    pub(crate) is_storage_available: bool,
 }
 
 /// The counters, summed over their labels.
@@ -111,6 +115,12 @@ impl Metrics {
             &plain(gauges.unfinished as u64),
         );
         family("video_tasks_waiting", "gauge", "Tasks waiting for a worker.", &plain(gauges.waiting as u64));
+        family(
+            "video_storage_available",
+            "gauge",
+            "Whether tasks can be stored: 1 or 0.",
+            &plain(u64::from(gauges.is_storage_available)),
+        );
         family("video_workers", "gauge", "Tasks rendered at once.", &plain(gauges.workers as u64));
         text
     }

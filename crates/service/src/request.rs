@@ -116,6 +116,10 @@ impl<'a> Fields<'a> {
         present(self.top).or_else(|| present(self.metadata))
     }
 
+    fn get_list(&self, name: &str) -> &'a [Value] {
+        self.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
     fn text(&self, name: &str) -> Option<&'a str> {
         self.get(name)?.as_str()
     }
@@ -195,11 +199,14 @@ fn seed(fields: &Fields<'_>) -> Result<Option<i64>, ApiError> {
 
 /// The media items of a request with their roles.
 ///
-/// Without an explicit role, a single picture is the first frame and several are references. `image` is the first frame
-/// unless an item of `metadata.content` is; then it is a reference.
+/// Explicit roles hold. `image` is the first frame unless an item has that role; then it is a reference. An item without a role: a picture
+/// is the first frame if it is the only picture of the request besides a last frame, and a reference otherwise; video and audio are
+/// references. Frames and references may come together.
 fn media(fields: &Fields<'_>) -> Result<Vec<MediaRef>, ApiError> {
     let mut media = Vec::new();
-    let content = content(fields)?;
+    let items = fields.get_list("images").iter().chain(fields.get_list("ref_images")).count();
+    let single = ["image", "input_reference"].iter().filter(|name| fields.text(name).is_some()).count();
+    let content = content(fields, items + single)?;
     let has_first_frame = content.iter().any(|item| item.role == MediaRole::FirstFrame);
     for name in ["image", "input_reference"] {
         if let Some(source) = fields.text(name) {
@@ -208,8 +215,7 @@ fn media(fields: &Fields<'_>) -> Result<Vec<MediaRef>, ApiError> {
         }
     }
     for name in ["images", "ref_images"] {
-        let items = fields.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        for (index, source) in items.iter().enumerate() {
+        for (index, source) in fields.get_list(name).iter().enumerate() {
             let param = format!("{name}[{index}]");
             let Some(source) = source.as_str() else {
                 return Err(
@@ -223,11 +229,16 @@ fn media(fields: &Fields<'_>) -> Result<Vec<MediaRef>, ApiError> {
     Ok(media)
 }
 
-fn content(fields: &Fields<'_>) -> Result<Vec<MediaRef>, ApiError> {
+/// The items of `metadata.content`; `pictures` are those of the other fields.
+fn content(fields: &Fields<'_>, pictures: usize) -> Result<Vec<MediaRef>, ApiError> {
     let items = fields.metadata.and_then(|metadata| metadata.get("content")).and_then(Value::as_array);
     let items = items.map_or(&[][..], Vec::as_slice);
-    let is_picture = |item: &&Value| item.get("type").and_then(Value::as_str) == Some("image_url");
-    let one_picture = items.iter().filter(is_picture).count() == 1;
+    let text = |item: &Value, name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
+    let may_lead = |item: &&Value| {
+        text(item, "type").as_deref() == Some("image_url")
+            && text(item, "role").as_deref() != Some("last_frame")
+    };
+    let one_picture = pictures + items.iter().filter(may_lead).count() == 1;
     let mut media: Vec<MediaRef> = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let kind = item.get("type").and_then(Value::as_str).unwrap_or_default();
@@ -358,6 +369,34 @@ mod tests {
             only(vec![item(None, "video_url"), item(None, "audio_url")]),
             [MediaRole::ReferenceVideo, MediaRole::ReferenceAudio]
         );
+        // A lone picture without a role is the first frame, whatever else comes with it.
+        assert_eq!(
+            only(vec![
+                item(None, "image_url"),
+                item(Some("last_frame"), "image_url"),
+                item(None, "audio_url")
+            ]),
+            [MediaRole::FirstFrame, MediaRole::LastFrame, MediaRole::ReferenceAudio]
+        );
+        assert_eq!(
+            only(vec![item(None, "image_url"), item(Some("reference_image"), "image_url")]),
+            [MediaRole::ReferenceImage; 2]
+        );
+        // Frames and references together, with and without roles.
+        assert_eq!(
+            only(vec![item(Some("first_frame"), "image_url"), item(Some("reference_audio"), "audio_url")]),
+            only(vec![item(None, "image_url"), item(None, "audio_url")])
+        );
+        let beside = |field: &str, value: Value| {
+            let mut body = with(vec![item(None, "image_url")]);
+            body[field] = value;
+            roles(&body).into_iter().map(|(_, role)| role).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            beside("image", "https://example.com/y".into()),
+            [MediaRole::FirstFrame, MediaRole::ReferenceImage]
+        );
+        assert_eq!(beside("ref_images", json!(["https://example.com/y"])), [MediaRole::ReferenceImage; 2]);
         let mut starts = with(vec![item(Some("first_frame"), "image_url")]);
         starts["image"] = "https://example.com/y".into();
         assert_eq!(

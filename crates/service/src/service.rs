@@ -3,7 +3,7 @@
 use std::{
     io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    sync::Arc,
+    sync::{Arc, PoisonError, RwLock},
     time::Duration,
 };
 
@@ -28,8 +28,11 @@ use crate::{
     inputs::MediaFetcher,
     jobs::{ActiveTask, ActiveTasks, WorkerContext, WorkerPool},
     keys::{ApiKeyCache, Keys},
-    maintenance::{self, KeyRefresh},
+    limits::{ConnectionLimits, KeyLimits, LiveLimits},
+    maintenance::{self, KeyRefresh, Maintenance},
+    memory::MemoryBudget,
     metrics::Metrics,
+    service_clock::ServiceClock,
     store::Store,
     submit::Submitter,
 };
@@ -58,6 +61,8 @@ impl Deps {
 /// directory.
 pub struct Service {
     store: Arc<Store>,
+    admission: Arc<AdmissionController>,
+    key_limits: Arc<RwLock<KeyLimits>>,
     address: SocketAddr,
     base: Url,
     stop: watch::Sender<bool>,
@@ -78,6 +83,7 @@ impl Service {
         deps: Deps,
     ) -> Result<Self, ServiceError> {
         let Deps { clock, randomness } = deps;
+        let clock = Arc::new(ServiceClock::new(clock));
         let faults = Arc::new(Faults::new(config.faults)?);
         let data = config.data;
         let store = spawn_blocking(move || Store::open(&data))
@@ -102,6 +108,7 @@ impl Service {
             let permit = admission.readmit(&task.key);
             active_tasks.insert(ActiveTask::new(task, permit));
         }
+        let key_limits = Arc::new(RwLock::new(config.limits.per_key.clone()));
         let keys = Arc::new(match &config.keys {
             Keys::Single(secret) => ApiKeyCache::with_single_key(secret, config.limits.per_key.clone()),
             Keys::Stored => ApiKeyCache::default(),
@@ -110,6 +117,7 @@ impl Service {
         let media_fetcher = MediaFetcher::new(
             Arc::clone(&store),
             config.limits.media.clone(),
+            config.limits.decodes.max(1),
             config.ffmpeg.clone(),
             config.allow_private_media,
             base.clone(),
@@ -140,11 +148,12 @@ impl Service {
             metrics: Arc::clone(&metrics),
             faults: Arc::clone(&faults),
             text_chars: config.limits.text_chars,
+            lenient_fields: config.lenient_fields,
         };
         let key_refresh = match config.keys {
             Keys::Single(_) => None,
             Keys::Stored => {
-                let refresh = KeyRefresh { cache: Arc::clone(&keys), default: config.limits.per_key };
+                let refresh = KeyRefresh { cache: Arc::clone(&keys), default: Arc::clone(&key_limits) };
                 refresh.run(&store)?;
                 Some(refresh)
             }
@@ -153,23 +162,32 @@ impl Service {
             submitter,
             store: Arc::clone(&store),
             active_tasks,
-            admission,
+            admission: Arc::clone(&admission),
             keys,
             clock: Arc::clone(&clock),
             metrics,
             faults,
             base: base.clone(),
             workers: config.workers.max(1),
-            body_bytes: config.limits.body_bytes,
-            body_memory: Semaphore::new((config.limits.bodies_bytes.max(config.limits.body_bytes) >> 10) + 1),
+            body_memory: MemoryBudget::new(config.limits.body.total_bytes, config.limits.body.bytes),
+            parse_permits: Arc::new(Semaphore::new(config.limits.decodes.max(1))),
+            body_limits: config.limits.body,
             record: config.retention.record,
         });
         let (stop, stopped) = watch::channel(false);
-        let server = tokio::spawn(serve(listener, state, stopped.clone()));
+        let server = tokio::spawn(serve(listener, config.limits.connections, state, stopped.clone()));
         let maintenance =
-            tokio::spawn(maintenance::run(Arc::clone(&store), key_refresh, clock, config.retention, stopped));
+            Maintenance { store: Arc::clone(&store), keys: key_refresh, clock, retention: config.retention };
+        let maintenance = tokio::spawn(maintenance::run(maintenance, stopped));
         tracing::info!(%address, "the video service is listening");
-        Ok(Self { store, address, base, stop, server, maintenance, workers })
+        Ok(Self { store, admission, key_limits, address, base, stop, server, maintenance, workers })
+    }
+
+    /// Changes limits while the service runs. Those of stored keys apply within two seconds; the key of an embedded
+    /// service keeps its own.
+    pub fn set_limits(&self, limits: LiveLimits) {
+        self.admission.set_queued_tasks(limits.queued_tasks);
+        *self.key_limits.write().unwrap_or_else(PoisonError::into_inner) = limits.per_key;
     }
 
     /// The listening address, with the actual port.
@@ -225,11 +243,12 @@ fn url_of(address: SocketAddr) -> Result<Url, ServiceError> {
 
 async fn serve(
     listener: TcpListener,
+    connections: ConnectionLimits,
     state: Arc<AppState>,
     mut stopped: watch::Receiver<bool>,
 ) -> io::Result<()> {
     let app = router(state).into_make_service_with_connect_info::<ConnectionHandle>();
-    axum::serve(HttpListener::new(listener), app)
+    axum::serve(HttpListener::new(listener, connections), app)
         .with_graceful_shutdown(async move {
             // An error means that the service was dropped, which stops it too.
             drop(stopped.wait_for(|stopped| *stopped).await);

@@ -2,27 +2,38 @@
 
 use std::sync::Arc;
 
-use contract::Contract;
+use contract::{Contract, Field, nearest_name};
 use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
     admission::AdmissionController,
     api_error::{ApiError, ApiErrorKind},
     blocking::blocking,
-    clock::Clock,
     digest::Digest,
     faults::Faults,
     id::{Randomness, TaskId},
     inputs::MediaFetcher,
     jobs::{ActiveTask, ActiveTasks},
     keys::Key,
+    memory::MemoryShare,
     metrics::Metrics,
     render_spec::RenderSpec,
     request::VideoRequest,
+    service_clock::ServiceClock,
     size::Resolution,
     store::{NewTask, Store, StoreError},
     task::Task,
 };
+
+/// A parsed request, with what it holds of the service's memory.
+pub(crate) struct Submission {
+    pub(crate) request: Value,
+    /// Held until the request is validated.
+    pub(crate) parse_permit: OwnedSemaphorePermit,
+    /// Held while inline media are in memory.
+    pub(crate) share: MemoryShare,
+}
 
 /// Accepts tasks.
 pub(crate) struct Submitter {
@@ -30,12 +41,14 @@ pub(crate) struct Submitter {
     pub(crate) active_tasks: Arc<ActiveTasks>,
     pub(crate) admission: Arc<AdmissionController>,
     pub(crate) media_fetcher: MediaFetcher,
-    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<ServiceClock>,
     pub(crate) randomness: Arc<dyn Randomness>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) faults: Arc<Faults>,
     /// The longest prompt, in characters.
     pub(crate) text_chars: usize,
+    /// Whether fields that look misspelled are accepted without effect.
+    pub(crate) lenient_fields: bool,
 }
 
 impl Submitter {
@@ -43,19 +56,25 @@ impl Submitter {
     ///
     /// The future must be driven to completion: dropped half-way, it could leave a stored task that is not queued until
     /// the next start of the service.
-    pub(crate) async fn accept(&self, key: &Key, request: Value) -> Result<Task, ApiError> {
-        let text_chars = self.text_chars;
+    pub(crate) async fn accept(&self, key: &Key, submission: Submission) -> Result<Task, ApiError> {
+        let Submission { request, parse_permit, share } = submission;
+        let (text_chars, lenient) = (self.text_chars, self.lenient_fields);
         // Inline pictures make requests of several megabytes.
-        let validated =
-            blocking("the request could not be validated", move || validate(&request, text_chars));
+        let validated = blocking("the request could not be validated", move || {
+            if !lenient {
+                refuse_misspelled_field(&request)?;
+            }
+            validate(&request, text_chars)
+        });
         let (mut video, digest) = validated.await?;
+        drop(parse_permit);
         if video.resolution >= Resolution::P1080 && !key.permissions.full_hd {
             let message = format!("this key has no permission for {}; use 720p or less", video.resolution);
             return Err(ApiError::invalid("resolution_not_permitted", message).with_param("resolution"));
         }
         let permit = self.admission.admit(key, self.clock.now_ms())?;
-        let inputs =
-            self.media_fetcher.fetch_all(std::mem::take(&mut video.media), self.clock.now_ms()).await?;
+        let media = std::mem::take(&mut video.media);
+        let inputs = self.media_fetcher.fetch_all(&key.id, media, share, self.clock.now_ms()).await?;
         let spec = RenderSpec::resolve(&video, inputs, self.draw_seed()?);
         let id = TaskId::random(self.randomness.as_ref())
             .map_err(|error| ApiError::internal("the task could not be given an id", &error))?;
@@ -88,6 +107,31 @@ impl Submitter {
     }
 }
 
+/// Unknown fields that are compared with the known ones.
+const MAX_COMPARED_FIELDS: usize = 64;
+
+/// The spec accepts unknown fields. One that is nearly a known field is a typing error that would render, and charge, something else.
+fn refuse_misspelled_field(request: &Value) -> Result<(), ApiError> {
+    let Some(members) = request.as_object() else { return Ok(()) };
+    let contract = Contract::embedded();
+    let model = request.get("model").and_then(Value::as_str).and_then(|id| contract.model(id));
+    let own = model.map_or(&[][..], |model| contract.fields(&model.family));
+    // A field of the other family has no effect, and is no typing error.
+    let known: Vec<&Field> =
+        own.iter().chain(contract.families().flat_map(|family| contract.fields(family))).collect();
+    // `mode` beside `model` is another field.
+    let is_given = |field: &Field| field.required && members.contains_key(&field.name);
+    let unknown = members.keys().filter(|name| known.iter().all(|field| field.name != **name));
+    for name in unknown.take(MAX_COMPARED_FIELDS) {
+        let candidates = known.iter().filter(|field| !is_given(field)).map(|field| field.name.as_str());
+        if let Some(nearest) = nearest_name(name, candidates) {
+            let message = format!("`{name}` is no field of a request: did you mean `{nearest}`?");
+            return Err(ApiError::invalid("unknown_parameter", message).with_param(name));
+        }
+    }
+    Ok(())
+}
+
 /// Checks the request against the contract and the text limits; returns it parsed, with its digest.
 fn validate(request: &Value, text_chars: usize) -> Result<(VideoRequest, Digest), ApiError> {
     let contract = Contract::embedded();
@@ -117,6 +161,6 @@ fn store_error(error: StoreError) -> ApiError {
                 used_ms.div_ceil(1000)
             ),
         ),
-        error => ApiError::internal("the task could not be stored", &error),
+        error => ApiError::from_store("the task could not be stored", &error),
     }
 }

@@ -56,9 +56,16 @@ pub(crate) struct Task {
     pub(crate) failure: Option<Failure>,
     pub(crate) video: Option<StoredFile>,
     pub(crate) last_frame: Option<StoredFile>,
+    /// Whether its files are deleted.
+    pub(crate) files_gone: bool,
 }
 
 impl Task {
+    /// Whether its files can no longer be had: they have expired, or were deleted when the clock said so.
+    pub(crate) fn files_expired(&self, now: i64) -> bool {
+        self.files_gone || self.expired(now)
+    }
+
     pub(crate) fn expired(&self, now: i64) -> bool {
         self.expires_at.is_some_and(|expiry| expiry <= now)
     }

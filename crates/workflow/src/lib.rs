@@ -14,6 +14,7 @@
 mod csv;
 mod diagnostic;
 mod duration;
+pub mod edit;
 mod encoding;
 mod expand;
 mod files;
@@ -36,7 +37,7 @@ mod work;
 mod yaml;
 
 pub use diagnostic::{CODES, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report, Severity, render};
-pub use expand::Instances;
+pub use expand::{Instances, Picks};
 pub use files::{DirEntry, DirFiles, FileError, Files, InMemory};
 pub use load::{CheckOutcome, Options, ParamFile, check, expand, load, parse};
 pub use media_gate::{MediaError, MediaGate, MediaInfo, MediaKind};

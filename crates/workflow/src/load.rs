@@ -1,12 +1,12 @@
 //! The compiler's phases in order: parse, include, expand, seal.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::Contract;
 
 use crate::diagnostic::{Diagnostic, Problems, Report};
 use crate::encoding;
+use crate::expand::Picks;
 use crate::expand::{self, ExpandCx, Instances};
 use crate::files::Files;
 use crate::include;
@@ -30,8 +30,8 @@ pub struct Options {
     /// Axis overrides: a name, and values separated by commas. They replace the values of the axis wherever it is, or add it to
     /// the workflow's matrix.
     pub axes: Vec<(String, String)>,
-    /// Picked takes by the name of the shot or instance: `lamp`, `lamp@look=noir`. A `pick` in the file overrides them.
-    pub picks: BTreeMap<String, u32>,
+    /// Recorded picks. A `pick` in the file overrides them.
+    pub picks: Picks,
     /// Whether the workflow may refer to files outside its folder.
     pub allow_outside: bool,
 }

@@ -15,11 +15,11 @@ use crate::plan::{
 /// # Errors
 /// The violated invariant. Instances that were expanded without an error satisfy all of them.
 pub fn seal(instances: Instances) -> Result<Plan, InvalidPlan> {
-    let Instances { name, mut nodes, order, films } = instances;
+    let Instances { name, mut nodes, order, films, picks } = instances;
     count_occurrences(&mut nodes)?;
     let mut edges = frame_edges(&nodes);
     edges.extend(order.into_iter().map(|(from, to)| (from, to, Edge::Order)));
-    Plan::seal(name, nodes, edges, films)
+    Plan::seal(name, nodes, edges, films, picks)
 }
 
 /// Numbers the nodes with equal fingerprints, in file order.
@@ -63,11 +63,11 @@ fn fingerprint(node: &Node, before: &[Fingerprint], digests: &mut ValueDigests) 
         match &input.source {
             Source::LastFrame(ix) => frame_of(&mut hasher, "last", *ix),
             Source::FirstFrame(ix) => frame_of(&mut hasher, "first", *ix),
-            Source::Pick { takes, frame } => {
+            Source::Pick { candidates, frame } => {
                 hasher.text(if *frame == Frame::First { "pick-first" } else { "pick-last" });
-                hasher.number(takes.len() as u64);
-                for take in takes {
-                    hasher.bytes(&before[take.index()]);
+                hasher.number(candidates.len() as u64);
+                for candidate in candidates {
+                    hasher.bytes(&before[candidate.index()]);
                 }
             }
             Source::File { sha256, .. } => {

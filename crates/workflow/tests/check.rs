@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use contract::Contract;
 use serde_json::{Value, json};
-use workflow::plan::{Clip, Plan, Source};
+use workflow::plan::{Clip, OpenPick, PickKind, Plan, Source};
 use workflow::{CODES, CheckOutcome, DirFiles, check};
 
 fn folder(name: &str) -> PathBuf {
@@ -58,9 +58,10 @@ fn readable(plan: &Plan) -> String {
             .map(|input| match &input.source {
                 Source::LastFrame(ix) => format!("<last frame of {}>", name_of(*ix)),
                 Source::FirstFrame(ix) => format!("<first frame of {}>", name_of(*ix)),
-                Source::Pick { takes, frame } => {
-                    let name = plan.takes_name(takes);
-                    format!("<{frame:?} frame of {name}, which of its {} takes is not picked>", takes.len())
+                Source::Pick { candidates, frame } => {
+                    let open = plan.open_pick(candidates);
+                    let (count, noun) = (candidates.len(), open.noun());
+                    format!("<{frame:?} frame of {}, which of its {count} {noun} is not picked>", open.name)
                 }
                 Source::File { path, media_type, bytes, sha256 } => {
                     format!("<{} as {media_type}, {bytes} bytes, {}>", path.display(), &sha256[..8])
@@ -101,7 +102,10 @@ fn readable(plan: &Plan) -> String {
     for film in plan.films() {
         let clip = |clip: &Clip| match clip {
             Clip::Node(ix) => name_of(*ix),
-            Clip::Pick(takes) => format!("{}#?", plan.takes_name(takes)),
+            Clip::Pick(candidates) => match plan.open_pick(candidates) {
+                OpenPick { kind: PickKind::Take, name, .. } => format!("{name}#?"),
+                OpenPick { name, .. } => format!("{name}@?"),
+            },
         };
         let clips: Vec<String> = film.clips.iter().map(clip).collect();
         writeln!(out, "# film {} = {}", film.output, clips.join(" + ")).unwrap();

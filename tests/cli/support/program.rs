@@ -152,7 +152,7 @@ impl Project {
         }
         let output = child.wait_with_output().expect("the program ends");
         let err = fs_err::read_to_string(&log).expect("what it said");
-        Output { err, ..Output::from_process(&output) }
+        Output { err: Output::without_times(&err), ..Output::from_process(&output) }
     }
 
     /// Starts the program and lets it run; its output is available from [`Self::logged`].
@@ -172,13 +172,27 @@ impl Project {
 }
 
 impl Output {
+    /// Standard error without the time of day that begins the lines of a run.
+    fn without_times(text: &str) -> String {
+        let timeless = |line: &str| {
+            let is_time = |time: &str| {
+                time.len() == 9 && time.ends_with('Z') && time.chars().filter(|c| *c == ':').count() == 2
+            };
+            match line.split_once(' ') {
+                Some((time, rest)) if is_time(time) => rest.to_owned(),
+                _ => line.to_owned(),
+            }
+        };
+        text.split_inclusive('\n').map(timeless).collect()
+    }
+
     fn from_process(output: &std::process::Output) -> Self {
         Self {
             code: output.status.code(),
             #[cfg(unix)]
             signal: std::os::unix::process::ExitStatusExt::signal(&output.status),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
-            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+            err: Self::without_times(&String::from_utf8_lossy(&output.stderr)),
         }
     }
 

@@ -48,6 +48,7 @@ pub(crate) struct RecordingProxy {
     records: Arc<Mutex<Vec<RecordedPost>>>,
     accepted: Arc<Mutex<Vec<String>>>,
     forgetful: Arc<AtomicU16>,
+    is_one_account: Arc<AtomicBool>,
     // Last, so that everything else is gone before it.
     _runtime: Runtime,
 }
@@ -64,6 +65,7 @@ struct Passing {
     /// Ids of the tasks that were submitted with [`OTHER_KEY`].
     of_other_account: Arc<Mutex<Vec<String>>>,
     forgetful: Arc<AtomicU16>,
+    is_one_account: Arc<AtomicBool>,
     fault: Arc<FaultRule>,
 }
 
@@ -107,6 +109,8 @@ impl RecordingProxy {
         let (kept, ids) = (Arc::clone(&records), Arc::clone(&accepted));
         let forgetful = Arc::new(AtomicU16::new(0));
         let is_forgetful = Arc::clone(&forgetful);
+        let is_one_account = Arc::<AtomicBool>::default();
+        let is_one = Arc::clone(&is_one_account);
         let address = runtime.block_on(async move {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
             let address = listener.local_addr().expect("an address");
@@ -127,6 +131,7 @@ impl RecordingProxy {
                 accepted: ids,
                 of_other_account: Arc::default(),
                 forgetful: is_forgetful,
+                is_one_account: is_one,
                 fault: Arc::new(fault),
             });
             tokio::spawn(async move {
@@ -136,12 +141,24 @@ impl RecordingProxy {
             });
             address
         });
-        Self { url: format!("http://{address}"), records, accepted, forgetful, _runtime: runtime }
+        Self {
+            url: format!("http://{address}"),
+            records,
+            accepted,
+            forgetful,
+            is_one_account,
+            _runtime: runtime,
+        }
     }
 
     /// From now on every request about a task is answered with this status in the service's error form; 0 ends that.
     pub(crate) fn forget_tasks(&self, status: u16) {
         self.forgetful.store(status, Ordering::SeqCst);
+    }
+
+    /// From now on [`OTHER_KEY`] is another key of the account of [`KEY`].
+    pub(crate) fn join_accounts(&self) {
+        self.is_one_account.store(true, Ordering::SeqCst);
     }
 
     /// Every POST to the videos endpoint so far.
@@ -197,7 +214,8 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
         let task = task.split('/').next().unwrap_or_default().to_owned();
         let status = passing.forgetful.load(Ordering::SeqCst);
         let owns = passing.of_other_account.lock().expect("no handler panics").contains(&task);
-        if status != 0 || owns != is_other_account {
+        let is_hidden = owns != is_other_account && !passing.is_one_account.load(Ordering::SeqCst);
+        if status != 0 || is_hidden {
             return not_found(if status == 0 { 404 } else { status });
         }
     }

@@ -14,6 +14,7 @@ pub(crate) const REDACTIONS: &[(&str, &str)] = &[
     // Hashes, and their prefixes in file names and tables.
     (r"\b[0-9a-f]{64}\b", "[SHA256]"),
     (r"\b[0-9a-f]{12}\b", "[KEY]"),
+    (r"\b[0-9a-f]{24}\.part\b", "[PART].part"),
     (r"-[0-9a-f]{8,16}\.mp4", "-[KEY].mp4"),
     // Videos contain the id of their task, which compresses differently.
     (r#""bytes":( ?)\d+"#, r#""bytes":$1[BYTES]"#),

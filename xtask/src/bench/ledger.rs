@@ -133,6 +133,7 @@ fn complete(action: Action, state: &RunState) -> Option<Event> {
                 last_frame_url: None,
                 expires_at: Some(Timestamp(i64::MAX / 2)),
                 took: None,
+                warning: None,
             },
             next: None,
         },

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 pub(super) struct Task {
     /// The prompt, which names the project and the shot.
     pub(super) prompt: String,
+    /// Whether its request has a frame to start from.
+    pub(super) has_frame: bool,
     /// When it ends.
     pub(super) done_at: Instant,
     /// Whether it fails; then it costs nothing.
@@ -27,12 +29,14 @@ impl Account {
     pub(super) fn accept(
         &mut self,
         prompt: &str,
+        has_frame: bool,
         takes: Duration,
         fails: bool,
         unknown_until: Option<Instant>,
     ) -> String {
         let id = format!("task_{:06}", self.tasks.len() + 1);
-        let task = Task { prompt: prompt.to_owned(), done_at: Instant::now() + takes, fails, unknown_until };
+        let done_at = Instant::now() + takes;
+        let task = Task { prompt: prompt.to_owned(), has_frame, done_at, fails, unknown_until };
         self.tasks.insert(id.clone(), task);
         id
     }
@@ -43,6 +47,11 @@ impl Account {
 
     pub(super) fn len(&self) -> usize {
         self.tasks.len()
+    }
+
+    /// Whether the requests of all tasks of a prompt, those that failed too, have a frame to start from, or none of them has.
+    pub(super) fn have_frame(&self, prompt: &str, expected: bool) -> bool {
+        self.tasks.values().filter(|task| task.prompt == prompt).all(|task| task.has_frame == expected)
     }
 
     /// The tasks of a prompt that were paid for, in the order of their acceptance.

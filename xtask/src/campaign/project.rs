@@ -12,8 +12,8 @@ use super::{Choices, Counts};
 use crate::stub_video;
 
 /// The longest that one run may take: tasks take two seconds, waits that the service asks for one, and each of up to seven shots may hold a
-/// slot for a minute (docs/guarantees.md), one after the other where throttling has left a single slot.
-const MAX_RUN: Duration = Duration::from_mins(8);
+/// slot until its timeout of ten seconds, one after the other where throttling has left a single slot.
+const MAX_RUN: Duration = Duration::from_mins(2);
 /// How long the service has to be idle before its account is final.
 const SETTLED: Duration = Duration::from_millis(150);
 /// How often the program is run at a service that behaves, until all shots are done.
@@ -27,6 +27,35 @@ const INTERRUPTED: i32 = 130;
 /// Of Rust.
 const PANICKED: i32 = 101;
 
+/// The longest chain of shots that continue each other.
+const MAX_CHAIN: usize = 3;
+
+/// A shot of the workflow.
+struct Shot {
+    name: String,
+    /// The shot whose last frame it starts from.
+    continues: Option<String>,
+    /// Its place in its chain, from 1.
+    depth: usize,
+}
+
+impl Shot {
+    /// A shot that continues one of `before` or begins a chain.
+    fn new(number: usize, before: &[Self], choices: &mut Choices) -> Self {
+        let candidates: Vec<&Self> = before.iter().filter(|shot| shot.depth < MAX_CHAIN).collect();
+        let parent = match choices.roll(2) {
+            0 => usize::try_from(choices.roll(candidates.len().max(1) as u64)).ok(),
+            _ => None,
+        };
+        let parent = parent.and_then(|at| candidates.get(at));
+        Self {
+            name: format!("s{number}"),
+            continues: parent.map(|parent| parent.name.clone()),
+            depth: parent.map_or(1, |parent| parent.depth + 1),
+        }
+    }
+}
+
 /// A project folder.
 pub(super) struct Project<'a> {
     program: &'a Path,
@@ -36,7 +65,7 @@ pub(super) struct Project<'a> {
     folder: PathBuf,
     folders: usize,
     number: usize,
-    shots: Vec<String>,
+    shots: Vec<Shot>,
     /// The commands and their ends, for the report of a violation.
     log: String,
 }
@@ -54,10 +83,18 @@ impl<'a> Project<'a> {
         let mut text =
             "version: 1\nname: film\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480}\nshots:\n"
                 .to_owned();
-        let shots: Vec<String> = (0..3 + choices.roll(5)).map(|shot| format!("s{shot}")).collect();
-        for shot in &shots {
+        let mut shots: Vec<Shot> = Vec::new();
+        for at in 0..usize::try_from(3 + choices.roll(5)).unwrap_or(3) {
+            shots.push(Shot::new(at, &shots, choices));
+        }
+        for Shot { name, continues, depth: _ } in &shots {
             let retry = 1 + choices.roll(3);
-            let _ = writeln!(text, "  - {{id: {shot}, prompt: project {number} {shot}, retry: {retry}}}");
+            let chained =
+                continues.as_ref().map(|before| format!(", continues: {before}")).unwrap_or_default();
+            let _ = writeln!(
+                text,
+                "  - {{id: {name}, prompt: project {number} {name}, timeout: 10, retry: {retry}{chained}}}"
+            );
         }
         fs_err::write(folder.join("film.yaml"), text).map_err(|error| error.to_string())?;
         Ok(Self { program, service, home, folder, folders: 1, number, shots, log: String::new() })
@@ -216,9 +253,9 @@ impl<'a> Project<'a> {
     fn adopt(&mut self, counts: &mut Counts) -> Result<(), String> {
         self.wait_for_service()?;
         let mut arguments = vec!["ledger".to_owned(), "adopt".to_owned(), "film.yaml".to_owned()];
-        for shot in &self.shots {
-            for task in self.service.paid(&self.prompt(shot)) {
-                arguments.extend(["--task".to_owned(), format!("{shot}={task}")]);
+        for Shot { name, .. } in &self.shots {
+            for task in self.service.paid(&self.prompt(name)) {
+                arguments.extend(["--task".to_owned(), format!("{name}={task}")]);
             }
         }
         arguments.extend(["--format".to_owned(), "json".to_owned()]);
@@ -261,19 +298,25 @@ impl<'a> Project<'a> {
         Ok(())
     }
 
-    /// Every shot was paid for once, and its video is on disk.
+    /// Every shot was paid for once, its video is on disk, and it was sent with a frame exactly if it continues another.
     fn check(&mut self) -> Result<(), String> {
         self.wait_for_service()?;
         let files = fs_err::read_dir(self.folder.join("out/film")).map_err(|error| error.to_string())?;
         let videos: Vec<Vec<u8>> =
             files.filter_map(Result::ok).filter_map(|entry| fs_err::read(entry.path()).ok()).collect();
-        for shot in &self.shots {
-            let paid = self.service.paid(&self.prompt(shot));
+        for Shot { name, continues, depth: _ } in &self.shots {
+            let prompt = self.prompt(name);
+            let paid = self.service.paid(&prompt);
             let [task] = &paid[..] else {
-                return Err(format!("{shot} was paid for {} times: {paid:?}", paid.len()));
+                return Err(format!("{name} was paid for {} times: {paid:?}", paid.len()));
             };
             if !videos.iter().any(|video| stub_video::is_named(video, task)) {
-                return Err(format!("the video of {shot}, task {task}, is not on disk"));
+                return Err(format!("the video of {name}, task {task}, is not on disk"));
+            }
+            if !self.service.have_frame(&prompt, continues.is_some()) {
+                return Err(format!(
+                    "{name}, which continues {continues:?}, was sent with or without a frame"
+                ));
             }
         }
         Ok(())

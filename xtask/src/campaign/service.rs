@@ -39,6 +39,14 @@ struct ServiceState {
     answers: BTreeMap<&'static str, usize>,
 }
 
+/// What counts of the request of a submission.
+struct Submission {
+    /// It names the project and the shot.
+    prompt: String,
+    /// Whether it has a frame to start from.
+    has_frame: bool,
+}
+
 /// A request that is being answered.
 struct Open(Service);
 
@@ -99,6 +107,11 @@ impl Service {
         self.state().account.paid(prompt)
     }
 
+    /// Whether all submissions of a prompt that it accepted have a frame to start from, or none of them has.
+    pub(super) fn have_frame(&self, prompt: &str, expected: bool) -> bool {
+        self.state().account.have_frame(prompt, expected)
+    }
+
     /// What it did.
     pub(super) fn report(&self) -> String {
         let state = self.state();
@@ -126,11 +139,12 @@ impl Service {
         *self.state().answers.entry(answer).or_default() += 1;
     }
 
-    fn accept(&self, prompt: &str) -> String {
+    fn accept(&self, submission: &Submission) -> String {
         let takes = Duration::from_millis(50 + self.roll(1_500));
         let fails = self.goes_wrong(6);
         let unknown = self.goes_wrong(5).then(|| Instant::now() + Duration::from_millis(self.roll(6_000)));
-        self.state().account.accept(prompt, takes, fails, unknown)
+        let Submission { prompt, has_frame } = submission;
+        self.state().account.accept(prompt, *has_frame, takes, fails, unknown)
     }
 
     async fn pause(&self, most: u64) {
@@ -172,10 +186,13 @@ fn queued(id: &str) -> Value {
 async fn create(State(service): State<Service>, body: Bytes) -> Response {
     let _open = Open::begin(&service);
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let prompt = body["prompt"].as_str().unwrap_or_default();
+    let submission = Submission {
+        prompt: body["prompt"].as_str().unwrap_or_default().to_owned(),
+        has_frame: body.to_string().contains("data:image/"),
+    };
     service.pause(150).await;
     if !service.goes_wrong(40) {
-        let id = service.accept(prompt);
+        let id = service.accept(&submission);
         service.count("accepted");
         service.pause(400).await;
         return Json(queued(&id)).into_response();
@@ -186,28 +203,28 @@ async fn create(State(service): State<Service>, body: Bytes) -> Response {
         2 => ("not accepted, gateway 502", gateway_error(502)),
         3 => ("not accepted, gateway 404", gateway_error(404)),
         4 => ("accepted, gateway 504", {
-            service.accept(prompt);
+            service.accept(&submission);
             service.pause(400).await;
             gateway_error(504)
         }),
         5 => ("accepted, 500", {
-            service.accept(prompt);
+            service.accept(&submission);
             service_error(500, None)
         }),
         6 => ("accepted, 500 with the id", {
-            let id = service.accept(prompt);
+            let id = service.accept(&submission);
             service_error(500, Some(&id))
         }),
         7 => ("accepted, 409", {
-            service.accept(prompt);
+            service.accept(&submission);
             service_error(409, None)
         }),
         8 => ("accepted, answer cut off", {
-            let id = service.accept(prompt);
+            let id = service.accept(&submission);
             cut_off(queued(&id).to_string().as_bytes()).into_response()
         }),
         _ => ("accepted, connection broken", {
-            service.accept(prompt);
+            service.accept(&submission);
             service.pause(400).await;
             cut_off(b"").into_response()
         }),

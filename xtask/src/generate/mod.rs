@@ -80,6 +80,11 @@ fn generated_files(contract: &Contract) -> Result<Vec<GeneratedFile>, String> {
             source: "openapi.yaml and crates/workflow/src/syntax/keys",
         },
         GeneratedFile {
+            path: "docs/manifest.schema.json",
+            content: Content::Whole(format!("{:#}\n", viewer::schema())),
+            source: "crates/viewer/src/manifest.rs",
+        },
+        GeneratedFile {
             path: "crates/client/api.txt",
             content: Content::Whole(api_surface(client::GENERATED)?),
             source: "the client that the build generates from openapi.yaml",

@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("renderer", &["media"]),
     ("scheduler", &["workflow"]),
     ("service", &["contract", "media", "renderer"]),
+    ("viewer", &[]),
     ("workflow", &["contract"]),
 ];
 /// Crates that may depend on every other.

@@ -5,10 +5,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::HeaderMap;
 
+use super::time::milliseconds;
+
 /// Upper bound of the time until the reset.
 const MAX_RESET: Duration = Duration::from_hours(24);
-/// Larger numbers of seconds are times since the Unix epoch.
-const MIN_EPOCH_SECONDS: f64 = 1e9;
+/// Larger numbers are times since the Unix epoch, in any unit.
+const MIN_EPOCH: f64 = 1e9;
 /// Pairs of headers with the remaining requests and the time until the reset.
 const PAIRS: [(&str, &str); 3] = [
     ("ratelimit-remaining", "ratelimit-reset"),
@@ -57,12 +59,12 @@ fn one_header(text: &str) -> Option<RateLimit> {
     listed.min_by_key(|limit| limit.remaining).or_else(|| limit(text, "remaining", "reset"))
 }
 
-/// Seconds, seconds since the Unix epoch, or a duration such as `6m0s` or `250ms`.
+/// Seconds, a time since the Unix epoch, or a duration such as `6m0s` or `250ms`.
 fn time_until_reset(text: &str, now: SystemTime) -> Option<Duration> {
     let seconds = match text.parse::<f64>() {
         Ok(seconds) if !seconds.is_finite() => return None,
-        Ok(seconds) if seconds >= MIN_EPOCH_SECONDS => {
-            seconds - now.duration_since(UNIX_EPOCH).ok()?.as_secs_f64()
+        Ok(number) if number >= MIN_EPOCH => {
+            milliseconds(&number.into())? as f64 / 1e3 - now.duration_since(UNIX_EPOCH).ok()?.as_secs_f64()
         }
         Ok(seconds) => seconds,
         Err(_) => units(text)?,
@@ -116,6 +118,7 @@ mod tests {
             (&[("RateLimit", "limit=100, remaining=50, reset=5")], (50, seconds(5))),
             (&[("RateLimit-Remaining", "0"), ("RateLimit-Reset", "7")], (0, seconds(7))),
             (&[("X-RateLimit-Remaining", "4"), ("X-RateLimit-Reset", "1800000060")], (4, seconds(60))),
+            (&[("X-RateLimit-Remaining", "4"), ("X-RateLimit-Reset", "1800000060000")], (4, seconds(60))),
             (&[("X-RateLimit-Remaining", "4"), ("X-RateLimit-Reset", "1700000000")], (4, seconds(0))),
             (
                 &[("x-ratelimit-remaining-requests", "59"), ("x-ratelimit-reset-requests", "6m0.5s")],

@@ -5,6 +5,7 @@ mod field_shape;
 mod incremental_validator;
 mod lazy_validator;
 mod message;
+mod nearest;
 mod rules;
 mod unknown_model;
 
@@ -20,6 +21,7 @@ use crate::{
 use component::ComponentCheck;
 pub use field_shape::{FieldShape, UnknownMember};
 pub use incremental_validator::IncrementalValidator;
+pub use nearest::nearest_name;
 
 /// Violations reported at most: more are repetitions of one mistake.
 const MAX_VIOLATIONS: usize = 100;

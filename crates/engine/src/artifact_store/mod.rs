@@ -1,10 +1,11 @@
 //! Content-addressed store of downloaded videos. Each video is stored once under its SHA-256 and hard-linked to readable names.
 //!
 //! A partial download that is worth resuming is a `.part` file in the same folder, for a later attempt or a later run.
+//! [`crate::clean`] removes those that nobody needs.
 //! Invariant: a file under a content name was complete when it got that name; this program never writes to or removes such a file.
 
 mod dir_sync;
-mod partial_download;
+pub(crate) mod partial_download;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -105,8 +106,36 @@ impl ArtifactStore {
     /// # Errors
     /// When a file exists and cannot be used.
     pub(crate) fn partial_download(&self, attempt: &AttemptId) -> io::Result<PartialDownload> {
+        PartialDownload::open(self.partial_path(attempt))
+    }
+
+    /// The file of the partial download of an attempt's video.
+    pub(crate) fn partial_path(&self, attempt: &AttemptId) -> PathBuf {
         let name = sha256(attempt.as_str().as_bytes());
-        PartialDownload::open(self.folder.join(format!("{}.part", &name[..24])))
+        self.folder.join(format!("{}.part", &name[..24]))
+    }
+
+    /// The files of all partial downloads, sorted.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub(crate) fn partial_paths(&self) -> io::Result<Vec<PathBuf>> {
+        let entries = match std::fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut paths = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            let path = entry.path();
+            // A folder is that of a link in the making.
+            if path.extension().is_some_and(|end| end == "part") && entry.file_type()?.is_file() {
+                paths.push(path);
+            }
+        }
+        paths.sort();
+        Ok(paths)
     }
 
     /// Syncs the folder, which makes the names durable that [`Self::commit`] gave.

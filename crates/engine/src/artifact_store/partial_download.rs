@@ -183,7 +183,7 @@ impl PartialDownload {
     }
 
     fn origin_path(&self) -> PathBuf {
-        self.path.with_extension("part.json")
+        origin_path(&self.path)
     }
 
     fn write_origin(&mut self) -> io::Result<()> {
@@ -223,5 +223,48 @@ fn create(path: &Path) -> io::Result<(File, PathBuf, bool)> {
     }
     let private = tempfile::Builder::new().prefix(".").suffix(".part").tempfile_in(folder)?;
     let (file, path) = private.keep().map_err(|error| error.error)?;
+    // Nobody else knows its name; the lock shows that it is in use.
+    let _ = file.try_lock();
     Ok((file, path, true))
+}
+
+/// The file that says where the bytes of a partial download come from.
+fn origin_path(path: &Path) -> PathBuf {
+    path.with_extension("part.json")
+}
+
+/// Whether a file is that of one process alone, because another one had the file of its attempt open.
+pub(crate) fn is_private(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with('.'))
+}
+
+/// Whether a file has the whole length that the service stated.
+pub(crate) fn is_complete(path: &Path) -> bool {
+    let origin: Option<Origin> =
+        std::fs::read(origin_path(path)).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let total = origin.and_then(|origin| origin.total);
+    total.is_some() && std::fs::metadata(path).ok().map(|metadata| metadata.len()) == total
+}
+
+/// Whether another process has a file open.
+pub(crate) fn is_locked(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| file.try_lock().is_err())
+}
+
+/// Removes a file with its origin, unless another process has it open; returns whether it is gone.
+pub(crate) fn remove(path: &Path) -> io::Result<bool> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(error),
+    };
+    // Held until the file is gone, so that no download begins with it.
+    if file.try_lock().is_err() {
+        return Ok(false);
+    }
+    match std::fs::remove_file(origin_path(path)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    fs_err::remove_file(path).map(|()| true)
 }

@@ -28,24 +28,16 @@ pub(super) fn resolves_submission(event: &Event) -> bool {
     )
 }
 
-/// The run that is shut down.
-pub(super) struct Drain<'a> {
-    /// [`super::RunConfig::workflow_file`].
-    pub(super) file: &'a str,
-    pub(super) state: &'a RunState,
-    pub(super) ledger: &'a Ledger,
-    pub(super) run_lock: &'a RunLock,
-    pub(super) clock: &'a Clock,
-}
-
 /// Waits for the responses to all POSTs in progress, tries once more to append `unsaved`, and returns the tasks that could not be recorded.
 pub(super) async fn drain(
-    run: Drain<'_>,
     source: LedgerError,
     mut unsaved: Vec<Event>,
+    state: &RunState,
+    ledger: &Ledger,
+    run_lock: &RunLock,
+    clock: &Clock,
     receiver: &mut mpsc::UnboundedReceiver<EffectResult>,
 ) -> RunError {
-    let Drain { file, state, ledger, run_lock, clock } = run;
     let submitting = state.nodes().iter().filter_map(|node| match &node.phase {
         Phase::Submitting { attempt } => Some(attempt.clone()),
         _ => None,
@@ -71,24 +63,24 @@ pub(super) async fn drain(
     }
     let batch = unsaved.iter().cloned().map(|event| (event, Persist::Yes)).collect();
     let is_stored = ledger.append(run_lock, state.plan(), clock.now(), batch).is_ok();
-    let source = Box::new(source);
-    if matches!(*source, LedgerError::Replaced { .. }) {
-        return RunError::LedgerLost {
-            source,
-            tasks: tasks_without_video(state, &unsaved),
-            file: file.to_owned(),
-        };
+    if matches!(source, LedgerError::Replaced { .. }) {
+        return RunError::LedgerLost { source, tasks: tasks_without_video(state, &unsaved) };
     }
     if is_stored {
         unsaved.clear();
     }
     let unrecorded = unsaved.into_iter().filter_map(|event| match event {
         Event::Submitted { node, attempt, task } => {
-            Some(Unrecorded { node: state.plan().node(node).name.clone(), attempt, task })
+            let node = state.plan().node(node).name.clone();
+            Some(Unrecorded { node, attempt, task, is_accepted: true })
+        }
+        Event::Indeterminate { node, attempt, suggested_task: Some(task), .. } => {
+            let node = state.plan().node(node).name.clone();
+            Some(Unrecorded { node, attempt, task, is_accepted: false })
         }
         _ => None,
     });
-    RunError::LedgerWrite { source, unrecorded: unrecorded.collect(), file: file.to_owned() }
+    RunError::LedgerWrite { source, unrecorded: unrecorded.collect() }
 }
 
 /// Every task of the run that has no video yet: the ledger may have lost them all.
@@ -108,20 +100,6 @@ fn tasks_without_video(state: &RunState, unsaved: &[Event]) -> Vec<(String, Task
     known.chain(accepted).collect()
 }
 
-/// The tasks of a run whose ledger is lost, for the error message.
-pub(super) fn adopt_command(tasks: &[(String, TaskId)], file: &str) -> String {
-    if tasks.is_empty() {
-        return String::new();
-    }
-    let list: Vec<String> = tasks.iter().map(|(node, task)| format!(" --task {node}={task}")).collect();
-    let subject =
-        if tasks.len() == 1 { "1 task is".to_owned() } else { format!("{} tasks are", tasks.len()) };
-    format!(
-        "\n  {subject} in flight or not downloaded: put the ledger back, or record them in a new one: runner ledger adopt {file}{}",
-        list.concat()
-    )
-}
-
 fn attempt_of(event: &Event) -> Option<&AttemptId> {
     match event {
         Event::Submitted { attempt, .. }
@@ -130,15 +108,4 @@ fn attempt_of(event: &Event) -> Option<&AttemptId> {
         | Event::Reconciled { attempt, .. } => Some(attempt),
         _ => None,
     }
-}
-
-/// The commands that adopt unrecorded tasks, for the error message.
-pub(super) fn adopt_hints(unrecorded: &[Unrecorded], file: &str) -> String {
-    let hint = |Unrecorded { node, attempt, task }: &Unrecorded| {
-        format!(
-            "\n  {node} was accepted as task {task}, which could not be recorded: \
-             once the ledger can be written, run `runner resolve {file} {attempt} --adopt {task}`"
-        )
-    };
-    unrecorded.iter().map(hint).collect::<Vec<_>>().concat()
 }

@@ -178,13 +178,9 @@ impl EffectRunner {
                 }
                 Submission::Refused(refusal) => Event::Refused { node, attempt, refusal, next: None },
                 Submission::Indeterminate { reason, task_hint, halts } => {
-                    let reason = match task_hint {
-                        Some(hint) => format!("{reason}; the response names {hint}"),
-                        None => reason,
-                    };
                     match provider.find_tasks(request.digest(), since).await {
                         SubmissionLookup::Unsupported => {
-                            Event::Indeterminate { node, attempt, reason, halts }
+                            Event::Indeterminate { node, attempt, reason, halts, suggested_task: task_hint }
                         }
                         SubmissionLookup::Tasks(candidates) => {
                             let reason = Some(reason);
@@ -212,7 +208,8 @@ impl EffectRunner {
             .flat_map(Clip::nodes)
             .filter_map(|clip| state.artifact(*clip).cloned())
             .collect();
-        let target = self.output_dir.join(&film.output);
+        let films = self.plan.films().iter().map(|film| film.output.clone()).collect();
+        let target = join::Target { path: self.output_dir.join(&film.output), films };
         let (ledger, ffmpeg) = (Arc::clone(&self.ledger), Arc::clone(&self.ffmpeg));
         let span = trace::join(&self.span, &film.output);
         self.spawn_fallible(async move {

@@ -36,6 +36,15 @@ pub struct FetchConfig {
     pub timeout: Duration,
 }
 
+/// A video that was fetched.
+#[derive(Debug, Clone)]
+pub struct Fetched {
+    /// The video.
+    pub artifact: Artifact,
+    /// What the service said in `error` beside it.
+    pub warning: Option<String>,
+}
+
 /// Why a task's video is not there.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
@@ -61,14 +70,14 @@ pub async fn fetch_task(
     config: &FetchConfig,
     row: &AttemptRow,
     folder: PathBuf,
-) -> Result<Artifact, FetchError> {
+) -> Result<Fetched, FetchError> {
     let Some(task) = &row.task else {
         return Err(FetchError::Kept("it has no task".to_owned()));
     };
     let Some(key) = NodeKey::parse(&row.key) else {
         return Err(FetchError::Kept("its record is malformed".to_owned()));
     };
-    let download = wait_until_completed(config, row, task, key).await?;
+    let (download, warning) = wait_until_completed(config, row, task, key).await?;
     let target = folder.join(file_name_of(&row.node, &key));
     fs_err::create_dir_all(&folder).map_err(LedgerError::Io)?;
     let artifact = download_video(config, download, target).await?;
@@ -79,16 +88,16 @@ pub async fn fetch_task(
         cost: row.reservation.cost,
     };
     config.ledger.append_fetched(row, &event, config.clock.now())?;
-    Ok(artifact)
+    Ok(Fetched { artifact, warning })
 }
 
-/// Polls until the task is completed.
+/// Polls until the task is completed. With what the service says in `error` beside the video.
 async fn wait_until_completed(
     config: &FetchConfig,
     row: &AttemptRow,
     task: &TaskId,
     key: NodeKey,
-) -> Result<Download, FetchError> {
+) -> Result<(Download, Option<String>), FetchError> {
     let FetchConfig { provider, policy, clock, .. } = config;
     let started = clock.now();
     let submitted = row.submitted_at.unwrap_or(row.intended_at);
@@ -101,8 +110,8 @@ async fn wait_until_completed(
             unknown_since = None;
         }
         match result {
-            PollResult::Completed { url, last_frame_url, expires_at, .. } => {
-                return Ok(Download {
+            PollResult::Completed { url, last_frame_url, expires_at, warning, took: _ } => {
+                let download = Download {
                     node: no_node(),
                     key,
                     attempt: row.attempt.clone(),
@@ -113,7 +122,8 @@ async fn wait_until_completed(
                     expires_at,
                     not_before: now,
                     deadline: Some(now.after(config.timeout)),
-                });
+                };
+                return Ok((download, warning));
             }
             PollResult::Failed { failure } => {
                 let event = Event::Polled {

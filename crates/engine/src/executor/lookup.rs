@@ -101,9 +101,7 @@ async fn of_attempt(
         AttemptState::Intended if ledger.is_alive(&row.run) => {
             Ok(ExistingWork::ClaimedByRun { run: row.run })
         }
-        AttemptState::Intended | AttemptState::Indeterminate => {
-            Ok(ExistingWork::Indeterminate { attempt: row.attempt, intended_at: row.intended_at })
-        }
+        AttemptState::Intended | AttemptState::Indeterminate => Ok(indeterminate(row)),
         AttemptState::Abandoned => Ok(ExistingWork::Abandoned { attempt: row.attempt }),
         // These hold no key.
         AttemptState::Failed | AttemptState::Refused | AttemptState::Expired | AttemptState::NotAccepted => {
@@ -121,10 +119,13 @@ async fn task_or_artifact(
 ) -> Result<ExistingWork, LedgerError> {
     let is_missing = row.state == AttemptState::Missing;
     // Unknown where an older version submitted it.
-    let is_other_account = row.account.as_deref().zip(account).is_some_and(|(then, now)| then != now);
-    let AttemptRow { attempt, task, artifact, submitted_at, intended_at, .. } = row;
+    let is_other_account = match row.account.as_deref().zip(account) {
+        Some((then, now)) => then != now && !ledger.is_same_account(&row.service, then, now)?,
+        None => false,
+    };
     // The table's CHECK guarantees a task in these states.
-    let Some(task) = task else { return Ok(ExistingWork::Indeterminate { attempt, intended_at }) };
+    let Some(task) = row.task.clone() else { return Ok(indeterminate(row)) };
+    let AttemptRow { attempt, artifact, submitted_at, intended_at, .. } = row;
     let since = submitted_at.unwrap_or(intended_at);
     let Some(artifact) = artifact else {
         let was_downloaded = false;
@@ -155,4 +156,9 @@ async fn task_or_artifact(
         });
     };
     Ok(ExistingWork::Completed { attempt, task, artifact })
+}
+
+fn indeterminate(row: AttemptRow) -> ExistingWork {
+    let AttemptRow { attempt, intended_at, suggested_task, .. } = row;
+    ExistingWork::Indeterminate { attempt, intended_at, suggested_task }
 }

@@ -23,11 +23,11 @@ use workflow::plan::Plan;
 
 use crate::artifact_store::Verify;
 use crate::blocking::run_blocking;
-use crate::ledger::{Ledger, LedgerError, Persist, ServiceAccount};
+use crate::clean;
+use crate::ledger::{Ledger, LedgerError, Persist, PlanArguments, ServiceAccount};
 use crate::provider::Provider;
 use crate::reporter::Reporter;
 use crate::time::Clock;
-use drain::Drain;
 use scheduler::{
     AttemptId, Budget, Event, KeyResolver, Policy, RunId, RunScope, RunState, RunSummary, TaskId,
 };
@@ -51,14 +51,14 @@ pub struct RunConfig {
     pub output_dir: PathBuf,
     /// The folder that file names in the workflow are relative to.
     pub workflow_dir: PathBuf,
-    /// The workflow's file as a word of a shell command, for the commands in errors.
-    pub workflow_file: String,
     /// External programs for formats that the `media` crate does not decode.
     pub ffmpeg: media::Ffmpeg,
     /// Spending limits and prices.
     pub budget: Budget,
     /// Resolves the key of each node: service identity, recorded salts and forced reruns.
     pub keys: KeyResolver,
+    /// The arguments that determine the plan, for the record.
+    pub arguments: Option<PlanArguments>,
     /// The selected nodes, and whether to stop at the first failure.
     pub scope: RunScope,
     /// How files of earlier runs are verified.
@@ -80,28 +80,24 @@ pub enum RunError {
     #[error("internal error: {0}; tasks in flight are adopted by the next run")]
     Internal(JoinError),
     /// The ledger was removed or replaced during the run, and submission stopped.
-    #[error("{source}{}", drain::adopt_command(tasks, file))]
+    #[error("{source}")]
     LedgerLost {
         /// What happened to it.
-        source: Box<LedgerError>,
+        source: LedgerError,
         /// Shots and their tasks that have no video yet.
         tasks: Vec<(String, TaskId)>,
-        /// [`RunConfig::workflow_file`].
-        file: String,
     },
     /// The ledger could no longer be written during the run, and submission stopped.
-    #[error("{source}; nothing more was submitted{}", drain::adopt_hints(unrecorded, file))]
+    #[error("{source}; nothing more was submitted")]
     LedgerWrite {
         /// The error of the ledger.
-        source: Box<LedgerError>,
-        /// Accepted tasks that are not in the ledger, to be adopted with `runner resolve` once it can be written again.
+        source: LedgerError,
+        /// Tasks that are or may be accepted and are not in the ledger, to be adopted with `runner resolve` once it can be written again.
         unrecorded: Vec<Unrecorded>,
-        /// [`RunConfig::workflow_file`].
-        file: String,
     },
 }
 
-/// An accepted task that could not be recorded. Its intent is recorded, so it is not submitted again.
+/// A task of a submission whose result could not be recorded. Its intent is recorded, so it is not submitted again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unrecorded {
     /// The node's name.
@@ -110,6 +106,8 @@ pub struct Unrecorded {
     pub attempt: AttemptId,
     /// The task.
     pub task: TaskId,
+    /// Whether the service accepted it; otherwise a response that leaves this open names it.
+    pub is_accepted: bool,
 }
 
 /// Runs `plan` until every node and film has ended, and summarizes it.
@@ -122,11 +120,12 @@ pub async fn run(
     reporter: &mut dyn Reporter,
 ) -> Result<RunSummary, RunError> {
     let RunConfig { run, ledger, provider, policy, clock, output_dir, workflow_dir, ffmpeg, .. } = config;
-    let file = config.workflow_file;
     let (budget, mut interrupt) = (config.budget, config.interrupt);
     fs_err::create_dir_all(&output_dir)?;
     let at = ServiceAccount { service: provider.identity(), account: provider.account() };
-    let run_lock = Arc::new(ledger.begin(run.clone(), plan.name(), at, budget.caps(), clock.now())?);
+    let arguments = config.arguments.as_ref();
+    let run_lock = ledger.begin_with(run.clone(), plan.name(), arguments, at, budget.caps(), clock.now())?;
+    let run_lock = Arc::new(run_lock);
     let mut limits = ledger.observed_limits(provider.identity());
     let submits = policy.submit_rate.map_or(0, |rate| rate.count);
     let submits = submits.max(limits.rate.map_or(0, |rate| rate.count));
@@ -232,12 +231,13 @@ pub async fn run(
         }
     };
     if let Some((source, unsaved)) = failed {
-        let run = Drain { file: &file, state: &state, ledger: &ledger, run_lock: &run_lock, clock: &clock };
-        return Err(drain::drain(run, source, unsaved, &mut receiver).await);
+        return Err(drain::drain(source, unsaved, &state, &ledger, &run_lock, &clock, &mut receiver).await);
     }
     // Polls and downloads of detached tasks, whose events would not be applied.
     effects.tasks.shutdown().await;
     ledger.end(&run_lock, clock.now())?;
+    // It has no part in the result of the run.
+    drop(run_blocking(move || clean::remove_downloaded(&ledger)).await);
     Ok(state.into_summary(run))
 }
 

@@ -26,6 +26,7 @@ impl Ledger {
     /// * an intent whose key another attempt holds becomes [`Event::ClaimConflict`], and one that exceeds a limit of the run's budget
     ///   becomes [`Event::BudgetExceeded`];
     /// * [`Event::Submitted`] with the task of another attempt at the same service becomes [`Event::Indeterminate`];
+    /// * [`Event::Indeterminate`] loses a suggested task that another attempt at the same service owns;
     /// * [`Event::Reconciled`] is given its task, or becomes [`Event::ClaimConflict`] where the attempt was resolved in the meantime.
     ///
     /// # Errors
@@ -125,8 +126,24 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
                         "the service answered with task {task}, which is that of attempt {owner}"
                     ),
                     halts: false,
+                    suggested_task: None,
                 },
                 _ => Event::Submitted { node, attempt, task },
+            })
+        }
+        // It cannot be adopted.
+        Event::Indeterminate { node, attempt, reason, halts, suggested_task: Some(task) } => {
+            Ok(match fold::owner(writer.transaction(), &attempt, &task)? {
+                Some(owner) => Event::Indeterminate {
+                    node,
+                    attempt,
+                    reason: format!(
+                        "{reason}; the response names task {task}, which is that of attempt {owner}"
+                    ),
+                    halts,
+                    suggested_task: None,
+                },
+                None => Event::Indeterminate { node, attempt, reason, halts, suggested_task: Some(task) },
             })
         }
         // The price table may have changed since the task was submitted: it settles at what was reserved, at most.

@@ -1,5 +1,5 @@
-//! The tables derived from events: attempts, artifacts, films, forced reruns and totals. Every write to the ledger besides `runs` is an
-//! event that goes through [`Writer::fold`], and through [`Writer::store`] in the same transaction.
+//! The tables derived from events: attempts, artifacts, films, forced reruns and totals. Every write to the ledger besides `runs` and
+//! `linked_accounts` is an event that goes through [`Writer::fold`], and through [`Writer::store`] in the same transaction.
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use scheduler::{
@@ -77,10 +77,17 @@ impl<'a> Writer<'a> {
                 };
                 self.end(attempt, refusal.kind.attempt_state(), settlement, failure)
             }
-            Event::Indeterminate { attempt, reason, .. } => {
+            Event::Indeterminate { attempt, reason, suggested_task, .. } => {
                 self.transaction
-                    .prepare_cached("UPDATE attempts SET state = ?2, failure = ?3 WHERE id = ?1")?
-                    .execute((attempt.as_str(), Sql(AttemptState::Indeterminate), reason.as_str()))?;
+                    .prepare_cached(
+                        "UPDATE attempts SET state = ?2, failure = ?3, suggested_task = ?4 WHERE id = ?1",
+                    )?
+                    .execute((
+                        attempt.as_str(),
+                        Sql(AttemptState::Indeterminate),
+                        reason.as_str(),
+                        suggested_task.as_ref().map(TaskId::as_str),
+                    ))?;
                 Ok(())
             }
             Event::Polled { attempt, next: Some(NextStep::Missing { reason }), .. } => {

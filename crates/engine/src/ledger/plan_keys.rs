@@ -8,7 +8,7 @@ use workflow::plan::Plan;
 
 use super::attempt_state::holds_key;
 use super::sql::column;
-use super::{Ledger, LedgerError, LedgerReader, forced_reruns};
+use super::{LedgerError, LedgerReader, service_aliases};
 
 /// The keys of a plan's nodes at one service.
 #[derive(Debug, Clone, Default)]
@@ -18,11 +18,28 @@ pub struct PlanKeys {
     undecided: HashSet<String>,
 }
 
+/// Whether a node of a plan adopts an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskOwnership {
+    /// A node has its key.
+    Owned,
+    /// Its node has no key yet: it depends on videos that do not exist. The key is the same if they turn out as they were.
+    Undecided,
+    /// No node has its key.
+    Unclaimed,
+}
+
 impl PlanKeys {
-    /// Whether a node of the plan adopts the attempt with this key and node name. Where that is not known yet, the name decides.
+    /// Whether a node of the plan adopts the attempt with this key and node name.
     #[must_use]
-    pub fn owns(&self, key: &str, node: &str) -> bool {
-        self.keys.contains(key) || self.undecided.contains(node)
+    pub fn ownership(&self, key: &str, node: &str) -> TaskOwnership {
+        if self.keys.contains(key) {
+            TaskOwnership::Owned
+        } else if self.undecided.contains(node) {
+            TaskOwnership::Undecided
+        } else {
+            TaskOwnership::Unclaimed
+        }
     }
 
     fn read(connection: &Connection, plan: &Plan, keys: &KeyResolver) -> rusqlite::Result<Self> {
@@ -72,25 +89,15 @@ impl PlanKeys {
     }
 }
 
-impl Ledger {
-    /// The keys of a plan's nodes, as far as they are known.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub fn plan_keys(&self, plan: &Plan, keys: &KeyResolver) -> Result<PlanKeys, LedgerError> {
-        PlanKeys::read(&self.connection(), plan, keys).map_err(|error| self.sqlite(error))
-    }
-}
-
 impl LedgerReader {
-    /// The keys of a plan's nodes at `service`, with the recorded salts.
+    /// The keys of a plan's nodes at `service`, with the salt of a run and the recorded ones.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn plan_keys(&self, plan: &Plan, service: &str) -> Result<PlanKeys, LedgerError> {
+    pub fn plan_keys(&self, plan: &Plan, service: &str, salt: Option<&str>) -> Result<PlanKeys, LedgerError> {
         let read = || {
-            let salts = forced_reruns::salts(&self.connection)?;
-            let keys = KeyResolver::new(service).with_recorded_salts(salts);
+            let keys = service_aliases::key_resolver(&self.connection, service)?;
+            let keys = keys.with_salt(salt.map(str::to_owned));
             PlanKeys::read(&self.connection, plan, &keys)
         };
         read().map_err(|source| self.sqlite(source))

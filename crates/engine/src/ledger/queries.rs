@@ -36,6 +36,8 @@ pub struct AttemptRow {
     pub reservation: Reservation,
     /// Its task, once there is one.
     pub task: Option<TaskId>,
+    /// The id that the response to an indeterminate submission named.
+    pub suggested_task: Option<TaskId>,
     /// SHA-256 of the canonical request body.
     pub digest: String,
     /// When the intent was recorded.
@@ -51,7 +53,7 @@ pub struct AttemptRow {
 const COLUMNS: &str =
     "a.id, a.run, a.node, a.state, a.task, a.digest, a.intended_at, a.submitted_at, a.failure,
     f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at, f.modified_ns,
-    a.service, a.model, a.video_ms, a.reserved_cost, r.account, r.workflow, a.key";
+    a.service, a.model, a.video_ms, a.reserved_cost, r.account, r.workflow, a.key, a.suggested_task";
 const TABLES: &str = "attempts a JOIN runs r ON r.id = a.run LEFT JOIN artifacts f ON f.attempt = a.id";
 
 /// Queries on one snapshot of the ledger.
@@ -149,6 +151,21 @@ impl Ledger {
     /// When the ledger cannot be read.
     pub fn attempt(&self, attempt: &AttemptId) -> Result<Option<AttemptRow>, LedgerError> {
         self.with_snapshot(|ledger| ledger.one(concat!("a.id = ?1 AND ", holds_key!()), attempt.as_str()))
+    }
+
+    /// Every attempt with the name of its node and its state.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub(crate) fn attempt_states(&self) -> Result<Vec<(AttemptId, String, AttemptState)>, LedgerError> {
+        let connection = self.connection();
+        let read = || {
+            let mut statement = connection.prepare("SELECT id, node, state FROM attempts")?;
+            statement
+                .query_map([], |row| Ok((AttemptId(row.get(0)?), row.get(1)?, column(row, 2)?)))?
+                .collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(|error| self.sqlite(error))
     }
 
     /// Attempts whose task is paid for and not downloaded: in flight, or missing. Oldest first.
@@ -268,6 +285,7 @@ impl Ledger {
             model: row.get(19)?,
             reservation: Reservation { duration: column(row, 20)?, cost: column(row, 21)? },
             task: row.get::<_, Option<String>>(4)?.map(TaskId),
+            suggested_task: row.get::<_, Option<String>>(25)?.map(TaskId),
             digest: row.get(5)?,
             intended_at: column(row, 6)?,
             submitted_at: column(row, 7)?,

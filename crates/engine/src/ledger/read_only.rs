@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
 use super::attempt_state::is_in_flight;
 use super::sql::column;
-use super::{LedgerError, run_lock, schema, service_stats, totals};
+use super::{LedgerError, PlanArguments, run_lock, schema, service_stats, totals};
 use scheduler::RecordedEvent;
 use scheduler::budget::Amount;
 use scheduler::polling::{Class, DurationStats};
@@ -59,12 +59,16 @@ pub struct InFlightAttempt {
     pub is_missing: bool,
     /// The workflow of that run.
     pub workflow: String,
+    /// The arguments that determined the plan of that run; `None` where they were not recorded.
+    pub arguments: Option<PlanArguments>,
     /// The service that it was submitted to.
     pub service: String,
     /// The class of tasks with similar durations.
     pub class: Class,
     /// Its task; `None` where it is not known to be accepted.
     pub task: Option<TaskId>,
+    /// The id that the response to an indeterminate submission named.
+    pub suggested_task: Option<TaskId>,
     /// When it was accepted, or when its intent was recorded.
     pub since: Timestamp,
     /// The reserved cost, where a price was known.
@@ -140,6 +144,12 @@ impl LedgerReader {
         Ok(runs)
     }
 
+    /// Whether the process of `run` is alive.
+    #[must_use]
+    pub fn is_alive(&self, run: &RunId) -> bool {
+        run_lock::is_held(&self.folder, run)
+    }
+
     /// The events of a run after sequence number `after`, in order. Events of an unknown version are skipped.
     ///
     /// # Errors
@@ -165,7 +175,7 @@ impl LedgerReader {
         self.rows(
             concat!(
                 "SELECT a.id, a.run, a.node, r.workflow, r.service, a.task, COALESCE(a.submitted_at, a.intended_at), a.reserved_cost, a.failure,
-                a.model, a.video_ms, a.key_parts, a.key, a.state
+                a.model, a.video_ms, a.key_parts, a.key, a.state, a.suggested_task, r.arguments
              FROM attempts a JOIN runs r ON r.id = a.run
              WHERE (",
                 is_in_flight!(),
@@ -178,9 +188,11 @@ impl LedgerReader {
                     run: RunId(row.get(1)?),
                     node: row.get(2)?,
                     workflow: row.get(3)?,
+                    arguments: column(row, 15)?,
                     service: row.get(4)?,
                     class: service_stats::class(row, 9)?,
                     task: row.get::<_, Option<String>>(5)?.map(TaskId),
+                    suggested_task: row.get::<_, Option<String>>(14)?.map(TaskId),
                     since: column(row, 6)?,
                     reserved_cost: column(row, 7)?,
                     trouble: row.get(8)?,

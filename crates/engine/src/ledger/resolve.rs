@@ -1,7 +1,7 @@
-//! `runner resolve`: a person resolves an attempt whose submission is indeterminate.
+//! `runner resolve`: a person resolves an attempt whose submission is indeterminate, or closes one whose task has no video any more.
 
 use rusqlite::{OptionalExtension as _, TransactionBehavior};
-use scheduler::{AttemptId, AttemptState, Event, EventKind, Resolution, RunId, Timestamp};
+use scheduler::{AttemptId, AttemptState, Event, EventKind, Resolution, RunId, TaskId, Timestamp};
 
 use super::fold::{Writer, owner};
 use super::sql::column;
@@ -11,12 +11,20 @@ use crate::failpoint::{self, Boundary};
 /// The run id of events that a person causes outside of a run.
 const RESOLVE_RUN: &str = "resolve";
 
+/// The state of an attempt, its run, its node and its task.
+type Row = (AttemptState, RunId, String, Option<TaskId>);
+
+fn is_adoption_of(resolution: &Resolution, known: &TaskId) -> bool {
+    matches!(resolution, Resolution::Accepted { task } if task == known)
+}
+
 impl Ledger {
-    /// Appends [`Event::Resolved`] for an attempt that is intended, indeterminate or abandoned.
+    /// Appends [`Event::Resolved`] for an attempt that is intended, indeterminate or abandoned. [`Resolution::Abandoned`] is also for one
+    /// whose task is in flight or missing: what is reserved for it counts as spent.
     ///
     /// # Errors
-    /// [`LedgerError::NotResolvable`] when there is no such attempt, it needs no resolution, its run is alive and still waits for the
-    /// response, or another attempt owns the task.
+    /// [`LedgerError::NotResolvable`] when there is no such attempt, it needs no resolution, a run is alive that may still hear of it,
+    /// another attempt owns the task, or it is known to be accepted as another one.
     pub fn resolve(
         &self,
         attempt: &AttemptId,
@@ -28,13 +36,20 @@ impl Ledger {
         let wrap = |error| self.sqlite(error);
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
-        let row: Option<(AttemptState, RunId, String)> = transaction
-            .query_row("SELECT state, run, node FROM attempts WHERE id = ?1", [attempt.as_str()], |row| {
-                Ok((column(row, 0)?, RunId(row.get(1)?), row.get(2)?))
-            })
+        let row: Option<Row> = transaction
+            .query_row(
+                "SELECT state, run, node, task FROM attempts WHERE id = ?1",
+                [attempt.as_str()],
+                |row| {
+                    let task: Option<String> = row.get(3)?;
+                    Ok((column(row, 0)?, RunId(row.get(1)?), row.get(2)?, task.map(TaskId)))
+                },
+            )
             .optional()
             .map_err(wrap)?;
-        let Some((state, run, node)) = row.filter(|(state, ..)| state.is_resolvable()) else {
+        let is_abandoned = *resolution == Resolution::Abandoned;
+        let row = row.filter(|(state, ..)| state.is_resolvable() || (is_abandoned && state.has_open_task()));
+        let Some((state, run, node, known_task)) = row else {
             return Err(LedgerError::NotResolvable(format!(
                 "attempt {attempt} does not exist or needs no resolution"
             )));
@@ -44,8 +59,19 @@ impl Ledger {
                 "run {run} is alive and still waits for the response to attempt {attempt}; it resolves it itself"
             )));
         }
+        if state.has_open_task() && self.is_any_run_alive()? {
+            return Err(LedgerError::NotResolvable(format!(
+                "a run in this folder is alive and may poll the task of attempt {attempt}: wait for its end, or interrupt it"
+            )));
+        }
+        if let Some(known) = known_task.filter(|known| !is_abandoned && !is_adoption_of(resolution, known)) {
+            return Err(LedgerError::NotResolvable(format!(
+                "attempt {attempt} was accepted as task {known}, which is paid for: it can only be adopted as that task again"
+            )));
+        }
         if let Resolution::Accepted { task } = resolution
             && let Some(owner) = owner(&transaction, attempt, task).map_err(wrap)?
+            && owner != *attempt
         {
             return Err(LedgerError::NotResolvable(format!(
                 "task {task} is in the ledger already, for attempt {owner}"

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::TransactionBehavior;
 
 use super::sql::Sql;
-use super::{Ledger, LedgerError, totals};
+use super::{Ledger, LedgerError, PlanArguments, totals};
 use crate::failpoint::{self, Boundary};
 use scheduler::budget::{Amount, BudgetLimits};
 use scheduler::{RunId, Timestamp};
@@ -70,7 +70,23 @@ impl Ledger {
         limits: BudgetLimits,
         now: Timestamp,
     ) -> Result<RunLock, LedgerError> {
-        let ServiceAccount { service, account } = at.into();
+        self.begin_with(run, workflow, None, at.into(), limits, now)
+    }
+
+    /// As [`Ledger::begin`], with the arguments that determine the plan of the run.
+    ///
+    /// # Errors
+    /// As [`Ledger::begin`].
+    pub fn begin_with(
+        &self,
+        run: RunId,
+        workflow: &str,
+        arguments: Option<&PlanArguments>,
+        at: ServiceAccount<'_>,
+        limits: BudgetLimits,
+        now: Timestamp,
+    ) -> Result<RunLock, LedgerError> {
+        let ServiceAccount { service, account } = at;
         let path = lock_path(&self.folder, &run);
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;
@@ -83,8 +99,8 @@ impl Ledger {
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
         transaction
             .execute(
-                "INSERT INTO runs (id, workflow, service, account, started_at) VALUES (?1, ?2, ?3, ?4, ?5)",
-                (run.as_str(), workflow, service, account, Sql(now)),
+                "INSERT INTO runs (id, workflow, service, account, started_at, arguments) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                (run.as_str(), workflow, service, account, Sql(now), arguments.map(Sql)),
             )
             .map_err(wrap)?;
         let (_, spent_before) = totals::sums(&transaction).map_err(wrap)?;

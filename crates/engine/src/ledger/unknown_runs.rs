@@ -57,6 +57,26 @@ impl Ledger {
         Ok(unknown)
     }
 
+    /// Whether any process that records a run here is alive.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub(crate) fn is_any_run_alive(&self) -> Result<bool, LedgerError> {
+        let entries = match std::fs::read_dir(self.folder.join("runs")) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        for entry in entries {
+            let name = entry?.file_name();
+            let run = name.to_str().and_then(|name| name.strip_suffix(".lock")).map(RunId::from);
+            if run.is_some_and(|run| is_held(&self.folder, &run)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The first twelve digits of every recorded key, as file names have them.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 //! the request on, or from a service that accepted the task and then failed to answer, and is `Indeterminate`; so is any response that
 //! contains a task id.
 
-use client::{CallError, HttpError, RateLimit, Status, TaskResponse};
+use client::{CallError, HttpError, RateLimit, Status, TaskFailure, TaskResponse};
 
 use super::{ServerErrorPolicy, Submission};
 use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, SubmitQuota, TaskId, Timestamp};
@@ -42,6 +42,8 @@ const TRANSIENT_TERMS: &[&str] = &[
     "try again",
     "temporar",
 ];
+/// Codes and messages of an `error` that says that there was none.
+const SUCCESS_TERMS: &[&str] = &["", "0", "200", "ok", "success", "succeeded", "none", "null", "no error"];
 /// Terms that indicate an invalid request.
 const INVALID_TERMS: &[&str] = &["invalid", "unsupported", "not_supported", "notsupported"];
 
@@ -127,7 +129,7 @@ pub fn poll_result(called: Result<TaskResponse, CallError>) -> PollResult {
             };
         }
     };
-    // The status decides. Services send `error` with any status: `success`, a warning, an attempt that they repeat themselves.
+    // The status decides; what `error` says beside a video is a warning. Services send `error` with any status: `success`, a warning, an attempt that they repeat themselves.
     match task.status {
         Status::Completed => PollResult::Completed {
             url: task.url,
@@ -137,6 +139,7 @@ pub fn poll_result(called: Result<TaskResponse, CallError>) -> PollResult {
                 // Timestamps out of order are ignored.
                 (to > from).then(|| Timestamp(to).since(Timestamp(from)))
             }),
+            warning: task.error.as_ref().and_then(warning),
         },
         Status::Failed => PollResult::Failed {
             failure: match &task.error {
@@ -149,6 +152,19 @@ pub fn poll_result(called: Result<TaskResponse, CallError>) -> PollResult {
             PollResult::Running { progress: task.progress, status: "in_progress".to_owned() }
         }
         Status::Unknown(status) => PollResult::Running { progress: task.progress, status },
+    }
+}
+
+/// What `error` says beside a finished video; `None` where it says that there was no error.
+fn warning(error: &TaskFailure) -> Option<String> {
+    let is_code_of_success = |code: &str| SUCCESS_TERMS.contains(&code.to_lowercase().as_str());
+    let code = error.code.as_deref().map(str::trim).filter(|code| !is_code_of_success(code));
+    let message = error.message.trim();
+    match (message.is_empty() || is_code_of_success(message.trim_end_matches('.')), code) {
+        (true, None) => None,
+        (true, Some(code)) => Some(code.to_owned()),
+        (false, None) => Some(message.to_owned()),
+        (false, Some(code)) => Some(format!("{message} ({code})")),
     }
 }
 
@@ -369,6 +385,16 @@ mod tests {
         }
     }
 
+    /// The status of content that is not available is unspecified (spec 4.3).
+    #[test]
+    fn download_refused_with_any_client_error_is_invalid() {
+        for status in [400, 409, 422, 425] {
+            let body = r#"{"error":{"message":"the task is queued","code":"task_not_completed"}}"#;
+            let error = HttpError::new(status, body.to_owned(), None);
+            assert_eq!(download(CallError::Http(Box::new(error))).kind, FailureKind::Invalid, "{status}");
+        }
+    }
+
     /// Services send `error` with any status.
     #[test]
     fn poll_result_follows_the_status_whatever_the_error_member() {
@@ -391,6 +417,31 @@ mod tests {
                 other => panic!("{other:?}"),
             };
             assert_eq!(kind, expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn poll_result_of_completed_task_has_what_error_says_as_warning() {
+        for (error, expected) in [
+            (r#"{"message":"one frame was repeated"}"#, Some("one frame was repeated")),
+            (
+                r#"{"message":"one frame was repeated","code":"partial"}"#,
+                Some("one frame was repeated (partial)"),
+            ),
+            (r#"{"code":"upscaled","message":""}"#, Some("upscaled")),
+            (r#""the sound is missing""#, Some("the sound is missing")),
+            (r#"{"code":0,"message":"success"}"#, None),
+            (r#"{"code":"OK","message":""}"#, None),
+            (r#""none""#, None),
+            ("null", None),
+            ("{}", None),
+        ] {
+            let body = format!(
+                r#"{{"id":"t","status":"completed","error":{error},"metadata":{{"url":"https://example.com/a.mp4"}}}}"#
+            );
+            let result = poll_result(Ok(TaskResponse::decode(&body, Some("t")).expect("a task")));
+            let PollResult::Completed { warning, .. } = result else { panic!("{result:?}") };
+            assert_eq!(warning.as_deref(), expected, "{body}");
         }
     }
 

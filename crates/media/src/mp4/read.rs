@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use shiguredo_mp4::aux::SampleTableAccessor;
+use shiguredo_mp4::aux::{SampleTableAccessor, SampleTableAccessorError};
 use shiguredo_mp4::boxes::{HdlrBox, MoovBox, StszBox, TrakBox};
-use shiguredo_mp4::demux::Fmp4SegmentDemuxer;
-use shiguredo_mp4::{Decode, TrackKind};
+use shiguredo_mp4::demux::{DemuxError, Fmp4SegmentDemuxer};
+use shiguredo_mp4::{Decode, ErrorKind, TrackKind};
 
 use super::boxes::{children, find};
 use crate::MediaError;
@@ -204,14 +204,14 @@ impl Movie {
         tracks: &mut [(u32, TrackKind, Track)],
     ) -> Result<(), MediaError> {
         let mut demuxer = Fmp4SegmentDemuxer::new();
-        catch_panic(|| demuxer.handle_init_segment(moov))?.map_err(|error| malformed(&error))?;
+        catch_panic(|| demuxer.handle_init_segment(moov))?.map_err(|error| malformed_fragment(&error))?;
         for (i, moof) in top.iter().enumerate().filter(|(_, found)| found.name == *b"moof") {
             let Some(mdat) = top.get(i + 1).filter(|next| next.name == *b"mdat") else {
                 return Err(MediaError::needs("an MP4 file with unusual fragments"));
             };
             let segment = load(&mut *self.source, moof.start, mdat.end, MAX_FRAGMENT_BYTES)?;
-            let found =
-                catch_panic(|| demuxer.handle_media_segment(&segment))?.map_err(|error| malformed(&error))?;
+            let found = catch_panic(|| demuxer.handle_media_segment(&segment))?
+                .map_err(|error| malformed_fragment(&error))?;
             for sample in found {
                 let Some((_, _, track)) = tracks.iter_mut().find(|(id, _, _)| *id == sample.track.track_id)
                 else {
@@ -334,8 +334,7 @@ fn samples(trak: &TrakBox, length: u64) -> Result<Vec<Sample>, MediaError> {
         StszBox::Variable { entry_sizes } => entry_sizes.len() as u64,
     };
     check_count(count, length)?;
-    let table = catch_panic(|| SampleTableAccessor::new(stbl))?
-        .map_err(|error| MediaError::Damaged(format!("the sample table contradicts itself: {error}")))?;
+    let table = catch_panic(|| SampleTableAccessor::new(stbl))?.map_err(|error| contradictory(&error))?;
     catch_panic(|| {
         let mut samples = Vec::with_capacity(count as usize);
         for sample in table.samples() {
@@ -401,6 +400,29 @@ fn edits(trak: Option<&TrakBox>, track: &Track, movie_timescale: u32) -> Vec<Edi
     edits
 }
 
-fn malformed(error: &impl std::fmt::Display) -> MediaError {
-    MediaError::Damaged(format!("its index is malformed: {error}"))
+/// An error of the MP4 library in the terms of the format; the library's own text has lines of its source in it.
+fn malformed(error: &shiguredo_mp4::Error) -> MediaError {
+    let place = error.box_type.map_or_else(|| "it".to_owned(), |kind| format!("the box `{kind}`"));
+    let what = match error.kind {
+        ErrorKind::InsufficientBuffer => "ends too early",
+        ErrorKind::Unsupported => "has an unknown form",
+        ErrorKind::InvalidInput | ErrorKind::InvalidData => "has invalid contents",
+    };
+    let colon = if error.reason.is_empty() { "" } else { ": " };
+    MediaError::Damaged(format!("its index is malformed: {place} {what}{colon}{}", error.reason))
+}
+
+/// The same for a fragment.
+fn malformed_fragment(error: &DemuxError) -> MediaError {
+    match error {
+        DemuxError::DecodeError(error) => malformed(error),
+        DemuxError::SampleTableError(error) => contradictory(error),
+        DemuxError::InvalidState(_) | DemuxError::InputRequired(_) => {
+            MediaError::damaged("its fragments are malformed")
+        }
+    }
+}
+
+fn contradictory(error: &SampleTableAccessorError) -> MediaError {
+    MediaError::Damaged(format!("the sample table contradicts itself: {error}"))
 }

@@ -16,6 +16,18 @@ pub(crate) struct LedgerArgs {
 pub(crate) enum LedgerCommand {
     /// Record work that was paid for and that the ledger does not know: videos named by the key of a shot, and tasks that you name.
     Adopt(AdoptArgs),
+    /// Record that the API key is a new one of an account that submitted tasks with another key. The service is asked for such a task: only the
+    /// account that owns it can see it.
+    LinkAccount(LinkAccountArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LinkAccountArgs {
+    /// Workflow file, or the folder that contains it.
+    pub(crate) file: PathBuf,
+    /// Output format on standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]

@@ -16,4 +16,6 @@ pub(crate) enum SchemaKind {
     Workflow,
     /// A line of `run --format ndjson`.
     Events,
+    /// `manifest.json`, which `view` writes.
+    Manifest,
 }

@@ -18,12 +18,21 @@ pub(crate) struct ServeArgs {
     /// Maximum number of tasks rendered concurrently [default: number of cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) workers: Option<u16>,
+    /// Memory for requests and media: MiB, or with a unit (512M, 2G). Renderers take theirs besides.
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = memory)]
+    pub(crate) max_memory: usize,
+    /// Limits (JSON): of the queue and of keys without their own. Read again on SIGHUP (docs/service.md).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) limits: Option<PathBuf>,
     /// Fault profile (JSON): inject faults, to test clients (docs/service.md).
     #[arg(long, value_name = "FILE")]
     pub(crate) faults: Option<PathBuf>,
     /// Allow media URLs in requests to point to this machine and to private networks.
     #[arg(long)]
     pub(crate) allow_private_media: bool,
+    /// Accept misspelled request fields, without effect; by default they are refused with the nearest name.
+    #[arg(long)]
+    pub(crate) lenient_fields: bool,
     /// Base URL of video URLs, where clients do not reach the service at its listen address.
     #[arg(long, value_name = "URL")]
     pub(crate) public_url: Option<Url>,
@@ -51,6 +60,8 @@ pub(crate) enum ServeCommand {
 pub(crate) enum KeysCommand {
     /// Create a key and print it. It is shown only once.
     Add(NewKeyArgs),
+    /// Change permissions and limits of a key; what is not given stays. Applies within two seconds.
+    Set(SetKeyArgs),
     /// List all keys and their usage.
     List,
     /// Revoke a key. Its tasks are kept and finish.
@@ -67,6 +78,29 @@ pub(crate) struct NewKeyArgs {
     /// Permit 1080p.
     #[arg(long = "1080p")]
     pub(crate) full_hd: bool,
+    #[command(flatten)]
+    pub(crate) limits: KeyLimitArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetKeyArgs {
+    /// Name or ID of the key.
+    pub(crate) key: String,
+    /// Permit 1080p.
+    #[arg(long = "1080p")]
+    pub(crate) full_hd: bool,
+    /// Permit at most 720p.
+    #[arg(long = "no-1080p", conflicts_with = "full_hd")]
+    pub(crate) no_full_hd: bool,
+    #[command(flatten)]
+    pub(crate) limits: KeyLimitArgs,
+    /// Remove the quota.
+    #[arg(long, conflicts_with = "quota_seconds")]
+    pub(crate) no_quota: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KeyLimitArgs {
     /// Maximum number of unfinished tasks.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) running_tasks: Option<u32>,
@@ -79,6 +113,23 @@ pub(crate) struct NewKeyArgs {
     /// Quota: seconds of video in total.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) quota_seconds: Option<u64>,
+}
+
+/// A size in bytes; a number without a unit is MiB.
+fn memory(text: &str) -> Result<usize, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "m" | "mb" | "mib" => 1_usize << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        other => return Err(format!("`{other}` is not a unit; write 512M or 2G")),
+    };
+    let number: usize = digits.parse().map_err(|_| "expected a number such as 512M or 2G".to_owned())?;
+    let bytes = number.checked_mul(unit).ok_or("the number is too large")?;
+    let least = service::Limits::MIN_MEMORY;
+    if bytes < least {
+        return Err(format!("the service needs at least {}M", least >> 20));
+    }
+    Ok(bytes)
 }
 
 fn rate(text: &str) -> Result<f64, String> {

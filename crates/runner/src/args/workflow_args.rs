@@ -14,7 +14,7 @@ pub(crate) struct WorkflowArgs {
 }
 
 /// Overrides of a workflow: parameters and axes.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct OverrideArgs {
     /// Set a parameter of the workflow.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = assignment)]

@@ -24,7 +24,7 @@ pub(crate) fn atomic_write(file: &Path, text: &str, overwrite: bool) -> Result<(
     );
     name.push(format!(".{}.part", std::process::id()));
     let part = folder.join(name);
-    let written = write_part(&part, text).and_then(|()| publish(&part, file, overwrite));
+    let written = write_part(&part, text, file).and_then(|()| publish(&part, file, overwrite));
     if written.is_err() {
         // Clean up our own temporary file.
         let _ = fs_err::remove_file(&part);
@@ -36,8 +36,12 @@ fn cannot_write(error: &std::io::Error) -> CommandError {
     CommandError::invalid(format!("cannot write: {error}"))
 }
 
-fn write_part(part: &PathBuf, text: &str) -> Result<(), CommandError> {
+/// Writes the temporary file, with the permissions of the one that it replaces.
+fn write_part(part: &PathBuf, text: &str, replaced: &Path) -> Result<(), CommandError> {
     let mut open = fs_err::File::create_new(part).map_err(|error| cannot_write(&error))?;
+    if let Ok(metadata) = std::fs::metadata(replaced) {
+        open.set_permissions(metadata.permissions()).map_err(|error| cannot_write(&error))?;
+    }
     open.write_all(text.as_bytes()).and_then(|()| open.sync_all()).map_err(|error| cannot_write(&error))
 }
 

@@ -21,7 +21,7 @@ pub(crate) async fn explain(args: ExplainArgs) -> Result<Exit, CommandError> {
         Err(error) => return Ok(error.report(args.format)),
     };
     let nodes = selected_nodes(&plan, &args.shots)?;
-    let service = Backend::from_environment()?.identity();
+    let service = Backend::identity_from_environment()?;
     let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     let explanations = engine::explain::explain(&plan, ledger.as_ref(), &service, &nodes).await?;

@@ -100,15 +100,18 @@ async fn fetch_all(
     for row in rows {
         let folder = paths.out(&row.workflow);
         let record = match fetch_task(config, row, folder).await {
-            Ok(artifact) => line(args.format, row, "done", &display_path(&artifact.path)),
+            Ok(fetched) => {
+                let file = display_path(&fetched.artifact.path);
+                line(args.format, row, "done", &file, fetched.warning.as_deref())
+            }
             Err(FetchError::Failed(failure)) => {
                 failed += 1;
                 let message = format!("the task failed: {}", sanitize::message(&failure.message));
-                line(args.format, row, "failed", &message)
+                line(args.format, row, "failed", &message, None)
             }
             Err(FetchError::Kept(reason)) => {
                 kept += 1;
-                line(args.format, row, "kept", &sanitize::message(&reason))
+                line(args.format, row, "kept", &sanitize::message(&reason), None)
             }
             Err(FetchError::Unauthorized(failure)) => {
                 let message = sanitize::message(&failure.message);
@@ -128,8 +131,9 @@ async fn fetch_all(
     })
 }
 
-/// Reports the end of one task. `message` is its file, or why there is none.
-fn line(format: Format, row: &AttemptRow, outcome: &str, message: &str) -> Value {
+/// Reports the end of one task. `message` is its file, or why there is none; `warning` is what the service said beside it.
+fn line(format: Format, row: &AttemptRow, outcome: &str, message: &str, warning: Option<&str>) -> Value {
+    let warning = warning.map(sanitize::message);
     let task = row.task.as_ref().map_or("", |task| task.as_str());
     let record = json!({
         "shot": row.node,
@@ -139,11 +143,15 @@ fn line(format: Format, row: &AttemptRow, outcome: &str, message: &str) -> Value
         "outcome": outcome,
         "file": (outcome == "done").then_some(message),
         "reason": (outcome != "done").then_some(message),
+        "warning": warning,
     });
     match format {
         Format::Text => {
             let (shot, task) = (sanitize::line(&row.node), sanitize::line(task));
             outln!("{shot}: task {task}: {outcome}, {message}");
+            if let Some(warning) = warning {
+                outln!("{shot}: the service warns: {warning}");
+            }
         }
         Format::Ndjson => outln!("{record}"),
         Format::Json => {}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::Ledger;
 use engine::adopt::{Adopted, Adoption, adopt};
 use engine::ledger::ServiceAccount;
-use scheduler::{KeyResolver, TaskId};
+use scheduler::TaskId;
 use serde_json::{Value, json};
 use workflow::plan::{NodeIx, Plan};
 
@@ -18,11 +18,14 @@ use crate::exit::Exit;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::report::sanitize;
 use crate::run_id::new_run_id;
-use crate::{ffmpeg, load, unknown_work};
+use crate::{ffmpeg, load, task_owners, unknown_work};
+
+use super::link_account;
 
 pub(crate) async fn ledger(args: LedgerArgs) -> Result<Exit, CommandError> {
     match args.command {
         LedgerCommand::Adopt(args) => adopt_work(args).await,
+        LedgerCommand::LinkAccount(args) => link_account::link_account(args).await,
     }
 }
 
@@ -36,9 +39,9 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     let backend = Backend::from_environment()?;
     let (service, account) = (backend.identity(), backend.account());
     let ledger = Ledger::open(&paths.ledger(), &paths.folder)?;
-    let keys =
-        KeyResolver::new(service.clone()).with_salt(args.salt.clone()).with_recorded_salts(ledger.salts()?);
+    let keys = ledger.key_resolver(&service)?.with_salt(args.salt.clone());
     let folder = paths.out_or(args.out.as_deref(), plan.name())?;
+    let arguments = task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), &paths);
     let adoption = Adoption {
         plan: &plan,
         ledger: &ledger,
@@ -48,6 +51,7 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
         folder: &folder,
         tasks,
         ffmpeg: &ffmpeg::find(),
+        arguments: Some(&arguments),
         run: new_run_id(),
         now: now(),
     };

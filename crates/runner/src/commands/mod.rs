@@ -1,12 +1,15 @@
 //! One module per subcommand. Each composes the libraries and returns an exit code.
 
-mod atomic_write;
+pub(crate) mod atomic_write;
 pub(crate) mod check;
+pub(crate) mod clean;
+pub(crate) mod edit;
 pub(crate) mod explain;
 pub(crate) mod fetch;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod ledger;
+mod link_account;
 pub(crate) mod models;
 pub(crate) mod pick;
 pub(crate) mod plan;
@@ -15,3 +18,4 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod status;
+pub(crate) mod view;

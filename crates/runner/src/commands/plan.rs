@@ -1,16 +1,16 @@
 //! `runner plan`: what a run would do and cost, or the exact requests that it would send. Submits and writes nothing.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use engine::Ledger;
-use engine::ledger::ServiceAccount;
-use engine::preview::{Preview, preview};
-use scheduler::KeyResolver;
+use engine::artifact_store::Verify;
+use engine::preview::{Preview, key_resolver, preview};
 use serde_json::json;
 use workflow::plan::Selection;
 
-use crate::args::{Format, PlanArgs, PlanFormat};
-use crate::backend::Backend;
+use crate::args::{Format, PlanArgs, PlanFormat, SelectionArgs};
+use crate::backend::{Backend, NamedService};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load;
@@ -37,13 +37,22 @@ pub(crate) async fn plan(args: PlanArgs) -> Result<Exit, CommandError> {
         Ok(prices) => prices,
         Err(error) => return Ok(error.report(format)),
     };
-    let backend = Backend::from_environment()?;
-    let (service, account) = (backend.identity(), backend.account());
-    let at = ServiceAccount { service: &service, account: account.as_deref() };
-    let previews = decisions(&args, &plan, at, backend.is_free()).await?;
-    let document = Document::new(&plan, &previews, &service, prices.as_ref());
+    let document = document(&plan, &args.workflow.file, &args.selection, None, prices.as_ref()).await?;
     out!("{}", render(&document, args.format)?);
     Ok(Exit::Done)
+}
+
+/// What a run of a plan with this selection and `--rerun` would do.
+pub(crate) async fn document(
+    plan: &Arc<workflow::plan::Plan>,
+    file: &Path,
+    selection: &SelectionArgs,
+    rerun: Option<&[String]>,
+    prices: Option<&PriceTable>,
+) -> Result<Document, CommandError> {
+    let service = Backend::named_by_environment()?;
+    let previews = decisions(plan, file, selection, rerun, &service).await?;
+    Ok(Document::new(plan, &previews, &service.identity, prices))
 }
 
 fn render(document: &Document, format: PlanFormat) -> Result<String, CommandError> {
@@ -58,14 +67,15 @@ fn render(document: &Document, format: PlanFormat) -> Result<String, CommandErro
 
 /// The decision for each node, in the plan's order.
 async fn decisions(
-    args: &PlanArgs,
     plan: &Arc<workflow::plan::Plan>,
-    at: ServiceAccount<'_>,
-    is_free: bool,
+    file: &Path,
+    selection: &SelectionArgs,
+    rerun: Option<&[String]>,
+    service: &NamedService,
 ) -> Result<Vec<Preview>, CommandError> {
-    let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
+    let paths = ProjectPaths::for_workflow(file)?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
-    let selection = match args.selection.resolve(plan, ledger.as_ref())? {
+    let selection = match selection.resolve(plan, ledger.as_ref())? {
         Selected::All => None,
         Selected::Some(selection) => Some(selection),
         Selected::NoneFailed(reason) => {
@@ -73,13 +83,21 @@ async fn decisions(
             Some(Selection::only([]))
         }
     };
-    let mut previews = preview(plan, ledger.as_ref(), at).await?;
-    remedies::name_commands(&mut previews, &args.workflow.file);
-    if !is_free {
-        let salts = ledger.as_ref().map(Ledger::salts).transpose()?.unwrap_or_default();
-        let keys = KeyResolver::new(at.service).with_recorded_salts(salts);
+    let keys = key_resolver(ledger.as_ref(), &service.identity)?;
+    let keys = match rerun {
+        Some(names) => {
+            let forced = selection::forced_nodes(names, plan, selection.as_ref())?;
+            let unfinished =
+                ledger.as_ref().map(|ledger| ledger.unfinished_reruns(plan.name())).transpose()?;
+            keys.with_forced(forced, "preview").with_unfinished_reruns(unfinished.unwrap_or_default())
+        }
+        None => keys,
+    };
+    let (account, is_paid) = (service.account.as_deref(), !service.is_free);
+    let mut previews = preview(plan, ledger.as_ref(), &keys, account, is_paid, Verify::Metadata).await?;
+    remedies::name_commands(&mut previews, file);
+    if is_paid {
         let folder = paths.out(plan.name());
-        let file = &args.workflow.file;
         unknown_work::mark(plan, ledger.as_ref(), &keys, &folder, file, &mut previews).await?;
     }
     if let Some(selection) = selection {

@@ -1,5 +1,6 @@
 //! `runner resolve`: a person states the outcome of an indeterminate submission, as seen in the account at the service.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,13 +14,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use workflow::units::VideoDuration;
 
-use crate::args::{Format, ResolveArgs};
+use crate::args::{Format, ResolutionArgs, ResolveArgs};
 use crate::backend::Backend;
 use crate::clock::now;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::project_paths::ProjectPaths;
-use crate::report::Table;
+use crate::remedies;
+use crate::report::{Table, sanitize};
 use crate::shell;
 
 /// Maximum clock skew between this machine and the service.
@@ -58,12 +60,17 @@ pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> R
             args.file.display()
         )));
     };
-    let Some(attempt) = args.attempt else { return list(&ledger, &args.file, args.format) };
-    let attempt = AttemptId(attempt);
-    let resolution = match args.resolution.adopt {
-        Some(task) => Resolution::Accepted { task: TaskId(task) },
-        None if args.resolution.abandon => Resolution::Abandoned,
-        None => Resolution::NotAccepted,
+    let ResolutionArgs { adopt, resubmit, abandon } = args.resolution;
+    let resolution = match adopt {
+        Some(task) => Some(Resolution::Accepted { task: TaskId(task) }),
+        None if abandon => Some(Resolution::Abandoned),
+        None => resubmit.then_some(Resolution::NotAccepted),
+    };
+    let (attempt, resolution) = match (args.attempt, resolution) {
+        (Some(named), Some(resolution)) => {
+            (attempt_named(&ledger, &named, &resolution, &args.file)?, resolution)
+        }
+        (named, _) => return list(&ledger, &args.file, named.as_deref(), args.format),
     };
     if let Resolution::Accepted { task } = &resolution
         && !args.no_verify
@@ -76,8 +83,12 @@ pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> R
         Resolution::Accepted { task } => format!("the next run adopts task {task}"),
         Resolution::NotAccepted => "the next run submits it again".to_owned(),
         Resolution::Abandoned => {
-            "abandoned: counted as spent, and not submitted again unless `runner run --rerun` asks for it"
-                .to_owned()
+            let file = shell::quote(&args.file.display().to_string());
+            let shot = ledger.attempt(&attempt)?.map_or_else(|| "SHOT".to_owned(), |row| row.node);
+            let shot = shell::quote(&sanitize::line(&shot));
+            format!(
+                "abandoned: counted as spent, and not submitted again unless `runner run {file} --rerun {shot}` asks for it"
+            )
         }
     };
     let task = match &resolution {
@@ -97,6 +108,54 @@ pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> R
         ),
     }
     Ok(Exit::Done)
+}
+
+/// The attempt of this id, or the one of this shot that the resolution can be for.
+fn attempt_named(
+    ledger: &Ledger,
+    named: &str,
+    resolution: &Resolution,
+    file: &Path,
+) -> Result<AttemptId, CommandError> {
+    let id = AttemptId(named.to_owned());
+    if ledger.attempt(&id)?.is_some() {
+        return Ok(id);
+    }
+    let mut rows = resolvable(ledger)?;
+    if *resolution == Resolution::Abandoned {
+        rows.extend(ledger.open_tasks()?);
+    }
+    let shots: BTreeSet<String> = rows.iter().map(|row| row.node.clone()).collect();
+    rows.retain(|row| row.node == named);
+    // What is abandoned already is meant only where nothing else is.
+    if rows.iter().any(|row| row.state != AttemptState::Abandoned) {
+        rows.retain(|row| row.state != AttemptState::Abandoned);
+    }
+    match rows.as_slice() {
+        [only] => Ok(only.attempt.clone()),
+        [] => {
+            let file = shell::quote(&file.display().to_string());
+            let error =
+                CommandError::invalid(format!("`{named}` is neither an attempt nor a shot to resolve"));
+            Err(error.hint(if shots.is_empty() {
+                "nothing is to be resolved".to_owned()
+            } else {
+                let shots = shots.into_iter().take(12).collect::<Vec<_>>().join(", ");
+                format!("to be resolved: {shots}; `runner resolve {file}` lists the submissions")
+            }))
+        }
+        several => {
+            let ids = several.iter().map(|row| row.attempt.to_string()).collect::<Vec<_>>().join(", ");
+            Err(CommandError::invalid(format!("`{named}` has several submissions: name one of {ids}")))
+        }
+    }
+}
+
+/// The attempts that can be resolved: not those whose run still waits for the response.
+fn resolvable(ledger: &Ledger) -> Result<Vec<AttemptRow>, CommandError> {
+    let mut rows = ledger.resolvable_attempts()?;
+    rows.retain(|row| row.state != AttemptState::Intended || !ledger.is_alive(&row.run));
+    Ok(rows)
 }
 
 /// Asks the service that the attempt was submitted to, and no other, whether the task matches the attempt.
@@ -175,12 +234,11 @@ async fn describe_task(
     provider.describe(task).await
 }
 
-fn list(ledger: &Ledger, file: &Path, format: Format) -> Result<Exit, CommandError> {
-    let rows: Vec<AttemptRow> = ledger
-        .resolvable_attempts()?
-        .into_iter()
-        .filter(|row| row.state != AttemptState::Intended || !ledger.is_alive(&row.run))
-        .collect();
+fn list(ledger: &Ledger, file: &Path, named: Option<&str>, format: Format) -> Result<Exit, CommandError> {
+    let mut rows = resolvable(ledger)?;
+    if let Some(named) = named {
+        rows.retain(|row| row.node == named || row.attempt.as_str() == named);
+    }
     let action_needed = rows.iter().any(|row| row.state != AttemptState::Abandoned);
     match format {
         Format::Json => outln!("{:#}", rows.iter().map(record).collect::<Value>()),
@@ -199,7 +257,18 @@ fn list(ledger: &Ledger, file: &Path, format: Format) -> Result<Exit, CommandErr
                 ]);
             }
             out!("{}", table.render());
-            let (file, first) = (shell::quote(&file.display().to_string()), &rows[0].attempt);
+            let file = shell::quote(&file.display().to_string());
+            for row in &rows {
+                if let Some(task) = &row.suggested_task {
+                    let command =
+                        remedies::resolve_command(&file, &shot_or_attempt(row, &rows), Some(task.as_str()));
+                    outln!("\n{}: {command}", sanitize::line(&row.node));
+                }
+            }
+            let Some(first) = rows.iter().find(|row| row.state != AttemptState::Abandoned) else {
+                return Ok(Exit::Done);
+            };
+            let first = shot_or_attempt(first, &rows);
             outln!(
                 "\nlook the submission up in your account at the service, then run one of\n  \
                  runner resolve {file} {first} --adopt TASK   it was accepted as this task\n  \
@@ -209,6 +278,15 @@ fn list(ledger: &Ledger, file: &Path, format: Format) -> Result<Exit, CommandErr
         }
     }
     Ok(if action_needed { Exit::ActionNeeded } else { Exit::Done })
+}
+
+/// The argument that names a row: its shot, or where the shot has several its attempt.
+fn shot_or_attempt(row: &AttemptRow, rows: &[AttemptRow]) -> String {
+    let of_shot = rows.iter().filter(|other| other.node == row.node);
+    if of_shot.count() > 1 {
+        return row.attempt.to_string();
+    }
+    shell::quote(&sanitize::line(&row.node))
 }
 
 fn describe(row: &AttemptRow) -> String {
@@ -226,6 +304,7 @@ fn record(row: &AttemptRow) -> Value {
         "service": row.service,
         "model": row.model,
         "request": row.digest,
+        "suggested_task": row.suggested_task,
         "abandoned": row.state == AttemptState::Abandoned,
         "reason": describe(row),
     })

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
 use engine::artifact_store::Verify;
-use engine::ledger::AttemptRow;
+use engine::ledger::{InFlightAttempt, LedgerReader};
 use engine::preview::Preview;
 use engine::{Clock, Ledger, RunConfig};
 use renderer::Renderer;
@@ -12,11 +12,11 @@ use scheduler::spending::Spending;
 use scheduler::{Budget, Decision, Halt, KeyResolver, Outcome, RunScope, RunSummary, TaskId};
 use workflow::plan::{NodeIx, Plan, Selection};
 
-use crate::args::{Format, RunArgs};
+use crate::args::{Format, PlanArgs, PlanFormat, RunArgs};
 use crate::backend::{Backend, Connection};
 use crate::budget;
 use crate::clock::now;
-use crate::commands::fetch;
+use crate::commands::{fetch, plan, view};
 use crate::error::{CommandError, ErrorKind};
 use crate::exit::Exit;
 use crate::ffmpeg;
@@ -29,6 +29,7 @@ use crate::run_id::new_run_id;
 use crate::selection::{self, Selected};
 use crate::shell;
 use crate::shutdown::{InFlightTracker, shutdown_signal_with};
+use crate::task_owners::{self, TaskOwner, TaskOwners};
 use crate::terminal;
 use crate::unknown_work;
 
@@ -36,6 +37,11 @@ use crate::unknown_work;
 const MAX_UNCLAIMED_LISTED: usize = 5;
 
 pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
+    if args.dry_run {
+        let RunArgs { workflow, selection, prices, format, .. } = args;
+        let format = if format == Format::Text { PlanFormat::Table } else { PlanFormat::Json };
+        return plan::plan(PlanArgs { workflow, selection, requests: false, prices, format }).await;
+    }
     let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
         Ok(plan) => Arc::new(plan),
         Err(error) => return Ok(error.report(args.format)),
@@ -52,7 +58,14 @@ pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Ex
         Selected::NoneFailed(reason) => return Ok(nothing_to_run(args.format, &reason)),
     };
     let finished = execute(&args, Arc::clone(&plan), &paths, backend, selection, prices.as_ref()).await?;
-    Ok(report(&args, &plan, finished))
+    let exit = report(&args, &plan, finished);
+    if args.notify {
+        terminal::notify(&format!("runner: {} has ended with exit code {}", plan.name(), exit.code()));
+    }
+    if args.open {
+        view::show(&args.workflow, args.out.as_deref()).await?;
+    }
+    Ok(exit)
 }
 
 /// The workflow file in commands that are suggested.
@@ -118,25 +131,36 @@ fn print_rerun_command(args: &RunArgs, summary: &RunSummary) {
     }
 }
 
-/// Tasks of this workflow at the service that are paid for and that no shot of the plan adopts: the shot was edited, removed or rendered
-/// again.
+/// Tasks of this workflow at the service that are paid for and that no shot adopts, whatever the arguments: the shot was edited, removed or
+/// rendered again.
 fn unclaimed_tasks(
-    ledger: &Ledger,
+    args: &RunArgs,
+    paths: &ProjectPaths,
     plan: &Plan,
-    keys: &KeyResolver,
     service: &str,
 ) -> Result<Vec<(String, TaskId)>, CommandError> {
-    let is_here = |row: &AttemptRow| row.workflow == plan.name() && row.service == service;
-    let open: Vec<AttemptRow> = ledger.open_tasks()?.into_iter().filter(is_here).collect();
+    let Some(reader) = LedgerReader::open(&paths.ledger())? else { return Ok(Vec::new()) };
+    let own = task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), paths);
+    let is_here = |open: &InFlightAttempt| match &open.arguments {
+        Some(arguments) => arguments.file == own.file,
+        None => open.workflow == plan.name(),
+    };
+    let mut open = reader.in_flight_attempts()?;
+    open.retain(|open| {
+        is_here(open) && open.service == service && open.task.is_some() && !reader.is_alive(&open.run)
+    });
     if open.is_empty() {
         return Ok(Vec::new());
     }
-    // Reruns of this run are on record now.
-    let keys = keys.clone().with_forced([], "").with_recorded_salts(ledger.salts()?);
-    let of_plan = ledger.plan_keys(plan, &keys)?;
-    let open =
-        open.into_iter().filter(|row| !of_plan.owns(&row.key, &row.node) && !ledger.is_alive(&row.run));
-    Ok(open.filter_map(|row| Some((row.node, row.task?))).collect())
+    let owners = TaskOwners::new(&args.workflow.file, paths, Some(own.clone())).find(&reader, &open)?;
+    let is_unclaimed = |owner: &TaskOwner, open: &InFlightAttempt| match owner {
+        TaskOwner::Nobody(_) => true,
+        // An earlier version did not record the arguments: as far as this run can tell.
+        TaskOwner::Unknown => open.arguments.is_none(),
+        TaskOwner::Run(_) | TaskOwner::Undecided(_) => false,
+    };
+    let unclaimed = open.into_iter().zip(owners).filter(|(open, owner)| is_unclaimed(owner, open));
+    Ok(unclaimed.filter_map(|(open, _)| Some((open.node, open.task?))).collect())
 }
 
 fn print_unclaimed(args: &RunArgs, unclaimed: &[(String, TaskId)]) {
@@ -188,27 +212,6 @@ fn spending(plan: &Plan, summary: &RunSummary, table: &PriceTable) -> Spending {
     })
 }
 
-/// The nodes that `--rerun` names, in file order, without duplicates.
-fn forced_nodes(
-    args: &RunArgs,
-    plan: &Plan,
-    selection: Option<&Selection>,
-) -> Result<Vec<NodeIx>, CommandError> {
-    let Some(names) = &args.rerun else { return Ok(Vec::new()) };
-    let is_selected = |ix: &NodeIx| selection.is_none_or(|selection| selection.contains(*ix));
-    let mut nodes = selection::nodes_by_name(names, plan)?;
-    if let Some(other) = nodes.iter().find(|ix| !is_selected(ix)) {
-        let name = &plan.node(*other).name;
-        return Err(CommandError::invalid(format!("--rerun {name}: the shot is not selected for this run")));
-    }
-    if names.is_empty() {
-        nodes.extend(plan.nodes().map(|(ix, _)| ix).filter(is_selected));
-    }
-    nodes.sort_unstable();
-    nodes.dedup();
-    Ok(nodes)
-}
-
 /// The nodes selected by the flags.
 fn selected_nodes(args: &RunArgs, plan: &Plan, paths: &ProjectPaths) -> Result<Selected, CommandError> {
     // A wrong name must not leave anything behind, not even an empty ledger.
@@ -231,7 +234,8 @@ async fn preflight(
         return Ok(None);
     }
     let verify = if args.verify { Verify::Content } else { Verify::Metadata };
-    let mut previews = engine::preview::preview_with(plan, Some(ledger), keys, account, verify).await?;
+    let mut previews =
+        engine::preview::preview(plan, Some(ledger), keys, account, account.is_some(), verify).await?;
     remedies::name_commands(&mut previews, &args.workflow.file);
     if let Some(selection) = selection {
         selection::apply_selection(plan, selection, &mut previews)?;
@@ -284,14 +288,17 @@ async fn execute<'t>(
     table: Option<&'t PriceTable>,
 ) -> Result<FinishedRun<'t>, CommandError> {
     let output_dir = paths.out_or(args.out.as_deref(), plan.name())?;
-    let force = forced_nodes(args, &plan, selection.as_ref())?;
+    let force = match &args.rerun {
+        Some(names) => selection::forced_nodes(names, &plan, selection.as_ref())?,
+        None => Vec::new(),
+    };
     let ledger = Ledger::open(&paths.ledger(), &paths.folder)?;
     let is_free = backend.is_free();
     let table = table.filter(|_| !is_free);
     let (run, identity) = (new_run_id(), backend.identity());
-    let keys = KeyResolver::new(identity.clone())
+    let keys = ledger
+        .key_resolver(&identity)?
         .with_salt(args.salt.clone())
-        .with_recorded_salts(ledger.salts()?)
         .with_forced(force.iter().copied(), run.as_str());
     let keys = match args.rerun {
         Some(_) => keys.with_unfinished_reruns(ledger.unfinished_reruns(plan.name())?),
@@ -329,10 +336,10 @@ async fn execute<'t>(
         clock: Clock::starting_at(now()),
         output_dir,
         workflow_dir: paths.folder.clone(),
-        workflow_file: quoted_file(args),
         ffmpeg: ffmpeg::find(),
         budget: Budget::new(budget::caps(&args.budget), prices),
         keys,
+        arguments: Some(task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), paths)),
         verify: if args.verify { Verify::Content } else { Verify::Metadata },
         scope: RunScope { selection, fail_fast: args.fail_fast },
         interrupt: shutdown_signal_with({
@@ -340,7 +347,6 @@ async fn execute<'t>(
             move || tracker.exit_message(&file)
         }),
     };
-    let (ledger, keys) = (Arc::clone(&config.ledger), config.keys.clone());
     let mut reporter = RunReporter::start(args.format, info);
     let ended = engine::run(Arc::clone(&plan), config, &mut tracker.wrap(reporter.reporter())).await;
     if let Some(service) = service {
@@ -348,11 +354,12 @@ async fn execute<'t>(
     }
     match ended {
         Ok(summary) => {
-            let unclaimed = unclaimed_tasks(&ledger, &plan, &keys, &identity)?;
+            let unclaimed = unclaimed_tasks(args, paths, &plan, &identity)?;
             Ok(FinishedRun { summary, prices: table, reporter, unclaimed })
         }
         Err(error) => {
-            let error = CommandError::unusable(error);
+            let commands = remedies::adopt_commands(&error, &args.workflow.file);
+            let error = CommandError::unusable(format!("{error}{commands}"));
             reporter.fail(&error.message, error.exit(), now());
             Err(error)
         }

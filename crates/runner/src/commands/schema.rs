@@ -1,4 +1,5 @@
-//! `runner schema`: prints the JSON Schemas, which are also published as `workflows/workflow.schema.json` and `docs/events.schema.json`.
+//! `runner schema`: prints the JSON Schemas, which are also published as `workflows/workflow.schema.json`, `docs/events.schema.json` and
+//! `docs/manifest.schema.json`.
 
 use contract::Contract;
 
@@ -10,6 +11,7 @@ pub(crate) fn schema(args: &SchemaArgs) -> Exit {
     let schema = match args.kind {
         SchemaKind::Workflow => workflow::workflow_schema(Contract::embedded()),
         SchemaKind::Events => stream::schema(),
+        SchemaKind::Manifest => viewer::schema(),
     };
     outln!("{schema:#}");
     Exit::Done

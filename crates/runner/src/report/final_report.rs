@@ -1,6 +1,7 @@
 //! The final report of a run, for people: complete for a storyboard, truncated for a sweep.
 
 use scheduler::{Decision, FilmOutcome, FilmSummary, NodeSummary, Outcome, RunSummary};
+use workflow::plan::PickKind;
 
 use super::{Table, messages, sanitize};
 use crate::project_paths::display_path;
@@ -8,7 +9,7 @@ use crate::shell;
 
 /// Maximum number of shots listed. Larger runs list only shots that are not done.
 const MAX_SHOTS: usize = 40;
-/// Maximum number of films, and of picks, that are listed.
+/// Maximum number of films, of picks and of warnings that are listed.
 const MAX_OTHERS: usize = 20;
 
 /// The final report: a table of the shots, then notes. Large runs list only shots that are not done, most urgent first. Task ids are left out
@@ -42,11 +43,12 @@ pub(crate) fn final_report(summary: &RunSummary, file: &str, columns: Option<usi
         });
         lines.extend(text.map(|text| format!("{}: {text}", sanitize::line(&node.name))));
     }
+    lines.extend(warnings(summary));
     if more > 0 {
         lines.push(format!("and {more} more that are not done; `--format json` lists all"));
     }
-    if is_large && count_of(summary, DETACHED) > 0 {
-        lines.push("tasks in flight are kept: run again to adopt them".to_owned());
+    if count_of(summary, DETACHED) > 0 {
+        lines.push(format!("tasks in flight are kept: `runner run {file}` adopts them"));
     }
     let several = summary.films.len() > 1;
     let mut films: Vec<&FilmSummary> = summary.films.iter().collect();
@@ -55,16 +57,32 @@ pub(crate) fn final_report(summary: &RunSummary, file: &str, columns: Option<usi
     if films.len() > MAX_OTHERS {
         lines.push(format!("and {} more films", films.len() - MAX_OTHERS));
     }
-    lines.extend(summary.to_pick.iter().take(MAX_OTHERS).map(|(shot, takes)| {
-        let shot = sanitize::line(shot);
+    lines.extend(summary.to_pick.iter().take(MAX_OTHERS).map(|open| {
+        let shot = sanitize::line(&open.name);
         let quoted = shell::quote(&shot);
-        format!("{shot}: {takes} takes to pick from; run `runner pick {file} {quoted} TAKE`, then run again")
+        let noun = if open.kind == PickKind::Take { "takes" } else { "instances" };
+        let candidates = open.candidates;
+        format!("{shot}: {candidates} {noun} to pick from; `runner pick {file} {quoted}` lists them")
     }));
     if summary.to_pick.len() > MAX_OTHERS {
         lines.push(format!("and {} more to pick", summary.to_pick.len() - MAX_OTHERS));
     }
     lines.push(count(summary));
     lines.join("\n") + "\n"
+}
+
+/// What the service said beside finished videos.
+fn warnings(summary: &RunSummary) -> Vec<String> {
+    let warned = || summary.nodes.iter().filter_map(|node| Some((&node.name, node.warning()?)));
+    let line = |(name, warning): (&String, &str)| {
+        format!("{}: the service warns: {}", sanitize::line(name), sanitize::message(warning))
+    };
+    let mut lines: Vec<String> = warned().take(MAX_OTHERS).map(line).collect();
+    let more = warned().count().saturating_sub(MAX_OTHERS);
+    if more > 0 {
+        lines.push(format!("and {more} more warnings; `--format json` lists all"));
+    }
+    lines
 }
 
 fn films_are_many(summary: &RunSummary) -> bool {
@@ -170,7 +188,13 @@ fn count(summary: &RunSummary) -> String {
             format!("all {all} shots are up to date, nothing was submitted")
         }
         0 => format!("{done} of {all} shots are done{others}, nothing was submitted"),
-        submitted => format!("{done} of {all} shots are done{others}, {submitted} submitted"),
+        submitted => {
+            let retried = match summary.submissions() {
+                submissions if submissions > submitted => format!(" in {submissions} submissions"),
+                _ => String::new(),
+            };
+            format!("{done} of {all} shots are done{others}, {submitted} submitted{retried}")
+        }
     }
 }
 
@@ -265,7 +289,11 @@ mod tests {
         let mut outcomes = vec![Outcome::NotBegun; 3];
         outcomes.extend((0..4_990).map(done));
         let failure = Failure::new(FailureKind::Task, "no\u{1b}[2J https://a.test/x?sig=SECRET");
-        outcomes.push(Outcome::Indeterminate { attempt: AttemptId::from("r.1"), reason: "cut".to_owned() });
+        outcomes.push(Outcome::Indeterminate {
+            attempt: AttemptId::from("r.1"),
+            reason: "cut".to_owned(),
+            suggested_task: Some(TaskId::from("task 7")),
+        });
         outcomes.push(Outcome::Detached { task: TaskId::from("task_late"), reason: "late".to_owned() });
         outcomes.extend((0..5).map(|index| Outcome::Failed {
             failure: failure.clone(),

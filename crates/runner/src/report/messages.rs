@@ -1,22 +1,26 @@
 //! The message line of each event.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use scheduler::{
     Event, ExistingWork, FailureKind, Halt, NodeState, Outcome, Phase, PollResult, RefusalKind, RunState,
-    SubmitQuota, Timestamp,
+    SubmitQuota, TaskId, Timestamp,
 };
 use workflow::plan::NodeIx;
 
 use super::{humanize, sanitize};
 use crate::backend::SERVER_ERRORS;
 use crate::project_paths::display_path;
+use crate::remedies;
 use crate::shell;
 
 /// A message about an event.
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) line: String,
+    /// The file at the end of the line, if it ends with one: it can be shortened, and linked to.
+    pub(super) file: Option<PathBuf>,
     pub(super) importance: Importance,
 }
 
@@ -49,6 +53,7 @@ pub(super) fn message_for(state: &RunState, event: &Event, now: Timestamp, file:
         Event::Submitted { .. }
         | Event::Reconciled { reason: Some(_), .. }
         | Event::LookupDone { existing: ExistingWork::Completed { .. }, .. } => Importance::Routine,
+        Event::Polled { result: PollResult::Completed { warning: Some(_), .. }, .. } => Importance::Notable,
         // A run that stands still has to say why.
         Event::Refused { .. } | Event::DownloadFailed { .. } | Event::Polled { .. }
             if held_until(state, event).is_some_and(|until| until.since(now) >= NOTABLE_WAIT) =>
@@ -83,7 +88,13 @@ pub(super) fn message_for(state: &RunState, event: &Event, now: Timestamp, file:
         | Event::TimerFired
         | Event::Interrupted => Importance::Notable,
     };
-    Some(Message { line, importance })
+    let file = match event {
+        Event::Downloaded { artifact, .. } => Some(artifact.path.clone()),
+        Event::FilmJoined { film, .. } => Some(film.path.clone()),
+        _ => None,
+    };
+    let file = file.filter(|file| line.ends_with(&display_path(file)));
+    Some(Message { line, file, importance })
 }
 
 fn name(state: &RunState, node: NodeIx) -> String {
@@ -139,7 +150,8 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<S
             format!("{}: up to date, nothing to submit", name(*node))
         }
         Event::LookupDone { node, existing: ExistingWork::InFlight { task, is_other_account: true, .. }, .. } => format!(
-            "{}: adopted task {} of an earlier run, which used another API key: an account that does not own the task cannot see it",
+            "{}: adopted task {} of an earlier run, which used another API key: an account that does not own the task cannot see it; \
+             if it is a new key of the same account: `runner ledger link-account {file}`",
             name(*node),
             sanitize::line(task.as_str())
         ),
@@ -160,7 +172,7 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<S
             format!("{}: claimed by run {run}; waiting for its task", name(*node))
         }
         Event::Submitted { node, task, .. } | Event::Reconciled { node, task: Some(task), .. } => {
-            format!("{}: submitted as task {}", name(*node), sanitize::line(task.as_str()))
+            format!("{}: submitted as task {}{}", name(*node), sanitize::line(task.as_str()), retried(state, *node))
         }
         Event::Refused { node, refusal, .. } => match refusal.kind {
             RefusalKind::Throttled => {
@@ -231,6 +243,9 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<S
             ended(state, event, file)?,
             state.indeterminate_slot_hold(*node).as_secs()
         ),
+        Event::Polled { node, result: PollResult::Completed { warning: Some(warning), .. }, .. } => {
+            format!("{}: the service warns: {}", name(*node), sanitize::message(warning))
+        }
         Event::LookupDone { .. }
         | Event::Reconciled { .. }
         | Event::ClaimConflict { .. }
@@ -246,6 +261,22 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<S
         Event::QuotaReported { quota, .. } => return quota_used_up(state, event, quota, now),
     };
     Some(text)
+}
+
+/// `, attempt 2 of 3, after: the service is overloaded`; empty for a first attempt.
+fn retried(state: &RunState, node: NodeIx) -> String {
+    let shot = state.node(node).shot();
+    let number = shot.attempt_number();
+    if number < 2 {
+        return String::new();
+    }
+    let failure = shot.attempts().iter().rev().find_map(|attempt| attempt.failure.as_ref());
+    let after = failure.map(|failure| format!(", after: {}", sanitize::message(&failure.message)));
+    format!(
+        ", attempt {number} of {}{}",
+        state.plan().node(node).retry.max(number),
+        after.unwrap_or_default()
+    )
 }
 
 /// The message about a quota that is used up, if something has to wait for its reset for long.
@@ -291,10 +322,10 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &str) -> Option<Strin
             };
             format!("failed: {}{code}{advice}", sanitize::message(&failure.message))
         }
-        Outcome::Indeterminate { attempt, reason } => format!(
-            "indeterminate: the service may or may not have accepted it ({}), so it is not submitted again; \
-             look it up in your account there, then run `runner resolve {file} {attempt} --adopt TASK`, `--resubmit` or `--abandon`",
-            sanitize::message(reason)
+        Outcome::Indeterminate { attempt, reason, suggested_task } => format!(
+            "indeterminate: the service may or may not have accepted it ({}), so it is not submitted again; {}",
+            sanitize::message(reason),
+            remedies::resolve_command(file, attempt.as_str(), suggested_task.as_ref().map(TaskId::as_str))
         ),
         Outcome::Detached { task, reason } => {
             format!(
@@ -311,7 +342,7 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &str) -> Option<Strin
         ),
         Outcome::Blocked { .. } => "blocked: a shot that it depends on is not done".to_owned(),
         Outcome::Unpicked { takes } => {
-            format!("blocked: no take of {} is picked yet", sanitize::line(&takes.join(" and ")))
+            format!("blocked: {} is not picked yet", sanitize::line(&takes.join(" and ")))
         }
         Outcome::NotBegun => "not started".to_owned(),
         Outcome::NotSelected { task } => {

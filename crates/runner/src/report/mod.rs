@@ -74,7 +74,7 @@ impl RunReporter {
             Format::Text | Format::Json if crate::terminal::is_live() => {
                 Self::Live(Box::new(live::Live::new(info.file, info.estimate)))
             }
-            Format::Text | Format::Json => Self::Plain(plain::Plain::new(info.file)),
+            Format::Text | Format::Json => Self::Plain(plain::Plain::new(info.file, info.estimate)),
         }
     }
 

@@ -1,28 +1,71 @@
-//! Plain progress lines on standard error, for pipes, logs and dumb terminals.
+//! Plain progress lines on standard error with the time of day, for pipes, logs and dumb terminals. While nothing happens, a heartbeat says
+//! that the run is alive: some systems end a job that is silent for ten minutes.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use engine::Reporter;
 use scheduler::{Event, RunState, Timestamp};
 
-use super::{live, messages};
+use super::live::progress::RunProgress;
+use super::{CostEstimate, humanize, live, messages};
+
+/// The longest silence.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Buffers the lines of events that happen together.
 pub(crate) struct Plain {
     /// The workflow file, quoted for a shell.
     file: String,
     buffer: String,
+    shared: Arc<Shared>,
+    heart: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    now: Mutex<PlainState>,
+    changed: Condvar,
+}
+
+struct PlainState {
+    progress: RunProgress,
+    /// Time of the latest event, by the run's clock and by this process's.
+    event_time: (Timestamp, Instant),
+    /// When a line was printed.
+    printed: Instant,
+    is_ended: bool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, PlainState> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Plain {
-    pub(super) fn new(file: String) -> Self {
-        Self { file, buffer: String::new() }
+    pub(super) fn new(file: String, estimate: Option<CostEstimate>) -> Self {
+        let now = PlainState {
+            progress: RunProgress::new(estimate),
+            event_time: (Timestamp::default(), Instant::now()),
+            printed: Instant::now(),
+            is_ended: false,
+        };
+        let shared = Arc::new(Shared { now: Mutex::new(now), changed: Condvar::new() });
+        let beating = Arc::clone(&shared);
+        let heart = std::thread::spawn(move || beat(&beating));
+        Self { file, buffer: String::new(), shared, heart: Some(heart) }
     }
 }
 
 impl Reporter for Plain {
     fn on(&mut self, state: &RunState, event: &Event, now: Timestamp) {
+        let mut shared = self.shared.lock();
+        shared.progress.on_event(state, event, now);
+        shared.event_time = (now, Instant::now());
         if let Some(message) = messages::message_for(state, event, now, &self.file) {
-            self.buffer.push_str(&message.line);
-            self.buffer.push('\n');
+            shared.printed = Instant::now();
+            self.buffer.push_str(&timed(&message.line, now));
         }
     }
 
@@ -37,6 +80,69 @@ impl Reporter for Plain {
 impl Drop for Plain {
     /// An aborted run may leave lines in the buffer.
     fn drop(&mut self) {
+        self.shared.lock().is_ended = true;
+        self.shared.changed.notify_one();
+        if let Some(heart) = self.heart.take() {
+            let _ = heart.join();
+        }
         self.flush();
+    }
+}
+
+/// A line with the time of day in UTC.
+fn timed(line: &str, now: Timestamp) -> String {
+    match jiff::Timestamp::from_millisecond(now.0) {
+        Ok(time) => format!("{} {line}\n", time.strftime("%H:%M:%SZ")),
+        Err(_) => format!("{line}\n"),
+    }
+}
+
+/// Prints a heartbeat after each interval without a line, until the run ends.
+fn beat(shared: &Shared) {
+    let mut now = shared.lock();
+    while !now.is_ended {
+        let left = HEARTBEAT_INTERVAL.saturating_sub(now.printed.elapsed());
+        if left.is_zero() {
+            now.printed = Instant::now();
+            let time = now.event_time.0.after(now.event_time.1.elapsed());
+            let line = heartbeat(&now.progress, time);
+            drop(now);
+            live::print(&timed(&line, time));
+            now = shared.lock();
+            continue;
+        }
+        let waited = shared.changed.wait_timeout(now, left);
+        now = waited.unwrap_or_else(PoisonError::into_inner).0;
+    }
+}
+
+/// `still running after 3 min: 2/6 shots done, 2 active, 2 waiting; about 4 min left`
+fn heartbeat(progress: &RunProgress, now: Timestamp) -> String {
+    let since =
+        progress.started_at.map_or_else(String::new, |at| format!(" after {}", humanize(now.since(at))));
+    let counts =
+        [(progress.in_progress(), "active"), (progress.waiting(), "waiting"), (progress.failed(), "failed")];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, word)| format!(", {count} {word}")).collect();
+    let left = progress.remaining(now).map(|left| format!("; about {} left", humanize(left)));
+    format!(
+        "still running{since}: {}/{} shots done{}{}",
+        progress.done(),
+        progress.all(),
+        counts.concat(),
+        left.unwrap_or_default()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_the_time_and_a_heartbeat_the_counts() {
+        assert_eq!(timed("a: done", Timestamp(1_790_000_000_000)), "14:13:20Z a: done\n");
+        let mut progress = RunProgress::new(None);
+        progress.started_at = Some(Timestamp(1_000));
+        assert_eq!(heartbeat(&progress, Timestamp(181_000)), "still running after 3 min: 0/0 shots done");
     }
 }

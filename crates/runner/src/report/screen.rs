@@ -1,5 +1,8 @@
 //! A block of lines at the bottom of a terminal that is redrawn in place, with permanent lines above it.
 
+use std::fmt::Write as _;
+use std::path::Path;
+
 use console::Term;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -11,6 +14,8 @@ pub(crate) struct Screen {
     drawn: Vec<usize>,
 }
 
+/// Minimum width of a file name that is narrowed.
+const MIN_FILE_WIDTH: usize = 12;
 /// Rows and columns of a terminal of unknown size.
 const DEFAULT_SIZE: (usize, usize) = (24, 80);
 
@@ -43,19 +48,38 @@ impl Screen {
 
     fn try_draw(&mut self, above: &[String], lines: &[(String, usize)]) -> std::io::Result<()> {
         let (_, columns) = self.size();
-        // A terminal that became narrower has wrapped the last frame.
-        let rows: usize = self.drawn.iter().map(|width| width.div_ceil(columns + 1).max(1)).sum();
-        if rows > 0 {
-            self.term.move_cursor_up(rows)?;
-        }
-        for line in above.iter().chain(lines.iter().map(|(line, _)| line)) {
-            self.term.clear_line()?;
-            self.term.write_str(line)?;
-            self.term.write_str("\n")?;
-        }
-        self.term.clear_to_end_of_screen()?;
+        self.term.write_str(&repaint(&self.drawn, columns + 1, above, lines))?;
         self.drawn = lines.iter().map(|(_, width)| *width).collect();
         self.term.flush()
+    }
+}
+
+/// What replaces a frame whose lines had the widths `drawn`, on a terminal of this width.
+fn repaint(drawn: &[usize], terminal: usize, above: &[String], lines: &[(String, usize)]) -> String {
+    // A terminal that became narrower has wrapped the last frame.
+    let rows: usize = drawn.iter().map(|width| width.div_ceil(terminal).max(1)).sum();
+    let mut text = String::new();
+    if rows > 0 {
+        let _ = write!(text, "\u{1b}[{rows}A");
+    }
+    // Before anything is written: a permanent line may take several rows, and the rest of an old row would stay behind it.
+    text.push_str("\r\u{1b}[0J");
+    for line in above.iter().chain(lines.iter().map(|(line, _)| line)) {
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
+/// A permanent line that ends with a file: the file's name is narrowed in the middle where the line is too wide, and linked to (OSC 8).
+pub(crate) fn file_line(line: &str, shown: &str, file: &Path, columns: usize) -> String {
+    let Some(text) = line.strip_suffix(shown) else { return line.to_owned() };
+    let room = columns.saturating_sub(text.width());
+    // Where there is no room for a name, the line wraps.
+    let shown = if room < MIN_FILE_WIDTH { shown.to_owned() } else { fit_name(shown, room).0 };
+    match url::Url::from_file_path(file) {
+        Ok(address) => format!("{text}\u{1b}]8;;{address}\u{1b}\\{shown}\u{1b}]8;;\u{1b}\\"),
+        Err(()) => format!("{text}{shown}"),
     }
 }
 
@@ -104,6 +128,99 @@ pub(crate) fn fit_name(name: &str, columns: usize) -> (String, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A terminal of some width and any height, with the sequences that are used here.
+    struct VirtualTerminal {
+        columns: usize,
+        rows: Vec<Vec<char>>,
+        cursor: (usize, usize),
+    }
+
+    impl VirtualTerminal {
+        fn new(columns: usize) -> Self {
+            Self { columns, rows: vec![Vec::new()], cursor: (0, 0) }
+        }
+
+        fn write(&mut self, text: &str) {
+            let mut chars = text.chars();
+            while let Some(c) = chars.next() {
+                match c {
+                    '\n' => self.cursor = (self.cursor.0 + 1, 0),
+                    '\r' => self.cursor.1 = 0,
+                    '\u{1b}' => match chars.next() {
+                        Some('[') => {
+                            let sequence: String =
+                                chars.by_ref().take_while(|c| !c.is_ascii_alphabetic()).collect();
+                            // The letter is consumed; `0` is only used to clear, other numbers to move up.
+                            match sequence.parse::<usize>() {
+                                Ok(0) => self.clear(),
+                                Ok(rows) => self.cursor.0 -= rows,
+                                Err(_) => {}
+                            }
+                        }
+                        // A link: up to its end, ESC and a backslash.
+                        Some(']') => while chars.next() != Some('\\') {},
+                        other => panic!("an unknown sequence: {other:?}"),
+                    },
+                    c => self.put(c),
+                }
+                while self.rows.len() <= self.cursor.0 {
+                    self.rows.push(Vec::new());
+                }
+            }
+        }
+
+        fn clear(&mut self) {
+            self.rows.truncate(self.cursor.0 + 1);
+            self.rows[self.cursor.0].truncate(self.cursor.1);
+        }
+
+        fn put(&mut self, c: char) {
+            if self.cursor.1 == self.columns {
+                self.cursor = (self.cursor.0 + 1, 0);
+            }
+            while self.rows.len() <= self.cursor.0 {
+                self.rows.push(Vec::new());
+            }
+            let row = &mut self.rows[self.cursor.0];
+            if row.len() <= self.cursor.1 {
+                row.resize(self.cursor.1 + 1, ' ');
+            }
+            row[self.cursor.1] = c;
+            self.cursor.1 += 1;
+        }
+
+        fn text(&self) -> String {
+            let rows: Vec<String> = self.rows.iter().map(|row| row.iter().collect()).collect();
+            rows.join("\n").trim_end().to_owned()
+        }
+    }
+
+    /// Permanent lines that wrap leave nothing of the frame that they replace, and file names are narrowed to fit.
+    #[test]
+    fn permanent_lines_leave_no_rest_of_the_frame_at_any_width() {
+        let mut screens = String::new();
+        for columns in [40, 80, 200] {
+            let mut terminal = VirtualTerminal::new(columns);
+            let bar = |name: &str| {
+                fit(&format!("  {name}  {}   99 %  12 s  in progress", "━".repeat(columns / 3)), columns - 1)
+            };
+            let frame = [bar("breakwater"), bar("lamp")];
+            terminal.write(&repaint(&[], columns, &[], &frame));
+            let widths: Vec<usize> = frame.iter().map(|(_, width)| *width).collect();
+            let file = "tui2/a long folder name for my film/episode one/out/six/a2-28a6d2dd7dc1.mp4";
+            let line = format!("a2: done in 5.6 s, {file}");
+            let above = [
+                "b2: failed: The output was blocked by our content policy. (content_policy_violation)"
+                    .to_owned(),
+                file_line(&line, file, Path::new("/films/a2-28a6d2dd7dc1.mp4"), columns - 1),
+            ];
+            terminal.write(&repaint(&widths, columns, &above, &frame[..1]));
+            terminal.write(&repaint(&widths[..1], columns, &["film: joined".to_owned()], &[]));
+            let _ = writeln!(screens, "{columns} columns\n{}\n", terminal.text());
+        }
+        insta::assert_snapshot!(screens);
+    }
 
     #[test]
     fn fit_cuts_between_wide_characters() {

@@ -82,7 +82,7 @@ impl Shot {
 
     /// The number of the current or next attempt, as the shot's `retry` counts: from 1.
     #[must_use]
-    pub(crate) fn attempt_number(&self) -> u32 {
+    pub fn attempt_number(&self) -> u32 {
         self.attempt_number
     }
 
@@ -113,6 +113,12 @@ impl Shot {
             ) => Some(reason),
             _ => self.last_error.as_deref(),
         }
+    }
+
+    /// What the service said in `error` beside its finished video, in this run.
+    #[must_use]
+    pub fn warning(&self) -> Option<&str> {
+        self.attempts.last()?.warning.as_deref()
     }
 
     /// Its task: the one in flight, or the one that its outcome names.

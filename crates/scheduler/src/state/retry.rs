@@ -43,8 +43,9 @@ impl RunState {
                 let next = Some(self.after_failed_download(node, &failure, partial_bytes, now));
                 Event::DownloadFailed { node, attempt, failure, partial_bytes, next }
             }
-            Event::Indeterminate { node, attempt, reason, halts } => {
-                Event::Indeterminate { node, attempt, reason, halts: halts && !self.service_reached }
+            Event::Indeterminate { node, attempt, reason, halts, suggested_task } => {
+                let halts = halts && !self.service_reached;
+                Event::Indeterminate { node, attempt, reason, halts, suggested_task }
             }
             other => other,
         }

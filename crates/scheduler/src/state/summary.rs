@@ -3,12 +3,23 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use workflow::plan::NodeIx;
+use workflow::plan::{NodeIx, OpenPick, PickKind};
 
 use super::{FilmState, RunState};
 use crate::budget::{Amount, BudgetLimits};
 use crate::ids::{RunId, TaskId};
 use crate::{Attempt, Decision, FilmOutcome, Halt, Outcome, Shot};
+
+/// A pick that something waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToPick {
+    /// What the candidates differ in.
+    pub kind: PickKind,
+    /// The shot or instance.
+    pub name: String,
+    /// The number of candidates.
+    pub candidates: usize,
+}
 
 /// A finished run.
 #[derive(Debug, Clone)]
@@ -19,8 +30,8 @@ pub struct RunSummary {
     pub nodes: Vec<NodeSummary>,
     /// Every film, in the plan's order.
     pub films: Vec<FilmSummary>,
-    /// Shots or instances with a pick to make and at least one video to pick from, with their number of takes.
-    pub to_pick: Vec<(String, usize)>,
+    /// Picks to make, with at least one video to pick from.
+    pub to_pick: Vec<ToPick>,
     /// Why the run stopped submitting, if it did.
     pub halt: Option<Halt>,
     /// The budget limits of the run.
@@ -69,6 +80,12 @@ impl NodeSummary {
         self.attempts.iter().filter(|attempt| attempt.is_submission())
     }
 
+    /// What the service said in `error` beside the finished video, if this run saw it.
+    #[must_use]
+    pub fn warning(&self) -> Option<&str> {
+        self.attempts.last()?.warning.as_deref()
+    }
+
     /// Number of attempts that this run made after a failed one.
     #[must_use]
     pub fn retries(&self) -> usize {
@@ -93,13 +110,17 @@ impl RunState {
                 },
             })
             .collect();
-        let made = |takes: &&[NodeIx]| takes.iter().any(|take| self.artifact(*take).is_some());
+        let made = |open: &OpenPick<'_>| open.candidates.iter().any(|ix| self.artifact(*ix).is_some());
         let to_pick = self
             .plan
             .open_picks()
             .into_iter()
             .filter(made)
-            .map(|takes| (self.plan.takes_name(takes).to_owned(), takes.len()))
+            .map(|open| ToPick {
+                kind: open.kind,
+                candidates: open.candidates.len(),
+                name: open.name.into_owned(),
+            })
             .collect();
         // Moved, not copied: a run may have a hundred thousand.
         let shots = std::mem::take(&mut self.nodes).into_iter().map(|node| node.shot);
@@ -136,6 +157,12 @@ impl RunSummary {
     #[must_use]
     pub fn submitted(&self) -> usize {
         self.nodes.iter().filter(|node| node.is_submitted()).count()
+    }
+
+    /// Number of submissions of this run that cost money, or may: with retries more than the nodes that were submitted.
+    #[must_use]
+    pub fn submissions(&self) -> usize {
+        self.nodes.iter().flat_map(|node| &node.attempts).filter(|attempt| attempt.is_submission()).count()
     }
 
     /// Number of nodes with an outcome that satisfies `test`.

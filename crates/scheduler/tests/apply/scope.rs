@@ -186,6 +186,7 @@ fn failed_lists_failed_shots_and_those_not_begun_because_of_them() {
                 attempt: attempt(name),
                 reason: String::new(),
                 halts: false,
+                suggested_task: None,
             },
         )
     };

@@ -36,7 +36,9 @@ fn with_timeout(names: &[&str], seconds: u64) -> RunState {
 fn completed_until(run: &mut Script, name: &str, url: bool, expires_in: Option<Duration>) -> Vec<String> {
     let expires_at = expires_in.map(|time| run.now.after(time));
     let url = url.then(|| "u".to_owned());
-    run.polled(name, PollResult::Completed { url, last_frame_url: None, expires_at, took: None })
+    let completed =
+        PollResult::Completed { url, last_frame_url: None, expires_at, took: None, warning: None };
+    run.polled(name, completed)
 }
 
 fn download_failed(
@@ -253,7 +255,8 @@ fn tasks_from_a_clock_that_was_ahead_count_as_submitted_now() {
     let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", policy));
     run.start();
     run.lookup_done("b", ExistingWork::None);
-    let existing = ExistingWork::Indeterminate { attempt: attempt("a"), intended_at: TOMORROW };
+    let existing =
+        ExistingWork::Indeterminate { attempt: attempt("a"), intended_at: TOMORROW, suggested_task: None };
     assert_eq!(run.lookup_done("a", existing), ["wake in 600000 ms"], "the hold time of its slot");
 
     let mut run = Script::with(with_timeout(&["a"], 60));

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use axum::{
-    extract::FromRequestParts,
+    extract::{ConnectInfo, FromRequestParts},
     http::{HeaderMap, header, request::Parts},
 };
 
-use super::AppState;
+use super::{AppState, ConnectionHandle};
 use crate::{
     api_error::{ApiError, ApiErrorKind},
     keys::{ApiKeyCache, Key},
@@ -20,7 +20,11 @@ impl FromRequestParts<Arc<AppState>> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &Arc<AppState>) -> Result<Self, ApiError> {
-        authenticate(&parts.headers, &state.keys).map(Self)
+        let key = authenticate(&parts.headers, &state.keys)?;
+        if let Some(ConnectInfo(connection)) = parts.extensions.get::<ConnectInfo<ConnectionHandle>>() {
+            connection.authenticated();
+        }
+        Ok(Self(key))
     }
 }
 

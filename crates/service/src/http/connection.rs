@@ -1,14 +1,11 @@
-//! The TCP listener and its connections: bounded in number, without Nagle's algorithm, closed when idle. A handler can
-//! cut its own connection, which fault injection needs to lose a response.
+//! The TCP listener and its connections: without Nagle's algorithm, with a timeout for the head of a request and one for
+//! idle connections. A handler can cut its own connection, which fault injection needs to lose a response.
 
 use std::{
     io,
     net::SocketAddr,
     pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -20,49 +17,40 @@ use axum::{
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
     time::{Instant, Sleep, sleep},
 };
 
-/// A connection without traffic for this long is closed. Longer than any response takes.
-const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
+use super::connection_table::{ConnectionHandle, ConnectionTable, Registration};
+use crate::limits::ConnectionLimits;
 
-/// Concurrent connections; further ones wait to be accepted.
-const MAX_CONNECTIONS: usize = 4_096;
+/// The beginning of an HTTP/2 connection (RFC 9113 section 3.4).
+const HTTP2_PREFACE: &[u8] = b"PRI ";
 
 /// Accepts [`HttpStream`]s.
 pub(crate) struct HttpListener {
     listener: TcpListener,
-    permits: Arc<Semaphore>,
+    table: Arc<ConnectionTable>,
+    limits: ConnectionLimits,
 }
 
-/// A connection that can be cut and that times out when idle.
+/// A connection that can be cut and that times out.
 pub(crate) struct HttpStream {
     stream: TcpStream,
-    connection: ConnectionHandle,
-    idle: Pin<Box<Sleep>>,
-    /// Released when the connection closes.
-    _permit: Option<OwnedSemaphorePermit>,
-}
-
-/// The handler's means of cutting its connection.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ConnectionHandle(Arc<AtomicBool>);
-
-impl ConnectionHandle {
-    /// Cuts the connection: further reads and writes fail.
-    pub(super) fn cut(&self) {
-        self.0.store(true, Ordering::Release);
-    }
-
-    fn check(&self) -> io::Result<()> {
-        if self.0.load(Ordering::Acquire) { Err(io::ErrorKind::ConnectionReset.into()) } else { Ok(()) }
-    }
+    registration: Registration,
+    /// While the head of a request arrives: how many requests were before it.
+    head: Option<u64>,
+    is_http2: bool,
+    /// Whether the client has not read what was written.
+    is_write_blocked: bool,
+    /// Runs out when the client has been waited for long enough.
+    deadline: Pin<Box<Sleep>>,
+    head_timeout: Duration,
+    idle_timeout: Duration,
 }
 
 impl HttpListener {
-    pub(crate) fn new(listener: TcpListener) -> Self {
-        Self { listener, permits: Arc::new(Semaphore::new(MAX_CONNECTIONS)) }
+    pub(crate) fn new(listener: TcpListener, limits: ConnectionLimits) -> Self {
+        Self { listener, table: ConnectionTable::new(limits.clone()), limits }
     }
 }
 
@@ -71,17 +59,22 @@ impl Listener for HttpListener {
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (HttpStream, SocketAddr) {
-        // The semaphore is never closed.
-        let permit = Arc::clone(&self.permits).acquire_owned().await.ok();
         let (stream, address) = Listener::accept(&mut self.listener).await;
+        let registration = self.table.register(address.ip()).await;
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
+        let ConnectionLimits { head_timeout, idle_timeout, .. } = self.limits;
         let stream = HttpStream {
             stream,
-            connection: ConnectionHandle::default(),
-            idle: Box::pin(sleep(IDLE_TIMEOUT)),
-            _permit: permit,
+            registration,
+            head: None,
+            is_http2: false,
+            is_write_blocked: false,
+            // Clients open connections in advance; the table evicts those that are not used.
+            deadline: Box::pin(sleep(idle_timeout)),
+            head_timeout,
+            idle_timeout,
         };
         (stream, address)
     }
@@ -92,22 +85,72 @@ impl Listener for HttpListener {
 }
 
 impl HttpStream {
-    /// Restarts the idle timer after traffic; otherwise polls it.
-    fn track_idle<T>(&mut self, context: &mut Context<'_>, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if poll.is_ready() {
-            self.idle.as_mut().reset(Instant::now() + IDLE_TIMEOUT);
-            return poll;
+    fn connection(&self) -> &ConnectionHandle {
+        &self.registration.connection
+    }
+
+    /// Follows what has been read, and restarts the timer that applies.
+    fn received(&mut self, bytes: &[u8]) {
+        self.end_head();
+        if self.head.is_some() {
+            // The timer of a head runs from its first byte, however slowly the others follow.
+            return;
         }
-        match self.idle.as_mut().poll(context) {
-            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
-            Poll::Pending => Poll::Pending,
+        let requests = self.connection().requests_total();
+        // Frames of HTTP/2 are not tied to the requests: only the first one has a timer for its head.
+        if self.connection().has_requests() || (self.is_http2 && requests > 0) {
+            self.restart(self.idle_timeout);
+            return;
         }
+        self.head = Some(requests);
+        self.is_http2 |= requests == 0 && bytes.starts_with(HTTP2_PREFACE);
+        self.restart(self.head_timeout);
+    }
+
+    /// Notices that the head was complete: the router has been called.
+    fn end_head(&mut self) {
+        if self.head.is_some_and(|before| before != self.connection().requests_total()) {
+            self.head = None;
+            self.restart(self.idle_timeout);
+        }
+    }
+
+    fn restart(&mut self, timeout: Duration) {
+        self.deadline.as_mut().reset(Instant::now() + timeout);
+    }
+
+    /// Fails when the client has been waited for too long.
+    fn poll_deadline<T>(&mut self, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        self.end_head();
+        while self.deadline.as_mut().poll(context).is_ready() {
+            if self.head.is_some() || self.is_write_blocked || !self.connection().has_requests() {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+            // The service is at work, or reads a body, for which it has a timer of its own.
+            self.restart(self.idle_timeout);
+        }
+        Poll::Pending
+    }
+
+    fn written(
+        &mut self,
+        context: &mut Context<'_>,
+        poll: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        self.is_write_blocked = poll.is_pending();
+        if self.is_write_blocked {
+            return self.poll_deadline(context);
+        }
+        if self.head.is_none() {
+            self.restart(self.idle_timeout);
+        }
+        poll
     }
 }
 
 impl Connected<IncomingStream<'_, HttpListener>> for ConnectionHandle {
     fn connect_info(stream: IncomingStream<'_, HttpListener>) -> Self {
-        stream.io().connection.clone()
+        stream.io().connection().clone()
     }
 }
 
@@ -117,9 +160,17 @@ impl AsyncRead for HttpStream {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.connection.check()?;
+        self.connection().check(context.waker())?;
+        let before = buffer.filled().len();
         let poll = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.track_idle(context, poll)
+        match poll {
+            Poll::Pending => self.poll_deadline(context),
+            Poll::Ready(Ok(())) if buffer.filled().len() > before => {
+                self.received(&buffer.filled()[before..]);
+                poll
+            }
+            Poll::Ready(_) => poll,
+        }
     }
 }
 
@@ -129,9 +180,9 @@ impl AsyncWrite for HttpStream {
         context: &mut Context<'_>,
         buffer: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.connection.check()?;
+        self.connection().check(context.waker())?;
         let poll = Pin::new(&mut self.stream).poll_write(context, buffer);
-        self.track_idle(context, poll)
+        self.written(context, poll)
     }
 
     fn poll_write_vectored(
@@ -139,9 +190,9 @@ impl AsyncWrite for HttpStream {
         context: &mut Context<'_>,
         buffers: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.connection.check()?;
+        self.connection().check(context.waker())?;
         let poll = Pin::new(&mut self.stream).poll_write_vectored(context, buffers);
-        self.track_idle(context, poll)
+        self.written(context, poll)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -149,7 +200,7 @@ impl AsyncWrite for HttpStream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.connection.check()?;
+        self.connection().check(context.waker())?;
         Pin::new(&mut self.stream).poll_flush(context)
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     extract::{Path, State, rejection::PathRejection},
-    http::{HeaderMap, Method},
+    http::{HeaderMap, Method, Uri},
     response::{IntoResponse, Response},
 };
 
@@ -15,28 +15,35 @@ use super::{
     file_response::{serve, video},
     get_task::find,
 };
-use crate::{api_error::ApiError, task::Status};
+use crate::{
+    api_error::{ApiError, ApiErrorKind},
+    task::Status,
+};
 
 pub(super) async fn content(
     State(state): State<Arc<AppState>>,
     Caller(key): Caller,
     id: Result<Path<String>, PathRejection>,
     method: Method,
+    uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let Path(id) = id.map_err(|_| unknown_task())?;
+    check_variant(uri.query().unwrap_or_default())?;
     let entry = find(&state, &key, &id).await?;
     let (task, (status, progress)) = (entry.task(), entry.progress());
     match status {
         Status::Queued | Status::InProgress => {
             let message =
                 format!("the task is {} ({progress} %); its video is not available yet", status.as_str());
-            return Err(ApiError::invalid("task_not_completed", message).with_param("task_id"));
+            return Err(
+                ApiError::new(ApiErrorKind::Conflict, "task_not_completed", message).with_param("task_id")
+            );
         }
         Status::Failed => {
             let code = task.failure.as_ref().map_or("unknown", |failure| failure.code.as_str());
             let message = format!("the task has failed ({code}) and has no video");
-            return Err(ApiError::invalid("task_failed", message).with_param("task_id"));
+            return Err(ApiError::new(ApiErrorKind::Conflict, "task_failed", message).with_param("task_id"));
         }
         Status::Completed => {}
     }
@@ -45,4 +52,17 @@ pub(super) async fn content(
         return Ok(response.into_response());
     }
     serve(&state, task, file, &method, &headers).await
+}
+
+/// OpenAI-style clients name a `variant` of the result; there is only the video.
+fn check_variant(query: &str) -> Result<(), ApiError> {
+    let variants = url::form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "variant");
+    for (_, variant) in variants {
+        if variant != "video" {
+            let message = "this service has the video only: leave out `variant`, or send `variant=video`; a last frame is at \
+                           `metadata.last_frame_url` of a task with `return_last_frame`";
+            return Err(ApiError::invalid("unsupported_variant", message).with_param("variant"));
+        }
+    }
+    Ok(())
 }

@@ -34,9 +34,11 @@ impl ApiErrorKind {
             Self::Unauthenticated => StatusCode::UNAUTHORIZED,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Conflict => StatusCode::CONFLICT,
             Self::Gone => StatusCode::GONE,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Limited => StatusCode::TOO_MANY_REQUESTS,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -44,11 +46,13 @@ impl ApiErrorKind {
     /// `error.type`. The spec names `invalid_request_error` only.
     fn error_type(self) -> &'static str {
         match self {
-            Self::Invalid | Self::MethodNotAllowed | Self::TooLarge => "invalid_request_error",
+            Self::Invalid | Self::Conflict | Self::MethodNotAllowed | Self::TooLarge => {
+                "invalid_request_error"
+            }
             Self::Unauthenticated => "authentication_error",
             Self::NotFound | Self::Gone => "not_found_error",
             Self::Limited => "rate_limit_error",
-            Self::Internal => "server_error",
+            Self::Unavailable | Self::Internal => "server_error",
         }
     }
 }

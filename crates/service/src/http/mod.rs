@@ -1,15 +1,22 @@
 //! The HTTP API (spec 4): routes, responses and error bodies.
 
 mod auth;
+mod body_format;
 mod connection;
+mod connection_table;
 mod content;
 mod create_task;
 mod error_response;
 mod file_response;
 mod get_task;
+mod json_body;
+mod models;
+mod multipart;
 mod operations;
 mod range;
+mod ranged_file;
 mod request_body;
+mod request_guard;
 mod status_page;
 mod task_body;
 
@@ -22,13 +29,11 @@ use axum::{
 use tokio::sync::Semaphore;
 use url::Url;
 
-pub(crate) use self::{
-    connection::{ConnectionHandle, HttpListener},
-    task_body::TaskBody,
-};
+pub use self::ranged_file::{RangedFile, RangedFileError};
+pub(crate) use self::{connection::HttpListener, connection_table::ConnectionHandle, task_body::TaskBody};
 use crate::{
-    admission::AdmissionController, clock::Clock, faults::Faults, jobs::ActiveTasks, keys::ApiKeyCache,
-    metrics::Metrics, store::Store, submit::Submitter,
+    admission::AdmissionController, faults::Faults, jobs::ActiveTasks, keys::ApiKeyCache, limits::BodyLimits,
+    memory::MemoryBudget, metrics::Metrics, service_clock::ServiceClock, store::Store, submit::Submitter,
 };
 
 /// State shared by the handlers.
@@ -38,16 +43,17 @@ pub(crate) struct AppState {
     pub(crate) active_tasks: Arc<ActiveTasks>,
     pub(crate) admission: Arc<AdmissionController>,
     pub(crate) keys: Arc<ApiKeyCache>,
-    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<ServiceClock>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) faults: Arc<Faults>,
     /// The base of all generated URLs.
     pub(crate) base: Url,
     pub(crate) workers: usize,
-    /// Limit of one request body, in bytes.
-    pub(crate) body_bytes: usize,
-    /// Permits for request bodies in memory, one per KiB.
-    pub(crate) body_memory: Semaphore,
+    pub(crate) body_limits: BodyLimits,
+    /// Memory for request bodies.
+    pub(crate) body_memory: Arc<MemoryBudget>,
+    /// Permits for parsing bodies: their values and canonical forms take further memory.
+    pub(crate) parse_permits: Arc<Semaphore>,
     /// From the expiry of a task until its record is purged.
     pub(crate) record: Duration,
 }
@@ -58,6 +64,8 @@ pub(crate) fn router(state: Arc<AppState>) -> Router {
         .route("/v1/videos", post(create_task::create))
         .route("/v1/videos/{task_id}", get(get_task::task))
         .route("/v1/videos/{task_id}/content", get(content::content))
+        .route("/v1/models", get(models::models))
+        .route("/v1/models/{model}", get(models::model))
         .route("/files/{name}", get(file_response::file))
         .route("/healthz", get(operations::health))
         .route("/metrics", get(operations::metrics))
@@ -66,5 +74,6 @@ pub(crate) fn router(state: Arc<AppState>) -> Router {
         .fallback(error_response::unknown_path)
         .method_not_allowed_fallback(error_response::wrong_method)
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&state), error_response::count))
+        .layer(axum::middleware::from_fn(request_guard::guard))
         .with_state(state)
 }

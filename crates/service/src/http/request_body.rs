@@ -1,4 +1,4 @@
-//! Reads request bodies, bounded in size, time and total memory.
+//! Reads request bodies, bounded in size and memory, at a minimum rate.
 
 use std::time::Duration;
 
@@ -8,15 +8,13 @@ use axum::{
 };
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
-use tokio::{
-    sync::{Semaphore, SemaphorePermit},
-    time::timeout,
+use tokio::time::{Instant, timeout};
+
+use crate::{
+    api_error::{ApiError, ApiErrorKind},
+    limits::BodyLimits,
+    memory::MemoryShare,
 };
-
-use crate::api_error::{ApiError, ApiErrorKind};
-
-/// Timeout for receiving a body.
-const BODY_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Timeout for discarding a rejected body, see [`RequestBody::drain`].
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -25,50 +23,40 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) struct RequestBody {
     stream: BodyDataStream,
     declared: Option<u64>,
-    limit: usize,
+    limits: BodyLimits,
     ended: bool,
 }
 
 impl RequestBody {
-    pub(super) fn new(headers: &HeaderMap, body: Body, limit: usize) -> Self {
+    pub(super) fn new(headers: &HeaderMap, body: Body, limits: BodyLimits) -> Self {
         let declared =
             headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-        Self { stream: body.into_data_stream(), declared, limit, ended: false }
+        Self { stream: body.into_data_stream(), declared, limits, ended: false }
     }
 
-    /// Reads the whole body; the permit accounts for its memory.
-    pub(super) async fn read<'a>(
-        &mut self,
-        memory: &'a Semaphore,
-    ) -> Result<(Bytes, SemaphorePermit<'a>), ApiError> {
-        if self.declared.is_some_and(|length| length > self.limit as u64) {
+    /// Reads the whole body; `memory` accounts for what has arrived.
+    pub(super) async fn read(&mut self, memory: &mut MemoryShare) -> Result<Bytes, ApiError> {
+        if self.declared.is_some_and(|length| length > self.limits.bytes as u64) {
             return Err(self.too_large());
         }
-        // A body of unknown length may be as long as the limit.
-        let expected = self.declared.unwrap_or(self.limit as u64);
-        let share = u32::try_from(expected / 1024 + 1).unwrap_or(u32::MAX);
-        let permit = memory
-            .acquire_many(share)
-            .await
-            .map_err(|closed| ApiError::internal("no memory is available for requests", &closed))?;
-        let slow = || {
-            let message = format!("the body did not arrive within {} s", BODY_TIMEOUT.as_secs());
-            ApiError::invalid("body_too_slow", message)
-        };
-        let bytes = timeout(BODY_TIMEOUT, self.collect()).await.map_err(|_| slow())??;
-        Ok((bytes, permit))
-    }
-
-    async fn collect(&mut self) -> Result<Bytes, ApiError> {
         let mut bytes = BytesMut::new();
-        while let Some(chunk) = self.stream.next().await {
+        // The client is not charged for waiting until there is memory for what it has sent.
+        let mut waited = Duration::ZERO;
+        loop {
+            let earned = Duration::from_secs_f64(bytes.len() as f64 / self.limits.min_rate.max(1) as f64);
+            let left = (self.limits.grace + earned).saturating_sub(waited);
+            let begin = Instant::now();
+            let chunk = timeout(left, self.stream.next()).await.map_err(|_| self.too_slow())?;
+            waited += begin.elapsed();
+            let Some(chunk) = chunk else { break };
             let chunk = chunk.map_err(|error| {
                 self.ended = true;
                 ApiError::invalid("incomplete_body", format!("the body was cut off: {error}"))
             })?;
-            if bytes.len() + chunk.len() > self.limit {
+            if bytes.len() + chunk.len() > self.limits.bytes {
                 return Err(self.too_large());
             }
+            memory.take(chunk.len()).await?;
             bytes.extend_from_slice(&chunk);
         }
         self.ended = true;
@@ -81,8 +69,8 @@ impl RequestBody {
         if self.ended {
             return;
         }
-        let mut left = self.limit.saturating_mul(2);
-        let drained = timeout(DRAIN_TIMEOUT, async {
+        let mut left = self.limits.bytes.saturating_mul(2);
+        let drained = timeout(DRAIN_TIMEOUT.min(self.limits.grace), async {
             while let Some(Ok(chunk)) = self.stream.next().await {
                 left = left.saturating_sub(chunk.len());
                 if left == 0 {
@@ -95,8 +83,17 @@ impl RequestBody {
         }
     }
 
+    fn too_slow(&self) -> ApiError {
+        let message = format!(
+            "the body arrives too slowly: after {} s, less than {} KiB a second",
+            self.limits.grace.as_secs(),
+            self.limits.min_rate >> 10
+        );
+        ApiError::invalid("body_too_slow", message)
+    }
+
     fn too_large(&self) -> ApiError {
-        let limit = self.limit;
+        let limit = self.limits.bytes;
         let limit = if limit >= 1 << 20 { format!("{} MiB", limit >> 20) } else { format!("{limit} bytes") };
         ApiError::new(
             ApiErrorKind::TooLarge,

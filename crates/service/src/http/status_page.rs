@@ -26,6 +26,7 @@ const STYLE: &str = "
   table { border-collapse: collapse; width: 100% }
   td { border-top: 1px solid var(--faint); padding: .35rem 0 } td + td { text-align: right; font-variant-numeric: tabular-nums }
   code { font-size: .95em } a { color: inherit }
+  .problem { opacity: 1; border-left: .3rem solid var(--bad); padding-left: .6rem }
 ";
 
 pub(super) async fn page(State(state): State<Arc<AppState>>) -> impl IntoResponse {
@@ -34,7 +35,7 @@ pub(super) async fn page(State(state): State<Arc<AppState>>) -> impl IntoRespons
 }
 
 fn html(gauges: Gauges, totals: Totals, version: &str) -> String {
-    let Gauges { unfinished, waiting, workers } = gauges;
+    let Gauges { unfinished, waiting, workers, is_storage_available } = gauges;
     let rendering = unfinished.saturating_sub(waiting).min(workers);
     let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n");
     // Writing to a string cannot fail.
@@ -42,9 +43,14 @@ fn html(gauges: Gauges, totals: Totals, version: &str) -> String {
         page,
         "<meta name=\"viewport\" content=\"width=device-width\">\n<meta http-equiv=\"refresh\" content=\"5\">\n\
          <title>Video service: {rendering} rendering, {waiting} waiting</title>\n<style>{STYLE}</style>\n\
-         <h1>Video service</h1>\n<p>Contract version {version}. Tasks are submitted with <code>POST /v1/videos</code> and an API key.</p>\n\
-         <div class=\"cards\">\n"
+         <h1>Video service</h1>\n<p>Contract version {version}. Tasks are submitted with <code>POST /v1/videos</code> and an API key.</p>\n"
     );
+    if !is_storage_available {
+        page.push_str(
+            "<p class=\"problem\">Tasks cannot be stored for the moment; submissions are refused.</p>\n",
+        );
+    }
+    page.push_str("<div class=\"cards\">\n");
     let cards = [
         (format!("{rendering} of {workers}"), "rendering"),
         (waiting.to_string(), "waiting"),
@@ -86,13 +92,17 @@ mod tests {
     #[test]
     fn rendering_count_is_capped_at_workers() {
         let totals = Totals { accepted: 9, completed: 3, failed: 1, frames: 360, rejected: 2 };
-        let page = html(Gauges { unfinished: 5, waiting: 2, workers: 2 }, totals, "1.0.0");
+        let gauges = Gauges { unfinished: 5, waiting: 2, workers: 2, is_storage_available: true };
+        let page = html(gauges, totals, "1.0.0");
         for part in
             ["<b>2 of 2</b><span>rendering", "<b>2</b><span>waiting", "width:33.3%", "width:11.1%", "<td>360"]
         {
             assert!(page.contains(part), "{part} is not in {page}");
         }
-        let idle = html(Gauges { unfinished: 0, waiting: 0, workers: 2 }, Totals::default(), "1.0.0");
+        assert!(!page.contains("cannot be stored"));
+        let gauges = Gauges { unfinished: 0, waiting: 0, workers: 2, is_storage_available: false };
+        let idle = html(gauges, Totals::default(), "1.0.0");
+        assert!(idle.contains("cannot be stored"));
         assert!(idle.contains("<b>0 of 2</b>") && idle.contains("width:0.0%"), "{idle}");
     }
 }

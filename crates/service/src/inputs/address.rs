@@ -23,6 +23,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || first >= 240 // reserved, and broadcast
         || (first == 100 && second & 0xc0 == 64) // carrier-grade NAT
         || (first == 192 && second == 0 && third == 0) // IETF protocol assignments
+        || (first == 192 && second == 88 && third == 99) // 6to4 relays, retired
         || (first == 198 && second & 0xfe == 18); // benchmarking
     !special
 }
@@ -38,6 +39,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         [0x2002, high, low, ..] => is_public_v4(v4(high, low)),
         // Teredo, documentation, benchmarks and other assignments below 2001::/23.
         [0x2001, second, ..] if second < 0x200 || second == 0xdb8 => false,
+        // Documentation (RFC 9637): 3fff::/20.
+        [0x3fff, second, ..] if second < 0x1000 => false,
         // Global unicast addresses are 2000::/3.
         [first, ..] => first & 0xe000 == 0x2000,
     }
@@ -81,6 +84,7 @@ mod tests {
             "100.127.0.1",
             "192.0.0.8",
             "192.0.2.1",
+            "192.88.99.1",
             "198.18.0.1",
             "198.19.255.255",
             "224.0.0.1",
@@ -95,6 +99,9 @@ mod tests {
             "2002:7f00:1::",
             "2001:0:4136:e378::",
             "2001:db8::1",
+            "2002:c058:6301::",
+            "3fff::1",
+            "3fff:fff::1",
             "fc00::1",
             "fd12::1",
             "fe80::1",
@@ -116,6 +123,9 @@ mod tests {
             "198.20.0.1",
             "2606:4700::1111",
             "2a00:1450::1",
+            "3fff:1000::1",
+            "192.88.98.1",
+            "192.88.100.1",
             "::ffff:1.1.1.1",
             "64:ff9b::101:101",
         ] {

@@ -16,10 +16,13 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use super::{CONNECT_TIMEOUT, address, data_uri::too_large};
-use crate::{api_error::ApiError, error::ServiceError};
+use crate::{api_error::ApiError, error::ServiceError, memory::MemoryShare};
 
 /// Redirects followed; each target is checked like the first URL.
 const MAX_REDIRECTS: usize = 4;
+
+/// Without a `User-Agent` many hosts answer 403.
+const USER_AGENT: &str = concat!("runner/", env!("CARGO_PKG_VERSION"));
 
 #[derive(Debug)]
 pub(super) struct Fetcher {
@@ -28,7 +31,8 @@ pub(super) struct Fetcher {
 }
 
 impl Fetcher {
-    pub(super) fn new(allow_private: bool) -> Result<Self, ServiceError> {
+    /// `base` is the service's own base URL.
+    pub(super) fn new(allow_private: bool, base: &Url) -> Result<Self, ServiceError> {
         // Fails only if a provider is installed already, which serves as well.
         drop(rustls::crypto::ring::default_provider().install_default());
         let client = Client::builder()
@@ -37,19 +41,27 @@ impl Fetcher {
             .no_proxy()
             .connect_timeout(CONNECT_TIMEOUT)
             .referer(false)
+            .user_agent(user_agent(base))
             .build()
             .map_err(|error| ServiceError::Start(format!("no HTTP client for media: {error}")))?;
         Ok(Self { client, allow_private })
     }
 
-    pub(super) async fn fetch(&self, url: Url, limit: usize, deadline: Instant) -> Result<Bytes, ApiError> {
-        let fetched = timeout_at(deadline, self.follow(url, limit)).await;
+    /// Fetches a URL; `share` accounts for what has arrived.
+    pub(super) async fn fetch(
+        &self,
+        url: Url,
+        limit: usize,
+        deadline: Instant,
+        share: &mut MemoryShare,
+    ) -> Result<Bytes, ApiError> {
+        let fetched = timeout_at(deadline, self.follow(url, limit, share)).await;
         fetched.unwrap_or_else(|_| {
             Err(ApiError::invalid("media_unreachable", "the media URL did not respond in time"))
         })
     }
 
-    async fn follow(&self, mut url: Url, limit: usize) -> Result<Bytes, ApiError> {
+    async fn follow(&self, mut url: Url, limit: usize, share: &mut MemoryShare) -> Result<Bytes, ApiError> {
         for _ in 0..=MAX_REDIRECTS {
             if address::literal(&url).is_some_and(|address| !self.allowed(address)) {
                 return Err(not_public());
@@ -64,7 +76,7 @@ impl Fetcher {
                 let message = format!("the media host responded with {status}");
                 return Err(ApiError::invalid("media_unreachable", message));
             }
-            return body(response, limit).await;
+            return body(response, limit, share).await;
         }
         let message = format!("the media URL redirects more than {MAX_REDIRECTS} times");
         Err(ApiError::invalid("media_unreachable", message))
@@ -75,18 +87,41 @@ impl Fetcher {
     }
 }
 
+/// The product and, if the service has a public name, where it is: hosts ask for a way to contact those who fetch.
+fn user_agent(base: &Url) -> String {
+    if base.domain().is_some() && !address::is_loopback_host(base) {
+        format!("{USER_AGENT} (+{base})")
+    } else {
+        format!("{USER_AGENT} (+video generation; fetches media that a request names)")
+    }
+}
+
 fn target(from: &Url, response: &reqwest::Response) -> Result<Url, ApiError> {
     let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
     let target = location.and_then(|location| from.join(location).ok());
-    target.filter(|url| matches!(url.scheme(), "http" | "https")).ok_or_else(|| {
+    let target = target.filter(|url| matches!(url.scheme(), "http" | "https")).ok_or_else(|| {
         ApiError::invalid(
             "media_unreachable",
             "the media URL redirects to something that is not an http or https URL",
         )
-    })
+    })?;
+    if has_credentials(&target) {
+        let message = "the media URL redirects to a URL with a user name or a password; media must be reachable without a login";
+        return Err(ApiError::invalid("media_unreachable", message));
+    }
+    Ok(target)
 }
 
-async fn body(mut response: reqwest::Response, limit: usize) -> Result<Bytes, ApiError> {
+/// Whether a URL has a user name or a password in it.
+pub(super) fn has_credentials(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
+}
+
+async fn body(
+    mut response: reqwest::Response,
+    limit: usize,
+    share: &mut MemoryShare,
+) -> Result<Bytes, ApiError> {
     if response.content_length().is_some_and(|length| length > limit as u64) {
         return Err(too_large(limit));
     }
@@ -95,6 +130,7 @@ async fn body(mut response: reqwest::Response, limit: usize) -> Result<Bytes, Ap
         if bytes.len() + chunk.len() > limit {
             return Err(too_large(limit));
         }
+        share.take(chunk.len()).await?;
         bytes.extend_from_slice(&chunk);
     }
     if bytes.is_empty() {

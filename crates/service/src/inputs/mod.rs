@@ -19,14 +19,13 @@ use crate::{
     api_error::ApiError,
     blocking::blocking,
     error::ServiceError,
+    keys::KeyId,
     limits::MediaLimits,
+    memory::{MemoryBudget, MemoryShare},
     render_spec::{MediaInput, MediaRole},
     request::MediaRef,
     store::Store,
 };
-
-/// Media decoded concurrently; decoding one may take a few hundred megabytes.
-const MAX_CONCURRENT_DECODES: usize = 4;
 
 /// The format that reference audio is decoded to: that of the procedural renderer's mix, with a bounded length.
 pub(crate) const REFERENCE_AUDIO: AudioDecodeSpec =
@@ -41,25 +40,32 @@ pub(crate) struct MediaFetcher {
     ffmpeg: Ffmpeg,
     own: OwnUrls,
     decode_permits: Semaphore,
+    /// Memory for fetched media.
+    memory: Arc<MemoryBudget>,
 }
 
 impl MediaFetcher {
     pub(crate) fn new(
         store: Arc<Store>,
         limits: MediaLimits,
+        decodes: usize,
         ffmpeg: Ffmpeg,
         allow_private: bool,
         base: Url,
     ) -> Result<Self, ServiceError> {
-        let fetcher = Fetcher::new(allow_private)?;
-        let decode_permits = Semaphore::new(MAX_CONCURRENT_DECODES);
-        Ok(Self { store, fetcher, limits, ffmpeg, own: OwnUrls { base }, decode_permits })
+        let fetcher = Fetcher::new(allow_private, &base)?;
+        let decode_permits = Semaphore::new(decodes);
+        let memory = MemoryBudget::new(limits.total_bytes, limits.clip_bytes.max(limits.image_bytes));
+        Ok(Self { store, fetcher, limits, ffmpeg, own: OwnUrls { base }, decode_permits, memory })
     }
 
-    /// Fetches all media of a request; errors name the request field at fault.
+    /// Validates and stores all media of a request; errors name the request field at fault. Inline media come first, and
+    /// `share` is given back before any URL is fetched.
     pub(crate) async fn fetch_all(
         &self,
+        key: &KeyId,
         media: Vec<MediaRef>,
+        share: MemoryShare,
         now: i64,
     ) -> Result<Vec<MediaInput>, ApiError> {
         if let Some(excess) = media.get(self.limits.assets) {
@@ -70,36 +76,61 @@ impl MediaFetcher {
             );
             return Err(ApiError::invalid("too_many_assets", message).with_param(excess.param.clone()));
         }
+        let mut inputs: Vec<Option<MediaInput>> = vec![None; media.len()];
+        let mut remote = Vec::new();
+        for (index, MediaRef { param, role, source }) in media.into_iter().enumerate() {
+            let stored = match MediaSource::parse(source) {
+                Ok(MediaSource::Remote(url)) => {
+                    remote.push((index, param, role, url));
+                    continue;
+                }
+                Ok(MediaSource::Inline(encoded)) => {
+                    self.store(role, FetchedMedia::EncodedMedia(encoded)).await
+                }
+                Err(error) => Err(error),
+            };
+            inputs[index] = Some(stored.map_err(|error| error.with_param(param))?);
+        }
+        drop(share);
         // One deadline for all of them, so that slow hosts do not add up.
         let deadline = Instant::now() + self.limits.fetch_timeout;
-        let mut inputs = Vec::with_capacity(media.len());
-        for MediaRef { param, role, source } in media {
-            let input = self.fetch_one(role, source, now, deadline).await;
-            inputs.push(input.map_err(|error| error.with_param(param))?);
+        for (index, param, role, url) in remote {
+            let mut share = self.memory.share(key);
+            let stored = match self.fetch(role, url, now, deadline, &mut share).await {
+                Ok(bytes) => self.store(role, FetchedMedia::Bytes(bytes)).await,
+                Err(error) => Err(error),
+            };
+            inputs[index] = Some(stored.map_err(|error| error.with_param(param))?);
         }
-        Ok(inputs)
+        Ok(inputs.into_iter().flatten().collect())
     }
 
-    async fn fetch_one(
+    async fn fetch(
         &self,
         role: MediaRole,
-        source: String,
+        url: Url,
         now: i64,
         deadline: Instant,
-    ) -> Result<MediaInput, ApiError> {
-        let limit = match role {
+        share: &mut MemoryShare,
+    ) -> Result<Bytes, ApiError> {
+        match self.own_file(&url, self.limit(role), now, share).await? {
+            Some(bytes) => Ok(bytes),
+            None => self.fetcher.fetch(url, self.limit(role), deadline, share).await,
+        }
+    }
+
+    /// Bytes of one item.
+    fn limit(&self, role: MediaRole) -> usize {
+        match role {
             MediaRole::FirstFrame | MediaRole::LastFrame | MediaRole::ReferenceImage => {
                 self.limits.image_bytes
             }
             MediaRole::ReferenceVideo | MediaRole::ReferenceAudio => self.limits.clip_bytes,
-        };
-        let fetched = match MediaSource::parse(source)? {
-            MediaSource::Inline(encoded) => FetchedMedia::EncodedMedia(encoded),
-            MediaSource::Remote(url) => FetchedMedia::Bytes(match self.own_file(&url, now).await? {
-                Some(bytes) => bytes,
-                None => self.fetcher.fetch(url, limit, deadline).await?,
-            }),
-        };
+        }
+    }
+
+    async fn store(&self, role: MediaRole, fetched: FetchedMedia) -> Result<MediaInput, ApiError> {
+        let limit = self.limit(role);
         let permit = self.decode_permits.acquire().await;
         let (limits, ffmpeg, store) = (self.limits.clone(), self.ffmpeg.clone(), Arc::clone(&self.store));
         let input = blocking("a media input could not be validated", move || {
@@ -109,9 +140,8 @@ impl MediaFetcher {
             };
             let picture = validate::validate(role, &bytes, &limits, &ffmpeg)?;
             let digest = store
-                .files
                 .store_input(&bytes)
-                .map_err(|error| ApiError::internal("a media input could not be stored", &error))?;
+                .map_err(|error| ApiError::from_store("a media input could not be stored", &error))?;
             Ok(MediaInput { role, digest, picture })
         });
         let input = input.await;
@@ -120,25 +150,42 @@ impl MediaFetcher {
     }
 
     /// The bytes of a file of this service, if the URL refers to one; saves a request to itself.
-    async fn own_file(&self, url: &Url, now: i64) -> Result<Option<Bytes>, ApiError> {
+    async fn own_file(
+        &self,
+        url: &Url,
+        limit: usize,
+        now: i64,
+        share: &mut MemoryShare,
+    ) -> Result<Option<Bytes>, ApiError> {
         let Some(token) = self.own.token(url) else { return Ok(None) };
         let (token, store) = (token.to_owned(), Arc::clone(&self.store));
-        blocking("a file of this service could not be read", move || {
+        let found = blocking("a file of this service could not be found", move || {
             let task = store
                 .task_of_file(&token)
                 .map_err(|error| ApiError::internal("the task store cannot be read", &error))?;
             let Some(task) = task else { return Ok(None) };
-            let is_video = task.video.as_ref().is_some_and(|video| video.token == token);
-            let path = if is_video { store.files.video(&task.id) } else { store.files.last_frame(&task.id) };
-            if task.expired(now) {
+            if task.files_expired(now) {
                 let message = format!("the file belongs to {} and has expired", task.id);
                 return Err(ApiError::invalid("expired_media", message));
             }
-            let bytes = fs_err::read(path)
-                .map_err(|error| ApiError::internal("a file of this service cannot be read", &error))?;
-            Ok(Some(Bytes::from(bytes)))
-        })
-        .await
+            let video = task.video.as_ref().filter(|video| video.token == token);
+            Ok(match (video, &task.last_frame) {
+                (Some(video), _) => Some((store.files.video(&task.id), video.bytes)),
+                (None, Some(frame)) => Some((store.files.last_frame(&task.id), frame.bytes)),
+                (None, None) => None,
+            })
+        });
+        let Some((path, length)) = found.await? else { return Ok(None) };
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        if length > limit {
+            return Err(data_uri::too_large(limit));
+        }
+        share.take(length).await?;
+        let read = blocking("a file of this service could not be read", move || {
+            fs_err::read(path)
+                .map_err(|error| ApiError::internal("a file of this service cannot be read", &error))
+        });
+        Ok(Some(Bytes::from(read.await?)))
     }
 }
 
@@ -163,7 +210,7 @@ impl MediaSource {
                 let url = Url::parse(&text).map_err(|error| {
                     ApiError::invalid("invalid_url", format!("the URL cannot be read: {error}"))
                 })?;
-                if !url.username().is_empty() || url.password().is_some() {
+                if fetch::has_credentials(&url) {
                     let message =
                         "the URL holds a user name or a password; media must be reachable without a login";
                     return Err(ApiError::invalid("invalid_url", message));

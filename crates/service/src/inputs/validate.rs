@@ -34,8 +34,13 @@ fn inspect(bytes: &[u8], kind: MediaKind, accepted: &str) -> Result<InputInfo, S
         Ok(_) | Err(MediaError::NotMedia(_)) => {
             Err(format!("expected {accepted}, found {}", describe_content(bytes)))
         }
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(public_message(&error)),
     }
+}
+
+/// The message of a media error without the paths of this machine.
+fn public_message(error: &MediaError) -> String {
+    error.root().to_string()
 }
 
 fn bounded(size: Option<(u32, u32)>, code: &'static str, limits: &MediaLimits) -> Result<Size, ApiError> {
@@ -72,7 +77,10 @@ fn audio(bytes: &[u8], ffmpeg: &Ffmpeg) -> Result<(), ApiError> {
             "this service decodes WAV (PCM) and AAC in MP4 (M4A); found {}",
             describe_content(bytes)
         ))),
-        Err(error) => Err(unusable(error.to_string())),
+        Err(error) if matches!(error.root(), MediaError::Io { .. }) => {
+            Err(ApiError::internal("reference audio could not be decoded", &error))
+        }
+        Err(error) => Err(unusable(public_message(&error))),
     }
 }
 

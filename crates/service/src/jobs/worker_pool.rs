@@ -3,9 +3,9 @@
 use std::{
     any::Any,
     error::Error,
-    io,
     ops::ControlFlow,
     panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -23,18 +23,30 @@ use super::{
 };
 use crate::{
     admission::AdmissionController,
-    clock::Clock,
     digest::Digest,
     error::ServiceError,
     faults::Faults,
     id::{Randomness, token},
     metrics::Metrics,
+    service_clock::ServiceClock,
     store::{Store, StoreError},
-    task::{Failure, RenderedFiles, StoredFile},
+    task::{Failure, RenderedFiles, StoredFile, Task},
 };
 
-/// Delays before each attempt at writing a rendered file; after the last one the task fails.
+/// Delays before each attempt at writing a file that fails although the storage is available; after the last one the
+/// task fails.
 const WRITE_DELAYS: [Duration; 3] = [Duration::ZERO, Duration::from_millis(200), Duration::from_secs(1)];
+
+/// Codes of failures that may be those of the storage: a working directory that is full or gone, an input that cannot be
+/// read, a video that cannot be written.
+const STORAGE_CODES: [&str; 3] = ["render_failed", "input_unavailable", "storage_failed"];
+
+/// Bytes that must be free for a failed rendering to be the task's own fault: more than an external renderer writes for
+/// most videos.
+const RENDER_BYTES: usize = 16 << 20;
+
+/// Delay before the next attempt at storing what became of a task.
+const RECORD_DELAY: Duration = Duration::from_millis(500);
 
 /// State shared by the workers.
 pub(crate) struct WorkerContext {
@@ -42,7 +54,7 @@ pub(crate) struct WorkerContext {
     pub(crate) active_tasks: Arc<ActiveTasks>,
     pub(crate) admission: Arc<AdmissionController>,
     pub(crate) renderer: Arc<dyn Renderer>,
-    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<ServiceClock>,
     pub(crate) randomness: Arc<dyn Randomness>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) faults: Arc<Faults>,
@@ -102,15 +114,8 @@ impl Drop for WorkerPool {
 fn run_worker(context: &WorkerContext, stop: &AtomicBool) {
     while let Some(active) = context.active_tasks.queue.next() {
         let begin = Instant::now();
-        match context.run(&active, stop) {
-            Ok(()) => tracing::info!(task = %active.task().id, "completed"),
-            Err(JobError::Stopped) => return,
-            Err(JobError::Failed(failure)) => context.fail(&active, failure),
-            Err(JobError::Store(error)) => {
-                // The store is broken. The task stays unfinished and is resumed at the next start.
-                tracing::error!(task = %active.task().id, %error, "the task store failed; the task waits for a restart");
-                continue;
-            }
+        if context.run(&active, stop).is_err() {
+            return;
         }
         context.admission.record_duration(begin.elapsed());
         // Release the permit before the end becomes visible: a client that sees it may submit the next task at once.
@@ -119,32 +124,105 @@ fn run_worker(context: &WorkerContext, stop: &AtomicBool) {
     }
 }
 
-/// Why a job ended without a video.
+/// The service is being stopped; the task continues at the next start.
+struct Stopped;
+
+/// Why a rendering has no video.
 enum JobError {
     Stopped,
     Failed(Failure),
-    Store(StoreError),
+}
+
+impl From<Stopped> for JobError {
+    fn from(Stopped: Stopped) -> Self {
+        Self::Stopped
+    }
 }
 
 impl WorkerContext {
-    fn run(&self, active: &ActiveTask, stop: &AtomicBool) -> Result<(), JobError> {
+    /// Renders a task and records what became of it. While nothing can be stored, it waits.
+    fn run(&self, active: &ActiveTask, stop: &AtomicBool) -> Result<(), Stopped> {
+        let task = active.task();
+        self.record(task, stop, || self.store.started(task.number))?;
+        loop {
+            let failure = match self.attempt(active, stop) {
+                Ok(files) => {
+                    self.record(task, stop, || {
+                        let now = self.clock.now_ms().max(task.created_at);
+                        let expires_at = now.saturating_add(self.lifetime_ms);
+                        self.store.completed(task.number, files.clone(), now, expires_at)
+                    })?;
+                    self.metrics.completed();
+                    tracing::info!(task = %task.id, "completed");
+                    return Ok(());
+                }
+                Err(JobError::Stopped) => {
+                    // Best effort: an uncounted start matters only to a task that is suspected already.
+                    if let Err(error) = self.store.interrupted(task.number) {
+                        tracing::debug!(task = %task.id, %error, "the interruption is not recorded");
+                    }
+                    return Err(Stopped);
+                }
+                Err(JobError::Failed(failure)) => failure,
+            };
+            if STORAGE_CODES.contains(&failure.code.as_str()) && self.store.check(Some(RENDER_BYTES)).is_err()
+            {
+                tracing::warn!(task = %task.id, code = failure.code, "rendered again once the storage is available");
+                self.wait_for_storage(stop)?;
+                continue;
+            }
+            self.record(task, stop, || {
+                let expires_at = self.clock.now_ms().saturating_add(self.lifetime_ms);
+                self.store.failed(task.clone(), active.progress().1, failure.clone(), expires_at)
+            })?;
+            self.metrics.failed();
+            tracing::warn!(task = %task.id, code = failure.code, message = failure.message, "failed");
+            return Ok(());
+        }
+    }
+
+    /// Writes to the task's record until that succeeds.
+    fn record(
+        &self,
+        task: &Task,
+        stop: &AtomicBool,
+        write: impl Fn() -> Result<(), StoreError>,
+    ) -> Result<(), Stopped> {
+        loop {
+            match write() {
+                Ok(()) => return Ok(()),
+                Err(StoreError::Stopped) => return Err(Stopped),
+                Err(error @ StoreError::Ended(_)) => {
+                    tracing::error!(task = %task.id, %error, "a task was rendered twice");
+                    return Ok(());
+                }
+                Err(error) => {
+                    tracing::warn!(task = %task.id, %error, "the task's record cannot be written; the task waits");
+                    // Bounds the attempts at what fails although the storage is available.
+                    thread::sleep(RECORD_DELAY);
+                    self.wait_for_storage(stop)?;
+                }
+            }
+        }
+    }
+
+    fn wait_for_storage(&self, stop: &AtomicBool) -> Result<(), Stopped> {
+        if self.store.health.wait(stop) { Ok(()) } else { Err(Stopped) }
+    }
+
+    /// Renders a task and stores its files.
+    fn attempt(&self, active: &ActiveTask, stop: &AtomicBool) -> Result<RenderedFiles, JobError> {
         let task = active.task();
         if task.starts >= self.max_starts {
             let message = "the service stopped each time it rendered this task; it is not retried";
             return Err(JobError::Failed(Failure::new("render_aborted", message)));
         }
-        self.store.started(task.number).map_err(JobError::Store)?;
         active.set_progress(0);
         if let Some(failure) = self.faults.render_failure(&task.id) {
             return Err(JobError::Failed(failure));
         }
         let rendering = self.render(active, stop)?;
-        let files = self.store_files(active, &rendering)?;
-        let now = self.clock.now_ms();
-        let expires_at = now.saturating_add(self.lifetime_ms);
-        self.store.completed(task.number, files, now, expires_at).map_err(JobError::Store)?;
-        self.metrics.completed();
-        Ok(())
+        self.store_files(active, &rendering, stop)
     }
 
     fn render(&self, active: &ActiveTask, stop: &AtomicBool) -> Result<Rendering, JobError> {
@@ -181,50 +259,47 @@ impl WorkerContext {
     }
 
     /// Stores the files durably. Invariant: this precedes the database row that refers to them.
-    fn store_files(&self, active: &ActiveTask, rendering: &Rendering) -> Result<RenderedFiles, JobError> {
+    fn store_files(
+        &self,
+        active: &ActiveTask,
+        rendering: &Rendering,
+        stop: &AtomicBool,
+    ) -> Result<RenderedFiles, JobError> {
         let id = &active.task().id;
-        let video = self.store_file(&self.store.files.video(id), &rendering.mp4)?;
+        let video = self.store_file(&self.store.files.video(id), &rendering.mp4, stop)?;
         let last_frame = if active.task().spec.return_last_frame {
             let png = encode_png(&rendering.last_frame);
-            Some(self.store_file(&self.store.files.last_frame(id), &png)?)
+            Some(self.store_file(&self.store.files.last_frame(id), &png, stop)?)
         } else {
             None
         };
         Ok(RenderedFiles { video, last_frame })
     }
 
-    fn store_file(&self, path: &std::path::Path, bytes: &[u8]) -> Result<StoredFile, JobError> {
+    fn store_file(&self, path: &Path, bytes: &[u8], stop: &AtomicBool) -> Result<StoredFile, JobError> {
         let failed = |code, message| JobError::Failed(Failure::new(code, message));
         let token = token(self.randomness.as_ref())
             .map_err(|_| failed("internal_error", "no URL could be generated for the video"))?;
-        write_with_retries(|| self.store.files.write(path, bytes)).map_err(|error| {
-            tracing::error!(%error, "a rendered file could not be stored");
-            failed("storage_failed", "the video was rendered but could not be stored; submit the task again")
-        })?;
-        Ok(StoredFile { token, bytes: bytes.len() as u64, digest: Digest::sha256(bytes) })
-    }
-
-    fn fail(&self, active: &ActiveTask, failure: Failure) {
-        let task = active.task();
-        tracing::warn!(task = %task.id, code = failure.code, message = failure.message, "failed");
-        let expires_at = self.clock.now_ms().saturating_add(self.lifetime_ms);
-        self.metrics.failed();
-        if let Err(error) = self.store.failed(task.clone(), active.progress().1, failure, expires_at) {
-            tracing::error!(task = %task.id, %error, "a failure could not be stored; the task will be rendered again");
+        let mut delays = WRITE_DELAYS.iter();
+        while let Some(delay) = delays.next() {
+            thread::sleep(*delay);
+            match self.store.store_file(path, bytes) {
+                Ok(()) => {
+                    return Ok(StoredFile {
+                        token,
+                        bytes: bytes.len() as u64,
+                        digest: Digest::sha256(bytes),
+                    });
+                }
+                Err(StoreError::Unavailable(_)) => {
+                    self.wait_for_storage(stop)?;
+                    delays = WRITE_DELAYS.iter();
+                }
+                Err(error) => tracing::error!(%error, "a rendered file could not be stored"),
+            }
         }
+        Err(failed("storage_failed", "the video was rendered but could not be stored; submit the task again"))
     }
-}
-
-fn write_with_retries(write: impl Fn() -> io::Result<()>) -> io::Result<()> {
-    let mut result = Ok(());
-    for delay in WRITE_DELAYS {
-        thread::sleep(delay);
-        result = write();
-        if result.is_ok() {
-            break;
-        }
-    }
-    result
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> &str {

@@ -112,6 +112,32 @@ impl ApiKeyStore {
         entries(&self.connection).map_err(store::database)
     }
 
+    /// Changes permissions and limits of the active key of that name or id; `change` gets the present ones, where `None`
+    /// are the service's own. `false` if there is no such key.
+    ///
+    /// # Errors
+    /// When the database cannot be read or written.
+    pub fn set(
+        &self,
+        name_or_id: &str,
+        change: impl FnOnce(Permissions, Option<KeyLimits>) -> (Permissions, Option<KeyLimits>),
+    ) -> Result<bool, ServiceError> {
+        let is_meant = |key: &KeyEntry| {
+            key.revoked_at.is_none() && (key.name == name_or_id || key.id.as_str() == name_or_id)
+        };
+        let Some(key) = self.list()?.into_iter().find(is_meant) else { return Ok(false) };
+        let (permissions, limits) = change(key.permissions, key.limits);
+        let limits = limits.as_ref().map(serde_json::to_string).transpose().map_err(store::corrupt)?;
+        let changed = self
+            .connection
+            .execute(
+                "UPDATE api_key SET full_hd = :full_hd, limits = :limits WHERE id = :id AND revoked_at IS NULL",
+                named_params! { ":full_hd": permissions.full_hd, ":limits": limits, ":id": key.id.as_str() },
+            )
+            .map_err(store::database)?;
+        Ok(changed > 0)
+    }
+
     /// Revokes the active key of that name or id; `false` if there is none. Its tasks are unaffected.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 //! directory is synced, before any row refers to it.
 
 use std::{
+    fs::OpenOptions,
     io::{self, Write as _},
     path::{Path, PathBuf},
     sync::{
@@ -15,6 +16,7 @@ use std::{
 
 use fs_err as fs;
 
+use super::permissions::private;
 use crate::{digest::Digest, id::TaskId};
 
 /// The extension of files being written.
@@ -94,7 +96,8 @@ impl Files {
         let number = self.writes.fetch_add(1, Ordering::Relaxed);
         let partial = path.with_extension(format!("{number}.{PARTIAL_EXTENSION}"));
         let written = (|| {
-            let mut file = fs::File::create(&partial)?;
+            let mut file =
+                private(OpenOptions::new().create(true).write(true).truncate(true)).open(&partial)?;
             file.write_all(bytes)?;
             file.sync_all()?;
             drop(file);

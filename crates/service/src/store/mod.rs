@@ -1,6 +1,8 @@
 //! The durable store: tasks in `SQLite`, media and videos in files, in one data directory.
 
 mod files;
+mod health;
+mod permissions;
 mod readers;
 mod schema;
 mod task_rows;
@@ -9,6 +11,7 @@ mod writer;
 use std::{
     collections::HashSet,
     fs::{File, TryLockError},
+    io,
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -17,9 +20,15 @@ use std::{
 
 pub(crate) use self::{
     files::Files,
+    health::{StorageHealth, StorageProblem},
     schema::{corrupt, database, open_database, unsigned},
 };
-use self::{readers::Readers, writer::Writer};
+use self::{
+    permissions::{create_private_dir, private},
+    readers::Readers,
+    schema::database_file,
+    writer::Writer,
+};
 use crate::{
     digest::Digest,
     error::ServiceError,
@@ -27,6 +36,7 @@ use crate::{
     keys::{Key, KeyId, active_keys},
     limits::KeyLimits,
     render_spec::RenderSpec,
+    service_clock::Shift,
     task::{Failure, RenderedFiles, Task},
 };
 
@@ -38,15 +48,47 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 pub(crate) enum StoreError {
     #[error("the database failed: {0}")]
     Database(String),
+    /// The database could not read or write its files; after a failed commit it is unknown whether it was stored.
+    #[error("the database's files failed: {0}")]
+    Storage(String),
+    /// Nothing was stored.
+    #[error("nothing can be stored ({})", .0.as_str())]
+    Unavailable(StorageProblem),
+    /// The task has ended; its record stays as it is.
+    #[error("task {0} has already ended")]
+    Ended(i64),
     #[error("the store has stopped")]
     Stopped,
     #[error("{used_ms} ms of video are used of {quota_ms} ms")]
     Quota { used_ms: u64, quota_ms: u64 },
 }
 
+impl StoreError {
+    /// What it says about the storage, if anything.
+    fn problem(&self) -> Option<StorageProblem> {
+        match self {
+            Self::Unavailable(problem) => Some(*problem),
+            Self::Storage(_) => Some(StorageProblem::Failing),
+            Self::Database(_) | Self::Ended(_) | Self::Stopped | Self::Quota { .. } => None,
+        }
+    }
+}
+
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Database(error.to_string())
+        use rusqlite::ErrorCode;
+        match error.sqlite_error_code() {
+            // A transaction that finds no room is rolled back as a whole.
+            Some(ErrorCode::DiskFull) => Self::Unavailable(StorageProblem::Full),
+            Some(
+                ErrorCode::SystemIoFailure
+                | ErrorCode::ReadOnly
+                | ErrorCode::CannotOpen
+                | ErrorCode::DatabaseCorrupt
+                | ErrorCode::NotADatabase,
+            ) => Self::Storage(error.to_string()),
+            _ => Self::Database(error.to_string()),
+        }
     }
 }
 
@@ -68,6 +110,7 @@ pub(crate) struct Store {
     writer: Writer,
     readers: Readers,
     pub(crate) files: Arc<Files>,
+    pub(crate) health: Arc<StorageHealth>,
     /// Held while the store is open; the operating system releases it when the process dies.
     _lock: File,
 }
@@ -76,11 +119,13 @@ impl Store {
     /// Opens or creates the directory. Blocking.
     pub(crate) fn open(data: &Path) -> Result<Self, ServiceError> {
         let unusable = |source| ServiceError::DataDirectory { path: data.to_owned(), source };
-        fs_err::create_dir_all(data).map_err(unusable)?;
+        create_private_dir(data).map_err(unusable)?;
         let lock = lock(data)?;
         let connection = open_database(data)?;
         let files = Arc::new(Files::open(data).map_err(unusable)?);
-        Ok(Self { writer: Writer::start(connection)?, readers: Readers::new(data), files, _lock: lock })
+        let health = Arc::new(StorageHealth::new(database_file(data)));
+        let writer = Writer::start(connection, Arc::clone(&health))?;
+        Ok(Self { writer, readers: Readers::new(data), files, health, _lock: lock })
     }
 
     /// Stores a task; when this returns, it is durable.
@@ -90,6 +135,11 @@ impl Store {
 
     pub(crate) fn started(&self, number: i64) -> Result<(), StoreError> {
         self.writer.write(move |connection| task_rows::started(connection, number)).committed_blocking()
+    }
+
+    /// Takes back [`Self::started`]: the service was stopped by its operator, which is not the task's fault.
+    pub(crate) fn interrupted(&self, number: i64) -> Result<(), StoreError> {
+        self.writer.write(move |connection| task_rows::interrupted(connection, number)).committed_blocking()
     }
 
     pub(crate) fn completed(
@@ -134,6 +184,39 @@ impl Store {
         self.readers.read(|connection| Ok(active_keys(connection, default)?))
     }
 
+    /// Stores an input. Blocking.
+    pub(crate) fn store_input(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
+        self.files.store_input(bytes).map_err(|error| self.file_error(&error, bytes.len()))
+    }
+
+    /// Stores a rendered file. Blocking.
+    pub(crate) fn store_file(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        self.files.write(path, bytes).map_err(|error| self.file_error(&error, bytes.len()))
+    }
+
+    fn file_error(&self, error: &io::Error, bytes: usize) -> StoreError {
+        let problem = self.health.check_identity().err().unwrap_or_else(|| StorageProblem::from_error(error));
+        if problem == StorageProblem::Failing {
+            return StoreError::Database(error.to_string());
+        }
+        self.health.degrade(problem, bytes);
+        StoreError::Unavailable(problem)
+    }
+
+    /// Checks whether the storage is available; see [`StorageHealth::check`]. Blocking.
+    pub(crate) fn check(&self, suspect: Option<usize>) -> Result<(), StorageProblem> {
+        self.health.check(suspect, || {
+            let trial = self.writer.write(task_rows::trial);
+            trial.committed_blocking().map_err(|error| error.problem().unwrap_or(StorageProblem::Failing))
+        })
+    }
+
+    /// Keeps the rest of the life of each task when the service's time changes. Blocking.
+    pub(crate) fn shift_expiry(&self, shift: Shift, lifetime_ms: i64) -> Result<(), StoreError> {
+        let work = move |connection: &_| task_rows::shift_expiry(connection, shift, lifetime_ms);
+        self.writer.write(work).committed_blocking()
+    }
+
     /// Deletes files of expired tasks, purges old task records, and deletes inputs without an unfinished task. Blocking.
     /// Failures to delete are logged and retried at the next sweep.
     pub(crate) fn sweep(&self, now: i64, record: Duration) -> Result<(), StoreError> {
@@ -168,7 +251,7 @@ impl Store {
 fn lock(data: &Path) -> Result<File, ServiceError> {
     let path: PathBuf = data.join("lock");
     let unusable = |source| ServiceError::DataDirectory { path: data.to_owned(), source };
-    let file = File::options().create(true).append(true).open(path).map_err(unusable)?;
+    let file = private(File::options().create(true).append(true)).open(path).map_err(unusable)?;
     let begin = Instant::now();
     loop {
         match file.try_lock() {

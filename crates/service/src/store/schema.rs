@@ -1,9 +1,14 @@
 //! The database schema with its format version, and opening of connections.
 
-use std::{path::Path, time::Duration};
+use std::{
+    fs::OpenOptions,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use rusqlite::{Connection, OpenFlags};
 
+use super::permissions::{create_private_dir, private, restrict};
 use crate::error::ServiceError;
 
 /// The current format. Changes of the schema append to [`STEPS`].
@@ -60,11 +65,22 @@ CREATE TABLE key_usage (
 /// The file name of the database.
 const FILE: &str = "service.db";
 
+/// The database of a data directory.
+pub(super) fn database_file(data: &Path) -> PathBuf {
+    data.join(FILE)
+}
+
 /// Opens the database for writing and migrates it to the current format. Creates the directory if missing.
 pub(crate) fn open_database(data: &Path) -> Result<Connection, ServiceError> {
-    fs_err::create_dir_all(data)
+    create_private_dir(data)
         .map_err(|source| ServiceError::DataDirectory { path: data.to_owned(), source })?;
-    let mut connection = Connection::open(data.join(FILE)).map_err(database)?;
+    let file = database_file(data);
+    // SQLite gives the files beside it the same permissions.
+    private(OpenOptions::new().create(true).append(true))
+        .open(&file)
+        .and_then(|open| restrict(&open))
+        .map_err(|source| ServiceError::DataDirectory { path: data.to_owned(), source })?;
+    let mut connection = Connection::open(file).map_err(database)?;
     prepare(&connection).map_err(database)?;
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(database)?;
@@ -87,7 +103,7 @@ pub(crate) fn open_database(data: &Path) -> Result<Connection, ServiceError> {
 /// Opens the database read-only.
 pub(super) fn open_reader(data: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(data.join(FILE), flags)?;
+    let connection = Connection::open_with_flags(database_file(data), flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     Ok(connection)
 }

@@ -11,12 +11,13 @@ use crate::{
     id::TaskId,
     keys::KeyId,
     render_spec::RenderSpec,
+    service_clock::Shift,
     task::{Failure, RenderedFiles, Status, StoredFile, Task},
 };
 
 const COLUMNS: &str = "number, id, key, spec_json, status, starts, created_at, completed_at, expires_at,
     error_code, error_message, video_token, video_bytes, video_digest, frame_token, frame_bytes, frame_digest,
-    progress";
+    progress, files_gone";
 
 /// Inserts a task, unless it exceeds the quota of its key.
 pub(super) fn accept(connection: &Connection, new: &NewTask) -> Result<Task, StoreError> {
@@ -59,6 +60,7 @@ pub(super) fn accept(connection: &Connection, new: &NewTask) -> Result<Task, Sto
         failure: None,
         video: None,
         last_frame: None,
+        files_gone: false,
     })
 }
 
@@ -67,6 +69,36 @@ pub(super) fn started(connection: &Connection, number: i64) -> Result<(), StoreE
         "UPDATE task SET status = 'in_progress', starts = starts + 1
          WHERE number = ?1 AND status IN ('queued', 'in_progress')",
         [number],
+    )?;
+    Ok(())
+}
+
+pub(super) fn interrupted(connection: &Connection, number: i64) -> Result<(), StoreError> {
+    connection.execute("UPDATE task SET starts = max(0, starts - 1) WHERE number = ?1", [number])?;
+    Ok(())
+}
+
+/// Writes to the database without changing anything.
+pub(super) fn trial(connection: &Connection) -> Result<(), StoreError> {
+    let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(connection.pragma_update(None, "user_version", format)?)
+}
+
+/// Moves the expiry of tasks to another time scale. `lifetime_ms` is the life of a task's files.
+pub(super) fn shift_expiry(
+    connection: &Connection,
+    shift: Shift,
+    lifetime_ms: i64,
+) -> Result<(), StoreError> {
+    let Shift { by, now, since } = shift;
+    // No task of this time scale has more than a whole life left.
+    let latest = now.saturating_add(lifetime_ms);
+    // Forward, all that has not expired moves along. Backward, what ended before the service counted with the clock that
+    // is given up has its expiry from another one.
+    let earliest = if by > 0 { now.saturating_add(1) } else { since.saturating_add(lifetime_ms) };
+    connection.execute(
+        "UPDATE task SET expires_at = expires_at + ?1 WHERE expires_at BETWEEN ?2 AND ?3",
+        [by, earliest, latest],
     )?;
     Ok(())
 }
@@ -127,7 +159,7 @@ pub(super) fn failed(
 }
 
 fn one_row(changed: usize, number: i64) -> Result<(), StoreError> {
-    if changed == 1 { Ok(()) } else { Err(StoreError::Database(format!("task {number} has already ended"))) }
+    if changed == 1 { Ok(()) } else { Err(StoreError::Ended(number)) }
 }
 
 pub(super) fn by_id(connection: &Connection, id: &str) -> Result<Option<Task>, StoreError> {
@@ -209,6 +241,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Task> {
         failure: code.map(|code| Failure { code, message: message.unwrap_or_default() }),
         video: file(row, 11)?,
         last_frame: file(row, 14)?,
+        files_gone: row.get(18)?,
     })
 }
 

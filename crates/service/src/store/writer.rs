@@ -2,14 +2,20 @@
 //! is acknowledged after its commit.
 
 use std::{
-    sync::mpsc::{self, Receiver, Sender},
+    sync::{
+        Arc,
+        mpsc::{self, Receiver, Sender},
+    },
     thread,
 };
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::StoreError;
+use super::{
+    StoreError,
+    health::{StorageHealth, StorageProblem},
+};
 use crate::error::ServiceError;
 
 /// Maximum number of writes per commit.
@@ -21,10 +27,16 @@ pub(super) struct Writer(Sender<Box<dyn Operation>>);
 
 /// A queued write.
 trait Operation: Send {
-    /// Runs inside the open transaction; `false` if it failed and must be rolled back.
-    fn apply(&mut self, connection: &Connection) -> bool;
+    /// Runs inside the open transaction. After an error it must be rolled back.
+    fn apply(&mut self, connection: &Connection) -> Result<(), OperationError>;
     /// Sends the result to the waiting caller.
     fn finish(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+/// An operation that failed.
+struct OperationError {
+    /// What it says about the storage, if anything.
+    problem: Option<StorageProblem>,
 }
 
 struct Pending<T, W> {
@@ -38,12 +50,10 @@ where
     T: Send,
     W: FnOnce(&Connection) -> Result<T, StoreError> + Send,
 {
-    fn apply(&mut self, connection: &Connection) -> bool {
-        let Some(work) = self.work.take() else { return false };
-        let result = work(connection);
-        let succeeded = result.is_ok();
-        self.result = Some(result);
-        succeeded
+    fn apply(&mut self, connection: &Connection) -> Result<(), OperationError> {
+        let Some(work) = self.work.take() else { return Err(OperationError { problem: None }) };
+        let result = self.result.insert(work(connection));
+        result.as_ref().map(drop).map_err(|error| OperationError { problem: error.problem() })
     }
 
     fn finish(self: Box<Self>, committed: Result<(), StoreError>) {
@@ -72,11 +82,11 @@ impl<T> Receipt<T> {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection) -> Result<Self, ServiceError> {
+    pub(super) fn start(connection: Connection, health: Arc<StorageHealth>) -> Result<Self, ServiceError> {
         let (sender, operations) = mpsc::channel();
         thread::Builder::new()
             .name("service-store".to_owned())
-            .spawn(move || run(&connection, &operations))
+            .spawn(move || run(&connection, &operations, &health))
             .map_err(|error| ServiceError::Start(format!("no thread for the task store: {error}")))?;
         Ok(Self(sender))
     }
@@ -93,35 +103,71 @@ impl Writer {
     }
 }
 
-fn run(connection: &Connection, operations: &Receiver<Box<dyn Operation>>) {
+fn run(connection: &Connection, operations: &Receiver<Box<dyn Operation>>, health: &StorageHealth) {
     while let Ok(first) = operations.recv() {
         let mut group = vec![first];
         group.extend(operations.try_iter().take(MAX_GROUP - 1));
-        let committed = commit(connection, &mut group).map_err(|error| {
-            if !connection.is_autocommit()
-                && let Err(error) = connection.execute_batch("ROLLBACK")
-            {
-                tracing::error!(%error, "the task store could not roll back a failed commit");
-            }
-            StoreError::from(error)
-        });
+        let committed = write(connection, &mut group, health);
         for operation in group {
             operation.finish(committed.clone());
         }
     }
 }
 
-fn commit(connection: &Connection, group: &mut [Box<dyn Operation>]) -> rusqlite::Result<()> {
+fn write(
+    connection: &Connection,
+    group: &mut [Box<dyn Operation>],
+    health: &StorageHealth,
+) -> Result<(), StoreError> {
+    // SQLite goes on writing to a database that was removed.
+    let unavailable = |problem| {
+        health.degrade(problem, 0);
+        StoreError::Unavailable(problem)
+    };
+    health.check_identity().map_err(unavailable)?;
+    let committed = commit(connection, group);
+    if !connection.is_autocommit()
+        && let Err(error) = connection.execute_batch("ROLLBACK")
+    {
+        tracing::error!(%error, "the task store could not roll back a failed commit");
+    }
+    match committed {
+        Ok(None) => {}
+        Ok(Some(problem)) => health.degrade(problem, 0),
+        Err(error) => {
+            health.degrade(error.problem().unwrap_or(StorageProblem::Failing), 0);
+            return Err(error);
+        }
+    }
+    // It may have been removed during the commit: whether this was stored is not known.
+    health.check_identity().map_err(|problem| {
+        health.degrade(problem, 0);
+        StoreError::Database("the data directory was replaced".to_owned())
+    })
+}
+
+/// Commits a group; returns what its failed operations say about the storage.
+fn commit(
+    connection: &Connection,
+    group: &mut [Box<dyn Operation>],
+) -> Result<Option<StorageProblem>, StoreError> {
+    let mut problem = None;
     connection.execute_batch("BEGIN IMMEDIATE")?;
     for operation in group {
         // A failed write must not roll back the others of its group.
         connection.execute_batch("SAVEPOINT one")?;
-        if !operation.apply(connection) {
+        if let Err(error) = operation.apply(connection) {
+            if connection.is_autocommit() {
+                // Some errors make SQLite roll the whole transaction back: nothing of the group is stored.
+                return Err(StoreError::Unavailable(error.problem.unwrap_or(StorageProblem::Failing)));
+            }
+            problem = problem.or(error.problem);
             connection.execute_batch("ROLLBACK TO one")?;
         }
         connection.execute_batch("RELEASE one")?;
     }
-    connection.execute_batch("COMMIT")
+    connection.execute_batch("COMMIT")?;
+    Ok(problem)
 }
 
 #[cfg(test)]
@@ -131,7 +177,8 @@ mod tests {
     fn writer(folder: &std::path::Path) -> Writer {
         let connection = Connection::open(folder.join("test.db")).unwrap();
         connection.execute_batch("CREATE TABLE t (n INTEGER UNIQUE)").unwrap();
-        Writer::start(connection).unwrap()
+        let health = Arc::new(StorageHealth::new(folder.join("test.db")));
+        Writer::start(connection, health).unwrap()
     }
 
     fn insert(number: i64) -> impl FnOnce(&Connection) -> Result<usize, StoreError> + Send {
@@ -158,6 +205,69 @@ mod tests {
             Ok(connection.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0))?)
         });
         assert_eq!(count.committed_blocking().unwrap(), 3);
+    }
+
+    #[test]
+    fn write_without_space_degrades_the_storage() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = Connection::open(folder.path().join("test.db")).unwrap();
+        connection.execute_batch("CREATE TABLE t (n INTEGER UNIQUE)").unwrap();
+        let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+        connection.pragma_update(None, "max_page_count", pages).unwrap();
+        let health = Arc::new(StorageHealth::new(folder.path().join("test.db")));
+        let writer = Writer::start(connection, Arc::clone(&health)).unwrap();
+        let (hold, release) = mpsc::channel::<()>();
+        // Holds the thread until the two below are one group.
+        let first = writer.write(move |_| {
+            release.recv().ok();
+            Ok(())
+        });
+        let small = writer.write(insert(1));
+        let large = writer.write(|connection| {
+            let series = "WITH RECURSIVE s(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM s WHERE n < 9999)";
+            Ok(connection.execute(&format!("{series} INSERT INTO t SELECT n FROM s"), [])?)
+        });
+        drop(hold);
+        first.committed_blocking().unwrap();
+        let error = large.committed_blocking().unwrap_err();
+        assert!(matches!(error, StoreError::Unavailable(StorageProblem::Full)), "{error}");
+        assert_eq!(health.problem(), Some(StorageProblem::Full));
+        // It has found room, and is kept.
+        assert_eq!(small.committed_blocking().unwrap(), 1);
+    }
+
+    #[test]
+    fn rolled_back_transaction_stores_nothing_of_its_batch() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = writer(folder.path());
+        let (hold, release) = mpsc::channel::<()>();
+        // Holds the thread until the three below are one group.
+        let first = writer.write(move |_| {
+            release.recv().ok();
+            Ok(())
+        });
+        let before = writer.write(insert(1));
+        // As SQLite does by itself after some errors.
+        let failed = writer.write(|connection| -> Result<(), StoreError> {
+            connection.execute_batch("ROLLBACK")?;
+            Err(StoreError::Unavailable(StorageProblem::Full))
+        });
+        let after = writer.write(insert(2));
+        drop(hold);
+        // It may have been committed before the others arrived.
+        drop(first.committed_blocking());
+        for receipt in [
+            before.committed_blocking().map(drop),
+            failed.committed_blocking(),
+            after.committed_blocking().map(drop),
+        ] {
+            let error = receipt.unwrap_err();
+            assert!(matches!(error, StoreError::Unavailable(StorageProblem::Full)), "{error}");
+        }
+        let count = writer.write(|connection| {
+            Ok(connection.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0))?)
+        });
+        assert_eq!(count.committed_blocking().unwrap(), 0);
     }
 
     #[test]

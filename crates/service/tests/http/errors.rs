@@ -69,7 +69,7 @@ async fn contract_violations_are_rejected() {
 
 #[tokio::test]
 async fn malformed_bodies_are_rejected() {
-    let server = TestServer::with(TestRenderer::free(), |config| config.limits.body_bytes = 10_000).await;
+    let server = TestServer::with(TestRenderer::free(), |config| config.limits.body.bytes = 10_000).await;
     let send = async |kind: &str, body: Vec<u8>| {
         let post = server.ask(Method::POST, "/v1/videos").header(header::CONTENT_TYPE, kind);
         error_summary(post.body(body).send().await.unwrap()).await
@@ -79,7 +79,9 @@ async fn malformed_bodies_are_rejected() {
     assert_eq!(send("application/json", b"{\"model\": ".to_vec()).await, "400 invalid_json -");
     assert_eq!(send("application/json", b"[1]".to_vec()).await, "400 invalid_json -");
     assert_eq!(send("application/json", vec![0xff; 10]).await, "400 invalid_json -");
-    assert_eq!(send("application/json", vec![b'['; 9_000]).await, "400 invalid_json -");
+    assert_eq!(send("application/json", vec![b'['; 9_000]).await, "400 body_too_complex -");
+    let twice = br#"{"model": "m", "seconds": "99", "seconds": "4"}"#.to_vec();
+    assert_eq!(send("application/json", twice).await, "400 duplicate_field seconds");
     assert_eq!(send("application/json", Vec::new()).await, "400 invalid_json -");
     assert_eq!(send("application/json", vec![b' '; 10_001]).await, "413 body_too_large -");
     // Without a declared length, too, and large enough that the connection would break if it were not read.
@@ -92,6 +94,39 @@ async fn malformed_bodies_are_rejected() {
         .header(header::CONTENT_TYPE, "Application/JSON; charset=utf-8");
     assert_eq!(upper.body(good).send().await.unwrap().status(), StatusCode::OK);
     server.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn misspelled_fields_are_rejected_unless_lenient() {
+    let strict = TestServer::open(TestRenderer::free()).await;
+    let lenient = TestServer::with(TestRenderer::free(), |config| config.lenient_fields = true).await;
+    for (field, nearest) in [
+        ("secnods", "seconds"),
+        ("Seconds", "seconds"),
+        ("generate-audio", "generate_audio"),
+        ("returnlastframe", "return_last_frame"),
+        ("metdata", "metadata"),
+        ("input_refrence", "input_reference"),
+    ] {
+        let body = json!({"model": A, "prompt": "p", field: "9"});
+        let response = strict.post(&body).await;
+        assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{field}");
+        let error: Value = response.json().await.unwrap();
+        let wanted = format!("`{field}` is no field of a request: did you mean `{nearest}`?");
+        assert_eq!(error["error"]["message"], wanted);
+        assert_eq!(
+            (&error["error"]["code"], &error["error"]["param"]),
+            (&json!("unknown_parameter"), &json!(field))
+        );
+        assert_eq!(lenient.post(&body).await.status(), StatusCode::OK, "{field}");
+    }
+    // A name of its own, a field of the other family, a name near one that is there.
+    let others = json!({"model": A, "prompt": "p", "negative_prompt": "rain", "fps": 30, "images": 5, "mode": "std", "prompts": []});
+    assert_eq!(strict.post(&others).await.status(), StatusCode::OK);
+    let misspelled = strict.post(&json!({"model": A, "promt": "p"})).await;
+    assert_eq!(error_summary(misspelled).await, "400 unknown_parameter promt");
+    strict.service.shutdown().await;
+    lenient.service.shutdown().await;
 }
 
 #[tokio::test]

@@ -98,7 +98,22 @@ async fn content_of_unfinished_task_is_rejected() {
     let id = server.create(&request("not yet")).await["id"].clone();
     let path = format!("/v1/videos/{}/content", id.as_str().unwrap());
     let early = server.ask(Method::GET, &path).send().await.unwrap();
-    assert_eq!(error_summary(early).await, "400 task_not_completed task_id");
+    assert_eq!(error_summary(early).await, "409 task_not_completed task_id");
+    server.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn content_has_one_variant() {
+    let server = TestServer::open(TestRenderer::free()).await;
+    let (_, content) = rendered(&server).await;
+    let get =
+        async |query: &str| server.ask(Method::GET, &format!("{content}?{query}")).send().await.unwrap();
+    for query in ["variant=video", "other=thumbnail", ""] {
+        assert_eq!(get(query).await.status(), StatusCode::OK, "{query}");
+    }
+    for query in ["variant=thumbnail", "variant=spritesheet", "variant=video&variant=", "x=1&variant=gif"] {
+        assert_eq!(error_summary(get(query).await).await, "400 unsupported_variant variant", "{query}");
+    }
     server.service.shutdown().await;
 }
 

@@ -4,11 +4,11 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    http::{StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
     response::{IntoResponse as _, Redirect},
     routing::get,
 };
-use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
+use media::{ClipSpec, ClipWriter, Ffmpeg, FrameRate, RgbImage};
 use renderer::Quality;
 use serde_json::{Value, json};
 
@@ -111,6 +111,27 @@ async fn host() -> SocketAddr {
         .route("/moved", get(|| async { Redirect::temporary("/red.png") }))
         .route("/round", get(|| async { Redirect::temporary("/round") }))
         .route("/metadata", get(|| async { Redirect::temporary("http://169.254.169.254/latest") }))
+        .route(
+            "/login",
+            get(|headers: HeaderMap| async move {
+                let host = headers[header::HOST].to_str().unwrap().to_owned();
+                Redirect::temporary(&format!("http://me:secret@{host}/red.png"))
+            }),
+        )
+        .route(
+            "/agent",
+            get(|headers: HeaderMap| async move {
+                let named = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+                let named = named.is_some_and(|agent| {
+                    agent.starts_with(concat!("runner/", env!("CARGO_PKG_VERSION"), " (+"))
+                });
+                if named {
+                    Redirect::temporary("/red.png").into_response()
+                } else {
+                    StatusCode::FORBIDDEN.into_response()
+                }
+            }),
+        )
         .route("/file", get(|| async { [(header::LOCATION, "file:///etc/passwd")].into_response() }))
         .route("/page", get(|| async { "<html>sign in</html>" }))
         .route("/missing", get(|| async { StatusCode::NOT_FOUND }))
@@ -139,7 +160,7 @@ async fn media_urls_are_fetched_within_limits() {
         config.limits.media.fetch_timeout = Duration::from_millis(500);
     })
     .await;
-    for path in ["red.png", "moved"] {
+    for path in ["red.png", "moved", "agent"] {
         server.make(&json!({"model": B, "prompt": path, "image": format!("http://{host}/{path}")})).await;
         assert_eq!(renderer.last_job().first_frame.unwrap().pixel(0, 0), RED);
     }
@@ -154,6 +175,7 @@ async fn media_urls_are_fetched_within_limits() {
     };
     assert_eq!(answer("round").await, "400 media_unreachable image");
     assert_eq!(answer("missing").await, "400 media_unreachable image");
+    assert_eq!(answer("login").await, "400 media_unreachable image");
     assert_eq!(answer("page").await, "400 invalid_image image");
     assert_eq!(answer("large").await, "400 media_too_large image");
     assert_eq!(answer("endless").await, "400 media_too_large image");
@@ -277,5 +299,46 @@ async fn reference_audio_is_decoded_or_rejected() {
         let summary = error_summary(server.post(&body(&[broken])).await).await;
         assert!(summary.starts_with("400 invalid_audio metadata.content"), "{summary}");
     }
+    server.service.shutdown().await;
+}
+
+/// Three frames of silence, MPEG-1 layer III at 128 kbit/s and 44.1 kHz.
+fn mp3() -> Vec<u8> {
+    let mut frame = vec![0xff, 0xfb, 0x90, 0x00];
+    frame.resize(417, 0);
+    frame.repeat(3)
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn errors_of_media_have_no_paths_of_the_machine() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let ffmpeg = folder.path().join("ffmpeg");
+    let script = "#!/bin/sh\nfor word; do case $word in file:*) echo \"[mp3 @ 0x55d0c8] $word: Invalid data\" >&2;; esac; done\nexit 1\n";
+    std::fs::write(&ffmpeg, script).unwrap();
+    std::fs::set_permissions(&ffmpeg, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let server =
+        TestServer::with(TestRenderer::free(), |config| config.ffmpeg = Ffmpeg::with_ffmpeg(ffmpeg)).await;
+    let message = async |kind: &str, bytes: &[u8]| {
+        let content = json!([{"type": kind, kind: {"url": data_uri(bytes)}}]);
+        let response =
+            server.post(&json!({"model": A, "prompt": "p", "metadata": {"content": content}})).await;
+        let body: Value = response.json().await.unwrap();
+        body["error"]["message"].as_str().unwrap_or("accepted").to_owned()
+    };
+    assert_eq!(message("audio_url", &mp3()).await, "ffmpeg failed: the file: Invalid data");
+    let mut messages = Vec::new();
+    // Each box of the index claims more entries than it has.
+    for name in [b"stco", b"stsz", b"stts", b"stsc", b"stsd", b"mvhd", b"tkhd", b"hdlr"] {
+        let mut broken = film();
+        let at = broken.windows(4).position(|window| window == name).unwrap();
+        broken[at + 4..at + 16].fill(0xff);
+        messages.push(format!("{}: {}", String::from_utf8_lossy(name), message("video_url", &broken).await));
+    }
+    let messages = messages.join("\n");
+    assert!(!messages.contains("src/") && !messages.contains(".rs"), "{messages}");
+    insta::assert_snapshot!("broken_boxes", messages);
     server.service.shutdown().await;
 }

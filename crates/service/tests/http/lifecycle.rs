@@ -65,7 +65,7 @@ async fn failed_rendering_fails_only_its_task() {
     assert_eq!(server.make(&request("this one is fine")).await["status"], "completed");
     let path = format!("/v1/videos/{}/content", broken["id"].as_str().unwrap());
     let response = server.ask(Method::GET, &path).send().await.unwrap();
-    assert_eq!(crate::support::error_summary(response).await, "400 task_failed task_id");
+    assert_eq!(crate::support::error_summary(response).await, "409 task_failed task_id");
     server.service.shutdown().await;
 }
 

@@ -8,10 +8,15 @@
 
 mod support;
 
+mod clocks;
 mod durability;
 mod errors;
 mod faults;
 mod files;
+mod forms;
 mod inputs;
 mod keys;
 mod lifecycle;
+mod load;
+mod slow_clients;
+mod storage;

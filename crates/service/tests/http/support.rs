@@ -2,6 +2,7 @@
 
 use std::{
     ops::ControlFlow,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
         atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering},
@@ -26,17 +27,31 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// 2026-01-01T00:00:00Z.
 pub(crate) const START: i64 = 1_767_225_600_000;
 
-pub(crate) struct TestClock(AtomicI64);
+/// The wall clock, and milliseconds on the monotonic one.
+pub(crate) struct TestClock {
+    wall: AtomicI64,
+    monotonic: AtomicU64,
+}
 
 impl TestClock {
     pub(crate) fn advance(&self, time: Duration) {
-        self.0.fetch_add(i64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
+        self.set_wall(i64::try_from(time.as_millis()).unwrap());
+        self.monotonic.fetch_add(u64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+
+    /// Somebody sets the wall clock forward or back.
+    pub(crate) fn set_wall(&self, by_ms: i64) {
+        self.wall.fetch_add(by_ms, Ordering::SeqCst);
     }
 }
 
 impl Clock for TestClock {
     fn now_ms(&self) -> i64 {
-        self.0.load(Ordering::SeqCst)
+        self.wall.load(Ordering::SeqCst)
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::from_millis(self.monotonic.load(Ordering::SeqCst))
     }
 }
 
@@ -56,6 +71,8 @@ impl Randomness for Counting {
 /// A video of 100 frames whose bytes identify the job. Frames are rendered as the test allows.
 pub(crate) struct TestRenderer {
     allowed: AtomicU32,
+    /// A directory in which prompts that need a free disk write a file.
+    room: Mutex<Option<PathBuf>>,
     pub(crate) jobs: Mutex<Vec<Job>>,
 }
 
@@ -65,7 +82,11 @@ impl TestRenderer {
     }
 
     pub(crate) fn held_at(frames: u32) -> Arc<Self> {
-        Arc::new(Self { allowed: AtomicU32::new(frames), jobs: Mutex::default() })
+        Arc::new(Self { allowed: AtomicU32::new(frames), room: Mutex::default(), jobs: Mutex::default() })
+    }
+
+    pub(crate) fn require_room(&self, folder: &Path) {
+        *self.room.lock().unwrap() = Some(folder.to_owned());
     }
 
     pub(crate) fn let_frames(&self, frames: u32) {
@@ -90,6 +111,12 @@ impl Renderer for TestRenderer {
         self.jobs.lock().unwrap().push(job.clone());
         if job.prompt.contains("breaks") {
             return Err(RenderError::Job { what: "the prompt says so".to_owned() });
+        }
+        if job.prompt.contains("needs a free disk")
+            && let Some(folder) = &*self.room.lock().unwrap()
+            && let Err(error) = std::fs::write(folder.join("output.part"), vec![1; 1 << 20])
+        {
+            return Err(RenderError::Job { what: error.to_string() });
         }
         if job.prompt.contains("panics") {
             std::panic::resume_unwind(Box::new("the prompt says so"));
@@ -136,7 +163,7 @@ pub(crate) async fn start(
 }
 
 pub(crate) fn clock() -> Arc<TestClock> {
-    Arc::new(TestClock(AtomicI64::new(START)))
+    Arc::new(TestClock { wall: AtomicI64::new(START), monotonic: AtomicU64::new(0) })
 }
 
 impl TestServer {

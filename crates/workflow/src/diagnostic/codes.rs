@@ -1,8 +1,9 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 69] = [
+pub const CODES: [(&str, &str); 70] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
+    ("ambiguous-pick", "a pick names several instances"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
     ("bad-duration", "a duration cannot be read"),
     ("bad-file", "a file that the workflow names is missing, outside its folder, or of the wrong kind"),
@@ -13,7 +14,7 @@ pub const CODES: [(&str, &str); 69] = [
     ("bad-medium", "a value is not a medium that fits there"),
     ("bad-name", "a name has characters that names may not have"),
     ("bad-param", "a parameter's declaration contradicts itself, or its value is not what it declares"),
-    ("bad-pick", "a pick names a take that does not exist"),
+    ("bad-pick", "a pick names a take or an instance that does not exist"),
     ("bad-table", "a shot list cannot be read as a table, or it has no column for the prompt"),
     ("bad-value", "a value in a price table is invalid"),
     ("blank-prompt", "warning: a prompt is empty"),
@@ -48,7 +49,7 @@ pub const CODES: [(&str, &str); 69] = [
     ("retry-with-seed", "warning: a retry requests the same video with the same seed"),
     ("seconds-unstated", "warning: the length of a video is left to the service"),
     ("service-may-refuse", "warning: the document does not forbid it, but a service may refuse it"),
-    ("stale-pick", "warning: the picked take no longer exists"),
+    ("stale-pick", "warning: the picked take or instance no longer exists"),
     ("sweep-without-seed", "warning: a sweep has no seed"),
     ("template-error", "a template fails to render"),
     ("template-limit", "a template takes too many steps or gives too much text"),

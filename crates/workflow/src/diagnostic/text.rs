@@ -26,30 +26,11 @@ pub(super) fn is_invisible(c: char) -> bool {
 
 /// The nearest candidate, if one is near enough.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let length = word.chars().count();
-    if length > 100 {
-        return None;
-    }
-    let folded = word.to_lowercase().replace('-', "_");
     let candidates: Vec<&str> = candidates.into_iter().collect();
     // The beginning of a long name is that name, cut short.
-    if length >= 4
-        && let Some(longer) = candidates.iter().find(|candidate| candidate.starts_with(word))
-    {
-        return Some(longer);
-    }
-    candidates
-        .into_iter()
-        .map(|candidate| {
-            let distance = strsim::damerau_levenshtein(&folded, &candidate.to_lowercase().replace('-', "_"));
-            (distance, candidate)
-        })
-        .filter(|(distance, candidate)| {
-            let longest = length.max(candidate.chars().count());
-            *distance <= (longest / 3).max(1) && *distance < longest
-        })
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
+    let is_beginning = (4..=100).contains(&word.chars().count());
+    let longer = candidates.iter().copied().find(|candidate| is_beginning && candidate.starts_with(word));
+    longer.or_else(|| contract::nearest_name(word, candidates))
 }
 
 /// The help `did you mean …?` with the nearest candidate.

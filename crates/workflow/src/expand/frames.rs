@@ -88,17 +88,19 @@ fn agreed_kind(stated: Option<MediaKind>, inspected: MediaKind) -> Result<MediaK
 pub(super) fn continued(media: &[Vec<MediumUse>], expansion: &Expansion<'_>) -> Vec<bool> {
     let mut cells = HashSet::new();
     for used in media.iter().flatten() {
-        let taken = match &used.medium {
-            Medium::Instance { resolved: ResolvedRef::Instance(index), frame: Frame::Last } => Some(*index),
-            Medium::Instance { resolved: ResolvedRef::OpenPick(takes), frame: Frame::Last } => {
-                takes.first().copied()
+        let continued: &[usize] = match &used.medium {
+            Medium::Instance { resolved: ResolvedRef::Instance(index), frame: Frame::Last } => {
+                std::slice::from_ref(index)
             }
-            Medium::Instance { .. } | Medium::Url(_) | Medium::File(_) => None,
+            Medium::Instance { resolved: ResolvedRef::OpenPick(candidates), frame: Frame::Last } => {
+                candidates
+            }
+            Medium::Instance { .. } | Medium::Url(_) | Medium::File(_) => &[],
         };
-        if let Some(index) = taken {
-            let instance = &expansion.instances[index];
-            cells.insert((instance.shot, instance.cell));
-        }
+        cells.extend(continued.iter().map(|index| {
+            let instance = &expansion.instances[*index];
+            (instance.shot, instance.cell)
+        }));
     }
     expansion.instances.iter().map(|instance| cells.contains(&(instance.shot, instance.cell))).collect()
 }

@@ -1,18 +1,37 @@
 //! Inherited axes: from the workflow's own matrix, and from the shot whose frame is this shot's first frame.
 
+use std::collections::HashSet;
+
+use indexmap::IndexMap;
+
 use super::axes::Axes;
 use super::instances::ExpandedShot;
+use super::picks::{Narrowed, ShotPicks};
 use super::references::{RefGraph, Reference};
 use super::resolve;
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
-use crate::matrix::{Cell, CellSelector, JoinError, LeftCells, natural_join};
+use crate::matrix::{Cell, CellSelector, JoinError, JoinedCell, LeftCells, natural_join};
 use crate::source::Span;
 use crate::syntax::{Shot, Workflow};
 use crate::work::WorkBudget;
 
-/// Cells, and for each the index of the parent shot's cell that it was inherited from, if any.
-pub(super) type Cells = (Vec<Cell>, Vec<Option<usize>>);
+/// The label of a placeholder on an axis whose value is not picked yet.
+const OPEN_LABEL: &str = "open";
+
+/// The cell of the parent shot that a cell was inherited from.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Parent {
+    /// There is no parent, or it contributes no axes.
+    None,
+    /// This one.
+    Cell(usize),
+    /// One of these, once it is picked. The inheriting cell is a placeholder: it has the values of the first, for validation.
+    Open(Vec<usize>),
+}
+
+/// Cells, and for each the cell of the parent shot that it was inherited from.
+pub(super) type Cells = (Vec<Cell>, Vec<Parent>);
 
 /// The cells of a shot: the natural join of the workflow's cells, the parent shot's cells and its own.
 #[expect(clippy::too_many_arguments, reason = "three lists of cells, and what they are read with")]
@@ -31,7 +50,7 @@ pub(super) fn cells(
     {
         from_parent(shot, own, used, shots[used.target].as_ref()?, work, problems)?
     } else {
-        let parents = vec![None; own.len()];
+        let parents = vec![Parent::None; own.len()];
         (own, parents)
     };
     if axes.top.iter().all(|cell| cell.values.is_empty()) {
@@ -41,7 +60,7 @@ pub(super) fn cells(
     let top = LeftCells { cells: &axes.top, index: &axes.top_index, selector: &CellSelector::parse(None) };
     match natural_join(&top, &cells, work) {
         Ok(joined) => {
-            let parents = joined.iter().map(|one| parents[one.right]).collect();
+            let parents = joined.iter().map(|one| parents[one.right].clone()).collect();
             Some((joined.into_iter().map(|one| one.cell).collect(), parents))
         }
         Err(why) => {
@@ -70,13 +89,14 @@ fn from_parent(
     let selector = CellSelector::parse(used.shot_ref.value.cell.as_deref());
     // A fully named instance contributes no axes; a reference that matches nothing is reported when the frame is resolved.
     if parent.index.has_open_axes(&parent.cells, &selector, work) == Some(false) {
-        let parents = vec![None; own.len()];
+        let parents = vec![Parent::None; own.len()];
         return Some((own, parents));
     }
     let left = LeftCells { cells: &parent.cells, index: &parent.index, selector: &selector };
     match natural_join(&left, &own, work) {
+        Ok(joined) if parent.picks.concerns_cells() => Some(narrowed(joined, &parent.picks)),
         Ok(joined) => {
-            let parents = joined.iter().map(|one| Some(one.left)).collect();
+            let parents = joined.iter().map(|one| Parent::Cell(one.left)).collect();
             Some((joined.into_iter().map(|one| one.cell).collect(), parents))
         }
         Err(why) => {
@@ -96,6 +116,43 @@ fn from_parent(
             None
         }
     }
+}
+
+/// Applies the parent's pick: of the parent's cells that go with the same cell of the shot, the picked one is inherited; while the pick is
+/// open, a placeholder for it.
+fn narrowed(joined: Vec<JoinedCell>, picks: &ShotPicks) -> Cells {
+    let mut alternatives: IndexMap<(usize, usize), Vec<JoinedCell>> = IndexMap::new();
+    for one in joined {
+        alternatives.entry((one.right, picks.group(one.left))).or_default().push(one);
+    }
+    let mut cells: Cells = (Vec::new(), Vec::new());
+    for alternatives in alternatives.into_values() {
+        let (cell, parent) = match picks.narrow(alternatives.iter().map(|one| one.left).collect()) {
+            Narrowed::Cells(left) => {
+                let left: HashSet<usize> = left.into_iter().collect();
+                for one in alternatives.into_iter().filter(|one| left.contains(&one.left)) {
+                    cells.0.push(one.cell);
+                    cells.1.push(Parent::Cell(one.left));
+                }
+                continue;
+            }
+            Narrowed::Open(left) => (placeholder(&alternatives), Parent::Open(left)),
+        };
+        cells.0.push(cell);
+        cells.1.push(parent);
+    }
+    cells
+}
+
+/// The first of several cells, with the label `open` on the axes on which they differ.
+fn placeholder(alternatives: &[JoinedCell]) -> Cell {
+    let mut cell = alternatives[0].cell.clone();
+    for (axis, label) in &mut cell.label {
+        if alternatives.iter().any(|other| other.cell.label_on(axis) != Some(&**label)) {
+            *label = OPEN_LABEL.into();
+        }
+    }
+    cell
 }
 
 fn uncrossed(

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use super::axes::Axes;
+use super::inherit::Parent;
+use super::picks::ShotPicks;
 use super::references::RefGraph;
 use super::retry::{self, Retry};
 use super::{ExpandCx, inherit, picks};
@@ -19,11 +21,11 @@ pub(super) struct ExpandedShot<'w> {
     pub(super) shot: &'w Shot,
     pub(super) cells: Vec<Cell>,
     pub(super) index: CellIndex,
-    /// For each cell, the index of the parent shot's cell that it was inherited from, if any.
-    pub(super) parents: Vec<Option<usize>>,
+    /// For each cell, the cell of the parent shot that it was inherited from.
+    pub(super) parents: Vec<Parent>,
     pub(super) takes: Option<u32>,
-    /// For each cell, the picked take, if any.
-    pub(super) picks: Vec<Option<u32>>,
+    /// Which cell, and which take of each cell, is picked.
+    pub(super) picks: ShotPicks,
     pub(super) retry: Retry,
     pub(super) timeout: Option<Duration>,
     /// The index of its first instance.
@@ -33,6 +35,15 @@ pub(super) struct ExpandedShot<'w> {
 impl ExpandedShot<'_> {
     fn takes(&self) -> usize {
         self.takes.map_or(1, |takes| takes as usize)
+    }
+
+    /// One take, or without one all takes; a shot without takes has one instance in each cell.
+    pub(super) fn takes_of(&self, take: Option<u32>) -> impl Iterator<Item = Option<u32>> + use<> {
+        let range = match (self.takes, take) {
+            (Some(takes), None) => 1..=takes,
+            (_, take) => take.unwrap_or_default()..=take.unwrap_or_default(),
+        };
+        range.map(|take| (take > 0).then_some(take))
     }
 
     pub(super) fn instance_count(&self) -> usize {
@@ -187,7 +198,7 @@ impl<'w> ShotReader<'_, 'w> {
         let (mut cells, parents) =
             inherit::cells(workflow, index, own, axes, refs, shots, &self.cx.work, problems)?;
         matrix::disambiguate(&mut cells);
-        let picks = picks::resolve(shot, takes, &cells, self.params, self.cx, problems)?;
+        let picks = picks::resolve(shot, takes, &cells, &axes.top, self.params, self.cx, problems)?;
         Some(ExpandedShot {
             shot,
             index: CellIndex::new(&cells),

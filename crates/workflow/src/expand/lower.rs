@@ -139,8 +139,8 @@ fn lowered_value(used: &MediumUse, resolver: &RefResolver<'_, '_>) -> Option<(Ar
                 Frame::Last => Source::LastFrame(node),
             }
         }
-        Medium::Instance { resolved: ResolvedRef::OpenPick(takes), frame } => {
-            Source::Pick { takes: resolver.nodes_of(takes), frame: *frame }
+        Medium::Instance { resolved: ResolvedRef::OpenPick(candidates), frame } => {
+            Source::Pick { candidates: resolver.nodes_of(candidates), frame: *frame }
         }
     };
     Some((Arc::new(Value::Null), Some(source)))

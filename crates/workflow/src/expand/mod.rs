@@ -20,6 +20,7 @@ mod local_paths;
 mod lower;
 mod media;
 mod params;
+mod pick_key;
 mod picks;
 mod provenance;
 mod recovery;
@@ -35,12 +36,13 @@ use contract::Contract;
 
 use self::dedup::DiagnosticDedup;
 use self::instances::{Expansion, Instance};
+pub use self::picks::Picks;
 use self::references::RefGraph;
 use crate::Options;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::files::Files;
 use crate::limits;
-use crate::plan::{Film, Location, Node, NodeIx};
+use crate::plan::{Film, Location, Node, NodeIx, PickGroup};
 use crate::source::{Source, Span};
 use crate::syntax::Workflow;
 use crate::template::{self, Scope, Templates};
@@ -58,11 +60,19 @@ pub struct Instances {
     pub(crate) order: Vec<(NodeIx, NodeIx)>,
     /// The films.
     pub(crate) films: Vec<Film>,
+    /// What there is to pick from.
+    pub(crate) picks: Vec<PickGroup>,
 }
 
 impl Instances {
     fn none(workflow: &Workflow) -> Self {
-        Self { name: workflow.name.value.clone(), nodes: Vec::new(), order: Vec::new(), films: Vec::new() }
+        Self {
+            name: workflow.name.value.clone(),
+            nodes: Vec::new(),
+            order: Vec::new(),
+            films: Vec::new(),
+            picks: Vec::new(),
+        }
     }
 
     /// The instances in file order: shots as listed, then cells, then takes.
@@ -165,7 +175,8 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
     if !problems.any() {
         lints::run(workflow, &expansion, &refs, &nodes, cx, problems);
     }
-    Instances { name: workflow.name.value.clone(), nodes, order, films }
+    let picks = picks::groups(&expansion, &resolver, cx);
+    Instances { name: workflow.name.value.clone(), nodes, order, films, picks }
 }
 
 /// The variables of an instance's templates.

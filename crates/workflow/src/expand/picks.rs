@@ -1,54 +1,159 @@
-//! The picked take of each cell: from `pick` in the file, else from the recorded picks.
+//! The picks of a shot: which of its instances its dependents and films use, and which take of each. From `pick` in the file, else from
+//! the recorded picks.
+//!
+//! A pick decides only what a reference leaves open: where a reference matches several instances and the picked one is among them, it
+//! means that one. The requests of the candidates, and their keys, do not depend on the pick.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::ExpandCx;
-use super::instances::instance_name;
+use super::instances::{ExpandedShot, Expansion, instance_name};
+use super::pick_key::{self, PickKey};
+use super::resolve::RefResolver;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::matrix::Cell;
-use crate::syntax::{self, Shot};
-use crate::template::{self, Scope, has_template};
+use crate::plan::{Location, NodeIx, PickGroup, PickKind};
+use crate::source::Span;
+use crate::syntax::Shot;
+use crate::template::Scope;
 
-/// The picked take of each cell, `None` while open. The result is `None` if `pick` is invalid, which is reported.
+/// Picks that the caller has recorded. A `pick` in the file overrides them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Picks {
+    /// Take by the name of a shot or instance: `lamp`, `lamp@look=noir`.
+    pub takes: BTreeMap<String, u32>,
+    /// Picked instances of a shot by their cells, as instance names write them: `look=noir,seed=3`. One for each cell of the workflow's
+    /// matrix.
+    pub cells: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Picks {
+    /// Whether nothing is picked.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.takes.is_empty() && self.cells.is_empty()
+    }
+}
+
+/// The picks of a shot.
+#[derive(Debug, Default)]
+pub(super) struct ShotPicks {
+    /// By cell, the picked take.
+    pub(super) takes: Vec<Option<u32>>,
+    /// By cell, whether it is picked. Empty if no cell is.
+    cells: Vec<bool>,
+    /// Whether one cell is to be picked: without a pick, dependents wait.
+    pub(super) is_open: bool,
+    /// By cell, the cell of the workflow's matrix that it belongs to. One of each is picked.
+    groups: Vec<usize>,
+    /// Where the file picks the cell.
+    cell_span: Option<Span>,
+    /// Where the file picks the take.
+    take_span: Option<Span>,
+}
+
+/// What a pick makes of several cells that a reference matches.
+pub(super) enum Narrowed {
+    /// These cells are meant.
+    Cells(Vec<usize>),
+    /// One of these is to be picked.
+    Open(Vec<usize>),
+}
+
+impl ShotPicks {
+    /// Applies the pick to the cells that a reference matches.
+    pub(super) fn narrow(&self, cells: Vec<usize>) -> Narrowed {
+        if cells.len() < 2 {
+            return Narrowed::Cells(cells);
+        }
+        let picked: Vec<usize> = cells.iter().copied().filter(|cell| self.is_picked(*cell)).collect();
+        match (picked.is_empty(), self.is_open) {
+            (false, _) => Narrowed::Cells(picked),
+            (true, true) => Narrowed::Open(cells),
+            (true, false) => Narrowed::Cells(cells),
+        }
+    }
+
+    fn is_picked(&self, cell: usize) -> bool {
+        self.cells.get(cell).is_some_and(|picked| *picked)
+    }
+
+    /// Whether the pick may narrow a reference.
+    pub(super) fn concerns_cells(&self) -> bool {
+        self.is_open || !self.cells.is_empty()
+    }
+
+    /// The cell of the workflow's matrix that a cell belongs to.
+    pub(super) fn group(&self, cell: usize) -> usize {
+        self.groups.get(cell).copied().unwrap_or_default()
+    }
+}
+
+/// The picks of a shot. `None` if `pick` is invalid, which is reported.
 pub(super) fn resolve<'w>(
     shot: &'w Shot,
     takes: Option<u32>,
     cells: &[Cell],
+    top: &[Cell],
     params: &Scope,
     cx: &ExpandCx<'w>,
     problems: &mut Problems,
-) -> Option<Vec<Option<u32>>> {
-    let Some(takes) = takes else { return Some(vec![None; cells.len()]) };
-    let Some(entry) = &shot.pick else {
-        return Some(cells.iter().map(|cell| recorded(shot, cell, takes, cx, problems)).collect());
+) -> Option<ShotPicks> {
+    let groups = groups_of(cells, top);
+    let mut picks = ShotPicks { takes: vec![None; cells.len()], groups, ..ShotPicks::default() };
+    let written = match &shot.pick {
+        Some(entry) => pick_key::read(entry, takes, cells, &picks.groups, params, cx, problems)?,
+        None => PickKey::default(),
     };
-    let read = |scope: &Scope, problems: &mut Problems| {
-        let value = cx.templates.render(&entry.value, scope, problems)?;
-        // `pick: null` leaves it open, like an absent key.
-        if value.is_null() {
-            return Some(None);
-        }
-        syntax::expect_count_to(u64::from(takes), &value, &syntax::keys::shot::PICK, entry.key.span, problems)
-            .map(Some)
-    };
-    if !entry.value.text().is_some_and(has_template) {
-        let pick = read(params, problems)?;
-        return Some(vec![pick; cells.len()]);
+    let span = shot.pick.as_ref().map(|entry| entry.key.span);
+    picks.is_open = written.is_open;
+    if let Some(takes) = takes {
+        picks.take_span = span.filter(|_| written.takes.iter().any(Option::is_some));
+        picks.takes = match picks.take_span {
+            Some(_) => written.takes,
+            None => cells.iter().map(|cell| recorded_take(shot, cell, takes, cx, problems)).collect(),
+        };
     }
+    match written.cells {
+        Some(picked) => {
+            picks.cell_span = span;
+            picks.cells = picked;
+        }
+        None => picks.cells = recorded_cells(shot, cells, cx, problems),
+    }
+    Some(picks)
+}
+
+/// By cell, the cell of the workflow's matrix that it belongs to.
+fn groups_of(cells: &[Cell], top: &[Cell]) -> Vec<usize> {
+    let axes: BTreeSet<&str> =
+        top.iter().flat_map(|cell| cell.label.iter().map(|(axis, _)| &**axis)).collect();
+    if axes.is_empty() {
+        return vec![0; cells.len()];
+    }
+    let mut known: HashMap<Vec<Option<&str>>, usize> = HashMap::new();
     cells
         .iter()
         .map(|cell| {
-            let axes = cell.values.iter().map(|(axis, value)| (&**axis, template::axis_value(&value.value)));
-            read(&params.with(axes), problems)
+            let next = known.len();
+            *known.entry(axes.iter().map(|axis| cell.label_on(axis)).collect()).or_insert(next)
         })
         .collect()
 }
 
-/// The recorded pick of a cell. A take that does not exist is a stale record of an earlier version of the file.
-fn recorded(shot: &Shot, cell: &Cell, takes: u32, cx: &ExpandCx<'_>, problems: &mut Problems) -> Option<u32> {
-    if cx.options.picks.is_empty() {
+/// The recorded take of a cell. One that does not exist is a stale record of an earlier version of the file.
+fn recorded_take(
+    shot: &Shot,
+    cell: &Cell,
+    takes: u32,
+    cx: &ExpandCx<'_>,
+    problems: &mut Problems,
+) -> Option<u32> {
+    if cx.options.picks.takes.is_empty() {
         return None;
     }
     let name = instance_name(&shot.id.value, &cell.label(), None);
-    let pick = *cx.options.picks.get(&name)?;
+    let pick = *cx.options.picks.takes.get(&name)?;
     if (1..=takes).contains(&pick) {
         return Some(pick);
     }
@@ -63,4 +168,105 @@ fn recorded(shot: &Shot, cell: &Cell, takes: u32, cx: &ExpandCx<'_>, problems: &
         .help("pick again: what shows or continues it waits"),
     );
     None
+}
+
+/// By cell, whether it is recorded as picked; empty if none is.
+fn recorded_cells(shot: &Shot, cells: &[Cell], cx: &ExpandCx<'_>, problems: &mut Problems) -> Vec<bool> {
+    let Some(recorded) = cx.options.picks.cells.get(&shot.id.value) else { return Vec::new() };
+    let labels: Vec<String> = cells.iter().map(Cell::label).collect();
+    let known: HashSet<&str> = labels.iter().map(String::as_str).collect();
+    for stale in recorded.iter().filter(|picked| !known.contains(picked.as_str())) {
+        let span = shot.matrix.as_ref().map_or(shot.id.span, |entry| entry.key.span);
+        let name = instance_name(&shot.id.value, stale, None);
+        problems.push(
+            Diagnostic::warning("stale-pick", span, format!("`{name}` was picked, and there is none"))
+                .help("pick again, or clear the pick: without it all instances are used"),
+        );
+    }
+    let picked: Vec<bool> = labels.iter().map(|label| recorded.contains(label)).collect();
+    if picked.contains(&true) { picked } else { Vec::new() }
+}
+
+/// All groups of candidates of a plan: the takes of each instance, and the instances of each shot with several.
+pub(super) fn groups(
+    expansion: &Expansion<'_>,
+    resolver: &RefResolver<'_, '_>,
+    cx: &ExpandCx<'_>,
+) -> Vec<PickGroup> {
+    let mut groups = Vec::new();
+    for expanded in expansion.shots.iter().flatten() {
+        cell_groups(expanded, expansion, resolver, cx, &mut groups);
+        if expanded.takes.is_some() {
+            take_groups(expanded, resolver, cx, &mut groups);
+        }
+    }
+    groups
+}
+
+fn take_groups(
+    expanded: &ExpandedShot<'_>,
+    resolver: &RefResolver<'_, '_>,
+    cx: &ExpandCx<'_>,
+    groups: &mut Vec<PickGroup>,
+) {
+    let location = expanded.picks.take_span.map(|span| cx.location(span));
+    for (cell, label) in expanded.cells.iter().map(Cell::label).enumerate() {
+        let candidates = nodes_of(expanded, cell, None, resolver);
+        if candidates.is_empty() {
+            continue;
+        }
+        let picked = expanded.picks.takes[cell].map(|take| nodes_of(expanded, cell, Some(take), resolver));
+        groups.push(PickGroup {
+            kind: PickKind::Take,
+            name: instance_name(&expanded.shot.id.value, &label, None),
+            candidates,
+            picked: picked.unwrap_or_default(),
+            location: location.clone(),
+        });
+    }
+}
+
+fn cell_groups(
+    expanded: &ExpandedShot<'_>,
+    expansion: &Expansion<'_>,
+    resolver: &RefResolver<'_, '_>,
+    cx: &ExpandCx<'_>,
+    groups: &mut Vec<PickGroup>,
+) {
+    let location: Option<Location> = expanded.picks.cell_span.map(|span| cx.location(span));
+    let mut by_group: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for cell in 0..expanded.cells.len() {
+        by_group.entry(expanded.picks.group(cell)).or_default().push(cell);
+    }
+    let axes: BTreeSet<&str> =
+        expansion.top.iter().flat_map(|cell| cell.label.iter().map(|(axis, _)| &**axis)).collect();
+    for cells in by_group.into_values().filter(|cells| cells.len() > 1) {
+        let candidates: Vec<NodeIx> =
+            cells.iter().flat_map(|cell| nodes_of(expanded, *cell, None, resolver)).collect();
+        let picked = cells.iter().filter(|cell| expanded.picks.is_picked(**cell));
+        let picked: Vec<NodeIx> = picked
+            .flat_map(|cell| nodes_of(expanded, *cell, expanded.picks.takes[*cell], resolver))
+            .collect();
+        let mut label = expanded.cells[cells[0]].clone();
+        label.label.retain(|(axis, _)| axes.contains(&**axis));
+        groups.push(PickGroup {
+            kind: PickKind::Cell,
+            name: instance_name(&expanded.shot.id.value, &label.label(), None),
+            candidates,
+            picked,
+            location: location.clone(),
+        });
+    }
+}
+
+/// The nodes of a cell: of one take, or of all of them.
+fn nodes_of(
+    expanded: &ExpandedShot<'_>,
+    cell: usize,
+    take: Option<u32>,
+    resolver: &RefResolver<'_, '_>,
+) -> Vec<NodeIx> {
+    let instances: Vec<usize> =
+        expanded.takes_of(take).map(|take| expanded.instance_index(cell, take)).collect();
+    resolver.nodes_of(&instances)
 }

@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 
 use super::dedup::DiagnosticDedup;
+use super::inherit::Parent;
 use super::instances::{ExpandedShot, Expansion, Instance};
+use super::picks::Narrowed;
 use super::references::unknown_shot;
 use crate::diagnostic::{Diagnostic, grouped, quoted_list};
 use crate::limits;
@@ -19,7 +21,7 @@ use crate::work::WorkBudget;
 /// The diagnostic code for a reference to an instance that `when` excludes.
 pub(super) const EXCLUDED: &str = "excluded";
 
-/// The instance that a reference resolves to, or the takes of which one is still to be picked.
+/// The instance that a reference resolves to, or the takes or instances of which one is still to be picked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ResolvedRef {
     Instance(usize),
@@ -86,25 +88,23 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         is_first_frame: bool,
     ) -> Result<Option<ResolvedRef>, Box<Diagnostic>> {
         // An inherited cell has its parent's index: no search is needed.
-        let parent = self.expansion.shot_of(user).parents[user.cell].filter(|_| is_first_frame);
+        let parent = match &self.expansion.shot_of(user).parents[user.cell] {
+            parent if is_first_frame => parent,
+            _ => &Parent::None,
+        };
         let Some(candidates) = self.candidates(self.expansion.cell_of(user), reference, parent)? else {
             return Ok(None);
         };
-        let cell = match candidates.cells.as_slice() {
-            [only] => *only,
-            several => {
-                let message = format!(
-                    "`{}` means {} instances, and one frame is wanted",
-                    reference.value,
-                    several.len()
-                );
-                return Err(Box::new(
-                    Diagnostic::error("ambiguous-instance", reference.span, message)
-                        .help(instances_of(candidates.target)),
-                ));
-            }
+        let resolved = match candidates.target.picks.narrow(candidates.cells) {
+            Narrowed::Cells(cells) => match cells.as_slice() {
+                [only] => self.resolve_take(candidates.target, *only, reference)?,
+                several => {
+                    return Err(Box::new(several_matches(candidates.target, several.len(), reference)));
+                }
+            },
+            Narrowed::Open(cells) => self.open_pick(candidates.target, &cells, reference)?,
         };
-        match self.resolve_take(candidates.target, cell, reference)? {
+        match resolved {
             Some(resolved) => Ok(Some(resolved)),
             None => Err(Box::new(
                 self.excluded(candidates.shot, reference, "is excluded by `when`, and its frame is needed")
@@ -119,13 +119,14 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         user: &Instance,
         reference: &Spanned<ShotRef>,
     ) -> Result<Vec<ResolvedRef>, Box<Diagnostic>> {
-        let Some(candidates) = self.candidates(self.expansion.cell_of(user), reference, None)? else {
+        let Some(candidates) = self.candidates(self.expansion.cell_of(user), reference, &Parent::None)?
+        else {
             return Ok(Vec::new());
         };
-        let resolved = self.resolve_takes(&candidates, reference)?;
+        let (shot, resolved) = (candidates.shot, self.resolve_takes(candidates, reference)?);
         if resolved.is_empty() {
             return Err(Box::new(
-                self.excluded(candidates.shot, reference, "is excluded by `when`, and its frame is needed")
+                self.excluded(shot, reference, "is excluded by `when`, and its frame is needed")
                     .help("give this shot the same `when`, or remove the reference"),
             ));
         }
@@ -139,18 +140,21 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         user: &Cell,
         reference: &Spanned<ShotRef>,
     ) -> Result<Vec<Clip>, Box<Diagnostic>> {
-        let Some(candidates) = self.candidates(user, reference, None)? else { return Ok(Vec::new()) };
+        let Some(candidates) = self.candidates(user, reference, &Parent::None)? else {
+            return Ok(Vec::new());
+        };
+        let shot = candidates.shot;
         let clips: Vec<Clip> = self
-            .resolve_takes(&candidates, reference)?
+            .resolve_takes(candidates, reference)?
             .into_iter()
             .filter_map(|resolved| match resolved {
                 ResolvedRef::Instance(index) => self.nodes[index].map(Clip::Node),
-                ResolvedRef::OpenPick(takes) => Some(Clip::Pick(self.nodes_of(&takes))),
+                ResolvedRef::OpenPick(candidates) => Some(Clip::Pick(self.nodes_of(&candidates))),
             })
             .collect();
         if clips.is_empty() {
             return Err(Box::new(
-                self.excluded(candidates.shot, reference, "is excluded by `when`")
+                self.excluded(shot, reference, "is excluded by `when`")
                     .help("remove it here too, or change its `when`"),
             ));
         }
@@ -190,7 +194,9 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         user: &Cell,
         reference: &Spanned<ShotRef>,
     ) -> Result<Vec<NodeIx>, Box<Diagnostic>> {
-        let Some(candidates) = self.candidates(user, reference, None)? else { return Ok(Vec::new()) };
+        let Some(candidates) = self.candidates(user, reference, &Parent::None)? else {
+            return Ok(Vec::new());
+        };
         let takes: Vec<Option<u32>> = match (candidates.target.takes, reference.value.take) {
             (Some(takes), None) => (1..=takes).map(Some).collect(),
             (_, take) => {
@@ -210,19 +216,21 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         instances.iter().filter_map(|instance| self.nodes[*instance]).collect()
     }
 
-    /// The cells that a reference matches; `known` alone if the cell is known already.
+    /// The cells that a reference matches; those of `known` if they are known already.
     fn candidates(
         &self,
         user: &Cell,
         reference: &Spanned<ShotRef>,
-        known: Option<usize>,
+        known: &Parent,
     ) -> Result<Option<Candidates<'_, 'w>>, Box<Diagnostic>> {
         let Some(&shot) = self.ids.get(reference.value.shot.as_str()) else {
             return Err(Box::new(unknown_shot(reference, self.workflow)));
         };
         let Some(target) = &self.expansion.shots[shot] else { return Ok(None) };
-        if let Some(known) = known {
-            return Ok(Some(Candidates { shot, target, cells: vec![known] }));
+        match known {
+            Parent::None => {}
+            Parent::Cell(cell) => return Ok(Some(Candidates { shot, target, cells: vec![*cell] })),
+            Parent::Open(cells) => return Ok(Some(Candidates { shot, target, cells: cells.clone() })),
         }
         let selector = CellSelector::parse(reference.value.cell.as_deref());
         let found = target.index.find(&target.cells, &selector, user, Agreement::OpenAxes, self.work);
@@ -248,7 +256,7 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         check_take(target, reference)?;
         let made =
             |take| Some(target.instance_index(cell, take)).filter(|index| self.nodes[*index].is_some());
-        Ok(match (target.takes, reference.value.take.or(target.picks[cell])) {
+        Ok(match (target.takes, reference.value.take.or(target.picks.takes[cell])) {
             (Some(takes), None) => {
                 let open: Vec<usize> = (1..=takes).filter_map(|take| made(Some(take))).collect();
                 match open.as_slice() {
@@ -263,12 +271,36 @@ impl<'a, 'w> RefResolver<'a, 'w> {
 
     fn resolve_takes(
         &self,
-        candidates: &Candidates<'_, '_>,
+        candidates: Candidates<'_, '_>,
         reference: &Spanned<ShotRef>,
     ) -> Result<Vec<ResolvedRef>, Box<Diagnostic>> {
-        let resolved =
-            candidates.cells.iter().map(|cell| self.resolve_take(candidates.target, *cell, reference));
-        resolved.filter_map(Result::transpose).collect()
+        let target = candidates.target;
+        match target.picks.narrow(candidates.cells) {
+            Narrowed::Cells(cells) => {
+                let resolved = cells.iter().map(|cell| self.resolve_take(target, *cell, reference));
+                resolved.filter_map(Result::transpose).collect()
+            }
+            Narrowed::Open(cells) => Ok(self.open_pick(target, &cells, reference)?.into_iter().collect()),
+        }
+    }
+
+    /// The candidates of which one is to be picked: the takes of several cells. `None` if all are excluded.
+    fn open_pick(
+        &self,
+        target: &ExpandedShot<'_>,
+        cells: &[usize],
+        reference: &Spanned<ShotRef>,
+    ) -> Result<Option<ResolvedRef>, Box<Diagnostic>> {
+        check_take(target, reference)?;
+        let takes = |cell: usize| target.takes_of(reference.value.take.or(target.picks.takes[cell]));
+        let instances =
+            cells.iter().flat_map(|cell| takes(*cell).map(|take| target.instance_index(*cell, take)));
+        let open: Vec<usize> = instances.filter(|index| self.nodes[*index].is_some()).collect();
+        Ok(match open.as_slice() {
+            [] => None,
+            [only] => Some(ResolvedRef::Instance(*only)),
+            _ => Some(ResolvedRef::OpenPick(open)),
+        })
     }
 
     fn excluded(&self, shot: usize, reference: &Spanned<ShotRef>, what: &str) -> Diagnostic {
@@ -283,6 +315,15 @@ impl<'a, 'w> RefResolver<'a, 'w> {
 pub(super) fn too_much_work(span: Span) -> Diagnostic {
     Diagnostic::error("matrix-too-large", span, "the references up to this one ask for too much work")
         .help("name fewer shots, or single cells of them")
+}
+
+fn several_matches(target: &ExpandedShot<'_>, instances: usize, reference: &Spanned<ShotRef>) -> Diagnostic {
+    let message = format!("`{}` means {instances} instances, and one frame is wanted", reference.value);
+    let id = &target.shot.id.value;
+    Diagnostic::error("ambiguous-instance", reference.span, message).help(format!(
+        "{}; or write `pick: open` in `{id}`, and choose one later with `runner pick`",
+        instances_of(target)
+    ))
 }
 
 /// Checks that the named take exists.

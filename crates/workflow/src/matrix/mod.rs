@@ -24,7 +24,7 @@ pub(crate) use self::cell_index::{Agreement, CellIndex};
 pub(crate) use self::cell_selector::CellSelector;
 pub(crate) use self::cells::{cells, too_much_work};
 pub(crate) use self::name::disambiguate;
-pub(crate) use self::natural_join::{JoinError, LeftCells, natural_join};
+pub(crate) use self::natural_join::{JoinError, JoinedCell, LeftCells, natural_join};
 use crate::source::Spanned;
 
 /// A value of an axis, shared by all cells that have it: a row of a table can be large.

@@ -22,17 +22,17 @@ pub struct Film {
 pub enum Clip {
     /// The video of this node.
     Node(NodeIx),
-    /// The video of whichever of these takes is picked; nobody has picked one yet.
+    /// The video of whichever of these takes or instances is picked; nobody has picked one yet.
     Pick(Vec<NodeIx>),
 }
 
 impl Clip {
-    /// The nodes that it depends on: the one that is shown, or the takes to pick from.
+    /// The nodes that it depends on: the one that is shown, or those to pick from.
     #[must_use]
     pub fn nodes(&self) -> &[NodeIx] {
         match self {
             Self::Node(ix) => std::slice::from_ref(ix),
-            Self::Pick(takes) => takes,
+            Self::Pick(candidates) => candidates,
         }
     }
 }

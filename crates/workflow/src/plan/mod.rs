@@ -33,6 +33,7 @@ pub(crate) use self::key::{Fingerprint, Hasher, ValueDigests};
 pub use self::key::{InputIdentity, NodeKey, key};
 pub use self::node::{Frame, Input, Location, Node, Source};
 pub use self::parts::{KeyPart, PartChange, PartValue, input_name, key_parts, part_changes};
+pub use self::pick::{OpenPick, PickGroup, PickKind};
 pub use self::request::Request;
 pub(crate) use self::request::json_text_eq;
 pub use self::retry::{RetryKinds, RetryOn};
@@ -71,6 +72,7 @@ pub struct Plan {
     name: String,
     graph: DiGraph<Node, Edge>,
     films: Vec<Film>,
+    picks: Vec<PickGroup>,
     ranks: Vec<u64>,
     /// All nodes, sorted by name.
     by_name: Vec<NodeIx>,
@@ -83,6 +85,7 @@ impl Plan {
         nodes: Vec<Node>,
         edges: impl IntoIterator<Item = (NodeIx, NodeIx, Edge)>,
         films: Vec<Film>,
+        picks: Vec<PickGroup>,
     ) -> Result<Self, InvalidPlan> {
         let mut by_name: Vec<NodeIx> = (0..nodes.len()).map(NodeIx::new).collect();
         by_name.sort_unstable_by_key(|ix| nodes[ix.index()].name.as_str());
@@ -104,7 +107,7 @@ impl Plan {
             }
             graph.add_edge(from.graph(), to.graph(), edge);
         }
-        let plan = Self { name, ranks: Vec::new(), graph, films, by_name };
+        let plan = Self { name, ranks: Vec::new(), graph, films, picks, by_name };
         serialized::check(&plan)?;
         let seconds = |ix: NodeIx| plan.node(ix).duration.as_millis().div_ceil(1_000);
         let ranks = plan.longest_paths(seconds).ok_or(InvalidPlan::Cycle)?;

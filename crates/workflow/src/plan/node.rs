@@ -80,10 +80,11 @@ pub enum Source {
     LastFrame(NodeIx),
     /// The first frame of another node's video.
     FirstFrame(NodeIx),
-    /// A frame of whichever of these takes is picked; nobody has picked one yet, so the node is deferred.
+    /// A frame of whichever of these takes or instances is picked; nobody has picked one yet, so the node is deferred.
     Pick {
-        /// The takes that there are to choose from, at least two.
-        takes: Vec<NodeIx>,
+        /// What there is to choose from, at least two.
+        #[serde(rename = "takes")]
+        candidates: Vec<NodeIx>,
         /// Which frame of the chosen one.
         frame: Frame,
     },
@@ -111,12 +112,12 @@ pub enum Frame {
 }
 
 impl Source {
-    /// The nodes that it depends on: the one whose frame it is, or the takes to pick from.
+    /// The nodes that it depends on: the one whose frame it is, or those to pick from.
     #[must_use]
     pub fn nodes(&self) -> &[NodeIx] {
         match self {
             Self::LastFrame(ix) | Self::FirstFrame(ix) => std::slice::from_ref(ix),
-            Self::Pick { takes, .. } => takes,
+            Self::Pick { candidates, .. } => candidates,
             Self::File { .. } => &[],
         }
     }

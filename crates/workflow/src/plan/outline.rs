@@ -10,7 +10,7 @@ const MARK: &str = "$input";
 impl Plan {
     /// A node's request as it will be sent, with a placeholder that describes each input:
     /// `{"$input": {"last_frame_of": "door"}}`, `{"$input": {"first_frame_of": "door"}}`, the same with `_of_pick` and the names of the
-    /// takes where one of them is still to be picked, or
+    /// candidates where one of them is still to be picked, or
     /// `{"$input": {"file": "stills/keeper.png", "sha256": "…", "media_type": "image/png", "bytes": 1024}}`.
     #[must_use]
     pub fn request_outline(&self, ix: NodeIx) -> Map<String, Value> {
@@ -20,12 +20,12 @@ impl Plan {
             let source = match &input.source {
                 Source::LastFrame(from) => json!({ "last_frame_of": self.node(*from).name }),
                 Source::FirstFrame(from) => json!({ "first_frame_of": self.node(*from).name }),
-                Source::Pick { takes, frame } => {
+                Source::Pick { candidates, frame } => {
                     let which = match frame {
                         Frame::First => "first_frame_of_pick",
                         Frame::Last => "last_frame_of_pick",
                     };
-                    json!({ which: takes.iter().map(|take| &self.node(*take).name).collect::<Vec<_>>() })
+                    json!({ which: candidates.iter().map(|ix| &self.node(*ix).name).collect::<Vec<_>>() })
                 }
                 Source::File { path, sha256, media_type, bytes } => {
                     json!({ "file": path, "sha256": sha256, "media_type": media_type, "bytes": bytes })

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Clip, Edge, Film, Node, NodeIx, Plan};
+use super::{Clip, Edge, Film, Node, NodeIx, PickGroup, Plan};
 
 /// The serialized form. The version is raised when a reader of the old form would misread the new one.
 #[derive(Serialize, Deserialize)]
@@ -18,6 +18,8 @@ pub(super) struct SerializedPlan {
     order: Vec<(NodeIx, NodeIx)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     films: Vec<Film>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    picks: Vec<PickGroup>,
 }
 
 const VERSION: u32 = 2;
@@ -83,7 +85,8 @@ pub(super) fn check(plan: &Plan) -> Result<(), InvalidPlan> {
         }
         film.clips.iter().flat_map(Clip::nodes).try_for_each(|clip| known(*clip))?;
     }
-    Ok(())
+    let mut chosen = plan.picks.iter().flat_map(|group| group.candidates.iter().chain(&group.picked));
+    chosen.try_for_each(|ix| known(*ix))
 }
 
 impl From<Plan> for SerializedPlan {
@@ -94,9 +97,9 @@ impl From<Plan> for SerializedPlan {
             .map(|(from, to, _)| (from, to))
             .collect();
         order.sort_unstable();
-        let Plan { name, graph, films, .. } = plan;
+        let Plan { name, graph, films, picks, .. } = plan;
         let nodes = graph.into_nodes_edges().0.into_iter().map(|node| node.weight).collect();
-        Self { version: VERSION, name, nodes, order, films }
+        Self { version: VERSION, name, nodes, order, films, picks }
     }
 }
 
@@ -109,7 +112,7 @@ impl TryFrom<SerializedPlan> for Plan {
         }
         let mut edges = frame_edges(&serialized.nodes);
         edges.extend(serialized.order.into_iter().map(|(from, to)| (from, to, Edge::Order)));
-        Self::seal(serialized.name, serialized.nodes, edges, serialized.films)
+        Self::seal(serialized.name, serialized.nodes, edges, serialized.films, serialized.picks)
     }
 }
 

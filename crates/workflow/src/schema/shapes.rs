@@ -50,7 +50,12 @@ impl Definition for Shot {
     fn schema(generator: &mut SchemaGenerator) -> Value {
         let mut schema = object(&shot::SHOT, generator);
         schema["description"] = json!("One shot: a request, and the keys of the runner.");
-        schema["dependentRequired"] = json!({ shot::PICK.name: [shot::TAKES.name] });
+        // The number of a take; a mapping may pick an instance of a matrix that another shot or the workflow has.
+        schema["if"] = json!({
+            "properties": { shot::PICK.name: { "type": "integer" } },
+            "required": [shot::PICK.name],
+        });
+        schema["then"] = json!({ "required": [shot::TAKES.name] });
         schema["not"] = json!({ "required": [shot::CONTINUES.name, shot::FIRST_FRAME.name] });
         schema
     }
@@ -234,6 +239,17 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
             "type": "array", "maxItems": limits::MAX_MATRIX_RULES, "items": { "type": "object" },
         }),
         Shape::Retry => reference::<Retry>(generator),
+        Shape::Pick => json!({ "anyOf": [
+            count(limits::MAX_TAKES),
+            { "const": shot::OPEN_PICK },
+            {
+                "type": "object",
+                "minProperties": 1,
+                "properties": { shot::PICK_TAKE_MEMBER.name: {
+                    "anyOf": [count(limits::MAX_TAKES), template()],
+                } },
+            },
+        ] }),
         Shape::Shots => {
             json!({ "type": "array", "minItems": 1, "items": reference::<Shot>(generator) })
         }

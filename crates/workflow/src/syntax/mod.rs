@@ -93,7 +93,7 @@ pub struct Shot {
     pub matrix: Option<Entry>,
     /// How many candidates to render.
     pub takes: Option<Entry>,
-    /// Which of the takes is used.
+    /// Which of the takes, and of the instances, is used.
     pub pick: Option<Entry>,
     /// Shots that must finish first, without using a frame of theirs.
     pub needs: Vec<Spanned<ShotRef>>,

@@ -27,17 +27,6 @@ pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
         );
         first_frame = None;
     }
-    let (takes, pick) = (map.entry(&keys::TAKES), map.entry(&keys::PICK));
-    if let (Some(pick), None) = (&pick, &takes) {
-        problems.push(
-            Diagnostic::error(
-                "bad-pick",
-                pick.key.span,
-                "`pick` chooses among takes, and this shot has none",
-            )
-            .help("add `takes:` or remove `pick`"),
-        );
-    }
     let fields = map.others().map(|(key, value)| Entry { key: key.clone(), value: value.clone() });
     Some(Shot {
         note: map.text(&keys::NOTE, problems),
@@ -46,8 +35,8 @@ pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
         last_frame: map.entry(&keys::LAST_FRAME),
         references: map.entry(&keys::REFERENCES),
         matrix: map.entry(&keys::MATRIX),
-        takes,
-        pick,
+        takes: map.entry(&keys::TAKES),
+        pick: map.entry(&keys::PICK),
         needs: needs.unwrap_or_default(),
         when: map.entry(&keys::WHEN),
         salt: map.entry(&keys::SALT),

@@ -172,6 +172,7 @@ impl Simulation<'_> {
                             last_frame_url: None,
                             expires_at: None,
                             took: None,
+                            warning: None,
                         }
                     } else {
                         PollResult::Running { progress: None, status: "in_progress".to_owned() }

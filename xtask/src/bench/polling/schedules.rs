@@ -6,10 +6,10 @@ use std::time::Duration;
 use scheduler::Policy;
 use scheduler::polling::{self, ClassStats, ReportedStatus, TaskObservations};
 
+use super::simulation::Schedule;
+
 /// Tasks in flight in the simulation, at most.
 const IN_FLIGHT: usize = 8;
-
-use super::simulation::Schedule;
 
 /// A constant interval, in seconds.
 pub(super) struct Fixed(pub(super) f64);

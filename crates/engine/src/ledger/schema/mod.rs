@@ -11,7 +11,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::LedgerError;
+use super::{LedgerError, service_aliases};
 
 /// A step from one format to the next.
 struct Migration {
@@ -28,6 +28,9 @@ const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("format4.sql"), then: None },
     Migration { sql: include_str!("format5.sql"), then: Some(event_bodies::to_version_2) },
     Migration { sql: include_str!("format6.sql"), then: None },
+    Migration { sql: include_str!("format7.sql"), then: None },
+    Migration { sql: include_str!("format8.sql"), then: None },
+    Migration { sql: include_str!("format9.sql"), then: Some(service_aliases::record) },
 ];
 
 /// The version of stored events that this program writes.

@@ -7,7 +7,7 @@ use service::{ApiKeyStore, KeyEntry, KeyLimits, OsRandomness, Permissions, Syste
 use workflow::units::VideoDuration;
 
 use crate::{
-    args::{KeysCommand, NewKeyArgs},
+    args::{KeyLimitArgs, KeysCommand, NewKeyArgs, SetKeyArgs},
     error::CommandError,
     report::Table,
 };
@@ -15,7 +15,9 @@ use crate::{
 pub(super) fn keys(data: &Path, command: &KeysCommand) -> Result<(), CommandError> {
     let store = match command {
         // These need an existing folder: a mistyped name must not create one.
-        KeysCommand::List | KeysCommand::Revoke { .. } if !data.join("service.db").is_file() => {
+        KeysCommand::List | KeysCommand::Revoke { .. } | KeysCommand::Set(_)
+            if !data.join("service.db").is_file() =>
+        {
             let why = format!("{} is not the data folder of a service; set --data", data.display());
             return Err(CommandError::invalid(why));
         }
@@ -28,11 +30,16 @@ pub(super) fn keys(data: &Path, command: &KeysCommand) -> Result<(), CommandErro
             outln!("{}", secret.expose_secret());
             errln!("API key of `{}`; it is shown only once and not stored", new.name.trim());
         }
+        KeysCommand::Set(set) => {
+            if !store.set(&set.key, |permissions, limits| changed(set, permissions, limits.as_ref()))? {
+                return Err(unknown_key(&set.key));
+            }
+            errln!("changed `{}`; a running service applies it within two seconds", set.key);
+        }
         KeysCommand::List => out!("{}", table(&store.list()?)),
         KeysCommand::Revoke { key } => {
             if !store.revoke(key, &SystemClock)? {
-                let why = format!("there is no active key `{key}`; `runner serve keys list` lists them");
-                return Err(CommandError::invalid(why));
+                return Err(unknown_key(key));
             }
             errln!("revoked `{key}`; its tasks are kept and finish");
         }
@@ -40,11 +47,27 @@ pub(super) fn keys(data: &Path, command: &KeysCommand) -> Result<(), CommandErro
     Ok(())
 }
 
+fn unknown_key(key: &str) -> CommandError {
+    CommandError::invalid(format!("there is no active key `{key}`; `runner serve keys list` lists them"))
+}
+
 fn new_key(args: &NewKeyArgs) -> service::NewKey {
+    service::NewKey {
+        name: args.name.clone(),
+        permissions: Permissions { full_hd: args.full_hd },
+        limits: limits(&args.limits, None),
+    }
+}
+
+/// The present limits with those that are given; `None` if these are the service's own.
+fn limits(args: &KeyLimitArgs, present: Option<&KeyLimits>) -> Option<KeyLimits> {
     let default = KeyLimits::default();
+    let present_or_default = present.cloned().unwrap_or_default();
     let limits = KeyLimits {
-        running_tasks: args.running_tasks.unwrap_or(default.running_tasks),
-        submissions_per_second: args.submissions_per_second.unwrap_or(default.submissions_per_second),
+        running_tasks: args.running_tasks.unwrap_or(present_or_default.running_tasks),
+        submissions_per_second: args
+            .submissions_per_second
+            .unwrap_or(present_or_default.submissions_per_second),
         // A low rate with the default burst would not limit for a long time.
         burst: args
             .burst
@@ -52,14 +75,23 @@ fn new_key(args: &NewKeyArgs) -> service::NewKey {
                 args.submissions_per_second
                     .map(|rate| rate.ceil().clamp(1.0, f64::from(default.burst)) as u32)
             })
-            .unwrap_or(default.burst),
-        quota_seconds: args.quota_seconds,
+            .unwrap_or(present_or_default.burst),
+        quota_seconds: args.quota_seconds.or(present_or_default.quota_seconds),
     };
-    service::NewKey {
-        name: args.name.clone(),
-        permissions: Permissions { full_hd: args.full_hd },
-        limits: (limits != default).then_some(limits),
+    (present.is_some() || limits != default).then_some(limits)
+}
+
+fn changed(
+    args: &SetKeyArgs,
+    permissions: Permissions,
+    present: Option<&KeyLimits>,
+) -> (Permissions, Option<KeyLimits>) {
+    let full_hd = (permissions.full_hd || args.full_hd) && !args.no_full_hd;
+    let mut limits = limits(&args.limits, present);
+    if let Some(limits) = limits.as_mut().filter(|_| args.no_quota) {
+        limits.quota_seconds = None;
     }
+    (Permissions { full_hd }, limits)
 }
 
 fn table(keys: &[KeyEntry]) -> String {

@@ -1,11 +1,12 @@
 //! `runner serve`: runs the video service as a server until a shutdown signal.
 
 mod keys;
+mod reload;
 
 use std::{io::Write as _, sync::Arc, time::Duration};
 
 use renderer::{Command, Renderer};
-use service::{ApiKeyStore, Config, Deps, FaultProfile, Service, ServiceError};
+use service::{ApiKeyStore, Config, Deps, FaultProfile, Limits, LiveLimits, Service, ServiceError};
 
 use crate::{
     args::{ServeArgs, ServeCommand},
@@ -36,9 +37,15 @@ async fn run_server(args: ServeArgs, renderer: Arc<dyn Renderer>) -> Result<(), 
         // A closed pipe is not an error.
         let _ = writeln!(out, "http://{}/", service.local_addr()).and_then(|()| out.flush());
     }
-    // An error means that no signal can arrive any more, which is no reason to stop.
-    if interrupt.wait_for(|asked| *asked).await.is_err() {
-        std::future::pending::<()>().await;
+    let stopped = async {
+        // An error means that no signal can arrive any more, which is no reason to stop.
+        if interrupt.wait_for(|asked| *asked).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        () = stopped => {}
+        never = reload::on_hangup(&service, args.limits.as_deref()) => match never {},
     }
     tracing::info!("shutting down");
     service.shutdown().await;
@@ -49,9 +56,15 @@ fn config(args: &ServeArgs) -> Result<Config, CommandError> {
     let mut config = Config::standalone(args.listen, args.data.clone());
     config.public_url.clone_from(&args.public_url);
     config.allow_private_media = args.allow_private_media;
+    config.lenient_fields = args.lenient_fields;
     config.ffmpeg = ffmpeg::find();
     if let Some(workers) = args.workers {
         config.workers = usize::from(workers);
+    }
+    config.limits = Limits::for_memory(args.max_memory);
+    if let Some(file) = &args.limits {
+        let LiveLimits { queued_tasks, per_key } = reload::read(file)?;
+        (config.limits.queued_tasks, config.limits.per_key) = (queued_tasks, per_key);
     }
     if let Some(file) = &args.faults {
         let text = fs_err::read_to_string(file).map_err(CommandError::invalid)?;
@@ -111,7 +124,9 @@ fn check_keys(args: &ServeArgs) -> Result<(), CommandError> {
 impl From<ServiceError> for CommandError {
     fn from(error: ServiceError) -> Self {
         match error {
-            ServiceError::KeyName(_) | ServiceError::Faults { .. } => Self::invalid(error),
+            ServiceError::KeyName(_) | ServiceError::Faults { .. } | ServiceError::Limits { .. } => {
+                Self::invalid(error)
+            }
             _ => Self::unusable(error),
         }
     }

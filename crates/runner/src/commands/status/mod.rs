@@ -8,6 +8,7 @@ mod watch;
 use std::collections::HashMap;
 use std::path::Path;
 
+use engine::ledger::PlanArguments;
 use scheduler::Timestamp;
 use serde_json::json;
 
@@ -18,6 +19,7 @@ use crate::exit::Exit;
 use crate::load;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::shell;
+use crate::task_owners::TaskOwners;
 use query::{Snapshot, StatusQuery};
 
 /// Version of the JSON format.
@@ -30,6 +32,10 @@ pub(crate) async fn status(args: StatusArgs) -> Result<Exit, CommandError> {
         return Err(CommandError::invalid(format!("there is no {}", file.display())));
     }
     let workflow = named.filter(|file| file.is_file());
+    // Attempts of earlier versions: as in a run without arguments.
+    let file_name = workflow.and_then(Path::file_name);
+    let fallback = file_name
+        .map(|name| PlanArguments { file: name.to_string_lossy().into_owned(), ..PlanArguments::default() });
     let mut query = StatusQuery {
         file: workflow.map_or_else(|| "FILE".to_owned(), |file| shell::quote(&file.display().to_string())),
         project: shell::quote(&named.unwrap_or(Path::new(".")).display().to_string()),
@@ -37,6 +43,7 @@ pub(crate) async fn status(args: StatusArgs) -> Result<Exit, CommandError> {
         // An invalid workflow is ignored here; other commands report it.
         plan: workflow.and_then(|file| load::check(file, &OverrideArgs::default()).ok()?.plan),
         projections: HashMap::new(),
+        owners: TaskOwners::new(named.unwrap_or(Path::new(".")), &paths, fallback),
     };
     let ledger = paths.ledger();
     if args.watch {

@@ -5,13 +5,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use engine::LedgerError;
-use engine::ledger::{InFlightAttempt, LedgerReader, PlanKeys, RunRow};
+use engine::ledger::{InFlightAttempt, LedgerReader, RunRow};
 use scheduler::{AttemptId, Halt, RunId, RunProjection, ShotStatus, TaskId, Timestamp};
 use workflow::plan::Plan;
 
 use super::record::{ActionNeeded, ActionReason, Counts, Record, Retry, Run, RunLiveness, Shot, Totals};
+use crate::remedies;
 use crate::report::{sanitize, stream};
 use crate::shell;
+use crate::task_owners::{TaskOwner, TaskOwners};
 
 /// Typical durations of tasks, by attempt.
 type Typical = HashMap<AttemptId, Duration>;
@@ -19,7 +21,7 @@ type Typical = HashMap<AttemptId, Duration>;
 /// A status query.
 #[derive(Debug)]
 pub(crate) struct StatusQuery {
-    /// The workflow file as the user wrote it, quoted for a shell; `FILE` where none was named.
+    /// The workflow file as the user wrote it, quoted for a shell; `FILE` where none was named, for attempts of earlier versions.
     pub(crate) file: String,
     /// The workflow file or its folder, quoted for a shell.
     pub(crate) project: String,
@@ -28,6 +30,7 @@ pub(crate) struct StatusQuery {
     /// The plan of the workflow file, if one was named and it is valid.
     pub(crate) plan: Option<Plan>,
     pub(crate) projections: HashMap<RunId, RunProjection>,
+    pub(crate) owners: TaskOwners,
 }
 
 /// The status at one instant.
@@ -81,10 +84,11 @@ impl StatusQuery {
         let typical = reader.typical_durations(&open)?;
         let (held, spent) = reader.spending()?;
         let totals = Totals { reserved: stream::amount(held), spent: stream::amount(spent) };
+        let owners = self.owners.find(&reader, &open)?;
         Ok(Some(Snapshot {
             runs: rows.iter().map(|row| self.run(row)).collect(),
             shots: shown.iter().flat_map(|row| self.shots(row, &typical)).collect(),
-            action_needed: self.action_needed(&rows, &open, &typical, &self.plan_keys(&reader, &open)?),
+            action_needed: self.action_needed(&rows, &open, &typical, owners),
             totals,
         }))
     }
@@ -135,6 +139,7 @@ impl StatusQuery {
                     task: shot.task().map(ToString::to_string),
                     typical: attempt.and_then(|attempt| typical.get(attempt).copied()),
                     failure: shot.last_error().map(sanitize::message),
+                    warning: shot.warning().map(sanitize::message),
                 }
             })
             .collect()
@@ -145,7 +150,7 @@ impl StatusQuery {
         rows: &[RunRow],
         open: &[InFlightAttempt],
         typical: &Typical,
-        keys: &HashMap<String, PlanKeys>,
+        owners: Vec<TaskOwner>,
     ) -> Vec<ActionNeeded> {
         let alive = rows.iter().filter(|row| row.is_alive);
         let handled: BTreeSet<&str> = alive
@@ -154,19 +159,21 @@ impl StatusQuery {
             .filter(|(_, shot)| shot.kind().is_in_progress())
             .filter_map(|(_, shot)| Some(shot.attempts().last()?.id.as_str()))
             .collect();
-        let attempts = open.iter().filter(|open| !handled.contains(open.attempt.as_str())).map(|open| {
+        let unhandled = open.iter().zip(owners).filter(|(open, _)| !handled.contains(open.attempt.as_str()));
+        let attempts = unhandled.map(|(open, owner)| {
             let file = &self.file;
             let (reason, action) = match &open.task {
-                Some(task) => self.about_task(open, task, keys.get(&open.service)),
+                Some(task) => self.about_task(open, task, owner),
                 None if open.service == "embedded" => (
                     ActionReason::Indeterminate,
                     format!("`runner run {file}` asks the embedded service for its outcome"),
                 ),
                 None => (
                     ActionReason::Indeterminate,
-                    format!(
-                        "look it up in your account there, then run `runner resolve {file} {} --adopt TASK`, `--resubmit` or `--abandon`",
-                        open.attempt
+                    remedies::resolve_command(
+                        file,
+                        open.attempt.as_str(),
+                        open.suggested_task.as_ref().map(TaskId::as_str),
                     ),
                 ),
             };
@@ -178,6 +185,7 @@ impl StatusQuery {
                 since: open.since,
                 attempt: Some(open.attempt.to_string()),
                 task: open.task.as_ref().map(ToString::to_string),
+                suggested_task: open.suggested_task.as_ref().map(ToString::to_string),
                 reserved: open.reserved_cost,
                 typical: typical.get(&open.attempt).copied(),
                 failure: open.trouble.as_deref().map(sanitize::message),
@@ -187,57 +195,48 @@ impl StatusQuery {
         attempts.chain(self.picks(rows)).collect()
     }
 
-    /// The keys of the workflow's shots at each service that has open tasks.
-    fn plan_keys(
-        &self,
-        reader: &LedgerReader,
-        open: &[InFlightAttempt],
-    ) -> Result<HashMap<String, PlanKeys>, LedgerError> {
-        let Some(plan) = &self.plan else { return Ok(HashMap::new()) };
-        let services: BTreeSet<&str> = open.iter().map(|open| open.service.as_str()).collect();
-        let keys = |service: &str| Ok((service.to_owned(), reader.plan_keys(plan, service)?));
-        services.into_iter().map(keys).collect()
-    }
-
     /// What is the matter with a task that no live run polls, and what to do about it.
-    fn about_task(
-        &self,
-        open: &InFlightAttempt,
-        task: &TaskId,
-        keys: Option<&PlanKeys>,
-    ) -> (ActionReason, String) {
-        let file = &self.file;
+    fn about_task(&self, open: &InFlightAttempt, task: &TaskId, owner: TaskOwner) -> (ActionReason, String) {
         let fetch = format!("runner fetch {} --in {}", shell::quote(task.as_str()), self.project);
-        let is_of_plan = self.plan.as_ref().is_some_and(|plan| plan.name() == open.workflow);
-        let is_owned = keys.map(|keys| keys.owns(&open.key, &open.node));
-        match (is_owned, open.is_missing) {
-            (Some(false), _) if is_of_plan => (
-                ActionReason::Unclaimed,
-                format!("no shot of {file} asks for it any more; `{fetch}` downloads it"),
-            ),
-            (Some(true), true) => (
+        let abandon = format!("runner resolve {} {} --abandon", self.project, open.attempt);
+        match (owner, open.is_missing) {
+            (TaskOwner::Run(command), true) => (
                 ActionReason::Missing,
                 format!(
-                    "`runner run {file}` asks for it again, `runner run {file} --rerun {}` pays for another one",
+                    "`{command}` asks for it again, `{command} --rerun {}` pays for another one; `{abandon}` closes it",
                     shell::quote(&open.node)
                 ),
             ),
-            (_, true) => (ActionReason::Missing, format!("`{fetch}` asks for it again")),
-            (Some(true), false) => (ActionReason::InFlight, format!("adopted by `runner run {file}`")),
-            (_, false) => (
+            (TaskOwner::Run(command), false) => (ActionReason::InFlight, format!("adopted by `{command}`")),
+            (TaskOwner::Nobody(command), _) => (
+                ActionReason::Unclaimed,
+                format!(
+                    "no shot of `{command}` asks for it any more; `{fetch}` downloads it, and `{abandon}` closes it if its video is gone"
+                ),
+            ),
+            (TaskOwner::Undecided(_) | TaskOwner::Unknown, true) => {
+                (ActionReason::Missing, format!("`{fetch}` asks for it again; `{abandon}` closes it"))
+            }
+            (TaskOwner::Undecided(command), false) => (
                 ActionReason::InFlight,
                 format!(
-                    "a run of workflow {} adopts it if its shot is unchanged; `{fetch}` downloads it",
+                    "`{command}` adopts it if the videos that its shot depends on turn out as they were; `{fetch}` downloads it"
+                ),
+            ),
+            (TaskOwner::Unknown, false) => (
+                ActionReason::InFlight,
+                format!(
+                    "a run of workflow {} adopts it if its shot, and the arguments of the run, are unchanged; `{fetch}` downloads it",
                     open.workflow
                 ),
             ),
         }
     }
 
-    /// Unpicked takes that have videos in the latest run of the workflow.
+    /// Open picks that have videos in the latest run of the workflow.
     fn picks(&self, rows: &[RunRow]) -> Vec<ActionNeeded> {
         let Some(plan) = &self.plan else { return Vec::new() };
-        let (workflow, shots) = (plan.name(), unpicked(plan));
+        let workflow = plan.name();
         let Some(row) = rows.iter().find(|row| row.workflow == workflow) else { return Vec::new() };
         let Some(projection) = self.projections.get(&row.run) else { return Vec::new() };
         let made: HashMap<&str, Timestamp> = projection
@@ -245,37 +244,32 @@ impl StatusQuery {
             .filter(|(_, shot)| shot.kind().is_done())
             .map(|(name, shot)| (name, shot.since()))
             .collect();
-        shots
-            .iter()
-            .filter_map(|(shot, takes)| {
-                let since = takes.iter().filter_map(|take| made.get(take.as_str())).max()?;
+        plan.open_picks()
+            .into_iter()
+            .filter_map(|open| {
+                let names = open.candidates.iter().map(|ix| plan.node(*ix).name.as_str());
+                let since = names.filter_map(|name| made.get(name)).max()?;
                 Some(ActionNeeded {
                     reason: ActionReason::Unpicked,
-                    shot: shot.clone(),
+                    shot: open.name.to_string(),
                     workflow: workflow.to_owned(),
                     service: row.service.clone(),
                     since: *since,
                     attempt: None,
                     task: None,
+                    suggested_task: None,
                     reserved: None,
                     typical: None,
                     failure: None,
                     action: format!(
-                        "compare its {} takes, run `runner pick {} {shot} TAKE`, then run again",
-                        takes.len(),
-                        self.file
+                        "`runner pick {} {}` lists its {} {}; pick one, then run again",
+                        self.file,
+                        shell::quote(&open.name),
+                        open.candidates.len(),
+                        open.noun()
                     ),
                 })
             })
             .collect()
     }
-}
-
-/// The shots or instances with takes to pick from, each with the names of its takes.
-fn unpicked(plan: &Plan) -> Vec<(String, Vec<String>)> {
-    let open = plan.open_picks().into_iter().map(|takes| {
-        let names = takes.iter().map(|take| plan.node(*take).name.clone()).collect();
-        (plan.takes_name(takes).to_owned(), names)
-    });
-    open.collect()
 }

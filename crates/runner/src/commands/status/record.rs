@@ -102,6 +102,8 @@ pub(crate) struct Shot {
     #[serde(rename = "typical_ms", with = "units::millis")]
     pub(crate) typical: Option<Duration>,
     pub(crate) failure: Option<String>,
+    /// What the service said beside its finished video.
+    pub(crate) warning: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -114,6 +116,8 @@ pub(crate) struct ActionNeeded {
     pub(crate) since: Timestamp,
     pub(crate) attempt: Option<String>,
     pub(crate) task: Option<String>,
+    /// The id of a task that the response to an indeterminate submission named.
+    pub(crate) suggested_task: Option<String>,
     /// Maximum cost, in millionths of the price table's currency, if it has a price.
     #[serde(with = "units::micros")]
     pub(crate) reserved: Option<Money>,
@@ -147,7 +151,7 @@ pub(crate) enum ActionReason {
     Missing,
     /// A submission's outcome is unknown.
     Indeterminate,
-    /// Takes are rendered, and none is picked.
+    /// Takes or instances are rendered, and none is picked.
     Unpicked,
 }
 

@@ -45,6 +45,7 @@ fn shot(name: &str, state: StatusKind, since: i64) -> Shot {
         task: is_in_flight.then(|| format!("task_{name}")),
         typical: is_in_flight.then_some(Duration::from_secs(40)),
         failure: (state == StatusKind::Failed).then(|| "the prompt was refused".to_owned()),
+        warning: (name == "sea").then(|| "a frame was repeated".to_owned()),
     }
 }
 
@@ -57,6 +58,7 @@ fn open(reason: ActionReason, shot: &str, task: Option<&str>, action: &str) -> A
         since: before(3_700_000),
         attempt: Some("r1.3".to_owned()),
         task: task.map(str::to_owned),
+        suggested_task: None,
         reserved: Some(Money::from_micros(250_000)),
         typical: None,
         failure: None,
@@ -110,7 +112,7 @@ fn status_text_is_truncated_to_the_terminal() {
             ActionReason::InFlight,
             "bay",
             Some("task"),
-            "adopted by the next run",
+            "adopted by `runner run pier.yaml`",
         ));
     }
     for rows in [10, 23, 60] {

@@ -81,7 +81,7 @@ fn shots(shots: &[Shot], now: Timestamp, room: usize) -> Vec<String> {
             if is_over { "-".to_owned() } else { humanize(now.since(shot.since)) },
             shot.typical.map_or_else(|| "-".to_owned(), humanize),
             shot.task.as_deref().map_or("-".into(), sanitize::line).into_owned(),
-            shot.failure.clone().unwrap_or_default(),
+            remark(shot).unwrap_or_default(),
         ]);
     }
     let mut lines = vec![String::new()];
@@ -91,6 +91,12 @@ fn shots(shots: &[Shot], now: Timestamp, room: usize) -> Vec<String> {
         lines.push(format!("and {hidden} more; `--format json` lists them all"));
     }
     lines
+}
+
+/// Why a shot failed or waits, or what the service said beside its video.
+fn remark(shot: &Shot) -> Option<String> {
+    let warning = || shot.warning.as_deref().map(|warning| format!("the service warns: {warning}"));
+    shot.failure.clone().or_else(warning)
 }
 
 /// The status of a shot: `in-flight`, `waiting (attempt 2 of 3 in 54 s)`.
@@ -116,15 +122,16 @@ fn action_needed(open: &[ActionNeeded], now: Timestamp, room: usize) -> Vec<Stri
     lines
 }
 
-/// Lines of actions needed. Tasks in flight at one service are grouped: one action covers all.
+/// Lines of actions needed. Tasks in flight at one service that one action covers are grouped.
 fn grouped(open: &[ActionNeeded], now: Timestamp) -> Vec<String> {
+    let group = |open: &ActionNeeded| (open.service.clone(), open.action.clone());
     // Those that no shot asks for are told one by one: each has a command of its own.
-    let mut out: BTreeMap<&str, Vec<&ActionNeeded>> = BTreeMap::new();
+    let mut out: BTreeMap<(String, String), Vec<&ActionNeeded>> = BTreeMap::new();
     for open in open.iter().filter(|open| open.reason == ActionReason::InFlight) {
-        out.entry(&open.service).or_default().push(open);
+        out.entry(group(open)).or_default().push(open);
     }
     out.retain(|_, tasks| tasks.len() > MAX_TASKS_LISTED);
-    let together = out.iter().filter_map(|(service, tasks)| {
+    let together = out.iter().filter_map(|((service, _), tasks)| {
         let longest = tasks.iter().min_by_key(|open| open.since)?;
         Some(format!(
             "{} tasks are in flight at {}, the longest for {}; {}",
@@ -134,9 +141,8 @@ fn grouped(open: &[ActionNeeded], now: Timestamp) -> Vec<String> {
             longest.action
         ))
     });
-    let alone = open
-        .iter()
-        .filter(|open| open.reason != ActionReason::InFlight || !out.contains_key(open.service.as_str()));
+    let alone =
+        open.iter().filter(|open| open.reason != ActionReason::InFlight || !out.contains_key(&group(open)));
     together.chain(alone.map(|open| one(open, now))).collect()
 }
 
@@ -162,7 +168,7 @@ fn one(open: &ActionNeeded, now: Timestamp) -> String {
                 "indeterminate: submitted to {service} {ago} ago, and may or may not have been accepted{reserved}"
             )
         }
-        ActionReason::Unpicked => "no take is picked".to_owned(),
+        ActionReason::Unpicked => "not picked yet".to_owned(),
     };
     format!("{shot}: {what}; {}", open.action)
 }
@@ -187,7 +193,7 @@ pub(super) fn change(record: &Record, now: Timestamp) -> Option<String> {
         Record::Run(one) => Some(run(one, now)),
         Record::Shot(shot) => {
             let task = shot.task.as_deref().map(|task| format!(", task {}", sanitize::line(task)));
-            let failure = shot.failure.as_deref().map(|failure| format!(": {failure}"));
+            let failure = remark(shot).map(|remark| format!(": {remark}"));
             Some(format!(
                 "{}: {}{}{}",
                 sanitize::line(&shot.shot),

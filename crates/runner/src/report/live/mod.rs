@@ -3,9 +3,10 @@
 //! O(changed nodes) per event. A thread of its own draws at most ten frames a second.
 
 mod frame;
-mod progress;
+pub(super) mod progress;
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -15,8 +16,9 @@ use scheduler::{Event, RunState, Timestamp};
 
 use self::progress::RunProgress;
 use super::messages::{self, Importance};
-use super::screen::Screen;
+use super::screen::{self, Screen};
 use super::{CostEstimate, sanitize};
+use crate::project_paths::display_path;
 
 /// Minimum time between two frames.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(100);
@@ -34,11 +36,28 @@ struct Shared {
     changed: Condvar,
 }
 
+/// A line above the view.
+#[derive(Debug)]
+struct PermanentLine {
+    text: String,
+    /// The file that it ends with.
+    file: Option<PathBuf>,
+}
+
+impl PermanentLine {
+    fn rendered(&self, columns: usize) -> String {
+        match &self.file {
+            Some(file) => screen::file_line(&self.text, &display_path(file), file, columns),
+            None => self.text.clone(),
+        }
+    }
+}
+
 #[derive(Debug)]
 struct ViewState {
     progress: RunProgress,
     /// Permanent lines above the view.
-    above: Vec<String>,
+    above: Vec<PermanentLine>,
     /// Time of the latest event, by the run's clock and by this process's.
     event_time: (Timestamp, Instant),
     is_dirty: bool,
@@ -86,7 +105,7 @@ impl Reporter for Live {
         });
         let mut view = self.shared.lock();
         view.progress.on_event(state, event, now);
-        view.above.extend(message.map(|message| message.line));
+        view.above.extend(message.map(|message| PermanentLine { text: message.line, file: message.file }));
         view.event_time = (now, Instant::now());
         view.is_dirty = true;
         drop(view);
@@ -130,6 +149,7 @@ fn draw_loop(shared: &Shared) {
             if is_ended { Vec::new() } else { frame::frame(&view.progress, rows, columns, now, color) };
         view.is_dirty = false;
         drop(view);
+        let above: Vec<String> = above.iter().map(|line| line.rendered(columns)).collect();
         screen.draw(&above, &lines);
         if is_ended {
             return;
@@ -144,7 +164,8 @@ pub(crate) fn print(text: &str) {
     let live = active().clone();
     match live {
         Some(shared) => {
-            let lines = text.lines().map(sanitize_keeping_color);
+            let line = |line| PermanentLine { text: sanitize_keeping_color(line), file: None };
+            let lines = text.lines().map(line);
             shared.lock().above.extend(lines);
             shared.changed.notify_one();
         }

@@ -15,39 +15,39 @@ const MIN_SAMPLES: usize = 3;
 
 /// A shot being rendered.
 #[derive(Debug, Clone)]
-pub(super) struct Active {
-    pub(super) name: String,
-    pub(super) activity: &'static str,
-    pub(super) percent: Option<u8>,
+pub(in crate::report) struct Active {
+    pub(in crate::report) name: String,
+    pub(in crate::report) activity: &'static str,
+    pub(in crate::report) percent: Option<u8>,
     /// When it was submitted.
-    pub(super) since: Timestamp,
-    pub(super) failure: Option<String>,
+    pub(in crate::report) since: Timestamp,
+    pub(in crate::report) failure: Option<String>,
 }
 
 /// The progress of a run.
 #[derive(Debug)]
-pub(super) struct RunProgress {
+pub(in crate::report) struct RunProgress {
     kinds: Vec<StatusKind>,
     counts: [usize; StatusKind::ALL.len()],
     active: BTreeMap<NodeIx, Active>,
     /// Durations of recent shots in ms: in order of completion, and sorted.
     took: Vec<u64>,
     sorted: Vec<u64>,
-    pub(super) started_at: Option<Timestamp>,
+    pub(in crate::report) started_at: Option<Timestamp>,
     /// When the first task was submitted or adopted.
     first_in_flight_at: Option<Timestamp>,
-    pub(super) estimate: Option<CostEstimate>,
-    pub(super) reserved: Amount,
-    pub(super) spent: Amount,
-    pub(super) is_ending: bool,
+    pub(in crate::report) estimate: Option<CostEstimate>,
+    pub(in crate::report) reserved: Amount,
+    pub(in crate::report) spent: Amount,
+    pub(in crate::report) is_ending: bool,
     /// How often the service throttled submissions.
-    pub(super) throttled: usize,
+    pub(in crate::report) throttled: usize,
     /// Films with an outcome, and all films.
-    pub(super) films: (usize, usize),
+    pub(in crate::report) films: (usize, usize),
 }
 
 impl RunProgress {
-    pub(super) fn new(estimate: Option<CostEstimate>) -> Self {
+    pub(in crate::report) fn new(estimate: Option<CostEstimate>) -> Self {
         Self {
             kinds: Vec::new(),
             counts: [0; StatusKind::ALL.len()],
@@ -66,7 +66,7 @@ impl RunProgress {
     }
 
     /// Applies an event that led to `state`.
-    pub(super) fn on_event(&mut self, state: &RunState, event: &Event, now: Timestamp) {
+    pub(in crate::report) fn on_event(&mut self, state: &RunState, event: &Event, now: Timestamp) {
         if self.started_at.is_none() {
             self.started_at = Some(now);
             self.kinds = vec![StatusKind::Pending; state.plan().len()];
@@ -169,20 +169,20 @@ impl RunProgress {
         kinds.iter().map(|kind| self.counts[*kind as usize]).sum()
     }
 
-    pub(super) fn done(&self) -> usize {
+    pub(in crate::report) fn done(&self) -> usize {
         self.count(&[StatusKind::Done, StatusKind::Reused])
     }
 
-    pub(super) fn reused(&self) -> usize {
+    pub(in crate::report) fn reused(&self) -> usize {
         self.count(&[StatusKind::Reused])
     }
 
-    pub(super) fn failed(&self) -> usize {
+    pub(in crate::report) fn failed(&self) -> usize {
         self.count(&[StatusKind::Failed])
     }
 
     /// Shots about which a person or a later run has to do something.
-    pub(super) fn action_needed(&self) -> usize {
+    pub(in crate::report) fn action_needed(&self) -> usize {
         self.count(&[
             StatusKind::Indeterminate,
             StatusKind::Detached,
@@ -191,7 +191,7 @@ impl RunProgress {
         ])
     }
 
-    pub(super) fn in_progress(&self) -> usize {
+    pub(in crate::report) fn in_progress(&self) -> usize {
         self.count(&[
             StatusKind::ClaimedByOtherRun,
             StatusKind::Submitting,
@@ -200,35 +200,35 @@ impl RunProgress {
         ])
     }
 
-    pub(super) fn waiting(&self) -> usize {
+    pub(in crate::report) fn waiting(&self) -> usize {
         self.count(&[StatusKind::Pending, StatusKind::Waiting, StatusKind::WaitingForRetry])
     }
 
-    pub(super) fn not_started(&self) -> usize {
+    pub(in crate::report) fn not_started(&self) -> usize {
         self.count(&[StatusKind::Blocked, StatusKind::NotBegun])
     }
 
     /// Number of selected shots.
-    pub(super) fn all(&self) -> usize {
+    pub(in crate::report) fn all(&self) -> usize {
         self.kinds.len() - self.count(&[StatusKind::NotSelected])
     }
 
     /// The active shots, longest first.
-    pub(super) fn active(&self) -> Vec<&Active> {
+    pub(in crate::report) fn active(&self) -> Vec<&Active> {
         let mut all: Vec<&Active> = self.active.values().collect();
         all.sort_by_key(|one| one.since);
         all
     }
 
     /// Whether a shot has taken 1.5 times the 90th percentile of recent durations. Relative, so that a growing queue makes no shot slow.
-    pub(super) fn is_slow(&self, one: &Active, now: Timestamp) -> bool {
+    pub(in crate::report) fn is_slow(&self, one: &Active, now: Timestamp) -> bool {
         let long = self.sorted.get(self.sorted.len() * 9 / 10).copied().unwrap_or(u64::MAX);
         self.sorted.len() >= MIN_SAMPLES
             && u128::from(long.max(500)) * 3 / 2 < now.since(one.since).as_millis()
     }
 
     /// Estimated remaining time at the pace so far; `None` until there is one.
-    pub(super) fn remaining(&self, now: Timestamp) -> Option<std::time::Duration> {
+    pub(in crate::report) fn remaining(&self, now: Timestamp) -> Option<std::time::Duration> {
         let partly: f64 = self
             .active
             .values()

@@ -108,7 +108,13 @@ impl Script {
     fn done(&mut self, at: usize) {
         self.polled(
             at,
-            PollResult::Completed { url: None, last_frame_url: None, expires_at: None, took: None },
+            PollResult::Completed {
+                url: None,
+                last_frame_url: None,
+                expires_at: None,
+                took: None,
+                warning: None,
+            },
         );
         let artifact = Artifact {
             path: "a.mp4".into(),

@@ -32,7 +32,7 @@ pub(crate) struct Document {
     pub(crate) shots: Vec<PlannedShot>,
     /// The films.
     pub(crate) films: Vec<Film>,
-    /// Shots or instances without a pick, with their number of takes.
+    /// Shots or instances without a pick that is needed, with the number of their candidates.
     pub(crate) picks: BTreeMap<String, usize>,
     /// Totals of what would be submitted; upper bounds include all retries.
     pub(crate) totals: CostEstimate,
@@ -117,7 +117,7 @@ pub(crate) struct Film {
 }
 
 impl Film {
-    /// The instances with their positions, from 1. Takes without a pick share a position.
+    /// The instances with their positions, from 1. The candidates of an open pick share a position.
     pub(crate) fn numbered(&self) -> impl Iterator<Item = (usize, &str)> {
         let positions = self.clips.iter().zip(1..);
         positions.flat_map(|(clip, number)| clip.shots().iter().map(move |shot| (number, shot.as_str())))
@@ -130,7 +130,7 @@ impl Film {
 pub(crate) enum ClipSource {
     /// This instance.
     Shot(String),
-    /// One of these takes, once picked.
+    /// One of these takes or instances, once picked.
     Pick(Vec<String>),
 }
 
@@ -139,7 +139,7 @@ impl ClipSource {
     pub(crate) fn shots(&self) -> &[String] {
         match self {
             Self::Shot(shot) => std::slice::from_ref(shot),
-            Self::Pick(takes) => takes,
+            Self::Pick(candidates) => candidates,
         }
     }
 }
@@ -190,7 +190,7 @@ impl Document {
             picks: plan
                 .open_picks()
                 .into_iter()
-                .map(|takes| (plan.takes_name(takes).to_owned(), takes.len()))
+                .map(|open| (open.name.to_string(), open.candidates.len()))
                 .collect(),
             totals,
         }
@@ -201,7 +201,7 @@ fn display_path(plan: &Plan, clip: &Clip) -> ClipSource {
     let name = |node: &NodeIx| plan.node(*node).name.clone();
     match clip {
         Clip::Node(node) => ClipSource::Shot(name(node)),
-        Clip::Pick(takes) => ClipSource::Pick(takes.iter().map(name).collect()),
+        Clip::Pick(candidates) => ClipSource::Pick(candidates.iter().map(name).collect()),
     }
 }
 
@@ -256,7 +256,7 @@ fn dependencies(plan: &Plan, ix: NodeIx, node: &Node) -> Vec<Dependency> {
         let frames = node.inputs.iter().filter_map(|input| match &input.source {
             Source::LastFrame(from) => (*from == before).then_some(Provides::LastFrame),
             Source::FirstFrame(from) => (*from == before).then_some(Provides::FirstFrame),
-            Source::Pick { takes, frame } => takes.contains(&before).then_some(match frame {
+            Source::Pick { candidates, frame } => candidates.contains(&before).then_some(match frame {
                 Frame::First => Provides::FirstFrame,
                 Frame::Last => Provides::LastFrame,
             }),

@@ -7,6 +7,7 @@ use workflow::prices::{CostEstimate, EstimateLine, Interval};
 
 use super::document::{Document, PlannedShot};
 use crate::report::Table;
+use crate::shell;
 
 /// Placeholder of an empty cell.
 const NONE: &str = "-";
@@ -124,8 +125,10 @@ fn summary(document: &Document) -> String {
             if clips == 1 { "clip" } else { "clips" }
         ));
     }
-    for (shot, takes) in &document.picks {
-        lines.push(format!("to pick: one of the {takes} takes of {shot}, once they are rendered"));
+    let file = document.shots.first().map_or("FILE", |shot| &*shot.location.file);
+    for (shot, candidates) in &document.picks {
+        let command = format!("runner pick {} {}", shell::quote(file), shell::quote(shot));
+        lines.push(format!("to pick: one of {candidates} of {shot}, once they are rendered: `{command}`"));
     }
     lines.join("\n") + "\n"
 }

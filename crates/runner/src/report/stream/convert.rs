@@ -7,10 +7,8 @@ use scheduler::{
 };
 use workflow::plan::{NodeIx, Plan};
 
-use super::line::{
-    self, BudgetLimit, Decision, EventKind, Failure, FailureKind, Film, FilmOutcome, FinishedShot, Halt,
-    Outcome, RefusalKind, Video,
-};
+use super::finished::{Film, FilmOutcome, FinishedShot, Outcome};
+use super::line::{self, BudgetLimit, Decision, EventKind, Failure, FailureKind, Halt, RefusalKind, Video};
 use super::run_finished::{Amount, Budget, BudgetLimits, Outcomes};
 use crate::report::{messages, sanitize};
 
@@ -110,11 +108,14 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
             failure: convert_failure(&refusal.failure),
             retry_after: refusal.retry_after,
         },
-        Event::Indeterminate { node, attempt, reason, halts: _ } => EventKind::Indeterminate {
-            shot: shot(node),
-            attempt: attempt.as_str(),
-            reason: sanitize::message(reason),
-        },
+        Event::Indeterminate { node, attempt, reason, halts: _, suggested_task } => {
+            EventKind::Indeterminate {
+                shot: shot(node),
+                attempt: attempt.as_str(),
+                reason: sanitize::message(reason),
+                suggested_task: suggested_task.as_ref().map(TaskId::as_str),
+            }
+        }
         Event::Polled { node, attempt, result, next: _ } => {
             let not_before = messages::held_until(state, event);
             poll_result(shot(node), attempt, state.node(*node).task(), result, not_before)
@@ -156,8 +157,14 @@ fn poll_result<'a>(
             percent: progress.map(|percent| percent.min(100)),
         },
         // Not the URLs: they may be signed.
-        PollResult::Completed { url: _, last_frame_url: _, expires_at, took } => {
-            EventKind::Rendered { shot, attempt, expires_at: *expires_at, took: *took }
+        PollResult::Completed { url: _, last_frame_url: _, expires_at, took, warning } => {
+            EventKind::Rendered {
+                shot,
+                attempt,
+                expires_at: *expires_at,
+                took: *took,
+                warning: warning.as_deref().map(sanitize::message),
+            }
         }
         PollResult::Failed { failure } => {
             EventKind::TaskFailed { shot, attempt, failure: convert_failure(failure) }
@@ -193,8 +200,11 @@ fn existing_work(existing: &ExistingWork) -> line::ExistingWork<'_> {
             is_missing: _,
             is_other_account: _,
         } => line::ExistingWork::InFlight { attempt: attempt.as_str(), task: task.as_str(), since: *since },
-        ExistingWork::Indeterminate { attempt, intended_at: _ } => {
-            line::ExistingWork::Indeterminate { attempt: attempt.as_str() }
+        ExistingWork::Indeterminate { attempt, intended_at: _, suggested_task } => {
+            line::ExistingWork::Indeterminate {
+                attempt: attempt.as_str(),
+                suggested_task: suggested_task.as_ref().map(TaskId::as_str),
+            }
         }
         ExistingWork::Abandoned { attempt } => line::ExistingWork::Abandoned { attempt: attempt.as_str() },
         ExistingWork::OtherService { service, attempt, task } => line::ExistingWork::OtherService {
@@ -218,9 +228,11 @@ pub(crate) fn finished_shot<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Finish
             scheduler::Outcome::Failed { failure, task: _ } => {
                 Outcome::Failed { failure: convert_failure(failure) }
             }
-            scheduler::Outcome::Indeterminate { attempt, reason } => {
-                Outcome::Indeterminate { attempt: attempt.as_str(), reason: sanitize::message(reason) }
-            }
+            scheduler::Outcome::Indeterminate { attempt, reason, suggested_task } => Outcome::Indeterminate {
+                attempt: attempt.as_str(),
+                reason: sanitize::message(reason),
+                suggested_task: suggested_task.as_ref().map(TaskId::as_str),
+            },
             scheduler::Outcome::Missing { task: _, reason } => {
                 Outcome::Missing { reason: sanitize::message(reason) }
             }
@@ -237,6 +249,7 @@ pub(crate) fn finished_shot<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Finish
         task: node.task.as_ref().map(TaskId::as_str),
         took: node.took,
         retries: u32::try_from(node.retries()).unwrap_or(u32::MAX),
+        warning: node.warning().map(sanitize::message),
     }
 }
 

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use workflow::units::{self, Money, VideoDuration};
 
+use super::finished::{FinishedFilm, FinishedShot};
 use super::run_finished::RunFinished;
 
 /// Format version. Incremented when a reader of the previous version would misread the new one; new kinds and members do not count.
@@ -111,7 +112,13 @@ pub(crate) enum EventKind<'a> {
         not_before: Option<Timestamp>,
     },
     /// The request was sent and no usable response arrived: it may or may not have been accepted.
-    Indeterminate { shot: &'a str, attempt: &'a str, reason: String },
+    Indeterminate {
+        shot: &'a str,
+        attempt: &'a str,
+        reason: String,
+        /// The id of a task that the response names, if any: `runner resolve --adopt`.
+        suggested_task: Option<&'a str>,
+    },
     /// The task is queued or in progress. Repeated polls are throttled.
     Progress {
         shot: &'a str,
@@ -134,6 +141,8 @@ pub(crate) enum EventKind<'a> {
         #[serde(rename = "took_ms", with = "units::millis")]
         #[schemars(with = "Option<u64>")]
         took: Option<Duration>,
+        /// What the service says in `error` beside the video, if anything.
+        warning: Option<String>,
     },
     /// The task failed at the service.
     TaskFailed { shot: &'a str, attempt: &'a str, failure: Failure },
@@ -189,10 +198,10 @@ pub(crate) enum EventKind<'a> {
     Interrupted,
     /// The run stopped submitting.
     Halted(Halt),
-    /// Takes are rendered and none is picked: `runner pick`.
+    /// Takes or instances are rendered and none is picked: `runner pick`.
     PickNeeded {
         shot: &'a str,
-        /// Number of takes.
+        /// Number of takes or instances to pick from.
         takes: usize,
     },
     /// The last line of a run that was not aborted.
@@ -222,7 +231,11 @@ pub(crate) enum ExistingWork<'a> {
         since: Timestamp,
     },
     /// A submission without a known outcome: `runner resolve`.
-    Indeterminate { attempt: &'a str },
+    Indeterminate {
+        attempt: &'a str,
+        /// The id of a task that the response named, if any.
+        suggested_task: Option<&'a str>,
+    },
     /// Abandoned with `runner resolve --abandon`.
     Abandoned { attempt: &'a str },
     /// The same work was submitted to another service.
@@ -312,92 +325,6 @@ pub(crate) enum Decision {
     Deferred,
     Blocked,
     Unselected,
-}
-
-/// The outcome of a shot.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct FinishedShot<'a> {
-    pub(crate) shot: &'a str,
-    /// The decision; `null` if the run ended before it was made.
-    pub(crate) decision: Option<Decision>,
-    pub(crate) outcome: Outcome<'a>,
-    /// Its task, if any.
-    pub(crate) task: Option<&'a str>,
-    /// Time from submission to the verified file, if both happened in this run.
-    #[serde(rename = "took_seconds", with = "units::seconds")]
-    #[schemars(with = "Option<f64>")]
-    pub(crate) took: Option<Duration>,
-    /// Number of attempts in this run that failed and were retried.
-    pub(crate) retries: u32,
-}
-
-/// Outcomes of shots.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(tag = "outcome", rename_all = "kebab-case")]
-pub(crate) enum Outcome<'a> {
-    /// The video is on disk.
-    Done { artifact: Video },
-    /// It failed, and will not be retried in this run.
-    Failed { failure: Failure },
-    /// A submission may or may not have been accepted: `runner resolve` with this attempt.
-    Indeterminate { attempt: &'a str, reason: String },
-    /// Its task is in flight and left to a later run.
-    Detached { reason: String },
-    /// The service does not know its task, which is paid for; only `--rerun` pays for another one.
-    Missing { reason: String },
-    /// A shot that it depends on is not done.
-    Blocked {
-        /// That shot.
-        by: &'a str,
-    },
-    /// It waits for picks of these shots.
-    Unpicked { takes: Vec<&'a str> },
-    /// The run ended first.
-    NotStarted,
-    /// It is not selected.
-    NotSelected,
-}
-
-/// The outcome of a film.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct FinishedFilm<'a> {
-    /// Its file name in the workflow.
-    pub(crate) name: &'a str,
-    #[serde(flatten)]
-    pub(crate) outcome: FilmOutcome,
-}
-
-/// Outcomes of films.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(tag = "outcome", rename_all = "kebab-case")]
-pub(crate) enum FilmOutcome {
-    /// The film is on disk.
-    Done { film: Film },
-    /// Clips are missing.
-    Waiting { missing: usize },
-    /// Picks are missing.
-    Unpicked { missing: usize },
-    /// Joining failed.
-    Failed { failure: Failure },
-}
-
-/// A film on disk.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Film {
-    /// Path of the file.
-    pub(crate) path: String,
-    /// Duration in seconds.
-    #[serde(rename = "seconds", with = "units::seconds")]
-    #[schemars(with = "f64")]
-    pub(crate) duration: Duration,
-    pub(crate) width: u32,
-    pub(crate) height: u32,
-    /// Whether it has an audio track.
-    pub(crate) audio: bool,
-    /// SHA-256 over the clips' hashes in order.
-    pub(crate) made_of: String,
-    /// Whether it existed already, made of the same clips.
-    pub(crate) reused: bool,
 }
 
 /// Reasons to stop submitting.

@@ -3,6 +3,7 @@
 //! A thread of its own writes the lines, so a slow or closed reader does not delay the run.
 
 mod convert;
+mod finished;
 mod line;
 mod run_finished;
 mod throttle;
@@ -22,7 +23,8 @@ use run_finished::RunFinished;
 use throttle::Throttle;
 
 pub(crate) use convert::{amount, budget, film, finished_shot, halt};
-pub(crate) use line::{FinishedFilm, Halt, schema};
+pub(crate) use finished::FinishedFilm;
+pub(crate) use line::{Halt, schema};
 pub(crate) use run_finished::{Amount, Budget};
 
 /// Reports a run as JSON lines.
@@ -42,8 +44,8 @@ impl Stream {
 
     /// Writes the final events and waits until all lines are written.
     pub(crate) fn end(mut self, summary: &RunSummary, spending: Option<Value>, now: Timestamp) {
-        for (shot, takes) in &summary.to_pick {
-            self.lines.write(now, EventKind::PickNeeded { shot, takes: *takes });
+        for open in &summary.to_pick {
+            self.lines.write(now, EventKind::PickNeeded { shot: &open.name, takes: open.candidates });
         }
         let finished = RunFinished {
             run: summary.run.as_str(),

@@ -154,6 +154,7 @@ fn completed() -> PollResult {
         last_frame_url: Some("https://cdn.test/a.png?sig=SECRET".to_owned()),
         expires_at: Some(Timestamp(1_790_000_900_000)),
         took: None,
+        warning: Some("a frame was \u{1b}[2J repeated, see https://cdn.test/a?sig=SECRET".to_owned()),
     }
 }
 
@@ -193,6 +194,7 @@ fn stream_of_a_whole_run() {
             attempt: attempt(2),
             reason: "the connection broke".to_owned(),
             halts: false,
+            suggested_task: Some(TaskId::from("task_7")),
         },
         answered(0, running(10)),
         answered(0, running(20)),
@@ -231,7 +233,13 @@ fn stream_lines_are_redacted_and_bounded() {
     for event in [
         Event::PrepareFailed { node: at, failure: failure() },
         Event::Refused { node: at, attempt: one.clone(), refusal: refusal(), next: None },
-        Event::Indeterminate { node: at, attempt: one.clone(), reason: nasty.clone(), halts: false },
+        Event::Indeterminate {
+            node: at,
+            attempt: one.clone(),
+            reason: nasty.clone(),
+            halts: false,
+            suggested_task: None,
+        },
         answered(0, PollResult::Running { progress: Some(255), status: nasty.clone() }),
         answered(0, completed()),
         answered(0, PollResult::Failed { failure: failure() }),

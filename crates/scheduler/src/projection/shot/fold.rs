@@ -45,11 +45,13 @@ impl Shot {
                 let next = next.clone().unwrap_or_else(|| NextStep::assumed(event, now));
                 self.on_not_accepted(attempt, refusal.kind.attempt_state(), &refusal.failure, &next, now);
             }
-            Event::Indeterminate { attempt, reason, .. } => {
+            Event::Indeterminate { attempt, reason, suggested_task, .. } => {
                 if let Some(attempt) = self.attempt_mut(attempt) {
                     attempt.state = AttemptState::Indeterminate;
                 }
-                self.end(Outcome::Indeterminate { attempt: attempt.clone(), reason: reason.clone() }, now);
+                let (attempt, reason) = (attempt.clone(), reason.clone());
+                let suggested_task = suggested_task.clone();
+                self.end(Outcome::Indeterminate { attempt, reason, suggested_task }, now);
             }
             Event::Reconciled { attempt, since, reason, task, next, .. } => match (&self.status, task) {
                 (ShotStatus::Submitting, Some(task)) => self.on_submitted(attempt, task, now),
@@ -142,11 +144,16 @@ impl Shot {
                 self.set(ShotStatus::InFlight, now);
                 self.since = *since;
             }
-            ExistingWork::Indeterminate { attempt, .. } => {
+            ExistingWork::Indeterminate { attempt, suggested_task, .. } => {
                 self.decision = blocked;
                 self.adopt(attempt, AttemptState::Indeterminate, None, now);
-                let reason = "an earlier run was cut off while it was submitting this shot".to_owned();
-                self.end(Outcome::Indeterminate { attempt: attempt.clone(), reason }, now);
+                let reason = match suggested_task {
+                    None => "an earlier run was cut off while it was submitting this shot",
+                    Some(_) => "an earlier run submitted this shot and got no usable response",
+                };
+                let (attempt, reason) = (attempt.clone(), reason.to_owned());
+                let suggested_task = suggested_task.clone();
+                self.end(Outcome::Indeterminate { attempt, reason, suggested_task }, now);
             }
             ExistingWork::Abandoned { attempt } => {
                 self.decision = blocked;
@@ -171,6 +178,7 @@ impl Shot {
                         reason: format!(
                             "it was submitted to {service}, without a response, and this run uses another service"
                         ),
+                        suggested_task: None,
                     },
                 };
                 self.end(outcome, now);
@@ -241,8 +249,11 @@ impl Shot {
                 // Displayed progress never decreases, whatever the service reports.
                 self.progress = self.progress.max(progress.map(|percent| percent.min(100)));
             }
-            PollResult::Completed { .. } => {
+            PollResult::Completed { warning, .. } => {
                 self.progress = Some(100);
+                if let (Some(attempt), Some(warning)) = (self.attempts.last_mut(), warning) {
+                    attempt.warning = Some(warning.as_str().into());
+                }
                 self.set(ShotStatus::Downloading, now);
             }
             PollResult::Failed { failure } => ended = Some((AttemptState::Failed, failure.clone())),

@@ -66,7 +66,7 @@ impl RunState {
         }
         match next {
             NextStep::Continue => match result {
-                PollResult::Completed { url, last_frame_url, expires_at, took } => {
+                PollResult::Completed { url, last_frame_url, expires_at, took, warning: _ } => {
                     let Some(key) = self.key(node) else { return };
                     self.record_completion(node, since, now, took);
                     let download = Download {

@@ -25,8 +25,7 @@ impl RunState {
         if !self.plan.predecessors(node).iter().all(is_done) {
             return;
         }
-        let takes: Vec<String> =
-            self.plan.unpicked(node).map(|takes| self.plan.takes_name(takes).to_owned()).collect();
+        let takes: Vec<String> = self.plan.unpicked(node).map(|open| open.name.into_owned()).collect();
         if !takes.is_empty() {
             self.end(node, Outcome::Unpicked { takes });
         } else if let Some(key) = self.key(node) {

@@ -64,6 +64,8 @@ pub(crate) enum Shape {
     Rules,
     /// A number of attempts, or a mapping.
     Retry,
+    /// A take, an instance, or `open`.
+    Pick,
     Shots,
     Film,
     Films,
@@ -117,6 +119,13 @@ impl fmt::Display for Shape {
                     f,
                     "a whole number from 1 to {}, or a mapping with `attempts` and `on`",
                     limits::MAX_ATTEMPTS
+                );
+            }
+            Self::Pick => {
+                return write!(
+                    f,
+                    "a whole number from 1 to {}, a mapping of axes to values, or `open`",
+                    limits::MAX_TAKES
                 );
             }
             Self::Shots => "a list of shots",

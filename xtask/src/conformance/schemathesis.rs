@@ -1,23 +1,18 @@
 //! Conformance of the service with openapi.yaml: schemathesis generates valid and invalid requests and checks every response. A pinned version
 //! is installed into a virtual environment below `target`.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Arc;
 use std::time::Duration;
 
 use contract::Contract;
-use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
-use renderer::{Job, Progress, RenderError, Renderer, Rendering};
 use reqwest::Client;
-use secrecy::SecretString;
 use serde_json::{Value, json};
-use service::{Config, Deps, Service};
 use tokio::runtime::Runtime;
 
+use crate::blank_service::{BlankService, KEY};
+
 const TOOL: &str = "schemathesis==4.32.5";
-const KEY: &str = "sk-conformance";
 /// Fewer generated cases count as a failure.
 const MIN_CASES: u64 = 2_000;
 /// Random cases per operation, besides the systematic ones of the coverage phase.
@@ -27,7 +22,7 @@ const MAX_EXAMPLES: &str = "700";
 const EXCLUDED_CHECKS: &str = "positive_data_acceptance";
 
 /// Runs the check. Without Python or its package index it passes with a message that nothing was checked.
-pub(crate) fn run(root: &Path) -> Result<String, String> {
+pub(super) fn run(root: &Path) -> Result<String, String> {
     let folder = root.join("target").join("conformance");
     fs_err::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let tool = match install(&folder) {
@@ -74,20 +69,16 @@ fn install(folder: &Path) -> Result<PathBuf, String> {
 
 async fn drive(tool: &Path, folder: &Path) -> Result<Output, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
-    let data = tempfile::tempdir().map_err(|error| text(&error))?;
-    let config = Config::embedded(data.path().join("service"), SecretString::from(KEY));
-    let service = Service::start(config, Arc::new(BlankRenderer), Deps::system())
-        .await
-        .map_err(|error| text(&error))?;
+    let service = BlankService::start(|_| {}).await?;
     let base = service.base_url();
-    let done = completed_task(base.as_str()).await?;
+    let done = completed_task(&base).await?;
     let document = folder.join("openapi.json");
     let view = with_task_id(Contract::embedded().test_view(), &done);
     fs_err::write(&document, view.to_string()).map_err(|error| text(&error))?;
     let mut command = tokio::process::Command::new(tool);
-    command.arg("run").arg(&document).args(["--url", base.as_str().trim_end_matches('/')]);
+    command.arg("run").arg(&document).args(["--url", base.trim_end_matches('/')]);
     command.args(["--header", &format!("Authorization: Bearer {KEY}")]);
-    command.args(["--phases", "examples,coverage,fuzzing", "--max-examples", MAX_EXAMPLES]);
+    command.args(["--phases", "examples,coverage,fuzzing,stateful", "--max-examples", MAX_EXAMPLES]);
     command.args([
         "--exclude-checks",
         EXCLUDED_CHECKS,
@@ -155,27 +146,6 @@ fn cases(text: &str) -> Option<u64> {
         let (before, _) = line.split_once(" generated")?;
         before.rsplit(' ').next()?.replace(',', "").parse().ok()
     })
-}
-
-/// Renders a small black clip for every job: only the responses are checked here.
-struct BlankRenderer;
-
-impl Renderer for BlankRenderer {
-    fn render(
-        &self,
-        job: &Job,
-        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Rendering, RenderError> {
-        if progress(Progress { frames_done: 1, frames_total: 1 }).is_break() {
-            return Err(RenderError::Cancelled);
-        }
-        let rate = FrameRate::new(job.frame_rate, 1)
-            .ok_or_else(|| RenderError::Job { what: "no frame rate".to_owned() })?;
-        let frame = RgbImage::new(64, 36);
-        let mut writer = ClipWriter::new(ClipSpec::new(64, 36, rate))?;
-        writer.push_frame(&frame)?;
-        Ok(Rendering { mp4: writer.finish()?, last_frame: frame })
-    }
 }
 
 #[cfg(test)]

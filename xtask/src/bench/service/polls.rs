@@ -10,7 +10,6 @@ use reqwest::Client;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use service::{Config, Deps, Service};
-use tokio::runtime::Runtime;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 const KEY: &str = "sk-bench";
@@ -25,12 +24,7 @@ const MAX_P99: Duration = Duration::from_millis(50);
 const MAX_GROWTH: f64 = 1.15;
 
 /// The figures; an error where a bound is exceeded.
-pub(super) fn measure() -> Result<String, String> {
-    let runtime = Runtime::new().map_err(|error| error.to_string())?;
-    runtime.block_on(under_load())
-}
-
-async fn under_load() -> Result<String, String> {
+pub(super) async fn under_load() -> Result<String, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let folder = tempfile::tempdir().map_err(|error| text(&error))?;
     let config = Config::embedded(folder.path().join("service"), SecretString::from(KEY));
@@ -43,9 +37,9 @@ async fn under_load() -> Result<String, String> {
     let ids = submit_all(&http, &videos).await?;
     let submit_time = started.elapsed();
     let warm = poll_for(WARM_UP, &http, &videos, &ids).await?;
-    let memory_before = super::resident_megabytes();
+    let memory_before = crate::bench::resident_megabytes();
     let mut latencies = poll_for(MEASURED, &http, &videos, &ids).await?;
-    let memory_after = super::resident_megabytes();
+    let memory_after = crate::bench::resident_megabytes();
     let done = completed(&http, &service).await?;
     service.shutdown().await;
 

@@ -1,0 +1,143 @@
+//! What a workflow's output folder has of earlier versions of the workflow: earlier cuts of its films, and clips that it does not use.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use scheduler::AttemptState;
+use workflow::plan::Plan;
+
+use super::{Need, UnneededFile};
+use crate::artifact_store::Verify;
+use crate::cuts::earlier_cuts;
+use crate::ledger::{AttemptRow, Ledger, LedgerError};
+use crate::preview::{key_resolver, survey};
+
+/// Number of digits of a key in the name of a clip.
+const SHORT_KEY_LEN: usize = 12;
+
+/// The superseded files of a workflow whose videos and films are in the folder `out`, by name.
+///
+/// A clip counts as used if the plan uses it at any of the services that the ledger has work of: which service is asked now does not
+/// matter. Originals that other folders have under a name are left out.
+///
+/// # Errors
+/// When the ledger or the folder cannot be read.
+pub async fn superseded_files(
+    ledger: &Ledger,
+    plan: &Arc<Plan>,
+    out: &Path,
+) -> Result<Vec<UnneededFile>, LedgerError> {
+    let mut videos: Vec<AttemptRow> = Vec::new();
+    for (attempt, _, state) in ledger.attempt_states()? {
+        if state == AttemptState::Completed {
+            videos.extend(ledger.attempt(&attempt)?);
+        }
+    }
+    let used = used_videos(ledger, plan, &videos).await?;
+    let is_run_alive = ledger.is_any_run_alive()?;
+    let need = |need: Need| if is_run_alive { Need::Process } else { need };
+    let mut files: BTreeMap<PathBuf, UnneededFile> = BTreeMap::new();
+    let outputs: HashSet<&str> = plan.films().iter().map(|film| film.output.as_str()).collect();
+    for film in plan.films() {
+        for path in earlier_cuts(&out.join(&film.output))? {
+            if !path.file_name().is_some_and(|name| outputs.contains(&*name.to_string_lossy())) {
+                add(&mut files, path, None, need(Need::EarlierCut));
+            }
+        }
+    }
+    let store = ledger.store();
+    let clips = clips_by_key(out)?;
+    let in_other_folders = keys_in_other_folders(out)?;
+    for row in &videos {
+        let Some(artifact) = row.artifact.as_ref().filter(|artifact| !used.contains(&artifact.sha256)) else {
+            continue;
+        };
+        let short_key: String = row.key.chars().take(SHORT_KEY_LEN).collect();
+        let Some(clips) = clips.get(&short_key) else { continue };
+        let original = store.path(&artifact.sha256);
+        let is_stored = store.find(artifact, Verify::Metadata)?.is_some_and(|found| found == original);
+        let of_clip = if is_stored { Need::SupersededClip } else { Need::SupersededOriginal };
+        for clip in clips {
+            add(&mut files, clip.clone(), Some(row), need(of_clip));
+        }
+        // Another workflow that shows the same work has a name of its own for the original.
+        let is_shared = in_other_folders.contains(&short_key) || names_of(&original) > 1 + clips.len() as u64;
+        if is_stored && !is_shared {
+            add(&mut files, original, Some(row), need(Need::SupersededOriginal));
+        }
+    }
+    Ok(files.into_values().collect())
+}
+
+/// The clips in a folder by the beginning of the key that ends their names.
+fn clips_by_key(folder: &Path) -> io::Result<HashMap<String, Vec<PathBuf>>> {
+    let mut clips: HashMap<String, Vec<PathBuf>> = HashMap::new();
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(clips);
+        }
+        entries => entries?,
+    };
+    for entry in entries {
+        let path = entry?.path();
+        let key = path
+            .file_name()
+            .and_then(|name| name.to_str()?.strip_suffix(".mp4")?.rsplit_once('-'))
+            .map(|(_, key)| key.to_owned())
+            .filter(|key| key.len() == SHORT_KEY_LEN && key.chars().all(|c| c.is_ascii_hexdigit()));
+        if let Some(key) = key {
+            clips.entry(key).or_default().push(path);
+        }
+    }
+    Ok(clips)
+}
+
+/// The keys of the clips in the folders beside `out`, which are those of other workflows.
+fn keys_in_other_folders(out: &Path) -> io::Result<HashSet<String>> {
+    let mut keys = HashSet::new();
+    let Some(parent) = out.parent() else { return Ok(keys) };
+    let entries = match std::fs::read_dir(parent) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(keys),
+        entries => entries?,
+    };
+    for entry in entries {
+        let folder = entry?.path();
+        if folder != out {
+            keys.extend(clips_by_key(&folder)?.into_keys());
+        }
+    }
+    Ok(keys)
+}
+
+/// How many names a file has; 0 where the system does not say.
+fn names_of(file: &Path) -> u64 {
+    #[cfg(unix)]
+    return std::fs::metadata(file).map_or(0, |metadata| std::os::unix::fs::MetadataExt::nlink(&metadata));
+    #[cfg(not(unix))]
+    0
+}
+
+/// The hashes of the videos that the plan uses, at any service.
+async fn used_videos(
+    ledger: &Ledger,
+    plan: &Arc<Plan>,
+    videos: &[AttemptRow],
+) -> Result<HashSet<String>, LedgerError> {
+    let services: HashSet<&str> = videos.iter().map(|row| row.service.as_str()).collect();
+    let mut used = HashSet::new();
+    for service in services {
+        let keys = key_resolver(Some(ledger), service)?;
+        let (_, found) = survey(plan, Some(ledger), &keys, None, Verify::Metadata).await?;
+        used.extend(found.into_iter().flatten().map(|artifact| artifact.sha256));
+    }
+    Ok(used)
+}
+
+/// Lists a file, if it is there.
+fn add(files: &mut BTreeMap<PathBuf, UnneededFile>, path: PathBuf, row: Option<&AttemptRow>, need: Need) {
+    let Ok(metadata) = std::fs::metadata(&path) else { return };
+    let attempt = row.map(|row| (row.attempt.clone(), row.node.clone()));
+    files.insert(path.clone(), UnneededFile { path, bytes: metadata.len(), attempt, need });
+}

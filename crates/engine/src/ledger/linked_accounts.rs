@@ -1,0 +1,101 @@
+//! API keys of one account: a new key of the same account has another digest. The proof is a task that was submitted with the one and that
+//! the service shows to the other.
+
+use rusqlite::{Connection, OptionalExtension as _};
+use scheduler::{TaskId, Timestamp};
+
+use super::attempt_state::has_open_task;
+use super::sql::Sql;
+use super::{Ledger, LedgerError};
+
+/// How many tasks of an account are candidates for the proof.
+const MAX_TASKS: i64 = 5;
+
+impl Ledger {
+    /// Digests of the other accounts that submitted tasks to `service` and are not known to be the same as `account`, each with tasks that
+    /// the service should know: those in flight first, then the latest.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn other_accounts(
+        &self,
+        service: &str,
+        account: &str,
+    ) -> Result<Vec<(String, Vec<TaskId>)>, LedgerError> {
+        let connection = self.connection();
+        let read = || {
+            let own = root(&connection, service, account)?;
+            let others: Vec<String> = connection
+                .prepare(
+                    "SELECT account FROM runs WHERE service = ?1 AND account IS NOT NULL GROUP BY account ORDER BY MIN(started_at)",
+                )?
+                .query_map([service], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            let mut tasks = connection.prepare(concat!(
+                "SELECT a.task FROM attempts a JOIN runs r ON r.id = a.run
+                 WHERE a.service = ?1 AND r.account = ?2 AND a.task IS NOT NULL ORDER BY ",
+                has_open_task!(),
+                " DESC, a.intended_at DESC LIMIT ?3"
+            ))?;
+            let mut found = Vec::new();
+            for other in others {
+                if root(&connection, service, &other)? != own {
+                    let tasks = tasks
+                        .query_map((service, &other, MAX_TASKS), |row| row.get(0).map(TaskId))?
+                        .collect::<rusqlite::Result<Vec<_>>>()?;
+                    found.push((other, tasks));
+                }
+            }
+            Ok(found)
+        };
+        read().map_err(|error| self.sqlite(error))
+    }
+
+    /// Records that `account` is the same account as `other`, because the service showed `task` of the other one to it.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn link_account(
+        &self,
+        service: &str,
+        account: &str,
+        other: &str,
+        task: &TaskId,
+        time: Timestamp,
+    ) -> Result<(), LedgerError> {
+        let mut connection = self.connection();
+        let mut write = || {
+            let transaction = connection.transaction()?;
+            let (own, other) = (root(&transaction, service, account)?, root(&transaction, service, other)?);
+            if own != other {
+                transaction.execute(
+                    "INSERT INTO linked_accounts (service, account, same_as, task, time) VALUES (?1, ?2, ?3, ?4, ?5)",
+                    (service, &own, &other, task.as_str(), Sql(time)),
+                )?;
+            }
+            transaction.commit()
+        };
+        write().map_err(|error| self.sqlite(error))
+    }
+
+    /// Whether two digests are of one account, as far as that was proven.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub(crate) fn is_same_account(&self, service: &str, one: &str, other: &str) -> Result<bool, LedgerError> {
+        let connection = self.connection();
+        let read = || Ok(root(&connection, service, one)? == root(&connection, service, other)?);
+        read().map_err(|error| self.sqlite(error))
+    }
+}
+
+/// The digest that stands for an account. Each is linked to one that was there before, so the links have no cycle.
+fn root(connection: &Connection, service: &str, account: &str) -> rusqlite::Result<String> {
+    let mut account = account.to_owned();
+    let mut next = connection
+        .prepare_cached("SELECT same_as FROM linked_accounts WHERE service = ?1 AND account = ?2")?;
+    while let Some(before) = next.query_row((service, &account), |row| row.get(0)).optional()? {
+        account = before;
+    }
+    Ok(account)
+}

@@ -1,0 +1,152 @@
+//! `runner clean`: lists and removes files that nobody needs any more: partial downloads, and of a workflow file also earlier cuts and
+//! clips that it does not use. Nothing is removed without `--delete`, and nothing that was paid for without `--paid`.
+
+use std::sync::Arc;
+
+use engine::Ledger;
+use engine::clean::{Need, UnneededFile, partial_files, remove, superseded_files};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::args::{CleanArgs, Format, OverrideArgs};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::load;
+use crate::project_paths::{ProjectPaths, display_path};
+use crate::report::{Table, sanitize};
+use crate::shell;
+
+/// What becomes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Verdict {
+    Removed,
+    /// It would be, with `--delete`.
+    Removable,
+    Retained,
+}
+
+impl Verdict {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Removed => "removed",
+            Self::Removable => "removable",
+            Self::Retained => "retained",
+        }
+    }
+}
+
+/// A file with what becomes of it.
+struct Listed {
+    file: UnneededFile,
+    verdict: Verdict,
+}
+
+pub(crate) async fn clean(args: CleanArgs) -> Result<Exit, CommandError> {
+    let paths = ProjectPaths::for_workflow(&args.file)?;
+    let Some(ledger) = Ledger::open_existing(&paths.ledger(), &paths.folder)? else {
+        return Err(CommandError::invalid(format!(
+            "no runs beside {}: there is no ledger, which says what is still needed",
+            args.file.display()
+        )));
+    };
+    let mut files = partial_files(&ledger)?;
+    if args.file.is_file() {
+        let plan = match load::load(&args.file, &OverrideArgs::default()) {
+            Ok(plan) => Arc::new(plan),
+            Err(error) => return Ok(error.report(args.format)),
+        };
+        files.extend(superseded_files(&ledger, &plan, &paths.out(plan.name())).await?);
+    }
+    let mut listed = Vec::new();
+    for mut file in files {
+        let mut verdict = Verdict::Retained;
+        if file.need.is_removable(args.paid) {
+            verdict = Verdict::Removable;
+            if args.delete {
+                if remove(&file)? {
+                    verdict = Verdict::Removed;
+                } else {
+                    (file.need, verdict) = (Need::Process, Verdict::Retained);
+                }
+            }
+        }
+        listed.push(Listed { file, verdict });
+    }
+    match args.format {
+        Format::Json => outln!("{:#}", listed.iter().map(record).collect::<Value>()),
+        Format::Ndjson => listed.iter().for_each(|one| outln!("{}", record(one))),
+        Format::Text => print(&args, &listed),
+    }
+    Ok(Exit::Done)
+}
+
+fn record(Listed { file, verdict }: &Listed) -> Value {
+    json!({
+        "file": file.path,
+        "bytes": file.bytes,
+        "shot": file.attempt.as_ref().map(|(_, node)| node),
+        "attempt": file.attempt.as_ref().map(|(attempt, _)| attempt),
+        "verdict": verdict,
+        "reason": reason(file.need),
+    })
+}
+
+fn reason(need: Need) -> &'static str {
+    match need {
+        Need::Task => "a task needs it: the next download resumes it",
+        Need::Process => "another process is using it",
+        Need::PaidFor => "it was paid for, and may be all that is left of its video; --paid includes it",
+        Need::Downloaded => "its video is downloaded",
+        Need::Unknown => "no recorded task would resume it",
+        Need::EarlierCut => "an earlier cut of the film",
+        Need::SupersededClip => "the workflow does not use it; its original is kept",
+        Need::SupersededOriginal => "the workflow does not use it, but it was paid for; --paid includes it",
+    }
+}
+
+fn print(args: &CleanArgs, listed: &[Listed]) {
+    if listed.is_empty() {
+        outln!("nothing to clean");
+        return;
+    }
+    let mut table = Table::new(["", "shot", "size", "file", ""]);
+    for Listed { file, verdict } in listed {
+        let shot = file.attempt.as_ref().map_or("-".into(), |(_, node)| sanitize::line(node));
+        table.row([
+            verdict.as_str().to_owned(),
+            shot.into_owned(),
+            size(file.bytes),
+            display_path(&file.path),
+            reason(file.need).to_owned(),
+        ]);
+    }
+    out!("{}", table.render());
+    let total = |verdict: Verdict| {
+        let files = listed.iter().filter(|one| one.verdict == verdict);
+        let (count, bytes) = files.fold((0, 0), |(count, bytes), one| (count + 1, bytes + one.file.bytes));
+        let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+        (count > 0).then(|| format!("{files}, {}", size(bytes)))
+    };
+    if let Some(total) = total(Verdict::Removed) {
+        outln!("{total} removed");
+    } else if let Some(total) = total(Verdict::Removable) {
+        let paid = if args.paid { " --paid" } else { "" };
+        let file = shell::quote(&args.file.display().to_string());
+        outln!(
+            "{total}; nothing was removed: `runner clean {file}{paid} --delete` removes what is listed as removable"
+        );
+    } else {
+        outln!("nothing to remove");
+    }
+}
+
+/// A number of bytes for people.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
+}

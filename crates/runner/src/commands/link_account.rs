@@ -1,0 +1,98 @@
+//! `runner ledger link-account`: the API key is a new one of an account that submitted tasks with another key.
+
+use std::sync::Arc;
+
+use engine::Ledger;
+use engine::provider::Provider;
+use renderer::Procedural;
+use scheduler::{PollResult, TaskId};
+use serde_json::{Value, json};
+
+use crate::args::{Format, LinkAccountArgs};
+use crate::backend::Backend;
+use crate::clock::now;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::ffmpeg;
+use crate::project_paths::ProjectPaths;
+use crate::report::sanitize;
+
+/// What the service said about the tasks of one earlier key.
+enum Answer {
+    /// It showed this task to the present key: the account is the same.
+    Shown(TaskId),
+    /// It showed none of them.
+    NotShown(String),
+}
+
+pub(crate) async fn link_account(args: LinkAccountArgs) -> Result<Exit, CommandError> {
+    let paths = ProjectPaths::for_workflow(&args.file)?;
+    let Some(ledger) = Ledger::open_existing(&paths.ledger(), &paths.folder)? else {
+        return Err(CommandError::invalid(format!(
+            "no runs beside {}: there is no ledger",
+            args.file.display()
+        )));
+    };
+    let backend = Backend::from_environment()?.with_renderer(Arc::new(Procedural));
+    let (service, Some(account)) = (backend.identity(), backend.account()) else {
+        return Err(CommandError::invalid("the embedded service has no accounts")
+            .hint("set RUNNER_BASE_URL and RUNNER_API_KEY, with the new key"));
+    };
+    let others = ledger.other_accounts(&service, &account)?;
+    let connected = backend.connect(&paths, ffmpeg::find()).await?;
+    let mut records = Vec::new();
+    let mut is_all_shown = true;
+    for (other, tasks) in others {
+        let answer = ask(&*connected.provider, &tasks).await;
+        if let Answer::Shown(task) = &answer {
+            ledger.link_account(&service, &account, &other, task, now())?;
+        }
+        is_all_shown &= matches!(answer, Answer::Shown(_));
+        records.push(report(args.format, &other, &answer));
+    }
+    match args.format {
+        Format::Json => outln!("{:#}", Value::from(records)),
+        Format::Text if records.is_empty() => {
+            outln!("every task of {service} that is recorded here was submitted with a key of this account");
+        }
+        Format::Text | Format::Ndjson => {}
+    }
+    Ok(if is_all_shown { Exit::Done } else { Exit::ActionNeeded })
+}
+
+/// Polls tasks until the service shows one.
+async fn ask(provider: &dyn Provider, tasks: &[TaskId]) -> Answer {
+    let mut why = "no task of it is recorded".to_owned();
+    for task in tasks {
+        why = match provider.poll(task).await {
+            PollResult::Running { .. } | PollResult::Completed { .. } | PollResult::Failed { .. } => {
+                return Answer::Shown(task.clone());
+            }
+            PollResult::NotFound { .. } => format!("the service does not show task {task} to this key"),
+            PollResult::Throttled { reason, .. } | PollResult::Unreachable { reason } => reason,
+            PollResult::Unauthorized { failure } => failure.message,
+        };
+    }
+    Answer::NotShown(why)
+}
+
+/// Reports what became of one earlier key, which is known by its digest only.
+fn report(format: Format, other: &str, answer: &Answer) -> Value {
+    let (task, reason) = match answer {
+        Answer::Shown(task) => (Some(task), None),
+        Answer::NotShown(why) => (None, Some(sanitize::message(why))),
+    };
+    let record = json!({ "account": other, "linked": task.is_some(), "task": task, "reason": reason });
+    match (format, task) {
+        (Format::Text, Some(task)) => outln!(
+            "account {other}: the same, the service shows its task {} to this key",
+            sanitize::line(task.as_str())
+        ),
+        (Format::Text, None) => {
+            outln!("account {other}: not linked, {}", reason.as_deref().unwrap_or_default());
+        }
+        (Format::Ndjson, _) => outln!("{record}"),
+        (Format::Json, _) => {}
+    }
+    record
+}

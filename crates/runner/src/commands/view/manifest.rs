@@ -1,0 +1,274 @@
+//! Collects a manifest from the plan and the ledger.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Component, Path};
+use std::sync::Arc;
+
+use engine::Ledger;
+use engine::ledger::{AttemptRecord, LedgerError};
+use engine::preview::{Preview, Remedy};
+use scheduler::{Artifact, AttemptState, Decision};
+use serde_json::{Value, json};
+use viewer::{Attempt, Axis, Clip, ClipState, Cut, Film, FilmState, Manifest, Parent, ParentKind, Shot};
+use workflow::plan::{self, Node, NodeIx, PickGroup, PickKind, Plan, Source};
+use workflow::units::Money;
+
+use crate::shell;
+
+/// What a manifest is made of.
+pub(super) struct Project<'p> {
+    pub(super) plan: &'p Plan,
+    /// The workflow file, as the user named it.
+    pub(super) file: &'p Path,
+    /// The folder of the manifest.
+    pub(super) folder: &'p Path,
+    pub(super) ledger: Option<&'p Ledger>,
+    /// By node.
+    pub(super) previews: &'p [Preview],
+    /// By node, where it has one.
+    pub(super) videos: &'p [Option<Artifact>],
+    pub(super) currency: Option<String>,
+}
+
+impl Project<'_> {
+    pub(super) fn manifest(&self, now: i64) -> Result<Manifest, LedgerError> {
+        let generator = format!("runner {}", env!("CARGO_PKG_VERSION"));
+        let file = self.file.display().to_string();
+        let mut manifest = Manifest::new(generator, self.plan.name().to_owned(), file, now);
+        manifest.currency.clone_from(&self.currency);
+        let chosen = self.chosen();
+        manifest.shots = self.shots(&chosen);
+        let mut attempts: HashMap<Arc<str>, Vec<AttemptRecord>> = HashMap::new();
+        for (ix, node) in self.plan.nodes() {
+            if let (Some(ledger), false) = (self.ledger, attempts.contains_key(&node.shot)) {
+                attempts.insert(Arc::clone(&node.shot), ledger.attempts_of_shot(&node.shot)?);
+            }
+            let records = attempts.get(&node.shot).map_or(&[][..], Vec::as_slice);
+            manifest.clips.push(self.clip(ix, node, records, chosen.contains(&ix))?);
+        }
+        manifest.films = self.plan.films().iter().map(|film| self.film(film)).collect::<Result<_, _>>()?;
+        Ok(manifest)
+    }
+
+    /// The takes and instances that are picked, on record or in the file, and the takes that a film or a clip names.
+    fn chosen(&self) -> HashSet<NodeIx> {
+        let shown = self.plan.films().iter().flat_map(|film| &film.clips).filter_map(|clip| match clip {
+            plan::Clip::Node(ix) => Some(*ix),
+            plan::Clip::Pick(_) => None,
+        });
+        let continued =
+            self.plan.nodes().flat_map(|(_, node)| &node.inputs).filter_map(|input| match &input.source {
+                Source::LastFrame(ix) | Source::FirstFrame(ix) => Some(*ix),
+                Source::Pick { .. } | Source::File { .. } => None,
+            });
+        let with_takes = |ix: &NodeIx| self.plan.node(*ix).take.is_some();
+        let picked = self.plan.pick_groups().iter().filter_map(|group| match group.picked.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        });
+        shown.chain(continued).filter(with_takes).chain(picked).collect()
+    }
+
+    /// Whether a clip is the picked one of all instances of its shot.
+    fn is_only_pick(&self, ix: NodeIx) -> bool {
+        let shot = &self.plan.node(ix).shot;
+        let is_of_shot = |group: &&PickGroup| {
+            group.kind == PickKind::Cell
+                && group.candidates.first().is_some_and(|first| self.plan.node(*first).shot == *shot)
+        };
+        let mut groups = self.plan.pick_groups().iter().filter(is_of_shot);
+        matches!((groups.next(), groups.next()), (Some(group), None) if group.picked == [ix])
+    }
+
+    fn shots(&self, chosen: &HashSet<NodeIx>) -> Vec<Shot> {
+        let mut shots: Vec<Shot> = Vec::new();
+        let mut seen: HashSet<(usize, String, String)> = HashSet::new();
+        let mut indexes: HashMap<&str, usize> = HashMap::new();
+        for (ix, node) in self.plan.nodes() {
+            let index = *indexes.entry(&node.shot).or_insert_with(|| {
+                shots.push(Shot {
+                    id: node.shot.to_string(),
+                    axes: Vec::new(),
+                    takes: 1,
+                    pick: None,
+                    note: node.note.as_deref().map(str::to_owned),
+                });
+                shots.len() - 1
+            });
+            let shot = &mut shots[index];
+            shot.takes = shot.takes.max(node.take.unwrap_or(1));
+            if chosen.contains(&ix) && (node.cell.is_empty() || self.is_only_pick(ix)) {
+                shot.pick = Some(node.name.clone());
+            }
+            for (name, value) in node.cell.iter() {
+                if !seen.insert((index, name.to_owned(), value.to_string())) {
+                    continue;
+                }
+                match shot.axes.iter_mut().find(|axis| axis.name == name) {
+                    Some(axis) => axis.values.push(value.clone()),
+                    None => shot.axes.push(Axis { name: name.to_owned(), values: vec![value.clone()] }),
+                }
+            }
+        }
+        shots
+    }
+
+    fn clip(
+        &self,
+        ix: NodeIx,
+        node: &Node,
+        records: &[AttemptRecord],
+        is_picked: bool,
+    ) -> Result<Clip, LedgerError> {
+        let preview = &self.previews[ix.index()];
+        let video = self.videos[ix.index()].as_ref();
+        let request = Value::Object(self.plan.request_outline(ix));
+        let mut attempts = Vec::new();
+        let (mut cost, mut failure, mut last_state) = (None, None, None);
+        // The latest first.
+        for record in records.iter().filter(|record| record.node == node.name).rev() {
+            let row = self.ledger.map(|ledger| ledger.attempt(&record.attempt)).transpose()?.flatten();
+            cost = row
+                .as_ref()
+                .filter(|_| self.currency.is_some())
+                .and_then(|row| row.reservation.cost)
+                .map(Money::as_micros);
+            failure = row.as_ref().and_then(|row| row.failure.clone());
+            last_state = Some(record.state);
+            attempts.push(Attempt {
+                attempt: record.attempt.to_string(),
+                task: row.as_ref().and_then(|row| row.task.as_ref()).map(|task| task.as_str().to_owned()),
+                at: Some(record.intended_at.0),
+                result: record.state.as_str().to_owned(),
+                message: failure.clone(),
+            });
+        }
+        let state = state(preview, self.plan.unpicked(ix).next().is_some(), last_state);
+        let text = |name: &str| request.get(name).and_then(Value::as_str).map(str::to_owned);
+        let seed = request.get("seed").or_else(|| request.pointer("/metadata/seed")).and_then(Value::as_i64);
+        let name = shell::quote(&node.name);
+        let flag = if video.is_some() { "--rerun" } else { "--only" };
+        Ok(Clip {
+            id: node.name.clone(),
+            shot: node.shot.to_string(),
+            cell: node
+                .cell
+                .iter()
+                .map(|(axis, value)| (axis.to_owned(), value.clone()))
+                .collect::<BTreeMap<_, _>>(),
+            take: node.take,
+            state,
+            is_picked,
+            file: video.and_then(|video| self.relative(&video.path)),
+            poster: None,
+            proxy: None,
+            sha256: video.map(|video| video.sha256.clone()),
+            bytes: video.map(|video| video.bytes),
+            width: video.map(|video| video.width),
+            height: video.map(|video| video.height),
+            seconds: Some(video.map_or_else(
+                || node.duration.as_millis() as f64 / 1e3,
+                |video| video.duration.as_secs_f64(),
+            )),
+            frame_rate: None,
+            has_audio: None,
+            model: node.model.to_string(),
+            family: serialized(&node.family),
+            prompt: text("prompt"),
+            seed,
+            dialogue: None,
+            key: preview.key.clone(),
+            task: preview.task.as_ref().map(|task| task.as_str().to_owned()),
+            cost,
+            took_ms: None,
+            attempts,
+            failure: (state != ClipState::Done).then(|| preview.why.clone().or(failure)).flatten(),
+            parents: self.parents(ix, node),
+            command: format!("runner run {} {flag} {name}", shell::quote(&self.file.display().to_string())),
+            request,
+        })
+    }
+
+    /// A path below the manifest's folder, with `/` between its parts.
+    fn relative(&self, path: &Path) -> Option<String> {
+        let inside = path.strip_prefix(self.folder).ok()?;
+        let parts: Option<Vec<&str>> = inside
+            .components()
+            .map(|part| match part {
+                Component::Normal(name) => name.to_str(),
+                _ => None,
+            })
+            .collect();
+        path.exists().then_some(parts?.join("/"))
+    }
+
+    fn parents(&self, ix: NodeIx, node: &Node) -> Vec<Parent> {
+        let mut parents: Vec<Parent> = Vec::new();
+        let mut add = |ix: NodeIx, kind: ParentKind| {
+            let parent = Parent { clip: self.plan.node(ix).name.clone(), kind };
+            if !parents.iter().any(|known| known.clip == parent.clip) {
+                parents.push(parent);
+            }
+        };
+        for input in &node.inputs {
+            let is_reference = input.pointer.contains("images");
+            let kind = match &input.source {
+                Source::Pick { .. } => ParentKind::Pick,
+                _ if is_reference => ParentKind::Reference,
+                _ => ParentKind::Continues,
+            };
+            input.source.nodes().iter().for_each(|parent| add(*parent, kind));
+        }
+        self.plan.predecessors(ix).into_iter().for_each(|parent| add(parent, ParentKind::Needs));
+        parents
+    }
+
+    fn film(&self, film: &plan::Film) -> Result<Film, LedgerError> {
+        let path = self.folder.join(&film.output);
+        let recorded = self.ledger.map(|ledger| ledger.film(&path)).transpose()?.flatten();
+        let mut start = 0.0;
+        let mut is_complete = true;
+        let mut cuts = Vec::new();
+        for clip in &film.clips {
+            let Some(ix) = clip.nodes().first() else { continue };
+            let video = self.videos[ix.index()].as_ref();
+            is_complete &= video.is_some();
+            let seconds = video.map(|video| video.duration.as_secs_f64());
+            cuts.push(Cut { clip: self.plan.node(*ix).name.clone(), start, seconds });
+            start += seconds.unwrap_or_else(|| self.plan.node(*ix).duration.as_millis() as f64 / 1e3);
+        }
+        let is_unpicked = film.clips.iter().any(|clip| matches!(clip, plan::Clip::Pick(_)));
+        let state = match (&recorded, is_unpicked, is_complete) {
+            (Some(_), ..) => FilmState::Done,
+            (None, true, _) => FilmState::Unpicked,
+            (None, false, false) => FilmState::Waiting,
+            (None, false, true) => FilmState::Failed,
+        };
+        Ok(Film {
+            name: film.output.clone(),
+            file: recorded.as_ref().map(|_| film.output.clone()),
+            poster: None,
+            seconds: recorded.map(|film| film.duration.as_secs_f64()),
+            state,
+            cuts,
+        })
+    }
+}
+
+/// An enum as the ledger and the contract write it.
+fn serialized(value: &impl serde::Serialize) -> String {
+    json!(value).as_str().unwrap_or_default().to_owned()
+}
+
+fn state(preview: &Preview, waits_for_pick: bool, last: Option<AttemptState>) -> ClipState {
+    match preview.decision {
+        Decision::Reuse => ClipState::Done,
+        Decision::Adopt => ClipState::InFlight,
+        Decision::Execute if last == Some(AttemptState::Failed) => ClipState::Failed,
+        Decision::Deferred if waits_for_pick => ClipState::Unpicked,
+        Decision::Deferred => ClipState::Waiting,
+        Decision::Blocked if matches!(preview.remedy, Some(Remedy::Resolve(..))) => ClipState::Indeterminate,
+        Decision::Blocked => ClipState::Blocked,
+        Decision::Execute | Decision::Unselected => ClipState::NotRun,
+    }
+}

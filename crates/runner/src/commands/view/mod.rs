@@ -1,0 +1,146 @@
+//! `runner view`: writes the page that shows a workflow's clips and films, with its manifest, and opens it.
+
+mod manifest;
+mod posters;
+
+use std::io::{IsTerminal as _, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::Ledger;
+use engine::artifact_store::Verify;
+use engine::preview::{key_resolver, survey};
+use viewer::Manifest;
+use workflow::plan::Plan;
+
+use crate::args::{Format, OverrideArgs, ViewArgs, WorkflowArgs};
+use crate::backend::{Backend, EMBEDDED};
+use crate::clock::now;
+use crate::commands::atomic_write::atomic_write;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::load;
+use crate::price_table::PriceTable;
+use crate::project_paths::{ProjectPaths, display_path};
+
+/// Beside the clips.
+const MANIFEST: &str = "manifest.json";
+const PAGE: &str = "index.html";
+
+pub(crate) async fn view(args: ViewArgs) -> Result<Exit, CommandError> {
+    let page = if args.target.is_dir() {
+        if args.out.is_some() {
+            return Err(CommandError::invalid("--out is the folder of a workflow file, not of a folder"));
+        }
+        from_manifest(&args.target)?
+    } else {
+        match from_workflow(&args.target, &args.overrides, args.out.as_deref()).await? {
+            Ok(page) => page,
+            Err(error) => return Ok(error.report(Format::Text)),
+        }
+    };
+    outln!("{}", display_path(&page));
+    if !args.no_open && std::io::stdout().is_terminal() {
+        open_in_browser(&page);
+    }
+    Ok(Exit::Done)
+}
+
+/// `run --open`: writes and opens the page of a workflow that has just run.
+pub(crate) async fn show(workflow: &WorkflowArgs, out: Option<&Path>) -> Result<(), CommandError> {
+    match from_workflow(&workflow.file, &workflow.overrides, out).await? {
+        Ok(page) => {
+            errln!("{}", display_path(&page));
+            if std::io::stderr().is_terminal() {
+                open_in_browser(&page);
+            }
+        }
+        // It was valid when the run began.
+        Err(error) => drop(error.report(Format::Text)),
+    }
+    Ok(())
+}
+
+/// Opens a page with the program that the system has for it. It is not an error if there is none: its address is printed.
+pub(crate) fn open_in_browser(page: impl AsRef<std::ffi::OsStr>) {
+    if let Err(error) = open::that_detached(page) {
+        errln!("cannot open it: {error}");
+    }
+}
+
+/// Writes the page of an output folder again, from its manifest.
+fn from_manifest(folder: &Path) -> Result<PathBuf, CommandError> {
+    let file = folder.join(MANIFEST);
+    // One byte more than it may have, so that the bound is noticed.
+    let bound = viewer::MAX_MANIFEST_BYTES as u64 + 1;
+    let mut text = String::new();
+    let read = fs_err::File::open(&file).and_then(|file| file.take(bound).read_to_string(&mut text));
+    match read {
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(CommandError::invalid(format!("{} has no {MANIFEST}", display_path(folder)))
+                .hint("name the workflow file: runner view FILE"));
+        }
+        Err(error) => return Err(CommandError::unusable(error)),
+    }
+    let manifest = Manifest::from_json(&text)
+        .map_err(|error| CommandError::invalid(format!("{}: {error}", display_path(&file))))?;
+    write_page(folder, &manifest)
+}
+
+/// Collects the manifest of a workflow, and writes it with the page.
+async fn from_workflow(
+    file: &Path,
+    overrides: &OverrideArgs,
+    out: Option<&Path>,
+) -> Result<Result<PathBuf, load::LoadError>, CommandError> {
+    let plan = match load::load(file, overrides) {
+        Ok(plan) => Arc::new(plan),
+        Err(error) => return Ok(Err(error)),
+    };
+    let (folder, manifest) = match collect(&plan, file, out).await? {
+        Ok(collected) => collected,
+        Err(error) => return Ok(Err(error)),
+    };
+    let text = serde_json::to_string_pretty(&manifest).map_err(CommandError::unusable)?;
+    atomic_write(&folder.join(MANIFEST), &format!("{text}\n"), true)?;
+    write_page(&folder, &manifest).map(Ok)
+}
+
+/// Collects the manifest of a plan, and makes the posters that are missing. Returns the folder of the clips with it.
+pub(crate) async fn collect(
+    plan: &Arc<Plan>,
+    file: &Path,
+    out: Option<&Path>,
+) -> Result<Result<(PathBuf, Manifest), load::LoadError>, CommandError> {
+    let paths = ProjectPaths::for_workflow(file)?;
+    let folder = paths.out_or(out, plan.name())?;
+    let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
+    let service = Backend::identity_from_environment()?;
+    let keys = key_resolver(ledger.as_ref(), &service)?;
+    let (previews, videos) = survey(plan, ledger.as_ref(), &keys, None, Verify::Metadata).await?;
+    let prices = match PriceTable::load(None, file) {
+        Ok(prices) => prices,
+        Err(error) => return Ok(Err(error)),
+    };
+    let project = manifest::Project {
+        plan,
+        file,
+        folder: &folder,
+        ledger: ledger.as_ref(),
+        previews: &previews,
+        videos: &videos,
+        // The embedded service is free, whatever the price table says.
+        currency: prices.filter(|_| service != EMBEDDED).map(|prices| prices.prices.currency().to_owned()),
+    };
+    let mut manifest = project.manifest(now().0)?;
+    fs_err::create_dir_all(&folder)?;
+    posters::make(&folder, &mut manifest);
+    Ok(Ok((folder, manifest)))
+}
+
+fn write_page(folder: &Path, manifest: &Manifest) -> Result<PathBuf, CommandError> {
+    let page = folder.join(PAGE);
+    atomic_write(&page, &viewer::page(manifest).map_err(CommandError::unusable)?, true)?;
+    Ok(page)
+}

@@ -1,0 +1,116 @@
+//! Posters of clips and films, made once for each video, and what its header says.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use viewer::{ClipState, Manifest};
+
+/// The folder of the posters, beside the page.
+const FOLDER: &str = "posters";
+/// The longer side, in pixels: twice the width of a card.
+const MAX_SIDE: u32 = 480;
+
+/// A video that needs a poster.
+struct VideoFile {
+    path: PathBuf,
+    /// The poster's file name, which depends on the content of the video.
+    name: String,
+}
+
+/// What the page needs to know about a video.
+#[derive(Debug, Clone, Default)]
+struct VideoInfo {
+    poster: Option<String>,
+    frame_rate: Option<f64>,
+    has_audio: Option<bool>,
+}
+
+/// Makes the posters that are missing, on all cores, and enters them in the manifest. A video without a readable picture has
+/// none.
+pub(super) fn make(folder: &Path, manifest: &mut Manifest) {
+    let mut videos = HashMap::new();
+    for clip in manifest.clips.iter().filter(|clip| clip.state == ClipState::Done) {
+        if let (Some(file), Some(sha256)) = (&clip.file, &clip.sha256) {
+            let name = format!("{}.jpg", &sha256[..sha256.len().min(16)]);
+            videos.insert(file.clone(), VideoFile { path: folder.join(file), name });
+        }
+    }
+    for file in manifest.films.iter().filter_map(|film| film.file.as_ref()) {
+        let path = folder.join(file);
+        videos.insert(file.clone(), VideoFile { name: format!("film-{}.jpg", film_digest(&path)), path });
+    }
+    let infos = make_all(&folder.join(FOLDER), videos);
+    let info = |file: &Option<String>| file.as_ref().and_then(|file| infos.get(file)).cloned();
+    for clip in manifest.clips.iter_mut().filter(|clip| clip.state == ClipState::Done) {
+        let VideoInfo { poster, frame_rate, has_audio } = info(&clip.file).unwrap_or_default();
+        (clip.poster, clip.frame_rate, clip.has_audio) = (poster, frame_rate, has_audio);
+    }
+    for film in &mut manifest.films {
+        film.poster = info(&film.file).unwrap_or_default().poster;
+    }
+}
+
+/// Changes with the film: a film is joined again under its name.
+fn film_digest(path: &Path) -> String {
+    let metadata = std::fs::metadata(path).ok();
+    let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
+    let text = format!("{} {:?} {modified:?}", path.display(), metadata.map(|metadata| metadata.len()));
+    engine::artifact::sha256(text.as_bytes())[..16].to_owned()
+}
+
+/// The posters of all videos, by the file's name in the manifest.
+fn make_all(folder: &Path, videos: HashMap<String, VideoFile>) -> HashMap<String, VideoInfo> {
+    let results = Mutex::new(HashMap::new());
+    if videos.is_empty() || fs_err::create_dir_all(folder).is_err() {
+        return HashMap::new();
+    }
+    let next = Mutex::new(videos.into_iter());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let Some((file, video)) = next.lock().unwrap_or_else(PoisonError::into_inner).next()
+                    else {
+                        return;
+                    };
+                    let info = make_one(folder, &video);
+                    results.lock().unwrap_or_else(PoisonError::into_inner).insert(file, info);
+                }
+            });
+        }
+    });
+    results.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn make_one(folder: &Path, video: &VideoFile) -> VideoInfo {
+    let probe = match media::probe(&video.path) {
+        Ok(probe) => probe,
+        Err(error) => {
+            tracing::warn!(file = %video.path.display(), %error, "a video cannot be read");
+            return VideoInfo::default();
+        }
+    };
+    let path = folder.join(&video.name);
+    let written = path.exists() || {
+        let poster = media::poster(&video.path, MAX_SIDE).map_err(|error| error.to_string());
+        let written = poster.and_then(|bytes| write(&path, &bytes).map_err(|error| error.to_string()));
+        if let Err(error) = &written {
+            tracing::warn!(file = %video.path.display(), %error, "no poster can be made");
+        }
+        written.is_ok()
+    };
+    VideoInfo {
+        poster: written.then(|| format!("{FOLDER}/{}", video.name)),
+        frame_rate: probe.video.as_ref().map(|track| track.frame_rate.as_f64()),
+        has_audio: Some(probe.audio.is_some()),
+    }
+}
+
+/// Half a picture is never left under the name.
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let part = path.with_extension(format!("{}.part", std::process::id()));
+    fs_err::write(&part, bytes)?;
+    fs_err::rename(&part, path)
+}

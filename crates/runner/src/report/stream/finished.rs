@@ -1,0 +1,102 @@
+//! Outcomes of shots and films: lines of the event stream, and parts of the summary.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use workflow::units;
+
+use super::line::{Decision, Failure, Video};
+
+/// The outcome of a shot.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FinishedShot<'a> {
+    pub(crate) shot: &'a str,
+    /// The decision; `null` if the run ended before it was made.
+    pub(crate) decision: Option<Decision>,
+    pub(crate) outcome: Outcome<'a>,
+    /// Its task, if any.
+    pub(crate) task: Option<&'a str>,
+    /// Time from submission to the verified file, if both happened in this run.
+    #[serde(rename = "took_seconds", with = "units::seconds")]
+    #[schemars(with = "Option<f64>")]
+    pub(crate) took: Option<Duration>,
+    /// Number of attempts in this run that failed and were retried.
+    pub(crate) retries: u32,
+    /// What the service said in `error` beside the finished video, if anything.
+    pub(crate) warning: Option<String>,
+}
+
+/// Outcomes of shots.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub(crate) enum Outcome<'a> {
+    /// The video is on disk.
+    Done { artifact: Video },
+    /// It failed, and will not be retried in this run.
+    Failed { failure: Failure },
+    /// A submission may or may not have been accepted: `runner resolve` with this attempt.
+    Indeterminate {
+        attempt: &'a str,
+        reason: String,
+        /// The id of a task that the response named, if any: `runner resolve --adopt`.
+        suggested_task: Option<&'a str>,
+    },
+    /// Its task is in flight and left to a later run.
+    Detached { reason: String },
+    /// The service does not know its task, which is paid for; only `--rerun` pays for another one.
+    Missing { reason: String },
+    /// A shot that it depends on is not done.
+    Blocked {
+        /// That shot.
+        by: &'a str,
+    },
+    /// It waits for picks of these shots.
+    Unpicked { takes: Vec<&'a str> },
+    /// The run ended first.
+    NotStarted,
+    /// It is not selected.
+    NotSelected,
+}
+
+/// The outcome of a film.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FinishedFilm<'a> {
+    /// Its file name in the workflow.
+    pub(crate) name: &'a str,
+    #[serde(flatten)]
+    pub(crate) outcome: FilmOutcome,
+}
+
+/// Outcomes of films.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub(crate) enum FilmOutcome {
+    /// The film is on disk.
+    Done { film: Film },
+    /// Clips are missing.
+    Waiting { missing: usize },
+    /// Picks are missing.
+    Unpicked { missing: usize },
+    /// Joining failed.
+    Failed { failure: Failure },
+}
+
+/// A film on disk.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Film {
+    /// Path of the file.
+    pub(crate) path: String,
+    /// Duration in seconds.
+    #[serde(rename = "seconds", with = "units::seconds")]
+    #[schemars(with = "f64")]
+    pub(crate) duration: Duration,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    /// Whether it has an audio track.
+    pub(crate) audio: bool,
+    /// SHA-256 over the clips' hashes in order.
+    pub(crate) made_of: String,
+    /// Whether it existed already, made of the same clips.
+    pub(crate) reused: bool,
+}

@@ -1,0 +1,155 @@
+//! Which command adopts a recorded task: a run of its workflow file, as the file is now, with the arguments of the run that submitted it.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use engine::LedgerError;
+use engine::ledger::{InFlightAttempt, LedgerReader, PlanArguments, PlanKeys, TaskOwnership};
+use workflow::plan::Plan;
+
+use crate::args::{OverrideArgs, WorkflowArgs};
+use crate::load;
+use crate::project_paths::ProjectPaths;
+use crate::report::sanitize;
+use crate::shell;
+
+/// Who adopts a task. Commands are complete, and quoted for a shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TaskOwner {
+    /// This command.
+    Run(String),
+    /// This command, if the videos that its shot depends on turn out as they were.
+    Undecided(String),
+    /// No shot asks for it any more in a run of this command.
+    Nobody(String),
+    /// It cannot be told: the arguments of its run were not recorded, or its workflow file is gone or invalid.
+    Unknown,
+}
+
+/// Finds the owners of tasks. Workflow files are loaded once.
+#[derive(Debug)]
+pub(crate) struct TaskOwners {
+    paths: ProjectPaths,
+    /// The folder of the project as the user wrote it.
+    shown_folder: PathBuf,
+    /// The arguments for tasks whose own were not recorded.
+    fallback: Option<PlanArguments>,
+    plans: HashMap<PlanArguments, Option<Plan>>,
+}
+
+impl TaskOwners {
+    /// `named` is the workflow file or the folder as the user wrote it; `fallback` are the arguments for tasks whose own were not recorded.
+    pub(crate) fn new(named: &Path, paths: &ProjectPaths, fallback: Option<PlanArguments>) -> Self {
+        let folder = if named.is_dir() { Some(named) } else { named.parent() };
+        let shown_folder = folder.filter(|folder| *folder != Path::new(".")).unwrap_or(Path::new(""));
+        Self { paths: paths.clone(), shown_folder: shown_folder.to_owned(), fallback, plans: HashMap::new() }
+    }
+
+    /// The owners of tasks, in their order.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub(crate) fn find(
+        &mut self,
+        reader: &LedgerReader,
+        open: &[InFlightAttempt],
+    ) -> Result<Vec<TaskOwner>, LedgerError> {
+        let mut keys: HashMap<(PlanArguments, &str), Option<PlanKeys>> = HashMap::new();
+        let mut owners = Vec::with_capacity(open.len());
+        for task in open {
+            let Some(arguments) = task.arguments.clone().or_else(|| self.fallback.clone()) else {
+                owners.push(TaskOwner::Unknown);
+                continue;
+            };
+            let command = self.command(&arguments);
+            let salt = arguments.salt.clone();
+            let known = match keys.entry((arguments.clone(), &task.service)) {
+                std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+                std::collections::hash_map::Entry::Vacant(unknown) => unknown.insert(
+                    self.plan(&arguments)
+                        .map(|plan| reader.plan_keys(plan, &task.service, salt.as_deref()))
+                        .transpose()?,
+                ),
+            };
+            let ownership = known.as_ref().map(|keys| keys.ownership(&task.key, &task.node));
+            owners.push(match ownership {
+                Some(TaskOwnership::Owned) => TaskOwner::Run(command),
+                Some(TaskOwnership::Undecided) => TaskOwner::Undecided(command),
+                Some(TaskOwnership::Unclaimed) if task.arguments.is_some() => TaskOwner::Nobody(command),
+                Some(TaskOwnership::Unclaimed) | None => TaskOwner::Unknown,
+            });
+        }
+        Ok(owners)
+    }
+
+    fn plan(&mut self, arguments: &PlanArguments) -> Option<&Plan> {
+        if !self.plans.contains_key(arguments) {
+            let overrides = OverrideArgs {
+                params: arguments.params.clone(),
+                param_files: arguments.param_files.iter().map(|file| self.paths.folder.join(file)).collect(),
+                axes: arguments.axes.clone(),
+            };
+            // An invalid workflow is ignored here; other commands report it.
+            let checked = load::check(&self.paths.folder.join(&arguments.file), &overrides);
+            self.plans.insert(arguments.clone(), checked.ok().and_then(|checked| checked.plan));
+        }
+        self.plans.get(arguments)?.as_ref()
+    }
+
+    /// The command of a run with these arguments.
+    fn command(&self, arguments: &PlanArguments) -> String {
+        let word = |text: &str| shell::quote(&sanitize::line(text));
+        let path = |path: &str| word(&self.shown_folder.join(path).display().to_string());
+        let mut words = vec!["runner run".to_owned(), path(&arguments.file)];
+        words.extend(arguments.salt.iter().map(|salt| format!("--salt {}", word(salt))));
+        let assignment = |(name, value): &(String, String)| word(&format!("{name}={value}"));
+        words.extend(arguments.params.iter().map(|one| format!("-p {}", assignment(one))));
+        words.extend(arguments.param_files.iter().map(|file| format!("--param-file {}", path(file))));
+        words.extend(arguments.axes.iter().map(|one| format!("-a {}", assignment(one))));
+        words.join(" ")
+    }
+}
+
+/// The arguments of a command that determine its plan and keys, for the record.
+pub(crate) fn plan_arguments(
+    workflow: &WorkflowArgs,
+    salt: Option<&str>,
+    paths: &ProjectPaths,
+) -> PlanArguments {
+    let OverrideArgs { params, param_files, axes } = &workflow.overrides;
+    let below_project = |file: &PathBuf| {
+        let absolute = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+        absolute.strip_prefix(&paths.folder).unwrap_or(&absolute).to_string_lossy().into_owned()
+    };
+    PlanArguments {
+        file: workflow.file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        salt: salt.map(str::to_owned),
+        params: params.clone(),
+        param_files: param_files.iter().map(below_project).collect(),
+        axes: axes.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_has_every_argument_quoted() {
+        let paths = ProjectPaths::for_workflow(Path::new("films/two.yaml")).unwrap();
+        let owners = TaskOwners::new(Path::new("films/two.yaml"), &paths, None);
+        let arguments = PlanArguments {
+            file: "my two.yaml".to_owned(),
+            salt: Some("a $b".to_owned()),
+            params: vec![("keeper".to_owned(), "it's".to_owned())],
+            param_files: vec!["cast.yaml".to_owned(), "/etc/all.yaml".to_owned()],
+            axes: vec![("look".to_owned(), "noir,pastel".to_owned())],
+        };
+        assert_eq!(
+            owners.command(&arguments),
+            r"runner run 'films/my two.yaml' --salt 'a $b' -p 'keeper=it'\''s' --param-file films/cast.yaml --param-file /etc/all.yaml -a look=noir,pastel"
+        );
+        let stored = serde_json::to_string(&arguments).unwrap();
+        assert_eq!(serde_json::from_str::<PlanArguments>(&stored).unwrap(), arguments);
+    }
+}

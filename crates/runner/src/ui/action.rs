@@ -1,0 +1,237 @@
+//! The actions of the page. Each is a command of this program, which the page shows, so that there is one way to do a thing
+//! and nothing that only the page can do.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::args::{EditFields, OverrideArgs};
+use crate::shell;
+
+/// An action, as the page sends it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "action", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) enum Action {
+    /// Render what is missing.
+    Run(RunAction),
+    /// Interrupt a run of this server.
+    Stop {
+        /// Its job.
+        job: String,
+    },
+    /// Pick a take or a cell; `null` removes the pick.
+    Pick {
+        /// The shot.
+        shot: String,
+        /// A take's number or a cell.
+        choice: Option<String>,
+    },
+    /// Change a shot in the file.
+    Edit {
+        /// The shot's id.
+        shot: String,
+        /// Its prompt, as the file has it.
+        prompt: Option<String>,
+        /// Its seed: a number or a template.
+        seed: Option<Value>,
+        /// The SHA-256 of the file that the page has seen.
+        digest: String,
+    },
+    /// Resolve an indeterminate submission.
+    Resolve {
+        /// The attempt.
+        attempt: String,
+        /// How.
+        #[serde(flatten)]
+        resolution: Resolution,
+    },
+    /// Download the video of a task that no shot asks for, or of all of them.
+    Fetch {
+        /// The task; `null` for all.
+        task: Option<String>,
+    },
+}
+
+/// Which shots to render, and what that may cost.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RunAction {
+    /// Exactly these; all where it is empty.
+    pub(super) only: Vec<String>,
+    /// Render these again.
+    pub(super) rerun: Vec<String>,
+    /// Maximum cost, as `--max-cost` takes it.
+    pub(super) max_cost: Option<String>,
+    /// Maximum number of tasks.
+    pub(super) max_tasks: Option<u32>,
+}
+
+/// What became of an indeterminate submission.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Resolution {
+    /// It was accepted as this task.
+    Adopt(String),
+    /// It was not accepted.
+    Resubmit(bool),
+    /// Nobody can know: it counts as paid for.
+    Abandon(bool),
+}
+
+/// A workflow file with its overrides, as the server was started.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target<'a> {
+    pub(super) file: &'a Path,
+    pub(super) overrides: &'a OverrideArgs,
+    pub(super) out: Option<&'a Path>,
+}
+
+impl Action {
+    /// Its name, as the page sends it.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Run(_) => "run",
+            Self::Stop { .. } => "stop",
+            Self::Pick { .. } => "pick",
+            Self::Edit { .. } => "edit",
+            Self::Resolve { .. } => "resolve",
+            Self::Fetch { .. } => "fetch",
+        }
+    }
+
+    /// The fields that an edit changes.
+    pub(super) fn edit_fields(prompt: Option<&String>, seed: Option<&Value>) -> EditFields {
+        let seed = seed.map(|seed| seed.as_str().map_or_else(|| seed.to_string(), str::to_owned));
+        EditFields { prompt: prompt.cloned(), seed }
+    }
+
+    /// The arguments of the command; `None` for what is no command. Values stay values whatever they begin with: flags have the form
+    /// `--name=value`, and `--` is before everything else.
+    pub(super) fn arguments(&self, target: Target<'_>) -> Option<Vec<String>> {
+        let file = target.file.display().to_string();
+        let mut flags = Vec::new();
+        let mut flag = |name: &str, value: &str| flags.push(format!("--{name}={value}"));
+        let positional = match self {
+            Self::Run(run) => {
+                run.only.iter().for_each(|shot| flag("only", shot));
+                run.rerun.iter().for_each(|shot| flag("rerun", shot));
+                run.max_cost.iter().for_each(|cost| flag("max-cost", cost));
+                run.max_tasks.iter().for_each(|tasks| flag("max-tasks", &tasks.to_string()));
+                target.out.iter().for_each(|folder| flag("out", &folder.display().to_string()));
+                vec![file]
+            }
+            Self::Stop { .. } => return None,
+            Self::Pick { shot, choice: Some(choice) } => vec![file, shot.clone(), choice.clone()],
+            Self::Pick { shot, choice: None } => {
+                flags.push("--clear".to_owned());
+                vec![file, shot.clone()]
+            }
+            Self::Edit { shot, prompt, seed, digest } => {
+                let EditFields { prompt, seed } = Self::edit_fields(prompt.as_ref(), seed.as_ref());
+                for (name, value) in [("prompt", prompt), ("seed", seed)] {
+                    if let Some(value) = value {
+                        flag(name, &value);
+                    }
+                }
+                flag("digest", digest);
+                vec![file, shot.clone()]
+            }
+            Self::Resolve { attempt, resolution } => {
+                match resolution {
+                    Resolution::Adopt(task) => flag("adopt", task),
+                    Resolution::Resubmit(_) => flags.push("--resubmit".to_owned()),
+                    Resolution::Abandon(_) => flags.push("--abandon".to_owned()),
+                }
+                vec![file, attempt.clone()]
+            }
+            Self::Fetch { task } => {
+                flag("in", &file);
+                if task.is_none() {
+                    flags.push("--all".to_owned());
+                }
+                task.iter().cloned().collect()
+            }
+        };
+        if matches!(self, Self::Run(_) | Self::Pick { .. } | Self::Edit { .. }) {
+            flags.extend(overrides(target.overrides));
+        }
+        let mut arguments = vec![self.name().to_owned()];
+        arguments.extend(flags);
+        if !positional.is_empty() {
+            arguments.push("--".to_owned());
+            arguments.extend(positional);
+        }
+        Some(arguments)
+    }
+
+    /// The command for people to paste.
+    pub(super) fn command(&self, target: Target<'_>) -> String {
+        let arguments = self.arguments(target).unwrap_or_default();
+        // Only what begins with a dash needs the separator.
+        let at = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
+        let needs_separator = arguments.iter().skip(at + 1).any(|argument| argument.starts_with('-'));
+        let shown = arguments.iter().filter(|argument| needs_separator || *argument != "--");
+        std::iter::once("runner".to_owned())
+            .chain(shown.map(|text| shell::quote(text)))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+}
+
+fn overrides(overrides: &OverrideArgs) -> impl Iterator<Item = String> {
+    let params = overrides.params.iter().map(|(name, value)| format!("--param={name}={value}"));
+    let files = overrides.param_files.iter().map(|file| format!("--param-file={}", file.display()));
+    let axes = overrides.axes.iter().map(|(name, value)| format!("--axis={name}={value}"));
+    params.chain(files).chain(axes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(json: &str) -> String {
+        let action: Action = serde_json::from_str(json).unwrap();
+        let overrides =
+            OverrideArgs { params: vec![("look".to_owned(), "a b".to_owned())], ..OverrideArgs::default() };
+        action.command(Target { file: Path::new("six.yaml"), overrides: &overrides, out: None })
+    }
+
+    #[test]
+    fn actions_are_commands() {
+        insta::assert_snapshot!([
+            command(r#"{"action":"run"}"#),
+            command(r#"{"action":"run","only":["a1","lamp#2"],"rerun":["c"],"max_cost":"12.50","max_tasks":3}"#),
+            command(r#"{"action":"pick","shot":"lamp","choice":"look=noir,seed=3"}"#),
+            command(r#"{"action":"pick","shot":"lamp","choice":null}"#),
+            command(r#"{"action":"edit","shot":"lamp","prompt":"it's dark; $(rm -rf /)","seed":7,"digest":"ab"}"#),
+            command(r#"{"action":"resolve","attempt":"x1","adopt":"task_1"}"#),
+            command(r#"{"action":"resolve","attempt":"x1","abandon":true}"#),
+            command(r#"{"action":"fetch","task":"--all"}"#),
+            command(r#"{"action":"fetch"}"#),
+        ]
+        .join("\n"), @r"
+        runner run '--param=look=a b' six.yaml
+        runner run --only=a1 --only=lamp#2 --rerun=c --max-cost=12.50 --max-tasks=3 '--param=look=a b' six.yaml
+        runner pick '--param=look=a b' six.yaml lamp look=noir,seed=3
+        runner pick --clear '--param=look=a b' six.yaml lamp
+        runner edit '--prompt=it'\''s dark; $(rm -rf /)' --seed=7 --digest=ab '--param=look=a b' six.yaml lamp
+        runner resolve --adopt=task_1 six.yaml x1
+        runner resolve --abandon six.yaml x1
+        runner fetch --in=six.yaml -- --all
+        runner fetch --in=six.yaml --all
+        ");
+    }
+
+    #[test]
+    fn unknown_members_are_refused() {
+        for text in [
+            r#"{"action":"run","max_price":"1"}"#,
+            r#"{"action":"edit","shot":"a","digest":"x","model":"m"}"#,
+            r#"{"action":"delete"}"#,
+            r#"{"action":"resolve","attempt":"x1"}"#,
+        ] {
+            assert!(serde_json::from_str::<Action>(text).is_err(), "{text}");
+        }
+    }
+}

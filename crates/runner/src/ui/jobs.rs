@@ -1,0 +1,359 @@
+//! The commands that the page has started, as processes of their own: a run goes on if this server is killed, and the ledger
+//! is the only thing that they share.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{BufRead as _, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::watch;
+
+/// Jobs that are remembered.
+const MAX_JOBS: usize = 20;
+
+/// Bytes of standard error that are remembered for each job.
+const MAX_OUTPUT: usize = 4096;
+
+/// Longest line of the event stream that is read.
+const MAX_LINE: u64 = 1 << 20;
+
+/// A command that the page has started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Job {
+    #[serde(rename = "job")]
+    pub(super) id: String,
+    pub(super) action: &'static str,
+    pub(super) command: String,
+    pub(super) state: JobState,
+    /// The exit code; `null` while it runs, or if it was killed.
+    pub(super) exit: Option<i32>,
+    /// The end of what it printed on standard error.
+    pub(super) output: String,
+    /// Percent by shot, of those in flight.
+    pub(super) progress: BTreeMap<String, u8>,
+    pub(super) counts: Counts,
+    #[serde(skip)]
+    process: u32,
+}
+
+/// The state of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum JobState {
+    Running,
+    /// It was asked to stop.
+    Stopping,
+    Ended,
+}
+
+/// Shots of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Counts {
+    pub(super) done: usize,
+    pub(super) failed: usize,
+    /// Not ended yet.
+    pub(super) left: usize,
+}
+
+/// Why a job cannot be started or stopped.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum JobError {
+    /// One run of a server at a time.
+    #[error("a run is going on; stop it first, or wait until it ends")]
+    Busy,
+    /// There is no such job, or it has ended.
+    #[error("there is no such job that could be stopped")]
+    Unknown,
+    /// The system cannot do it.
+    #[error("{0}")]
+    System(String),
+}
+
+/// All jobs of a server.
+#[derive(Debug, Clone)]
+pub(super) struct Jobs {
+    program: PathBuf,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    list: Mutex<JobList>,
+    changed: watch::Sender<Arc<[Job]>>,
+}
+
+#[derive(Debug, Default)]
+struct JobList {
+    jobs: VecDeque<Job>,
+    started: u64,
+}
+
+impl Jobs {
+    /// Jobs that run this program.
+    pub(super) fn new(program: PathBuf) -> Self {
+        let shared = Shared { list: Mutex::default(), changed: watch::Sender::new(Arc::from([])) };
+        Self { program, shared: Arc::new(shared) }
+    }
+
+    /// The jobs, oldest first, whenever one has changed.
+    pub(super) fn watch(&self) -> watch::Receiver<Arc<[Job]>> {
+        self.shared.changed.subscribe()
+    }
+
+    /// Starts a command; of runs, one at a time. Returns the job's id.
+    pub(super) fn start(
+        &self,
+        action: &'static str,
+        arguments: &[String],
+        command: String,
+    ) -> Result<String, JobError> {
+        let is_run = action == "run";
+        let mut list = self.shared.lock();
+        if is_run && list.jobs.iter().any(|job| job.action == "run" && job.state != JobState::Ended) {
+            return Err(JobError::Busy);
+        }
+        let mut process = Command::new(&self.program);
+        process.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A Ctrl-C in the terminal is for the server, which then asks its runs to stop.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut process, 0);
+        let child = process.spawn().map_err(|error| JobError::System(format!("cannot start it: {error}")))?;
+        list.started += 1;
+        let id = format!("j{}", list.started);
+        let job = Job {
+            id: id.clone(),
+            action,
+            command,
+            state: JobState::Running,
+            exit: None,
+            output: String::new(),
+            progress: BTreeMap::new(),
+            counts: Counts::default(),
+            process: child.id(),
+        };
+        list.jobs.push_back(job);
+        let ended = list.jobs.iter().position(|job| job.state == JobState::Ended);
+        if let (true, Some(oldest)) = (list.jobs.len() > MAX_JOBS, ended) {
+            list.jobs.remove(oldest);
+        }
+        self.shared.publish(&list);
+        drop(list);
+        let (shared, name) = (Arc::clone(&self.shared), id.clone());
+        let followed =
+            thread::Builder::new().name(format!("job-{id}")).spawn(move || follow(&shared, &name, child));
+        // The process goes on; only what it prints is not read.
+        if let Err(error) = followed {
+            tracing::error!(%error, "no thread to follow a job");
+        }
+        Ok(id)
+    }
+
+    /// Asks a job to stop, as an interrupt in its terminal would.
+    pub(super) fn stop(&self, id: &str) -> Result<(), JobError> {
+        let mut list = self.shared.lock();
+        let job = list.jobs.iter_mut().find(|job| job.id == id && job.state != JobState::Ended);
+        let job = job.ok_or(JobError::Unknown)?;
+        interrupt(job.process).map_err(JobError::System)?;
+        job.state = JobState::Stopping;
+        self.shared.publish(&list);
+        drop(list);
+        Ok(())
+    }
+
+    /// Whether a job goes on.
+    pub(super) fn has_running(&self) -> bool {
+        self.shared.lock().jobs.iter().any(|job| job.state != JobState::Ended)
+    }
+
+    /// Asks all jobs to stop, and waits until they have ended.
+    pub(super) async fn stop_all(&self) {
+        let mut watched = self.watch();
+        let running: Vec<String> = {
+            let list = self.shared.lock();
+            list.jobs.iter().filter(|job| job.state != JobState::Ended).map(|job| job.id.clone()).collect()
+        };
+        for job in &running {
+            // It may have ended by itself.
+            drop(self.stop(job));
+        }
+        let all_ended = |jobs: &Arc<[Job]>| jobs.iter().all(|job| job.state == JobState::Ended);
+        // An error means that nothing can change any more.
+        drop(watched.wait_for(all_ended).await);
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, JobList> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn publish(&self, list: &JobList) {
+        self.changed.send_replace(list.jobs.iter().cloned().collect());
+    }
+
+    fn update(&self, id: &str, change: impl FnOnce(&mut Job)) {
+        let mut list = self.lock();
+        if let Some(job) = list.jobs.iter_mut().find(|job| job.id == id) {
+            change(job);
+            self.publish(&list);
+        }
+    }
+}
+
+/// Sends SIGINT.
+#[cfg(unix)]
+fn interrupt(process: u32) -> Result<(), String> {
+    let process = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+    let process = process.ok_or("the process has no id")?;
+    rustix::process::kill_process(process, rustix::process::Signal::INT)
+        .map_err(|error| format!("cannot interrupt it: {error}"))
+}
+
+#[cfg(not(unix))]
+fn interrupt(_process: u32) -> Result<(), String> {
+    Err("on this system a run cannot be interrupted from the page".to_owned())
+}
+
+/// Reads what a process prints until it has ended.
+fn follow(shared: &Arc<Shared>, id: &str, mut child: Child) {
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    thread::scope(|scope| {
+        if let Some(err) = err {
+            scope.spawn(move || read_output(shared, id, err));
+        }
+        if let Some(out) = out {
+            read_events(shared, id, out);
+        }
+    });
+    let exit = match child.wait() {
+        Ok(status) => status.code(),
+        Err(error) => {
+            tracing::error!(%error, "a job's exit code cannot be read");
+            None
+        }
+    };
+    shared.update(id, |job| {
+        job.state = JobState::Ended;
+        job.exit = exit;
+        job.progress.clear();
+    });
+}
+
+fn read_output(shared: &Shared, id: &str, mut err: impl Read) {
+    let mut chunk = [0; 1024];
+    let mut tail: Vec<u8> = Vec::new();
+    while let Ok(read @ 1..) = err.read(&mut chunk) {
+        tail.extend_from_slice(&chunk[..read]);
+        tail.drain(..tail.len().saturating_sub(MAX_OUTPUT));
+        let text = crate::report::sanitize::message(&String::from_utf8_lossy(&tail));
+        shared.update(id, |job| job.output = text);
+    }
+}
+
+/// Lines of the event stream of a run; other commands print text, which is ignored.
+fn read_events(shared: &Shared, id: &str, out: impl Read) {
+    let mut out = BufReader::new(out);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match out.by_ref().take(MAX_LINE).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        if let Ok(event) = serde_json::from_slice::<Value>(&line)
+            && is_shown(&event)
+        {
+            shared.update(id, |job| apply(job, &event));
+        }
+    }
+}
+
+/// Whether an event changes what is shown of a job.
+fn is_shown(event: &Value) -> bool {
+    matches!(event["kind"].as_str(), Some("run-started" | "progress" | "shot-finished"))
+}
+
+fn apply(job: &mut Job, event: &Value) {
+    let shot = event["shot"].as_str().unwrap_or_default();
+    match event["kind"].as_str() {
+        Some("run-started") => {
+            job.counts.left =
+                event["shots"].as_u64().and_then(|shots| usize::try_from(shots).ok()).unwrap_or(0);
+        }
+        Some("progress") => {
+            let percent = event["percent"].as_u64().and_then(|percent| u8::try_from(percent).ok());
+            job.progress.insert(shot.to_owned(), percent.unwrap_or(0));
+        }
+        Some("shot-finished") => {
+            job.progress.remove(shot);
+            job.counts.left = job.counts.left.saturating_sub(1);
+            match event["outcome"]["outcome"].as_str() {
+                Some("done") => job.counts.done += 1,
+                Some("failed" | "missing" | "indeterminate") => job.counts.failed += 1,
+                _ => {}
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(jobs: &Jobs, action: &'static str, script: &str) -> Result<String, JobError> {
+        jobs.start(action, &["-c".to_owned(), script.to_owned()], script.to_owned())
+    }
+
+    async fn ended(jobs: &Jobs) -> Vec<Job> {
+        let mut watched = jobs.watch();
+        let all_ended = |jobs: &Arc<[Job]>| jobs.iter().all(|job| job.state == JobState::Ended);
+        watched.wait_for(all_ended).await.map(|jobs| jobs.to_vec()).unwrap_or_default()
+    }
+
+    #[tokio::test]
+    async fn job_follows_the_event_stream() {
+        let jobs = Jobs::new("sh".into());
+        let script = r#"echo '{"kind":"run-started","shots":3}'; echo 'no JSON'
+            echo '{"kind":"progress","shot":"a","percent":40}'; echo '{"kind":"progress","shot":"b"}'
+            echo '{"kind":"shot-finished","shot":"a","outcome":{"outcome":"done"}}'
+            echo '{"kind":"shot-finished","shot":"b","outcome":{"outcome":"failed"}}'
+            printf 'line \033[31mred' >&2; exit 3"#;
+        shell(&jobs, "run", script).unwrap();
+        let job = &ended(&jobs).await[0];
+        assert_eq!(job.counts, Counts { done: 1, failed: 1, left: 1 });
+        assert_eq!((job.exit, job.progress.len()), (Some(3), 0));
+        assert!(job.output.starts_with("line") && !job.output.contains('\u{1b}'), "{}", job.output);
+    }
+
+    #[tokio::test]
+    async fn one_run_at_a_time_and_it_can_be_stopped() {
+        let jobs = Jobs::new("sh".into());
+        let run =
+            shell(&jobs, "run", "trap 'exit 130' INT; echo ready >&2; while :; do sleep 0.02; done").unwrap();
+        let mut watched = jobs.watch();
+        watched.wait_for(|jobs| jobs[0].output.contains("ready")).await.unwrap();
+        assert_eq!(shell(&jobs, "run", "true"), Err(JobError::Busy));
+        shell(&jobs, "pick", "true").unwrap();
+        jobs.stop(&run).unwrap();
+        let ended = ended(&jobs).await;
+        assert_eq!(ended.iter().map(|job| job.exit).collect::<Vec<_>>(), [Some(130), Some(0)]);
+        assert_eq!(jobs.stop(&run), Err(JobError::Unknown));
+        assert!(shell(&jobs, "run", "true").is_ok());
+        jobs.stop_all().await;
+    }
+
+    #[tokio::test]
+    async fn old_jobs_are_forgotten() {
+        let jobs = Jobs::new("sh".into());
+        for _ in 0..MAX_JOBS + 2 {
+            shell(&jobs, "pick", "true").unwrap();
+            ended(&jobs).await;
+        }
+        assert_eq!(ended(&jobs).await.len(), MAX_JOBS);
+    }
+}

@@ -1,0 +1,69 @@
+//! `runner ui`: the viewer's page, served on loopback and live, with actions.
+//!
+//! | Module | What it does |
+//! |---|---|
+//! | `server` | routes: page, events, actions, files |
+//! | `request_guard`, `session` | which requests are answered |
+//! | `project` | watches the project and collects its manifest |
+//! | `action`, `preview` | what the page can do: commands of this program, and what they would cost |
+//! | `jobs` | the commands that the page has started |
+
+mod action;
+mod jobs;
+mod preview;
+mod project;
+mod request_guard;
+mod server;
+mod session;
+
+use std::io::{IsTerminal as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use self::jobs::Jobs;
+use self::project::Project;
+use self::server::Server;
+use self::session::Session;
+use crate::args::UiArgs;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::shutdown::shutdown_signal;
+
+/// Serves the page until it is interrupted.
+pub(crate) async fn ui(args: UiArgs) -> Result<Exit, CommandError> {
+    let listener = tokio::net::TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, args.port)))
+        .await
+        .map_err(|error| CommandError::unusable(format!("cannot listen on port {}: {error}", args.port)))?;
+    let address = listener.local_addr().map_err(CommandError::unusable)?;
+    let project = Project { file: args.workflow.file, overrides: args.workflow.overrides, out: args.out };
+    let watched = project.clone();
+    // It blocks on a runtime of its own.
+    let snapshots =
+        tokio::task::spawn_blocking(move || watched.watch()).await.map_err(CommandError::unusable)??;
+    let program = std::env::current_exe()
+        .map_err(|error| CommandError::unusable(format!("cannot find this program: {error}")))?;
+    let jobs = Jobs::new(program);
+    let session = Session::new(address.port()).map_err(CommandError::unusable)?;
+    let url = format!("http://{address}/?token={}", session.token());
+    let server = Server { authority: address.to_string(), session, project, snapshots, jobs: jobs.clone() };
+    let mut interrupt = shutdown_signal();
+    {
+        // The only output on standard output, so that scripts can wait for it.
+        let mut out = std::io::stdout().lock();
+        // A closed pipe is not an error.
+        let _ = writeln!(out, "{url}").and_then(|()| out.flush());
+    }
+    if !args.no_open && std::io::stdout().is_terminal() {
+        crate::commands::view::open_in_browser(&url);
+    }
+    let router = server::router(Arc::new(server));
+    tokio::select! {
+        served = axum::serve(listener, router).into_future() => served.map_err(CommandError::unusable)?,
+        _ = interrupt.wait_for(|asked| *asked) => {}
+    }
+    if jobs.has_running() {
+        errln!("waiting until what the page has started has stopped; interrupt again to leave at once");
+    }
+    jobs.stop_all().await;
+    Ok(Exit::Done)
+}

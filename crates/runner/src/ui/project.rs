@@ -1,0 +1,177 @@
+//! Watches a project: what the page shows changes with the workflow file, the picks, the prices and the ledger, whoever
+//! changes them.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::json;
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+use viewer::Manifest;
+use workflow::CheckOutcome;
+
+use super::action::Target;
+use crate::args::OverrideArgs;
+use crate::commands::view;
+use crate::edited_file;
+use crate::error::CommandError;
+use crate::load;
+use crate::picks::PickStore;
+use crate::price_table;
+use crate::project_paths::ProjectPaths;
+
+/// How often the files are checked.
+const REFRESH_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Minimum time between two manifests.
+const MIN_INTERVAL: Duration = Duration::from_millis(500);
+
+/// A manifest is collected at least so often: included files and parameters are not looked at.
+const MAX_INTERVAL: Duration = Duration::from_secs(5);
+
+/// A project as of now.
+#[derive(Debug, Clone)]
+pub(super) struct Snapshot {
+    /// The folder of the clips.
+    pub(super) folder: PathBuf,
+    /// The last manifest of a valid file.
+    pub(super) manifest: Arc<Manifest>,
+    /// The files that the manifest names.
+    pub(super) files: Arc<HashSet<String>>,
+    /// The SHA-256 of the workflow file.
+    digest: String,
+    /// Why the file is not valid now.
+    problem: Option<String>,
+}
+
+impl Snapshot {
+    /// As the page receives it.
+    pub(super) fn json(&self) -> String {
+        json!({ "manifest": *self.manifest, "digest": self.digest, "problem": self.problem }).to_string()
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        // The time at which it was collected does not count.
+        let mut manifest = (*other.manifest).clone();
+        manifest.created_at = self.manifest.created_at;
+        (&self.digest, &self.problem, &*self.manifest) == (&other.digest, &other.problem, &manifest)
+    }
+}
+
+/// The workflow file and the arguments with which the server was started.
+#[derive(Debug, Clone)]
+pub(super) struct Project {
+    pub(super) file: PathBuf,
+    pub(super) overrides: OverrideArgs,
+    pub(super) out: Option<PathBuf>,
+}
+
+impl Project {
+    pub(super) fn target(&self) -> Target<'_> {
+        Target { file: &self.file, overrides: &self.overrides, out: self.out.as_deref() }
+    }
+
+    /// Collects the first manifest, and watches the project from then on, on a thread of its own.
+    ///
+    /// # Errors
+    /// The file is not valid now, or the ledger cannot be read, in words.
+    pub(super) fn watch(self) -> Result<watch::Receiver<Snapshot>, CommandError> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| CommandError::unusable(format!("cannot start threads: {error}")))?;
+        let seen = self.state();
+        let first = runtime.block_on(self.collect(None)).map_err(CommandError::invalid)?;
+        let (sender, receiver) = watch::channel(first);
+        thread::Builder::new()
+            .name("project".to_owned())
+            .spawn(move || self.follow(&runtime, &sender, seen))
+            .map_err(|error| CommandError::unusable(format!("cannot start threads: {error}")))?;
+        Ok(receiver)
+    }
+
+    /// Until nobody listens any more.
+    fn follow(&self, runtime: &Runtime, sender: &watch::Sender<Snapshot>, mut seen: FileStates) {
+        let mut collected = Instant::now();
+        while !sender.is_closed() {
+            thread::sleep(REFRESH_INTERVAL);
+            let state = self.state();
+            // The server itself listens, too.
+            let is_due = sender.receiver_count() > 1 && collected.elapsed() >= MAX_INTERVAL;
+            if collected.elapsed() < MIN_INTERVAL || (state == seen && !is_due) {
+                continue;
+            }
+            let last = sender.borrow().clone();
+            let new = match runtime.block_on(self.collect(Some(&last))) {
+                Ok(new) => new,
+                Err(problem) => Snapshot { problem: Some(problem), ..last },
+            };
+            sender.send_if_modified(|last| {
+                let is_new = !last.is_like(&new);
+                if is_new {
+                    *last = new;
+                }
+                is_new
+            });
+            (seen, collected) = (state, Instant::now());
+        }
+    }
+
+    /// The project as of now; with `last`, its manifest where the file is not valid.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    async fn collect(&self, last: Option<&Snapshot>) -> Result<Snapshot, String> {
+        let (_, digest) = edited_file::read(&self.file).map_err(|error| error.to_string())?;
+        let plan = match load::check(&self.file, &self.overrides) {
+            Ok(CheckOutcome { plan: Some(plan), .. }) => Arc::new(plan),
+            invalid => {
+                let problem = match invalid {
+                    Ok(CheckOutcome { report, .. }) => report.render(false),
+                    Err(error) => error.text(),
+                };
+                let last = last.ok_or_else(|| problem.clone())?.clone();
+                return Ok(Snapshot { digest, problem: Some(problem), ..last });
+            }
+        };
+        let collected = view::collect(&plan, &self.file, self.out.as_deref()).await;
+        let (folder, manifest) = match collected.map_err(|error| error.to_string())? {
+            Ok(collected) => collected,
+            Err(error) => return Err(error.text()),
+        };
+        let files = named_files(&manifest);
+        Ok(Snapshot { folder, manifest: Arc::new(manifest), files: Arc::new(files), digest, problem: None })
+    }
+
+    /// Of the files whose change shows that something is new.
+    fn state(&self) -> FileStates {
+        let Ok(paths) = ProjectPaths::for_workflow(&self.file) else { return Vec::new() };
+        let ledger = paths.ledger();
+        let log = ledger.with_extension("db-wal");
+        let files = [
+            self.file.clone(),
+            PickStore::path(&paths),
+            paths.folder.join(price_table::DEFAULT_FILE),
+            ledger,
+            log,
+        ];
+        let state = |file: &PathBuf| {
+            let metadata = std::fs::metadata(file).ok()?;
+            Some((metadata.modified().ok()?, metadata.len()))
+        };
+        files.iter().map(state).collect()
+    }
+}
+
+/// Time of the last change and size of each file that exists.
+type FileStates = Vec<Option<(SystemTime, u64)>>;
+
+/// The files that a manifest names: what the server serves.
+fn named_files(manifest: &Manifest) -> HashSet<String> {
+    let clips = manifest.clips.iter().flat_map(|clip| [&clip.file, &clip.poster, &clip.proxy]);
+    let films = manifest.films.iter().flat_map(|film| [&film.file, &film.poster]);
+    clips.chain(films).flatten().cloned().collect()
+}

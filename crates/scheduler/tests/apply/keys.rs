@@ -1,0 +1,51 @@
+//! Keys of work that earlier versions recorded under another name of the service.
+
+use std::collections::HashSet;
+
+use scheduler::KeyResolver;
+use workflow::plan::{NodeIx, NodeKey, Plan};
+
+use crate::support::plan;
+
+const PRESENT: &str = "https://a.test";
+const OLDER: &str = "https://a.test/v1";
+
+fn key(keys: &KeyResolver, plan: &Plan) -> NodeKey {
+    keys.key(plan, NodeIx::new(0), |_| None).expect("it depends on no video")
+}
+
+fn with_recorded(recorded: &[&NodeKey]) -> KeyResolver {
+    let recorded: HashSet<NodeKey> = recorded.iter().map(|key| **key).collect();
+    KeyResolver::new(PRESENT).with_service_aliases(vec![OLDER.to_owned()], recorded)
+}
+
+#[test]
+fn key_is_that_of_the_name_under_which_the_work_is_recorded() {
+    let plan = plan(&["a"]);
+    let (present, older) = (key(&KeyResolver::new(PRESENT), &plan), key(&KeyResolver::new(OLDER), &plan));
+    assert_ne!(present, older);
+    assert_eq!(key(&with_recorded(&[]), &plan), present);
+    assert_eq!(key(&with_recorded(&[&older]), &plan), older);
+    assert_eq!(key(&with_recorded(&[&older, &present]), &plan), present, "the present name counts");
+    // A salt of the run makes other work of it, which has no record.
+    let salted = with_recorded(&[&older]).with_salt(Some("x".to_owned()));
+    assert_eq!(key(&salted, &plan), key(&KeyResolver::new(PRESENT).with_salt(Some("x".to_owned())), &plan));
+}
+
+#[test]
+fn rerun_of_work_under_an_older_name_keeps_its_key() {
+    let plan = plan(&["a"]);
+    let older = key(&KeyResolver::new(OLDER), &plan);
+    let forced = with_recorded(&[&older]).with_forced([NodeIx::new(0)], "run-2");
+    let rerun = forced.forced_rerun(&plan, NodeIx::new(0), |_| None).expect("it is forced");
+    let new = key(&forced, &plan);
+    assert_ne!(new, older);
+    let base = NodeKey::parse(&rerun.key).expect("a key");
+    let salts = std::collections::HashMap::from([(base, rerun.salt)]);
+    let later = with_recorded(&[&older, &new]).with_recorded_salts(salts);
+    assert_eq!(key(&later, &plan), new);
+    // One that has not ended is continued.
+    let continued =
+        later.with_forced([NodeIx::new(0)], "run-3").with_unfinished_reruns(HashSet::from([base]));
+    assert_eq!(key(&continued, &plan), new);
+}

@@ -1,0 +1,330 @@
+//! The data of the viewer, version 1: what a workflow's output folder contains and how it came to be.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The version of the format.
+pub const MANIFEST_VERSION: u32 = 1;
+
+/// Maximum length of a manifest, in bytes.
+pub const MAX_MANIFEST_BYTES: usize = 256 << 20;
+
+/// The clips and films of a workflow. Times are milliseconds since the Unix epoch, amounts of money millionths of
+/// `currency`; `null` is unknown or does not apply. Members are added without a new version: ignore what you do not know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Manifest {
+    /// [`MANIFEST_VERSION`]; larger when a reader of the previous version would misread it.
+    pub version: u32,
+    /// The program that has written it.
+    pub generator: String,
+    /// When it was written.
+    pub created_at: i64,
+    /// The workflow.
+    pub workflow: Workflow,
+    /// The currency of the price table.
+    pub currency: Option<String>,
+    /// The shots in the order of the file.
+    pub shots: Vec<Shot>,
+    /// Every instance of every shot, in the plan's order.
+    pub clips: Vec<Clip>,
+    /// The films.
+    pub films: Vec<Film>,
+}
+
+/// The workflow of a manifest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Workflow {
+    /// Its name.
+    pub name: String,
+    /// Its file, as the user named it.
+    pub file: String,
+    /// A title for people.
+    pub title: Option<String>,
+}
+
+/// A shot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Shot {
+    /// Its id.
+    pub id: String,
+    /// Its axes in the order of the file, with the values that occur.
+    pub axes: Vec<Axis>,
+    /// Its number of takes; 1 without takes.
+    pub takes: u32,
+    /// The picked clip, a take or an instance; `null` if there is nothing to pick or nothing is picked.
+    pub pick: Option<String>,
+    /// The author's note.
+    pub note: Option<String>,
+}
+
+/// An axis of a matrix.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Axis {
+    /// Its name.
+    pub name: String,
+    /// The values that occur, in order.
+    pub values: Vec<Value>,
+}
+
+/// One instance of a shot, with its video if there is one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Clip {
+    /// The name of the instance: `storm@look=noir,seed=3`, `door#2`.
+    pub id: String,
+    /// Its shot.
+    pub shot: String,
+    /// Axis to value.
+    pub cell: BTreeMap<String, Value>,
+    /// The take, from 1.
+    pub take: Option<u32>,
+    /// Its state.
+    pub state: ClipState,
+    /// Whether it is the picked take or instance.
+    pub is_picked: bool,
+    /// The video, relative to the manifest, with `/` between folders.
+    pub file: Option<String>,
+    /// A picture of it, likewise.
+    pub poster: Option<String>,
+    /// A small version for grids of many clips, likewise.
+    pub proxy: Option<String>,
+    /// SHA-256 of the video, lower-case hex.
+    pub sha256: Option<String>,
+    /// Size of the video in bytes.
+    pub bytes: Option<u64>,
+    /// Width in pixels.
+    pub width: Option<u32>,
+    /// Height in pixels.
+    pub height: Option<u32>,
+    /// Length in seconds; as requested while there is no video.
+    pub seconds: Option<f64>,
+    /// Frames per second.
+    pub frame_rate: Option<f64>,
+    /// Whether it has sound.
+    pub has_audio: Option<bool>,
+    /// The model.
+    pub model: String,
+    /// The model's family.
+    pub family: String,
+    /// The prompt.
+    pub prompt: Option<String>,
+    /// The seed.
+    pub seed: Option<i64>,
+    /// What is said in it.
+    pub dialogue: Option<String>,
+    /// The request, with inputs described instead of included.
+    pub request: Value,
+    /// The beginning of its key; `null` until the videos that it continues exist.
+    pub key: Option<String>,
+    /// The service's task.
+    pub task: Option<String>,
+    /// What was reserved for its latest task.
+    pub cost: Option<u64>,
+    /// From its submission to its video.
+    pub took_ms: Option<u64>,
+    /// Its attempts, oldest first.
+    pub attempts: Vec<Attempt>,
+    /// Why it has no video.
+    pub failure: Option<String>,
+    /// The clips that it depends on.
+    pub parents: Vec<Parent>,
+    /// The command that renders it, or renders it again.
+    pub command: String,
+}
+
+/// The state of a clip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClipState {
+    /// Its video exists.
+    Done,
+    /// Its last attempt has failed.
+    Failed,
+    /// The service has accepted its task.
+    InFlight,
+    /// It is not known whether the service has accepted its request.
+    Indeterminate,
+    /// The service does not know its task any more.
+    Missing,
+    /// Something must be decided first.
+    Blocked,
+    /// The clips that it depends on have no video yet.
+    Waiting,
+    /// It depends on a take that is not picked.
+    Unpicked,
+    /// It was not submitted yet.
+    NotRun,
+}
+
+/// An attempt at a clip.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Attempt {
+    /// Its id.
+    pub attempt: String,
+    /// The service's task.
+    pub task: Option<String>,
+    /// When its intent was recorded.
+    pub at: Option<i64>,
+    /// What became of it.
+    pub result: String,
+    /// The last error.
+    pub message: Option<String>,
+}
+
+/// A clip that another one depends on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Parent {
+    /// Its id.
+    pub clip: String,
+    /// How.
+    pub kind: ParentKind,
+}
+
+/// How a clip depends on another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ParentKind {
+    /// It begins or ends on a frame of it.
+    Continues,
+    /// A frame of it is a reference.
+    Reference,
+    /// It comes after it.
+    Needs,
+    /// It continues it if it is picked.
+    Pick,
+}
+
+/// A film.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Film {
+    /// Its file name.
+    pub name: String,
+    /// The file, relative to the manifest.
+    pub file: Option<String>,
+    /// A picture of it.
+    pub poster: Option<String>,
+    /// Its length in seconds.
+    pub seconds: Option<f64>,
+    /// Its state.
+    pub state: FilmState,
+    /// What it shows, in order.
+    pub cuts: Vec<Cut>,
+}
+
+/// The state of a film.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FilmState {
+    /// It exists.
+    Done,
+    /// Some of its clips have no video yet.
+    Waiting,
+    /// A take must be picked first.
+    Unpicked,
+    /// Its clips exist, and it does not: joining has failed, or the run ended before.
+    Failed,
+}
+
+/// A part of a film.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cut {
+    /// The clip; of several takes of which none is picked, the first.
+    pub clip: String,
+    /// Where it begins, in seconds.
+    pub start: f64,
+    /// Its length in seconds.
+    pub seconds: Option<f64>,
+}
+
+/// Why a text is no manifest.
+#[derive(Debug, thiserror::Error)]
+pub enum ManifestError {
+    /// It is longer than any manifest.
+    #[error("it has {bytes} bytes; a manifest has at most {MAX_MANIFEST_BYTES}")]
+    TooLarge {
+        /// Its length.
+        bytes: usize,
+    },
+    /// It is not JSON of this form.
+    #[error("it is not a manifest: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// A later program has written it.
+    #[error("it has version {found}, and this program reads version {MANIFEST_VERSION}: use a newer version")]
+    Newer {
+        /// Its version.
+        found: u32,
+    },
+}
+
+impl Manifest {
+    /// A manifest without shots.
+    #[must_use]
+    pub fn new(generator: String, workflow: String, file: String, created_at: i64) -> Self {
+        Self {
+            version: MANIFEST_VERSION,
+            generator,
+            created_at,
+            workflow: Workflow { name: workflow, file, title: None },
+            currency: None,
+            shots: Vec::new(),
+            clips: Vec::new(),
+            films: Vec::new(),
+        }
+    }
+
+    /// Reads a manifest, which may come from anybody: paths that lead out of its folder are removed.
+    ///
+    /// # Errors
+    /// When it is too long, malformed, or of a later version.
+    pub fn from_json(text: &str) -> Result<Self, ManifestError> {
+        if text.len() > MAX_MANIFEST_BYTES {
+            return Err(ManifestError::TooLarge { bytes: text.len() });
+        }
+        let mut manifest: Self = serde_json::from_str(text)?;
+        if manifest.version > MANIFEST_VERSION {
+            return Err(ManifestError::Newer { found: manifest.version });
+        }
+        let clips =
+            manifest.clips.iter_mut().flat_map(|clip| [&mut clip.file, &mut clip.poster, &mut clip.proxy]);
+        let films = manifest.films.iter_mut().flat_map(|film| [&mut film.file, &mut film.poster]);
+        for path in clips.chain(films) {
+            *path = path.take().filter(|path| is_inside(path));
+        }
+        Ok(manifest)
+    }
+}
+
+/// Whether a path stays in its folder, on every system.
+fn is_inside(path: &str) -> bool {
+    let is_plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', ':', '\0']);
+    path.split('/').all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_out_of_the_folder_are_removed() {
+        for inside in ["clip.mp4", "posters/a b#1.jpg", "é/%2e%2e/x.mp4"] {
+            assert!(is_inside(inside), "{inside}");
+        }
+        for outside in
+            ["", "/etc/passwd", "../x.mp4", "a/../../x", "a//b", "C:\\x", "http://host/x", "a\\..\\x"]
+        {
+            assert!(!is_inside(outside), "{outside}");
+        }
+    }
+
+    #[test]
+    fn manifests_of_later_versions_are_refused() {
+        let mut manifest = Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), 1);
+        let text = |manifest: &Manifest| serde_json::to_string(manifest).unwrap();
+        assert_eq!(Manifest::from_json(&text(&manifest)).unwrap(), manifest);
+        manifest.version = 2;
+        assert!(matches!(Manifest::from_json(&text(&manifest)), Err(ManifestError::Newer { found: 2 })));
+        assert!(matches!(Manifest::from_json("[]"), Err(ManifestError::Malformed(_))));
+    }
+}

@@ -1,0 +1,270 @@
+//! Reads the key `pick` of a shot: the number of a take, `open`, or the axes of an instance.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::ExpandCx;
+use super::request_template::is_literal;
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped, quoted_list};
+use crate::matrix::{AxisValue, Cell};
+use crate::source::Spanned;
+use crate::syntax::keys::{KeySpec, shot as keys};
+use crate::syntax::{self, Entry};
+use crate::template::{self, Scope};
+use crate::yaml::{Key, Yaml, YamlValue};
+
+/// `pick` of a shot as the file has it.
+#[derive(Default)]
+pub(super) struct PickKey {
+    /// By cell, the take; empty if the file picks none.
+    pub(super) takes: Vec<Option<u32>>,
+    /// By cell, whether it is picked; `None` if the file picks no cell.
+    pub(super) cells: Option<Vec<bool>>,
+    /// `pick: open`.
+    pub(super) is_open: bool,
+}
+
+/// The rendered value for one cell.
+#[derive(Clone, Default)]
+struct PickValue {
+    take: Option<u32>,
+    axes: Vec<(Key, AxisValue)>,
+    is_open: bool,
+}
+
+/// Reads `pick`; `groups` says which cells are alternatives of each other. `None` if it is invalid, which is reported.
+pub(super) fn read<'w>(
+    entry: &'w Entry,
+    takes: Option<u32>,
+    cells: &[Cell],
+    groups: &[usize],
+    params: &Scope,
+    cx: &ExpandCx<'w>,
+    problems: &mut Problems,
+) -> Option<PickKey> {
+    let reader = Reader { entry, takes, cells };
+    let known = reader.values_by_axis();
+    let values: Vec<PickValue> = if is_literal(&entry.value) {
+        let value = reader.value(&cx.templates.render(&entry.value, params, problems)?, problems)?;
+        check_axes(&value, &known, problems)?;
+        vec![value; cells.len()]
+    } else {
+        let mut values = Vec::with_capacity(cells.len());
+        for cell in cells {
+            let axes = cell.values.iter().map(|(axis, value)| (&**axis, template::axis_value(&value.value)));
+            let rendered = cx.templates.render(&entry.value, &params.with(axes), problems)?;
+            let reported = problems.any();
+            let value = reader.value(&rendered, problems)?;
+            check_axes(&value, &known, problems)?;
+            // Once is enough.
+            if problems.any() && !reported {
+                return None;
+            }
+            values.push(value);
+        }
+        values
+    };
+    let takes = values.iter().map(|value| value.take).collect();
+    let is_open = values.iter().any(|value| value.is_open);
+    if values.iter().all(|value| value.axes.is_empty()) {
+        return Some(PickKey { takes, cells: None, is_open });
+    }
+    let cells = reader.picked(&values, groups, problems)?;
+    Some(PickKey { takes, cells: Some(cells), is_open })
+}
+
+/// The values and labels of cells, by axis.
+type AxisValues<'a> = BTreeMap<&'a str, BTreeSet<Cow<'a, str>>>;
+
+struct Reader<'a> {
+    entry: &'a Entry,
+    takes: Option<u32>,
+    cells: &'a [Cell],
+}
+
+impl Reader<'_> {
+    fn value(&self, value: &Yaml, problems: &mut Problems) -> Option<PickValue> {
+        let span = self.entry.key.span;
+        let has_axes = self.cells.iter().any(|cell| !cell.values.is_empty());
+        match &value.value {
+            // `pick: null` is like an absent key.
+            YamlValue::Null => Some(PickValue::default()),
+            YamlValue::Text(text) if text == keys::OPEN_PICK && (has_axes || self.takes.is_some()) => {
+                Some(PickValue { is_open: has_axes, ..PickValue::default() })
+            }
+            YamlValue::Map(members) if has_axes => self.members(members, problems),
+            YamlValue::Map(_) => {
+                problems.push(
+                    Diagnostic::error(
+                        "bad-pick",
+                        span,
+                        "`pick` names an instance, and this shot has no matrix",
+                    )
+                    .help("add `matrix:`, or pick a take by its number"),
+                );
+                None
+            }
+            YamlValue::Number(_) => self.take(value, &keys::PICK_TAKE, problems),
+            YamlValue::Text(text) if text.trim().parse::<f64>().is_ok() => {
+                self.take(value, &keys::PICK_TAKE, problems)
+            }
+            _ if has_axes => {
+                syntax::report_wrong_type(&keys::PICK, value, span, problems);
+                None
+            }
+            _ => self.take(value, &keys::PICK_TAKE, problems),
+        }
+    }
+
+    fn take(&self, value: &Yaml, key: &KeySpec, problems: &mut Problems) -> Option<PickValue> {
+        let span = self.entry.key.span;
+        let Some(takes) = self.takes else {
+            let has_axes = self.cells.iter().any(|cell| !cell.values.is_empty());
+            let help = if has_axes {
+                "name an instance by its axes, such as `pick: {seed: 3}`, or add `takes:`"
+            } else {
+                "add `takes:` or remove `pick`"
+            };
+            problems.push(
+                Diagnostic::error("bad-pick", span, "`pick` chooses among takes, and this shot has none")
+                    .help(help),
+            );
+            // The rest of the shot is in order.
+            return Some(PickValue::default());
+        };
+        let take = syntax::expect_count_to(u64::from(takes), value, key, span, problems)?;
+        Some(PickValue { take: Some(take), ..PickValue::default() })
+    }
+
+    fn members(&self, members: &[(Key, Yaml)], problems: &mut Problems) -> Option<PickValue> {
+        let mut pick = PickValue::default();
+        for (key, value) in members {
+            if key.value == keys::PICK_TAKE_MEMBER.name {
+                pick.take = self.take(value, &keys::PICK_TAKE_MEMBER, problems)?.take;
+            } else {
+                let span = value.span.or(key.span);
+                pick.axes.push((key.clone(), Spanned::new(value.to_json().into(), span)));
+            }
+        }
+        if pick.axes.is_empty() {
+            problems.push(
+                Diagnostic::error("bad-pick", self.entry.key.span, "this `pick` names no axis")
+                    .help("name an instance by its axes, such as `pick: {seed: 3}`"),
+            );
+            return None;
+        }
+        Some(pick)
+    }
+
+    /// The values and labels on each axis.
+    fn values_by_axis(&self) -> AxisValues<'_> {
+        let mut known = AxisValues::new();
+        for cell in self.cells {
+            for (axis, value) in &cell.values {
+                let values = known.entry(&**axis).or_default();
+                let label = cell.label_on(axis);
+                values.extend(label.map(Cow::Borrowed));
+                // A row of a table is named by its label alone.
+                if label.is_none() || !(value.value.is_object() || value.value.is_array()) {
+                    values.insert(shown(&value.value));
+                }
+            }
+        }
+        known
+    }
+
+    /// By cell, whether it is picked: the one of its group that has the named values. Values on which a group agrees decide nothing.
+    fn picked(&self, values: &[PickValue], groups: &[usize], problems: &mut Problems) -> Option<Vec<bool>> {
+        let mut picked = vec![false; self.cells.len()];
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); groups.iter().max().map_or(0, |last| last + 1)];
+        for (cell, group) in groups.iter().enumerate() {
+            members[*group].push(cell);
+        }
+        for cells in members.iter().filter(|cells| !cells.is_empty()) {
+            let differing = self.differing_axes(cells);
+            let is_meant = |cell: &usize| {
+                let mut axes =
+                    values[*cell].axes.iter().filter(|(axis, _)| differing.contains(axis.value.as_str()));
+                axes.all(|(axis, value)| has_value(&self.cells[*cell], &axis.value, value))
+            };
+            let meant: Vec<usize> = cells.iter().copied().filter(is_meant).collect();
+            match meant.as_slice() {
+                [only] => picked[*only] = true,
+                [] => {
+                    let message = "no instance of this shot has these values together";
+                    let labels: Vec<String> = cells.iter().map(|cell| self.cells[*cell].label()).collect();
+                    problems.push(Diagnostic::error("bad-pick", self.entry.key.span, message).help(format!(
+                        "its instances are {}",
+                        quoted_list(labels.iter().map(String::as_str), 5)
+                    )));
+                    return None;
+                }
+                several => {
+                    problems.push(self.several_matches(several, &values[several[0]]));
+                    return None;
+                }
+            }
+        }
+        Some(picked)
+    }
+
+    /// The axes on which cells differ.
+    fn differing_axes(&self, cells: &[usize]) -> BTreeSet<&str> {
+        let first = &self.cells[cells[0]].values;
+        let mut differing = BTreeSet::new();
+        for cell in cells {
+            let values = &self.cells[*cell].values;
+            let differs = |axis: &&str| {
+                values.get(*axis).map(|value| &value.value) != first.get(*axis).map(|value| &value.value)
+            };
+            differing.extend(values.keys().chain(first.keys()).map(|axis| &**axis).filter(differs));
+        }
+        differing
+    }
+
+    fn several_matches(&self, cells: &[usize], pick: &PickValue) -> Diagnostic {
+        let is_named = |axis: &&str| pick.axes.iter().any(|(named, _)| named.value == **axis);
+        let open = self.differing_axes(cells).into_iter().filter(|axis| !is_named(axis));
+        let message = format!("`pick` means {} instances, and one is picked", grouped(cells.len() as u128));
+        Diagnostic::error("ambiguous-pick", self.entry.key.span, message)
+            .help(format!("give a value for {} too", quoted_list(open, 12)))
+    }
+}
+
+/// Whether a cell has a value on an axis, by the value itself or by the text of the cell's label.
+fn has_value(cell: &Cell, axis: &str, value: &AxisValue) -> bool {
+    cell.values.get(axis).is_some_and(|ours| *ours.value == *value.value)
+        || cell.label_on(axis).is_some_and(|label| *label == *shown(&value.value))
+}
+
+/// Reports an axis that no cell has, and a value that no cell has on its axis.
+fn check_axes(pick: &PickValue, known: &AxisValues<'_>, problems: &mut Problems) -> Option<()> {
+    for (axis, value) in &pick.axes {
+        let name = axis.value.as_str();
+        let Some(values) = known.get(name) else {
+            let axes = || known.keys().copied();
+            let help = did_you_mean(name, axes())
+                .unwrap_or_else(|| format!("its axes are {}", quoted_list(axes(), 12)));
+            let message = format!("this shot has no axis `{name}`");
+            problems.push(Diagnostic::error("bad-pick", axis.span, message).help(help));
+            return None;
+        };
+        let text = shown(&value.value);
+        if !values.contains(&*text) {
+            let values = || values.iter().map(|value| &**value);
+            let help = did_you_mean(&text, values())
+                .unwrap_or_else(|| format!("its values are {}", quoted_list(values(), 12)));
+            let message = format!("no instance of this shot has `{name}` = `{text}`");
+            problems.push(Diagnostic::error("bad-pick", value.span, message).help(help));
+            return None;
+        }
+    }
+    Some(())
+}
+
+/// A value as it is written.
+fn shown(value: &Value) -> Cow<'_, str> {
+    value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed)
+}

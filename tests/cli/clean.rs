@@ -1,0 +1,203 @@
+//! `runner clean`: lists partial downloads by name, and removes those that nobody needs.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::{Project, cli_snapshot};
+
+const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
+    - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea }\n";
+
+/// The partial download of an attempt.
+fn part(project: &Project, attempt: &str) -> PathBuf {
+    let name = engine::artifact::sha256(attempt.as_bytes());
+    project.file(".runner/artifacts").join(format!("{}.part", &name[..24]))
+}
+
+/// A partial download of so many bytes of a hundred, as an interrupted download leaves it.
+fn leave(path: &PathBuf, bytes: usize) {
+    fs_err::write(path, vec![7; bytes]).expect("a writable folder");
+    let origin = r#"{"source":"content","validator":"\"v\"","total":100}"#;
+    fs_err::write(path.with_extension("part.json"), origin).expect("a writable folder");
+}
+
+fn attempt_of(project: &Project, shot: &str) -> String {
+    let ledger = rusqlite::Connection::open(project.file(".runner/ledger.db")).expect("a ledger");
+    ledger
+        .query_row("SELECT id FROM attempts WHERE node = ?1", [shot], |row| row.get(0))
+        .expect("one attempt")
+}
+
+/// Both shots are submitted; the task of `one` is in flight, the video of `two` is downloaded.
+fn project_with_one_in_flight(proxy: &RecordingProxy) -> Project {
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
+    project.runner(&["run", "two.yaml", "--only", "two"]).expect(0);
+    let killed = project.runner_killed_at("before polled", &["run", "two.yaml"]);
+    assert_eq!(killed.code, None, "{}", killed.transcript());
+    project
+}
+
+#[test]
+fn clean_lists_partial_downloads_and_removes_what_nobody_needs() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = project_with_one_in_flight(&proxy);
+    let (needed, done) =
+        (part(&project, &attempt_of(&project, "one")), part(&project, &attempt_of(&project, "two")));
+    let [unknown, whole, open] = ["aaaaaaaa", "bbbbbbbb", "cccccccc"]
+        .map(|name| project.file(".runner/artifacts").join(format!("{name}.part")));
+    for (path, bytes) in [(&needed, 60), (&done, 50), (&unknown, 40), (&whole, 100), (&open, 30)] {
+        leave(path, bytes);
+    }
+    let locked = fs_err::File::open(&open).expect("it is there");
+    locked.file().try_lock().expect("nobody else has it open");
+    let all = [&needed, &done, &unknown, &whole, &open];
+    let left = || all.map(|path| (path.exists(), path.with_extension("part.json").exists()));
+
+    let mut listed = project.runner(&["clean", "two.yaml"]).expect(0);
+    listed.out = sorted(&listed.out);
+    cli_snapshot!("clean_listed", listed);
+    assert_eq!(left(), [(true, true); 5], "nothing is removed unasked");
+    let removed = project.runner(&["clean", "two.yaml", "--delete", "--format", "json"]).expect(0);
+    let removed: Value = serde_json::from_str(&removed.out).expect("JSON");
+    let mut verdicts: Vec<_> = removed
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| (one["bytes"].as_u64(), one["verdict"].as_str().expect("a verdict")))
+        .collect();
+    verdicts.sort_unstable();
+    let expected = [(30, "retained"), (40, "removed"), (50, "removed"), (60, "retained"), (100, "retained")];
+    assert_eq!(verdicts, expected.map(|(bytes, verdict)| (Some(bytes), verdict)));
+    let (there, gone) = ((true, true), (false, false));
+    assert_eq!(left(), [there, gone, gone, there, there]);
+    drop(locked);
+    project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0);
+    assert_eq!(left(), [there, gone, gone, gone, gone], "what a task needs stays");
+    // The task is adopted, and its partial download has an end with it.
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!((left(), proxy.posts().len()), ([gone; 5], 2));
+    cli_snapshot!("clean_nothing", project.runner(&["clean", "."]).expect(0));
+}
+
+#[test]
+fn run_removes_partial_downloads_of_finished_videos_at_its_end() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = project_with_one_in_flight(&proxy);
+    let done = part(&project, &attempt_of(&project, "two"));
+    let unknown = project.file(".runner/artifacts/aaaaaaaa.part");
+    leave(&done, 50);
+    leave(&unknown, 50);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!((done.exists(), unknown.exists()), (false, true), "unknown ones are for `runner clean`");
+}
+
+/// A video that is gone from disk: the download that restores it may be resumed.
+#[test]
+fn clean_retains_the_partial_download_of_a_missing_video() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = project_with_one_in_flight(&proxy);
+    let part = part(&project, &attempt_of(&project, "two"));
+    leave(&part, 50);
+    fs_err::remove_dir_all(project.file("out")).expect("the videos can be removed");
+    let videos =
+        fs_err::read_dir(project.file(".runner/artifacts")).expect("a folder").filter_map(Result::ok);
+    for video in
+        videos.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "mp4"))
+    {
+        fs_err::remove_file(video).expect("the video can be removed");
+    }
+    project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0);
+    assert!(part.exists());
+}
+
+fn names(project: &Project, folder: &str) -> Vec<String> {
+    let entries = fs_err::read_dir(project.file(folder)).expect("a folder").filter_map(Result::ok);
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name.strip_suffix(".mp4").is_some()).collect();
+    names.sort();
+    names
+}
+
+/// A film whose shot was changed: the earlier cut and the clip of the earlier prompt are listed, and removed by name.
+#[test]
+fn clean_removes_earlier_cuts_and_superseded_clips() {
+    let film = format!("{TWO}film: {{ output: two.mp4 }}\n");
+    let project = Project::new("two.yaml", &film);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    let first = fs_err::read(project.file("out/two/two.mp4")).expect("a film");
+    let changed = |text: &str| fs_err::write(project.file("two.yaml"), text).expect("it can be written");
+    let loud = film.replace("a loud sea", "a very loud sea");
+    changed(&loud);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!(fs_err::read(project.file("out/two/two.1.mp4")).expect("the earlier cut"), first);
+    changed(&film);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!(fs_err::read(project.file("out/two/two.mp4")).expect("a film"), first);
+    changed(&loud);
+    let again = project.runner(&["run", "two.yaml"]).expect(0);
+    assert!(again.out.contains("nothing was submitted"), "{}", again.out);
+    let cuts =
+        names(&project, "out/two").into_iter().filter(|name| name.starts_with("two.")).collect::<Vec<_>>();
+    assert_eq!(cuts, ["two.1.mp4", "two.2.mp4", "two.mp4"], "equal cuts are kept once");
+
+    let mut listed = project.runner(&["clean", "two.yaml"]).expect(0);
+    listed.out = sorted(&listed.out);
+    cli_snapshot!("clean_superseded_listed", listed);
+    assert_eq!((names(&project, "out/two").len(), names(&project, ".runner/artifacts").len()), (6, 3));
+    project.runner(&["clean", "two.yaml", "--delete"]).expect(0);
+    assert_eq!((names(&project, "out/two").len(), names(&project, ".runner/artifacts").len()), (3, 3));
+    // The original is there: nothing is paid for again.
+    changed(&film);
+    let restored = project.runner(&["run", "two.yaml"]).expect(0);
+    assert!(restored.out.contains("nothing was submitted"), "{}", restored.out);
+
+    changed(&loud);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0);
+    assert_eq!((names(&project, "out/two").len(), names(&project, ".runner/artifacts").len()), (3, 2));
+    let current = project.runner(&["run", "two.yaml"]).expect(0);
+    assert!(current.out.contains("nothing was submitted"), "what is used stays: {}", current.out);
+}
+
+/// What was made at a service stays in use while the environment names another one, and what another workflow shows stays.
+#[test]
+fn clean_retains_what_another_service_or_workflow_uses() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    fs_err::write(project.file("other.yaml"), TWO.replace("name: two", "name: other")).expect("a file");
+    project.runner(&["run", "other.yaml"]).expect(0);
+    let clean = |file: &str| {
+        let command = ["clean", file, "--delete", "--paid"];
+        let output =
+            project.command(&command).env_remove("RUNNER_BASE_URL").env_remove("RUNNER_API_KEY").output();
+        assert!(output.expect("the program can be started").status.success());
+    };
+    clean("two.yaml");
+    assert_eq!((names(&project, "out/two").len(), names(&project, ".runner/artifacts").len()), (2, 2));
+    fs_err::write(project.file("two.yaml"), TWO.replace("sea", "lake")).expect("it can be written");
+    clean("two.yaml");
+    assert_eq!(names(&project, ".runner/artifacts").len(), 2, "the other workflow shows them");
+    let other = project.runner(&["run", "other.yaml"]).expect(0);
+    assert!(other.out.contains("nothing was submitted"), "{}", other.out);
+    assert_eq!(proxy.posts().len(), 2);
+}
+
+#[test]
+fn clean_without_a_ledger_is_refused() {
+    let project = Project::new("two.yaml", TWO);
+    cli_snapshot!("clean_no_ledger", project.runner(&["clean", "two.yaml", "--delete"]).expect(2));
+}
+
+/// File names are hashes, so the order of the list differs.
+fn sorted(lines: &str) -> String {
+    let mut lines: Vec<&str> = lines.lines().collect();
+    lines.sort_unstable();
+    lines.iter().flat_map(|line| [*line, "\n"]).collect()
+}

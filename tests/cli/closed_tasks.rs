@@ -1,0 +1,171 @@
+//! Commands without an API key, tasks that a person closes, and printed remedies: each of them works as it is printed.
+
+use std::collections::BTreeSet;
+
+use axum::http::StatusCode;
+use axum::response::IntoResponse as _;
+
+use crate::support::program::Output;
+use crate::support::proxy::{KEY, OTHER_KEY, RecordingProxy, ResponseFault};
+use crate::support::scripted::ScriptedService;
+use crate::support::{Project, cli_snapshot};
+
+const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
+    - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea }\n";
+
+const PRICES: &str = "version: 1\ncurrency: USD\nas_of: 2026-11-01\nsource: a test\nprices:\n  \
+    - { model: modelb-video-480p, per_second: 0.10 }\n";
+
+/// The commands in a text: in backquotes, as the program prints them.
+fn printed_commands(text: &str) -> BTreeSet<String> {
+    let quoted = text.split('`').skip(1).step_by(2);
+    quoted.filter(|quoted| quoted.starts_with("runner ")).map(str::to_owned).collect()
+}
+
+/// Runs a printed command as a shell would. None of the names here is quoted.
+fn paste(project: &Project, command: &str) -> Output {
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    project.runner(&words)
+}
+
+#[test]
+fn plan_explain_and_status_need_no_key() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
+    let killed = project.runner_killed_at("before polled", &["run", "two.yaml", "--only", "one"]);
+    assert_eq!(killed.code, None, "{}", killed.transcript());
+    let asked = proxy.gets("/");
+    let without_key = |arguments: &[&str]| project.runner_with(("RUNNER_API_KEY", ""), arguments);
+    cli_snapshot!("plan_without_key", without_key(&["plan", "two.yaml"]).expect(0));
+    without_key(&["plan", "two.yaml", "--format", "json"]).expect(0);
+    without_key(&["explain", "two.yaml"]).expect(0);
+    without_key(&["status", "two.yaml"]).expect(3);
+    assert_eq!(proxy.gets("/"), asked, "nothing is asked of the service");
+    cli_snapshot!("run_without_key", without_key(&["run", "two.yaml"]).expect(5));
+
+    // Another address: what is in flight at the first one blocks the shot in the plan as in the run, with a key and without one.
+    let other = RecordingProxy::start(folder.path().join("other"), |_| ResponseFault::None);
+    let project = project.against(&other.url, KEY);
+    for key in [KEY, ""] {
+        let planned = project.runner_with(("RUNNER_API_KEY", key), &["plan", "two.yaml"]).expect(0);
+        assert!(planned.out.contains("to submit: 1 task,"), "{}", planned.transcript());
+    }
+    project.runner(&["run", "two.yaml"]).expect(3);
+    assert_eq!((proxy.posts().len(), other.posts().len()), (1, 1));
+}
+
+/// A task whose video is gone is closed by the shot's name: its cost stays spent, nothing is pending, and only --rerun pays for another.
+#[test]
+fn task_whose_video_is_gone_is_closed_and_stays_paid() {
+    let service = ScriptedService::start(|call| {
+        (call.path.ends_with("/content") || call.path.starts_with("/files/"))
+            .then(|| StatusCode::GONE.into_response())
+    });
+    let text = TWO.replace("  - { id: two, prompt: a loud sea }\n", "");
+    let project = Project::new("two.yaml", &text).against(&service.url, KEY);
+    fs_err::write(project.file("prices.yaml"), PRICES).expect("the folder can be written");
+    let open = project.runner(&["run", "two.yaml"]).expect(3);
+    assert_eq!(service.posts(), 1, "{}", open.transcript());
+    project.runner(&["status", "two.yaml"]).expect(3);
+
+    cli_snapshot!(
+        "resolve_unknown_shot",
+        project.runner(&["resolve", "two.yaml", "three", "--abandon"]).expect(2)
+    );
+    let refused = project.runner(&["resolve", "two.yaml", "one", "--resubmit"]).expect(2);
+    assert!(refused.err.contains("neither an attempt nor a shot to resolve"), "{}", refused.transcript());
+    cli_snapshot!(
+        "resolve_abandon_task",
+        project.runner(&["resolve", "two.yaml", "one", "--abandon"]).expect(0)
+    );
+    project.runner(&["status", "two.yaml"]).expect(0);
+    assert_eq!(spending(&project), (0, 100_000), "what was reserved is spent, and nothing is reserved");
+    // It cannot be taken for a submission that was not accepted: its task is known.
+    let refused = project.runner(&["resolve", "two.yaml", "one", "--resubmit"]).expect(2);
+    assert!(refused.err.contains("which is paid for"), "{}", refused.transcript());
+    assert_eq!(spending(&project), (0, 100_000));
+    project.runner(&["run", "two.yaml"]).expect(1);
+    assert_eq!(service.posts(), 1, "it is not paid for again unasked");
+    // What was closed by mistake is opened again, as the same task.
+    let task = task_of(&project);
+    project.runner(&["resolve", "two.yaml", "one", "--adopt", &task, "--no-verify"]).expect(0);
+    assert_eq!(spending(&project), (100_000, 0));
+    project.runner(&["resolve", "two.yaml", "one", "--abandon"]).expect(0);
+    assert_eq!(spending(&project), (0, 100_000));
+    project.runner(&["run", "two.yaml", "--rerun", "one"]).expect(3);
+    assert_eq!(service.posts(), 2);
+}
+
+/// Reserved and spent, in millionths.
+fn spending(project: &Project) -> (i64, i64) {
+    let ledger = rusqlite::Connection::open(project.file(".runner/ledger.db")).expect("a ledger");
+    ledger
+        .query_row("SELECT reserved_cost, spent_cost FROM totals", [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .expect("totals")
+}
+
+fn task_of(project: &Project) -> String {
+    let ledger = rusqlite::Connection::open(project.file(".runner/ledger.db")).expect("a ledger");
+    ledger.query_row("SELECT task FROM attempts", [], |row| row.get(0)).expect("one attempt")
+}
+
+/// An indeterminate submission, named by its shot.
+#[test]
+fn resolve_takes_the_name_of_a_shot() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let proxy = RecordingProxy::losing_first(folder.path().join("service"), "a quiet sea");
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
+    // Alone, so that its task is the only one.
+    project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
+    let listed = project.runner(&["resolve", "two.yaml", "one"]).expect(3);
+    assert!(listed.out.contains("runner resolve two.yaml one --abandon"), "{}", listed.transcript());
+    project.runner(&["resolve", "two.yaml", "one", "--adopt", &proxy.accepted()[0]]).expect(0);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    assert_eq!(proxy.posts().len(), 2);
+}
+
+/// Every command that is printed in backquotes is accepted as it is: it never ends as invalid usage.
+#[test]
+fn printed_remedies_work_as_they_are() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut pasted = BTreeSet::new();
+    let mut paste_all = |project: &Project, outputs: &[Output]| {
+        for output in outputs {
+            for command in printed_commands(&format!("{}\n{}", output.out, output.err)) {
+                let ended = paste(project, &command);
+                assert_ne!(ended.code, Some(2), "`{command}`: {}", ended.transcript());
+                pasted.insert(command.split(' ').nth(1).expect("a subcommand").to_owned());
+            }
+        }
+    };
+    let text = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
+        - { id: lamp, takes: 2, prompt: a lamp }\n  - { id: sweep, matrix: { look: [noir, pastel] }, pick: open, prompt: \"{{ look }}\" }\n  \
+        - { id: sea, continues: lamp, prompt: a sea }\n  - { id: end, continues: sweep, prompt: an end }\n";
+    let project = Project::new("two.yaml", text);
+    let planned = project.runner(&["plan", "two.yaml"]).expect(0);
+    let run = project.runner(&["run", "two.yaml"]).expect(3);
+    let status = project.runner(&["status", "two.yaml"]).expect(3);
+    let listed = project.runner(&["pick", "two.yaml"]).expect(3);
+    paste_all(&project, &[planned, run, status, listed]);
+
+    // Indeterminate, in flight, unclaimed and missing.
+    let proxy = RecordingProxy::losing_first(folder.path().join("service"), "a quiet sea");
+    let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
+    let killed = project.runner_killed_at("after submitted", &["run", "two.yaml", "--only", "two"]);
+    assert_eq!(killed.code, None, "{}", killed.transcript());
+    let run = project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
+    let status = project.runner(&["status", "two.yaml"]).expect(3);
+    let planned = project.runner(&["plan", "two.yaml"]).expect(0);
+    let listed = project.runner(&["resolve", "two.yaml"]).expect(3);
+    let edited = TWO.replace("a loud sea", "a green sea");
+    fs_err::write(project.file("two.yaml"), edited).expect("a writable folder");
+    let unclaimed = project.runner(&["status", "two.yaml"]).expect(3);
+    proxy.forget_tasks(410);
+    paste_all(&project, &[run, status, planned, listed, unclaimed]);
+    let account = project.against(&proxy.url, OTHER_KEY);
+    let planned = account.runner(&["plan", "two.yaml"]).expect(0);
+    paste_all(&account, &[planned]);
+    let expected = ["fetch", "pick", "resolve", "run"].map(str::to_owned);
+    assert!(expected.iter().all(|command| pasted.contains(command)), "{pasted:?}");
+}

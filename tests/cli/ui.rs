@@ -1,0 +1,302 @@
+//! `runner ui`: the live page's server, as a browser talks to it.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use serde_json::{Value, json};
+
+use crate::support::Project;
+
+/// Time-out of every wait.
+const TIMEOUT: Duration = Duration::from_mins(1);
+
+const WORKFLOW: &str = "\
+version: 1
+name: harbor
+defaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }
+shots:
+  # the lamp in the tower
+  - { id: lamp, takes: 2, prompt: the lamp turns on }
+  - { id: sea, continues: lamp, prompt: the sea }
+  - { id: last, prompt: the last ferry }
+";
+
+/// A server and a browser with its cookie.
+struct Ui {
+    child: Child,
+    client: Client,
+    origin: String,
+    cookie: String,
+}
+
+impl Drop for Ui {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+impl Ui {
+    async fn start(project: &Project) -> Self {
+        let mut command = project.command(&["ui", "harbor.yaml"]);
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program can be started");
+        let mut url = String::new();
+        let out = child.stdout.take().expect("a pipe");
+        BufReader::new(out).read_line(&mut url).expect("the server says where it is");
+        let (origin, _) = url.trim().split_once("/?token=").expect("an address with a token");
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
+        let client = client.build().expect("a client");
+        let answer = client.get(url.trim()).send().await.expect("an answer");
+        assert_eq!(
+            (answer.status(), &answer.headers()["location"]),
+            (StatusCode::SEE_OTHER, &"/".parse().expect("a header"))
+        );
+        let set = answer.headers()["set-cookie"].to_str().expect("text").to_owned();
+        let (cookie, attributes) = set.split_once("; ").expect("attributes");
+        assert_eq!(attributes, "HttpOnly; SameSite=Strict; Path=/");
+        Self { child, client, origin: origin.to_owned(), cookie: cookie.to_owned() }
+    }
+
+    fn get(&self, path: &str) -> RequestBuilder {
+        self.client.get(format!("{}{path}", self.origin)).header("cookie", &self.cookie)
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> (StatusCode, Value) {
+        let request = self.client.post(format!("{}{path}", self.origin)).header("cookie", &self.cookie);
+        let answer = request.header("origin", &self.origin).json(body).send().await.expect("an answer");
+        (answer.status(), answer.json().await.expect("JSON"))
+    }
+
+    async fn perform(&self, body: &Value) -> String {
+        let (status, answer) = self.post("/api/perform", body).await;
+        assert_eq!(status, StatusCode::ACCEPTED, "{answer}");
+        answer["job"].as_str().expect("a job").to_owned()
+    }
+
+    async fn events(&self) -> Events {
+        let answer = self.get("/events").send().await.expect("an answer");
+        assert_eq!(answer.headers()["content-type"], "text/event-stream");
+        Events { answer, text: String::new(), manifest: Value::Null, jobs: Value::Null }
+    }
+}
+
+/// A page's stream of events.
+struct Events {
+    answer: Response,
+    text: String,
+    manifest: Value,
+    jobs: Value,
+}
+
+impl Events {
+    /// Reads until the last manifest and the last jobs satisfy the condition.
+    async fn wait(&mut self, what: &str, is_met: impl Fn(&Value, &Value) -> bool) {
+        let begin = Instant::now();
+        while !is_met(&self.manifest, &self.jobs) {
+            let waited =
+                tokio::time::timeout(TIMEOUT.saturating_sub(begin.elapsed()), self.answer.chunk()).await;
+            let chunk = waited.unwrap_or_else(|_| panic!("{what}: {} {}", self.manifest, self.jobs));
+            self.text.push_str(&String::from_utf8_lossy(&chunk.expect("a stream").expect("no end")));
+            while let Some(end) = self.text.find("\n\n") {
+                let event: String = self.text.drain(..end + 2).collect();
+                let line = |name: &str| event.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+                let data = line("data:").and_then(|data| serde_json::from_str(data).ok());
+                match (line("event:"), data) {
+                    (Some("manifest"), Some(data)) => self.manifest = data,
+                    (Some("jobs"), Some(data)) => self.jobs = data,
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+fn clip<'m>(manifest: &'m Value, id: &str) -> &'m Value {
+    let clips = manifest["manifest"]["clips"].as_array().map(Vec::as_slice).unwrap_or_default();
+    clips.iter().find(|clip| clip["id"] == id).unwrap_or(&Value::Null)
+}
+
+fn last_job(jobs: &Value) -> &Value {
+    jobs.as_array().and_then(|jobs| jobs.last()).unwrap_or(&Value::Null)
+}
+
+#[tokio::test]
+async fn page_runs_picks_and_edits() {
+    let project = Project::new("harbor.yaml", WORKFLOW);
+    let ui = Ui::start(&project).await;
+    let page = ui.get("/").send().await.expect("an answer");
+    assert_eq!(page.headers()["content-security-policy"], "frame-ancestors 'none'");
+    let page = page.text().await.expect("text");
+    assert!(page.contains(r#"id="live""#) && page.contains("connect-src 'self'"));
+    let (mut one, mut other) = (ui.events().await, ui.events().await);
+    one.wait("the first manifest", |manifest, jobs| {
+        clip(manifest, "lamp#1")["state"] == "not-run" && jobs == &json!([])
+    })
+    .await;
+
+    // What a run would do, then the run.
+    let (status, preview) =
+        ui.post("/api/preview", &json!({ "action": "run", "only": ["lamp"], "max_tasks": 2 })).await;
+    assert_eq!(
+        (status, preview["command"].as_str()),
+        (StatusCode::OK, Some("runner run --only=lamp --max-tasks=2 harbor.yaml"))
+    );
+    assert_eq!(
+        preview["text"],
+        "to submit: 2 tasks, 2 seconds of video\ncost: none, the embedded service is free"
+    );
+    let decisions: Vec<&str> = preview["plan"]["shots"]
+        .as_array()
+        .expect("shots")
+        .iter()
+        .filter_map(|shot| shot["decision"].as_str())
+        .collect();
+    assert_eq!(decisions, ["execute", "execute", "unselected", "unselected"]);
+    ui.perform(&json!({ "action": "run" })).await;
+    for events in [&mut one, &mut other] {
+        events
+            .wait("the end of the run", |manifest, jobs| {
+                // Jobs and manifest are separate events: the manifest may follow.
+                let is_done = |id: &str| clip(manifest, id)["state"] == "done";
+                last_job(jobs)["state"] == "ended" && ["lamp#1", "lamp#2", "last"].into_iter().all(is_done)
+            })
+            .await;
+        assert_eq!(
+            (&last_job(&events.jobs)["exit"], &last_job(&events.jobs)["counts"]["done"]),
+            (&json!(3), &json!(3)),
+            "{}",
+            events.jobs
+        );
+        events.wait("the open pick", |manifest, _| clip(manifest, "sea")["state"] == "unpicked").await;
+    }
+
+    // A clip, whole and in part, and nothing else.
+    let file = clip(&one.manifest, "last")["file"].as_str().expect("a file").to_owned();
+    let whole = ui.get(&format!("/{file}")).send().await.expect("an answer");
+    assert_eq!(
+        (whole.status(), &whole.headers()["content-type"]),
+        (StatusCode::OK, &"video/mp4".parse().expect("a header"))
+    );
+    let part = ui.get(&format!("/{file}")).header("range", "bytes=0-3").send().await.expect("an answer");
+    assert_eq!((part.status(), part.bytes().await.expect("bytes").len()), (StatusCode::PARTIAL_CONTENT, 4));
+    for path in [
+        "/manifest.json",
+        "/../../harbor.yaml",
+        "/%2e%2e/%2e%2e/harbor.yaml",
+        "/..%2f..%2fharbor.yaml",
+        "//etc/passwd",
+    ] {
+        assert_eq!(ui.get(path).send().await.expect("an answer").status(), StatusCode::NOT_FOUND, "{path}");
+    }
+
+    // A pick in the page, and one on the command line, which both pages see within a second.
+    ui.perform(&json!({ "action": "pick", "shot": "lamp", "choice": "2" })).await;
+    one.wait("the pick of the page", |manifest, _| clip(manifest, "lamp#2")["is_picked"] == true).await;
+    other.wait("the same", |manifest, _| clip(manifest, "lamp#2")["is_picked"] == true).await;
+    project.runner(&["pick", "harbor.yaml", "lamp", "1"]).expect(0);
+    other
+        .wait("the pick of the command line", |manifest, _| clip(manifest, "lamp#1")["is_picked"] == true)
+        .await;
+    ui.perform(&json!({ "action": "run" })).await;
+    one.wait("the sea", |manifest, jobs| {
+        last_job(jobs)["exit"] == 0 && clip(manifest, "sea")["state"] == "done"
+    })
+    .await;
+
+    // An edit: what it would cost, then the file.
+    let shot: Value = ui.get("/api/shot?id=sea").send().await.expect("an answer").json().await.expect("JSON");
+    assert_eq!(shot, json!({ "shot": "sea", "prompt": "the sea", "seed": null }));
+    one.wait("the digest", |manifest, _| manifest["digest"].is_string()).await;
+    let edit =
+        json!({ "action": "edit", "shot": "sea", "prompt": "the <b>sea", "digest": one.manifest["digest"] });
+    let (status, preview) = ui.post("/api/preview", &edit).await;
+    assert_eq!(
+        (status, preview["text"].as_str()),
+        (
+            StatusCode::OK,
+            Some("to submit: 1 task, 1 second of video\ncost: none, the embedded service is free")
+        ),
+        "{preview}"
+    );
+    assert!(
+        preview["diff"]
+            .as_str()
+            .expect("a diff")
+            .contains("+  - { id: sea, continues: lamp, prompt: \"the <b>sea\" }")
+            || preview["diff"]
+                .as_str()
+                .expect("a diff")
+                .contains("+  - { id: sea, continues: lamp, prompt: the <b>sea }"),
+        "{preview}"
+    );
+    assert_eq!(
+        fs_err::read_to_string(project.file("harbor.yaml")).expect("a file"),
+        WORKFLOW,
+        "nothing was written"
+    );
+    ui.perform(&edit).await;
+    one.wait("the edit", |manifest, _| clip(manifest, "sea")["prompt"] == "the <b>sea").await;
+    let (status, again) = ui.post("/api/perform", &edit).await;
+    assert_eq!((status, again["error"]["code"].as_str()), (StatusCode::CONFLICT, Some("changed")));
+
+    // A file that somebody breaks: the page keeps what it has and says what is wrong.
+    fs_err::write(project.file("harbor.yaml"), "version: 1\nshots: [").expect("a file can be written");
+    one.wait("the problem", |manifest, _| {
+        manifest["problem"].as_str().is_some_and(|problem| problem.contains("harbor.yaml:2"))
+    })
+    .await;
+    assert_eq!(clip(&one.manifest, "last")["state"], "done");
+}
+
+#[tokio::test]
+async fn run_goes_on_after_its_server_was_killed() {
+    let project = Project::new("harbor.yaml", WORKFLOW);
+    let ui = Ui::start(&project).await;
+    let mut events = ui.events().await;
+    ui.perform(&json!({ "action": "run" })).await;
+    events.wait("a run", |_, jobs| last_job(jobs)["counts"]["left"] != 0).await;
+    drop(ui);
+    let ui = Ui::start(&project).await;
+    let mut events = ui.events().await;
+    let is_done = |manifest: &Value, id: &str| clip(manifest, id)["state"] == "done";
+    events
+        .wait("the end of the run", |manifest, _| {
+            ["lamp#1", "lamp#2", "last"].iter().all(|id| is_done(manifest, id))
+        })
+        .await;
+    assert_eq!(events.jobs, json!([]), "the new server has not started it");
+    let again = project.runner(&["run", "harbor.yaml", "--format", "json"]).expect(3);
+    let again: Value = serde_json::from_str(&again.out).expect("JSON");
+    assert_eq!(again["submitted"], 0, "{again}");
+}
+
+#[tokio::test]
+async fn requests_of_other_pages_are_refused() {
+    let project = Project::new("harbor.yaml", WORKFLOW);
+    let ui = Ui::start(&project).await;
+    let url = |path: &str| format!("{}{path}", ui.origin);
+    let status = async |request: RequestBuilder| request.send().await.expect("an answer").status();
+    for path in ["/", "/?token=0", "/events", "/api/shot?id=sea", "/storm.mp4"] {
+        assert_eq!(status(ui.client.get(url(path))).await, StatusCode::UNAUTHORIZED, "{path}");
+    }
+    // Cookies ignore ports: a page of another port may send them along.
+    assert_eq!(status(ui.get("/events").header("sec-fetch-site", "same-site")).await, StatusCode::FORBIDDEN);
+    // A name that resolves to this address.
+    assert_eq!(status(ui.get("/").header("host", "evil.test:80")).await, StatusCode::MISDIRECTED_REQUEST);
+    let post = |origin: &str| {
+        let request =
+            ui.client.post(url("/api/perform")).header("cookie", &ui.cookie).header("origin", origin);
+        request.json(&json!({ "action": "run" }))
+    };
+    assert_eq!(status(post("http://127.0.0.1:1")).await, StatusCode::FORBIDDEN);
+    assert_eq!(status(post("null")).await, StatusCode::FORBIDDEN);
+    let form = ui.client.post(url("/api/perform")).header("cookie", &ui.cookie).header("origin", &ui.origin);
+    assert_eq!(status(form.body(r#"{"action":"run"}"#)).await, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    let (bad, body) = ui.post("/api/perform", &json!({ "action": "delete" })).await;
+    assert_eq!((bad, body["error"]["code"].as_str()), (StatusCode::BAD_REQUEST, Some("invalid")));
+    assert!(!project.file(".runner").exists(), "nothing was run");
+}

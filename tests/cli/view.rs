@@ -1,0 +1,123 @@
+//! `runner view`: the page and the manifest of a workflow's clips.
+
+use serde_json::Value;
+
+use crate::support::{Project, cli_snapshot};
+
+const WORKFLOW: &str = r#"version: 1
+name: harbor
+defaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }
+shots:
+  - { id: storm, prompt: "a {{ look }} storm </script><script>alert(1)</script>", matrix: { look: [noir, pastel] } }
+  - { id: lamp, takes: 2, prompt: the lamp turns on }
+  - { id: sea, continues: lamp, prompt: the sea }
+film: { output: harbor.mp4, shots: [lamp, sea] }
+"#;
+
+fn manifest(project: &Project) -> Value {
+    let text = fs_err::read_to_string(project.file("out/harbor/manifest.json")).expect("a manifest");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// Each clip in one line.
+fn clips(manifest: &Value) -> String {
+    let clips = manifest["clips"].as_array().expect("clips").iter();
+    let line = |clip: &Value| {
+        let text = |name: &str| clip[name].as_str().unwrap_or("-").to_owned();
+        let file = clip["file"].as_str().map_or("-", |file| file.rsplit_once('-').expect("a key").0);
+        let poster = if clip["poster"].is_null() { "no poster" } else { "poster" };
+        let parents: Vec<String> = clip["parents"]
+            .as_array()
+            .expect("parents")
+            .iter()
+            .map(|parent| {
+                format!(
+                    "{} {}",
+                    parent["kind"].as_str().unwrap_or("-"),
+                    parent["clip"].as_str().unwrap_or("-")
+                )
+            })
+            .collect();
+        let picked = if clip["is_picked"] == true { ", picked" } else { "" };
+        format!(
+            "{}: {}{picked}, {file}, {poster}, {}; {}",
+            text("id"),
+            text("state"),
+            parents.join(" + "),
+            text("command")
+        )
+    };
+    clips.map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn view_shows_what_exists_and_follows_the_pick() {
+    let project = Project::new("harbor.yaml", WORKFLOW);
+    cli_snapshot!("view_before_run", project.runner(&["view", "harbor.yaml"]).expect(0));
+    insta::assert_snapshot!("manifest_before_run", clips(&manifest(&project)));
+    project.runner(&["run", "harbor.yaml", "--open"]).expect(3);
+    insta::assert_snapshot!("manifest_unpicked", clips(&manifest(&project)));
+    project.runner(&["pick", "harbor.yaml", "lamp", "2"]).expect(0);
+    project.runner(&["run", "harbor.yaml"]).expect(0);
+    // A service of one's own needs no key to look at what exists.
+    let view =
+        project.command(&["view", "harbor.yaml"]).env("RUNNER_BASE_URL", "https://example.com").output();
+    assert!(view.expect("the program can be started").status.success());
+    assert_eq!(manifest(&project)["clips"][0]["state"], "not-run", "at that service there is no work");
+    project.runner(&["view", "harbor.yaml", "--no-open"]).expect(0);
+    let picked = manifest(&project);
+    insta::assert_snapshot!("manifest_picked", clips(&picked));
+    let film = &picked["films"][0];
+    assert_eq!((&film["file"], &film["state"]), (&"harbor.mp4".into(), &"done".into()));
+    for name in [&picked["clips"][0]["poster"], &film["poster"], &film["file"]] {
+        assert!(project.file("out/harbor").join(name.as_str().expect("a path")).is_file(), "{name}");
+    }
+    let page = fs_err::read_to_string(project.file("out/harbor/index.html")).expect("a page");
+    assert!(page.contains(r"a noir storm \u003c/script>") && !page.contains("storm </script>"));
+
+    // Whoever gets the folder can look at it without the workflow.
+    fs_err::remove_file(project.file("out/harbor/index.html")).expect("it was written");
+    fs_err::rename(project.file("out/harbor"), project.file("received")).expect("a folder");
+    cli_snapshot!("view_folder", project.runner(&["view", "received"]).expect(0));
+    assert_eq!(fs_err::read_to_string(project.file("received/index.html")).expect("a page"), page);
+}
+
+/// The winner of a sweep is the shot's pick, and the only parent of what continues it.
+#[test]
+fn manifest_names_the_picked_instance() {
+    let text =
+        WORKFLOW.replace("continues: lamp,", "continues: storm,").replace("[lamp, sea]", "[storm, sea]");
+    let project = Project::new("harbor.yaml", &text);
+    project.runner(&["pick", "harbor.yaml", "storm", "look=pastel"]).expect(0);
+    project.runner(&["view", "harbor.yaml"]).expect(0);
+    let manifest = manifest(&project);
+    assert_eq!(manifest["shots"][0]["pick"], "storm@look=pastel");
+    let picked: Vec<&Value> = manifest["clips"]
+        .as_array()
+        .expect("clips")
+        .iter()
+        .filter(|clip| clip["is_picked"] == true)
+        .collect();
+    assert_eq!((picked.len(), &picked[0]["id"]), (1, &"storm@look=pastel".into()));
+    let cuts: Vec<&Value> =
+        manifest["films"][0]["cuts"].as_array().expect("cuts").iter().map(|cut| &cut["clip"]).collect();
+    assert_eq!(cuts, ["storm@look=pastel", "sea@look=pastel"]);
+}
+
+#[test]
+fn view_of_foreign_manifests_is_bounded() {
+    let project = Project::new("harbor.yaml", WORKFLOW);
+    fs_err::create_dir(project.file("empty")).expect("a folder");
+    cli_snapshot!("view_folder_without_manifest", project.runner(&["view", "empty"]).expect(2));
+    let write = |text: &str| fs_err::write(project.file("empty/manifest.json"), text).expect("a file");
+    write("{\"version\": 1}");
+    cli_snapshot!("view_malformed_manifest", project.runner(&["view", "empty"]).expect(2));
+    project.runner(&["view", "harbor.yaml"]).expect(0);
+    let mut foreign = manifest(&project);
+    foreign["clips"][0]["file"] = "../../../etc/passwd".into();
+    foreign["clips"][0]["poster"] = "https://example.com/tracker.png".into();
+    write(&foreign.to_string());
+    project.runner(&["view", "empty"]).expect(0);
+    let page = fs_err::read_to_string(project.file("empty/index.html")).expect("a page");
+    assert!(!page.contains("etc/passwd") && !page.contains("tracker.png"));
+}

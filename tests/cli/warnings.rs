@@ -1,0 +1,75 @@
+//! What the service says in `error` beside a finished video: shown, and no failure.
+
+use serde_json::Value;
+
+use crate::support::proxy::KEY;
+use crate::support::scripted::{Call, ScriptedService, response, task_id};
+use crate::support::{Project, cli_snapshot};
+
+const ONE: &str = "version: 1\nname: one\ndefaults: { model: modelb-video-480p, seconds: 1 }\nshots:\n  - { id: sea, prompt: a quiet sea }\n";
+
+/// A service whose tasks are completed with this `error`.
+fn service(error: &'static str) -> ScriptedService {
+    ScriptedService::start(move |call: &Call<'_>| {
+        let id = call.path.strip_prefix("/v1/videos/")?;
+        let body = format!(
+            r#"{{"id": "{id}", "object": "video", "model": "modelb-video-480p", "status": "completed", "progress": 100,
+                "created_at": 0, "seconds": "1", "error": {error}}}"#
+        );
+        (!id.ends_with("/content")).then(|| response(200, &[("content-type", "application/json")], body))
+    })
+}
+
+const WARNING: &str =
+    r#"{"code": "partial_audio", "message": "the last second is silent, see https://a.test/x?sig=SECRET"}"#;
+
+#[test]
+fn warning_beside_a_finished_video_is_shown_and_the_shot_is_done() {
+    let service = service(WARNING);
+    let project = Project::new("one.yaml", ONE).against(&service.url, KEY);
+    cli_snapshot!("run_warning", project.runner(&["run", "one.yaml"]).expect(0).sorted());
+    let status = project.runner(&["status", "one.yaml"]).expect(0);
+    assert!(status.out.contains("the service warns: the last second is silent"), "{}", status.transcript());
+    let status = project.runner(&["status", "one.yaml", "--format", "json"]).expect(0);
+    let status: Value = serde_json::from_str(&status.out).expect("JSON");
+    let expected = "the last second is silent, see https://a.test/x?… (partial_audio)";
+    assert_eq!(
+        (status["shots"][0]["state"].as_str(), status["shots"][0]["warning"].as_str()),
+        (Some("done"), Some(expected))
+    );
+}
+
+#[test]
+fn warning_beside_a_finished_video_is_in_the_event_stream_and_the_summary() {
+    let service = service(WARNING);
+    let project = Project::new("one.yaml", ONE).against(&service.url, KEY);
+    let ended = project.runner(&["run", "one.yaml", "--format", "ndjson"]).expect(0);
+    let lines: Vec<Value> = ended.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    for kind in ["rendered", "shot-finished"] {
+        let line = lines.iter().find(|line| line["kind"] == kind).expect("the event");
+        assert!(line["warning"].as_str().is_some_and(|text| text.starts_with("the last second")), "{line}");
+    }
+    assert!(!ended.transcript().contains("SECRET"));
+
+    let project = Project::new("one.yaml", ONE).against(&service.url, KEY);
+    let ended = project.runner(&["run", "one.yaml", "--format", "json"]).expect(0);
+    let summary: Value = serde_json::from_str(&ended.out).expect("JSON");
+    assert!(summary["shots"][0]["warning"].is_string(), "{}", ended.transcript());
+}
+
+#[test]
+fn warning_of_a_fetched_task_is_shown() {
+    let service = service(WARNING);
+    let project = Project::new("one.yaml", ONE).against(&service.url, KEY);
+    let killed = project.runner_killed_at("before polled", &["run", "one.yaml"]);
+    assert_eq!(killed.code, None, "{}", killed.transcript());
+    cli_snapshot!("fetch_warning", project.runner(&["fetch", &task_id(1)]).expect(0));
+}
+
+#[test]
+fn error_that_says_success_is_no_warning() {
+    let service = service(r#"{"code": 0, "message": "success"}"#);
+    let project = Project::new("one.yaml", ONE).against(&service.url, KEY);
+    let ended = project.runner(&["run", "one.yaml"]).expect(0);
+    assert!(!ended.transcript().contains("warns"), "{}", ended.transcript());
+}

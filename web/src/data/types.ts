@@ -1,0 +1,104 @@
+/** The data of the page, version 1. `viewer.schema.json` is the authority. Times are milliseconds since the epoch; `null` is unknown. */
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+
+export type ClipState =
+  | "done"
+  | "failed"
+  | "in-flight"
+  | "indeterminate"
+  | "missing"
+  | "blocked"
+  | "waiting"
+  | "unpicked"
+  | "not-run";
+
+export type FilmState = "done" | "waiting" | "unpicked" | "failed";
+export type ParentKind = "continues" | "reference" | "needs" | "pick";
+
+export interface ViewerData {
+  version: 1;
+  generator: string;
+  created_at: number;
+  workflow: { name: string; file: string; title: string | null };
+  /** Costs are millionths of it. */
+  currency: string | null;
+  shots: Shot[];
+  clips: Clip[];
+  films: Film[];
+}
+
+export interface Axis {
+  name: string;
+  values: Json[];
+}
+
+export interface Shot {
+  id: string;
+  axes: Axis[];
+  takes: number;
+  /** The id of the picked clip. */
+  pick: string | null;
+  note: string | null;
+}
+
+export interface Attempt {
+  attempt: string;
+  task: string | null;
+  at: number | null;
+  result: string;
+  message: string | null;
+}
+
+export interface Parent {
+  clip: string;
+  kind: ParentKind;
+}
+
+export interface Clip {
+  id: string;
+  shot: string;
+  cell: Record<string, Json>;
+  take: number | null;
+  state: ClipState;
+  is_picked: boolean;
+  /** Paths relative to the page, with `/`. */
+  file: string | null;
+  poster: string | null;
+  proxy: string | null;
+  bytes: number | null;
+  width: number | null;
+  height: number | null;
+  seconds: number | null;
+  frame_rate: number | null;
+  has_audio: boolean | null;
+  model: string;
+  family: string;
+  prompt: string | null;
+  seed: number | null;
+  dialogue: string | null;
+  request: Json;
+  key: string | null;
+  task: string | null;
+  cost: number | null;
+  took_ms: number | null;
+  attempts: Attempt[];
+  failure: string | null;
+  parents: Parent[];
+  command: string;
+}
+
+export interface Cut {
+  clip: string;
+  start: number;
+  seconds: number | null;
+}
+
+export interface Film {
+  name: string;
+  file: string | null;
+  poster: string | null;
+  seconds: number | null;
+  state: FilmState;
+  cuts: Cut[];
+}

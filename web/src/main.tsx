@@ -1,0 +1,27 @@
+import "./styles/base.css";
+import "./styles/controls.css";
+import "./styles/wall.css";
+import "./styles/players.css";
+import "./styles/story.css";
+import "./styles/details.css";
+import "./styles/graph.css";
+import { render } from "preact";
+import { readData } from "./data/read";
+import { listenToKeys } from "./state/keys";
+import { applyTheme } from "./state/preferences";
+import { openData } from "./state/store";
+import { App } from "./views/App";
+
+const root = document.getElementById("app");
+const result = readData(document.getElementById("data")?.textContent ?? "");
+if (root !== null) {
+  applyTheme();
+  root.textContent = "";
+  if ("data" in result) {
+    openData(result.data);
+    listenToKeys();
+    render(<App />, root);
+  } else {
+    render(<main class="problem"><h1>Nothing to show</h1><p>{result.problem}</p></main>, root);
+  }
+}

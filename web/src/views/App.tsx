@@ -1,0 +1,56 @@
+/** The frame of the page: head with the views, the view, the selection and the details. */
+import { useEffect, useRef } from "preact/hooks";
+import { VIEWS, type View } from "../logic/route";
+import { useKeys } from "../state/keys";
+import { allPaused, announcement, go, route } from "../state/store";
+import { Compare } from "./Compare";
+import { Details } from "./Details";
+import { Graph } from "./Graph";
+import { Grid } from "./Grid";
+import { Header, VIEW_LABELS } from "./Header";
+import { Help, openHelp } from "./Help";
+import { SelectionBar } from "./SelectionBar";
+import { Story } from "./Story";
+import { Wall } from "./Wall";
+
+const PAGES: Record<View, () => preact.JSX.Element> = { wall: Wall, grid: Grid, compare: Compare, story: Story, graph: Graph };
+
+export function App() {
+  const { view, clip } = route.value;
+  const main = useRef<HTMLElement>(null);
+  const opener = useRef<HTMLElement | null>(null);
+  const wasOpen = useRef(false);
+  useKeys("Everywhere", [
+    ...VIEWS.map((each, index) => ({ keys: [String(index + 1)], label: VIEW_LABELS[each], run: () => go({ view: each, clip: null }) })),
+    { keys: ["?"], label: "List of keys", run: openHelp },
+    { keys: ["P"], label: "Pause everything that moves", run: () => (allPaused.value = !allPaused.value) },
+  ]);
+  // Focus returns to what had it before the details opened.
+  useEffect(() => {
+    const remember = (event: FocusEvent) => {
+      if (event.target instanceof HTMLElement && event.target.closest(".details, dialog") === null) opener.current = event.target;
+    };
+    addEventListener("focusin", remember);
+    return () => removeEventListener("focusin", remember);
+  }, []);
+  useEffect(() => {
+    if (clip === null && wasOpen.current && opener.current?.isConnected) opener.current.focus({ preventScroll: true });
+    wasOpen.current = clip !== null;
+  }, [clip]);
+  const Page = PAGES[view];
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>Skip to the clips</a>
+      <Header />
+      <div class={`frame${clip === null ? "" : " with-details"}`}>
+        <main ref={main} id="main" tabIndex={-1} class={`view view-${view}`} aria-label={VIEW_LABELS[view]}>
+          <Page key={view} />
+        </main>
+        {clip !== null && <Details id={clip} />}
+      </div>
+      <SelectionBar />
+      <Help />
+      <div class="hidden" role="status">{announcement.value}</div>
+    </>
+  );
+}

@@ -1,0 +1,96 @@
+/** A film with chapter marks and dialogue as captions. Captions are part of the page: from disk a browser loads no file of captions. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Film } from "../data/types";
+import { formatTime } from "../logic/format";
+import { mediaUrl } from "../logic/media-url";
+import { useKeys } from "../state/keys";
+import { allPaused, model } from "../state/store";
+import { freeVideo } from "../state/video";
+
+const STEP_SECONDS = 1 / 24;
+
+export function FilmPlayer({ film }: { film: Film }) {
+  const ref = useRef<HTMLVideoElement>(null);
+  const [time, setTime] = useState(0);
+  const [length, setLength] = useState(film.seconds ?? 0);
+  const [captions, setCaptions] = useState(true);
+  const [broken, setBroken] = useState(false);
+  const source = mediaUrl(film.file);
+  const poster = mediaUrl(film.poster) ?? mediaUrl(model.value.clip.get(film.cuts[0]?.clip ?? "")?.poster ?? null);
+  const chapter = film.cuts.reduce((current, cut, index) => (cut.start <= time + 0.001 ? index : current), 0);
+  const dialogue = model.value.clip.get(film.cuts[chapter]?.clip ?? "")?.dialogue ?? null;
+  const hasDialogue = film.cuts.some((cut) => model.value.clip.get(cut.clip)?.dialogue);
+  useEffect(() => {
+    const video = ref.current;
+    if (video === null || source === null) return;
+    video.src = source;
+    return () => freeVideo(video);
+  }, [source]);
+  useEffect(() => {
+    if (allPaused.value) ref.current?.pause();
+  }, [allPaused.value]);
+  const seek = (seconds: number) => {
+    const video = ref.current;
+    if (video === null) return;
+    video.currentTime = Math.max(0, seconds);
+    setTime(Math.max(0, seconds));
+  };
+  const toggle = () => {
+    const video = ref.current;
+    if (video?.paused) video.play().catch(() => undefined);
+    else video?.pause();
+  };
+  const step = (direction: number) => {
+    ref.current?.pause();
+    seek((ref.current?.currentTime ?? 0) + direction * STEP_SECONDS);
+  };
+  const chapterStart = (index: number) => film.cuts[Math.max(0, Math.min(film.cuts.length - 1, index))]?.start ?? 0;
+  useKeys(`Film ${film.name}`, [
+    { keys: [" "], label: "Play or pause", run: toggle },
+    { keys: [","], label: "One frame back", run: () => step(-1) },
+    { keys: ["."], label: "One frame forward", run: () => step(1) },
+    { keys: ["["], label: "Previous cut", run: () => seek(chapterStart(time - chapterStart(chapter) > 0.5 ? chapter : chapter - 1)) },
+    { keys: ["]"], label: "Next cut", run: () => seek(chapterStart(chapter + 1)) },
+    { keys: ["m"], label: "Sound on or off", run: () => ref.current && (ref.current.muted = !ref.current.muted) },
+    { keys: ["k"], label: "Captions on or off", run: () => setCaptions(!captions) },
+  ]);
+  if (broken) return <p class="tile film-broken">The film {film.file} cannot be shown.</p>;
+  return (
+    <div class="film-player">
+      <div class="film-stage">
+        <video
+          ref={ref}
+          controls
+          playsInline
+          preload="metadata"
+          aria-label={`Film ${film.name}`}
+          {...(poster === null ? {} : { poster })}
+          onTimeUpdate={(event) => setTime(event.currentTarget.currentTime)}
+          onLoadedMetadata={(event) => setLength(event.currentTarget.duration)}
+          onPlay={() => (allPaused.value = false)}
+          onError={() => setBroken(true)}
+        />
+        {captions && dialogue !== null && <p class="caption" dir="auto">{dialogue}</p>}
+      </div>
+      <div class="chapters" role="group" aria-label="Cuts">
+        {film.cuts.map((cut, index) => {
+          const end = film.cuts[index + 1]?.start ?? length;
+          return (
+            <button
+              key={index}
+              type="button"
+              class="chapter"
+              style={{ flexGrow: String(Math.max(0.5, (cut.seconds ?? end - cut.start) || 1)) }}
+              aria-current={index === chapter ? "true" : "false"}
+              aria-label={`${cut.clip}, from ${formatTime(cut.start)}`}
+              onClick={() => seek(cut.start)}
+            >
+              <span dir="auto">{model.value.clip.get(cut.clip)?.shot ?? cut.clip}</span>
+            </button>
+          );
+        })}
+      </div>
+      {hasDialogue && <label class="check-row"><input type="checkbox" checked={captions} onChange={(event) => setCaptions(event.currentTarget.checked)} /> Captions</label>}
+    </div>
+  );
+}

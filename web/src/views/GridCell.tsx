@@ -1,0 +1,43 @@
+/** A cell of the grid: a poster, or a player where it plays in step with others. */
+import type { Clip } from "../data/types";
+import { Icon } from "../parts/Icon";
+import { Poster } from "../parts/Poster";
+import { STATE_TEXT, StateIcon } from "../parts/State";
+import { SyncVideo } from "../parts/SyncVideo";
+import { go, isSelected, toggleSelected } from "../state/store";
+import type { SyncSession } from "../state/sync-session";
+
+interface Props {
+  clip: Clip;
+  session: SyncSession;
+  isActive: boolean;
+  useProxy: boolean;
+}
+
+export function GridCell({ clip, session, isActive, useProxy }: Props) {
+  const audible = session.audible.value === clip.id;
+  const offset = session.offsets.value.get(clip.id) ?? 0;
+  const selected = isSelected(clip.id);
+  return (
+    <div class={`cell${isActive ? " active" : ""}${selected ? " selected" : ""}`} data-clip={clip.id}>
+      <button type="button" class="cell-open" aria-pressed={selected} onClick={() => toggleSelected(clip.id)}>
+        <span class="hidden">{clip.id}, {STATE_TEXT[clip.state].label}</span>
+        <span class="thumb">
+          {isActive ? <SyncVideo clip={clip} session={session} useProxy={useProxy} /> : <Poster clip={clip} />}
+          {offset !== 0 && <span class="stamp num">{offset > 0 ? "+" : ""}{offset} f</span>}
+        </span>
+      </button>
+      <div class="cell-tools">
+        <StateIcon state={clip.state} />
+        <button type="button" class="link" onClick={() => go({ clip: clip.id })} aria-label={`Details of ${clip.id}`}>
+          Details
+        </button>
+        {isActive && clip.has_audio !== false && (
+          <button type="button" class="button icon-only small" aria-pressed={audible} aria-label={`Sound of ${clip.id}`} title="Sound" onClick={() => session.setAudible(audible ? null : clip.id)}>
+            <Icon name={audible ? "sound" : "muted"} />
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+/** Title, views, totals and what applies to the whole page. */
+import { STATE_TEXT, StateIcon } from "../parts/State";
+import { Icon } from "../parts/Icon";
+import { isOpenChoice } from "../data/model";
+import { count, formatCost, formatDate } from "../logic/format";
+import { NO_FILTER } from "../logic/filter";
+import { VIEWS, type View } from "../logic/route";
+import { setTheme, theme, type Theme } from "../state/preferences";
+import { allPaused, go, linkTo, model, route } from "../state/store";
+import { openHelp } from "./Help";
+
+export const VIEW_LABELS: Record<View, string> = { wall: "Wall", grid: "Grid", compare: "Compare", story: "Story", graph: "Graph" };
+const NEXT_THEME: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
+
+export function Header() {
+  const { data } = model.value;
+  const selected = route.value.selected.length;
+  return (
+    <header class="header">
+      <div class="title">
+        <h1 dir="auto">{data.workflow.title ?? data.workflow.name}</h1>
+        <span class="dim file" title={`Written ${formatDate(data.created_at)} by ${data.generator}`}>{data.workflow.file}</span>
+      </div>
+      <nav class="tabs" aria-label="Views">
+        {VIEWS.map((view, index) => (
+          <a
+            key={view}
+            class="tab"
+            href={linkTo({ view, clip: null })}
+            title={`${VIEW_LABELS[view]}  ${index + 1}`}
+            {...(route.value.view === view ? { "aria-current": "page" as const } : {})}
+          >
+            {VIEW_LABELS[view]}
+            {view === "compare" && selected > 0 && <span class="count">{selected}</span>}
+          </a>
+        ))}
+      </nav>
+      <Totals />
+      <div class="header-tools">
+        <button type="button" class="button icon-only" aria-pressed={allPaused.value} onClick={() => (allPaused.value = !allPaused.value)} aria-label="Pause everything that moves" title="Pause everything that moves  P">
+          <Icon name="pause" />
+        </button>
+        <button type="button" class="button icon-only" onClick={() => setTheme(NEXT_THEME[theme.value])} aria-label={`Colors: ${theme.value}`} title={`Colors: ${theme.value}`}>
+          <Icon name="theme" />
+        </button>
+        <button type="button" class="button icon-only" onClick={openHelp} aria-label="Keys" title="Keys  ?">
+          <Icon name="keyboard" />
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function Totals() {
+  const { data, states } = model.value;
+  const choices = data.shots.filter(isOpenChoice).length;
+  const costs = data.clips.map((clip) => clip.cost).filter((cost) => cost !== null);
+  const cost = costs.length === 0 || data.currency === null ? null : costs.reduce((sum, each) => sum + each, 0);
+  return (
+    <div class="totals">
+      {states.map(({ state, count: number }) => (
+        <button key={state} type="button" class="total" onClick={() => go({ view: "wall", clip: null, filter: { ...NO_FILTER, states: [state] } })} title={`Show the clips that are ${STATE_TEXT[state].label}`}>
+          <StateIcon state={state} />
+          <span class="num">{number.toLocaleString("en")}</span> <span class="dim">{STATE_TEXT[state].label}</span>
+        </button>
+      ))}
+      {choices > 0 && <span class="total warn">{count(choices, "open pick")}</span>}
+      {cost !== null && <span class="total num">{formatCost(cost, data.currency)}</span>}
+    </div>
+  );
+}

@@ -1,0 +1,30 @@
+/** The selected clips, and what can be done with them. */
+import { Icon } from "../parts/Icon";
+import { Poster } from "../parts/Poster";
+import { go, route, select, selectedClips, toggleSelected } from "../state/store";
+
+export function SelectionBar() {
+  const clips = selectedClips.value;
+  if (clips.length === 0 || route.value.view === "compare") return null;
+  return (
+    <section class="selection" aria-label="Selection">
+      <ul class="selection-list">
+        {clips.map((clip) => (
+          <li key={clip.id}>
+            <button type="button" class="chip" onClick={() => toggleSelected(clip.id)} aria-label={`Remove ${clip.id} from the selection`}>
+              <span class="chip-picture"><Poster clip={clip} eager /></span>
+              <span class="chip-text" dir="auto">{clip.id}</span>
+              <Icon name="close" />
+            </button>
+          </li>
+        ))}
+      </ul>
+      <div class="selection-tools">
+        <button type="button" class="button" onClick={() => select([])}>Clear</button>
+        <button type="button" class="button primary" disabled={clips.length < 2} onClick={() => go({ view: "compare", clip: null })}>
+          Compare {Math.min(clips.length, 4)}
+        </button>
+      </div>
+    </section>
+  );
+}

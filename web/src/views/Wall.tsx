@@ -1,0 +1,117 @@
+/** All clips as posters, with filters, search and order. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Clip } from "../data/types";
+import { Icon } from "../parts/Icon";
+import { ClipCard } from "../parts/ClipCard";
+import { count } from "../logic/format";
+import { NO_FILTER, isFiltered } from "../logic/filter";
+import { useKeys } from "../state/keys";
+import { allPaused, announce, go, model, route, shownClips, toggleSelected } from "../state/store";
+import { reducedMotion } from "../state/preferences";
+import { FilterBar } from "./FilterBar";
+import { WallPlayer } from "./wall-player";
+import { WallPosters } from "./wall-posters";
+import { cardOf, focusCard, moveFocus, useRovingFocus } from "./wall-focus";
+import { ROWS_PER_BLOCK, useColumns } from "./wall-layout";
+
+/** Cards of the first picture; the rest follow when the page is idle. */
+const FIRST_CARDS = 96;
+const MORE_CARDS = 304;
+/** Above this, more cards are built on demand only. */
+const MAX_EAGER_CARDS = 2_000;
+
+export function Wall() {
+  const clips = shownClips.value;
+  const list = useRef<HTMLDivElement>(null);
+  const columns = useColumns(list, clips.length > 0);
+  const player = useRef<WallPlayer | null>(null);
+  const posters = useRef<WallPosters | null>(null);
+  const [playsVisible, setPlaysVisible] = useState(false);
+  const [limit, setLimit] = useState(FIRST_CARDS);
+  const paused = allPaused.value;
+  const shown = clips.slice(0, limit);
+  const selected = new Set(route.value.selected);
+
+  useEffect(() => {
+    if (limit >= clips.length || limit >= MAX_EAGER_CARDS) return;
+    const timer = setTimeout(() => setLimit(limit + MORE_CARDS), 30);
+    return () => clearTimeout(timer);
+  }, [limit, clips.length]);
+
+  useEffect(() => {
+    if (list.current === null) return;
+    player.current = new WallPlayer(list.current, (id) => model.peek().clip.get(id));
+    posters.current = new WallPosters(list.current);
+    return () => {
+      player.current?.dispose();
+      posters.current?.dispose();
+    };
+  }, []);
+  useEffect(() => {
+    player.current?.refresh();
+    posters.current?.refresh();
+  }, [clips, limit, columns]);
+  useEffect(() => player.current?.setMode(paused ? "off" : playsVisible ? "visible" : reducedMotion.matches ? "off" : "hover"), [paused, playsVisible]);
+  useEffect(() => announce(`${count(clips.length, "clip")} shown`), [clips.length]);
+  useRovingFocus(list, clips, columns);
+
+  const togglePlay = () => {
+    allPaused.value = false;
+    setPlaysVisible(!playsVisible);
+  };
+  useKeys("Wall", [
+    { keys: ["ArrowLeft"], label: "Clip to the left", run: () => moveFocus(list.current, "left") },
+    { keys: ["ArrowRight"], label: "Clip to the right", run: () => moveFocus(list.current, "right") },
+    { keys: ["ArrowUp"], label: "Clip above", run: () => moveFocus(list.current, "up") },
+    { keys: ["ArrowDown"], label: "Clip below", run: () => moveFocus(list.current, "down") },
+    { keys: ["Home"], label: "First clip", run: () => focusCard(list.current, 0) },
+    { keys: ["End"], label: "Last clip", run: () => focusCard(list.current, shown.length - 1) },
+    { keys: ["x", "Shift+Enter"], label: "Select the clip, or not", run: () => {
+      const id = cardOf(document.activeElement);
+      if (id !== null) toggleSelected(id);
+    } },
+    { keys: ["p"], label: "Play what is in view", run: togglePlay },
+    { keys: ["/"], label: "Search", run: () => document.getElementById("search")?.focus() },
+    { keys: ["c"], label: "Compare the selected clips", run: () => route.peek().selected.length > 1 && go({ view: "compare" }) },
+  ]);
+
+  return (
+    <>
+      <FilterBar>
+        <button type="button" class="button" aria-pressed={playsVisible && !paused} onClick={togglePlay} title="Play what is in view  p">
+          <Icon name={playsVisible && !paused ? "pause" : "play"} /> Play visible
+        </button>
+      </FilterBar>
+      <p class="result-line dim">
+        {count(clips.length, "clip")}{clips.length !== model.value.data.clips.length && ` of ${model.value.data.clips.length.toLocaleString("en")}`}
+      </p>
+      <div ref={list} class="wall" role="list" aria-label="Clips">
+        {blocks(shown, columns * ROWS_PER_BLOCK).map((block, number) => (
+          <div key={number} class="wall-block" role="none">
+            {block.map((clip) => (
+              <ClipCard key={clip.id} clip={clip} selected={selected.has(clip.id)} eager={number === 0} currency={model.value.data.currency} />
+            ))}
+          </div>
+        ))}
+      </div>
+      {clips.length > limit && limit >= MAX_EAGER_CARDS && (
+        <button type="button" class="button more" onClick={() => setLimit(limit + MAX_EAGER_CARDS)}>
+          Show {Math.min(MAX_EAGER_CARDS, clips.length - limit).toLocaleString("en")} more
+        </button>
+      )}
+      {clips.length === 0 && (
+        <div class="empty">
+          <p>{isFiltered(route.value.filter) ? "No clip matches the filters." : "The plan has no clips."}</p>
+          {isFiltered(route.value.filter) && <button type="button" class="button" onClick={() => go({ filter: NO_FILTER })}>Clear the filters</button>}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Runs of clips that fill whole rows. */
+function blocks(clips: Clip[], size: number): Clip[][] {
+  const found: Clip[][] = [];
+  for (let start = 0; start < clips.length; start += size) found.push(clips.slice(start, start + size));
+  return found;
+}

@@ -1,0 +1,47 @@
+/** Films, the graph, and a phone. */
+import { describe, expect, it } from "vitest";
+import { film } from "../support/data";
+import { drawn, selection, useSite } from "../support/site";
+
+const at = useSite(film());
+
+describe("story", () => {
+  it("plays the film by chapters with captions", async () => {
+    const page = await at("#/story");
+    const chapters = page.getByRole("group", { name: "Cuts" }).getByRole("button");
+    expect(await chapters.count()).toBe(4);
+    await page.waitForFunction(() => (document.querySelector("video")?.readyState ?? 0) >= 1);
+    await chapters.nth(2).click();
+    await expect.poll(() => page.evaluate(() => document.querySelector("video")?.currentTime ?? 0)).toBeCloseTo(8, 1);
+    await expect.poll(() => page.locator(".caption").innerText()).toBe("Come on. Light.");
+    await page.keyboard.press("]");
+    await expect.poll(() => chapters.nth(3).getAttribute("aria-current")).toBe("true");
+    await page.keyboard.press("k");
+    expect(await page.locator(".caption").count()).toBe(0);
+  });
+
+  it("shows an open pick as a choice", async () => {
+    const page = await at("#/story");
+    expect(await page.locator("main").innerText()).toMatch(/epilogue[\s\S]*waits for a pick[\s\S]*Choose 1 of 2 takes/);
+    expect(await page.getByRole("list", { name: "Takes of lamp" }).getByRole("button").count()).toBe(3);
+  });
+});
+
+describe("graph", () => {
+  it("links each clip to its details", async () => {
+    const page = await at("#/graph");
+    expect(await page.locator(".choice-node.open").getAttribute("aria-label")).toBe("Open pick: choose 1 of 2 takes");
+    await page.getByRole("link", { name: "epilogue, unpicked" }).click();
+    await expect.poll(() => page.locator(".details h2").innerText()).toBe("epilogue");
+  });
+});
+
+it("fits a phone", async () => {
+  const page = await at("", { viewport: { width: 390, height: 844 } });
+  for (const view of ["wall", "grid", "compare", "story", "graph"]) {
+    await page.evaluate((hash) => { location.hash = hash; }, `#/${view}?${selection("sea", "lamp#1")}`);
+    await page.waitForSelector(`.view-${view}`);
+    await drawn(page);
+    expect([view, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([view, 390]);
+  }
+});

@@ -1,0 +1,93 @@
+/** The wall and the details of a clip. */
+import { describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { film } from "../support/data";
+import { useSite } from "../support/site";
+
+const at = useSite(film());
+const cards = (page: Page) => page.locator(".card");
+
+describe("wall", () => {
+  it("shows a card for each clip, with its state in words", async () => {
+    const page = await at("");
+    await expect.poll(() => cards(page).count()).toBe(33);
+    expect(await page.locator('[data-clip="lamp#3"]').innerText()).toMatch(/Failed[\s\S]*content policy[\s\S]*failed/);
+    await expect.poll(() => page.evaluate(() => [...document.querySelectorAll<HTMLImageElement>(".card img")].slice(0, 6).every((image) => image.naturalWidth > 0))).toBe(true);
+    expect(await page.locator("video").count()).toBe(0);
+  });
+
+  it("filters, searches and sorts, and puts it into the address", async () => {
+    const page = await at("");
+    await page.getByLabel("Search prompts, names and parameters").fill("neon reflections");
+    await expect.poll(() => cards(page).count()).toBe(6);
+    await page.getByRole("button", { name: "seed", exact: true }).click();
+    await page.getByRole("group", { name: "seed" }).getByLabel("3").check();
+    await expect.poll(() => cards(page).count()).toBe(1);
+    expect(await page.evaluate(() => location.hash)).toBe("#/wall?q=neon+reflections&axis.seed=3");
+    await page.reload();
+    await expect.poll(() => cards(page).count()).toBe(1);
+    await page.getByRole("button", { name: "Clear", exact: true }).click();
+    await page.getByLabel("Sort").selectOption("cost");
+    await page.getByRole("button", { name: "Descending" }).click();
+    await expect.poll(() => cards(page).first().getAttribute("data-clip")).toBe("breakwater");
+    await page.getByLabel("Sort").selectOption("state");
+    await page.getByRole("button", { name: "Descending" }).click();
+    await expect.poll(() => cards(page).first().getAttribute("data-clip")).toBe("lamp#3");
+  });
+
+  it("plays on hover, and frees the player", async () => {
+    const page = await at("");
+    await page.locator('[data-clip="sea"]').hover();
+    await expect.poll(() => page.evaluate(() => document.querySelector("video")?.currentTime ?? 0)).toBeGreaterThan(0.2);
+    expect(await page.locator("video").count()).toBe(1);
+    await page.mouse.move(700, 60);
+    await expect.poll(() => page.locator("video").count()).toBe(0);
+  });
+
+  it("plays at most nine of what is in view, and nothing when all is paused", async () => {
+    const page = await at("");
+    await page.keyboard.press("p");
+    await expect.poll(() => page.locator("video").count()).toBe(9);
+    const playing = () => page.locator(".card:has(video)").evaluateAll((cards) => cards.map((card) => card.getAttribute("data-clip")));
+    const before = await playing();
+    await page.mouse.wheel(0, 900);
+    await expect.poll(playing).not.toEqual(before);
+    expect(await page.locator("video").count()).toBeLessThanOrEqual(9);
+    await page.getByRole("button", { name: "Pause everything that moves" }).click();
+    await expect.poll(() => page.locator("video").count()).toBe(0);
+  });
+
+  it("starts nothing on hover where motion is to be reduced", async () => {
+    const page = await at("", { reducedMotion: "reduce" });
+    await page.locator('[data-clip="sea"]').hover();
+    // Longer than the wall waits before it plays.
+    await page.waitForTimeout(400);
+    expect(await page.locator("video").count()).toBe(0);
+  });
+});
+
+describe("details", () => {
+  it("open from a card, follow links, and give the focus back", async () => {
+    const page = await at("");
+    await page.locator('[data-clip="sunrise"] .card-open').click();
+    const details = page.getByRole("complementary", { name: "Details" });
+    await expect.poll(() => details.locator("h2").innerText()).toBe("sunrise");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("sunrise");
+    await details.getByRole("link", { name: "lamp#1" }).click();
+    await expect.poll(() => details.locator("h2").innerText()).toBe("lamp#1");
+    expect(await page.evaluate(() => location.hash)).toBe("#/wall?clip=lamp%231");
+    expect(await details.innerText()).toContain("task_lamp#1");
+    await details.getByText("Request as sent").click();
+    expect(await details.locator("pre").innerText()).toContain('"resolution": "480p"');
+    await page.keyboard.press("Escape");
+    await expect.poll(() => details.count()).toBe(0);
+    expect(await page.evaluate(() => document.activeElement?.closest("[data-clip]")?.getAttribute("data-clip"))).toBe("sunrise");
+  });
+
+  it("copy the command", async () => {
+    const page = await at("#/wall?clip=sea");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy the command" }).click();
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe("runner run film.yaml --rerun 'sea'");
+  });
+});

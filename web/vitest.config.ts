@@ -1,0 +1,23 @@
+import { defineConfig } from "vitest/config";
+
+/** Generous: no test asserts a time, and a slow machine is no defect. */
+const inBrowser = {
+  globalSetup: ["tests/support/browser.ts"],
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 30_000 } },
+};
+
+export default defineConfig({
+  test: {
+    // Files share one browser, and wait for it most of the time.
+    maxWorkers: 3,
+    projects: [
+      { test: { name: "unit", include: ["tests/unit/*.test.ts"] } },
+      // A worker keeps the modules that it has loaded: loading them takes as long as some files.
+      { test: { name: "browser", include: ["tests/browser/*.test.ts"], ...inBrowser, isolate: false } },
+      { test: { name: "bench", include: ["tests/bench/*.test.ts"], ...inBrowser, testTimeout: 600_000, fileParallelism: false } },
+      { test: { name: "shots", include: ["tests/shots/*.test.ts"], ...inBrowser, testTimeout: 300_000 } },
+    ],
+  },
+});
