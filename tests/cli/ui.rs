@@ -124,6 +124,11 @@ fn last_job(jobs: &Value) -> &Value {
     jobs.as_array().and_then(|jobs| jobs.last()).unwrap_or(&Value::Null)
 }
 
+/// Whether the last job is a run whose plan is made.
+fn is_rendering(jobs: &Value) -> bool {
+    last_job(jobs)["counts"]["left"].as_u64().is_some_and(|left| left > 0)
+}
+
 #[tokio::test]
 async fn page_runs_picks_and_edits() {
     let project = Project::new("harbor.yaml", WORKFLOW);
@@ -258,7 +263,7 @@ async fn run_goes_on_after_its_server_was_killed() {
     let ui = Ui::start(&project).await;
     let mut events = ui.events().await;
     ui.perform(&json!({ "action": "run" })).await;
-    events.wait("a run", |_, jobs| last_job(jobs)["counts"]["left"] != 0).await;
+    events.wait("a run", |_, jobs| is_rendering(jobs)).await;
     drop(ui);
     let ui = Ui::start(&project).await;
     let mut events = ui.events().await;
@@ -272,6 +277,31 @@ async fn run_goes_on_after_its_server_was_killed() {
     let again = project.runner(&["run", "harbor.yaml", "--format", "json"]).expect(3);
     let again: Value = serde_json::from_str(&again.out).expect("JSON");
     assert_eq!(again["submitted"], 0, "{again}");
+}
+
+#[tokio::test]
+async fn run_is_stopped_from_the_page_and_its_tasks_are_adopted() {
+    let project = Project::new("harbor.yaml", &WORKFLOW.replace("seconds: 1", "seconds: 4"));
+    let ui = Ui::start(&project).await;
+    let mut events = ui.events().await;
+    let job = ui.perform(&json!({ "action": "run" })).await;
+    events.wait("a run", |_, jobs| is_rendering(jobs)).await;
+    let (busy, answer) = ui.post("/api/perform", &json!({ "action": "run" })).await;
+    assert_eq!((busy, answer["error"]["code"].as_str()), (StatusCode::CONFLICT, Some("busy")));
+    ui.perform(&json!({ "action": "stop", "job": job })).await;
+    events.wait("its end", |_, jobs| last_job(jobs)["state"] == "ended").await;
+    assert_eq!(last_job(&events.jobs)["exit"], 130, "{}", events.jobs);
+    let (ended, answer) = ui.post("/api/perform", &json!({ "action": "stop", "job": job })).await;
+    assert_eq!((ended, answer["error"]["code"].as_str()), (StatusCode::NOT_FOUND, Some("unknown-job")));
+    project.runner(&["run", "harbor.yaml", "--format", "json"]).expect(3);
+    events
+        .wait("the videos", |manifest, _| {
+            ["lamp#1", "lamp#2", "last"].iter().all(|id| clip(manifest, id)["state"] == "done")
+        })
+        .await;
+    let attempts = |clip: &Value| clip["attempts"].as_array().map_or(0, Vec::len);
+    let clips = &events.manifest["manifest"]["clips"];
+    assert_eq!(clips.as_array().expect("clips").iter().map(attempts).sum::<usize>(), 3, "{clips}");
 }
 
 #[tokio::test]

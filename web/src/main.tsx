@@ -5,11 +5,13 @@ import "./styles/players.css";
 import "./styles/story.css";
 import "./styles/details.css";
 import "./styles/graph.css";
+import "./styles/live.css";
 import { render } from "preact";
 import { readData } from "./data/read";
+import { connect, hasServer } from "./live/server";
 import { listenToKeys } from "./state/keys";
 import { applyTheme } from "./state/preferences";
-import { openData } from "./state/store";
+import { openData, updateData } from "./state/store";
 import { App } from "./views/App";
 
 const root = document.getElementById("app");
@@ -19,6 +21,8 @@ if (root !== null) {
   root.textContent = "";
   if ("data" in result) {
     openData(result.data);
+    // Before anything else is asked for: a browser has six connections to a server.
+    if (hasServer()) connect(updateData);
     listenToKeys();
     render(<App />, root);
   } else {

@@ -90,9 +90,7 @@ pub(crate) enum Command {
     Edit(EditArgs),
     /// Look at the clips and films of a workflow: write one page, and open it in the browser.
     View(ViewArgs),
-    /// The same page, live, with actions: serve it on this machine only, and open it in the browser.
-    // Hidden until the page has its actions.
-    #[command(hide = true)]
+    /// Serve the same page on this machine, live and with actions, and open it in the browser.
     Ui(UiArgs),
     /// Download the videos of recorded tasks, also of those that no shot asks for any more.
     Fetch(FetchArgs),

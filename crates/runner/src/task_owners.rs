@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use engine::LedgerError;
 use engine::ledger::{InFlightAttempt, LedgerReader, PlanArguments, PlanKeys, TaskOwnership};
+use scheduler::TaskId;
 use workflow::plan::Plan;
 
 use crate::args::{OverrideArgs, WorkflowArgs};
@@ -108,6 +109,42 @@ impl TaskOwners {
         words.extend(arguments.axes.iter().map(|one| format!("-a {}", assignment(one))));
         words.join(" ")
     }
+}
+
+/// Tasks of this workflow at the service that are paid for and that no shot adopts, whatever the arguments: the shot was edited, removed or
+/// rendered again. Each with the instance that it was submitted for.
+///
+/// # Errors
+/// When the ledger cannot be read.
+pub(crate) fn unclaimed_tasks(
+    workflow: &WorkflowArgs,
+    salt: Option<&str>,
+    paths: &ProjectPaths,
+    plan: &Plan,
+    service: &str,
+) -> Result<Vec<(String, TaskId)>, LedgerError> {
+    let Some(reader) = LedgerReader::open(&paths.ledger())? else { return Ok(Vec::new()) };
+    let own = plan_arguments(workflow, salt, paths);
+    let is_here = |open: &InFlightAttempt| match &open.arguments {
+        Some(arguments) => arguments.file == own.file,
+        None => open.workflow == plan.name(),
+    };
+    let mut open = reader.in_flight_attempts()?;
+    open.retain(|open| {
+        is_here(open) && open.service == service && open.task.is_some() && !reader.is_alive(&open.run)
+    });
+    if open.is_empty() {
+        return Ok(Vec::new());
+    }
+    let owners = TaskOwners::new(&workflow.file, paths, Some(own.clone())).find(&reader, &open)?;
+    let is_unclaimed = |owner: &TaskOwner, open: &InFlightAttempt| match owner {
+        TaskOwner::Nobody(_) => true,
+        // An earlier version did not record the arguments: as far as this run can tell.
+        TaskOwner::Unknown => open.arguments.is_none(),
+        TaskOwner::Run(_) | TaskOwner::Undecided(_) => false,
+    };
+    let unclaimed = open.into_iter().zip(owners).filter(|(open, owner)| is_unclaimed(owner, open));
+    Ok(unclaimed.filter_map(|(open, _)| Some((open.node, open.task?))).collect())
 }
 
 /// The arguments of a command that determine its plan and keys, for the record.

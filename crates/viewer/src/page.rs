@@ -25,6 +25,9 @@ fn fill(template: &str, manifest: &Manifest) -> Result<String, serde_json::Error
 /// In the policy of the template: the page from disk asks nobody for anything.
 const OFFLINE: &str = "connect-src 'none'";
 
+/// Also in the policy: files are played as they are.
+const FILES_ONLY: &str = "media-src 'self'";
+
 /// The element that holds the data in the template.
 const DATA_ELEMENT: &str = r#"<script type="application/json" id="data">"#;
 
@@ -35,7 +38,11 @@ const DATA_ELEMENT: &str = r#"<script type="application/json" id="data">"#;
 pub fn live_page(manifest: &Manifest) -> Result<String, serde_json::Error> {
     let live = format!(r#"<script type="application/json" id="live">{{"version":1}}</script>{DATA_ELEMENT}"#);
     // Before the data is in it: a manifest may contain anything.
-    let template = TEMPLATE.replacen(OFFLINE, "connect-src 'self'", 1).replacen(DATA_ELEMENT, &live, 1);
+    let template = TEMPLATE
+        .replacen(OFFLINE, "connect-src 'self'", 1)
+        // Files that are loaded as a whole.
+        .replacen(FILES_ONLY, "media-src 'self' blob:", 1)
+        .replacen(DATA_ELEMENT, &live, 1);
     fill(&template, manifest)
 }
 
@@ -51,10 +58,16 @@ mod tests {
     #[test]
     fn live_page_may_ask_its_server_only() {
         let manifest = Manifest::new(String::new(), DATA_ELEMENT.to_owned(), OFFLINE.to_owned(), 0);
-        assert_eq!((TEMPLATE.matches(OFFLINE).count(), TEMPLATE.matches(DATA_ELEMENT).count()), (1, 1));
+        for part in [OFFLINE, FILES_ONLY, DATA_ELEMENT] {
+            assert_eq!(TEMPLATE.matches(part).count(), 1, "{part}");
+        }
         let (page, live) = (page(&manifest).unwrap(), live_page(&manifest).unwrap());
         assert!(!page.contains("connect-src 'self'") && !page.contains(r#"id="live""#));
-        assert!(live.contains("connect-src 'self'") && live.contains(r#"id="live""#));
+        assert!(
+            live.contains("connect-src 'self'")
+                && live.contains("media-src 'self' blob:")
+                && live.contains(r#"id="live""#)
+        );
         assert_eq!(live.matches(r#""connect-src 'none'""#).count(), 1, "the manifest is as it was");
     }
 

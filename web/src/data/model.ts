@@ -99,6 +99,14 @@ function searchable(clip: Clip): string {
   return parts.filter((part) => part !== null).join("\n").toLowerCase();
 }
 
+/** The clips of newer data, as the known objects where nothing has changed. */
+export function shareClips(known: ReadonlyMap<string, Clip>, clips: readonly Clip[]): Clip[] {
+  return clips.map((clip) => {
+    const before = known.get(clip.id);
+    return before !== undefined && JSON.stringify(before) === JSON.stringify(clip) ? before : clip;
+  });
+}
+
 /** A shot with several takes and no pick: somebody has to choose. */
 export function isOpenChoice(shot: Shot): boolean {
   return shot.takes > 1 && shot.pick === null;

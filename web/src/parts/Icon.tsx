@@ -18,6 +18,9 @@ const PATHS = {
   filter: "M2.5 4h11M4.5 8h7M6.5 12h3",
   theme: "M8 2.5a5.5 5.5 0 1 0 0 11zM8 2.5a5.5 5.5 0 0 1 0 11",
   keyboard: "M2 4.5h12v7H2zM4.5 7h.1M7 7h.1M9.5 7h.1M11.5 7h.1M5 9.5h6",
+  edit: "M3 13l1-3.5L10.5 3 13 5.5 6.5 12z",
+  again: "M12.5 8a4.5 4.5 0 1 1-1.4-3.2M12.5 2.5v3h-3",
+  stop: "M4.5 4.5h7v7h-7z",
   plus: "M8 3.5v9M3.5 8h9",
   minus: "M3.5 8h9",
 } as const;

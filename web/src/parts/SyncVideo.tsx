@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Clip } from "../data/types";
 import { mediaUrl } from "../logic/media-url";
 import type { SyncSession } from "../state/sync-session";
-import { freeVideo } from "../state/video";
+import { playFile } from "../state/video";
 import { Tile } from "./Tile";
 
 interface Props {
@@ -21,11 +21,11 @@ export function SyncVideo({ clip, session, useProxy = false }: Props) {
     const video = ref.current;
     setBroken(false);
     if (video === null || source === null) return;
-    video.src = source;
+    const free = playFile(video, source, clip.bytes);
     const detach = session.attach(clip, video);
     return () => {
       detach();
-      freeVideo(video);
+      free();
     };
   }, [clip, session, source]);
   if (source === null || broken) return <Tile clip={clip} broken={broken && "clip"} />;

@@ -1,6 +1,6 @@
 /** The state of the page: the data, the route and what is stored in the browser. */
 import { computed, signal } from "@preact/signals";
-import { buildModel, type Model } from "../data/model";
+import { buildModel, shareClips, type Model } from "../data/model";
 import type { Clip, ViewerData } from "../data/types";
 import { filterClips, sortClips } from "../logic/filter";
 import { MAX_SELECTED, START, formatRoute, parseRoute, type Route } from "../logic/route";
@@ -33,9 +33,18 @@ export const selectedClips = computed<Clip[]>(() =>
   route.value.selected.map((id) => model.value.clip.get(id)).filter((clip) => clip !== undefined),
 );
 
-export function openData(data: ViewerData): void {
+/** Shows newer data. What has not changed stays the same object, so that nothing that plays begins again. */
+export function updateData(data: ViewerData): void {
+  showData({ ...data, clips: shareClips(model.peek().clip, data.clips) });
+}
+
+function showData(data: ViewerData): void {
   model.value = buildModel(data);
   document.documentElement.style.setProperty("--ratio", model.value.ratio);
+}
+
+export function openData(data: ViewerData): void {
+  showData(data);
   document.title = `${data.workflow.title ?? data.workflow.name} · viewer`;
   const follow = () => {
     route.value = parseRoute(location.hash);

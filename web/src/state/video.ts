@@ -1,7 +1,57 @@
 /** `<video>` elements: freeing them, and seeking them with an end in sight. */
+import { isLive } from "../live/server";
 import type { Player } from "../logic/sync";
 
 const SEEK_TIMEOUT_MS = 3_000;
+
+/** Larger files are streamed. */
+const MAX_LOADED_BYTES = 128 << 20;
+/** Of the six connections that a browser has to a server, one is for events, one for actions and two for players that stream. */
+const MAX_LOADING = 2;
+
+let loading = 0;
+const waiting: (() => void)[] = [];
+
+/**
+ * Gives the element its file; the returned function frees it. A player that streams keeps a connection for as long as it exists, so that from a
+ * server files are loaded as a whole where many play at once.
+ */
+export function playFile(video: HTMLVideoElement, url: string, bytes: number | null): () => void {
+  if (!isLive.peek() || bytes === null || bytes > MAX_LOADED_BYTES) {
+    video.src = url;
+    return () => freeVideo(video);
+  }
+  const aborted = new AbortController();
+  let object: string | null = null;
+  load(url, aborted.signal).then(
+    (blob) => {
+      if (aborted.signal.aborted) return;
+      object = URL.createObjectURL(blob);
+      video.src = object;
+    },
+    // The element reports what is wrong with the file.
+    () => aborted.signal.aborted || (video.src = url),
+  );
+  return () => {
+    aborted.abort();
+    freeVideo(video);
+    if (object !== null) URL.revokeObjectURL(object);
+  };
+}
+
+async function load(url: string, signal: AbortSignal): Promise<Blob> {
+  if (loading >= MAX_LOADING) await new Promise<void>((resolve) => waiting.push(resolve));
+  loading++;
+  try {
+    signal.throwIfAborted();
+    const response = await fetch(url, { signal });
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    return await response.blob();
+  } finally {
+    loading--;
+    waiting.shift()?.();
+  }
+}
 
 /** Ends the player behind the element; browsers allow a limited number of them. */
 export function freeVideo(video: HTMLVideoElement): void {

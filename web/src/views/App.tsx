@@ -1,6 +1,10 @@
 /** The frame of the page: head with the views, the view, the selection and the details. */
 import { useEffect, useRef } from "preact/hooks";
 import { VIEWS, type View } from "../logic/route";
+import { Dialogs } from "../live/Dialogs";
+import { openDialog } from "../live/open-dialog";
+import { JobStrip } from "../live/JobStrip";
+import { isLive } from "../live/server";
 import { useKeys } from "../state/keys";
 import { allPaused, announcement, go, route } from "../state/store";
 import { Compare } from "./Compare";
@@ -23,6 +27,7 @@ export function App() {
   useKeys("Everywhere", [
     ...VIEWS.map((each, index) => ({ keys: [String(index + 1)], label: VIEW_LABELS[each], run: () => go({ view: each, clip: null }) })),
     { keys: ["?"], label: "List of keys", run: openHelp },
+    ...(isLive.value ? [{ keys: ["r"], label: "Render what is missing", run: () => openDialog({ kind: "run" }) }] : []),
     { keys: ["P"], label: "Pause everything that moves", run: () => (allPaused.value = !allPaused.value) },
   ]);
   // Focus returns to what had it before the details opened.
@@ -42,6 +47,7 @@ export function App() {
     <>
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>Skip to the clips</a>
       <Header />
+      <JobStrip />
       <div class={`frame${clip === null ? "" : " with-details"}`}>
         <main ref={main} id="main" tabIndex={-1} class={`view view-${view}`} aria-label={VIEW_LABELS[view]}>
           <Page key={view} />
@@ -50,6 +56,7 @@ export function App() {
       </div>
       <SelectionBar />
       <Help />
+      <Dialogs />
       <div class="hidden" role="status">{announcement.value}</div>
     </>
   );

@@ -1,6 +1,7 @@
 /** Everything about one clip. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Clip } from "../data/types";
+import { ClipActions } from "../live/ClipActions";
 import { formatBytes, formatCost, formatDate, formatDuration, formatSeconds } from "../logic/format";
 import { mediaUrl } from "../logic/media-url";
 import { valueLabel } from "../logic/values";
@@ -69,6 +70,7 @@ function Body({ clip }: { clip: Clip }) {
         <span class="spacer" />
         <button type="button" class="button" aria-pressed={isSelected(clip.id)} onClick={() => toggleSelected(clip.id)}>{isSelected(clip.id) ? "Selected" : "Select"}</button>
       </div>
+      <ClipActions clip={clip} />
       {clip.failure !== null && <p class="failure" dir="auto">{clip.failure}</p>}
       <section>
         <h3>Prompt</h3>

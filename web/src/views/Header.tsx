@@ -1,5 +1,6 @@
 /** Title, views, totals and what applies to the whole page. */
 import { STATE_TEXT, StateIcon } from "../parts/State";
+import { RunButton } from "../live/JobStrip";
 import { Icon } from "../parts/Icon";
 import { isOpenChoice } from "../data/model";
 import { count, formatCost, formatDate } from "../logic/format";
@@ -37,6 +38,7 @@ export function Header() {
       </nav>
       <Totals />
       <div class="header-tools">
+        <RunButton />
         <button type="button" class="button icon-only" aria-pressed={allPaused.value} onClick={() => (allPaused.value = !allPaused.value)} aria-label="Pause everything that moves" title="Pause everything that moves  P">
           <Icon name="pause" />
         </button>

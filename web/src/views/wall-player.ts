@@ -1,7 +1,7 @@
 /** Players on the wall: created for what plays, freed when it stops. */
 import type { Clip } from "../data/types";
 import { mediaUrl } from "../logic/media-url";
-import { freeVideo } from "../state/video";
+import { playFile } from "../state/video";
 
 /** Each player costs about 20 MB, and decoders are few. */
 export const MAX_PLAYING = 9;
@@ -11,7 +11,7 @@ const SETTLE_MS = 150;
 export type PlayMode = "off" | "hover" | "visible";
 
 export class WallPlayer {
-  #players = new Map<string, HTMLVideoElement>();
+  #players = new Map<string, { video: HTMLVideoElement; free: () => void }>();
   #visible = new Set<HTMLElement>();
   #observed = new Set<Element>();
   #observer: IntersectionObserver;
@@ -84,7 +84,7 @@ export class WallPlayer {
 
   #update(): void {
     const wanted = this.#wanted();
-    for (const [id, video] of [...this.#players]) if (!wanted.includes(id) || !video.isConnected) this.#stop(id);
+    for (const [id, { video }] of [...this.#players]) if (!wanted.includes(id) || !video.isConnected) this.#stop(id);
     for (const id of wanted) if (!this.#players.has(id)) this.#start(id);
   }
 
@@ -115,17 +115,17 @@ export class WallPlayer {
     video.setAttribute("aria-hidden", "true");
     video.addEventListener("playing", () => video.classList.add("ready"));
     video.addEventListener("error", () => this.#stop(id));
-    video.src = source;
+    video.autoplay = true;
     picture.append(video);
-    this.#players.set(id, video);
-    video.play().catch(() => undefined);
+    const free = playFile(video, source, this.clipOf(id)?.bytes ?? null);
+    this.#players.set(id, { video, free });
   }
 
   #stop(id: string): void {
-    const video = this.#players.get(id);
-    if (video === undefined) return;
+    const player = this.#players.get(id);
+    if (player === undefined) return;
     this.#players.delete(id);
-    freeVideo(video);
-    video.remove();
+    player.free();
+    player.video.remove();
   }
 }

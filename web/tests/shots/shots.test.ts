@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { it } from "vitest";
 import type { Page } from "playwright-core";
 import { film } from "../support/data";
+import { details, useProjects } from "../support/live";
 import { useBrowser, visit, writeSite } from "../support/site";
 
 const held = useBrowser();
@@ -22,6 +23,18 @@ const EXTRA: [string, string][] = [
   ["details", "#/wall?clip=lamp%233"],
 ];
 
+const HARBOR = `version: 1
+name: harbor
+params: { look: "35 mm film, overcast light" }
+defaults: { model: modelb-video-480p, seconds: 2, size: 854x480 }
+shots:
+  # the lamp in the tower
+  - { id: lamp, takes: 3, prompt: "the lamp of the lighthouse turns on, rain on the glass. {{ look }}" }
+  - { id: sea, continues: lamp, prompt: "the storm breaks over the sea. {{ look }}" }
+  - { id: ferry, prompt: "the last ferry leaves the harbor at dusk. {{ look }}" }
+film: { output: harbor.mp4 }
+`;
+
 async function settle(page: Page): Promise<void> {
   await page.waitForLoadState("load");
   await page.evaluate(() => Promise.race([
@@ -30,6 +43,25 @@ async function settle(page: Page): Promise<void> {
   ]));
   await page.waitForTimeout(500);
 }
+
+const project = useProjects();
+
+it("takes screenshots of the live page", async () => {
+  await mkdir(folder, { recursive: true });
+  const harbor = await project(HARBOR);
+  await harbor.runner("run", "harbor.yaml");
+  const server = await harbor.serve();
+  for (const colorScheme of ["light", "dark"] as const) {
+    const page = await harbor.open(server, { colorScheme, viewport: { width: 1120, height: 700 } });
+    await details(page, "lamp#2");
+    await page.getByRole("button", { name: "Edit…" }).click();
+    const prompt = page.getByRole("textbox", { name: "Prompt" });
+    await prompt.fill((await prompt.inputValue()).replace("rain", "snow"));
+    await page.locator(".dialog .estimate").waitFor();
+    await settle(page);
+    await page.screenshot({ path: `${folder}/viewer-edit-${colorScheme}.png` });
+  }
+});
 
 it("takes screenshots", async () => {
   await mkdir(folder, { recursive: true });

@@ -24,7 +24,7 @@ pub(crate) struct Web {
     /// Writes nothing; fails if the page in the repository is not what its sources build to.
     #[arg(long, conflicts_with = "test")]
     check: bool,
-    /// Runs the tests of the page: units, and in Chromium from disk.
+    /// Runs the tests of the page: units, in Chromium from disk, and live from `runner ui`.
     #[arg(long)]
     test: bool,
 }
@@ -97,8 +97,23 @@ fn test(root: &Path) -> Result<String, Failure> {
         return Ok("the viewer's page: unit tests pass; NOT checked in a browser: no Chromium".to_owned());
     };
     let clips = clips::prepare(root, clips::SMALL).map_err(Failure::Failed)?;
-    npm(&sources, &["test"], &[("CHROMIUM", &browser), ("CLIPS", &clips)])?;
+    let runner = build_runner(root)?;
+    npm(&sources, &["test"], &[("CHROMIUM", &browser), ("CLIPS", &clips), ("RUNNER", &runner)])?;
     Ok("the viewer's page: unit and browser tests pass".to_owned())
+}
+
+/// Builds the program whose live page is tested, with the features of the workspace, so that its dependencies are those of the tests.
+fn build_runner(root: &Path) -> Result<PathBuf, Failure> {
+    let status = Command::new("cargo")
+        .args(["build", "--quiet", "--locked", "--workspace", "--bin", "runner"])
+        .current_dir(root)
+        .status()
+        .map_err(failed)?;
+    if !status.success() {
+        return Err(Failure::Failed("the runner cannot be built".to_owned()));
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    Ok(target.join("debug").join(format!("runner{}", std::env::consts::EXE_SUFFIX)))
 }
 
 /// Measures the page in a browser; returns the report, and why a bound is exceeded or nothing could be measured.

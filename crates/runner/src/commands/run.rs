@@ -4,7 +4,6 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
 use engine::artifact_store::Verify;
-use engine::ledger::{InFlightAttempt, LedgerReader};
 use engine::preview::Preview;
 use engine::{Clock, Ledger, RunConfig};
 use renderer::Renderer;
@@ -29,7 +28,7 @@ use crate::run_id::new_run_id;
 use crate::selection::{self, Selected};
 use crate::shell;
 use crate::shutdown::{InFlightTracker, shutdown_signal_with};
-use crate::task_owners::{self, TaskOwner, TaskOwners};
+use crate::task_owners;
 use crate::terminal;
 use crate::unknown_work;
 
@@ -129,38 +128,6 @@ fn print_rerun_command(args: &RunArgs, summary: &RunSummary) {
             shots.join(" ")
         );
     }
-}
-
-/// Tasks of this workflow at the service that are paid for and that no shot adopts, whatever the arguments: the shot was edited, removed or
-/// rendered again.
-fn unclaimed_tasks(
-    args: &RunArgs,
-    paths: &ProjectPaths,
-    plan: &Plan,
-    service: &str,
-) -> Result<Vec<(String, TaskId)>, CommandError> {
-    let Some(reader) = LedgerReader::open(&paths.ledger())? else { return Ok(Vec::new()) };
-    let own = task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), paths);
-    let is_here = |open: &InFlightAttempt| match &open.arguments {
-        Some(arguments) => arguments.file == own.file,
-        None => open.workflow == plan.name(),
-    };
-    let mut open = reader.in_flight_attempts()?;
-    open.retain(|open| {
-        is_here(open) && open.service == service && open.task.is_some() && !reader.is_alive(&open.run)
-    });
-    if open.is_empty() {
-        return Ok(Vec::new());
-    }
-    let owners = TaskOwners::new(&args.workflow.file, paths, Some(own.clone())).find(&reader, &open)?;
-    let is_unclaimed = |owner: &TaskOwner, open: &InFlightAttempt| match owner {
-        TaskOwner::Nobody(_) => true,
-        // An earlier version did not record the arguments: as far as this run can tell.
-        TaskOwner::Unknown => open.arguments.is_none(),
-        TaskOwner::Run(_) | TaskOwner::Undecided(_) => false,
-    };
-    let unclaimed = open.into_iter().zip(owners).filter(|(open, owner)| is_unclaimed(owner, open));
-    Ok(unclaimed.filter_map(|(open, _)| Some((open.node, open.task?))).collect())
 }
 
 fn print_unclaimed(args: &RunArgs, unclaimed: &[(String, TaskId)]) {
@@ -354,7 +321,8 @@ async fn execute<'t>(
     }
     match ended {
         Ok(summary) => {
-            let unclaimed = unclaimed_tasks(args, paths, &plan, &identity)?;
+            let salt = args.salt.as_deref();
+            let unclaimed = task_owners::unclaimed_tasks(&args.workflow, salt, paths, &plan, &identity)?;
             Ok(FinishedRun { summary, prices: table, reporter, unclaimed })
         }
         Err(error) => {

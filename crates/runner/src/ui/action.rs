@@ -167,7 +167,9 @@ impl Action {
 
     /// The command for people to paste.
     pub(super) fn command(&self, target: Target<'_>) -> String {
-        let arguments = self.arguments(target).unwrap_or_default();
+        let mut arguments = self.arguments(target).unwrap_or_default();
+        // For the page alone: a person has seen the file.
+        arguments.retain(|argument| !argument.starts_with("--digest="));
         // Only what begins with a dash needs the separator.
         let at = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
         let needs_separator = arguments.iter().skip(at + 1).any(|argument| argument.starts_with('-'));
@@ -215,7 +217,7 @@ mod tests {
         runner run --only=a1 --only=lamp#2 --rerun=c --max-cost=12.50 --max-tasks=3 '--param=look=a b' six.yaml
         runner pick '--param=look=a b' six.yaml lamp look=noir,seed=3
         runner pick --clear '--param=look=a b' six.yaml lamp
-        runner edit '--prompt=it'\''s dark; $(rm -rf /)' --seed=7 --digest=ab '--param=look=a b' six.yaml lamp
+        runner edit '--prompt=it'\''s dark; $(rm -rf /)' --seed=7 '--param=look=a b' six.yaml lamp
         runner resolve --adopt=task_1 six.yaml x1
         runner resolve --abandon six.yaml x1
         runner fetch --in=six.yaml -- --all

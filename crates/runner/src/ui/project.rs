@@ -7,14 +7,17 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use serde::Serialize;
 use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use viewer::Manifest;
 use workflow::CheckOutcome;
+use workflow::plan::Plan;
 
 use super::action::Target;
-use crate::args::OverrideArgs;
+use crate::args::{OverrideArgs, WorkflowArgs};
+use crate::backend::Backend;
 use crate::commands::view;
 use crate::edited_file;
 use crate::error::CommandError;
@@ -22,6 +25,7 @@ use crate::load;
 use crate::picks::PickStore;
 use crate::price_table;
 use crate::project_paths::ProjectPaths;
+use crate::task_owners;
 
 /// How often the files are checked.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(200);
@@ -45,19 +49,36 @@ pub(super) struct Snapshot {
     digest: String,
     /// Why the file is not valid now.
     problem: Option<String>,
+    /// Tasks that no shot asks for.
+    unclaimed: Arc<[UnclaimedTask]>,
+}
+
+/// A task that is paid for and that no shot asks for any more: `fetch` downloads it.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct UnclaimedTask {
+    task: String,
+    /// The instance that it was submitted for.
+    clip: String,
 }
 
 impl Snapshot {
     /// As the page receives it.
     pub(super) fn json(&self) -> String {
-        json!({ "manifest": *self.manifest, "digest": self.digest, "problem": self.problem }).to_string()
+        json!({
+            "manifest": *self.manifest,
+            "digest": self.digest,
+            "problem": self.problem,
+            "unclaimed": *self.unclaimed,
+        })
+        .to_string()
     }
 
     fn is_like(&self, other: &Self) -> bool {
         // The time at which it was collected does not count.
         let mut manifest = (*other.manifest).clone();
         manifest.created_at = self.manifest.created_at;
-        (&self.digest, &self.problem, &*self.manifest) == (&other.digest, &other.problem, &manifest)
+        (&self.digest, &self.problem, &self.unclaimed, &*self.manifest)
+            == (&other.digest, &other.problem, &other.unclaimed, &manifest)
     }
 }
 
@@ -142,8 +163,17 @@ impl Project {
             Ok(collected) => collected,
             Err(error) => return Err(error.text()),
         };
-        let files = named_files(&manifest);
-        Ok(Snapshot { folder, manifest: Arc::new(manifest), files: Arc::new(files), digest, problem: None })
+        let files = Arc::new(named_files(&manifest));
+        let unclaimed = self.unclaimed(&plan).map_err(|error| error.to_string())?;
+        Ok(Snapshot { folder, manifest: Arc::new(manifest), files, digest, problem: None, unclaimed })
+    }
+
+    fn unclaimed(&self, plan: &Plan) -> Result<Arc<[UnclaimedTask]>, CommandError> {
+        let paths = ProjectPaths::for_workflow(&self.file)?;
+        let workflow = WorkflowArgs { file: self.file.clone(), overrides: self.overrides.clone() };
+        let service = Backend::identity_from_environment()?;
+        let tasks = task_owners::unclaimed_tasks(&workflow, None, &paths, plan, &service)?;
+        Ok(tasks.into_iter().map(|(clip, task)| UnclaimedTask { task: task.to_string(), clip }).collect())
     }
 
     /// Of the files whose change shows that something is new.

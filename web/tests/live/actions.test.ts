@@ -1,0 +1,62 @@
+/** Running, picking and editing from the page. */
+import { expect, it } from "vitest";
+import { violations } from "../support/axe";
+import { details, run, state, useProjects } from "../support/live";
+
+const project = useProjects();
+
+const HARBOR = `version: 1
+name: harbor
+defaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }
+shots:
+  # the lamp in the tower
+  - { id: lamp, takes: 2, prompt: the lamp turns on }
+  - { id: sea, continues: lamp, prompt: the sea }
+`;
+
+it("renders, picks a take, renders what waited for it, and edits a prompt", async () => {
+  const harbor = await project(HARBOR);
+  const page = await harbor.open(await harbor.serve(), { bypassCSP: true, reducedMotion: "reduce" });
+  await expect.poll(() => state(page, "lamp#1")).toBe("not run");
+  expect(new URL(page.url()).search).toBe("");
+
+  expect(await run(page)).toMatch(/^to submit: 2 to 3 tasks,/);
+  await expect.poll(() => state(page, "lamp#2")).toBe("done");
+  await expect.poll(() => state(page, "lamp#1")).toBe("done");
+  await expect.poll(() => page.getByRole("status", { name: "Last action" }).innerText()).toMatch(/waits for a decision\s+Pick one of lamp/);
+
+  await details(page, "lamp#2");
+  await page.getByRole("button", { name: "Pick", exact: true }).click();
+  await page.getByRole("button", { name: "Remove the pick" }).waitFor();
+  expect(await run(page)).toMatch(/^to submit: 1 task,/);
+  await expect.poll(() => state(page, "sea")).toBe("done");
+  expect(await harbor.attempts()).toBe(3);
+
+  await details(page, "sea");
+  await page.getByRole("button", { name: "Edit…" }).click();
+  const prompt = page.getByRole("textbox", { name: "Prompt" });
+  expect(await prompt.inputValue()).toBe("the sea");
+  await prompt.fill("the sea, <b>calm</b> at last");
+  await expect.poll(() => page.locator(".dialog .diff").innerText()).toContain("+  - { id: sea, continues: lamp, prompt: \"the sea, <b>calm</b> at last\" }");
+  expect(await page.locator(".dialog .estimate").innerText()).toMatch(/^to submit: 1 task,/);
+  expect(await harbor.read()).toBe(HARBOR);
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect.poll(() => state(page, "sea")).toBe("not run");
+  expect(await harbor.read()).toBe(HARBOR.replace("prompt: the sea", "prompt: \"the sea, <b>calm</b> at last\""));
+  await expect.poll(() => page.locator(".details .prompt").innerText()).toBe("the sea, <b>calm</b> at last");
+});
+
+it("renders one clip again, within a cap", async () => {
+  const harbor = await project(HARBOR);
+  await harbor.runner("run", "harbor.yaml");
+  const page = await harbor.open(await harbor.serve());
+  await details(page, "lamp#1");
+  await page.getByRole("button", { name: "Render again…" }).click();
+  await expect.poll(() => page.locator(".dialog .estimate").innerText()).toMatch(/^to submit: 1 to 2 tasks,/);
+  await page.getByRole("spinbutton", { name: "Maximum number of tasks" }).fill("1");
+  await expect.poll(() => page.locator(".dialog .command code").innerText()).toBe("runner run --rerun=lamp#1 --max-tasks=1 harbor.yaml");
+  await page.locator(".dialog").getByRole("button", { name: "Run", exact: true }).click();
+  await expect.poll(() => page.locator(".attempts li").count()).toBe(2);
+  await expect.poll(() => state(page, "lamp#1")).toBe("done");
+});
