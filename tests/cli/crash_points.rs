@@ -55,6 +55,7 @@ fn scenario(point: CommitPoint) -> Scenario {
             | EventKind::Downloaded
             | EventKind::FilmJoined,
         )
+        | CommitPoint::Sidecar
         | CommitPoint::End => Scenario::InSequence(ResponseFault::None),
         CommitPoint::Event(EventKind::Refused) => Scenario::InSequence(ResponseFault::TooManyRequests),
         CommitPoint::Event(EventKind::Indeterminate) => Scenario::InSequence(ResponseFault::ConnectionLost),
@@ -83,6 +84,7 @@ const IN_SEQUENCE: &[CommitPoint] = &[
     CommitPoint::Event(EventKind::Indeterminate),
     CommitPoint::Event(EventKind::Submitted),
     CommitPoint::Event(EventKind::Polled),
+    CommitPoint::Sidecar,
     CommitPoint::Event(EventKind::Downloaded),
     CommitPoint::Event(EventKind::FilmJoined),
     CommitPoint::End,

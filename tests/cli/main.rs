@@ -29,6 +29,7 @@ mod retries;
 mod selection;
 mod serve;
 mod service_aliases;
+mod sidecars;
 #[cfg(unix)]
 mod signals;
 mod support;

@@ -23,11 +23,13 @@ pub enum CommitPoint {
     Begin,
     /// The regular end of a run.
     End,
+    /// The sidecar of a paid video. It is a file, and comes before the event that records the video.
+    Sidecar,
 }
 
 impl CommitPoint {
     /// Commit points that are not events.
-    const OTHERS: [Self; 2] = [Self::Begin, Self::End];
+    const OTHERS: [Self; 3] = [Self::Begin, Self::End, Self::Sidecar];
 
     /// Every commit point.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -42,6 +44,7 @@ impl CommitPoint {
             Self::Event(kind) => kind.as_str(),
             Self::Begin => "begin",
             Self::End => "end",
+            Self::Sidecar => "sidecar",
         }
     }
 }

@@ -5,7 +5,7 @@
 //! * [`provider`]: the interface to the video service, and its implementation over the HTTP client.
 //! * [`executor`]: appends events to the ledger, applies them, reports them and executes the actions.
 //! * [`preview`]: what a run would do; [`explain`]: why; [`adopt`]: work that the ledger does not know; [`clean`]: files that nobody needs;
-//!   [`cuts`]: earlier cuts of films.
+//!   [`cuts`]: earlier cuts of films; [`sidecar`]: what each paid video is, beside it.
 //!
 //! Invariant: this crate does not know the embedded service; a service is a base URL and a key.
 //! Invariant: a task that has an id is polled for and never submitted again.
@@ -24,6 +24,7 @@ mod media_gate;
 pub mod preview;
 pub mod provider;
 pub mod reporter;
+pub mod sidecar;
 pub mod time;
 
 pub use executor::fetch::{FetchConfig, FetchError, Fetched, fetch_task};

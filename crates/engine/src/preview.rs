@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
-use workflow::plan::{NodeIx, PickKind, Plan};
+use workflow::plan::{NodeIx, NodeKey, PickKind, Plan};
 
 use crate::artifact_store::Verify;
 use crate::executor::lookup;
@@ -56,7 +56,8 @@ pub async fn preview(
     is_paid: bool,
     verify: Verify,
 ) -> Result<Vec<Preview>, LedgerError> {
-    survey_at(plan, ledger, keys, account, is_paid, verify).await.map(|(previews, _)| previews)
+    let adopted = HashMap::new();
+    survey_at(plan, ledger, keys, account, is_paid, verify, &adopted).await.map(|(previews, _)| previews)
 }
 
 /// Keys of a run without forced reruns: recorded salts apply, and what earlier versions called the service.
@@ -81,7 +82,19 @@ pub async fn survey(
     account: Option<&str>,
     verify: Verify,
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
-    survey_at(plan, ledger, keys, account, account.is_some(), verify).await
+    survey_with(plan, ledger, keys, account, verify, &HashMap::new()).await
+}
+
+/// As [`survey`], as if the videos in `adopted` were recorded under their keys.
+pub(crate) async fn survey_with(
+    plan: &Arc<Plan>,
+    ledger: Option<&Ledger>,
+    keys: &KeyResolver,
+    account: Option<&str>,
+    verify: Verify,
+    adopted: &HashMap<NodeKey, Artifact>,
+) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
+    survey_at(plan, ledger, keys, account, account.is_some(), verify, adopted).await
 }
 
 async fn survey_at(
@@ -91,6 +104,7 @@ async fn survey_at(
     account: Option<&str>,
     is_paid: bool,
     verify: Verify,
+    adopted: &HashMap<NodeKey, Artifact>,
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
     let mut made: Vec<Option<Artifact>> = vec![None; plan.len()];
     let mut previews: Vec<Option<Preview>> = vec![None; plan.len()];
@@ -146,6 +160,10 @@ async fn survey_at(
                     let existing =
                         lookup::recorded_work(ledger, &key.to_string(), account, None, verify).await?;
                     made[ix.index()] = apply_existing(&mut preview, existing);
+                }
+                if let Some(artifact) = adopted.get(&key).filter(|_| preview.decision == Decision::Execute) {
+                    preview.decision = Decision::Reuse;
+                    made[ix.index()] = Some(artifact.clone());
                 }
                 if preview.decision == Decision::Execute && !at_other_services.is_empty() {
                     let work = keys.service_independent_key(plan, ix, |parent| made[parent.index()].as_ref());

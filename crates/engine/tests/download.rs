@@ -285,9 +285,10 @@ async fn download_interrupted_resumes_in_later_run() {
     );
     let left: Vec<_> = std::fs::read_dir(folder.path().join(".runner/artifacts"))
         .expect("a folder")
-        .map(|entry| entry.expect("an entry").file_name())
+        .map(|entry| entry.expect("an entry").path().extension().map(std::ffi::OsStr::to_owned))
         .collect();
-    assert_eq!(left.len(), 1, "the video alone, under its content's name: {left:?}");
+    assert_eq!(left.len(), 2, "the video, under its content's name, and its sidecar: {left:?}");
+    assert!(!left.contains(&Some("part".into())), "{left:?}");
 }
 
 #[tokio::test]

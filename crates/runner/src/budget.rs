@@ -55,6 +55,10 @@ impl Prices for Table {
         let cost = self.prices.as_ref()?.actual_cost(self.inputs.get(ix.index())?, video).ok()?;
         Some(cost.most)
     }
+
+    fn currency(&self) -> Option<&str> {
+        self.prices.as_ref().filter(|_| !self.is_free).map(prices::Prices::currency)
+    }
 }
 
 /// Checks that every task in flight has a reservation, because a limit on the cost has to count it: tasks of an earlier run without a price table

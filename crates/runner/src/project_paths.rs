@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use engine::artifact_store::ArtifactStore;
+
 /// The paths of the project that a workflow file belongs to.
 #[derive(Debug, Clone)]
 pub(crate) struct ProjectPaths {
@@ -21,6 +23,16 @@ impl ProjectPaths {
     /// The ledger, shared by all workflows in the folder.
     pub(crate) fn ledger(&self) -> PathBuf {
         self.folder.join(".runner").join("ledger.db")
+    }
+
+    /// The artifact store beside the ledger.
+    pub(crate) fn store(&self) -> ArtifactStore {
+        ArtifactStore::new(self.store_folder())
+    }
+
+    /// The folder of the artifact store.
+    pub(crate) fn store_folder(&self) -> PathBuf {
+        self.folder.join(".runner").join("artifacts")
     }
 
     /// Data folder of the embedded service.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use engine::Ledger;
 use engine::adopt::{UnknownVideo, unknown_videos};
+use engine::artifact_store::ArtifactStore;
 use engine::ledger::UnknownRun;
 use engine::preview::{Preview, block};
 use scheduler::KeyResolver;
@@ -38,7 +39,7 @@ pub(crate) async fn check(
         }
         return Ok(());
     }
-    let videos = unknown_videos(plan, Some(ledger), keys, output_dir).await?;
+    let videos = unknown_videos(plan, Some(ledger), keys, output_dir, &ledger.store()).await?;
     if runs.is_empty() && videos.is_empty() {
         return Ok(());
     }
@@ -69,11 +70,12 @@ pub(crate) async fn mark(
     ledger: Option<&Ledger>,
     keys: &KeyResolver,
     output_dir: &Path,
+    store: &ArtifactStore,
     file: &Path,
     previews: &mut [Preview],
 ) -> Result<(), CommandError> {
     let file_name = shell::quote(&file.display().to_string());
-    for video in unknown_videos(plan, ledger, keys, output_dir).await? {
+    for video in unknown_videos(plan, ledger, keys, output_dir, store).await? {
         let why = format!(
             "{} is its video, and the ledger does not know it: `runner ledger adopt {file_name}`",
             display_path(&video.path)

@@ -130,6 +130,11 @@ pub trait Prices: Send + Sync + fmt::Debug {
 
     /// The cost of a node's finished task, whose video has the length `video`; `None` where it has no price.
     fn actual_cost(&self, ix: NodeIx, node: &Node, video: VideoDuration) -> Option<Money>;
+
+    /// The currency of all amounts, if it has a name.
+    fn currency(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// A price source without prices.
@@ -184,6 +189,12 @@ impl Budget {
     #[must_use]
     pub fn spent(&self) -> Amount {
         self.spent
+    }
+
+    /// The currency of all amounts, if it has a name.
+    #[must_use]
+    pub fn currency(&self) -> Option<&str> {
+        self.prices.currency()
     }
 
     /// The most that a node's task can cost.

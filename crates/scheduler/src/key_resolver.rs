@@ -123,6 +123,19 @@ impl KeyResolver {
             .then(|| ForcedRerun { key: base.to_string(), salt: self.new_salt.clone() })
     }
 
+    /// The rerun that the node's key belongs to: one of this run, or a recorded one.
+    #[must_use]
+    pub fn rerun<'a>(
+        &self,
+        plan: &Plan,
+        node: NodeIx,
+        artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
+    ) -> Option<ForcedRerun> {
+        let base = self.counting_key(plan, node, artifact)?;
+        let salt = self.salt_of(node, &base)?;
+        Some(ForcedRerun { key: base.to_string(), salt: salt.to_owned() })
+    }
+
     fn has_new_salt(&self, node: NodeIx, base: &NodeKey) -> bool {
         self.is_forced(node) && !self.unfinished.contains(base)
     }

@@ -85,6 +85,11 @@ fn generated_files(contract: &Contract) -> Result<Vec<GeneratedFile>, String> {
             source: "crates/viewer/src/manifest.rs",
         },
         GeneratedFile {
+            path: "docs/sidecar.schema.json",
+            content: Content::Whole(format!("{:#}\n", engine::sidecar::schema())),
+            source: "crates/engine/src/sidecar.rs",
+        },
+        GeneratedFile {
             path: "crates/client/api.txt",
             content: Content::Whole(api_surface(client::GENERATED)?),
             source: "the client that the build generates from openapi.yaml",

@@ -11,8 +11,12 @@ use crate::repository;
 const PAGE: &str = "docs/glossary.md";
 const HEADING: &str = "## Retired words";
 /// Schemas of JSON that the program reads or writes.
-const SCHEMAS: [&str; 3] =
-    ["docs/events.schema.json", "docs/manifest.schema.json", "workflows/workflow.schema.json"];
+const SCHEMAS: [&str; 4] = [
+    "docs/events.schema.json",
+    "docs/manifest.schema.json",
+    "docs/sidecar.schema.json",
+    "workflows/workflow.schema.json",
+];
 
 /// Standard terms that contain a retired word, and why they stay.
 const ALLOWED: &[(&str, &str)] = &[

@@ -2,17 +2,20 @@
 //!
 //! A partial download that is worth resuming is a `.part` file in the same folder, for a later attempt or a later run.
 //! [`crate::clean`] removes those that nobody needs.
+//! Beside a paid video is its sidecar ([`crate::sidecar`]).
 //! Invariant: a file under a content name was complete when it got that name; this program never writes to or removes such a file.
 
 mod dir_sync;
 pub(crate) mod partial_download;
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::artifact::{file_sha256, sha256};
+use crate::failpoint::{self, Boundary, CommitPoint};
+use crate::sidecar::Sidecar;
 use dir_sync::DirSync;
 pub(crate) use partial_download::{Origin, PartialDownload};
 use scheduler::{Artifact, AttemptId, ModificationTime};
@@ -99,6 +102,67 @@ impl ArtifactStore {
         self.dir_sync.mark_dirty();
         self.sync_dir()?;
         modification_time(&stored)
+    }
+
+    /// Copies a video with this hash into the store, unless it is there, and returns its modification time. The copy is independent of the
+    /// file: it is not a hard link.
+    ///
+    /// # Errors
+    /// When it cannot be read or copied, or has another hash.
+    pub(crate) fn import(&self, video: &Path, sha256: &str) -> io::Result<Option<ModificationTime>> {
+        let stored = self.path(sha256);
+        if !(stored.is_file() && file_sha256(&stored)? == sha256) {
+            fs_err::create_dir_all(&self.folder)?;
+            let mut part = self.scratch_file()?;
+            io::copy(&mut fs_err::File::open(video)?, &mut part)?;
+            part.as_file().sync_all()?;
+            if file_sha256(part.path())? != sha256 {
+                return Err(io::Error::other(format!("{} has changed while it was copied", video.display())));
+            }
+            if std::fs::symlink_metadata(&stored).is_ok() {
+                keep_aside(&stored)?;
+            }
+            part.persist(&stored).map_err(|error| error.error)?;
+            self.dir_sync.mark_dirty();
+        }
+        self.sync_dir()?;
+        modification_time(&stored)
+    }
+
+    /// Writes the sidecar of a video in the store. It is durable after the next [`Self::sync_dir`], which happens before the ledger records
+    /// the video.
+    ///
+    /// # Errors
+    /// When it cannot be written; then nothing is under its name, or what was there before.
+    pub(crate) fn write_sidecar(&self, sidecar: &Sidecar) -> io::Result<()> {
+        let text = sidecar.to_json()?;
+        failpoint::hit(Boundary::Before, CommitPoint::Sidecar.as_str());
+        let mut part = self.scratch_file()?;
+        part.write_all(&text)?;
+        part.as_file().sync_all()?;
+        part.persist(self.folder.join(sidecar.file_name())).map_err(|error| error.error)?;
+        self.dir_sync.mark_dirty();
+        failpoint::hit(Boundary::After, CommitPoint::Sidecar.as_str());
+        Ok(())
+    }
+
+    /// Whether a video has a sidecar for its key.
+    pub(crate) fn has_sidecar(&self, sidecar: &Sidecar) -> bool {
+        self.folder.join(sidecar.file_name()).is_file()
+    }
+
+    /// A new file in the store, which `clean` lists if it stays behind.
+    fn scratch_file(&self) -> io::Result<tempfile::NamedTempFile> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".").suffix(".part");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        builder.tempfile_in(&self.folder)
+    }
+
+    /// The folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The partial download of an attempt's video; empty where nothing was downloaded yet.

@@ -8,17 +8,20 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::{Instrument as _, Span};
 use workflow::plan::{Clip, NodeIx, NodeKey, Plan};
+use workflow::units::Money;
 
 use super::lookup_queue::LookupRequest;
 use super::{AttemptIds, download, inputs, join, trace};
 use crate::artifact::file_name;
+use crate::blocking::run_blocking;
 use crate::ledger::{Ledger, LedgerError};
 use crate::provider::{PreparedRequest, Provider, Submission, SubmissionLookup};
+use crate::sidecar::{Sidecar, TaskRecord};
 use crate::time::Clock;
 use scheduler::policy::MinRate;
 use scheduler::{
-    Action, AttemptId, Event, Failure, FailureKind, PollResult, Refusal, RefusalKind, RunState, Timestamp,
-    key_parts,
+    Action, Artifact, AttemptId, Download, Event, Failure, FailureKind, PollResult, Refusal, RefusalKind,
+    RunState, Timestamp, key_parts,
 };
 
 /// The event of an action, or an error of the ledger, which ends the run.
@@ -42,6 +45,8 @@ pub(super) struct EffectRunner {
     pub(super) prepared: PreparedRequests,
     pub(super) tasks: JoinSet<()>,
     pub(super) lookups: mpsc::UnboundedSender<LookupRequest>,
+    /// The name of the workflow file, if it is known.
+    pub(super) workflow_file: Option<String>,
     /// The parent span of all effects.
     pub(super) span: Span,
 }
@@ -83,6 +88,7 @@ impl EffectRunner {
                     (Arc::clone(&self.plan), self.ledger.store(), state.budget().clone());
                 let target = self.output_dir.join(file_name(self.plan.node(download.node), &download.key));
                 let (run, min_rate) = (self.span.clone(), self.min_download_rate);
+                let (ledger, sidecar) = (Arc::clone(&self.ledger), self.sidecar(&download, state));
                 self.spawn(async move {
                     clock.sleep_until(download.not_before).await;
                     let (node, attempt) = (download.node, download.attempt.clone());
@@ -93,6 +99,9 @@ impl EffectRunner {
                         .await
                     {
                         Ok(artifact) => {
+                            if let Some(sidecar) = sidecar {
+                                write_sidecar(ledger, sidecar, &attempt, &artifact, clock.now()).await;
+                            }
                             let cost = budget.actual_cost(&plan, node, artifact.duration.into());
                             Event::Downloaded { node, attempt, artifact, cost }
                         }
@@ -112,6 +121,21 @@ impl EffectRunner {
             }
         }
         None
+    }
+
+    /// What is known of a paid task before its video is there.
+    fn sidecar(&self, download: &Download, state: &RunState) -> Option<Sidecar> {
+        let record = TaskRecord {
+            key: download.key,
+            service: self.provider.identity(),
+            task: Some(&download.task),
+            attempt: &download.attempt,
+            file: self.workflow_file.as_deref(),
+            rerun: state.rerun(download.node),
+            currency: state.budget().currency(),
+        };
+        let parent = |parent| state.key(parent);
+        self.provider.is_paid().then(|| Sidecar::for_node(&self.plan, download.node, record, parent))
     }
 
     fn prepare(&mut self, node: NodeIx, key: NodeKey, inline: bool, state: &RunState, now: Timestamp) {
@@ -238,5 +262,26 @@ impl EffectRunner {
 
     fn send(&self, event: Event) {
         drop(self.sender.send(Ok(event)));
+    }
+}
+
+/// Writes the sidecar of a video that was downloaded. A failure loses nothing: the ledger records the video all the same.
+async fn write_sidecar(
+    ledger: Arc<Ledger>,
+    mut sidecar: Sidecar,
+    attempt: &AttemptId,
+    artifact: &Artifact,
+    now: Timestamp,
+) {
+    sidecar = sidecar.with_video(&artifact.sha256, artifact.bytes, now);
+    let attempt = attempt.clone();
+    let written = run_blocking(move || {
+        // As it was reserved: prices may have changed since.
+        let row = ledger.attempt(&attempt).ok().flatten();
+        sidecar.reserved_cost = row.and_then(|row| row.reservation.cost).map(Money::as_micros);
+        ledger.store().write_sidecar(&sidecar)
+    });
+    if let Ok(Err(error)) = written.await {
+        tracing::warn!(%error, "the sidecar of a video cannot be written");
     }
 }

@@ -13,6 +13,7 @@ use super::download;
 use crate::artifact::file_name_of;
 use crate::ledger::{AttemptRow, Ledger, LedgerError};
 use crate::provider::Provider;
+use crate::sidecar::Sidecar;
 use crate::time::Clock;
 
 /// The node of events that are recorded without a plan. Their shot is recorded by name.
@@ -81,6 +82,13 @@ pub async fn fetch_task(
     let target = folder.join(file_name_of(&row.node, &key));
     fs_err::create_dir_all(&folder).map_err(LedgerError::Io)?;
     let artifact = download_video(config, download, target).await?;
+    if config.provider.is_paid() {
+        let sidecar =
+            Sidecar::for_attempt(row).with_video(&artifact.sha256, artifact.bytes, config.clock.now());
+        if let Err(error) = config.ledger.store().write_sidecar(&sidecar) {
+            tracing::warn!(%error, "the sidecar of a video cannot be written");
+        }
+    }
     let event = Event::Downloaded {
         node: no_node(),
         attempt: row.attempt.clone(),

@@ -142,6 +142,7 @@ pub async fn run(
     let service = provider.identity().to_owned();
     let mut effects = effects::EffectRunner {
         span: span.clone(),
+        workflow_file: arguments.map(|arguments| arguments.file.clone()),
         lookups,
         plan: Arc::clone(&plan),
         ledger: Arc::clone(&ledger),

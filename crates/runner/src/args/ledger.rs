@@ -14,7 +14,8 @@ pub(crate) struct LedgerArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LedgerCommand {
-    /// Record work that was paid for and that the ledger does not know: videos named by the key of a shot, and tasks that you name.
+    /// Record work that was paid for and that the ledger does not know: videos with a sidecar in the artifact store, videos named by the
+    /// key of a shot, and tasks that you name. Nothing is submitted.
     Adopt(AdoptArgs),
     /// Record that the API key is a new one of an account that submitted tasks with another key. The service is asked for such a task: only the
     /// account that owns it can see it.
@@ -37,6 +38,13 @@ pub(crate) struct AdoptArgs {
     /// Folder with the videos [default: out/NAME beside the workflow file].
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
+    /// Also adopt videos from this folder: an output folder with its `manifest.json`, or a copy of an artifact store. Their hashes are
+    /// verified, and they are copied into the artifact store.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) from: Option<PathBuf>,
+    /// List what would be adopted, and write nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// A task that is in flight or finished at the service, for a shot without a video. The next run adopts it.
     #[arg(long = "task", value_name = "SHOT=TASK")]
     pub(crate) tasks: Vec<String>,

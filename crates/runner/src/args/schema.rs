@@ -18,4 +18,6 @@ pub(crate) enum SchemaKind {
     Events,
     /// `manifest.json`, which `view` writes.
     Manifest,
+    /// What is beside each paid video in `.runner/artifacts`.
+    Sidecar,
 }

@@ -98,7 +98,8 @@ async fn decisions(
     remedies::name_commands(&mut previews, file);
     if is_paid {
         let folder = paths.out(plan.name());
-        unknown_work::mark(plan, ledger.as_ref(), &keys, &folder, file, &mut previews).await?;
+        let store = paths.store();
+        unknown_work::mark(plan, ledger.as_ref(), &keys, &folder, &store, file, &mut previews).await?;
     }
     if let Some(selection) = selection {
         selection::apply_selection(plan, &selection, &mut previews)?;

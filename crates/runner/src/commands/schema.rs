@@ -1,5 +1,5 @@
-//! `runner schema`: prints the JSON Schemas, which are also published as `workflows/workflow.schema.json`, `docs/events.schema.json` and
-//! `docs/manifest.schema.json`.
+//! `runner schema`: prints the JSON Schemas, which are also published as `workflows/workflow.schema.json`, `docs/events.schema.json`,
+//! `docs/manifest.schema.json` and `docs/sidecar.schema.json`.
 
 use contract::Contract;
 
@@ -12,6 +12,7 @@ pub(crate) fn schema(args: &SchemaArgs) -> Exit {
         SchemaKind::Workflow => workflow::workflow_schema(Contract::embedded()),
         SchemaKind::Events => stream::schema(),
         SchemaKind::Manifest => viewer::schema(),
+        SchemaKind::Sidecar => engine::sidecar::schema(),
     };
     outln!("{schema:#}");
     Exit::Done

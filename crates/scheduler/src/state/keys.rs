@@ -24,4 +24,10 @@ impl RunState {
     pub fn forced_rerun(&self, node: NodeIx) -> Option<ForcedRerun> {
         self.keys.forced_rerun(&self.plan, node, |parent| self.artifact(parent))
     }
+
+    /// The rerun that the node's key belongs to, of this run or an earlier one.
+    #[must_use]
+    pub fn rerun(&self, node: NodeIx) -> Option<ForcedRerun> {
+        self.keys.rerun(&self.plan, node, |parent| self.artifact(parent))
+    }
 }

@@ -24,7 +24,7 @@ use crate::price_table::PriceTable;
 use crate::project_paths::{ProjectPaths, display_path};
 
 /// Beside the clips.
-const MANIFEST: &str = "manifest.json";
+pub(crate) const MANIFEST: &str = "manifest.json";
 const PAGE: &str = "index.html";
 
 pub(crate) async fn view(args: ViewArgs) -> Result<Exit, CommandError> {
@@ -70,6 +70,15 @@ pub(crate) fn open_in_browser(page: impl AsRef<std::ffi::OsStr>) {
 
 /// Writes the page of an output folder again, from its manifest.
 fn from_manifest(folder: &Path) -> Result<PathBuf, CommandError> {
+    let manifest = read_manifest(folder)?.ok_or_else(|| {
+        CommandError::invalid(format!("{} has no {MANIFEST}", display_path(folder)))
+            .hint("name the workflow file: runner view FILE")
+    })?;
+    write_page(folder, &manifest)
+}
+
+/// The manifest in a folder; `None` where it has none.
+pub(crate) fn read_manifest(folder: &Path) -> Result<Option<Manifest>, CommandError> {
     let file = folder.join(MANIFEST);
     // One byte more than it may have, so that the bound is noticed.
     let bound = viewer::MAX_MANIFEST_BYTES as u64 + 1;
@@ -77,15 +86,12 @@ fn from_manifest(folder: &Path) -> Result<PathBuf, CommandError> {
     let read = fs_err::File::open(&file).and_then(|file| file.take(bound).read_to_string(&mut text));
     match read {
         Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(CommandError::invalid(format!("{} has no {MANIFEST}", display_path(folder)))
-                .hint("name the workflow file: runner view FILE"));
-        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(CommandError::unusable(error)),
     }
     let manifest = Manifest::from_json(&text)
         .map_err(|error| CommandError::invalid(format!("{}: {error}", display_path(&file))))?;
-    write_page(folder, &manifest)
+    Ok(Some(manifest))
 }
 
 /// Collects the manifest of a workflow, and writes it with the page.

@@ -1,0 +1,214 @@
+//! Videos that a sidecar or a manifest describes. A description may come from anybody: what it says counts only after the hash of its
+//! video was verified, and its names cannot leave the folder.
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+use scheduler::{ForcedRerun, TaskId, Timestamp};
+use workflow::plan::NodeKey;
+
+use super::traces::KEY_DIGITS;
+use crate::artifact::file_sha256;
+use crate::sidecar::{self, Sidecar};
+
+/// Prefix of tasks that are recorded where the task is not known.
+pub(super) const UNKNOWN_TASK: &str = "unknown-";
+
+/// A video with its description.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DescribedVideo {
+    /// What describes it, for messages: the path of a sidecar, or a manifest and a clip.
+    pub source: String,
+    /// The folder of the description, which the video has to be in.
+    folder: PathBuf,
+    /// The video.
+    path: PathBuf,
+    /// Its key as lower-case hex, or the first digits of it.
+    key: String,
+    pub(super) rerun: Option<ForcedRerun>,
+    pub(super) sha256: String,
+    /// The identity of the service, if known.
+    pub(super) service: Option<String>,
+    pub(super) task: Option<TaskId>,
+    pub(super) completed_at: Option<Timestamp>,
+}
+
+/// A description that was not used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unused {
+    /// What it is.
+    pub source: String,
+    /// Why.
+    pub reason: String,
+    /// Whether it is damaged or misleading. Otherwise it is not needed: it describes other work.
+    pub is_refused: bool,
+}
+
+impl Unused {
+    /// A description that is damaged or misleading.
+    #[must_use]
+    pub fn refused(source: &str, reason: &impl ToString) -> Self {
+        Self { source: source.to_owned(), reason: reason.to_string(), is_refused: true }
+    }
+
+    pub(super) fn not_needed(source: &str, reason: impl Into<String>) -> Self {
+        Self { source: source.to_owned(), reason: reason.into(), is_refused: false }
+    }
+}
+
+/// A clip of a manifest.
+#[derive(Debug, Clone, Copy)]
+pub struct ClipDescription<'a> {
+    /// The key, or the first digits of it.
+    pub key: &'a str,
+    /// SHA-256 of the video.
+    pub sha256: &'a str,
+    /// The task.
+    pub task: Option<&'a str>,
+    /// The video, relative to the folder of the manifest.
+    pub file: &'a str,
+}
+
+impl DescribedVideo {
+    /// The video of a clip of the manifest in `folder`.
+    ///
+    /// # Errors
+    /// Why the description cannot be used.
+    pub fn from_clip(folder: &Path, source: String, clip: ClipDescription<'_>) -> Result<Self, Unused> {
+        let refuse = |reason: &str| Err(Unused::refused(&source, &reason));
+        if !sidecar::is_hex(clip.key) || !(KEY_DIGITS..=64).contains(&clip.key.len()) {
+            return refuse("its `key` is not 12 to 64 lower-case hex digits");
+        }
+        if !sidecar::is_digest(clip.sha256) {
+            return refuse("its `sha256` is not 64 lower-case hex digits");
+        }
+        if !Path::new(clip.file).components().all(|part| matches!(part, Component::Normal(_))) {
+            return refuse("its `file` leads out of the folder");
+        }
+        let task = clip.task.filter(|task| !task.starts_with(UNKNOWN_TASK));
+        Ok(Self {
+            folder: folder.to_owned(),
+            path: folder.join(clip.file),
+            key: clip.key.to_owned(),
+            rerun: None,
+            sha256: clip.sha256.to_owned(),
+            service: None,
+            task: task.map(TaskId::from),
+            completed_at: None,
+            source,
+        })
+    }
+
+    fn from_sidecar(folder: &Path, source: String, sidecar: Sidecar) -> Self {
+        Self {
+            source,
+            folder: folder.to_owned(),
+            path: folder.join(format!("{}.mp4", sidecar.sha256)),
+            key: sidecar.key,
+            rerun: sidecar.rerun.map(|rerun| ForcedRerun { key: rerun.key, salt: rerun.salt }),
+            sha256: sidecar.sha256,
+            service: Some(sidecar.service),
+            task: sidecar.task.filter(|task| !task.starts_with(UNKNOWN_TASK)).map(TaskId),
+            completed_at: Some(Timestamp(sidecar.completed_at)),
+        }
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it is the work of a node with this key, or a rerun of it.
+    pub(super) fn is_for(&self, key: NodeKey) -> bool {
+        key.to_string().starts_with(&self.key) || self.reruns(key)
+    }
+
+    /// Whether it is a rerun of the work with this key.
+    pub(super) fn reruns(&self, key: NodeKey) -> bool {
+        self.rerun.as_ref().is_some_and(|rerun| rerun.key == key.to_string())
+    }
+
+    /// Verifies that the file is in its folder and has the described content. The error says what is wrong.
+    pub(super) fn verify(&self) -> Result<(), String> {
+        let real = |path: &Path| {
+            path.canonicalize()
+                .map_err(|error| format!("its video {} cannot be read: {error}", path.display()))
+        };
+        let file = real(&self.path)?;
+        if !file.starts_with(real(&self.folder)?) || !file.is_file() {
+            return Err(format!("its video {} is not a file in its folder", self.path.display()));
+        }
+        match file_sha256(&file) {
+            Ok(sha256) if sha256 == self.sha256 => Ok(()),
+            Ok(_) => Err(format!("the SHA-256 of {} is another one: it was changed", self.path.display())),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// The videos that the sidecars in a folder describe, and the sidecars that cannot be used.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn described_by_sidecars(folder: &Path) -> std::io::Result<(Vec<DescribedVideo>, Vec<Unused>)> {
+    let (mut videos, mut unused) = (Vec::new(), Vec::new());
+    for (path, sidecar) in sidecar::read_folder(folder)? {
+        let source = path.display().to_string();
+        match sidecar {
+            Ok(sidecar) => videos.push(DescribedVideo::from_sidecar(folder, source, sidecar)),
+            Err(error) => unused.push(Unused::refused(&source, &error)),
+        }
+    }
+    Ok((videos, unused))
+}
+
+/// Descriptions by the first digits of their keys: of the video, and of the work that it is a rerun of.
+pub(super) struct Descriptions<'a> {
+    all: &'a [DescribedVideo],
+    by_key: HashMap<&'a str, Vec<usize>>,
+    is_used: Vec<bool>,
+}
+
+impl<'a> Descriptions<'a> {
+    pub(super) fn new(all: &'a [DescribedVideo]) -> Self {
+        let mut by_key: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, video) in all.iter().enumerate() {
+            let base = video.rerun.as_ref().map(|rerun| rerun.key.as_str());
+            for key in [Some(video.key.as_str()), base].into_iter().flatten() {
+                by_key.entry(&key[..KEY_DIGITS]).or_default().push(at);
+            }
+        }
+        // The latest first: of several videos of the same work it is the one that counts.
+        for at in by_key.values_mut() {
+            at.sort_by_key(|at| std::cmp::Reverse(all[*at].completed_at));
+        }
+        Self { all, by_key, is_used: vec![false; all.len()] }
+    }
+
+    /// The descriptions of a node's work, the latest first. They count as used from now on.
+    pub(super) fn take(&mut self, key: NodeKey) -> Vec<&'a DescribedVideo> {
+        let short = key.short();
+        let Some(at) = self.by_key.get(short.as_str()) else { return Vec::new() };
+        let mut videos = Vec::new();
+        for at in at.iter().copied() {
+            if !self.is_used[at] && self.all[at].is_for(key) {
+                self.is_used[at] = true;
+                videos.push(&self.all[at]);
+            }
+        }
+        videos
+    }
+
+    /// The descriptions that are for none of the plan's nodes.
+    pub(super) fn unused(&self) -> impl Iterator<Item = &'a DescribedVideo> {
+        self.all.iter().zip(&self.is_used).filter(|(_, is_used)| !**is_used).map(|(video, _)| video)
+    }
+
+    /// Whether a description names only the beginning of a key, and that is of several keys.
+    pub(super) fn is_unclear(video: &DescribedVideo, keys: &[Option<NodeKey>]) -> bool {
+        let mut matches = keys.iter().flatten().filter(|key| key.to_string().starts_with(&video.key));
+        let first = matches.next();
+        first.is_some_and(|first| matches.any(|other| other != first))
+    }
+}

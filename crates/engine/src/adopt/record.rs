@@ -1,0 +1,89 @@
+//! Records an attempt as a run would have: its intent, its task and its video. It was paid for before, so nothing is reserved or spent.
+
+use scheduler::budget::Reservation;
+use scheduler::{Artifact, Event, TaskId, key_parts};
+use workflow::plan::NodeIx;
+use workflow::units::Money;
+
+use super::described::UNKNOWN_TASK;
+use super::{Adoption, Recordable, Video, Work};
+use crate::ledger::{Ledger, LedgerError, Persist, RunLock};
+use crate::sidecar::{Sidecar, TaskRecord};
+
+/// The digest of a request whose body is not known.
+const UNKNOWN_DIGEST: &str = "adopted";
+
+/// Records the work of a node. A video is in the store with its sidecar before the ledger has it.
+pub(super) fn record(
+    adoption: &Adoption<'_>,
+    ledger: &Ledger,
+    lock: &RunLock,
+    item: &Recordable,
+) -> Result<(), LedgerError> {
+    let Adoption { plan, keys, at, now, .. } = adoption;
+    let (node, attempt) = (item.node, item.attempt.clone());
+    let artifact = |parent: NodeIx| item.made[parent.index()].as_ref();
+    // The counting key with the salt of the rerun, if it is one that the ledger does not know.
+    let key = item.rerun.as_ref().map_or(item.key, |rerun| item.key.salted(&rerun.salt));
+    let service_independent_key = if adoption.is_paid {
+        let key = keys.service_independent_key(plan, node, artifact);
+        key.map(|key| item.rerun.as_ref().map_or(key, |rerun| key.salted(&rerun.salt)).to_string())
+    } else {
+        None
+    };
+    let intent = Event::Prepared {
+        node,
+        attempt: attempt.clone(),
+        key: key.to_string(),
+        digest: UNKNOWN_DIGEST.to_owned(),
+        by_url: false,
+        service_independent_key,
+        reservation: Reservation {
+            cost: Some(Money::ZERO),
+            ..Reservation::unpriced(plan.node(node).duration)
+        },
+        forced_rerun: item.rerun.clone(),
+        parts: key_parts(plan, node, at.service, artifact),
+    };
+    let (task, video) = match &item.work {
+        Work::Video(video) => (video.task.clone(), Some(video)),
+        Work::Task(task) => (Some(task.clone()), None),
+    };
+    let recorded_task = task.clone().unwrap_or_else(|| TaskId(format!("{UNKNOWN_TASK}{attempt}")));
+    let mut events = vec![intent, Event::Submitted { node, attempt: attempt.clone(), task: recorded_task }];
+    if let Some(video) = video {
+        let artifact = store(ledger, video)?;
+        if adoption.is_paid {
+            let record = TaskRecord {
+                key,
+                service: at.service,
+                task: task.as_ref(),
+                attempt: &attempt,
+                file: adoption.arguments.map(|arguments| arguments.file.as_str()),
+                rerun: item.rerun.clone(),
+                currency: None,
+            };
+            let completed_at = video.completed_at.unwrap_or(*now);
+            let sidecar = Sidecar::for_node(plan, node, record, |parent| item.keys[parent.index()])
+                .with_video(&artifact.sha256, artifact.bytes, completed_at);
+            // The sidecar that describes it says more than is known here.
+            if !ledger.store().has_sidecar(&sidecar) {
+                ledger.store().write_sidecar(&sidecar)?;
+            }
+        }
+        events.push(Event::Downloaded { node, attempt, artifact, cost: Some(Money::ZERO) });
+    }
+    let events = events.into_iter().map(|event| (event, Persist::Yes)).collect();
+    ledger.append(lock, plan, *now, events).map(drop)
+}
+
+/// Puts a video into the store.
+fn store(ledger: &Ledger, video: &Video) -> Result<Artifact, LedgerError> {
+    let (store, sha256) = (ledger.store(), &video.artifact.sha256);
+    let modified_at = if video.is_described {
+        store.import(&video.file, sha256)?
+    } else {
+        store.adopt(&video.file, sha256)?
+    };
+    Ok(Artifact { modified_at, ..video.artifact.clone() })
+}

@@ -1,0 +1,105 @@
+//! `runner ledger adopt`: records work that was paid for and that the ledger does not know.
+
+mod described;
+mod report;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use engine::Ledger;
+use engine::adopt::{Adopted, Adoption, adopt, preview};
+use engine::ledger::ServiceAccount;
+use engine::preview::key_resolver;
+use scheduler::TaskId;
+use workflow::plan::{NodeIx, Plan};
+
+use crate::args::{AdoptArgs, LedgerArgs, LedgerCommand};
+use crate::backend::Backend;
+use crate::clock::now;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::project_paths::ProjectPaths;
+use crate::run_id::new_run_id;
+use crate::{ffmpeg, load, task_owners, unknown_work};
+
+use super::link_account;
+
+pub(crate) async fn ledger(args: LedgerArgs) -> Result<Exit, CommandError> {
+    match args.command {
+        LedgerCommand::Adopt(args) => adopt_work(args).await,
+        LedgerCommand::LinkAccount(args) => link_account::link_account(args).await,
+    }
+}
+
+async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
+    let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
+        Ok(plan) => Arc::new(plan),
+        Err(error) => return Ok(error.report(args.format)),
+    };
+    let tasks = named_tasks(&args.tasks, &plan)?;
+    let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
+    let backend = Backend::from_environment()?;
+    let (service, account) = (backend.identity(), backend.account());
+    let descriptions = described::Descriptions::read(&paths, args.from.as_deref(), &args.workflow.file)?;
+    // Nothing is created, and nothing recorded, by a dry run.
+    let ledger = if args.dry_run {
+        Ledger::open_existing(&paths.ledger(), &paths.folder)?
+    } else {
+        Some(Ledger::open(&paths.ledger(), &paths.folder)?)
+    };
+    let keys = key_resolver(ledger.as_ref(), &service)?.with_salt(args.salt.clone());
+    let folder = paths.out_or(args.out.as_deref(), plan.name())?;
+    let arguments = task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), &paths);
+    let adoption = Adoption {
+        plan: &plan,
+        keys: &keys,
+        at: ServiceAccount { service: &service, account: account.as_deref() },
+        is_paid: !backend.is_free(),
+        folder: &folder,
+        described: &descriptions.videos,
+        tasks,
+        ffmpeg: &ffmpeg::find(),
+        arguments: Some(&arguments),
+        run: new_run_id(),
+        now: now(),
+    };
+    let mut adopted = match &ledger {
+        Some(ledger) if !args.dry_run => adopt(adoption, ledger).await?,
+        ledger => preview(&adoption, ledger.as_ref()).await?,
+    };
+    adopted.unused.splice(0..0, descriptions.unused);
+    report::report(&args, &adopted);
+    let unknown = ledger.as_ref().map(Ledger::unknown_runs).transpose()?.unwrap_or_default();
+    if !unknown.is_empty() {
+        errln!("{}", unknown_work::about_runs(&args.workflow.file, &unknown));
+        return Ok(Exit::ActionNeeded);
+    }
+    let is_recorded = |result: &Adopted| match result {
+        Adopted::Video(..) | Adopted::Task(_) => true,
+        Adopted::NotAVideo(..) | Adopted::TaskOfOther { .. } | Adopted::NotSubmitted { .. } => false,
+    };
+    let is_done = adopted.shots.iter().all(|(_, result)| is_recorded(result))
+        && !adopted.unused.iter().any(|unused| unused.is_refused);
+    Ok(if is_done { Exit::Done } else { Exit::ActionNeeded })
+}
+
+/// The arguments of `--task`, by node.
+fn named_tasks(arguments: &[String], plan: &Plan) -> Result<HashMap<NodeIx, TaskId>, CommandError> {
+    let mut tasks = HashMap::new();
+    for argument in arguments {
+        // Names of instances contain `=`, and tasks may: the longest name of a shot counts.
+        let splits = argument.match_indices('=').map(|(at, _)| (&argument[..at], &argument[at + 1..]));
+        let found = splits.filter_map(|(name, task)| Some((plan.find(name)?, task))).next_back();
+        match found {
+            Some((node, task)) if !task.is_empty() => {
+                tasks.insert(node, TaskId(task.to_owned()));
+            }
+            _ => {
+                return Err(CommandError::invalid(format!(
+                    "--task {argument}: expected SHOT=TASK with a shot or an instance of the workflow, as `plan` names it"
+                )));
+            }
+        }
+    }
+    Ok(tasks)
+}

@@ -1,0 +1,103 @@
+//! What `ledger adopt` prints.
+
+use std::path::Path;
+
+use engine::adopt::{Adopted, AdoptionReport, Unused};
+use serde_json::{Value, json};
+
+use crate::args::{AdoptArgs, Format};
+use crate::project_paths::display_path;
+use crate::report::sanitize;
+
+/// How many descriptions that are not needed are listed.
+const MAX_LISTED: usize = 5;
+
+pub(super) fn report(args: &AdoptArgs, adopted: &AdoptionReport) {
+    let records = adopted.shots.iter().map(|(shot, result)| record(shot, result)).chain(
+        adopted.unused.iter().map(|unused| {
+            let outcome = if unused.is_refused { "refused" } else { "not-needed" };
+            json!({ "source": unused.source, "outcome": outcome, "reason": unused.reason })
+        }),
+    );
+    match args.format {
+        Format::Json => outln!("{:#}", records.collect::<Value>()),
+        Format::Ndjson => records.for_each(|one| outln!("{one}")),
+        Format::Text => text(adopted, args.dry_run),
+    }
+}
+
+fn record(shot: &str, result: &Adopted) -> Value {
+    match result {
+        Adopted::Video(path, None) => json!({ "shot": shot, "outcome": "video", "file": path }),
+        Adopted::Video(path, Some(task)) => {
+            json!({ "shot": shot, "outcome": "video", "file": path, "task": task })
+        }
+        Adopted::Task(task) => json!({ "shot": shot, "outcome": "task", "task": task }),
+        Adopted::NotAVideo(path, why) => {
+            json!({ "shot": shot, "outcome": "not-a-video", "file": path, "reason": why })
+        }
+        Adopted::TaskOfOther { task, attempt, node } => {
+            json!({ "shot": shot, "outcome": "task-of-other", "task": task, "attempt": attempt, "owner": node })
+        }
+        Adopted::NotSubmitted { task, decision, why } => {
+            json!({ "shot": shot, "outcome": "not-submitted", "task": task, "decision": decision, "reason": why })
+        }
+    }
+}
+
+fn text(adopted: &AdoptionReport, is_dry_run: bool) {
+    if adopted.shots.is_empty() && !adopted.unused.iter().any(|unused| unused.is_refused) {
+        outln!("nothing to adopt: the ledger knows every video of these shots");
+    }
+    for (shot, result) in &adopted.shots {
+        outln!("{}: {}", sanitize::line(shot), outcome(result, is_dry_run));
+    }
+    for unused in adopted.unused.iter().filter(|unused| unused.is_refused) {
+        outln!("skipped {}: {}", source(unused), sanitize::line(&unused.reason));
+    }
+    let not_needed: Vec<&Unused> = adopted.unused.iter().filter(|unused| !unused.is_refused).collect();
+    for unused in not_needed.iter().take(MAX_LISTED) {
+        outln!("not needed {}: {}", source(unused), sanitize::line(&unused.reason));
+    }
+    if not_needed.len() > MAX_LISTED {
+        outln!("not needed: {} more (--format json lists them)", not_needed.len() - MAX_LISTED);
+    }
+    if is_dry_run {
+        outln!("nothing was written: --dry-run");
+    }
+}
+
+fn source(unused: &Unused) -> String {
+    sanitize::line(&display_path(Path::new(&unused.source))).into_owned()
+}
+
+fn outcome(result: &Adopted, is_dry_run: bool) -> String {
+    match result {
+        Adopted::Video(path, task) => {
+            let verb = if is_dry_run { "would adopt" } else { "adopted" };
+            let task = task.as_ref().map(|task| format!(", task {}", sanitize::line(task.as_str())));
+            format!("{verb} {}{}", display_path(path), task.unwrap_or_default())
+        }
+        Adopted::Task(task) => {
+            let verb = if is_dry_run { "would adopt" } else { "adopts" };
+            format!("the next run {verb} task {}", sanitize::line(task.as_str()))
+        }
+        Adopted::NotAVideo(path, why) => {
+            format!("left alone, {} is not a whole video: {why}", display_path(path))
+        }
+        Adopted::TaskOfOther { task, attempt, node } => format!(
+            "not recorded, task {} belongs to attempt {attempt} of {}",
+            sanitize::line(task.as_str()),
+            sanitize::line(node)
+        ),
+        Adopted::NotSubmitted { task, decision, why } => {
+            let why = why.as_ref().map(|why| format!(" ({})", sanitize::line(why)));
+            format!(
+                "task {} is not recorded, a run would not submit this shot now: {}{}",
+                sanitize::line(task.as_str()),
+                decision.as_str(),
+                why.unwrap_or_default()
+            )
+        }
+    }
+}
