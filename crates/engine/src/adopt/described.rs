@@ -212,3 +212,47 @@ impl<'a> Descriptions<'a> {
         first.is_some_and(|first| matches.any(|other| other != first))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::artifact::sha256;
+
+    fn clip(folder: &Path, key: &str, content: &[u8], file: &str) -> Result<DescribedVideo, Unused> {
+        let description = ClipDescription { key, sha256: &sha256(content), task: None, file };
+        DescribedVideo::from_clip(folder, "a clip".to_owned(), description)
+    }
+
+    #[test]
+    fn key_of_a_clip_that_begins_several_keys_is_unclear() {
+        let key = |end: &str| NodeKey::parse(&format!("{}{end}", "a".repeat(63)));
+        let short = clip(Path::new("."), &"a".repeat(12), b"", "a.mp4").unwrap();
+        assert!(short.is_for(key("1").unwrap()) && short.is_for(key("2").unwrap()));
+        assert!(Descriptions::is_unclear(&short, &[key("1"), None, key("2")]));
+        assert!(!Descriptions::is_unclear(&short, &[key("1"), key("1"), NodeKey::parse(&"b".repeat(64))]));
+        let whole = clip(Path::new("."), &key("1").unwrap().to_string(), b"", "a.mp4").unwrap();
+        assert!(!Descriptions::is_unclear(&whole, &[key("1"), key("2")]));
+    }
+
+    #[test]
+    fn video_is_verified_by_its_content_and_stays_in_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = "a".repeat(64);
+        std::fs::create_dir(folder.path().join("in")).unwrap();
+        let inside = folder.path().join("in");
+        std::fs::write(inside.join("a.mp4"), "video").unwrap();
+        std::fs::write(folder.path().join("out.mp4"), "video").unwrap();
+        let verify = |content: &[u8], file: &str| clip(&inside, &key, content, file).unwrap().verify();
+        assert_eq!(verify(b"video", "a.mp4"), Ok(()));
+        assert!(verify(b"other", "a.mp4").unwrap_err().ends_with("is another one: it was changed"));
+        assert!(verify(b"video", "b.mp4").unwrap_err().contains("cannot be read"));
+        for file in ["../out.mp4", "/etc/passwd", "a/../../out.mp4"] {
+            assert!(clip(&inside, &key, b"video", file).unwrap_err().is_refused, "{file}");
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(folder.path().join("out.mp4"), inside.join("link.mp4")).unwrap();
+            assert!(verify(b"video", "link.mp4").unwrap_err().ends_with("is not a file in its folder"));
+        }
+    }
+}
