@@ -105,6 +105,13 @@ fn check_json_diagnostics() {
 }
 
 #[test]
+fn check_github_annotations() {
+    let project = Project::new("bad.yaml", &shots("  - { id: a, prompt: \"one, 50 %\", secnds: 5 }\n"));
+    let arguments = ["check", "bad.yaml", "missing.yaml", "--format", "github"];
+    cli_snapshot!("check_github_annotations", project.runner(&arguments).expect(2));
+}
+
+#[test]
 fn color_follows_terminal_no_color_and_flag() {
     let project = Project::new("bad.yaml", &shots("  - { id: a, prompt: one, secnds: 5 }\n"));
     let coloured = |arguments: &[&str], no_color: bool| {

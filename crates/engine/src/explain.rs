@@ -66,7 +66,7 @@ pub async fn explain(
     nodes: &[NodeIx],
 ) -> Result<Vec<Explanation>, LedgerError> {
     let (previews, made) =
-        preview::survey(plan, ledger, &preview::key_resolver(ledger, service)?, None, Verify::Metadata)
+        preview::survey(plan, ledger, &preview::key_resolver(ledger, plan, service)?, None, Verify::Metadata)
             .await?;
     let mut records: HashMap<&str, Record> = HashMap::new();
     let mut explanations = Vec::with_capacity(nodes.len());

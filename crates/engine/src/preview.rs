@@ -60,13 +60,13 @@ pub async fn preview(
     survey_at(plan, ledger, keys, account, is_paid, verify, &adopted).await.map(|(previews, _)| previews)
 }
 
-/// Keys of a run without forced reruns: recorded salts apply, and what earlier versions called the service.
+/// Keys of a run of a plan without forced reruns: recorded salts apply, and what earlier versions called the service and identical shots.
 ///
 /// # Errors
 /// When the ledger cannot be read.
-pub fn key_resolver(ledger: Option<&Ledger>, service: &str) -> Result<KeyResolver, LedgerError> {
+pub fn key_resolver(ledger: Option<&Ledger>, plan: &Plan, service: &str) -> Result<KeyResolver, LedgerError> {
     match ledger {
-        Some(ledger) => ledger.key_resolver(service),
+        Some(ledger) => ledger.key_resolver(plan, service),
         None => Ok(KeyResolver::new(service)),
     }
 }

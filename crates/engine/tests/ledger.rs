@@ -583,3 +583,30 @@ fn task_durations_ignore_time_without_a_run() {
     let seconds: Vec<u64> = durations.iter().map(|(_, took)| took.as_secs()).collect();
     assert_eq!(seconds, [60, 90], "the night is nobody's duration");
 }
+
+#[test]
+fn key_resolver_reads_the_keys_with_numbers_of_earlier_versions() {
+    let (_folder, ledger) = new();
+    let mut form = serde_json::to_value(&*plan(&["a", "b"])).expect("a plan as JSON");
+    form["nodes"][0]["earlier_occurrence"] = 1.into();
+    let plan: Arc<Plan> = Arc::new(serde_json::from_value(form).expect("a plan"));
+    let (service, node) = ("https://api.example.com", NodeIx::new(0));
+    let key = |ledger: &Ledger| {
+        let keys = ledger.key_resolver(&plan, service).expect("keys");
+        keys.key(&plan, node, |_| None).expect("it depends on no video")
+    };
+    let present = key(&ledger);
+    let earlier = workflow::plan::earlier_key(plan.node(node), service, &[]).expect("it has one");
+    let run = begin(&ledger, "run", BudgetLimits::default());
+    for (at, attempt, of, occurrence) in [(1, "x", "other".to_owned(), 0), (0, "y", earlier.to_string(), 1)] {
+        let mut node = plan.node(NodeIx::new(at)).clone();
+        node.occurrence = occurrence;
+        let mut event = prepared(at, attempt, 1);
+        let Event::Prepared { key, parts, .. } = &mut event else { unreachable!("it is an intent") };
+        *key = of;
+        *parts = workflow::plan::key_parts(&node, service, &[]);
+        write(&ledger, &run, &plan, event);
+    }
+    assert_ne!(present, earlier);
+    assert_eq!(key(&ledger), earlier);
+}

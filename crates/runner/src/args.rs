@@ -305,8 +305,8 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) deny_warnings: bool,
     /// Output format on standard output.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
+    #[arg(long, value_enum, default_value_t = CheckFormat::Text)]
+    pub(crate) format: CheckFormat,
 }
 
 #[derive(Debug, Args)]
@@ -371,6 +371,19 @@ pub(crate) enum ColorChoice {
     Always,
     /// Never.
     Never,
+}
+
+/// Output formats of `check`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// Text for people.
+    Text,
+    /// One JSON document at the end.
+    Json,
+    /// One JSON object per line.
+    Ndjson,
+    /// Annotations of GitHub Actions, which show each problem at its line.
+    Github,
 }
 
 /// Output formats.

@@ -7,6 +7,15 @@ use workflow::plan::{InputIdentity, KeyPart, NodeIx, NodeKey, Plan, Source};
 use crate::artifact::Artifact;
 use crate::event::ForcedRerun;
 
+/// How occurrences are counted in a key.
+#[derive(Debug, Clone, Copy)]
+enum Counting {
+    /// As this version counts them.
+    Present,
+    /// As earlier versions did.
+    Earlier,
+}
+
 /// What enters every key of a run besides the plan.
 #[derive(Debug, Clone, Default)]
 pub struct KeyResolver {
@@ -24,6 +33,8 @@ pub struct KeyResolver {
     aliases: Vec<String>,
     /// The keys of all attempts, whatever became of them; empty where there are no aliases.
     recorded: HashSet<NodeKey>,
+    /// Keys of attempts that have a number, as this version or an earlier one counted it.
+    numbered: HashSet<NodeKey>,
 }
 
 impl KeyResolver {
@@ -59,6 +70,13 @@ impl KeyResolver {
     #[must_use]
     pub fn with_service_aliases(self, aliases: Vec<String>, recorded: HashSet<NodeKey>) -> Self {
         Self { aliases, recorded, ..self }
+    }
+
+    /// Finds work that earlier versions recorded under a key with another number ([`workflow::plan::earlier_key`]). `numbered` are the keys of
+    /// attempts with a number. No key with a number of an earlier version is that of other work, so that every run resolves the same key.
+    #[must_use]
+    pub fn with_numbered_keys(self, numbered: HashSet<NodeKey>) -> Self {
+        Self { numbered, ..self }
     }
 
     /// Forces a rerun of `nodes`: `salt` makes their keys differ from all recorded ones.
@@ -102,8 +120,8 @@ impl KeyResolver {
         node: NodeIx,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact> + Copy,
     ) -> Option<NodeKey> {
-        let base = self.counting_key(plan, node, artifact)?;
-        let key = self.base_key(plan, node, "", artifact)?;
+        let (base, counting) = self.counted(plan, node, artifact)?;
+        let key = self.base_key(plan, node, "", counting, artifact)?;
         Some(match self.salt_of(node, &base) {
             Some(salt) => key.salted(salt),
             None => key,
@@ -147,23 +165,47 @@ impl KeyResolver {
         self.salts.get(base).map(String::as_str)
     }
 
-    /// The base key of the name of the service under which the node's work is recorded; of the present name where none is.
+    /// The base key of the name of the service, and with the number, under which the node's work is recorded; the present one where none is.
     fn counting_key<'a>(
         &self,
         plan: &Plan,
         node: NodeIx,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     ) -> Option<NodeKey> {
-        let base = self.base_key(plan, node, &self.service, &artifact)?;
+        self.counted(plan, node, artifact).map(|(key, _)| key)
+    }
+
+    /// The key of [`Self::counting_key`], and how occurrences are counted in it.
+    fn counted<'a>(
+        &self,
+        plan: &Plan,
+        node: NodeIx,
+        artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
+    ) -> Option<(NodeKey, Counting)> {
+        let base = self.base_key(plan, node, &self.service, Counting::Present, &artifact)?;
+        if !self.numbered.is_empty() && plan.node(node).has_earlier_key() {
+            let earlier = |name: &String| self.base_key(plan, node, name, Counting::Earlier, &artifact);
+            let names = std::iter::once(&self.service).chain(&self.aliases);
+            if let Some(key) = names.filter_map(earlier).find(|key| self.is_numbered(key)) {
+                return Some((key, Counting::Earlier));
+            }
+        }
         let is_recorded = |base: &NodeKey| match self.salts.get(base) {
             Some(salt) => self.recorded.contains(&base.salted(salt)),
             None => self.recorded.contains(base),
         };
         if self.aliases.is_empty() || is_recorded(&base) {
-            return Some(base);
+            return Some((base, Counting::Present));
         }
-        let of_alias = |alias: &String| self.base_key(plan, node, alias, &artifact);
-        Some(self.aliases.iter().filter_map(of_alias).find(is_recorded).unwrap_or(base))
+        let of_alias = |alias: &String| self.base_key(plan, node, alias, Counting::Present, &artifact);
+        let key = self.aliases.iter().filter_map(of_alias).find(is_recorded).unwrap_or(base);
+        Some((key, Counting::Present))
+    }
+
+    /// Whether an attempt with this base key, or the rerun of it that counts, is recorded with a number.
+    fn is_numbered(&self, base: &NodeKey) -> bool {
+        let salted = self.salts.get(base).map(|salt| base.salted(salt));
+        self.numbered.contains(base) || salted.is_some_and(|key| self.numbered.contains(&key))
     }
 
     fn base_key<'a>(
@@ -171,23 +213,16 @@ impl KeyResolver {
         plan: &Plan,
         node: NodeIx,
         service: &str,
+        counting: Counting,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     ) -> Option<NodeKey> {
-        let key = key_of(plan, node, service, artifact)?;
+        let identities = input_identities(plan, node, artifact).into_iter().collect::<Option<Vec<_>>>()?;
+        let key = match counting {
+            Counting::Present => workflow::plan::key(plan.node(node), service, &identities),
+            Counting::Earlier => workflow::plan::earlier_key(plan.node(node), service, &identities)?,
+        };
         Some(self.salt.as_deref().map_or(key, |salt| key.salted(salt)))
     }
-}
-
-/// A node's key, if `artifact` returns the videos that it takes frames from.
-#[must_use]
-pub fn key_of<'a>(
-    plan: &Plan,
-    node: NodeIx,
-    service: &str,
-    artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
-) -> Option<NodeKey> {
-    let identities = input_identities(plan, node, artifact).into_iter().collect::<Option<Vec<_>>>()?;
-    Some(workflow::plan::key(plan.node(node), service, &identities))
 }
 
 /// Identity of each of a node's inputs; `None` if its video does not exist yet.

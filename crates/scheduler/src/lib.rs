@@ -38,7 +38,7 @@ pub use attempt_state::AttemptState;
 pub use budget::Budget;
 pub use event::{Event, EventKind, ExistingWork, ForcedRerun, PollResult, Refusal, RefusalKind, Resolution};
 pub use ids::{AttemptId, RunId, TaskId};
-pub use key_resolver::{KeyResolver, input_identities, key_of, key_parts};
+pub use key_resolver::{KeyResolver, input_identities, key_parts};
 pub use limits::{ObservedLimits, ObservedRate, SubmitQuota};
 pub use next_step::NextStep;
 pub use outcome::{Decision, Failure, FailureKind, Film, FilmOutcome, Halt, Outcome};

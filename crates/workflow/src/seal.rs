@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use petgraph::Direction;
 use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, NodeIndex};
 
@@ -24,8 +25,51 @@ pub fn seal(instances: Instances) -> Result<Plan, InvalidPlan> {
 
 /// Numbers the nodes with equal fingerprints, in file order.
 fn count_occurrences(nodes: &mut [Node]) -> Result<(), InvalidPlan> {
+    let order = by_depth(nodes)?;
+    let mut digests = ValueDigests::default();
+    let mut fingerprints: Vec<Fingerprint> = vec![[0; 32]; nodes.len()];
+    let mut seen: HashMap<Fingerprint, u32> = HashMap::with_capacity(nodes.len());
+    // A node that a frame is taken from counts by its request alone.
+    for ix in &order {
+        fingerprints[*ix] = fingerprint(&nodes[*ix], &fingerprints, &mut digests);
+    }
+    for (node, fingerprint) in nodes.iter_mut().zip(&fingerprints) {
+        node.earlier_occurrence = next(&mut seen, *fingerprint);
+    }
+    // Nodes that differ by their requests alone differ all the more.
+    if seen.len() == nodes.len() {
+        return Ok(());
+    }
+    // It counts by its own occurrence as well: what is numbered together continues the same video, so that no other shot, pick or order
+    // changes a number. Nodes with equal fingerprints have the same depth, and come in file order.
+    seen.clear();
+    for ix in order {
+        let fingerprint = fingerprint(&nodes[ix], &fingerprints, &mut digests);
+        nodes[ix].occurrence = next(&mut seen, fingerprint);
+        fingerprints[ix] = numbered(&fingerprint, nodes[ix].occurrence);
+    }
+    Ok(())
+}
+
+/// The number of times that a fingerprint was counted before.
+fn next(seen: &mut HashMap<Fingerprint, u32>, fingerprint: Fingerprint) -> u32 {
+    let count = seen.entry(fingerprint).or_default();
+    *count += 1;
+    *count - 1
+}
+
+/// The fingerprint of a node with its number.
+fn numbered(fingerprint: &Fingerprint, occurrence: u32) -> Fingerprint {
+    let mut hasher = Hasher::new("numbered-fingerprint/1");
+    hasher.bytes(fingerprint);
+    hasher.number(u64::from(occurrence));
+    hasher.finish()
+}
+
+/// The nodes by the length of the longest chain of frames that leads to them, then in file order.
+fn by_depth(nodes: &[Node]) -> Result<Vec<usize>, InvalidPlan> {
     let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(nodes.len(), nodes.len());
-    for _ in nodes.iter() {
+    for _ in nodes {
         graph.add_node(());
     }
     for (from, to, _) in frame_edges(nodes) {
@@ -35,18 +79,14 @@ fn count_occurrences(nodes: &mut [Node]) -> Result<(), InvalidPlan> {
         graph.add_edge(NodeIndex::new(from.index()), NodeIndex::new(to.index()), ());
     }
     let sorted = toposort(&graph, None).map_err(|_| InvalidPlan::Cycle)?;
-    let mut fingerprints: Vec<Fingerprint> = vec![[0; 32]; nodes.len()];
-    let mut digests = ValueDigests::default();
+    let mut depths = vec![0_usize; nodes.len()];
     for ix in sorted {
-        fingerprints[ix.index()] = fingerprint(&nodes[ix.index()], &fingerprints, &mut digests);
+        let before = graph.neighbors_directed(ix, Direction::Incoming);
+        depths[ix.index()] = before.map(|before| depths[before.index()] + 1).max().unwrap_or(0);
     }
-    let mut seen: HashMap<Fingerprint, u32> = HashMap::new();
-    for (node, fingerprint) in nodes.iter_mut().zip(fingerprints) {
-        let count = seen.entry(fingerprint).or_default();
-        node.occurrence = *count;
-        *count += 1;
-    }
-    Ok(())
+    let mut order: Vec<usize> = (0..nodes.len()).collect();
+    order.sort_by_key(|ix| depths[*ix]);
+    Ok(order)
 }
 
 /// The fingerprint of a node; `before` holds the fingerprints of the nodes that it depends on.

@@ -128,7 +128,7 @@ async fn used_videos(
     let services: HashSet<&str> = videos.iter().map(|row| row.service.as_str()).collect();
     let mut used = HashSet::new();
     for service in services {
-        let keys = key_resolver(Some(ledger), service)?;
+        let keys = key_resolver(Some(ledger), plan, service)?;
         let (_, found) = survey(plan, Some(ledger), &keys, None, Verify::Metadata).await?;
         used.extend(found.into_iter().flatten().map(|artifact| artifact.sha256));
     }

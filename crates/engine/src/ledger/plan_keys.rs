@@ -96,7 +96,7 @@ impl LedgerReader {
     /// When the ledger cannot be read.
     pub fn plan_keys(&self, plan: &Plan, service: &str, salt: Option<&str>) -> Result<PlanKeys, LedgerError> {
         let read = || {
-            let keys = service_aliases::key_resolver(&self.connection, service)?;
+            let keys = service_aliases::key_resolver(&self.connection, plan, service)?;
             let keys = keys.with_salt(salt.map(str::to_owned));
             PlanKeys::read(&self.connection, plan, &keys)
         };

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use rusqlite::Connection;
 use scheduler::KeyResolver;
-use workflow::plan::NodeKey;
+use workflow::plan::{NodeKey, Plan};
 
 use super::{Ledger, LedgerError, forced_reruns};
 use crate::provider::service_identity;
@@ -34,9 +34,18 @@ pub(super) fn record(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Resolves keys at a service: with the recorded salts, and under its earlier names.
-pub(super) fn key_resolver(connection: &Connection, service: &str) -> rusqlite::Result<KeyResolver> {
-    let keys = KeyResolver::new(service).with_recorded_salts(forced_reruns::salts(connection)?);
+/// Resolves a plan's keys at a service: with the recorded salts, under its earlier names, and as earlier versions numbered them.
+pub(super) fn key_resolver(
+    connection: &Connection,
+    plan: &Plan,
+    service: &str,
+) -> rusqlite::Result<KeyResolver> {
+    let mut keys = KeyResolver::new(service).with_recorded_salts(forced_reruns::salts(connection)?);
+    if plan.nodes().any(|(_, node)| node.has_earlier_key()) {
+        // The first versions recorded no parts.
+        let condition = r#"key_parts IS NULL OR key_parts LIKE '%"occurrence"%'"#;
+        keys = keys.with_numbered_keys(keys_where(connection, condition)?);
+    }
     let aliases: Vec<String> = connection
         .prepare_cached("SELECT alias FROM service_aliases WHERE service = ?1 ORDER BY alias")?
         .query_map([service], |row| row.get(0))?
@@ -44,20 +53,25 @@ pub(super) fn key_resolver(connection: &Connection, service: &str) -> rusqlite::
     if aliases.is_empty() {
         return Ok(keys);
     }
-    let recorded = connection
-        .prepare("SELECT DISTINCT key FROM attempts")?
+    Ok(keys.with_service_aliases(aliases, keys_where(connection, "TRUE")?))
+}
+
+/// The keys of attempts.
+fn keys_where(connection: &Connection, condition: &str) -> rusqlite::Result<HashSet<NodeKey>> {
+    connection
+        .prepare(&format!("SELECT DISTINCT key FROM attempts WHERE {condition}"))?
         .query_map([], |row| row.get::<_, String>(0))?
         .filter_map(|key| key.map(|key| NodeKey::parse(&key)).transpose())
-        .collect::<rusqlite::Result<HashSet<NodeKey>>>()?;
-    Ok(keys.with_service_aliases(aliases, recorded))
+        .collect()
 }
 
 impl Ledger {
-    /// Resolves keys at a service: with the recorded salts of forced reruns, and under the names that earlier versions gave to the service.
+    /// Resolves a plan's keys at a service: with the recorded salts of forced reruns, under the names that earlier versions gave to the
+    /// service, and with the numbers that they gave to identical shots.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn key_resolver(&self, service: &str) -> Result<KeyResolver, LedgerError> {
-        key_resolver(&self.connection(), service).map_err(|error| self.sqlite(error))
+    pub fn key_resolver(&self, plan: &Plan, service: &str) -> Result<KeyResolver, LedgerError> {
+        key_resolver(&self.connection(), plan, service).map_err(|error| self.sqlite(error))
     }
 }

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use workflow::CheckOutcome;
+use workflow::{CheckOutcome, Report};
 
-use crate::args::{CheckArgs, Format};
+use crate::args::{CheckArgs, CheckFormat};
 use crate::exit::Exit;
 use crate::load::{self, LoadError};
+use crate::report::annotations;
 use crate::terminal;
 
 pub(crate) fn check(args: &CheckArgs) -> Exit {
@@ -18,17 +19,22 @@ pub(crate) fn check(args: &CheckArgs) -> Exit {
             Ok(checked) => {
                 let invalid = checked.plan.is_none() || (args.deny_warnings && checked.report.warnings() > 0);
                 match args.format {
-                    Format::Text => print_text(file, &checked, invalid),
-                    Format::Json | Format::Ndjson => {
+                    CheckFormat::Text => print_text(file, &checked, invalid),
+                    CheckFormat::Json | CheckFormat::Ndjson => {
                         records.extend(checked.report.to_json().into_iter().map(|record| json!(record)));
                     }
+                    CheckFormat::Github => print_annotations(&checked.report),
                 }
                 invalid
             }
             Err(error) => {
                 match args.format {
-                    Format::Text => error.print(),
-                    Format::Json | Format::Ndjson => records.extend(error_records(file, &error)),
+                    CheckFormat::Text => error.print(),
+                    CheckFormat::Json | CheckFormat::Ndjson => records.extend(error_records(file, &error)),
+                    CheckFormat::Github => match &error {
+                        LoadError::Unreadable(why) => outln!("{}", annotations::unreadable(file, why)),
+                        LoadError::Report(report) => print_annotations(report),
+                    },
                 }
                 true
             }
@@ -38,9 +44,9 @@ pub(crate) fn check(args: &CheckArgs) -> Exit {
         }
     }
     match args.format {
-        Format::Text => {}
-        Format::Json => outln!("{}", json!({ "diagnostics": records })),
-        Format::Ndjson => records.iter().for_each(|record| outln!("{record}")),
+        CheckFormat::Text | CheckFormat::Github => {}
+        CheckFormat::Json => outln!("{}", json!({ "diagnostics": records })),
+        CheckFormat::Ndjson => records.iter().for_each(|record| outln!("{record}")),
     }
     exit
 }
@@ -53,6 +59,10 @@ fn print_text(file: &Path, checked: &CheckOutcome, invalid: bool) {
         let shots = plan.len();
         outln!("{}: ok, {shots} {}", file.display(), if shots == 1 { "shot" } else { "shots" });
     }
+}
+
+fn print_annotations(report: &Report) {
+    report.to_json().iter().for_each(|diagnostic| outln!("{}", annotations::annotation(diagnostic)));
 }
 
 fn error_records(file: &Path, error: &LoadError) -> Vec<Value> {

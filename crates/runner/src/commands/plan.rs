@@ -83,7 +83,7 @@ async fn decisions(
             Some(Selection::only([]))
         }
     };
-    let keys = key_resolver(ledger.as_ref(), &service.identity)?;
+    let keys = key_resolver(ledger.as_ref(), plan, &service.identity)?;
     let keys = match rerun {
         Some(names) => {
             let forced = selection::forced_nodes(names, plan, selection.as_ref())?;

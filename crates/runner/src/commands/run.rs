@@ -264,7 +264,7 @@ async fn execute<'t>(
     let table = table.filter(|_| !is_free);
     let (run, identity) = (new_run_id(), backend.identity());
     let keys = ledger
-        .key_resolver(&identity)?
+        .key_resolver(&plan, &identity)?
         .with_salt(args.salt.clone())
         .with_forced(force.iter().copied(), run.as_str());
     let keys = match args.rerun {

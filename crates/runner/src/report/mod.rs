@@ -2,6 +2,7 @@
 //!
 //! Reporters are driven by the scheduler's events: each gets an event with the state that it led to, at O(changed nodes) per event.
 
+pub(crate) mod annotations;
 mod cost;
 mod duration;
 mod explain;

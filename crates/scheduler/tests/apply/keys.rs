@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use scheduler::KeyResolver;
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
-use crate::support::plan;
+use crate::support::{plan, plan_with};
 
 const PRESENT: &str = "https://a.test";
 const OLDER: &str = "https://a.test/v1";
@@ -48,4 +48,34 @@ fn rerun_of_work_under_an_older_name_keeps_its_key() {
     let continued =
         later.with_forced([NodeIx::new(0)], "run-3").with_unfinished_reruns(HashSet::from([base]));
     assert_eq!(key(&continued, &plan), new);
+}
+
+#[test]
+fn key_is_the_one_that_an_earlier_version_recorded_with_another_number() {
+    let plan = plan_with(&["a"], |node| node["earlier_occurrence"] = 1.into());
+    let node = NodeIx::new(0);
+    let (first, earlier_of) = (plan.node(node), workflow::plan::earlier_key);
+    let (earlier, elsewhere) =
+        (earlier_of(first, PRESENT, &[]).unwrap(), earlier_of(first, OLDER, &[]).unwrap());
+    let present = key(&KeyResolver::new(PRESENT), &plan);
+    let numbered = |keys: &[&NodeKey]| {
+        KeyResolver::new(PRESENT).with_numbered_keys(keys.iter().map(|key| **key).collect())
+    };
+    assert_eq!(key(&numbered(&[]), &plan), present);
+    assert_eq!(key(&numbered(&[&earlier]), &plan), earlier);
+    assert_eq!(key(&numbered(&[&elsewhere]), &plan), present, "work of another service");
+    let with_alias = numbered(&[&elsewhere]).with_service_aliases(vec![OLDER.to_owned()], HashSet::new());
+    assert_eq!(key(&with_alias, &plan), elsewhere);
+
+    // A rerun of it counts, and is the rerun of that key.
+    let forced = numbered(&[&earlier]).with_forced([node], "run-2");
+    let rerun = forced.forced_rerun(&plan, node, |_| None).expect("it is forced");
+    assert_eq!(rerun.key, earlier.to_string());
+    let salts = std::collections::HashMap::from([(earlier, rerun.salt.clone())]);
+    let later = numbered(&[&earlier]).with_recorded_salts(salts);
+    assert_eq!(key(&later, &plan), earlier.salted(&rerun.salt));
+    // As the same work at any service.
+    let independent = |keys: &KeyResolver| keys.service_independent_key(&plan, node, |_| None);
+    assert_eq!(independent(&numbered(&[&earlier])), earlier_of(first, "", &[]));
+    assert_ne!(independent(&numbered(&[])), earlier_of(first, "", &[]));
 }

@@ -192,6 +192,7 @@ impl<'w> NodeBuilder<'w> {
             inputs: builder.inputs,
             salt,
             occurrence: 0,
+            earlier_occurrence: 0,
             retry: icx.expanded.retry.attempts,
             retry_on: icx.expanded.retry.on,
             timeout: icx.expanded.timeout,

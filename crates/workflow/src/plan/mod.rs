@@ -30,7 +30,7 @@ pub use self::cell::Cell;
 pub use self::edge::Edge;
 pub use self::film::{Clip, Film};
 pub(crate) use self::key::{Fingerprint, Hasher, ValueDigests};
-pub use self::key::{InputIdentity, NodeKey, key};
+pub use self::key::{InputIdentity, NodeKey, earlier_key, key};
 pub use self::node::{Frame, Input, Location, Node, Source};
 pub use self::parts::{KeyPart, PartChange, PartValue, input_name, key_parts, part_changes};
 pub use self::pick::{OpenPick, PickGroup, PickKind};

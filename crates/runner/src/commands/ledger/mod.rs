@@ -47,7 +47,7 @@ async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     } else {
         Some(Ledger::open(&paths.ledger(), &paths.folder)?)
     };
-    let keys = key_resolver(ledger.as_ref(), &service)?.with_salt(args.salt.clone());
+    let keys = key_resolver(ledger.as_ref(), &plan, &service)?.with_salt(args.salt.clone());
     let folder = paths.out_or(args.out.as_deref(), plan.name())?;
     let arguments = task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), &paths);
     let adoption = Adoption {

@@ -123,7 +123,7 @@ pub(crate) async fn collect(
     let folder = paths.out_or(out, plan.name())?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     let service = Backend::identity_from_environment()?;
-    let keys = key_resolver(ledger.as_ref(), &service)?;
+    let keys = key_resolver(ledger.as_ref(), plan, &service)?;
     let (previews, videos) = survey(plan, ledger.as_ref(), &keys, None, Verify::Metadata).await?;
     let prices = match PriceTable::load(None, file) {
         Ok(prices) => prices,
