@@ -1,4 +1,7 @@
-//! Names of services from versions that took a base URL as it was written: with `/v1`, a trailing slash, `localhost`, in upper case. They are
+//! Keys as they are recorded: of this version, and of earlier ones, which numbered equal shots otherwise
+//! ([`KeyResolver::with_numbered_keys`]) and had other names of services.
+//!
+//! The names are those from versions that took a base URL as it was written: with `/v1`, a trailing slash, `localhost`, in upper case. They are
 //! part of the keys of that time, so a key is looked up under them too ([`KeyResolver::with_service_aliases`]).
 //!
 //! Invariant: keys, tasks and states of that time stay as they are; only the name of the service in the rows becomes its identity.

@@ -24,13 +24,18 @@ use self::jobs::Jobs;
 use self::project::Project;
 use self::server::Server;
 use self::session::Session;
-use crate::args::UiArgs;
+use crate::args::{Format, UiArgs};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::load;
 use crate::shutdown::shutdown_signal;
 
 /// Serves the page until it is interrupted.
 pub(crate) async fn ui(args: UiArgs) -> Result<Exit, CommandError> {
+    // In the words of every other command.
+    if let Err(error) = load::load(&args.workflow.file, &args.workflow.overrides) {
+        return Ok(error.report(Format::Text));
+    }
     let listener = tokio::net::TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, args.port)))
         .await
         .map_err(|error| CommandError::unusable(format!("cannot listen on port {}: {error}", args.port)))?;
