@@ -6,7 +6,7 @@ use std::path::PathBuf;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut paths = std::env::args_os().skip(1).map(PathBuf::from);
     let output = paths.next().ok_or("usage: join OUTPUT CLIP...")?;
-    let clips: Vec<PathBuf> = paths.collect();
+    let clips: Vec<_> = paths.map(media::JoinClip::whole).collect();
     println!("{:?}", media::join(&clips, &output, &media::JoinOptions::default())?);
     Ok(())
 }

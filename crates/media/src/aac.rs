@@ -23,20 +23,95 @@ pub(crate) struct EncodedSound {
 
 /// Encodes interleaved samples in -1..=1; not finite ones count as silence.
 pub(crate) fn encode(samples: &[f32], sample_rate: u32, channels: u16) -> Result<EncodedSound, MediaError> {
-    let failed = |error: rusty_aac::Error| MediaError::Encode { codec: "AAC", reason: error.to_string() };
-    let bitrate_bps = bits_per_second(sample_rate, channels);
-    let mut encoder = AacEncoder::new(AacEncoderConfig { bitrate_bps, ..AacEncoderConfig::default() });
-    encoder.push_pcm(samples, channels, sample_rate).map_err(failed)?;
-    encoder.finish();
     let mut packets = Vec::with_capacity(samples.len() / (FRAME as usize * usize::from(channels.max(1))) + 2);
-    loop {
-        match encoder.next_packet() {
-            Ok(packet) => packets.push(packet.data),
-            Err(rusty_aac::Error::Eof) => break,
-            Err(error) => return Err(failed(error)),
-        }
+    let mut keep = |packet: Vec<u8>| {
+        packets.push(packet);
+        Ok(())
+    };
+    let mut encoder = AudioEncoder::new(sample_rate, channels);
+    encoder.push(samples, &mut keep)?;
+    let config = encoder.finish(&mut keep)?;
+    Ok(EncodedSound { packets, config })
+}
+
+/// Takes a packet of encoded sound.
+type TakePacket<'a> = &'a mut dyn FnMut(Vec<u8>) -> Result<(), MediaError>;
+
+/// Blocks of [`FRAME`] samples that are encoded together: 22 s at 48 kHz.
+const SEGMENT_BLOCKS: usize = 1024;
+/// Blocks before and after a segment that are encoded with it and dropped, so that its windows fit those of its neighbors.
+const CONTEXT_BLOCKS: usize = 8;
+
+/// Encodes sound as it arrives, in memory that does not depend on its length.
+///
+/// The encoder holds everything that it is given until its end, so long sound is encoded in segments that overlap: a packet depends on
+/// the samples of two blocks and on the choice of windows around them.
+pub(crate) struct AudioEncoder {
+    sample_rate: u32,
+    channels: u16,
+    /// Interleaved, from `first_block` on.
+    buffered: Vec<f32>,
+    first_block: usize,
+    /// The next packet to be passed on; packet `n` ends with block `n`.
+    next_packet: usize,
+}
+
+impl AudioEncoder {
+    pub(crate) fn new(sample_rate: u32, channels: u16) -> Self {
+        Self { sample_rate, channels, buffered: Vec::new(), first_block: 0, next_packet: 0 }
     }
-    Ok(EncodedSound { packets, config: rusty_aac::audio_specific_config_bytes(sample_rate, channels) })
+
+    /// Takes interleaved samples in -1..=1, whole sample frames; not finite ones count as silence. Passes on what is encoded.
+    pub(crate) fn push(&mut self, mut samples: &[f32], take: TakePacket<'_>) -> Result<(), MediaError> {
+        let capacity = (SEGMENT_BLOCKS + 2 * CONTEXT_BLOCKS) * self.block_samples();
+        while !samples.is_empty() {
+            let (now, rest) =
+                samples.split_at(samples.len().min(capacity.saturating_sub(self.buffered.len())));
+            self.buffered.extend_from_slice(now);
+            samples = rest;
+            if self.buffered.len() >= capacity {
+                self.encode(SEGMENT_BLOCKS + CONTEXT_BLOCKS, take)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes on the rest. The `AudioSpecificConfig` that decodes all of it.
+    pub(crate) fn finish(mut self, take: TakePacket<'_>) -> Result<Vec<u8>, MediaError> {
+        self.encode(usize::MAX, take)?;
+        Ok(rusty_aac::audio_specific_config_bytes(self.sample_rate, self.channels))
+    }
+
+    fn block_samples(&self) -> usize {
+        FRAME as usize * usize::from(self.channels.max(1))
+    }
+
+    /// Encodes what is buffered and passes on the packets of the first blocks.
+    fn encode(&mut self, blocks: usize, take: TakePacket<'_>) -> Result<(), MediaError> {
+        let bitrate_bps = bits_per_second(self.sample_rate, self.channels);
+        let mut encoder = AacEncoder::new(AacEncoderConfig { bitrate_bps, ..AacEncoderConfig::default() });
+        encoder.push_pcm(&self.buffered, self.channels, self.sample_rate).map_err(|error| failed(&error))?;
+        encoder.finish();
+        for number in 0..blocks {
+            let packet = match encoder.next_packet() {
+                Ok(packet) => packet,
+                Err(rusty_aac::Error::Eof) => return Ok(()),
+                Err(error) => return Err(failed(&error)),
+            };
+            if self.first_block + number == self.next_packet {
+                take(packet.data)?;
+                self.next_packet += 1;
+            }
+        }
+        let done = self.next_packet.saturating_sub(CONTEXT_BLOCKS) - self.first_block;
+        self.buffered.drain(..done * self.block_samples());
+        self.first_block += done;
+        Ok(())
+    }
+}
+
+fn failed(error: &rusty_aac::Error) -> MediaError {
+    MediaError::Encode { codec: "AAC", reason: error.to_string() }
 }
 
 /// Transparent for music at 48 kHz: 160 kb/s for stereo, 96 kb/s for mono, in proportion at lower rates.
@@ -76,5 +151,47 @@ fn refuse(error: &rusty_aac::Error) -> MediaError {
     match error {
         rusty_aac::Error::Unsupported(what) => MediaError::needs(format!("this kind of AAC sound ({what})")),
         other => MediaError::Damaged(format!("the sound cannot be decoded: {other}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sound_in_segments_is_encoded_like_the_whole() {
+        let frames = (2 * SEGMENT_BLOCKS + 3 * CONTEXT_BLOCKS) * FRAME as usize + 77;
+        let mut noise = 1_u32;
+        let samples: Vec<f32> = (0..frames)
+            .map(|i| {
+                noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                // A click every third of a second changes the windows.
+                let click = if i % 16_000 < 40 { 0.8 } else { 0.05 };
+                (i as f32 * 0.05).sin() * 0.2 + (noise >> 16) as f32 / 65_536.0 * click
+            })
+            .collect();
+        let mut whole = AacEncoder::new(AacEncoderConfig {
+            bitrate_bps: bits_per_second(48_000, 1),
+            ..AacEncoderConfig::default()
+        });
+        whole.push_pcm(&samples, 1, 48_000).unwrap();
+        whole.finish();
+        let mut expected = Vec::new();
+        while let Ok(packet) = whole.next_packet() {
+            expected.push(packet.data);
+        }
+        let mut packets = Vec::new();
+        let mut keep = |packet| {
+            packets.push(packet);
+            Ok(())
+        };
+        let mut encoder = AudioEncoder::new(48_000, 1);
+        for chunk in samples.chunks(100_003) {
+            encoder.push(chunk, &mut keep).unwrap();
+        }
+        encoder.finish(&mut keep).unwrap();
+        assert_eq!(packets.len(), expected.len());
+        let differing = packets.iter().zip(&expected).filter(|(one, other)| one != other).count();
+        assert_eq!(differing, 0, "of {}", expected.len());
     }
 }

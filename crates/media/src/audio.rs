@@ -1,4 +1,4 @@
-//! PCM audio: decoding, resampling, channel conversion, trimming and fades.
+//! PCM audio: decoding, resampling and channel conversion.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -219,23 +219,6 @@ impl AudioBuffer {
         }
         Self { sample_rate, samples, ..self }
     }
-
-    /// Truncates or pads with silence to `frames` sample frames, and fades both ends of the original.
-    pub(crate) fn fit(mut self, frames: usize, fade: usize) -> Vec<f32> {
-        let channels = usize::from(self.channels.max(1));
-        self.samples.truncate(frames * channels);
-        let there = self.samples.len() / channels;
-        let fade = fade.min(there / 2);
-        for i in 0..fade {
-            let gain = (i as f32 + 0.5) / fade as f32;
-            for channel in 0..channels {
-                self.samples[i * channels + channel] *= gain;
-                self.samples[(there - 1 - i) * channels + channel] *= gain;
-            }
-        }
-        self.samples.resize(frames * channels, 0.0);
-        self.samples
-    }
 }
 
 fn windowed_sinc(distance: f64, cutoff: f64, reach: f64) -> f64 {
@@ -290,14 +273,5 @@ mod tests {
         let folded = six.converted(8000, 2);
         assert_eq!(folded.samples.len(), 20);
         assert!(folded.samples.iter().all(|s| (s - 0.5).abs() < 1e-6));
-    }
-
-    #[test]
-    fn fit_pads_and_fades() {
-        let sound = AudioBuffer { sample_rate: 8000, channels: 1, samples: vec![1.0; 100] };
-        let fitted = sound.fit(150, 10);
-        assert_eq!(fitted.len(), 150);
-        assert!(fitted[0] < 0.1 && fitted[99] < 0.1);
-        assert_eq!((fitted[50], fitted[120]), (1.0, 0.0));
     }
 }

@@ -4,7 +4,7 @@ use rusty_h264::YuvFrame;
 
 use crate::aac;
 use crate::color::rgb_to_i420;
-use crate::h264::{StreamSpec, VideoEncoder};
+use crate::h264::{ParameterSetIds, StreamSpec, VideoEncoder, VideoSignal};
 use crate::mp4::{OutputKind, OutputSample, OutputTrack, avc1, mp4a, write_movie};
 use crate::rate::rescale;
 use crate::{FrameRate, MediaError, RgbImage};
@@ -77,6 +77,19 @@ impl ClipSpec {
         Ok(())
     }
 
+    /// Parameters of its pictures, if they are supported.
+    pub(crate) fn checked_stream(&self) -> Result<StreamSpec, MediaError> {
+        self.check()?;
+        Ok(StreamSpec {
+            width: self.width,
+            height: self.height,
+            rate: self.frame_rate,
+            bits_per_second: self.cap().max(1),
+            ids: ParameterSetIds::default(),
+            signal: VideoSignal::WRITTEN,
+        })
+    }
+
     fn cap(&self) -> u32 {
         self.bits_per_second.unwrap_or(match u64::from(self.width) * u64::from(self.height) {
             0..=600_000 => 6_000_000,
@@ -107,13 +120,7 @@ impl ClipWriter {
     /// # Errors
     /// [`MediaError::Request`] for an unsupported size, rate or channel count.
     pub fn new(spec: ClipSpec) -> Result<Self, MediaError> {
-        spec.check()?;
-        let encoder = VideoEncoder::new(StreamSpec {
-            width: spec.width,
-            height: spec.height,
-            rate: spec.frame_rate,
-            bits_per_second: spec.cap().max(1),
-        })?;
+        let encoder = VideoEncoder::new(spec.checked_stream()?)?;
         let (timescale, ticks_per_picture) = media_clock(spec.frame_rate);
         let frame = YuvFrame::black(spec.width as usize, spec.height as usize);
         let (pictures, samples, sound) = (Vec::new(), Vec::new(), Vec::new());
@@ -136,12 +143,6 @@ impl ClipWriter {
         }
         rgb_to_i420(image, &mut self.frame);
         let picture = self.encoder.encode(&self.frame)?;
-        self.keep(&picture.bytes, picture.sync)
-    }
-
-    /// Adds a picture that is already 4:2:0 in this crate's color, and has the clip's size.
-    pub(crate) fn push_yuv(&mut self, frame: &YuvFrame) -> Result<(), MediaError> {
-        let picture = self.encoder.encode(frame)?;
         self.keep(&picture.bytes, picture.sync)
     }
 

@@ -92,38 +92,39 @@ impl FrameReader {
         picture.ok_or_else(|| MediaError::damaged("it has no picture"))
     }
 
-    /// Decodes all presented frames and passes them to `show` in order, each with its time in seconds from the beginning. Buffers only
-    /// frames that are out of order.
-    pub(crate) fn for_each(
-        &mut self,
-        show: &mut dyn FnMut(f64, YuvFrame) -> Result<(), MediaError>,
-    ) -> Result<(), MediaError> {
+    /// All presented frames in order, from the last sync sample that is presented at or before the frame `from` (counted from 0 in
+    /// presentation order).
+    ///
+    /// # Errors
+    /// [`MediaError::TooLarge`] for more pictures than are decoded for one request.
+    pub(crate) fn frames_from(self, from: u64) -> Result<Frames, MediaError> {
         self.check_effort(self.track.samples.len())?;
-        let (start, length) = self.presented();
-        let end = start.saturating_add(length);
         let order = self.track.presentation_order();
         let mut position = vec![0usize; order.len()];
         order.iter().enumerate().for_each(|(index, &i)| position[i] = index);
-        let mut decoder = VideoDecoder::new(&self.config)?;
-        let mut waiting: BTreeMap<usize, YuvFrame> = BTreeMap::new();
-        let mut next = 0;
-        let mut bytes = Vec::new();
-        for (i, sample) in self.track.samples.iter().enumerate() {
-            self.movie.load_sample(sample, &mut bytes)?;
-            waiting.insert(position[i], decoder.decode(&bytes)?);
-            while let Some(picture) = waiting.remove(&next) {
-                let shown = &self.track.samples[order[next]];
-                next += 1;
-                let until = shown.composition.saturating_add(i64::from(shown.duration));
-                if until > start && shown.composition < end {
-                    show((shown.composition - start) as f64 / f64::from(self.track.timescale), picture)?;
-                }
-            }
-            if waiting.len() > MAX_REORDERED {
-                return Err(MediaError::damaged("its frames are too far out of order"));
-            }
-        }
-        Ok(())
+        let (start, length) = self.presented();
+        let hidden = order.partition_point(|&i| {
+            let sample = &self.track.samples[i];
+            sample.composition.saturating_add(i64::from(sample.duration)) <= start
+        });
+        let from = usize::try_from(from)
+            .unwrap_or(usize::MAX)
+            .saturating_add(hidden)
+            .min(order.len().saturating_sub(1));
+        let sample = seek_point(&self.track, &position, from);
+        let next = position.get(sample).copied().unwrap_or(0);
+        let decoder = VideoDecoder::new(&self.config)?;
+        Ok(Frames {
+            reader: self,
+            decoder,
+            order,
+            position,
+            presented: (start, start.saturating_add(length)),
+            sample,
+            next,
+            waiting: BTreeMap::new(),
+            bytes: Vec::new(),
+        })
     }
 
     fn check_effort(&self, pictures: usize) -> Result<(), MediaError> {
@@ -138,6 +139,75 @@ impl FrameReader {
             });
         }
         Ok(())
+    }
+}
+
+/// The last sample at which decoding may begin for all frames from `from` on: nothing after it in decoding order is presented before it.
+fn seek_point(track: &Track, position: &[usize], from: usize) -> usize {
+    let mut earliest = usize::MAX;
+    let mut best = 0;
+    for (i, sample) in track.samples.iter().enumerate().rev() {
+        earliest = earliest.min(position[i]);
+        if sample.sync && earliest == position[i] && position[i] <= from {
+            best = i;
+            break;
+        }
+    }
+    best
+}
+
+/// A frame of a movie.
+pub(crate) struct MovieFrame {
+    /// When it is presented, in seconds from the beginning.
+    pub(crate) time: f64,
+    pub(crate) picture: YuvFrame,
+}
+
+/// The frames of a movie in presentation order. Buffers only frames that are out of order.
+pub(crate) struct Frames {
+    reader: FrameReader,
+    decoder: VideoDecoder,
+    /// Samples by presentation.
+    order: Vec<usize>,
+    /// The place of each sample in `order`.
+    position: Vec<usize>,
+    /// Start and end of the presentation, in ticks.
+    presented: (i64, i64),
+    /// The next sample to be decoded.
+    sample: usize,
+    /// The place of the next frame to be returned.
+    next: usize,
+    waiting: BTreeMap<usize, YuvFrame>,
+    bytes: Vec<u8>,
+}
+
+impl Frames {
+    pub(crate) fn color(&self) -> ColorSpace {
+        self.reader.color
+    }
+
+    /// The next presented frame; `None` after the last one.
+    pub(crate) fn next(&mut self) -> Result<Option<MovieFrame>, MediaError> {
+        loop {
+            while let Some(picture) = self.waiting.remove(&self.next) {
+                let number = self.next;
+                self.next += 1;
+                let shown = &self.reader.track.samples[self.order[number]];
+                let (start, end) = self.presented;
+                let until = shown.composition.saturating_add(i64::from(shown.duration));
+                if until > start && shown.composition < end {
+                    let time = (shown.composition - start) as f64 / f64::from(self.reader.track.timescale);
+                    return Ok(Some(MovieFrame { time, picture }));
+                }
+            }
+            let Some(sample) = self.reader.track.samples.get(self.sample) else { return Ok(None) };
+            self.reader.movie.load_sample(sample, &mut self.bytes)?;
+            self.waiting.insert(self.position[self.sample], self.decoder.decode(&self.bytes)?);
+            self.sample += 1;
+            if self.waiting.len() > MAX_REORDERED {
+                return Err(MediaError::damaged("its frames are too far out of order"));
+            }
+        }
     }
 }
 

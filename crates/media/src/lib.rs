@@ -3,7 +3,7 @@
 //! - [`ClipWriter`]: encodes frames and audio into an MP4 file
 //! - [`probe`]: duration, tracks and codecs of a file
 //! - [`first_frame`], [`last_frame`]: single frames, decoded exactly
-//! - [`join`]: concatenates clips into a film
+//! - [`join`]: edits clips into a film
 //! - [`decode_audio`]: PCM samples of an audio or video file
 //! - [`Ffmpeg`]: the external program, for codecs that are not handled natively; located by the caller
 //! - [`inspect`]: whether a file can be sent as an input; [`MediaType`]: formats by magic bytes
@@ -41,7 +41,7 @@ pub use crate::ffmpeg::Ffmpeg;
 pub use crate::frame::{first_frame, first_frame_bytes, last_frame, last_frame_bytes};
 pub use crate::image::{MAX_IMAGE_BYTES, MAX_IMAGE_PIXELS, RgbImage, decode_image, encode_png};
 pub use crate::inspect::{InputInfo, MAX_INPUT_BYTES, MAX_REQUEST_INPUT_BYTES, inspect};
-pub use crate::join::{JoinOptions, JoinReport, join};
+pub use crate::join::{JoinClip, JoinOptions, JoinReport, JoinTransition, TransitionKind, join};
 pub use crate::poster::poster;
 pub use crate::probe::{AudioTrack, Probe, VideoTrack, probe, probe_bytes};
 pub use crate::rate::FrameRate;

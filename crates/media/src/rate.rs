@@ -31,13 +31,13 @@ impl FrameRate {
 
     /// The upper part of the fraction.
     #[must_use]
-    pub(crate) fn numerator(self) -> u32 {
+    pub fn numerator(self) -> u32 {
         self.numerator.get()
     }
 
     /// The lower part of the fraction.
     #[must_use]
-    pub(crate) fn denominator(self) -> u32 {
+    pub fn denominator(self) -> u32 {
         self.denominator.get()
     }
 

@@ -68,7 +68,7 @@ pub(super) fn prepare(root: &Path, size: Size) -> Result<PathBuf, String> {
     let clips: Vec<Clip> = shots.into_iter().chain(cells).collect();
     draw_all(&folder, size, &clips)?;
     let cuts = ["breakwater", "sea", "lamp-1", "sunrise"].map(|name| folder.join(format!("{name}.mp4")));
-    media::join(&cuts, &folder.join("film.mp4"), &media::JoinOptions::default())
+    media::join(&cuts.map(media::JoinClip::whole), &folder.join("film.mp4"), &media::JoinOptions::default())
         .map_err(|error| error.to_string())?;
     fs_err::write(stamp, STAMP).map_err(|error| error.to_string())?;
     Ok(folder)

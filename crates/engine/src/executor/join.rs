@@ -33,7 +33,7 @@ pub(super) async fn join(
         if let Some(film) = ledger.film(&target.path)?.filter(|film| film.made_of == made_of) {
             return Ok(Ok(film));
         }
-        let paths: Vec<PathBuf> = clips.iter().map(|clip| clip.path.clone()).collect();
+        let paths: Vec<_> = clips.iter().map(|clip| media::JoinClip::whole(clip.path.clone())).collect();
         let options = media::JoinOptions { ffmpeg: (*ffmpeg).clone(), ..media::JoinOptions::default() };
         let folder = target.path.parent().unwrap_or(Path::new("."));
         let scratch = match tempfile::Builder::new().prefix(".film-").suffix(".part").tempdir_in(folder) {

@@ -65,7 +65,7 @@ impl DecoderConfig {
     pub(crate) fn color(&self, container: Option<(u16, bool)>) -> ColorSpace {
         let (matrix, full_range) = match container {
             Some((matrix, full_range)) => (Some(matrix), full_range),
-            None => (self.sps.matrix, self.sps.full_range.unwrap_or(false)),
+            None => (self.sps.color.map(|color| u16::from(color[2])), self.sps.full_range.unwrap_or(false)),
         };
         ColorSpace::from_code_points(matrix, full_range, self.sps.height)
     }

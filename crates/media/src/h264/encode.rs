@@ -7,7 +7,8 @@ use rusty_h264::{ChromaFormat, Encoder, EncoderConfig, Preset, Profile, YuvFrame
 
 use super::bits::nal_units;
 use super::header::{
-    NAL_IDR, NAL_PPS, NAL_SLICE, NAL_SPS, SliceContext, rewrite_slice, with_initial_qp, with_vui,
+    NAL_IDR, NAL_PPS, NAL_SLICE, NAL_SPS, ParameterSetIds, SliceContext, VideoSignal, rewrite_slice,
+    with_initial_qp, with_vui,
 };
 use crate::{FrameRate, MediaError};
 
@@ -26,6 +27,8 @@ pub(crate) struct StreamSpec {
     pub(crate) height: u32,
     pub(crate) rate: FrameRate,
     pub(crate) bits_per_second: u32,
+    pub(crate) ids: ParameterSetIds,
+    pub(crate) signal: VideoSignal,
 }
 
 /// One coded picture, as MP4 stores it: NAL units, each behind its length in four bytes.
@@ -137,6 +140,7 @@ impl VideoEncoder {
         let context = SliceContext {
             coded_initial_qp: i32::from(self.qp),
             weighted_prediction: true,
+            picture_set: self.spec.ids.picture,
             idr_picture_id: self.groups % 2,
         };
         let mut picture = CodedPicture { bytes: Vec::with_capacity(stream.len() + 16), sync: false };
@@ -195,10 +199,11 @@ fn parameter_sets(spec: &StreamSpec) -> Result<ParameterSets, MediaError> {
     let stream = trial.try_encode(&black).map_err(|error| failed(&error))?;
     let unit = |kind: u8| nal_units(&stream).find(|unit| unit[0] & 0x1f == kind);
     let sps = unit(NAL_SPS)
-        .and_then(|sps| with_vui(sps, spec.rate, REFERENCE_FRAMES))
+        .and_then(|sps| with_vui(sps, spec.ids, spec.signal, spec.rate, REFERENCE_FRAMES))
         .ok_or_else(|| unexpected("no sequence parameter set"))?;
-    let (pps, _) =
-        unit(NAL_PPS).and_then(with_initial_qp).ok_or_else(|| unexpected("no picture parameter set"))?;
+    let (pps, _) = unit(NAL_PPS)
+        .and_then(|pps| with_initial_qp(pps, spec.ids))
+        .ok_or_else(|| unexpected("no picture parameter set"))?;
     Ok(ParameterSets { sps, pps })
 }
 

@@ -16,9 +16,35 @@ pub(super) const NAL_IDR: u8 = 5;
 pub(super) const NAL_SPS: u8 = 7;
 pub(super) const NAL_PPS: u8 = 8;
 
-/// The same sequence parameter set with a VUI: square pixels, BT.709 in broadcast range, chroma sited in the middle, this frame rate,
+/// The color that a sequence parameter set names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct VideoSignal {
+    pub(crate) full_range: bool,
+    /// Color primaries, transfer characteristics and matrix, as code points (ISO/IEC 23001-8).
+    pub(crate) color: Option<[u8; 3]>,
+}
+
+impl VideoSignal {
+    /// BT.709 in broadcast range.
+    pub(crate) const WRITTEN: Self = Self { full_range: false, color: Some([1, 1, 1]) };
+}
+
+/// The numbers of parameter sets, which slices and picture parameter sets refer to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ParameterSetIds {
+    pub(crate) sequence: u32,
+    pub(crate) picture: u32,
+}
+
+/// The same sequence parameter set with another number and a VUI: square pixels, this color, chroma sited in the middle, this frame rate,
 /// no reordering. `None` when the set already has one.
-pub(super) fn with_vui(sps: &[u8], rate: FrameRate, reference_frames: u32) -> Option<Vec<u8>> {
+pub(super) fn with_vui(
+    sps: &[u8],
+    ids: ParameterSetIds,
+    signal: VideoSignal,
+    rate: FrameRate,
+    reference_frames: u32,
+) -> Option<Vec<u8>> {
     let (&header, payload) = sps.split_first()?;
     let rbsp = unescape(payload);
     let stop = rbsp.iter().rposition(|&byte| byte != 0)?;
@@ -28,17 +54,25 @@ pub(super) fn with_vui(sps: &[u8], rate: FrameRate, reference_frames: u32) -> Op
         return None;
     }
     let mut out = BitWriter::default();
-    out.copy(&rbsp, flag);
+    // Profile, constraints and level lie in front of the number.
+    out.copy(&rbsp, 24);
+    out.unsigned(ids.sequence);
+    let mut reader = BitReader::new(&rbsp);
+    reader.bits(24)?;
+    reader.unsigned()?;
+    for _ in reader.position()..flag {
+        out.bit(reader.bit()?);
+    }
     out.bit(true); // vui_parameters_present_flag
     out.bit(true); // aspect_ratio_info_present_flag
     out.bits(1, 8); // 1:1
     out.bit(false); // overscan_info_present_flag
     out.bit(true); // video_signal_type_present_flag
     out.bits(5, 3); // video_format: unspecified
-    out.bit(false); // video_full_range_flag
-    out.bit(true); // color_description_present_flag
-    for _primaries_transfer_matrix in 0..3 {
-        out.bits(1, 8); // BT.709
+    out.bit(signal.full_range); // video_full_range_flag
+    out.bit(signal.color.is_some()); // color_description_present_flag
+    for code_point in signal.color.iter().flatten() {
+        out.bits(u32::from(*code_point), 8);
     }
     out.bit(true); // chroma_loc_info_present_flag
     out.unsigned(1); // both fields: centre
@@ -63,8 +97,8 @@ pub(super) fn with_vui(sps: &[u8], rate: FrameRate, reference_frames: u32) -> Op
     Some(unit)
 }
 
-/// The same picture parameter set, naming [`INITIAL_QP`]; also the quantiser it named before.
-pub(super) fn with_initial_qp(pps: &[u8]) -> Option<(Vec<u8>, i32)> {
+/// The same picture parameter set with other numbers, naming [`INITIAL_QP`]; also the quantiser it named before.
+pub(super) fn with_initial_qp(pps: &[u8], ids: ParameterSetIds) -> Option<(Vec<u8>, i32)> {
     let (&header, payload) = pps.split_first()?;
     let rbsp = unescape(payload);
     let stop = rbsp.iter().rposition(|&byte| byte != 0)?;
@@ -85,7 +119,15 @@ pub(super) fn with_initial_qp(pps: &[u8]) -> Option<(Vec<u8>, i32)> {
     let qp = INITIAL_QP + reader.signed()?;
     let after = reader.position();
     let mut out = BitWriter::default();
-    out.copy(&rbsp, before);
+    out.unsigned(ids.picture);
+    out.unsigned(ids.sequence);
+    let mut between = BitReader::new(&rbsp);
+    for _ids in 0..2 {
+        between.unsigned()?;
+    }
+    for _ in between.position()..before {
+        out.bit(between.bit()?);
+    }
     out.signed(0);
     for _ in after..stop_bit {
         out.bit(reader.bit()?);
@@ -100,6 +142,8 @@ pub(super) struct SliceContext {
     /// What [`with_initial_qp`] found in the slice's own parameter set.
     pub(super) coded_initial_qp: i32,
     pub(super) weighted_prediction: bool,
+    /// The number of the picture parameter set that the slice names.
+    pub(super) picture_set: u32,
     /// Told apart in neighbouring IDR pictures, as the standard demands.
     pub(super) idr_picture_id: u32,
 }
@@ -111,9 +155,11 @@ pub(super) fn rewrite_slice(slice: &[u8], context: &SliceContext, out: &mut Vec<
     let rbsp = unescape(payload);
     let mut reader = BitReader::new(&rbsp);
     let mut writer = BitWriter::default();
-    for _first_macroblock_type_and_parameter_set in 0..3 {
+    for _first_macroblock_and_type in 0..2 {
         writer.unsigned(reader.unsigned()?);
     }
+    reader.unsigned()?;
+    writer.unsigned(context.picture_set);
     writer.bits(reader.bits(4)?, 4); // frame_num
     if idr {
         reader.unsigned()?;

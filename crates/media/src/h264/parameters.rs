@@ -12,8 +12,11 @@ pub(crate) struct Sps {
     pub(crate) four_two_zero: bool,
     pub(crate) eight_bits: bool,
     pub(crate) progressive: bool,
-    pub(crate) matrix: Option<u16>,
+    /// Color primaries, transfer characteristics and matrix, as code points (ISO/IEC 23001-8).
+    pub(crate) color: Option<[u8; 3]>,
     pub(crate) full_range: Option<bool>,
+    /// Its own number, which picture parameter sets refer to.
+    pub(crate) id: u32,
 }
 
 impl Sps {
@@ -23,7 +26,7 @@ impl Sps {
         let mut r = BitReader::new(&rbsp);
         let profile = r.bits(8)? as u8;
         r.bits(16)?; // constraints, level
-        r.unsigned()?; // id
+        let id = r.unsigned()?;
         let mut chroma = 1;
         let mut eight_bits = true;
         if matches!(profile, 44 | 83 | 86 | 100 | 110 | 118 | 122 | 128 | 134 | 135 | 138 | 139 | 244) {
@@ -79,8 +82,8 @@ impl Sps {
         let width = (columns * 16).checked_sub((crop[0] + crop[1]) * unit_x)?;
         let height = coded_height.checked_sub((crop[2] + crop[3]) * unit_y)?;
         // ColorSpace is a courtesy: a set that ends within it is still a set.
-        let (matrix, full_range) =
-            if r.bit() == Some(true) { color(&mut r).unwrap_or_default() } else { (None, None) };
+        let (color, full_range) =
+            if r.bit() == Some(true) { color_of(&mut r).unwrap_or_default() } else { (None, None) };
         Some(Self {
             profile,
             width: u32::try_from(width).ok().filter(|&w| w > 0)?,
@@ -88,8 +91,9 @@ impl Sps {
             four_two_zero: chroma == 1,
             eight_bits,
             progressive,
-            matrix,
+            color,
             full_range,
+            id,
         })
     }
 
@@ -108,8 +112,8 @@ impl Sps {
     }
 }
 
-/// The matrix and the range from the front of a VUI.
-fn color(r: &mut BitReader<'_>) -> Option<(Option<u16>, Option<bool>)> {
+/// The color and the range from the front of a VUI.
+fn color_of(r: &mut BitReader<'_>) -> Option<(Option<[u8; 3]>, Option<bool>)> {
     if r.bit()? && r.bits(8)? == 255 {
         r.bits(32)?; // aspect ratio in full
     }
@@ -121,12 +125,11 @@ fn color(r: &mut BitReader<'_>) -> Option<(Option<u16>, Option<bool>)> {
     }
     r.bits(3)?; // video_format
     let full_range = r.bit()?;
-    let mut matrix = None;
+    let mut color = None;
     if r.bit()? {
-        r.bits(16)?; // primaries, transfer
-        matrix = Some(r.bits(8)? as u16);
+        color = Some([r.bits(8)? as u8, r.bits(8)? as u8, r.bits(8)? as u8]);
     }
-    Some((matrix, Some(full_range)))
+    Some((color, Some(full_range)))
 }
 
 fn skip_scaling_list(r: &mut BitReader<'_>, size: usize) -> Option<()> {

@@ -1,18 +1,24 @@
-//! The audio track of a film: that of each clip, truncated or padded to exactly the duration of its video.
+//! The audio track of a film: the sound of each clip for exactly as long as its pictures, mixed where clips overlap.
+//!
+//! It is mixed and encoded clip by clip, in memory that does not depend on the film's length.
 
-use super::{Clip, EncodedAudio, most_common};
+use super::layout::Layout;
+use super::spool::{Spool, SpoolReader};
+use super::{Clip, TransitionKind, most_common};
 use crate::audio::AudioBuffer;
-use crate::clip::audio_track;
-use crate::mp4::Movie;
+use crate::mp4::{Movie, OutputKind, OutputSample, OutputTrack, mp4a};
 use crate::rate::rescale;
 use crate::{AudioSpec, Ffmpeg, MediaError, aac};
 
-/// Long enough to avoid a click at a cut, short enough to be inaudible as a fade.
-const FADE_SECONDS: f64 = 0.010;
+/// The length of the crossfade at a cut, where the clips have sound beyond it.
+const CROSSFADE_SECONDS: f64 = 0.020;
+/// The fade at a cut without sound beyond it: long enough to avoid a click.
+const EDGE_SECONDS: f64 = 0.003;
 
 /// The form of the film's sound: the rate that most clips have, two channels where any clip has them. `None` for a silent film.
-pub(super) fn form(clips: &[Clip]) -> Option<AudioSpec> {
-    let sounds = clips.iter().filter_map(|clip| clip.probe.audio.as_ref());
+fn form(clips: &[Clip]) -> Option<AudioSpec> {
+    let audible = || clips.iter().filter(|clip| clip.gain > 0.0);
+    let sounds = audible().filter_map(|clip| clip.probe.audio.as_ref());
     let rates = sounds.clone().map(|sound| sound.sample_rate).filter(|rate| aac::SAMPLE_RATES.contains(rate));
     let stereo = sounds.clone().any(|sound| sound.channels != 1);
     sounds.clone().next()?;
@@ -22,45 +28,211 @@ pub(super) fn form(clips: &[Clip]) -> Option<AudioSpec> {
     })
 }
 
-/// Encodes the sound of the whole film. `ends` is where each clip's pictures end, on a clock of `timescale` per second from the film's beginning.
-pub(super) fn track(
+/// Encodes the sound of the whole film; `None` for a silent one. `ends` is where each clip's pictures end, on a clock of `timescale` per
+/// second from the film's beginning.
+pub(super) fn encode(
     clips: &[Clip],
+    layout: &Layout,
     ends: &[u64],
     timescale: u32,
-    spec: AudioSpec,
     ffmpeg: &Ffmpeg,
-) -> Result<EncodedAudio, MediaError> {
-    audio_track(&lay(clips, ends, timescale, spec, ffmpeg)?, spec)
+) -> Result<Option<(OutputTrack, SpoolReader)>, MediaError> {
+    let Some(spec) = form(clips) else { return Ok(None) };
+    let mut track = OutputTrack {
+        kind: OutputKind::Audio,
+        entry: Vec::new(),
+        timescale: spec.sample_rate,
+        samples: Vec::new(),
+        start: u64::from(aac::PRIMING),
+        presented: 0,
+    };
+    let mut spool = Spool::new()?;
+    let samples = &mut track.samples;
+    let mut take = |packet: Vec<u8>| {
+        let size = spool.push(&packet)?;
+        samples.push(OutputSample { size, duration: aac::FRAME, offset: 0, sync: true });
+        Ok(())
+    };
+    let mut encoder = aac::AudioEncoder::new(spec.sample_rate, spec.channels);
+    let mut mixer = Mixer { spec, mixed: Vec::new(), start: 0 };
+    let at_sample = |ticks: u64| rescale(i128::from(ticks), timescale, spec.sample_rate) as i64;
+    let frames_before = |at: usize, frames: u64| {
+        // Frames are equally long beside a transition.
+        let placement = layout.placements[at];
+        let begin = if at == 0 { 0 } else { ends[at - 1] };
+        let length = (placement.end - placement.start).max(1);
+        at_sample((ends[at] - begin) * frames / length)
+    };
+    let mut fade_in = Fade::edge(spec);
+    for (at, clip) in clips.iter().enumerate() {
+        let start = if at == 0 { 0 } else { at_sample(ends[at - 1]) };
+        let end = at_sample(ends[at]);
+        let sound = ClipSound::read(clip, spec, ffmpeg).map_err(|error| error.at(&clip.path))?;
+        let boundary = match (clip.transition, clips.get(at + 1)) {
+            (Some(transition), next) if transition.before + transition.after > 0 => Fade {
+                before: frames_before(at, transition.before),
+                after: if next.is_some() { frames_before(at, transition.after) } else { 0 },
+                shape: if next.is_some() { Shape::from_kind(transition.kind) } else { Shape::Linear },
+            },
+            (_, Some(next)) => {
+                let beyond = sound.beyond(end - start);
+                let ahead = if next.probe.audio.is_some() && next.gain > 0.0 {
+                    (next.first as f64 / next.frame_rate().as_f64() * f64::from(spec.sample_rate)) as i64
+                } else {
+                    0
+                };
+                Fade::at_cut(spec, ahead, beyond, next.continues)
+            }
+            (_, None) => Fade::edge(spec),
+        };
+        mixer.add(&sound, start, end, fade_in, boundary, clip.gain);
+        let settled = if at + 1 == clips.len() { end } else { end - boundary.before };
+        encoder.push(&mixer.take(settled), &mut take)?;
+        fade_in = boundary;
+    }
+    track.presented = ends.last().map_or(0, |end| at_sample(*end)) as u64;
+    let config = encoder.finish(&mut take)?;
+    track.entry = mp4a(spec.sample_rate, spec.channels, &config);
+    Ok(Some((track, spool.into_reader()?)))
 }
 
-/// The interleaved samples of the whole film.
-pub(super) fn lay(
-    clips: &[Clip],
-    ends: &[u64],
-    timescale: u32,
-    spec: AudioSpec,
-    ffmpeg: &Ffmpeg,
-) -> Result<Vec<f32>, MediaError> {
-    let fade = (f64::from(spec.sample_rate) * FADE_SECONDS) as usize;
-    let mut film = Vec::new();
-    for (clip, &end) in clips.iter().zip(ends) {
-        let until = rescale(i128::from(end), timescale, spec.sample_rate) as usize;
-        let frames = until.saturating_sub(film.len() / usize::from(spec.channels));
-        let sound = of_clip(clip, spec, ffmpeg).map_err(|error| error.at(&clip.path))?;
+/// How the sound of two clips is joined: from `before` the cut until `after` it, in sample frames.
+#[derive(Clone, Copy)]
+struct Fade {
+    before: i64,
+    after: i64,
+    shape: Shape,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Of sounds that are the same: the amplitudes add up to one.
+    Linear,
+    /// Of different sounds: the powers add up to one.
+    EqualPower,
+    /// Out, then in: there is silence in the middle.
+    Through,
+    /// Each fades at its own edge, because it has no sound beyond the cut.
+    Edge,
+}
+
+impl Shape {
+    fn from_kind(kind: TransitionKind) -> Self {
+        if kind.has_color() { Self::Through } else { Self::EqualPower }
+    }
+}
+
+impl Fade {
+    fn edge(spec: AudioSpec) -> Self {
+        let edge = (f64::from(spec.sample_rate) * EDGE_SECONDS) as i64;
+        Self { before: edge, after: edge, shape: Shape::Edge }
+    }
+
+    /// At a cut: a crossfade in the sound that the clips have beyond it.
+    fn at_cut(spec: AudioSpec, ahead: i64, beyond: i64, continues: bool) -> Self {
+        let length = (f64::from(spec.sample_rate) * CROSSFADE_SECONDS) as i64;
+        let after = beyond.min(length - ahead.min(length / 2));
+        let before = ahead.min(length - after);
+        let shape = if continues { Shape::Linear } else { Shape::EqualPower };
+        let edge = Self::edge(spec);
+        if before + after > edge.before { Self { before, after, shape } } else { edge }
+    }
+
+    /// The gain of the clip that begins (`true`) or ends here, at a sample relative to the cut.
+    fn gain(self, at: i64, begins: bool) -> f32 {
+        if self.shape == Shape::Edge {
+            let (inside, length) = if begins { (at, self.after) } else { (-at - 1, self.before) };
+            return if inside < 0 { 0.0 } else { ((inside as f32 + 0.5) / length.max(1) as f32).min(1.0) };
+        }
+        let progress = ((at + self.before) as f32 + 0.5) / (self.before + self.after).max(1) as f32;
+        let progress = progress.clamp(0.0, 1.0);
+        let share = if begins { progress } else { 1.0 - progress };
+        match self.shape {
+            Shape::Linear => share,
+            Shape::EqualPower => (share * std::f32::consts::FRAC_PI_2).sin(),
+            Shape::Through | Shape::Edge => (share * 2.0 - 1.0).max(0.0),
+        }
+    }
+}
+
+/// The sound of a clip, and where in it the film begins.
+struct ClipSound {
+    sound: AudioBuffer,
+    /// The sample frame of the clip's first picture in the film.
+    first: i64,
+}
+
+impl ClipSound {
+    fn read(clip: &Clip, spec: AudioSpec, ffmpeg: &Ffmpeg) -> Result<Self, MediaError> {
+        let first =
+            (clip.first as f64 / clip.frame_rate().as_f64() * f64::from(spec.sample_rate)).round() as i64;
         let silence =
             AudioBuffer { sample_rate: spec.sample_rate, channels: spec.channels, samples: Vec::new() };
-        film.extend(sound.unwrap_or(silence).fit(frames, fade));
+        if clip.probe.audio.is_none() || clip.gain <= 0.0 {
+            return Ok(Self { sound: silence, first });
+        }
+        let sound = if clip.foreign {
+            ffmpeg.sound(&clip.path, spec.sample_rate, spec.channels)?
+        } else {
+            let sound = AudioBuffer::from_movie(&mut Movie::open(&clip.path)?)?;
+            sound.map_or(silence, |sound| sound.converted(spec.sample_rate, spec.channels))
+        };
+        Ok(Self { sound, first })
     }
-    Ok(film)
+
+    fn frames(&self) -> i64 {
+        (self.sound.samples.len() / usize::from(self.sound.channels.max(1))) as i64
+    }
+
+    /// The sample frames that there are after `length` of the clip in the film.
+    fn beyond(&self, length: i64) -> i64 {
+        (self.frames() - self.first - length).max(0)
+    }
 }
 
-fn of_clip(clip: &Clip, spec: AudioSpec, ffmpeg: &Ffmpeg) -> Result<Option<AudioBuffer>, MediaError> {
-    if clip.probe.audio.is_none() {
-        return Ok(None);
+/// Adds up the sound of clips that overlap.
+struct Mixer {
+    spec: AudioSpec,
+    /// Interleaved, from the sample frame `start` of the film on.
+    mixed: Vec<f32>,
+    start: i64,
+}
+
+impl Mixer {
+    /// Adds a clip that lies from `start` to `end` on the film, faded at both.
+    fn add(&mut self, clip: &ClipSound, start: i64, end: i64, fade_in: Fade, fade_out: Fade, gain: f32) {
+        let channels = usize::from(self.spec.channels);
+        let begin = (start - if fade_in.shape == Shape::Edge { 0 } else { fade_in.before }).max(self.start);
+        let until = end + if fade_out.shape == Shape::Edge { 0 } else { fade_out.after };
+        let length = usize::try_from(until - self.start).unwrap_or(0) * channels;
+        if self.mixed.len() < length {
+            self.mixed.resize(length, 0.0);
+        }
+        // Sound that ends before its pictures fades where it ends.
+        let audible_end = (start + clip.frames() - clip.first).min(until);
+        let edge = Fade::edge(self.spec);
+        for at in begin..audible_end {
+            let source = at - start + clip.first;
+            let Ok(source) = usize::try_from(source) else { continue };
+            let mut level = gain * fade_in.gain(at - start, true) * fade_out.gain(at - end, false);
+            if audible_end < end {
+                level *= edge.gain(at - audible_end, false);
+            }
+            let target = (at - self.start) as usize * channels;
+            for channel in 0..channels {
+                self.mixed[target + channel] += clip.sound.samples[source * channels + channel] * level;
+            }
+        }
     }
-    if clip.foreign {
-        return ffmpeg.sound(&clip.path, spec.sample_rate, spec.channels).map(Some);
+
+    /// Takes the sound before a sample frame of the film, to which nothing will be added; what no clip reaches is silent.
+    fn take(&mut self, end: i64) -> Vec<f32> {
+        let length = usize::try_from(end - self.start).unwrap_or(0) * usize::from(self.spec.channels);
+        if self.mixed.len() < length {
+            self.mixed.resize(length, 0.0);
+        }
+        let rest = self.mixed.split_off(length);
+        self.start = self.start.max(end);
+        std::mem::replace(&mut self.mixed, rest)
     }
-    let sound = AudioBuffer::from_movie(&mut Movie::open(&clip.path)?)?;
-    Ok(sound.map(|sound| sound.converted(spec.sample_rate, spec.channels)))
 }

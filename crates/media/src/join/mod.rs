@@ -1,11 +1,17 @@
-//! Concatenation of clips into a film.
+//! Editing of clips into a film: trims, cuts and transitions.
 //!
-//! Video is copied bit for bit when all clips have the same parameter sets; otherwise all of it is re-encoded to one size and frame rate.
-//! Audio is always decoded, aligned to the video and encoded once, which avoids drift and clicks at cuts.
+//! Coded pictures are copied where all clips have the same parameter sets, and only those around cuts are encoded again
+//! ([`smart_cut`]); otherwise all of them are encoded to one size and frame rate. Sound is always decoded, aligned to the pictures and
+//! encoded once, which avoids drift and clicks at cuts.
 
 mod audio;
-mod copy;
+mod frames;
+mod layout;
+mod mix;
 mod reencode;
+mod render;
+mod smart_cut;
+mod spool;
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -14,9 +20,68 @@ use std::time::Duration;
 
 use crate::ffmpeg::is_unsupported;
 use crate::frames::decoder_config;
-use crate::mp4::{Movie, OutputTrack};
+use crate::mp4::Movie;
 use crate::probe::describe;
 use crate::{Ffmpeg, FrameRate, MediaError, Probe, audio as pcm};
+
+/// One clip of a film.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JoinClip {
+    /// The clip's file.
+    pub path: PathBuf,
+    /// The first picture that is shown, counted from 0 in the order of presentation.
+    pub first: u64,
+    /// For how many frames of the film it is shown; `None` for the rest of the clip.
+    pub frames: Option<u64>,
+    /// How the next clip replaces it; `None` for a cut.
+    pub transition: Option<JoinTransition>,
+    /// Factor of the amplitude of its sound; 0 leaves it out.
+    pub gain: f32,
+    /// Whether its sound goes on where the clip before it ended, which decides how the two are crossfaded.
+    pub continues: bool,
+}
+
+impl JoinClip {
+    /// All of a clip.
+    #[must_use]
+    pub fn whole(path: PathBuf) -> Self {
+        Self { path, first: 0, frames: None, transition: None, gain: 1.0, continues: false }
+    }
+}
+
+/// A transition between two clips, or at the end of the last one. The pictures of the first clip go on after the cut, and those of the
+/// second begin before it: the clips must have them, or their last or first picture stands still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JoinTransition {
+    /// How it looks.
+    pub kind: TransitionKind,
+    /// Frames before the cut.
+    pub before: u64,
+    /// Frames after the cut.
+    pub after: u64,
+}
+
+/// How a transition looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TransitionKind {
+    /// One picture fades into the other.
+    Dissolve,
+    /// To black and from black.
+    FadeBlack,
+    /// To white and from white.
+    FadeWhite,
+    /// The next picture is uncovered from the right to the left.
+    WipeLeft,
+    /// The next picture is uncovered from the left to the right.
+    WipeRight,
+}
+
+impl TransitionKind {
+    /// Whether it goes through a color. Only such a transition can end a film.
+    fn has_color(self) -> bool {
+        matches!(self, Self::FadeBlack | Self::FadeWhite)
+    }
+}
 
 /// Options of [`join`].
 #[derive(Clone, Debug, Default)]
@@ -35,8 +100,10 @@ pub struct JoinOptions {
 pub struct JoinReport {
     /// How long it plays.
     pub duration: Duration,
-    /// The pictures are the clips' own, bit for bit.
-    pub copied_video: bool,
+    /// Pictures that are the clips' own, bit for bit.
+    pub copied_pictures: u64,
+    /// Pictures that were encoded.
+    pub encoded_pictures: u64,
     /// Columns and rows.
     pub size: (u32, u32),
     /// Pictures per second.
@@ -45,16 +112,23 @@ pub struct JoinReport {
     pub audio: bool,
 }
 
-/// One clip of the film.
+/// One clip of the film, probed.
+#[derive(Clone, Debug)]
 struct Clip {
     path: PathBuf,
     probe: Probe,
     /// Decoded by ffmpeg.
     foreign: bool,
+    first: u64,
+    frames: Option<u64>,
+    transition: Option<JoinTransition>,
+    gain: f32,
+    continues: bool,
 }
 
 impl Clip {
-    fn open(path: &Path, ffmpeg: &Ffmpeg) -> Result<Self, MediaError> {
+    fn open(clip: &JoinClip, ffmpeg: &Ffmpeg) -> Result<Self, MediaError> {
+        let path = &clip.path;
         let native = Movie::open(path).and_then(|movie| {
             let probe = describe(&movie)?;
             let track =
@@ -62,7 +136,16 @@ impl Clip {
             let capable = decoder_config(track).map(|_| ()).and_then(|()| pcm::decoder(&movie).map(|_| ()));
             Ok((probe, capable))
         });
-        let clip = |probe, foreign| Self { path: path.to_owned(), probe, foreign };
+        let clip = |probe, foreign| Self {
+            path: path.clone(),
+            probe,
+            foreign,
+            first: clip.first,
+            frames: clip.frames,
+            transition: clip.transition,
+            gain: clip.gain,
+            continues: clip.continues,
+        };
         match native {
             Ok((probe, Ok(()))) => Ok(clip(probe, false)),
             Ok((probe, Err(error))) if is_unsupported(&error) && ffmpeg.ffmpeg.is_some() => {
@@ -93,19 +176,19 @@ impl Clip {
     }
 }
 
-/// Joins clips, in this order, into one MP4 file. The file appears under its name only when it is whole and on the disk.
+/// Edits clips, in this order, into one MP4 file. The file appears under its name only when it is whole and on the disk.
 ///
 /// A film of silent clips has no sound track; beside clips with sound, silent ones are silent.
 ///
 /// # Errors
-/// [`MediaError::Request`] for no clips; for a clip that cannot be read, what [`crate::probe`] and [`crate::first_frame`] say, naming the
+/// [`MediaError::Request`] for no clips and for transitions that do not fit their clips; for a clip that cannot be read, what [`crate::probe`] and [`crate::first_frame`] say, naming the
 /// clip; [`MediaError::Io`] when the film cannot be written. Then there is no new file, and an old one of the name is untouched.
-pub fn join(clips: &[PathBuf], output: &Path, options: &JoinOptions) -> Result<JoinReport, MediaError> {
+pub fn join(clips: &[JoinClip], output: &Path, options: &JoinOptions) -> Result<JoinReport, MediaError> {
     if clips.is_empty() {
         return Err(MediaError::Request("a film needs at least one clip".to_owned()));
     }
     let mut clips: Vec<Clip> =
-        clips.iter().map(|path| Clip::open(path, &options.ffmpeg)).collect::<Result<_, _>>()?;
+        clips.iter().map(|clip| Clip::open(clip, &options.ffmpeg)).collect::<Result<_, _>>()?;
     loop {
         let outcome = replace(output, &mut |out| film(&clips, out, options));
         // Some codecs reveal their format only when they are decoded. Then ffmpeg is tried, once per clip.
@@ -125,8 +208,8 @@ pub fn join(clips: &[PathBuf], output: &Path, options: &JoinOptions) -> Result<J
 }
 
 fn film(clips: &[Clip], out: &mut dyn Write, options: &JoinOptions) -> Result<JoinReport, MediaError> {
-    match copy::plan(clips, options)? {
-        Some(plan) => plan.write(clips, out, &options.ffmpeg),
+    match smart_cut::plan(clips, options)? {
+        Some(plan) => plan.write(clips, out, options),
         None => reencode::write(clips, out, options),
     }
 }
@@ -167,5 +250,5 @@ fn most_common<T: PartialEq + Copy>(values: &(impl Iterator<Item = T> + Clone)) 
         .map(|(_, value)| value)
 }
 
-/// A sound track with its packets.
-type EncodedAudio = (OutputTrack, Vec<Vec<u8>>);
+#[cfg(test)]
+mod tests;

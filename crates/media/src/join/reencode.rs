@@ -1,15 +1,16 @@
 //! Joining with re-encoding: every frame is decoded, scaled to one size, resampled to one frame rate and encoded.
 
 use std::io::Write;
-use std::time::Duration;
 
-use rusty_h264::YuvFrame;
-
+use super::frames::PictureForm;
+use super::layout::Layout;
+use super::render::Renderer;
+use super::spool::Spool;
 use super::{Clip, JoinOptions, JoinReport, audio, most_common};
-use crate::color::{ColorSpace, i420_to_rgb, rgb_to_i420};
-use crate::frames::FrameReader;
-use crate::mp4::Movie;
-use crate::{ClipSpec, ClipWriter, Ffmpeg, FrameRate, MediaError};
+use crate::clip::media_clock;
+use crate::h264::VideoEncoder;
+use crate::mp4::{OutputKind, OutputSample, OutputTrack, avc1, write_movie};
+use crate::{ClipSpec, FrameRate, MediaError};
 
 pub(super) fn write(
     clips: &[Clip],
@@ -21,86 +22,53 @@ pub(super) fn write(
         options.size.or_else(|| most_common(&clips.iter().map(Clip::size)).map(even)).unwrap_or((2, 2));
     let rate = options.frame_rate.or_else(|| most_common(&clips.iter().map(Clip::frame_rate)));
     let frame_rate = rate.unwrap_or(FrameRate::CINEMA);
-    let audio = audio::form(clips);
-    let mut writer = ClipWriter::new(ClipSpec { audio, ..ClipSpec::new(size.0, size.1, frame_rate) })?;
-    let mut ends = Vec::new();
-    // Lengths are added up before they are rounded to pictures, so that a long film does not drift from its clips.
-    let mut end = Duration::ZERO;
-    for clip in clips {
-        writer.cut()?;
-        end += clip.length();
-        let until = (end.as_secs_f64() * frame_rate.as_f64()).round() as u64;
-        let wanted = until.saturating_sub(writer.frames()).max(1);
-        let mut timeline = Timeline { writer: &mut writer, frame_rate, wanted, shown: 0, held: None };
-        timeline.play(clip, size, &options.ffmpeg).map_err(|error| error.at(&clip.path))?;
-        ends.push(writer.frames() * u64::from(frame_rate.denominator()));
-    }
-    if let Some(spec) = audio {
-        writer.push_audio(&audio::lay(clips, &ends, frame_rate.numerator(), spec, &options.ffmpeg)?)?;
-    }
-    let duration = frame_rate.duration_of(writer.frames());
-    writer.finish_into(out)?;
-    Ok(JoinReport { duration, copied_video: false, size, frame_rate, audio: audio.is_some() })
-}
-
-/// The pictures of one clip on the film's clock: each stays until the next one is due.
-struct Timeline<'a> {
-    writer: &'a mut ClipWriter,
-    frame_rate: FrameRate,
-    wanted: u64,
-    shown: u64,
-    held: Option<YuvFrame>,
-}
-
-impl Timeline<'_> {
-    fn play(&mut self, clip: &Clip, size: (u32, u32), ffmpeg: &Ffmpeg) -> Result<(), MediaError> {
-        if clip.foreign {
-            // ffmpeg has brought them to this size and rate already.
-            ffmpeg.pictures(&clip.path, size, self.frame_rate, &mut |frame| self.next(frame))?;
-        } else {
-            let mut pictures = FrameReader::new(Movie::open(&clip.path)?)?;
-            let color = pictures.color;
-            pictures.for_each(&mut |time, frame| {
-                self.hold_until(time)?;
-                self.held = Some(fit(frame, color, size));
-                Ok(())
-            })?;
+    let layout = Layout::new(clips, frame_rate)?;
+    let form = PictureForm { size, rate: frame_rate, keep_color: false };
+    let renderer = Renderer { clips, layout: &layout, form, full_range: false, ffmpeg: &options.ffmpeg };
+    let spec = ClipSpec::new(size.0, size.1, frame_rate);
+    let mut encoder = VideoEncoder::new(spec.checked_stream()?)?;
+    let (timescale, ticks_per_frame) = media_clock(frame_rate);
+    let mut spool = Spool::new()?;
+    let mut samples = Vec::new();
+    let cuts: Vec<u64> = layout.placements.iter().map(|placement| placement.start).collect();
+    renderer.render(0..layout.frames(), &mut |picture| {
+        if cuts.binary_search(&(samples.len() as u64)).is_ok() {
+            encoder.cut()?;
         }
-        self.hold_until(f64::INFINITY)?;
-        if self.shown == 0 {
-            return Err(MediaError::damaged("none of its pictures is ever shown"));
-        }
+        let picture = encoder.encode(picture)?;
+        let size = spool.push(&picture.bytes)?;
+        samples.push(OutputSample { size, duration: ticks_per_frame, offset: 0, sync: picture.sync });
         Ok(())
+    })?;
+    let ends: Vec<u64> =
+        layout.placements.iter().map(|placement| placement.end * u64::from(ticks_per_frame)).collect();
+    let mut tracks = vec![OutputTrack {
+        kind: OutputKind::Video { width: size.0, height: size.1 },
+        entry: avc1(size.0, size.1, encoder.parameter_sets()),
+        timescale,
+        samples,
+        start: 0,
+        presented: layout.frames() * u64::from(ticks_per_frame),
+    }];
+    let mut pictures = spool.into_reader()?;
+    let mut packets = None;
+    if let Some((track, spooled)) = audio::encode(clips, &layout, &ends, timescale, &options.ffmpeg)? {
+        tracks.push(track);
+        packets = Some(spooled);
     }
-
-    /// Shows a picture for one frame of the film.
-    fn next(&mut self, frame: YuvFrame) -> Result<(), MediaError> {
-        if self.shown < self.wanted {
-            self.writer.push_yuv(&frame)?;
-            self.shown += 1;
+    write_movie(out, &tracks, &mut |track, sample, bytes| {
+        let size = tracks[track].samples[sample].size;
+        match &mut packets {
+            Some(packets) if track > 0 => packets.next(size, bytes),
+            _ => pictures.next(size, bytes),
         }
-        self.held = Some(frame);
-        Ok(())
-    }
-
-    /// Shows the held picture in every frame of the film whose middle lies before `time`, in seconds from the clip's beginning.
-    fn hold_until(&mut self, time: f64) -> Result<(), MediaError> {
-        let Some(held) = &self.held else { return Ok(()) };
-        while self.shown < self.wanted && (self.shown as f64 + 0.5) / self.frame_rate.as_f64() < time {
-            self.writer.push_yuv(held)?;
-            self.shown += 1;
-        }
-        Ok(())
-    }
-}
-
-/// The picture in the film's size and color; as it is where it has them.
-fn fit(frame: YuvFrame, color: ColorSpace, (width, height): (u32, u32)) -> YuvFrame {
-    if color == ColorSpace::WRITTEN && (frame.width, frame.height) == (width as usize, height as usize) {
-        return frame;
-    }
-    let fitted = i420_to_rgb(&frame, color).letterboxed(width, height);
-    let mut converted = YuvFrame::black(width as usize, height as usize);
-    rgb_to_i420(&fitted, &mut converted);
-    converted
+    })?;
+    Ok(JoinReport {
+        duration: frame_rate.duration_of(layout.frames()),
+        copied_pictures: 0,
+        encoded_pictures: layout.frames(),
+        size,
+        frame_rate,
+        audio: packets.is_some(),
+    })
 }

@@ -1,6 +1,6 @@
 //! The sample entries that this crate writes: decoder configurations.
 
-use super::boxes::BoxWriter;
+use super::boxes::{BoxWriter, ChildBox, children};
 use crate::h264::ParameterSets;
 
 /// `avc1` with decoder configuration, BT.709 color in broadcast range, square pixels. The same parameter sets give the same bytes.
@@ -44,6 +44,27 @@ pub(crate) fn avc1(width: u32, height: u32, sets: &ParameterSets) -> Vec<u8> {
         });
     });
     out.into_bytes()
+}
+
+/// The same `avc1` entry with another decoder configuration; `None` if it has none.
+pub(crate) fn with_avcc(entry: &[u8], configuration: &[u8]) -> Option<Vec<u8>> {
+    let (fixed, boxes) = entry.split_at_checked(8 + 78)?;
+    let mut out = fixed.to_vec();
+    let mut is_replaced = false;
+    for ChildBox { name, payload, .. } in children(boxes) {
+        let payload = if name == *b"avcC" {
+            is_replaced = true;
+            configuration
+        } else {
+            payload
+        };
+        out.extend(u32::try_from(payload.len() + 8).ok()?.to_be_bytes());
+        out.extend(name);
+        out.extend_from_slice(payload);
+    }
+    let size = u32::try_from(out.len()).ok()?;
+    out[..4].copy_from_slice(&size.to_be_bytes());
+    is_replaced.then_some(out)
 }
 
 /// `mp4a` for AAC with this `AudioSpecificConfig`.

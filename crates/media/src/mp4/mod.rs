@@ -6,7 +6,8 @@ mod esds;
 mod read;
 mod write;
 
-pub(crate) use entry::{avc1, mp4a};
+pub(crate) use boxes::find;
+pub(crate) use entry::{avc1, mp4a, with_avcc};
 pub(crate) use esds::{AudioConfig, audio_config};
 pub(crate) use read::{Movie, Sample, Track};
 pub(crate) use write::{OutputKind, OutputSample, OutputTrack, write_movie};

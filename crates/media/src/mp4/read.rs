@@ -64,7 +64,6 @@ pub(crate) struct Sample {
     pub(crate) duration: u32,
     /// When it is to be shown, on the media's own clock.
     pub(crate) composition: i64,
-    pub(crate) decoding: i64,
     pub(crate) sync: bool,
 }
 
@@ -228,7 +227,7 @@ impl Movie {
                     composition: decoding
                         .checked_add(sample.composition_time_offset.unwrap_or(0))
                         .ok_or_else(clock)?,
-                    decoding,
+
                     sync: sample.keyframe,
                 });
                 check_count(track.samples.len() as u64, self.length)?;
@@ -348,7 +347,7 @@ fn samples(trak: &TrakBox, length: u64) -> Result<Vec<Sample>, MediaError> {
             let composition =
                 decoding.checked_add(sample.composition_time_offset().unwrap_or(0)).ok_or_else(clock)?;
             let (duration, sync) = (sample.duration(), sample.is_sync_sample());
-            samples.push(Sample { offset, size, duration, composition, decoding, sync });
+            samples.push(Sample { offset, size, duration, composition, sync });
         }
         Ok(samples)
     })?

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use media::{Ffmpeg, JoinOptions, MediaError, join, probe};
+use media::{Ffmpeg, JoinClip, JoinOptions, MediaError, join, probe};
 
 use crate::fixtures::{PLAIN, Recipe, psnr};
 
@@ -28,6 +28,14 @@ fn run(ffmpeg: &Path, arguments: &[&str]) -> bool {
     let output =
         Command::new(ffmpeg).args(["-v", "error", "-nostdin", "-y"]).args(arguments).output().unwrap();
     output.status.success() && output.stderr.is_empty()
+}
+
+fn is_copied(joined: &media::JoinReport) -> bool {
+    joined.encoded_pictures == 0
+}
+
+fn whole(clips: &[PathBuf]) -> Vec<JoinClip> {
+    clips.iter().cloned().map(JoinClip::whole).collect()
 }
 
 fn text(path: &Path) -> &str {
@@ -66,7 +74,7 @@ fn ffmpeg_decodes_clips_and_films_without_warnings() {
         Recipe { seed: 6, sound, ..PLAIN }.write(folder.path(), "c.mp4"),
     ];
     let film = folder.path().join("film.mp4");
-    join(&clips, &film, &JoinOptions::default()).unwrap();
+    join(&whole(&clips), &film, &JoinOptions::default()).unwrap();
     for path in clips.iter().chain([&film]) {
         assert!(run(&ffmpeg, &["-i", text(path), "-f", "null", "-"]), "{}", path.display());
     }
@@ -132,15 +140,64 @@ fn join_mixes_ffmpeg_clips_with_ours() {
     let own = Recipe { size: (192, 108), rate: 25, frames: 25, sound: Some((48_000, 2)), ..PLAIN };
     let own = own.write(folder.path(), "own.mp4");
     let film = folder.path().join("film.mp4");
-    let joined = join(&[x264.clone(), own, x264.clone()], &film, &JoinOptions::default()).unwrap();
-    assert!(!joined.copied_video && joined.audio);
+    let joined = join(&whole(&[x264.clone(), own, x264.clone()]), &film, &JoinOptions::default()).unwrap();
+    assert!(!is_copied(&joined) && joined.audio);
     assert_eq!(probe(&film).unwrap().video.unwrap().frames, 30 + 25 + 30);
     assert!(run(&ffmpeg, &["-i", text(&film), "-f", "null", "-"]));
     // Two of the same, with reordered pictures and an edit list, are copied.
-    let joined = join(&[x264.clone(), x264.clone()], &film, &JoinOptions::default()).unwrap();
-    assert!(joined.copied_video);
+    let joined = join(&whole(&[x264.clone(), x264.clone()]), &film, &JoinOptions::default()).unwrap();
+    assert!(is_copied(&joined));
     assert!(run(&ffmpeg, &["-i", text(&film), "-f", "null", "-"]));
     assert_eq!(media::last_frame(&film).unwrap(), media::last_frame(&x264).unwrap());
+}
+
+/// A digest of each picture of a video, as ffmpeg decodes it.
+fn picture_digests(ffmpeg: &Path, path: &Path) -> Vec<String> {
+    let arguments = ["-v", "error", "-nostdin", "-i", text(path), "-map", "0:v", "-f", "framemd5", "-"];
+    let output = Command::new(ffmpeg).args(arguments).output().unwrap();
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let digest = |line: &str| line.rsplit(',').next().map(|digest| digest.trim().to_owned());
+    lines.lines().filter(|line| !line.starts_with('#')).filter_map(digest).collect()
+}
+
+#[test]
+fn trimmed_foreign_clips_are_copied_between_their_cuts() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for (name, options) in [("b", &["-bf", "3"][..]), ("p", &["-bf", "0"]), ("main", &["-profile:v", "main"])]
+    {
+        let clip = folder.path().join(format!("{name}.mp4"));
+        let common = ["-c:v", "libx264", "-g", "10", "-sc_threshold", "0", "-pix_fmt", "yuv420p", "-an"];
+        if !make(&ffmpeg, &clip, &[&common[..], options].concat()) {
+            return;
+        }
+        let film = folder.path().join("film.mp4");
+        let part = |first, frames| JoinClip { first, frames: Some(frames), ..JoinClip::whole(clip.clone()) };
+        let joined = join(&[part(3, 22), part(0, 29)], &film, &JoinOptions::default()).unwrap();
+        // Pictures 3 to 9 precede the first one that needs no other; at most two beside a cut are needed by those after it.
+        assert!((7..=7 + 2 + 2).contains(&joined.encoded_pictures), "{name}: {joined:?}");
+        assert_eq!(joined.copied_pictures + joined.encoded_pictures, 51);
+        let (own, copied) = (picture_digests(&ffmpeg, &clip), picture_digests(&ffmpeg, &film));
+        assert_eq!((own.len(), copied.len()), (30, 51), "{name}");
+        assert_eq!(copied[7..20], own[10..23], "{name}");
+        assert_eq!(copied[22..49], own[0..27], "{name}");
+        // The encoded ones look like them, here as there.
+        let frame = |path: &Path, number: usize| {
+            let picture = folder.path().join("picture.png");
+            let select = format!("select=eq(n\\,{number})");
+            assert!(run(
+                &ffmpeg,
+                &["-i", text(path), "-vf", &select, "-frames:v", "1", "-update", "1", text(&picture)]
+            ));
+            media::decode_image(&std::fs::read(&picture).unwrap()).unwrap()
+        };
+        for (number, original) in [(0, 3), (6, 9), (21, 24), (50, 28)] {
+            let quality = psnr(&frame(&film, number), &frame(&clip, original));
+            assert!(quality > 30.0, "{name}: picture {number} has {quality:.1} dB");
+        }
+        assert!(psnr(&media::first_frame(&film).unwrap(), &frame(&film, 0)) > 28.0, "{name}");
+    }
 }
 
 #[test]
@@ -176,9 +233,9 @@ fn other_codecs_need_ffmpeg() {
         let own = Recipe { frames: 24, sound: Some((48_000, 2)), ..PLAIN }.write(folder.path(), "own.mp4");
         let film = folder.path().join("film.mp4");
         let clips = [own, path];
-        assert!(join(&clips, &film, &JoinOptions::default()).is_err(), "{name} without ffmpeg");
+        assert!(join(&whole(&clips), &film, &JoinOptions::default()).is_err(), "{name} without ffmpeg");
         let options = JoinOptions { ffmpeg: ffmpeg.clone(), ..JoinOptions::default() };
-        let joined = join(&clips, &film, &options).unwrap();
+        let joined = join(&whole(&clips), &film, &options).unwrap();
         assert!(joined.audio && joined.duration > Duration::from_secs(2), "{name}: {joined:?}");
         assert!(run(&program, &["-i", text(&film), "-f", "null", "-"]), "{name}");
     }

@@ -1,0 +1,143 @@
+//! The pictures of one clip on the film's clock: each stays until the next one is due.
+
+use std::path::Path;
+use std::sync::mpsc;
+
+use rusty_h264::YuvFrame;
+
+use super::Clip;
+use crate::color::{ColorSpace, i420_to_rgb, rgb_to_i420};
+use crate::frames::{FrameReader, Frames};
+use crate::mp4::Movie;
+use crate::{Ffmpeg, FrameRate, MediaError};
+
+/// Form of the film's pictures.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PictureForm {
+    pub(super) size: (u32, u32),
+    pub(super) rate: FrameRate,
+    /// Pictures are passed on in the clip's own color, because they are stored beside pictures of the clip.
+    pub(super) keep_color: bool,
+}
+
+/// Source of a clip's pictures, one for each frame of the film.
+pub(super) struct ClipFrames {
+    source: FrameSource,
+    form: PictureForm,
+    /// The time of the next frame of the film in the clip, in seconds; its picture is the one that is shown in the middle of the frame.
+    time: f64,
+    held: Option<YuvFrame>,
+    ahead: Option<(f64, YuvFrame)>,
+}
+
+enum FrameSource {
+    Native(Box<Frames>),
+    /// Pictures from ffmpeg, in the film's form, and their number so far.
+    Foreign(mpsc::Receiver<Result<YuvFrame, MediaError>>, u64),
+}
+
+impl ClipFrames {
+    /// The pictures from a frame of the film on, where the clip begins in the frame `start`.
+    pub(super) fn open(
+        clip: &Clip,
+        frame: u64,
+        start: u64,
+        form: PictureForm,
+        ffmpeg: &Ffmpeg,
+    ) -> Result<Self, MediaError> {
+        let begin = clip.first as f64 / clip.frame_rate().as_f64();
+        let time = begin + (frame as f64 - start as f64) / form.rate.as_f64();
+        let source = if clip.foreign {
+            FrameSource::Foreign(spawn(ffmpeg.clone(), clip.path.clone(), form), 0)
+        } else {
+            let first = (time * clip.frame_rate().as_f64() + 0.01).floor().max(0.0) as u64;
+            let reader = FrameReader::new(Movie::open(&clip.path)?)?;
+            FrameSource::Native(Box::new(reader.frames_from(first)?))
+        };
+        Ok(Self { source, form, time, held: None, ahead: None })
+    }
+
+    /// The picture for the next frame of the film. After the clip's end its last picture stays.
+    pub(super) fn next(&mut self) -> Result<YuvFrame, MediaError> {
+        let middle = self.time + 0.5 / self.form.rate.as_f64();
+        loop {
+            if self.ahead.is_none() {
+                self.ahead = self.decode()?;
+            }
+            match self.ahead.take() {
+                Some((time, picture)) if time <= middle || self.held.is_none() => self.held = Some(picture),
+                later => {
+                    self.ahead = later;
+                    break;
+                }
+            }
+        }
+        self.time += 1.0 / self.form.rate.as_f64();
+        self.held.clone().ok_or_else(|| MediaError::damaged("none of its pictures is ever shown"))
+    }
+
+    fn decode(&mut self) -> Result<Option<(f64, YuvFrame)>, MediaError> {
+        match &mut self.source {
+            FrameSource::Native(frames) => {
+                let color = frames.color();
+                let Some(frame) = frames.next()? else { return Ok(None) };
+                let picture = if self.form.keep_color {
+                    frame.picture
+                } else {
+                    fit(frame.picture, color, self.form.size)
+                };
+                Ok(Some((frame.time, picture)))
+            }
+            FrameSource::Foreign(pictures, count) => match pictures.recv() {
+                Ok(picture) => {
+                    let time = *count as f64 / self.form.rate.as_f64();
+                    *count += 1;
+                    Ok(Some((time, picture?)))
+                }
+                Err(mpsc::RecvError) => Ok(None),
+            },
+        }
+    }
+}
+
+/// Decodes with ffmpeg in a thread, which ends when the receiver is dropped.
+fn spawn(
+    ffmpeg: Ffmpeg,
+    path: std::path::PathBuf,
+    form: PictureForm,
+) -> mpsc::Receiver<Result<YuvFrame, MediaError>> {
+    let (sender, receiver) = mpsc::sync_channel(2);
+    std::thread::spawn(move || {
+        let send = |picture| {
+            sender
+                .send(Ok(picture))
+                .map_err(|_| MediaError::Request("the pictures are no longer wanted".to_owned()))
+        };
+        if let Err(error) = read_pictures(&ffmpeg, &path, form, send) {
+            // Fails where the receiver is gone, and with it the interest in the error.
+            let _unwanted = sender.send(Err(error));
+        }
+    });
+    receiver
+}
+
+fn read_pictures(
+    ffmpeg: &Ffmpeg,
+    path: &Path,
+    form: PictureForm,
+    mut send: impl FnMut(YuvFrame) -> Result<(), MediaError>,
+) -> Result<(), MediaError> {
+    // ffmpeg brings them to this size and rate.
+    ffmpeg.pictures(path, form.size, form.rate, &mut send).map(|_count| ())
+}
+
+/// The picture in the film's size and color; as it is where it has them.
+fn fit(frame: YuvFrame, color: ColorSpace, (width, height): (u32, u32)) -> YuvFrame {
+    if color == ColorSpace::WRITTEN && (frame.width, frame.height) == (width as usize, height as usize) {
+        return frame;
+    }
+    let fitted = i420_to_rgb(&frame, color).letterboxed(width, height);
+    let mut converted = YuvFrame::black(width as usize, height as usize);
+    rgb_to_i420(&fitted, &mut converted);
+    converted
+}

@@ -1,0 +1,231 @@
+//! Edits, compared picture by picture with those of the clips.
+
+use std::path::Path;
+
+use rusty_h264::YuvFrame;
+
+use super::*;
+use crate::frames::FrameReader;
+use crate::{AudioDecodeSpec, ClipSpec, ClipWriter, RgbImage, decode_audio};
+
+const SIZE: (u32, u32) = (64, 48);
+const KIND: TransitionKind = TransitionKind::Dissolve;
+
+/// Samples of one picture.
+const SAMPLES: usize = 2_000;
+
+/// Noise, different for each seed. It is used instead of tones because its level is even after encoding.
+fn noise(seed: u32, pictures: usize) -> Vec<f32> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / 16_777_216.0 - 0.5
+    };
+    (0..pictures * SAMPLES).map(|_| next()).collect()
+}
+
+/// A clip of plain pictures whose brightness rises by 2 with each picture, from `base` on.
+fn clip(folder: &Path, name: &str, pictures: u32, base: u8, sound: Option<&[f32]>) -> PathBuf {
+    let mut spec = ClipSpec::new(SIZE.0, SIZE.1, FrameRate::CINEMA);
+    if sound.is_some() {
+        spec = spec.with_audio(48_000, 1);
+    }
+    let mut writer = ClipWriter::new(spec).unwrap();
+    for number in 0..pictures {
+        let mut image = RgbImage::new(SIZE.0, SIZE.1);
+        image.pixels_mut().fill(base + 2 * number as u8);
+        writer.push_frame(&image).unwrap();
+    }
+    if let Some(sound) = sound {
+        writer.push_audio(sound).unwrap();
+    }
+    let path = folder.join(name);
+    fs::write(&path, writer.finish().unwrap()).unwrap();
+    path
+}
+
+/// The brightness of each picture, as it was written into the clips.
+fn levels(path: &Path) -> Vec<f32> {
+    let mut frames = FrameReader::new(Movie::open(path).unwrap()).unwrap().frames_from(0).unwrap();
+    let mut levels = Vec::new();
+    let mean =
+        |frame: &YuvFrame| frame.y.iter().map(|value| f32::from(*value)).sum::<f32>() / frame.y.len() as f32;
+    while let Some(frame) = frames.next().unwrap() {
+        levels.push((mean(&frame.picture) - 16.0) * 255.0 / 219.0);
+    }
+    levels
+}
+
+#[track_caller]
+fn assert_levels(path: &Path, expected: &[f32]) {
+    let levels = levels(path);
+    assert_eq!(levels.len(), expected.len());
+    for (at, (level, expected)) in levels.iter().zip(expected).enumerate() {
+        assert!((level - expected).abs() < 2.0, "picture {at}: {level}, not {expected}");
+    }
+}
+
+fn rising(base: u8, pictures: std::ops::Range<u32>) -> Vec<f32> {
+    pictures.map(|number| f32::from(base) + 2.0 * number as f32).collect()
+}
+
+fn part(path: &Path, first: u64, frames: u64) -> JoinClip {
+    JoinClip { first, frames: Some(frames), ..JoinClip::whole(path.to_owned()) }
+}
+
+fn film(clips: &[JoinClip], folder: &Path) -> (JoinReport, PathBuf) {
+    let path = folder.join("film.mp4");
+    let report = join(clips, &path, &JoinOptions::default()).unwrap();
+    let probed = crate::probe(&path).unwrap().video.unwrap();
+    assert_eq!(probed.frames, report.copied_pictures + report.encoded_pictures);
+    assert_eq!(probed.duration, FrameRate::CINEMA.duration_of(probed.frames));
+    (report, path)
+}
+
+#[test]
+fn last_pictures_are_dropped_without_encoding() {
+    let folder = tempfile::tempdir().unwrap();
+    let (a, b) = (clip(folder.path(), "a.mp4", 60, 0, None), clip(folder.path(), "b.mp4", 60, 60, None));
+    let (report, path) = film(&[part(&a, 0, 59), part(&b, 0, 60)], folder.path());
+    assert_eq!((report.copied_pictures, report.encoded_pictures), (119, 0));
+    assert_levels(&path, &[rising(0, 0..59), rising(60, 0..60)].concat());
+}
+
+#[test]
+fn only_the_first_group_after_a_cut_is_encoded() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = clip(folder.path(), "a.mp4", 100, 0, None);
+    // Groups of 48 pictures: those from 10 to 47 are encoded.
+    let (report, path) = film(&[part(&a, 10, 85), JoinClip::whole(a.clone())], folder.path());
+    assert_eq!((report.copied_pictures, report.encoded_pictures), (147, 38));
+    assert_levels(&path, &[rising(0, 10..95), rising(0, 0..100)].concat());
+}
+
+#[test]
+fn dissolve_plays_both_clips_and_copies_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let (a, b) = (clip(folder.path(), "a.mp4", 100, 0, None), clip(folder.path(), "b.mp4", 100, 50, None));
+    let transition = Some(JoinTransition { kind: KIND, before: 4, after: 4 });
+    let clips = [JoinClip { transition, ..part(&a, 0, 96) }, part(&b, 4, 96)];
+    let (report, path) = film(&clips, folder.path());
+    // Of the second clip the pictures up to 47 follow a picture that is mixed.
+    assert_eq!((report.copied_pictures, report.encoded_pictures), (92 + 52, 8 + 40));
+    let mixed = (0..8).map(|at| {
+        let (from, to) = (2.0 * (92 + at) as f32, 50.0 + 2.0 * at as f32);
+        from + (to - from) * (at as f32 + 0.5) / 8.0
+    });
+    let expected: Vec<f32> = rising(0, 0..92).into_iter().chain(mixed).chain(rising(50, 8..100)).collect();
+    assert_levels(&path, &expected);
+}
+
+#[test]
+fn film_fades_out_at_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = clip(folder.path(), "a.mp4", 60, 100, Some(&noise(1, 60)));
+    let transition = Some(JoinTransition { kind: TransitionKind::FadeBlack, before: 10, after: 0 });
+    let (report, path) = film(&[JoinClip { transition, ..part(&a, 0, 60) }], folder.path());
+    assert_eq!((report.copied_pictures, report.encoded_pictures), (50, 10));
+    let fading = (50..60).map(|at| (100.0 + 2.0 * at as f32) * (1.0 - ((at - 50) as f32 + 0.5) / 10.0));
+    let expected: Vec<f32> = rising(100, 0..50).into_iter().chain(fading).collect();
+    assert_levels(&path, &expected);
+    let sound = sound(&path);
+    assert!(power(&sound[..90_000]) > 0.05 && power(&sound[118_000..]) < 0.001);
+}
+
+#[test]
+fn differing_clips_are_encoded_with_their_trims_and_transitions() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = clip(folder.path(), "a.mp4", 48, 0, None);
+    let spec = ClipSpec::new(SIZE.0 * 2, SIZE.1 * 2, FrameRate::new(12, 1).unwrap());
+    let mut writer = ClipWriter::new(spec).unwrap();
+    for number in 0..24_u8 {
+        let mut image = RgbImage::new(SIZE.0 * 2, SIZE.1 * 2);
+        image.pixels_mut().fill(100 + 4 * number);
+        writer.push_frame(&image).unwrap();
+    }
+    let b = folder.path().join("b.mp4");
+    fs::write(&b, writer.finish().unwrap()).unwrap();
+    let transition = Some(JoinTransition { kind: KIND, before: 2, after: 2 });
+    // Of the second clip, at half the rate: from picture 6 on, 20 frames.
+    let clips = [JoinClip { transition, ..part(&a, 10, 30) }, part(&b, 6, 20), part(&a, 0, 5)];
+    let (report, path) = film(&clips, folder.path());
+    assert_eq!((report.copied_pictures, report.encoded_pictures), (0, 55));
+    let second = |frame: i32| 100.0 + 4.0 * (6 + frame.div_euclid(2)) as f32;
+    let mixed = (0..4).map(|at| {
+        let (from, to) = (2.0 * (38 + at) as f32, second(at - 2));
+        from + (to - from) * (at as f32 + 0.5) / 4.0
+    });
+    let expected: Vec<f32> = rising(0, 10..38)
+        .into_iter()
+        .chain(mixed)
+        .chain((2..20).map(second))
+        .chain(rising(0, 0..5))
+        .collect();
+    assert_levels(&path, &expected);
+}
+
+fn sound(path: &Path) -> Vec<f32> {
+    let spec = AudioDecodeSpec { sample_rate: 48_000, channels: 1, max_duration: Duration::from_mins(1) };
+    decode_audio(&fs::read(path).unwrap(), &Ffmpeg::default(), spec).unwrap().samples
+}
+
+fn power(samples: &[f32]) -> f32 {
+    samples.iter().map(|sample| sample * sample).sum::<f32>() / samples.len() as f32
+}
+
+/// The deepest dip of the level around a sample, in decibels below the level of the whole, in windows of 10 ms.
+fn dip(samples: &[f32], cut: usize) -> f32 {
+    let whole = power(&samples[cut - 24_000..cut + 24_000]);
+    let windows = samples[cut - 4_800..cut + 4_800].windows(480).step_by(48);
+    10.0 * (whole / windows.map(power).fold(f32::INFINITY, f32::min)).log10()
+}
+
+#[test]
+fn sound_is_crossfaded_without_dips() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = clip(folder.path(), "a.mp4", 60, 0, Some(&noise(1, 60)));
+    let b = clip(folder.path(), "b.mp4", 60, 60, Some(&noise(2, 60)));
+    // Both have sound beyond the cut.
+    let (_, path) = film(&[part(&a, 0, 50), part(&b, 10, 50)], folder.path());
+    let samples = sound(&path);
+    assert_eq!(samples.len(), 100 * SAMPLES);
+    let deepest = dip(&samples, 50 * SAMPLES);
+    assert!(deepest < 3.0, "{deepest} dB");
+    // A chain: the last picture of the first clip is dropped, and its sound goes on in that of the second.
+    let sounds = noise(3, 119);
+    let a = clip(folder.path(), "a.mp4", 60, 0, Some(&sounds[..60 * SAMPLES]));
+    let b = clip(folder.path(), "b.mp4", 60, 60, Some(&sounds[59 * SAMPLES..]));
+    let clips = [part(&a, 0, 59), JoinClip { continues: true, ..JoinClip::whole(b) }];
+    let (_, path) = film(&clips, folder.path());
+    let deepest = dip(&sound(&path), 59 * SAMPLES);
+    assert!(deepest < 3.0, "{deepest} dB");
+}
+
+#[test]
+fn gain_and_mute_change_the_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = clip(folder.path(), "a.mp4", 48, 0, Some(&noise(1, 48)));
+    let quiet = JoinClip { gain: 0.5, ..JoinClip::whole(a.clone()) };
+    let mute = JoinClip { gain: 0.0, ..JoinClip::whole(a.clone()) };
+    let (report, path) = film(&[JoinClip::whole(a), quiet, mute.clone()], folder.path());
+    assert!(report.audio);
+    let sound = sound(&path);
+    let level = |second: usize| power(&sound[second * 96_000 + 9_600..(second + 1) * 96_000 - 9_600]);
+    let decibels = 10.0 * (level(0) / level(1)).log10();
+    assert!((decibels - 6.02).abs() < 1.0, "{decibels}");
+    assert!(level(2) < 1e-6);
+    let (report, _) = film(&[mute], folder.path());
+    assert!(!report.audio);
+}
+
+#[test]
+fn transitions_that_do_not_fit_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = clip(folder.path(), "a.mp4", 10, 0, None);
+    let transition = Some(JoinTransition { kind: KIND, before: 12, after: 0 });
+    let clips = [JoinClip { transition, ..part(&a, 0, 10) }, part(&a, 0, 10)];
+    let path = folder.path().join("film.mp4");
+    let error = join(&clips, &path, &JoinOptions::default()).unwrap_err();
+    assert!(matches!(error.root(), MediaError::Request(_)), "{error}");
+    assert!(!path.exists());
+}
