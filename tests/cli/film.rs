@@ -8,7 +8,7 @@ use std::process::Command;
 use media::RgbImage;
 
 use crate::support::project_state::{accepted, shots};
-use crate::support::{Project, browser};
+use crate::support::{Project, browser, cli_snapshot};
 
 #[test]
 fn storyboard_renders_film_and_second_run_submits_nothing() {
@@ -21,15 +21,18 @@ fn storyboard_renders_film_and_second_run_submits_nothing() {
     let probe = media::probe(&film).expect("the film probes");
     let shots = shots(&project, "lighthouse");
     let clips: Vec<_> = shots.iter().map(|(_, clip)| media::probe(clip).expect("a clip probes")).collect();
-    let length: f64 = clips.iter().map(|clip| clip.duration.as_secs_f64()).sum();
+    let chained = chained(&project);
+    assert!(chained.len() >= 4, "two chains of three: {chained:?}");
+    let sum: f64 = clips.iter().map(|clip| clip.duration.as_secs_f64()).sum();
+    // The picture on which two shots meet is shown once.
+    let length = sum - chained.len() as f64 / 24.0;
     assert!(shots.len() >= 6);
+    assert!(first.out.contains("all pictures copied"), "{}", first.out);
     assert!((probe.duration.as_secs_f64() - length).abs() < 0.05, "{:?} against {length} s", probe.duration);
     let sound = probe.audio.expect("the film has sound");
     assert!((sound.duration.as_secs_f64() - length).abs() < 0.05, "{:?} against {length} s", sound.duration);
     assert!(probe.faststart);
 
-    let chained = chained(&project);
-    assert!(chained.len() >= 4, "two chains of three: {chained:?}");
     for (before, after) in &chained {
         let clip = |name: &str| &shots.iter().find(|(shot, _)| shot == name).expect("the shot has a file").1;
         let end = media::last_frame(clip(before)).expect("a last frame");
@@ -104,4 +107,45 @@ fn second_opinion(film: &Path, length: f64) {
     assert!(text.contains("h264") && text.contains("aac"), "{text}");
     let seconds: f64 = text.lines().last().and_then(|line| line.trim().parse().ok()).expect("a duration");
     assert!((seconds - length).abs() < 0.1, "ffprobe says {seconds} s instead of {length} s");
+}
+
+const EDITED: &str = "version: 1
+name: edited
+defaults: {model: modelb-video-480p, seconds: 3, size: 640x640}
+shots:
+  - {id: pier, prompt: a pier in rain}
+  - {id: sea, continues: pier, prompt: the sea at dusk}
+film:
+  shots:
+    - {shot: pier, in: 4f}
+    - {shot: sea, transition: {dissolve: 6f}}
+    - {shot: pier, out: 1.5s, gain: -6dB, transition: {fade: black, length: 4f}}
+";
+
+#[test]
+fn edited_film_has_its_trims_and_transitions() {
+    let project = Project::new("edited.yaml", EDITED);
+    let write =
+        |text: &str| fs_err::write(project.file("edited.yaml"), text).expect("the folder is writable");
+    let run = project.runner(&["run", "edited.yaml"]).expect(0);
+    // 24 - 4 - 1 (the picture on which the shots meet) + 24 - 3 + 12 - 3 + 3: the dissolve plays three pictures of each beyond the cut, and
+    // the second clip has none before its beginning.
+    cli_snapshot!("run_edited", run);
+    let film = media::probe(&project.file("out/edited/edited.mp4")).expect("the film probes");
+    assert_eq!(film.video.expect("pictures").frames, 19 + 21 + 9);
+    let last = media::last_frame(&project.file("out/edited/edited.mp4")).expect("a last frame");
+    let brightest = last.pixels().iter().max().copied().unwrap_or_default();
+    assert!(brightest < 64, "the film ends in black: {brightest}");
+    // Another edit of the same clips is another film, and costs nothing.
+    write(&EDITED.replace("in: 4f", "in: 8f"));
+    let again = project.runner(&["run", "edited.yaml"]).expect(0);
+    assert!(again.out.contains("nothing was submitted") && again.out.contains("encoded"), "{}", again.out);
+    let film = media::probe(&project.file("out/edited/edited.mp4")).expect("the film probes");
+    assert_eq!(film.video.expect("pictures").frames, 15 + 21 + 9);
+    assert!(project.file("out/edited/edited.1.mp4").exists(), "the earlier cut is kept");
+    // What cannot fit is refused before anything is paid for; what does not fit the video fails the film and names the clip.
+    write(&EDITED.replace("in: 4f", "in: 4s"));
+    cli_snapshot!("run_edited_outside", project.runner(&["run", "edited.yaml"]).expect(2));
+    write(&EDITED.replace("in: 4f", "in: 30f"));
+    cli_snapshot!("run_edited_beyond_video", project.runner(&["run", "edited.yaml"]).expect(1));
 }

@@ -19,6 +19,7 @@ pub mod cuts;
 pub mod executor;
 pub mod explain;
 pub mod failpoint;
+pub mod film;
 pub mod ledger;
 mod media_gate;
 pub mod preview;

@@ -484,6 +484,7 @@ mod tests {
             height: 1,
             audio: false,
             made_of: String::new(),
+            pictures: None,
             reused: false,
         }
     }

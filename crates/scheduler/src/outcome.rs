@@ -213,10 +213,22 @@ pub struct Film {
     pub height: u32,
     /// Whether it has an audio track.
     pub audio: bool,
-    /// SHA-256 over the clips' hashes, in order.
+    /// SHA-256 over the clips' hashes in order, and the edit.
     pub made_of: String,
     /// Whether the file existed and did not have to be joined.
     pub reused: bool,
+    /// What became of the pictures when it was joined; `None` if it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pictures: Option<FilmPictures>,
+}
+
+/// What became of the pictures of a film's clips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilmPictures {
+    /// Copied bit for bit.
+    pub copied: u64,
+    /// Encoded again.
+    pub encoded: u64,
 }
 
 /// The outcome of a film.

@@ -241,7 +241,7 @@ fn takes(begins_on: &str) -> Script {
     let mut stored =
         serde_json::to_value(&*plan(&["a#1", "a#2", &format!("b<{begins_on}"), "c<b"])).expect("JSON");
     let shown = if begins_on.contains('|') { json!({ "pick": [0, 1] }) } else { json!({ "node": 1 }) };
-    stored["films"][0]["clips"] = json!([shown, { "node": 2 }]);
+    stored["films"][0]["clips"] = json!([{ "source": shown }, { "source": { "node": 2 } }]);
     let plan = serde_json::from_value(stored).expect("a sealed plan");
     Script::with(RunState::new(Arc::new(plan), "test", Policy::remote()))
 }

@@ -42,13 +42,15 @@ pub use files::{DirEntry, DirFiles, FileError, Files, InMemory};
 pub use load::{CheckOutcome, Options, ParamFile, check, expand, load, parse};
 pub use media_gate::{MediaError, MediaGate, MediaInfo, MediaKind};
 pub use plan::{
-    Cell, Clip, Edge, Film, Frame, Input, InputIdentity, InvalidPlan, Location, Node, NodeIx, NodeKey, Plan,
-    Request, key,
+    Cell, Clip, ClipSource, Edge, Film, Frame, Input, InputIdentity, InvalidPlan, Location, Node, NodeIx,
+    NodeKey, Plan, Request, key,
 };
 pub use schema::workflow_schema;
 pub use seal::seal;
 pub use source::{Position, Source, Span, Spanned};
-pub use syntax::{Continues, Entry, FilmSpec, Param, ParamKind, Shot, ShotRef, Workflow, key_tables};
+pub use syntax::{
+    ClipSpec, Continues, Entry, FilmSpec, Param, ParamKind, Shot, ShotRef, Workflow, key_tables,
+};
 pub use yaml::{Key, Yaml, YamlValue, from_yaml, to_yaml};
 
 /// The length of a video whose request states none: the API reference states no default.

@@ -33,6 +33,8 @@ pub(crate) const MAX_ORDER_EDGES: usize = 2_000_000;
 pub(crate) const MAX_MEDIA: usize = 100;
 /// Frames and references of all instances.
 pub(crate) const MAX_TOTAL_MEDIA: usize = 500_000;
+/// The longest side of a film's picture in pixels.
+pub(crate) const MAX_FILM_SIDE: u32 = 4096;
 /// Clips in a film; a shot may appear more than once.
 pub(crate) const MAX_CLIPS: usize = 50_000;
 /// Entries of an `include` or `exclude`.

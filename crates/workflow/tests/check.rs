@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use contract::Contract;
 use serde_json::{Value, json};
-use workflow::plan::{Clip, OpenPick, PickKind, Plan, Source};
+use workflow::plan::{Clip, ClipSource, OpenPick, PickKind, Plan, Source};
 use workflow::{CODES, CheckOutcome, DirFiles, check};
 
 fn folder(name: &str) -> PathBuf {
@@ -100,15 +100,31 @@ fn readable(plan: &Plan) -> String {
         writeln!(out, "# {}\n# {about}\n{request}\n", node.name).unwrap();
     }
     for film in plan.films() {
-        let clip = |clip: &Clip| match clip {
-            Clip::Node(ix) => name_of(*ix),
-            Clip::Pick(candidates) => match plan.open_pick(candidates) {
+        let source = |clip: &Clip| match &clip.source {
+            ClipSource::Node(ix) => name_of(*ix),
+            ClipSource::Pick(candidates) => match plan.open_pick(candidates) {
                 OpenPick { kind: PickKind::Take, name, .. } => format!("{name}#?"),
                 OpenPick { name, .. } => format!("{name}@?"),
             },
         };
+        let clip = |clip: &Clip| {
+            let edit = json!({
+                "in": clip.start,
+                "out": clip.end,
+                "length": clip.length,
+                "transition": clip.transition,
+                "gain": Some(clip.gain).filter(|gain| !gain.is_zero()),
+                "mute": clip.mute.then_some(true),
+            });
+            let edit: serde_json::Map<_, _> =
+                edit.as_object().unwrap().clone().into_iter().filter(|(_, value)| !value.is_null()).collect();
+            if edit.is_empty() { source(clip) } else { format!("{} {}", source(clip), json!(edit)) }
+        };
         let clips: Vec<String> = film.clips.iter().map(clip).collect();
         writeln!(out, "# film {} = {}", film.output, clips.join(" + ")).unwrap();
+        if film.size.is_some() || film.frame_rate.is_some() {
+            writeln!(out, "# size {}, frame rate {}", json!(film.size), json!(film.frame_rate)).unwrap();
+        }
     }
     out
 }

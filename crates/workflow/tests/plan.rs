@@ -293,7 +293,7 @@ fn deserialized_plan_is_validated() {
     assert!(broken("/nodes/1/inputs/0/source", json!({"last_frame": 99})).contains("no node 99"));
     assert!(broken("/nodes/1/inputs/0/source", json!({"last_frame": 2})).contains("cycle"));
     assert!(broken("/nodes/1/inputs/0/pointer", json!("/prompt")).contains("does not lead to a null"));
-    assert!(broken("/films/0/clips/0", json!({"node": 7})).contains("no node 7"));
+    assert!(broken("/films/0/clips/0/source", json!({"node": 7})).contains("no node 7"));
     assert!(broken("/order", json!([[0, 9]])).contains("no node 9"));
 }
 

@@ -11,12 +11,13 @@ const PAGE: &str = "ARCHITECTURE.md";
 const ALLOWED: &[(&str, &[&str])] = &[
     ("client", &["contract"]),
     ("contract", &[]),
-    ("engine", &["client", "media", "scheduler", "workflow"]),
+    ("engine", &["client", "media", "scheduler", "timeline", "workflow"]),
     ("media", &[]),
     ("renderer", &["media"]),
     ("scheduler", &["workflow"]),
     ("service", &["contract", "media", "renderer"]),
-    ("viewer", &[]),
+    ("timeline", &["workflow"]),
+    ("viewer", &["timeline"]),
     ("workflow", &["contract"]),
 ];
 /// Crates that may depend on every other.

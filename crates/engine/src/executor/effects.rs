@@ -14,6 +14,7 @@ use super::lookup_queue::LookupRequest;
 use super::{AttemptIds, download, inputs, join, trace};
 use crate::artifact::file_name;
 use crate::blocking::run_blocking;
+use crate::film::FilmClip;
 use crate::ledger::{Ledger, LedgerError};
 use crate::provider::{PreparedRequest, Provider, Submission, SubmissionLookup};
 use crate::sidecar::{Sidecar, TaskRecord};
@@ -226,18 +227,20 @@ impl EffectRunner {
 
     fn join(&mut self, index: usize, state: &RunState) {
         let Some(film) = self.plan.films().get(index) else { return };
-        let clips: Vec<_> = film
-            .clips
-            .iter()
-            .flat_map(Clip::nodes)
-            .filter_map(|clip| state.artifact(*clip).cloned())
-            .collect();
-        let films = self.plan.films().iter().map(|film| film.output.clone()).collect();
-        let target = join::Target { path: self.output_dir.join(&film.output), films };
+        let clips = film.clips.iter().flat_map(Clip::nodes).filter_map(|node| {
+            let video = state.artifact(*node)?;
+            Some(FilmClip { node: *node, path: video.path.clone(), sha256: video.sha256.clone() })
+        });
+        let request = join::JoinRequest {
+            plan: Arc::clone(&self.plan),
+            index,
+            clips: clips.collect(),
+            path: self.output_dir.join(&film.output),
+        };
         let (ledger, ffmpeg) = (Arc::clone(&self.ledger), Arc::clone(&self.ffmpeg));
         let span = trace::join(&self.span, &film.output);
         self.spawn_fallible(async move {
-            Ok(match join::join(clips, target, ledger, ffmpeg).instrument(span).await? {
+            Ok(match join::join(request, ledger, ffmpeg).instrument(span).await? {
                 Ok(film) => Event::FilmJoined { index, film },
                 Err(failure) => Event::JoinFailed { index, failure },
             })

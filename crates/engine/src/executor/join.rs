@@ -1,21 +1,26 @@
-//! Joins finished clips into one film, unless the file exists already and was joined from the same clips.
+//! Joins finished clips into one film, unless the file exists already and is the same edit of the same clips.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
+use workflow::plan::{self, Plan};
 
 use crate::blocking::run_blocking;
 use crate::cuts;
+use crate::film::{FilmClip, film_digest, film_timeline, join_clips};
 use crate::ledger::{Ledger, LedgerError};
-use scheduler::{Artifact, Failure, FailureKind, Film};
+use scheduler::{Failure, FailureKind, Film, FilmPictures};
 
-/// Where a film goes.
-pub(super) struct Target {
+/// The film to be joined.
+pub(super) struct JoinRequest {
+    pub(super) plan: Arc<Plan>,
+    /// Its index in the plan.
+    pub(super) index: usize,
+    /// The videos of its clips, in order.
+    pub(super) clips: Vec<FilmClip>,
+    /// Where it goes.
     pub(super) path: PathBuf,
-    /// The file names of all films of the plan, which are no earlier cuts.
-    pub(super) films: Vec<String>,
 }
 
 /// The previous cut under the film's name is kept ([`cuts`]).
@@ -23,59 +28,65 @@ pub(super) struct Target {
 /// # Errors
 /// When the ledger cannot be read. A failure to join is data.
 pub(super) async fn join(
-    clips: Vec<Artifact>,
-    target: Target,
+    request: JoinRequest,
     ledger: Arc<Ledger>,
     ffmpeg: Arc<media::Ffmpeg>,
 ) -> Result<Result<Film, Failure>, LedgerError> {
     let joined = run_blocking(move || {
-        let made_of = made_of(&clips);
-        if let Some(film) = ledger.film(&target.path)?.filter(|film| film.made_of == made_of) {
+        let JoinRequest { plan, index, clips, path } = request;
+        let Some(film) = plan.films().get(index) else { return Ok(Err(local("the plan has no such film"))) };
+        let made_of = film_digest(&plan, film, &clips);
+        if let Some(film) = ledger.film(&path)?.filter(|film| film.made_of == made_of) {
             return Ok(Ok(film));
         }
-        let paths: Vec<_> = clips.iter().map(|clip| media::JoinClip::whole(clip.path.clone())).collect();
-        let options = media::JoinOptions { ffmpeg: (*ffmpeg).clone(), ..media::JoinOptions::default() };
-        let folder = target.path.parent().unwrap_or(Path::new("."));
-        let scratch = match tempfile::Builder::new().prefix(".film-").suffix(".part").tempdir_in(folder) {
-            Ok(scratch) => scratch,
-            Err(error) => return Ok(Err(cannot_write(&error))),
-        };
-        let new = scratch.path().join("film.mp4");
-        let joined = match media::join(&paths, &new, &options) {
-            Ok(joined) => joined,
-            Err(error) => return Ok(Err(local(format!("the clips cannot be joined: {error}")))),
-        };
-        let is_film = |name: &str| target.films.iter().any(|film| film == name);
-        if let Err(error) = cuts::replace(&new, &target.path, &is_film) {
-            return Ok(Err(cannot_write(&error)));
-        }
-        Ok(Ok(Film {
-            path: target.path,
-            duration: joined.duration,
-            width: joined.size.0,
-            height: joined.size.1,
-            audio: joined.audio,
-            made_of,
-            reused: false,
-        }))
+        Ok(write(&plan, film, &clips, path, made_of, &ffmpeg))
     });
     joined.await.unwrap_or_else(|error| Ok(Err(local(error.to_string()))))
 }
 
-/// SHA-256 over the clips' hashes in order.
-fn made_of(clips: &[Artifact]) -> String {
-    let mut hasher = Sha256::new();
-    for clip in clips {
-        hasher.update(clip.sha256.as_bytes());
-        hasher.update(b"\n");
-    }
-    hex::encode(hasher.finalize())
+fn write(
+    plan: &Plan,
+    film: &plan::Film,
+    clips: &[FilmClip],
+    path: PathBuf,
+    made_of: String,
+    ffmpeg: &media::Ffmpeg,
+) -> Result<Film, Failure> {
+    let failed = |error: &dyn std::fmt::Display| local(format!("the clips cannot be joined: {error}"));
+    let timeline = film_timeline(plan, film, clips, ffmpeg).map_err(|error| failed(&error))?;
+    let rate = timeline.frame_rate;
+    let options = media::JoinOptions {
+        size: film.size,
+        frame_rate: media::FrameRate::new(rate.numerator(), rate.denominator()),
+        ffmpeg: ffmpeg.clone(),
+    };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let scratch = tempfile::Builder::new()
+        .prefix(".film-")
+        .suffix(".part")
+        .tempdir_in(folder)
+        .map_err(|error| cannot_write(&error))?;
+    let new = scratch.path().join("film.mp4");
+    let joined = media::join(&join_clips(&timeline), &new, &options).map_err(|error| failed(&error))?;
+    // The other films of the plan are no earlier cuts.
+    let is_film = |name: &str| plan.films().iter().any(|film| film.output == name);
+    cuts::replace(&new, &path, &is_film).map_err(|error| cannot_write(&error))?;
+    Ok(Film {
+        path,
+        duration: joined.duration,
+        width: joined.size.0,
+        height: joined.size.1,
+        audio: joined.audio,
+        made_of,
+        reused: false,
+        pictures: Some(FilmPictures { copied: joined.copied_pictures, encoded: joined.encoded_pictures }),
+    })
 }
 
 fn cannot_write(error: &io::Error) -> Failure {
     local(format!("the film cannot be written: {error}"))
 }
 
-fn local(message: String) -> Failure {
+fn local(message: impl Into<String>) -> Failure {
     Failure::new(FailureKind::Local, message)
 }

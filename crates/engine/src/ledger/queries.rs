@@ -220,6 +220,7 @@ impl Ledger {
                         height: row.get(4)?,
                         audio: row.get(5)?,
                         reused: true,
+                        pictures: None,
                     };
                     Ok((film, bytes))
                 },

@@ -1,6 +1,6 @@
 //! The final report of a run, for people: complete for a storyboard, truncated for a sweep.
 
-use scheduler::{Decision, FilmOutcome, FilmSummary, NodeSummary, Outcome, RunSummary};
+use scheduler::{Decision, FilmOutcome, FilmPictures, FilmSummary, NodeSummary, Outcome, RunSummary};
 use workflow::plan::PickKind;
 
 use super::{Table, messages, sanitize};
@@ -140,9 +140,14 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
         FilmOutcome::Done { film } => {
             let sound = if film.audio { "with sound" } else { "silent" };
             let state = if film.reused { ", up to date" } else { "" };
+            let pictures = film.pictures.map_or_else(String::new, |pictures| match pictures {
+                FilmPictures { encoded: 0, .. } => ", all pictures copied".to_owned(),
+                FilmPictures { copied: 0, .. } => ", all pictures encoded".to_owned(),
+                FilmPictures { copied, encoded } => format!(", {copied} pictures copied, {encoded} encoded"),
+            });
             let path = display_path(&film.path);
             format!(
-                "film: {path} ({:.1} s, {}x{}, {sound}{state})",
+                "film: {path} ({:.1} s, {}x{}, {sound}{state}{pictures})",
                 film.duration.as_secs_f64(),
                 film.width,
                 film.height

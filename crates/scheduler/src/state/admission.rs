@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use workflow::plan::{Clip, NodeIx};
+use workflow::plan::{Clip, ClipSource, NodeIx};
 
 use super::{FilmState, Phase, RunState};
 use crate::timestamp::Timestamp;
@@ -202,9 +202,9 @@ impl RunState {
         if nodes().any(|node| self.node(*node).outcome().is_none()) {
             return None;
         }
-        let is_missing = |clip: &&Clip| match clip {
-            Clip::Node(node) => !self.is_done(*node),
-            Clip::Pick(_) => true,
+        let is_missing = |clip: &&Clip| match &clip.source {
+            ClipSource::Node(node) => !self.is_done(*node),
+            ClipSource::Pick(_) => true,
         };
         let missing = clips.iter().filter(is_missing).count();
         // A clip that is missing only because a dependency waits for a pick is not missing for good.

@@ -44,10 +44,10 @@ pub(crate) fn plan_with(shots: &[&str], change: impl Fn(&mut Value)) -> Arc<Plan
             node
         })
         .collect();
-    let clips: Vec<Value> = (0..nodes.len()).map(|node| json!({ "node": node })).collect();
+    let clips: Vec<Value> = (0..nodes.len()).map(|node| json!({ "source": { "node": node } })).collect();
     let location = json!({ "file": "test.yaml", "line": 1, "column": 1 });
     let form = json!({
-        "version": 2, "name": "test", "nodes": nodes, "order": [],
+        "version": 3, "name": "test", "nodes": nodes, "order": [],
         "films": [{ "output": "film.mp4", "clips": clips, "location": location }],
     });
     Arc::new(serde_json::from_value(form).expect("a sealed plan"))

@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::ExpandCx;
 use super::resolve::{EXCLUDED, RefResolver};
+use super::{ExpandCx, film_edit};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
 use crate::matrix::Cell;
-use crate::plan::{Clip, Film};
+use crate::plan::{Clip, Film, Node};
 use crate::source::{Span, Spanned};
 use crate::syntax::{self, FilmSpec, ShotRef, Workflow};
 use crate::template::{self, Scope, slug};
@@ -16,10 +16,13 @@ use crate::template::{self, Scope, slug};
 pub(super) fn films<'w>(
     workflow: &'w Workflow,
     resolver: &RefResolver<'_, 'w>,
+    nodes: &[Node],
     params: &Scope,
     cx: &ExpandCx<'w>,
     problems: &mut Problems,
 ) -> Vec<Film> {
+    // Where an instance is missing because of an error, nodes have other positions.
+    let nodes = if problems.any() { &[] } else { nodes };
     let mut films = Vec::new();
     if let Some(span) = too_much(workflow, resolver) {
         let most = grouped(u128::from(limits::MAX_EXPANSION_STEPS));
@@ -36,7 +39,7 @@ pub(super) fn films<'w>(
         }
         let outputs = outputs(spec, workflow, resolver, params, cx, problems);
         for (cell, output) in resolver.expansion.top.iter().zip(outputs) {
-            let clips = clips(spec, workflow, resolver, cell, problems);
+            let clips = clips(spec, workflow, resolver, nodes, cell, problems);
             clips_in_all += clips.len();
             if clips_in_all > limits::MAX_CLIPS {
                 let most = grouped(limits::MAX_CLIPS as u128);
@@ -54,7 +57,13 @@ pub(super) fn films<'w>(
                 continue;
             }
             spans.insert(output.clone(), span);
-            films.push(Film { output, clips, location: cx.location(spec.key.span) });
+            films.push(Film {
+                output,
+                size: spec.size.as_ref().map(|size| size.value),
+                frame_rate: spec.frame_rate.as_ref().map(|rate| rate.value),
+                clips,
+                location: cx.location(spec.key.span),
+            });
         }
     }
     films
@@ -65,10 +74,10 @@ pub(super) fn films<'w>(
 fn too_much(workflow: &Workflow, resolver: &RefResolver<'_, '_>) -> Option<Span> {
     let mut comparisons = 0_usize;
     for spec in &workflow.films {
-        let looked_at: usize = match &spec.shots {
+        let looked_at: usize = match &spec.clips {
             // Each film is named and looked at once for each cell, whatever it shows.
             Some(references) => {
-                1 + references.iter().map(|reference| resolver.cells_of(&reference.value.shot)).sum::<usize>()
+                1 + references.iter().map(|clip| resolver.cells_of(&clip.shot.value.shot)).sum::<usize>()
             }
             None => workflow.shots.iter().map(|shot| resolver.cells_of(&shot.id.value)).sum(),
         };
@@ -131,21 +140,29 @@ fn clips(
     spec: &FilmSpec,
     workflow: &Workflow,
     resolver: &RefResolver<'_, '_>,
+    nodes: &[Node],
     cell: &Cell,
     problems: &mut Problems,
 ) -> Vec<Clip> {
     let mut clips = Vec::new();
-    match &spec.shots {
+    match &spec.clips {
         Some(references) => {
             if references.is_empty() {
                 problems.error("bad-film", spec.key.span, "this film shows nothing");
             }
-            for reference in references {
+            for (at, clip) in references.iter().enumerate() {
                 if problems.full() || clips.len() > limits::MAX_CLIPS {
                     break;
                 }
-                match resolver.clips(cell, reference) {
-                    Ok(shown) => clips.extend(shown),
+                match resolver.clips(cell, &clip.shot) {
+                    Ok(shown) => {
+                        let last = shown.len().saturating_sub(1);
+                        for (index, source) in shown.into_iter().enumerate() {
+                            let is_last = at + 1 == references.len() && index == last;
+                            film_edit::check(clip, &source, nodes, is_last, problems);
+                            clips.push(clip.with_source(source));
+                        }
+                    }
                     Err(diagnostic) => problems.push(*diagnostic),
                 }
             }
@@ -154,7 +171,7 @@ fn clips(
             for shot in &workflow.shots {
                 let everything = ShotRef { shot: shot.id.value.clone(), cell: None, take: None };
                 match resolver.clips(cell, &Spanned::new(everything, spec.key.span)) {
-                    Ok(shown) => clips.extend(shown),
+                    Ok(shown) => clips.extend(shown.into_iter().map(Clip::whole)),
                     // A shot that the film does not name explicitly may be excluded silently.
                     Err(diagnostic) if diagnostic.code == EXCLUDED => {}
                     Err(diagnostic) => problems.push(*diagnostic),

@@ -10,6 +10,7 @@ mod check;
 mod dedup;
 mod field_messages;
 mod film;
+mod film_edit;
 mod frames;
 mod free_variables;
 mod inherit;
@@ -167,7 +168,7 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
     }
     let order = resolver.order_edges(&mut dedup);
     dedup.flush(&expansion, problems);
-    let films = film::films(workflow, &resolver, &params, cx, problems);
+    let films = film::films(workflow, &resolver, &nodes, &params, cx, problems);
     if expansion.instances.is_empty() && !workflow.shots.is_empty() && !problems.any() {
         problems.error("no-shots", workflow.shots[0].id.span, "no shot is left to render");
     }

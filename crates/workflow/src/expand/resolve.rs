@@ -13,7 +13,7 @@ use super::references::unknown_shot;
 use crate::diagnostic::{Diagnostic, grouped, quoted_list};
 use crate::limits;
 use crate::matrix::{Agreement, Cell, CellSelector};
-use crate::plan::{Clip, NodeIx};
+use crate::plan::{ClipSource, NodeIx};
 use crate::source::{Span, Spanned};
 use crate::syntax::{Entry, ShotRef, Workflow};
 use crate::work::WorkBudget;
@@ -139,17 +139,17 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         &self,
         user: &Cell,
         reference: &Spanned<ShotRef>,
-    ) -> Result<Vec<Clip>, Box<Diagnostic>> {
+    ) -> Result<Vec<ClipSource>, Box<Diagnostic>> {
         let Some(candidates) = self.candidates(user, reference, &Parent::None)? else {
             return Ok(Vec::new());
         };
         let shot = candidates.shot;
-        let clips: Vec<Clip> = self
+        let clips: Vec<ClipSource> = self
             .resolve_takes(candidates, reference)?
             .into_iter()
             .filter_map(|resolved| match resolved {
-                ResolvedRef::Instance(index) => self.nodes[index].map(Clip::Node),
-                ResolvedRef::OpenPick(candidates) => Some(Clip::Pick(self.nodes_of(&candidates))),
+                ResolvedRef::Instance(index) => self.nodes[index].map(ClipSource::Node),
+                ResolvedRef::OpenPick(candidates) => Some(ClipSource::Pick(self.nodes_of(&candidates))),
             })
             .collect();
         if clips.is_empty() {

@@ -1,8 +1,9 @@
-//! Films: which clips are joined, in which order, under which name.
+//! Films: which clips are edited together, in which order, under which name.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Location, NodeIx};
+use crate::units::{Decibels, EditTime, FrameRate};
 
 /// A film that a plan's nodes make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,23 +11,103 @@ use super::{Location, NodeIx};
 pub struct Film {
     /// A plain file name that ends in `.mp4`, without folders. Unique among the films of a plan.
     pub output: String,
+    /// Columns and rows, both even; `None` for the size that most clips have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<(u32, u32)>,
+    /// `None` for the rate that most clips have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame_rate: Option<FrameRate>,
     /// The clips in order. A node may appear more than once.
     pub clips: Vec<Clip>,
     /// Where the file defines the film.
     pub location: Location,
 }
 
-/// The content of a film at one position.
+/// One clip of a film and how it is edited.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clip {
+    /// What is shown.
+    pub source: ClipSource,
+    /// The position in the source at which it begins; negative positions count back from the source's end. Default: the beginning.
+    #[serde(rename = "in", default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<EditTime>,
+    /// The position in the source before which it ends. Default: the source's end.
+    #[serde(rename = "out", default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<EditTime>,
+    /// How long it is shown, instead of an end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<EditTime>,
+    /// How the next clip replaces it; `None` for a cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transition: Option<Transition>,
+    /// The change of its sound's level.
+    #[serde(default, skip_serializing_if = "Decibels::is_zero")]
+    pub gain: Decibels,
+    /// Whether its sound is left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mute: bool,
+}
+
+/// The content of a clip.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Clip {
+pub enum ClipSource {
     /// The video of this node.
     Node(NodeIx),
     /// The video of whichever of these takes or instances is picked; nobody has picked one yet.
     Pick(Vec<NodeIx>),
 }
 
+/// A transition to the next clip. It takes no time of its own: it plays what both clips have beyond the cut (their handles).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Transition {
+    /// How it looks.
+    pub kind: TransitionKind,
+    /// How long it is; half of it lies before the cut.
+    pub length: EditTime,
+}
+
+/// How a transition looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransitionKind {
+    /// One picture fades into the other.
+    Dissolve,
+    /// To black and from black.
+    FadeBlack,
+    /// To white and from white.
+    FadeWhite,
+    /// The next picture is uncovered from the right to the left.
+    WipeLeft,
+    /// The next picture is uncovered from the left to the right.
+    WipeRight,
+}
+
 impl Clip {
+    /// The whole of a source, with a cut after it.
+    #[must_use]
+    pub fn whole(source: ClipSource) -> Self {
+        Self {
+            source,
+            start: None,
+            end: None,
+            length: None,
+            transition: None,
+            gain: Decibels::default(),
+            mute: false,
+        }
+    }
+
+    /// The nodes that it depends on: the one that is shown, or those to pick from.
+    #[must_use]
+    pub fn nodes(&self) -> &[NodeIx] {
+        self.source.nodes()
+    }
+}
+
+impl ClipSource {
     /// The nodes that it depends on: the one that is shown, or those to pick from.
     #[must_use]
     pub fn nodes(&self) -> &[NodeIx] {

@@ -28,7 +28,7 @@ pub use contract::canonical_json;
 
 pub use self::cell::Cell;
 pub use self::edge::Edge;
-pub use self::film::{Clip, Film};
+pub use self::film::{Clip, ClipSource, Film, Transition, TransitionKind};
 pub(crate) use self::key::{Fingerprint, Hasher, ValueDigests};
 pub use self::key::{InputIdentity, NodeKey, earlier_key, key};
 pub use self::node::{Frame, Input, Location, Node, Source};

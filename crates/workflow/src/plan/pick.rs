@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Clip, Location, Node, NodeIx, Plan, Source};
+use super::{ClipSource, Location, Node, NodeIx, Plan, Source};
 
 /// Instances of one shot of which one can be picked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,10 +72,11 @@ impl Plan {
     #[must_use]
     pub fn open_picks(&self) -> Vec<OpenPick<'_>> {
         let by_nodes = self.nodes().flat_map(|(_, node)| node.unpicked());
-        let by_films = self.films().iter().flat_map(|film| &film.clips).filter_map(|clip| match clip {
-            Clip::Pick(candidates) => Some(candidates.as_slice()),
-            Clip::Node(_) => None,
-        });
+        let by_films =
+            self.films().iter().flat_map(|film| &film.clips).filter_map(|clip| match &clip.source {
+                ClipSource::Pick(candidates) => Some(candidates.as_slice()),
+                ClipSource::Node(_) => None,
+            });
         let mut groups: Vec<&[NodeIx]> = by_nodes.chain(by_films).collect();
         groups.sort_unstable();
         groups.dedup();

@@ -22,7 +22,7 @@ pub(super) struct SerializedPlan {
     picks: Vec<PickGroup>,
 }
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The invariant that a plan violates.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -8,8 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::template;
 use crate::limits;
+use crate::plan::Transition;
 use crate::syntax::keys::{KeySpec, ObjectSpec, Shape, film, matrix, medium, params, retry, shot, workflow};
-use crate::syntax::{FilmSpec, Param, RESERVED, Shot, Workflow};
+use crate::syntax::{ClipSpec, FilmSpec, Param, RESERVED, Shot, Workflow};
 
 /// A schema with a name, which the others refer to.
 pub(super) trait Definition {
@@ -67,6 +68,32 @@ impl Definition for FilmSpec {
     fn schema(generator: &mut SchemaGenerator) -> Value {
         let mut schema = object(&film::FILM, generator);
         schema["description"] = json!("The film that the shots are joined into.");
+        schema
+    }
+}
+
+impl Definition for ClipSpec {
+    const NAME: &'static str = "Clip";
+
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        let mut schema = object(&film::CLIP, generator);
+        schema["description"] = json!("A clip of a film and how it is edited.");
+        schema["not"] = json!({ "required": [film::OUT.name, film::LENGTH.name] });
+        schema
+    }
+}
+
+impl Definition for Transition {
+    const NAME: &'static str = "Transition";
+
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        let mut schema = object(&film::TRANSITION_KINDS, generator);
+        schema["description"] = json!("How the next clip replaces this one.");
+        schema["oneOf"] = json!([
+            { "required": [film::DISSOLVE.name], "not": { "required": [film::TRANSITION_LENGTH.name] } },
+            { "required": [film::FADE.name] },
+            { "required": [film::WIPE.name] },
+        ]);
         schema
     }
 }
@@ -257,6 +284,16 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
         Shape::Films => {
             json!({ "type": "array", "minItems": 1, "items": reference::<FilmSpec>(generator) })
         }
+        Shape::Clips => {
+            let clip = json!({ "anyOf": [shot_ref, reference::<ClipSpec>(generator)] });
+            one_or_many(&clip)
+        }
+        Shape::FrameSize => json!({ "type": "string", "pattern": r"^\s*\d+\s*[x×]\s*\d+\s*$" }),
+        Shape::FrameRate => json!({ "type": ["number", "string"], "minimum": 1, "maximum": 120 }),
+        Shape::EditPosition => json!({ "type": "string", "pattern": r"^\s*-?\s*[\d.].*[a-z]\s*$" }),
+        Shape::EditLength => json!({ "type": "string", "pattern": r"^\s*[\d.].*[a-z]\s*$" }),
+        Shape::Decibels => json!({ "type": "string", "pattern": r"^\s*[+-]?[\d.]+\s*[dD][bB]\s*$" }),
+        Shape::Transition => json!({ "anyOf": [reference::<Transition>(generator), { "const": "cut" }] }),
         // The last four are of price tables, which have no schema.
         Shape::Any | Shape::Money | Shape::Currency | Shape::Date | Shape::Prices => json!({}),
     }

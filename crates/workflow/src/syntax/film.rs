@@ -3,7 +3,7 @@
 use super::keys::{KeySpec, film as keys, workflow};
 use super::mapping::Mapping;
 use super::value::{one_or_many, report_wrong_type};
-use super::{FilmSpec, ShotRef};
+use super::{FilmSpec, ShotRef, clip};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::source::{Span, Spanned};
 use crate::yaml::{Key, Yaml, YamlValue};
@@ -56,18 +56,25 @@ fn films(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<FilmSpec> {
 
 fn film(key: &Key, value: &Yaml, problems: &mut Problems) -> Option<FilmSpec> {
     if value.is_null() {
-        return Some(FilmSpec { key: key.clone(), output: None, shots: None });
+        return Some(FilmSpec { key: key.clone(), output: None, size: None, frame_rate: None, clips: None });
     }
     Mapping::read(value, &keys::FILM, key.span, problems).map(|map| spec(key, map, problems))
 }
 
 fn spec(key: &Key, film: Mapping<'_>, problems: &mut Problems) -> FilmSpec {
-    let shots = film.get(&keys::SHOTS).and_then(|(key, value)| {
-        let shots = shot_refs(&keys::SHOTS, key.span, value, problems);
+    let clips = film.get(&keys::SHOTS).and_then(|(key, value)| {
+        let items = one_or_many(value);
+        let clips: Vec<_> = items.iter().filter_map(|item| clip::read(key.span, item, problems)).collect();
         // Where no entry can be read, which is reported, the film is as if it listed nothing.
-        (!shots.is_empty() || one_or_many(value).is_empty()).then_some(shots)
+        (!clips.is_empty() || items.is_empty()).then_some(clips)
     });
-    FilmSpec { key: key.clone(), output: film.entry(&keys::OUTPUT), shots }
+    FilmSpec {
+        key: key.clone(),
+        output: film.entry(&keys::OUTPUT),
+        size: clip::frame_size(&film, problems),
+        frame_rate: clip::parsed(&film, &keys::FRAME_RATE, problems),
+        clips,
+    }
 }
 
 /// A list of shot references, or one.

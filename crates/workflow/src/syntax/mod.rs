@@ -3,6 +3,7 @@
 //!
 //! [`keys`] states every key of the format once; [`Mapping`] reads by it.
 
+mod clip;
 mod file;
 mod film;
 mod fragment;
@@ -13,7 +14,9 @@ mod params;
 mod shot;
 mod value;
 
+use crate::plan::{Clip, ClipSource, Transition};
 use crate::source::{Span, Spanned};
+use crate::units::{Decibels, EditTime, FrameRate};
 use crate::yaml::{Key, Yaml};
 
 pub(crate) use self::file::read;
@@ -125,6 +128,51 @@ pub struct FilmSpec {
     pub key: Key,
     /// The film's file name.
     pub output: Option<Entry>,
-    /// The shots in order; all of them where the key is absent.
-    pub shots: Option<Vec<Spanned<ShotRef>>>,
+    /// Columns and rows.
+    pub size: Option<Spanned<(u32, u32)>>,
+    /// Frames per second.
+    pub frame_rate: Option<Spanned<FrameRate>>,
+    /// The clips in order; all shots where the key is absent.
+    pub clips: Option<Vec<ClipSpec>>,
+}
+
+/// A clip of a film as the file describes it.
+#[derive(Clone, Debug)]
+pub struct ClipSpec {
+    /// The shot that is shown.
+    pub shot: Spanned<ShotRef>,
+    /// The position at which it begins.
+    pub start: Option<Spanned<EditTime>>,
+    /// The position before which it ends.
+    pub end: Option<Spanned<EditTime>>,
+    /// How long it is shown.
+    pub length: Option<Spanned<EditTime>>,
+    /// How the next clip replaces it.
+    pub transition: Option<Spanned<Transition>>,
+    /// The change of its sound's level.
+    pub gain: Option<Spanned<Decibels>>,
+    /// Whether its sound is left out.
+    pub mute: bool,
+}
+
+impl ClipSpec {
+    /// The whole of a shot.
+    #[must_use]
+    pub fn whole(shot: Spanned<ShotRef>) -> Self {
+        Self { shot, start: None, end: None, length: None, transition: None, gain: None, mute: false }
+    }
+
+    /// The clip with this content.
+    #[must_use]
+    pub fn with_source(&self, source: ClipSource) -> Clip {
+        Clip {
+            source,
+            start: self.start.as_ref().map(|time| time.value),
+            end: self.end.as_ref().map(|time| time.value),
+            length: self.length.as_ref().map(|time| time.value),
+            transition: self.transition.as_ref().map(|transition| transition.value),
+            gain: self.gain.as_ref().map(|gain| gain.value).unwrap_or_default(),
+            mute: self.mute,
+        }
+    }
 }

@@ -79,7 +79,7 @@ fn plan() -> Result<Plan, String> {
             })
         })
         .collect();
-    let plan = serde_json::json!({ "version": 2, "name": "bench", "nodes": nodes, "order": [], "films": [] });
+    let plan = serde_json::json!({ "version": 3, "name": "bench", "nodes": nodes, "order": [], "films": [] });
     serde_json::from_value(plan).map_err(|error| error.to_string())
 }
 

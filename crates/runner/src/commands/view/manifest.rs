@@ -10,7 +10,7 @@ use engine::preview::{Preview, Remedy};
 use scheduler::{Artifact, AttemptState, Decision};
 use serde_json::{Value, json};
 use viewer::{Attempt, Axis, Clip, ClipState, Cut, Film, FilmState, Manifest, Parent, ParentKind, Shot};
-use workflow::plan::{self, Node, NodeIx, PickGroup, PickKind, Plan, Source};
+use workflow::plan::{self, ClipSource, Node, NodeIx, PickGroup, PickKind, Plan, Source};
 use workflow::units::Money;
 
 use crate::shell;
@@ -52,10 +52,11 @@ impl Project<'_> {
 
     /// The takes and instances that are picked, on record or in the file, and the takes that a film or a clip names.
     fn chosen(&self) -> HashSet<NodeIx> {
-        let shown = self.plan.films().iter().flat_map(|film| &film.clips).filter_map(|clip| match clip {
-            plan::Clip::Node(ix) => Some(*ix),
-            plan::Clip::Pick(_) => None,
-        });
+        let shown =
+            self.plan.films().iter().flat_map(|film| &film.clips).filter_map(|clip| match &clip.source {
+                ClipSource::Node(ix) => Some(*ix),
+                ClipSource::Pick(_) => None,
+            });
         let continued =
             self.plan.nodes().flat_map(|(_, node)| &node.inputs).filter_map(|input| match &input.source {
                 Source::LastFrame(ix) | Source::FirstFrame(ix) => Some(*ix),
@@ -237,7 +238,7 @@ impl Project<'_> {
             cuts.push(Cut { clip: self.plan.node(*ix).name.clone(), start, seconds });
             start += seconds.unwrap_or_else(|| self.plan.node(*ix).duration.as_millis() as f64 / 1e3);
         }
-        let is_unpicked = film.clips.iter().any(|clip| matches!(clip, plan::Clip::Pick(_)));
+        let is_unpicked = film.clips.iter().any(|clip| matches!(clip.source, ClipSource::Pick(_)));
         let state = match (&recorded, is_unpicked, is_complete) {
             (Some(_), ..) => FilmState::Done,
             (None, true, _) => FilmState::Unpicked,

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use scheduler::Decision;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use workflow::plan::{Clip, Frame, Location, Node, NodeIx, Plan, Source};
+use workflow::plan::{self, Clip, Frame, Location, Node, NodeIx, Plan, Source};
 use workflow::prices::{CostEstimate, EstimateKind, Interval, PriceInputs};
 use workflow::units::Money;
 
@@ -199,9 +199,9 @@ impl Document {
 
 fn display_path(plan: &Plan, clip: &Clip) -> ClipSource {
     let name = |node: &NodeIx| plan.node(*node).name.clone();
-    match clip {
-        Clip::Node(node) => ClipSource::Shot(name(node)),
-        Clip::Pick(candidates) => ClipSource::Pick(candidates.iter().map(name).collect()),
+    match &clip.source {
+        plan::ClipSource::Node(node) => ClipSource::Shot(name(node)),
+        plan::ClipSource::Pick(candidates) => ClipSource::Pick(candidates.iter().map(name).collect()),
     }
 }
 

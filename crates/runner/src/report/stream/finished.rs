@@ -95,8 +95,20 @@ pub(crate) struct Film {
     pub(crate) height: u32,
     /// Whether it has an audio track.
     pub(crate) audio: bool,
-    /// SHA-256 over the clips' hashes in order.
+    /// SHA-256 over the clips' hashes in order, and the edit.
     pub(crate) made_of: String,
-    /// Whether it existed already, made of the same clips.
+    /// Whether it existed already, as the same edit of the same clips.
     pub(crate) reused: bool,
+    /// What became of the clips' pictures; absent if it existed already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pictures: Option<FilmPictures>,
+}
+
+/// What became of the pictures of a film's clips.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FilmPictures {
+    /// Copied bit for bit.
+    pub(crate) copied: u64,
+    /// Encoded again.
+    pub(crate) encoded: u64,
 }

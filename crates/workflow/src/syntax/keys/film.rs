@@ -1,4 +1,4 @@
-//! The keys of a film.
+//! The keys of a film and of its clips.
 
 use super::{KeySpec, ObjectSpec, Shape};
 
@@ -9,17 +9,100 @@ pub(crate) const OUTPUT: KeySpec = KeySpec::new(
     "output: lighthouse.mp4",
 )
 .templated();
+pub(crate) const SIZE: KeySpec = KeySpec::new(
+    "size",
+    Shape::FrameSize,
+    "columns and rows; default: the size that most clips have",
+    "size: 1280x720",
+);
+pub(crate) const FRAME_RATE: KeySpec = KeySpec::new(
+    "frame_rate",
+    Shape::FrameRate,
+    "frames per second; default: the rate that most clips have",
+    "frame_rate: 24",
+);
 pub(crate) const SHOTS: KeySpec = KeySpec::new(
     "shots",
-    Shape::ShotRefs,
-    "the shots in the order in which they are shown; default: all shots in file order",
+    Shape::Clips,
+    "the shots in the order in which they are shown, each by its name or as a mapping that edits it; default: all shots in file order",
     "shots: [harbor, lamp]",
 );
 
 /// A film.
 pub(crate) const FILM: ObjectSpec = ObjectSpec {
     noun: "film",
-    keys: &[&OUTPUT, &SHOTS],
+    keys: &[&OUTPUT, &SIZE, &FRAME_RATE, &SHOTS],
     help: "write `output: lighthouse.mp4` below it, and the list of its `shots` where it does not show all",
+    open: false,
+};
+
+pub(crate) const SHOT: KeySpec =
+    KeySpec::new("shot", Shape::ShotRef, "the shot, one cell of it or one take", "shot: harbor").required();
+pub(crate) const IN: KeySpec = KeySpec::new(
+    "in",
+    Shape::EditPosition,
+    "where it begins; a negative position counts back from the clip's end; default: at the clip's beginning",
+    "in: 0.5s",
+);
+pub(crate) const OUT: KeySpec =
+    KeySpec::new("out", Shape::EditPosition, "where it ends; default: at the clip's end", "out: -10f");
+pub(crate) const LENGTH: KeySpec =
+    KeySpec::new("length", Shape::EditLength, "how long it is shown, instead of `out`", "length: 3s");
+pub(crate) const TRANSITION: KeySpec = KeySpec::new(
+    "transition",
+    Shape::Transition,
+    "how the next clip replaces it; default: a cut",
+    "transition: {dissolve: 12f}",
+);
+pub(crate) const GAIN: KeySpec =
+    KeySpec::new("gain", Shape::Decibels, "the change of its sound's level", "gain: -6dB");
+pub(crate) const MUTE: KeySpec = KeySpec::new("mute", Shape::Flag, "leaves its sound out", "mute: true");
+
+/// A clip of a film, where it is edited.
+pub(crate) const CLIP: ObjectSpec = ObjectSpec {
+    noun: "clip",
+    keys: &[&SHOT, &IN, &OUT, &LENGTH, &TRANSITION, &GAIN, &MUTE],
+    help: "write the name of a shot, or `{shot: harbor, in: 0.5s, out: -10f}`",
+    open: false,
+};
+
+pub(crate) const DISSOLVE: KeySpec = KeySpec::new(
+    "dissolve",
+    Shape::EditLength,
+    "one picture fades into the other, for this long",
+    "dissolve: 12f",
+);
+pub(crate) const FADE: KeySpec = KeySpec::new(
+    "fade",
+    Shape::Choice(colors),
+    "the picture fades to this color, and the next one from it",
+    "fade: black",
+);
+pub(crate) const WIPE: KeySpec = KeySpec::new(
+    "wipe",
+    Shape::Choice(directions),
+    "the next picture is uncovered in this direction",
+    "wipe: left",
+);
+pub(crate) const TRANSITION_LENGTH: KeySpec = KeySpec::new(
+    "length",
+    Shape::EditLength,
+    "how long a fade or a wipe takes; default: `0.5s`",
+    "length: 1s",
+);
+
+fn colors() -> Vec<&'static str> {
+    vec!["black", "white"]
+}
+
+fn directions() -> Vec<&'static str> {
+    vec!["left", "right"]
+}
+
+/// A transition.
+pub(crate) const TRANSITION_KINDS: ObjectSpec = ObjectSpec {
+    noun: "transition",
+    keys: &[&DISSOLVE, &FADE, &WIPE, &TRANSITION_LENGTH],
+    help: "write `{dissolve: 12f}`, `{fade: black}` or `{wipe: left}`",
     open: false,
 };

@@ -106,6 +106,8 @@ pub fn key_tables() -> Vec<(&'static str, String)> {
         ("medium", &medium::MEDIUM),
         ("matrix", &matrix::MATRIX),
         ("film", &film::FILM),
+        ("clip", &film::CLIP),
+        ("transition", &film::TRANSITION_KINDS),
         ("price", &prices::PRICE),
     ]
     .map(|(name, object)| (name, table(object)))
@@ -125,10 +127,12 @@ fn table(object: &ObjectSpec) -> String {
 mod tests {
     use super::*;
 
-    const ALL: [&ObjectSpec; 13] = [
+    const ALL: [&ObjectSpec; 15] = [
         &workflow::WORKFLOW,
         &workflow::FRAGMENT,
         &film::FILM,
+        &film::CLIP,
+        &film::TRANSITION_KINDS,
         &shot::SHOT,
         &retry::RETRY,
         &medium::MEDIUM,
@@ -158,7 +162,7 @@ mod tests {
         assert_eq!(film::FILM.unknown_key(&key("outptu")).help.as_deref(), Some("did you mean `output`?"));
         assert_eq!(
             film::FILM.unknown_key(&key("x")).help.as_deref(),
-            Some("the keys here are `output` and `shots`")
+            Some("the keys here are `output`, `size`, `frame_rate` and `shots`")
         );
         assert_eq!(workflow::FRAGMENT.unknown_key(&key("x")).message, "`x` is not a key of an included file");
     }

@@ -69,6 +69,17 @@ pub(crate) enum Shape {
     Shots,
     Film,
     Films,
+    /// The clips of a film: shots by their names, or mappings.
+    Clips,
+    /// Columns and rows.
+    FrameSize,
+    FrameRate,
+    /// Frames or seconds, counted back from the end where negative.
+    EditPosition,
+    /// Frames or seconds.
+    EditLength,
+    Decibels,
+    Transition,
     /// A decimal without sign.
     Money,
     Currency,
@@ -129,8 +140,15 @@ impl fmt::Display for Shape {
                 );
             }
             Self::Shots => "a list of shots",
-            Self::Film => "a mapping with `output` and `shots`",
+            Self::Film => "a mapping with keys such as `output` and `shots`",
             Self::Films => "a list of films",
+            Self::Clips => "a shot, or a list of shots and of mappings",
+            Self::FrameSize => "columns and rows such as `1280x720`, both even",
+            Self::FrameRate => "frames per second from 1 to 120, such as `24` or `30000/1001`",
+            Self::EditPosition => "frames such as `12f` or seconds such as `0.5s`, also negative",
+            Self::EditLength => "frames such as `12f` or seconds such as `0.5s`",
+            Self::Decibels => "decibels such as `-6dB`",
+            Self::Transition => "a mapping such as `{dissolve: 12f}`",
             Self::Money => "an amount of money such as 0.05",
             Self::Currency => "three capital letters, such as USD",
             Self::Date => "a date such as 2026-01-31",

@@ -1,0 +1,106 @@
+//! The edit of a film whose clips are on disk.
+
+use std::path::PathBuf;
+
+use media::{Ffmpeg, JoinClip, JoinTransition};
+use sha2::{Digest, Sha256};
+use timeline::{ClipFacts, ResolveError, Timeline, continuations, resolve};
+use workflow::plan::{Film, NodeIx, Plan, TransitionKind};
+use workflow::units::FrameRate;
+
+/// Raised when the same film of the same clips comes out differently, so that films are joined again.
+const EDIT_VERSION: u32 = 1;
+
+/// A clip that is on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilmClip {
+    /// The node that is shown.
+    pub node: NodeIx,
+    /// Its video.
+    pub path: PathBuf,
+    /// SHA-256 of the video, lower-case hex.
+    pub sha256: String,
+}
+
+/// Why the edit of a film cannot be resolved.
+#[derive(Debug, thiserror::Error)]
+pub enum FilmError {
+    /// A clip cannot be read.
+    #[error(transparent)]
+    Clip(#[from] media::MediaError),
+    /// The edit does not fit the clips.
+    #[error(transparent)]
+    Edit(#[from] ResolveError),
+}
+
+/// SHA-256 over the clips' hashes and the edit: the same digest is the same film.
+#[must_use]
+pub fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip]) -> String {
+    let nodes: Vec<NodeIx> = clips.iter().map(|clip| clip.node).collect();
+    let edits: Vec<_> = film
+        .clips
+        .iter()
+        .map(|clip| (clip.start, clip.end, clip.length, clip.transition, clip.gain, clip.mute))
+        .collect();
+    let hashes: Vec<&str> = clips.iter().map(|clip| clip.sha256.as_str()).collect();
+    let parts = (EDIT_VERSION, film.size, film.frame_rate, hashes, edits, continuations(plan, &nodes));
+    // Texts, numbers and lists of them have a JSON form.
+    hex::encode(Sha256::digest(serde_json::to_vec(&parts).unwrap_or_default()))
+}
+
+/// Resolves the edit of a film. `clips` are those of the film in order.
+///
+/// # Errors
+/// When a clip cannot be read, or the edit does not fit the clips.
+pub fn film_timeline(
+    plan: &Plan,
+    film: &Film,
+    clips: &[FilmClip],
+    ffmpeg: &Ffmpeg,
+) -> Result<Timeline, FilmError> {
+    let mut facts = Vec::with_capacity(clips.len());
+    for clip in clips {
+        let probe = ffmpeg.probe(&clip.path)?;
+        let video = probe.video.as_ref();
+        let rate = video
+            .and_then(|video| FrameRate::new(video.frame_rate.numerator(), video.frame_rate.denominator()));
+        facts.push(ClipFacts {
+            name: plan.node(clip.node).name.clone(),
+            path: clip.path.clone(),
+            pictures: video.map_or(0, |video| video.frames),
+            frame_rate: rate.unwrap_or(FrameRate::CINEMA),
+            size: video.map_or((0, 0), |video| (video.width, video.height)),
+            has_sound: probe.audio.is_some(),
+        });
+    }
+    let nodes: Vec<NodeIx> = clips.iter().map(|clip| clip.node).collect();
+    Ok(resolve(film, &facts, &continuations(plan, &nodes))?)
+}
+
+/// The clips of a timeline as they are joined.
+pub(crate) fn join_clips(timeline: &Timeline) -> Vec<JoinClip> {
+    let mut continues = false;
+    let mut clips = Vec::with_capacity(timeline.items.len());
+    for item in &timeline.items {
+        clips.push(JoinClip {
+            path: item.source.path.clone(),
+            first: item.first,
+            frames: Some(item.frames),
+            transition: item.transition.map(|transition| JoinTransition {
+                kind: match transition.kind {
+                    TransitionKind::Dissolve => media::TransitionKind::Dissolve,
+                    TransitionKind::FadeBlack => media::TransitionKind::FadeBlack,
+                    TransitionKind::FadeWhite => media::TransitionKind::FadeWhite,
+                    TransitionKind::WipeLeft => media::TransitionKind::WipeLeft,
+                    TransitionKind::WipeRight => media::TransitionKind::WipeRight,
+                },
+                before: transition.before,
+                after: transition.after,
+            }),
+            gain: if item.mute { 0.0 } else { item.gain.amplitude() },
+            continues,
+        });
+        continues = item.drops_last;
+    }
+    clips
+}

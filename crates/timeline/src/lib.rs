@@ -1,0 +1,17 @@
+//! The edit of a film on its own clock. Pure: no I/O, no codecs, no clock.
+//!
+//! [`resolve()`] makes a [`Timeline`] from a film of the plan and the facts about its clips' files: every position is a whole frame of the
+//! film or a whole picture of a clip, and everything that cannot be played is an error.
+
+mod clock;
+mod error;
+mod facts;
+mod model;
+mod resolve;
+mod timecode;
+
+pub use error::{Problem, ProblemKind, ResolveError};
+pub use facts::{ClipFacts, continuations};
+pub use model::{Chapter, Item, ItemTransition, Timeline};
+pub use resolve::resolve;
+pub use timecode::Timecode;

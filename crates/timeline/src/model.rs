@@ -1,0 +1,141 @@
+//! A film on its own clock.
+
+use workflow::plan::TransitionKind;
+use workflow::units::{Decibels, FrameRate};
+
+use crate::Timecode;
+use crate::clock::scale_up;
+use crate::facts::ClipFacts;
+
+/// A resolved film. Made by [`crate::resolve()`].
+///
+/// Invariants:
+/// - there is at least one item, and each is at least one film frame and one picture long;
+/// - items are contiguous: the first starts at 0, each other one where the one before ends, and the last ends at [`Timeline::frames`];
+/// - what an item shows, with the handles that its transitions play, lies in its source;
+/// - the windows of transitions do not overlap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Timeline {
+    /// The film's file name.
+    pub output: String,
+    /// Film frames per second.
+    pub frame_rate: FrameRate,
+    /// Columns and rows, both even.
+    pub size: (u32, u32),
+    /// The film's length in film frames.
+    pub frames: u64,
+    /// The clips in order.
+    pub items: Vec<Item>,
+}
+
+/// A clip as a part of the film, from its cut to the next one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Item {
+    /// The clip's index in the film, from 0.
+    pub clip: usize,
+    /// The clip's file.
+    pub source: ClipFacts,
+    /// The first picture that is shown after the cut, from 0. In pictures of the source, at its own rate.
+    pub first: u64,
+    /// How many pictures of the source there are between the cuts, at its own rate.
+    pub pictures: u64,
+    /// The cut at which it begins, in film frames from the film's start.
+    pub start: u64,
+    /// From this cut to the next, in film frames.
+    pub frames: u64,
+    /// How the next item replaces it, or how the film ends; `None` for a cut.
+    pub transition: Option<ItemTransition>,
+    /// The change of its sound's level.
+    pub gain: Decibels,
+    /// Whether its sound is left out.
+    pub mute: bool,
+    /// Whether its last picture was left out because the next clip begins on the same one.
+    pub drops_last: bool,
+}
+
+/// A transition around the cut at the end of an item. It takes no time of its own.
+///
+/// A dissolve or wipe plays both clips in its whole window: `after` frames of the first beyond its end, and `before` frames of the second
+/// before its beginning (handles). A fade plays none: the first goes to the color until the cut, the second comes from it afterwards. At the
+/// end of the film, `after` is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ItemTransition {
+    /// How it looks.
+    pub kind: TransitionKind,
+    /// Film frames of its window before the cut.
+    pub before: u64,
+    /// Film frames of its window after the cut.
+    pub after: u64,
+}
+
+/// A named position in the film.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chapter<'a> {
+    /// The name of the instance that is shown from there.
+    pub name: &'a str,
+    /// In film frames from the film's start.
+    pub start: u64,
+}
+
+impl Timeline {
+    /// One chapter per item.
+    pub fn chapters(&self) -> impl Iterator<Item = Chapter<'_>> {
+        self.items.iter().map(|item| Chapter { name: &item.source.name, start: item.start })
+    }
+
+    /// The timecode of a film frame (SMPTE ST 12-1), counted from 00:00:00:00.
+    #[must_use]
+    pub fn timecode(&self, frame: u64) -> Timecode {
+        Timecode::new(frame, self.frame_rate)
+    }
+
+    /// The transition at the beginning of an item: that of the item before.
+    #[must_use]
+    pub fn transition_into(&self, index: usize) -> Option<ItemTransition> {
+        self.items.get(index.checked_sub(1)?)?.transition
+    }
+}
+
+impl Item {
+    /// The film frame before which it ends.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.start.saturating_add(self.frames)
+    }
+
+    /// The picture of the source that is shown `offset` film frames after the item's start. Offsets below 0 and from [`Self::frames`] on are
+    /// in its handles. The result lies in the source.
+    #[must_use]
+    pub fn picture_at(&self, offset: i64, film_rate: FrameRate) -> u64 {
+        let distance = offset.unsigned_abs();
+        let picture = if offset < 0 {
+            self.first.saturating_sub(scale_up(distance, film_rate, self.source.frame_rate))
+        } else {
+            self.first.saturating_add(crate::clock::scale_down(distance, film_rate, self.source.frame_rate))
+        };
+        picture.min(self.source.pictures.saturating_sub(1))
+    }
+}
+
+impl ItemTransition {
+    /// The length of its window in film frames.
+    #[must_use]
+    pub fn frames(self) -> u64 {
+        self.before.saturating_add(self.after)
+    }
+
+    /// Whether it plays pictures beyond the cut.
+    #[must_use]
+    pub fn plays_handles(self) -> bool {
+        plays_handles(self.kind)
+    }
+}
+
+pub(crate) fn plays_handles(kind: TransitionKind) -> bool {
+    match kind {
+        TransitionKind::Dissolve | TransitionKind::WipeLeft | TransitionKind::WipeRight => true,
+        TransitionKind::FadeBlack | TransitionKind::FadeWhite => false,
+    }
+}

@@ -1,0 +1,295 @@
+//! From a film of the plan to its timeline.
+
+use workflow::plan::{Clip, Film, Transition, TransitionKind};
+use workflow::units::{EditTime, FrameRate};
+
+use crate::clock::{FilmClock, scale_down, scale_up};
+use crate::error::{Problem, ProblemKind, ResolveError};
+use crate::facts::ClipFacts;
+use crate::model::{Item, ItemTransition, Timeline, plays_handles};
+
+/// The largest number of pictures of a clip that is counted; what goes beyond it is not shown.
+const MAX_PICTURES: u64 = 1 << 40;
+
+/// Resolves a film.
+///
+/// `facts` describe the clips of the film, in its order. `continued[i]` says that clip `i + 1` begins on the last picture of clip `i`
+/// ([`crate::continuations`]); missing entries mean no.
+///
+/// - Film rate and size are the declared ones, else those that most clips have (the first of equally frequent ones); sizes are rounded
+///   down to even numbers.
+/// - Positions in clips are rounded to pictures at the clip's rate, lengths of transitions to frames at the film's. Half of a transition,
+///   rounded down, lies before the cut.
+/// - Where a clip lacks pictures for the handles of a transition, the cut moves into the clip by what is missing.
+/// - At a cut between a clip that is used to its natural end and one that continues it and is used from its beginning, the last picture of
+///   the first is left out: it would be shown twice, and a clip can be cut at its end without being encoded again.
+///
+/// # Errors
+/// There are no clips, or edits that the clips' files do not allow: all of them.
+pub fn resolve(film: &Film, facts: &[ClipFacts], continued: &[bool]) -> Result<Timeline, ResolveError> {
+    let first = facts.first().filter(|_| !film.clips.is_empty());
+    let Some(first) = first else {
+        let film_name = film.output.clone();
+        return Err(match film.clips.len() {
+            0 => ResolveError::Empty { film: film_name },
+            count => {
+                let problems = (1..=count).map(no_facts).collect();
+                ResolveError::Clips { film: film_name, problems }
+            }
+        });
+    };
+    let frame_rate = film.frame_rate.unwrap_or_else(|| {
+        most_common(facts.iter().map(|facts| facts.frame_rate)).unwrap_or(first.frame_rate)
+    });
+    let size =
+        film.size.unwrap_or_else(|| most_common(facts.iter().map(|facts| facts.size)).unwrap_or(first.size));
+    let mut problems = Vec::new();
+    let mut ranges = ranges(film, facts, &mut problems);
+    let transitions = transitions(film, facts, frame_rate, &mut problems);
+    if problems.is_empty() {
+        make_handles(facts, frame_rate, &transitions, &mut ranges, &mut problems);
+    }
+    let mut dropped = vec![false; ranges.len()];
+    if problems.is_empty() {
+        for (index, is_continued) in continued.iter().enumerate() {
+            if *is_continued && transitions.get(index) == Some(&None) {
+                dropped[index] = drop_last(index, facts, &mut ranges);
+            }
+        }
+    }
+    let items = items(film, facts, frame_rate, &ranges, &transitions, &dropped, &mut problems);
+    if !problems.is_empty() {
+        problems.sort_by_key(|problem| problem.position);
+        return Err(ResolveError::Clips { film: film.output.clone(), problems });
+    }
+    let even = |side: u32| (side & !1).max(2);
+    Ok(Timeline {
+        output: film.output.clone(),
+        frame_rate,
+        size: (even(size.0), even(size.1)),
+        frames: items.last().map_or(0, Item::end),
+        items,
+    })
+}
+
+/// Half-open range of pictures of a source.
+#[derive(Clone, Copy, Debug)]
+struct PictureRange {
+    start: u64,
+    end: u64,
+}
+
+impl PictureRange {
+    fn len(self) -> u64 {
+        self.end.saturating_sub(self.start)
+    }
+}
+
+fn no_facts(position: usize) -> Problem {
+    Problem { position, clip: String::new(), kind: ProblemKind::NoFacts }
+}
+
+fn problem(index: usize, facts: &[ClipFacts], kind: ProblemKind) -> Problem {
+    let clip = facts.get(index).map(|facts| facts.name.clone()).unwrap_or_default();
+    Problem { position: index + 1, clip, kind }
+}
+
+/// The most frequent value, the first of equally frequent ones.
+fn most_common<T: Copy + PartialEq>(values: impl Iterator<Item = T>) -> Option<T> {
+    let mut counts: Vec<(T, usize)> = Vec::new();
+    for value in values {
+        match counts.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((value, 1)),
+        }
+    }
+    // Of equal maxima, `max_by_key` returns the last.
+    counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(value, _)| value)
+}
+
+/// What the film shows of each clip, before handles are made.
+fn ranges(film: &Film, facts: &[ClipFacts], problems: &mut Vec<Problem>) -> Vec<PictureRange> {
+    let mut ranges = Vec::with_capacity(film.clips.len());
+    for (index, clip) in film.clips.iter().enumerate() {
+        let range = facts.get(index).ok_or(ProblemKind::NoFacts).and_then(|facts| range(clip, facts));
+        ranges.push(range.unwrap_or_else(|kind| {
+            problems.push(problem(index, facts, kind));
+            PictureRange { start: 0, end: 0 }
+        }));
+    }
+    ranges
+}
+
+fn range(clip: &Clip, facts: &ClipFacts) -> Result<PictureRange, ProblemKind> {
+    let pictures = facts.pictures.min(MAX_PICTURES);
+    if pictures == 0 {
+        return Err(ProblemKind::NoPictures);
+    }
+    // From the beginning; `None` before it.
+    let position = |at: EditTime| {
+        let frames = at.frames(facts.frame_rate);
+        if at.is_negative() {
+            pictures.checked_sub(frames.unsigned_abs())
+        } else {
+            u64::try_from(frames).ok()
+        }
+    };
+    let start = match clip.start {
+        None => 0,
+        Some(at) => {
+            position(at).filter(|start| *start < pictures).ok_or(ProblemKind::InOutside { at, pictures })?
+        }
+    };
+    let end = match (clip.end, clip.length) {
+        (Some(_), Some(_)) => return Err(ProblemKind::OutAndLength),
+        (None, None) => pictures,
+        (Some(at), None) => position(at)
+            .filter(|end| (1..=pictures).contains(end))
+            .ok_or(ProblemKind::OutOutside { at, pictures })?,
+        (None, Some(length)) => {
+            let frames = u64::try_from(length.frames(facts.frame_rate)).unwrap_or(0);
+            if frames == 0 {
+                return Err(ProblemKind::LengthNotPositive { length });
+            }
+            let rest = pictures - start;
+            if frames > rest {
+                return Err(ProblemKind::LengthOutside { length, pictures: rest });
+            }
+            start + frames
+        }
+    };
+    if end <= start {
+        return Err(ProblemKind::Nothing { start, end });
+    }
+    Ok(PictureRange { start, end })
+}
+
+/// The transition at the end of each clip.
+fn transitions(
+    film: &Film,
+    facts: &[ClipFacts],
+    rate: FrameRate,
+    problems: &mut Vec<Problem>,
+) -> Vec<Option<ItemTransition>> {
+    let last = film.clips.len().saturating_sub(1);
+    let mut transitions = Vec::with_capacity(film.clips.len());
+    for (index, clip) in film.clips.iter().enumerate() {
+        let resolved = clip.transition.map(|transition| transition_at(transition, index == last, rate));
+        transitions.push(match resolved {
+            None => None,
+            Some(Ok(transition)) => transition,
+            Some(Err(kind)) => {
+                problems.push(problem(index, facts, kind));
+                None
+            }
+        });
+    }
+    transitions
+}
+
+/// `None` for one without length: a cut.
+fn transition_at(
+    Transition { kind, length }: Transition,
+    is_last: bool,
+    rate: FrameRate,
+) -> Result<Option<ItemTransition>, ProblemKind> {
+    let frames =
+        u64::try_from(length.frames(rate)).map_err(|_| ProblemKind::TransitionNegative { length })?;
+    if frames == 0 {
+        return Ok(None);
+    }
+    Ok(Some(match (kind, is_last) {
+        (TransitionKind::Dissolve | TransitionKind::WipeLeft | TransitionKind::WipeRight, true) => {
+            return Err(ProblemKind::NoNextClip);
+        }
+        (TransitionKind::FadeBlack | TransitionKind::FadeWhite, true) => {
+            ItemTransition { kind, before: frames, after: 0 }
+        }
+        (_, false) => ItemTransition { kind, before: frames / 2, after: frames - frames / 2 },
+    }))
+}
+
+/// Moves cuts into the clips where they have no pictures to play beyond them.
+fn make_handles(
+    facts: &[ClipFacts],
+    rate: FrameRate,
+    transitions: &[Option<ItemTransition>],
+    ranges: &mut [PictureRange],
+    problems: &mut Vec<Problem>,
+) {
+    let whole = |transition: &Option<ItemTransition>| transition.filter(|one| plays_handles(one.kind));
+    for (index, (range, facts_here)) in ranges.iter_mut().zip(facts).enumerate() {
+        let into = index.checked_sub(1).and_then(|before| transitions.get(before)).and_then(whole);
+        let out = transitions.get(index).and_then(whole);
+        let own = facts_here.frame_rate;
+        let head = into.map_or(0, |one| scale_up(one.before, rate, own));
+        let tail = out.map_or(0, |one| scale_up(one.after, rate, own));
+        let start = range.start.max(head);
+        let end = range.end.min(facts_here.pictures.min(MAX_PICTURES).saturating_sub(tail));
+        if start >= end {
+            let kind = ProblemKind::TransitionsTooLong {
+                head: into.map_or(0, ItemTransition::frames),
+                tail: out.map_or(0, ItemTransition::frames),
+                frames: scale_down(range.len(), own, rate),
+            };
+            problems.push(problem(index, facts, kind));
+            continue;
+        }
+        *range = PictureRange { start, end };
+    }
+}
+
+/// Leaves out the last picture of a clip if the next one begins on it. A clip of one picture keeps it.
+fn drop_last(index: usize, facts: &[ClipFacts], ranges: &mut [PictureRange]) -> bool {
+    let natural_end = facts.get(index).map(|facts| facts.pictures);
+    let from_beginning = ranges.get(index + 1).is_some_and(|next| next.start == 0);
+    match ranges.get_mut(index) {
+        Some(range) if from_beginning && Some(range.end) == natural_end && range.len() > 1 => {
+            range.end -= 1;
+            true
+        }
+        _ => false,
+    }
+}
+
+fn items(
+    film: &Film,
+    facts: &[ClipFacts],
+    rate: FrameRate,
+    ranges: &[PictureRange],
+    transitions: &[Option<ItemTransition>],
+    dropped: &[bool],
+    problems: &mut Vec<Problem>,
+) -> Vec<Item> {
+    let mut items: Vec<Item> = Vec::with_capacity(film.clips.len());
+    if !problems.is_empty() {
+        return items;
+    }
+    let mut clock = FilmClock::new(rate);
+    for (index, (clip, source)) in film.clips.iter().zip(facts).enumerate() {
+        let (range, transition) = (ranges[index], transitions[index]);
+        let start = clock.now();
+        clock.add(range.len(), source.frame_rate);
+        let frames = clock.now().saturating_sub(start);
+        let head = items.last().and_then(|before| before.transition).map_or(0, |into| into.after);
+        let tail = transition.map_or(0, |out| out.before);
+        if frames == 0 {
+            problems.push(problem(index, facts, ProblemKind::TooShort));
+        } else if head.saturating_add(tail) > frames {
+            problems.push(problem(index, facts, ProblemKind::TransitionsTooLong { head, tail, frames }));
+        }
+        items.push(Item {
+            clip: index,
+            source: source.clone(),
+            first: range.start,
+            pictures: range.len(),
+            start,
+            frames,
+            transition,
+            gain: clip.gain,
+            mute: clip.mute,
+            drops_last: dropped[index],
+        });
+    }
+    items
+}

@@ -1,0 +1,103 @@
+//! Levels of sound.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A change of level in hundredths of a decibel, displayed as `-6 dB`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Decibels(i32);
+
+/// The largest change in either direction, in hundredths.
+const MAX: f64 = 9_600.0;
+
+impl Decibels {
+    /// A number of decibels; `None` beyond 96 in either direction.
+    #[must_use]
+    pub fn from_f64(decibels: f64) -> Option<Self> {
+        let hundredths = (decibels * 100.0).round();
+        (hundredths.abs() <= MAX).then_some(Self(hundredths as i32))
+    }
+
+    /// Whether nothing changes.
+    #[must_use]
+    pub const fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
+
+    /// The number of decibels.
+    #[must_use]
+    pub fn as_f64(self) -> f64 {
+        f64::from(self.0) / 100.0
+    }
+
+    /// The factor of the amplitude.
+    #[must_use]
+    pub fn amplitude(self) -> f32 {
+        10_f64.powf(self.as_f64() / 20.0) as f32
+    }
+}
+
+impl fmt::Display for Decibels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} dB", self.as_f64())
+    }
+}
+
+/// The text is no level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected decibels from -96 to 96, such as `-6dB`")]
+pub struct ParseDecibelsError;
+
+impl FromStr for Decibels {
+    type Err = ParseDecibelsError;
+
+    fn from_str(text: &str) -> Result<Self, ParseDecibelsError> {
+        let text = text.trim();
+        let number = match text.len().checked_sub(2).and_then(|at| text.split_at_checked(at)) {
+            Some((number, unit)) if unit.eq_ignore_ascii_case("db") => number.trim_end(),
+            _ => return Err(ParseDecibelsError),
+        };
+        let parsed: f64 = number.parse().map_err(|_| ParseDecibelsError)?;
+        Self::from_f64(parsed).ok_or(ParseDecibelsError)
+    }
+}
+
+impl From<Decibels> for String {
+    fn from(level: Decibels) -> Self {
+        level.to_string()
+    }
+}
+
+impl TryFrom<String> for Decibels {
+    type Error = ParseDecibelsError;
+
+    fn try_from(text: String) -> Result<Self, ParseDecibelsError> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decibels_are_parsed_and_displayed() {
+        for (text, decibels, shown) in [
+            ("-6dB", -6.0, "-6 dB"),
+            ("+3 db", 3.0, "3 dB"),
+            ("-1.5 dB", -1.5, "-1.5 dB"),
+            ("0dB", 0.0, "0 dB"),
+        ] {
+            let level: Decibels = text.parse().unwrap();
+            assert_eq!((level.as_f64(), level.to_string().as_str()), (decibels, shown));
+            assert_eq!(shown.parse(), Ok(level));
+        }
+        for wrong in ["", "dB", "-6", "97dB", "NaN dB", "inf dB", "6 B"] {
+            assert_eq!(wrong.parse::<Decibels>(), Err(ParseDecibelsError), "{wrong}");
+        }
+        assert!((Decibels::from_f64(-6.0).unwrap().amplitude() - 0.501).abs() < 0.001);
+    }
+}

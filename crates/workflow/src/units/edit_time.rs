@@ -1,0 +1,163 @@
+//! Positions and lengths in an edit: frames, or seconds.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::FrameRate;
+
+/// A position or a length in an edit: `12f`, `0.5s`, `1m20s`. A negative position counts back from the end of its clip: `-10f`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum EditTime {
+    /// Frames, at the frame rate of the clip or film that it is in.
+    Frames(i64),
+    /// Microseconds.
+    Micros(i64),
+}
+
+/// The largest value in either unit that is read: a day of microseconds.
+const MAX: i64 = 86_400_000_000;
+
+impl EditTime {
+    /// Zero.
+    pub const ZERO: Self = Self::Frames(0);
+
+    /// Whether it is below zero.
+    #[must_use]
+    pub const fn is_negative(self) -> bool {
+        matches!(self, Self::Frames(value) | Self::Micros(value) if value < 0)
+    }
+
+    /// Whether it is zero.
+    #[must_use]
+    pub const fn is_zero(self) -> bool {
+        matches!(self, Self::Frames(0) | Self::Micros(0))
+    }
+
+    /// The number of frames at a rate, to the nearest; a half is rounded away from zero.
+    #[must_use]
+    pub fn frames(self, rate: FrameRate) -> i64 {
+        match self {
+            Self::Frames(frames) => frames,
+            Self::Micros(micros) => {
+                let per = i128::from(rate.denominator()) * 1_000_000;
+                let scaled = i128::from(micros) * i128::from(rate.numerator());
+                let half = if scaled < 0 { -per / 2 } else { per / 2 };
+                i64::try_from((scaled + half) / per).unwrap_or(if micros < 0 { i64::MIN } else { i64::MAX })
+            }
+        }
+    }
+}
+
+impl fmt::Display for EditTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Frames(frames) => write!(f, "{frames}f"),
+            Self::Micros(micros) => {
+                let sign = if *micros < 0 { "-" } else { "" };
+                let (whole, rest) = (micros.unsigned_abs() / 1_000_000, micros.unsigned_abs() % 1_000_000);
+                if rest == 0 {
+                    return write!(f, "{sign}{whole}s");
+                }
+                write!(f, "{sign}{whole}.{}s", format!("{rest:06}").trim_end_matches('0'))
+            }
+        }
+    }
+}
+
+/// The text is no position or length in an edit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected frames such as `12f`, or seconds such as `0.5s`")]
+pub struct ParseEditTimeError;
+
+impl FromStr for EditTime {
+    type Err = ParseEditTimeError;
+
+    fn from_str(text: &str) -> Result<Self, ParseEditTimeError> {
+        let text = text.trim();
+        let (sign, rest) = match text.strip_prefix('-') {
+            Some(rest) => (-1, rest.trim_start()),
+            None => (1, text),
+        };
+        if !rest.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
+            return Err(ParseEditTimeError);
+        }
+        let value = match rest.strip_suffix('f') {
+            Some(frames) => {
+                let frames: i64 = frames.trim_end().parse().map_err(|_| ParseEditTimeError)?;
+                Self::Frames(sign * frames)
+            }
+            // A zero length is no duration, but is a position.
+            None if rest.strip_suffix('s').and_then(|zero| zero.trim_end().parse::<f64>().ok())
+                == Some(0.0) =>
+            {
+                Self::Micros(0)
+            }
+            None => {
+                let duration = crate::duration::parse_duration(rest).ok_or(ParseEditTimeError)?;
+                Self::Micros(sign * i64::try_from(duration.as_micros()).map_err(|_| ParseEditTimeError)?)
+            }
+        };
+        let (Self::Frames(number) | Self::Micros(number)) = value;
+        if number.unsigned_abs() > MAX.unsigned_abs() { Err(ParseEditTimeError) } else { Ok(value) }
+    }
+}
+
+impl From<EditTime> for String {
+    fn from(time: EditTime) -> Self {
+        time.to_string()
+    }
+}
+
+impl TryFrom<String> for EditTime {
+    type Error = ParseEditTimeError;
+
+    fn try_from(text: String) -> Result<Self, ParseEditTimeError> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edit_times_are_parsed_and_displayed() {
+        for (text, time, shown) in [
+            ("12f", EditTime::Frames(12), "12f"),
+            ("-10f", EditTime::Frames(-10), "-10f"),
+            ("0.5s", EditTime::Micros(500_000), "0.5s"),
+            (" 1m20s ", EditTime::Micros(80_000_000), "80s"),
+            ("- 2.25 s", EditTime::Micros(-2_250_000), "-2.25s"),
+            ("0s", EditTime::Micros(0), "0s"),
+            ("0f", EditTime::Frames(0), "0f"),
+        ] {
+            assert_eq!(text.parse(), Ok(time), "{text}");
+            assert_eq!(time.to_string(), shown);
+            assert_eq!(shown.parse(), Ok(time));
+        }
+        for wrong in
+            ["", "f", "--1f", "12", "1.5f", "x", "1s ago", "-", "9223372036854775807f", "48h", "1e3s"]
+        {
+            assert_eq!(wrong.parse::<EditTime>(), Err(ParseEditTimeError), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn edit_time_in_frames_is_the_nearest() {
+        let (film, ntsc) = (FrameRate::new(24, 1).unwrap(), FrameRate::new(30_000, 1_001).unwrap());
+        for (time, rate, frames) in [
+            (EditTime::Frames(7), ntsc, 7),
+            (EditTime::Micros(500_000), film, 12),
+            (EditTime::Micros(-500_000), film, -12),
+            (EditTime::Micros(20_000), film, 0),
+            (EditTime::Micros(21_000), film, 1),
+            (EditTime::Micros(1_001_000), ntsc, 30),
+            (EditTime::Micros(MAX), film, 24 * 86_400),
+        ] {
+            assert_eq!(time.frames(rate), frames, "{time}");
+        }
+    }
+}
