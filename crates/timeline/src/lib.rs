@@ -1,13 +1,17 @@
-//! The edit of a film on its own clock. Pure: no I/O, no codecs, no clock.
+//! The edit of a film on its own clock, and its hand-over. Pure: no I/O, no codecs, no clock.
 //!
 //! [`resolve()`] makes a [`Timeline`] from a film of the plan and the facts about its clips' files: every position is a whole frame of the
-//! film or a whole picture of a clip, and everything that cannot be played is an error.
+//! film or a whole picture of a clip, and everything that cannot be played is an error. [`export`] writes it in the formats of editors,
+//! [`import`] reads an editor's cut, [`subtitles`] puts lines of clips onto the film's clock.
 
 mod clock;
 mod error;
+pub mod export;
 mod facts;
+pub mod import;
 mod model;
 mod resolve;
+pub mod subtitles;
 mod timecode;
 
 pub use error::{Problem, ProblemKind, ResolveError};

@@ -1,58 +1,15 @@
 //! Films are resolved to whole frames, or every reason why not is reported.
 #![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
+mod support;
+
 use contract::Contract;
 use proptest::prelude::*;
+use support::{clip, facts, film, rate};
 use timeline::{ClipFacts, Timeline, continuations, resolve};
-use workflow::plan::{Clip, ClipSource, Film, Location, NodeIx, Transition, TransitionKind};
-use workflow::units::{EditTime, FrameRate};
+use workflow::plan::{Clip, ClipSource, Film, NodeIx, Transition, TransitionKind};
+use workflow::units::EditTime;
 use workflow::{InMemory, Options, load};
-
-fn rate(text: &str) -> FrameRate {
-    text.parse().unwrap()
-}
-
-fn facts(name: &str, pictures: u64, frame_rate: &str) -> ClipFacts {
-    ClipFacts {
-        name: name.to_owned(),
-        path: format!("{name}.mp4").into(),
-        pictures,
-        frame_rate: rate(frame_rate),
-        size: (854, 480),
-        has_sound: true,
-    }
-}
-
-/// A clip from `in`, `out`, `length` and a transition such as `dissolve 12f`; empty texts are absent.
-fn clip(start: &str, end: &str, length: &str, transition: &str) -> Clip {
-    let time = |text: &str| (!text.is_empty()).then(|| text.parse::<EditTime>().unwrap());
-    let transition = (!transition.is_empty()).then(|| {
-        let (kind, length) = transition.split_once(' ').unwrap();
-        let kind = match kind {
-            "dissolve" => TransitionKind::Dissolve,
-            "wipe-left" => TransitionKind::WipeLeft,
-            _ => TransitionKind::FadeBlack,
-        };
-        Transition { kind, length: length.parse().unwrap() }
-    });
-    Clip {
-        start: time(start),
-        end: time(end),
-        length: time(length),
-        transition,
-        ..Clip::whole(ClipSource::Node(NodeIx::new(0)))
-    }
-}
-
-fn film(clips: Vec<Clip>) -> Film {
-    Film {
-        output: "film.mp4".to_owned(),
-        size: None,
-        frame_rate: None,
-        clips,
-        location: Location { file: "film.yaml".into(), line: 1, column: 1 },
-    }
-}
 
 /// The items as `first+pictures @start+frames`, with the transition after them.
 fn edit(timeline: &Timeline) -> Vec<String> {

@@ -1,0 +1,223 @@
+//! FCPXML 1.10 (Final Cut Pro XML).
+//!
+//! Times are rational seconds; those on the film's clock are multiples of its `frameDuration`, those in a source of the source's.
+
+use std::fmt::Write as _;
+
+use workflow::plan::TransitionKind;
+use workflow::units::FrameRate;
+
+use super::{ExportContext, file_name, kind_name, title};
+use crate::clock::scale_up;
+use crate::model::{Item, Timeline};
+use crate::timecode::is_drop_frame;
+
+/// Final Cut Pro's cross dissolve; Resolve goes by the name.
+const DISSOLVE: (&str, &str) = ("Cross Dissolve", "FxPlug:4731E73A-8DAC-4113-9A30-AE85B1761265");
+
+/// The film as FCPXML 1.10.
+///
+/// Final Cut Pro wants absolute URLs: clips should have absolute paths. Every transition that has its handles is written as a cross dissolve;
+/// where it is something else, or has none, a marker at the item says what it is.
+#[must_use]
+pub fn fcpxml(timeline: &Timeline, context: &ExportContext) -> String {
+    let mut resources = Resources::new(timeline);
+    let assets: Vec<usize> = timeline.items.iter().map(|item| resources.asset(item, context)).collect();
+    let name = escaped(title(timeline));
+    let rate = timeline.frame_rate;
+    let mut spine = String::new();
+    for (index, (item, asset)) in timeline.items.iter().zip(assets).enumerate() {
+        spine.push_str(&asset_clip(item, asset, timeline, context));
+        if has_effect(timeline, index)
+            && let Some(one) = item.transition
+        {
+            let _ = writeln!(
+                spine,
+                "            <transition name=\"{}\" offset=\"{}\" duration=\"{}\"><filter-video ref=\"fx1\" name=\"{}\"/></transition>",
+                DISSOLVE.0,
+                seconds(item.end().saturating_sub(one.before), rate),
+                seconds(one.frames(), rate),
+                DISSOLVE.0,
+            );
+        }
+    }
+    let effect = if (0..timeline.items.len()).any(|index| has_effect(timeline, index)) {
+        format!("    <effect id=\"fx1\" name=\"{}\" uid=\"{}\"/>\n", DISSOLVE.0, DISSOLVE.1)
+    } else {
+        String::new()
+    };
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE fcpxml>\n<fcpxml version=\"1.10\">\n  <resources>\n{formats}{assets}{effect}  </resources>\n  <library>\n    <event name=\"{name}\">\n      <project name=\"{name}\">\n        <sequence format=\"f1\" duration=\"{duration}\" tcStart=\"0s\" tcFormat=\"{counting}\" audioLayout=\"stereo\" audioRate=\"48k\">\n          <spine>\n{spine}          </spine>\n        </sequence>\n      </project>\n    </event>\n  </library>\n</fcpxml>\n",
+        formats = resources.format_elements(),
+        assets = resources.asset_elements,
+        duration = seconds(timeline.frames, rate),
+        counting = counting(rate),
+    )
+}
+
+/// Formats and assets, each once.
+struct Resources {
+    /// Rate and size of `f1`, `f2`, ….
+    formats: Vec<(FrameRate, (u32, u32))>,
+    /// The URLs of `a1`, `a2`, ….
+    urls: Vec<String>,
+    asset_elements: String,
+}
+
+impl Resources {
+    fn new(timeline: &Timeline) -> Self {
+        Self {
+            formats: vec![(timeline.frame_rate, timeline.size)],
+            urls: Vec::new(),
+            asset_elements: String::new(),
+        }
+    }
+
+    /// The number of a format, from 1.
+    fn format(&mut self, rate: FrameRate, size: (u32, u32)) -> usize {
+        if let Some(at) = self.formats.iter().position(|format| *format == (rate, size)) {
+            return at + 1;
+        }
+        self.formats.push((rate, size));
+        self.formats.len()
+    }
+
+    /// The number of an item's asset, from 1.
+    fn asset(&mut self, item: &Item, context: &ExportContext) -> usize {
+        let url = context.url(item);
+        if let Some(at) = self.urls.iter().position(|known| *known == url) {
+            return at + 1;
+        }
+        let (source, info) = (&item.source, context.info(item));
+        let number = self.urls.len() + 1;
+        let format = self.format(source.frame_rate, source.size);
+        let sound = if source.has_sound {
+            " hasAudio=\"1\" audioSources=\"1\" audioChannels=\"2\" audioRate=\"48000\""
+        } else {
+            ""
+        };
+        let mut data = String::new();
+        for (key, value) in [
+            ("shot", (!info.shot.is_empty()).then(|| info.shot.clone())),
+            ("seed", info.seed.map(|seed| seed.to_string())),
+            ("model", info.model.clone()),
+            ("task", info.task.clone()),
+            ("take", info.take.map(|take| take.to_string())),
+            ("key", info.key.clone()),
+        ] {
+            if let Some(value) = value {
+                let _ = write!(data, "<md key=\"runner.{key}\" value=\"{}\"/>", escaped(&value));
+            }
+        }
+        let data = if data.is_empty() { data } else { format!("<metadata>{data}</metadata>") };
+        let _ = writeln!(
+            self.asset_elements,
+            "    <asset id=\"a{number}\" name=\"{}\" start=\"0s\" duration=\"{}\" hasVideo=\"1\" format=\"f{format}\"{sound}><media-rep kind=\"original-media\" src=\"{}\"/>{data}</asset>",
+            escaped(file_name(&context.file(item))),
+            seconds(source.pictures, source.frame_rate),
+            escaped(&url),
+        );
+        self.urls.push(url);
+        number
+    }
+
+    fn format_elements(&self) -> String {
+        let mut text = String::new();
+        for (index, (rate, (width, height))) in self.formats.iter().enumerate() {
+            let _ = writeln!(
+                text,
+                "    <format id=\"f{}\" name=\"FFVideoFormatRateUndefined\" frameDuration=\"{}\" width=\"{width}\" height=\"{height}\" colorSpace=\"1-1-1 (Rec. 709)\"/>",
+                index + 1,
+                seconds(1, *rate),
+            );
+        }
+        text
+    }
+}
+
+fn asset_clip(item: &Item, asset: usize, timeline: &Timeline, context: &ExportContext) -> String {
+    let (source, film) = (&item.source, timeline.frame_rate);
+    let mut inner = String::new();
+    // In the order of the document type: note, timing, adjustments, markers.
+    if let Some(prompt) = &context.info(item).prompt {
+        let _ = write!(inner, "<note>{}</note>", escaped(prompt));
+    }
+    if source.frame_rate != film {
+        inner.push_str("<conform-rate scaleEnabled=\"0\"/>");
+    }
+    if !item.gain.is_zero() {
+        let _ = write!(inner, "<adjust-volume amount=\"{}dB\"/>", item.gain.as_f64());
+    }
+    let at = seconds(item.first, source.frame_rate);
+    let _ = write!(
+        inner,
+        "<chapter-marker start=\"{at}\" duration=\"{}\" value=\"{}\" posterOffset=\"0s\"/>",
+        seconds(1, film),
+        escaped(&source.name),
+    );
+    if let Some(one) = item.transition.filter(|one| one.kind != TransitionKind::Dissolve) {
+        let _ = write!(
+            inner,
+            "<marker start=\"{}\" duration=\"{}\" value=\"{} of {} frames\"/>",
+            seconds(item.first + item.pictures - 1, source.frame_rate),
+            seconds(1, film),
+            kind_name(one.kind),
+            one.frames(),
+        );
+    }
+    format!(
+        "            <asset-clip ref=\"a{asset}\" name=\"{}\" offset=\"{}\" start=\"{at}\" duration=\"{}\" tcFormat=\"{}\"{}>{inner}</asset-clip>\n",
+        escaped(&source.name),
+        seconds(item.start, film),
+        seconds(item.frames, film),
+        counting(film),
+        if item.mute { " srcEnable=\"video\"" } else { "" },
+    )
+}
+
+/// Whether the transition after an item is written: both clips have pictures for its whole window. A fade to black at the end needs none.
+fn has_effect(timeline: &Timeline, index: usize) -> bool {
+    let Some((item, one)) = timeline.items.get(index).and_then(|item| Some((item, item.transition?))) else {
+        return false;
+    };
+    let beyond = item.source.pictures.saturating_sub(item.first.saturating_add(item.pictures));
+    let needed = |frames: u64, source: FrameRate| scale_up(frames, timeline.frame_rate, source);
+    match timeline.items.get(index + 1) {
+        None => one.kind == TransitionKind::FadeBlack,
+        Some(next) => {
+            needed(one.after, item.source.frame_rate) <= beyond
+                && needed(one.before, next.source.frame_rate) <= next.first
+        }
+    }
+}
+
+fn counting(rate: FrameRate) -> &'static str {
+    if is_drop_frame(rate) { "DF" } else { "NDF" }
+}
+
+/// A number of frames as rational seconds: `114/24s`.
+fn seconds(frames: u64, rate: FrameRate) -> String {
+    match (u128::from(frames) * u128::from(rate.denominator()), rate.numerator()) {
+        (0, _) => "0s".to_owned(),
+        (up, 1) => format!("{up}s"),
+        (up, down) => format!("{up}/{down}s"),
+    }
+}
+
+/// Text as content or attribute (XML 1.0, 2.2 and 2.4); characters that XML cannot contain become spaces.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\n' => safe.push_str("&#10;"),
+            '\u{fffe}' | '\u{ffff}' => safe.push(' '),
+            c if c.is_control() => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}

@@ -1,0 +1,124 @@
+//! Formats in which a film is handed over to editors.
+//!
+//! Each is a function from a timeline and what is known about its clips to the text of a file.
+
+mod csv;
+mod edl;
+mod fcpxml;
+mod otio;
+mod url;
+
+pub use csv::csv;
+pub use edl::edl;
+pub use fcpxml::fcpxml;
+pub use otio::otio;
+pub(crate) use url::file_name;
+
+use workflow::plan::TransitionKind;
+
+use crate::model::{Item, Timeline};
+
+/// What is known about the clips of a film besides their edit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExportContext {
+    /// One per clip of the film, in its order. Missing ones are exported with what the timeline has.
+    pub clips: Vec<ClipInfo>,
+}
+
+/// What is known about a clip. What is absent or empty is left out of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClipInfo {
+    /// The id of the shot.
+    pub shot: String,
+    /// The clip's file relative to the folder of the exported file, with `/` between the steps.
+    pub file: String,
+    /// The same as an absolute path, where the exported file is to refer to it by that.
+    pub absolute: Option<String>,
+    /// What was asked of the service.
+    pub prompt: Option<String>,
+    /// The seed in the request.
+    pub seed: Option<i64>,
+    /// The model's id.
+    pub model: Option<String>,
+    /// The service's id of the task.
+    pub task: Option<String>,
+    /// The take, from 1.
+    pub take: Option<u32>,
+    /// The node key.
+    pub key: Option<String>,
+    /// Other videos that could be shown instead, such as other takes.
+    pub alternatives: Vec<Alternative>,
+}
+
+/// A video that could be shown instead of a clip.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Alternative {
+    /// How it is told apart from the clip: `take 2`. Unique among the alternatives of a clip.
+    pub label: String,
+    /// As in [`ClipInfo::file`].
+    pub file: String,
+    /// As in [`ClipInfo::absolute`].
+    pub absolute: Option<String>,
+    /// How many pictures it has, at the clip's rate.
+    pub pictures: Option<u64>,
+}
+
+/// The information about a clip that has none.
+static NO_INFO: ClipInfo = ClipInfo {
+    shot: String::new(),
+    file: String::new(),
+    absolute: None,
+    prompt: None,
+    seed: None,
+    model: None,
+    task: None,
+    take: None,
+    key: None,
+    alternatives: Vec::new(),
+};
+
+impl ExportContext {
+    fn info(&self, item: &Item) -> &ClipInfo {
+        self.clips.get(item.clip).unwrap_or(&NO_INFO)
+    }
+
+    /// The relative path of an item's file; without one, its file name.
+    fn file(&self, item: &Item) -> String {
+        let info = self.info(item);
+        if info.file.is_empty() {
+            file_name(&item.source.path.to_string_lossy()).to_owned()
+        } else {
+            info.file.clone()
+        }
+    }
+
+    /// The URL of an item's file: absolute if there is an absolute path, else relative.
+    fn url(&self, item: &Item) -> String {
+        match &self.info(item).absolute {
+            Some(path) => url::absolute(path),
+            None => url::relative(&self.file(item)),
+        }
+    }
+}
+
+/// The film's name: its file name without the extension.
+fn title(timeline: &Timeline) -> &str {
+    timeline.output.strip_suffix(".mp4").unwrap_or(&timeline.output)
+}
+
+/// The name of a transition in a workflow file.
+pub(crate) fn kind_name(kind: TransitionKind) -> &'static str {
+    match kind {
+        TransitionKind::Dissolve => "dissolve",
+        TransitionKind::FadeBlack => "fade-black",
+        TransitionKind::FadeWhite => "fade-white",
+        TransitionKind::WipeLeft => "wipe-left",
+        TransitionKind::WipeRight => "wipe-right",
+    }
+}
+
+/// Text on one line without control characters.
+fn one_line(text: &str) -> String {
+    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
+}

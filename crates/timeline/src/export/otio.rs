@@ -1,0 +1,157 @@
+//! `OpenTimelineIO` (ASWF, file format of 0.15 and later): `Timeline.1`, `Stack.1`, `Track.1`, `Clip.2`, `Transition.1`, `Marker.2`.
+//!
+//! Members without a value are left out: readers refuse `null`. Ranges of clips are at their own rates, everything else is at the film's.
+
+use serde_json::{Map, Value, json};
+use workflow::plan::TransitionKind;
+use workflow::units::FrameRate;
+
+use super::{ClipInfo, ExportContext, file_name, kind_name, title, url};
+use crate::model::{Item, ItemTransition, Timeline};
+
+/// The film as a document of `OpenTimelineIO`.
+///
+/// Media are relative to the document where a clip has no absolute path. The reference of a clip is named as its file, and chapters are markers
+/// of the stack, with the same name and comment: that is what editors look for. Alternatives are further media references. A transition
+/// other than a dissolve is a `Custom_Transition` with its kind in `metadata.runner`.
+#[must_use]
+pub fn otio(timeline: &Timeline, context: &ExportContext) -> String {
+    let rate = timeline.frame_rate;
+    let markers: Vec<Value> = timeline
+        .chapters()
+        .map(|chapter| {
+            json!({
+                "OTIO_SCHEMA": "Marker.2",
+                "name": chapter.name,
+                "comment": chapter.name,
+                "color": "PURPLE",
+                "marked_range": range(chapter.start, 1, rate),
+            })
+        })
+        .collect();
+    let document = json!({
+        "OTIO_SCHEMA": "Timeline.1",
+        "name": title(timeline),
+        "metadata": {"runner": {
+            "output": timeline.output,
+            "size": format!("{}x{}", timeline.size.0, timeline.size.1),
+            "frame_rate": rate.to_string(),
+        }},
+        "tracks": {
+            "OTIO_SCHEMA": "Stack.1",
+            "name": "tracks",
+            "markers": markers,
+            "children": [
+                {"OTIO_SCHEMA": "Track.1", "name": "V1", "kind": "Video", "children": video(timeline, context)},
+                {"OTIO_SCHEMA": "Track.1", "name": "A1", "kind": "Audio", "children": audio(timeline, context)},
+            ],
+        },
+    });
+    format!("{document:#}\n")
+}
+
+fn video(timeline: &Timeline, context: &ExportContext) -> Vec<Value> {
+    let mut children = Vec::new();
+    for (index, item) in timeline.items.iter().enumerate() {
+        children.push(clip(index, item, context));
+        if let Some(one) = item.transition {
+            children.push(transition(one, timeline.frame_rate));
+        }
+    }
+    children
+}
+
+fn audio(timeline: &Timeline, context: &ExportContext) -> Vec<Value> {
+    let items = timeline.items.iter().enumerate();
+    items
+        .map(|(index, item)| {
+            if item.source.has_sound && !item.mute {
+                clip(index, item, context)
+            } else {
+                json!({"OTIO_SCHEMA": "Gap.1", "name": "", "source_range": range(0, item.pictures, item.source.frame_rate)})
+            }
+        })
+        .collect()
+}
+
+fn clip(index: usize, item: &Item, context: &ExportContext) -> Value {
+    let (info, own) = (context.info(item), item.source.frame_rate);
+    let mut references = Map::new();
+    let default = reference(&context.file(item), &context.url(item), Some(item.source.pictures), own);
+    references.insert("DEFAULT_MEDIA".to_owned(), default);
+    for other in &info.alternatives {
+        let url = match &other.absolute {
+            Some(path) => url::absolute(path),
+            None => url::relative(&other.file),
+        };
+        let value = reference(&other.file, &url, other.pictures, own);
+        references.entry(other.label.clone()).or_insert(value);
+    }
+    json!({
+        "OTIO_SCHEMA": "Clip.2",
+        "name": item.source.name,
+        "metadata": {
+            "runner": metadata(item, info),
+            // Pictures and sound of a clip are linked in Premiere by equal ids.
+            "PremierePro_OTIO": {"LinkID": (index + 1).to_string()},
+        },
+        "source_range": range(item.first, item.pictures, own),
+        "media_references": references,
+        "active_media_reference_key": "DEFAULT_MEDIA",
+    })
+}
+
+fn reference(file: &str, url: &str, pictures: Option<u64>, rate: FrameRate) -> Value {
+    let mut value = json!({"OTIO_SCHEMA": "ExternalReference.1", "name": file_name(file), "target_url": url});
+    if let (Some(pictures), Some(members)) = (pictures, value.as_object_mut()) {
+        members.insert("available_range".to_owned(), range(0, pictures, rate));
+    }
+    value
+}
+
+fn metadata(item: &Item, info: &ClipInfo) -> Value {
+    let mut members = Map::new();
+    let mut add = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            members.insert(name.to_owned(), value);
+        }
+    };
+    add("instance", Some(item.source.name.as_str().into()));
+    add("shot", (!info.shot.is_empty()).then(|| info.shot.as_str().into()));
+    add("prompt", info.prompt.as_deref().map(Into::into));
+    add("seed", info.seed.map(Into::into));
+    add("model", info.model.as_deref().map(Into::into));
+    add("task", info.task.as_deref().map(Into::into));
+    add("take", info.take.map(Into::into));
+    add("key", info.key.as_deref().map(Into::into));
+    add("gain", (!item.gain.is_zero()).then(|| item.gain.to_string().into()));
+    add("mute", item.mute.then_some(true.into()));
+    members.into()
+}
+
+fn transition(one: ItemTransition, rate: FrameRate) -> Value {
+    let name = kind_name(one.kind);
+    let schema = match one.kind {
+        TransitionKind::Dissolve => "SMPTE_Dissolve",
+        TransitionKind::FadeBlack
+        | TransitionKind::FadeWhite
+        | TransitionKind::WipeLeft
+        | TransitionKind::WipeRight => "Custom_Transition",
+    };
+    json!({
+        "OTIO_SCHEMA": "Transition.1",
+        "name": name,
+        "transition_type": schema,
+        "metadata": {"runner": {"kind": name}},
+        "in_offset": time(one.before, rate),
+        "out_offset": time(one.after, rate),
+    })
+}
+
+fn range(start: u64, length: u64, rate: FrameRate) -> Value {
+    json!({"OTIO_SCHEMA": "TimeRange.1", "start_time": time(start, rate), "duration": time(length, rate)})
+}
+
+fn time(frames: u64, rate: FrameRate) -> Value {
+    json!({"OTIO_SCHEMA": "RationalTime.1", "rate": rate.as_f64(), "value": frames as f64})
+}

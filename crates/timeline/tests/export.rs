@@ -1,0 +1,98 @@
+//! What is written for editors.
+#![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
+
+mod support;
+
+use serde_json::Value;
+use support::{clip, facts, film, rate, showcase};
+use timeline::export::{self, ExportContext};
+use timeline::{Timeline, resolve};
+
+fn resolved() -> (Timeline, ExportContext) {
+    let (film, facts, context) = showcase();
+    (resolve(&film, &facts, &[false, true, false, false]).unwrap(), context)
+}
+
+#[test]
+fn otio_document() {
+    let (timeline, context) = resolved();
+    let text = export::otio(&timeline, &context);
+    assert!(!text.contains("null") && !text.contains("\"./"));
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn fcpxml_document() {
+    let (timeline, context) = resolved();
+    insta::assert_snapshot!(export::fcpxml(&timeline, &context));
+}
+
+#[test]
+fn edl_document() {
+    let (timeline, context) = resolved();
+    insta::assert_snapshot!(export::edl(&timeline, &context));
+    let mut ntsc = film(vec![clip("", "", "", "wipe-right 30f"), clip("", "", "", "fade-white 15f")]);
+    ntsc.frame_rate = Some(rate("29.97"));
+    let clips = [facts("a", 2_000, "30000/1001"), facts("b\nc", 120, "24")];
+    let timeline = resolve(&ntsc, &clips, &[]).unwrap();
+    insta::assert_snapshot!(export::edl(&timeline, &ExportContext::default()));
+}
+
+#[test]
+fn csv_document() {
+    let (timeline, context) = resolved();
+    insta::assert_snapshot!(export::csv(&timeline, &context));
+}
+
+#[test]
+fn record_of_an_edl_is_contiguous() {
+    let (timeline, context) = resolved();
+    let text = export::edl(&timeline, &context);
+    let code = |text: &str| {
+        let parts: Vec<u64> = text.split([':', ';']).map(|part| part.parse().unwrap()).collect();
+        ((parts[0] * 60 + parts[1]) * 60 + parts[2]) * 24 + parts[3]
+    };
+    let mut at = 3_600 * 24;
+    for line in text.lines().filter(|line| line.starts_with('0')) {
+        let codes: Vec<u64> = line.split_whitespace().rev().take(4).map(code).collect();
+        let [record_out, record_in, source_out, source_in] = codes[..] else { panic!("{line}") };
+        assert_eq!((record_in, record_out - record_in), (at, source_out - source_in), "{line}");
+        at = record_out;
+    }
+    assert_eq!(at, 3_600 * 24 + timeline.frames);
+}
+
+#[test]
+fn absolute_paths_become_file_urls() {
+    let (timeline, mut context) = resolved();
+    for clip in &mut context.clips {
+        clip.absolute = Some(format!("/films/{}", clip.file));
+    }
+    let document: Value = serde_json::from_str(&export::otio(&timeline, &context)).unwrap();
+    let url = document.pointer("/tracks/children/0/children/0/media_references/DEFAULT_MEDIA/target_url");
+    assert_eq!(url.unwrap(), "file:///films/out%20put/door.mp4");
+    assert!(export::fcpxml(&timeline, &context).contains("src=\"file:///films/out%20put/storm.mp4\""));
+}
+
+#[test]
+fn formulas_are_written_as_text() {
+    let (mut film, facts, mut context) = showcase();
+    film.clips.truncate(1);
+    film.clips[0].transition = None;
+    let timeline = resolve(&film, &facts[..1], &[]).unwrap();
+    for (prompt, cell) in [
+        ("=1+1", "'=1+1"),
+        ("+1", "'+1"),
+        ("-2", "'-2"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        (" =1", "' =1"),
+        ("a,b", "\"a,b\""),
+        ("\t=1", "'\t=1"),
+        ("say \"x\"", "\"say \"\"x\"\"\""),
+        ("plain", "plain"),
+    ] {
+        context.clips[0].prompt = Some(prompt.to_owned());
+        let text = export::csv(&timeline, &context);
+        assert!(text.ends_with(&format!(",{cell}\r\n")), "{text}");
+    }
+}

@@ -1,0 +1,96 @@
+//! Films for tests.
+#![allow(dead_code, reason = "each test uses a part")]
+
+use timeline::ClipFacts;
+use timeline::export::{Alternative, ClipInfo, ExportContext};
+use workflow::plan::{Clip, ClipSource, Film, Location, NodeIx, Transition, TransitionKind};
+use workflow::units::{Decibels, EditTime, FrameRate};
+
+pub(crate) fn rate(text: &str) -> FrameRate {
+    text.parse().unwrap()
+}
+
+pub(crate) fn facts(name: &str, pictures: u64, frame_rate: &str) -> ClipFacts {
+    ClipFacts {
+        name: name.to_owned(),
+        path: format!("clips/{name}.mp4").into(),
+        pictures,
+        frame_rate: rate(frame_rate),
+        size: (854, 480),
+        has_sound: true,
+    }
+}
+
+/// A clip from `in`, `out`, `length` and a transition such as `dissolve 12f`; empty texts are absent.
+pub(crate) fn clip(start: &str, end: &str, length: &str, transition: &str) -> Clip {
+    let time = |text: &str| (!text.is_empty()).then(|| text.parse::<EditTime>().unwrap());
+    let transition = (!transition.is_empty()).then(|| {
+        let (kind, length) = transition.split_once(' ').unwrap();
+        let kind = match kind {
+            "dissolve" => TransitionKind::Dissolve,
+            "wipe-left" => TransitionKind::WipeLeft,
+            "wipe-right" => TransitionKind::WipeRight,
+            "fade-white" => TransitionKind::FadeWhite,
+            _ => TransitionKind::FadeBlack,
+        };
+        Transition { kind, length: length.parse().unwrap() }
+    });
+    Clip {
+        start: time(start),
+        end: time(end),
+        length: time(length),
+        transition,
+        ..Clip::whole(ClipSource::Node(NodeIx::new(0)))
+    }
+}
+
+pub(crate) fn film(clips: Vec<Clip>) -> Film {
+    Film {
+        output: "film.mp4".to_owned(),
+        size: None,
+        frame_rate: None,
+        clips,
+        location: Location { file: "film.yaml".into(), line: 1, column: 1 },
+    }
+}
+
+/// A film with each kind of transition, a chain, trims, levels and a clip at another rate.
+pub(crate) fn showcase() -> (Film, Vec<ClipFacts>, ExportContext) {
+    let mut clips = vec![
+        clip("", "", "", "dissolve 12f"),
+        clip("", "", "", ""),
+        clip("", "-10f", "", "wipe-left 8f"),
+        clip("0.5s", "", "", "fade-black 10f"),
+        clip("", "", "2s", "fade-black 1s"),
+    ];
+    clips[2].gain = Decibels::from_f64(-6.0).unwrap();
+    clips[3].mute = true;
+    let mut facts = vec![
+        facts("door", 120, "24"),
+        facts("stairs", 120, "24"),
+        facts("lamp@look=noir#2", 120, "24"),
+        facts("storm", 150, "30000/1001"),
+        facts("door", 120, "24"),
+    ];
+    facts[3].size = (1280, 720);
+    facts[3].has_sound = false;
+    let infos = facts.iter().enumerate().map(|(index, facts)| ClipInfo {
+        shot: facts.name.split(['@', '#']).next().unwrap().to_owned(),
+        file: format!("out put/{}.mp4", facts.name),
+        prompt: Some(format!("=\"{}\" & <light>,\nsea", facts.name)),
+        seed: Some(-7),
+        model: Some("modela-video-2-0-260128".to_owned()),
+        task: Some(format!("task_{index}")),
+        take: facts.name.ends_with("#2").then_some(2),
+        key: Some(format!("{:064x}", if index == 4 { 0 } else { index })),
+        alternatives: if index == 2 {
+            let file = "out put/lamp@look=noir#1.mp4".to_owned();
+            vec![Alternative { label: "take 1".to_owned(), file, absolute: None, pictures: Some(96) }]
+        } else {
+            Vec::new()
+        },
+        absolute: None,
+    });
+    let context = ExportContext { clips: infos.collect() };
+    (film(clips), facts, context)
+}
