@@ -17,7 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("scheduler", &["workflow"]),
     ("service", &["contract", "media", "renderer"]),
     ("timeline", &["workflow"]),
-    ("viewer", &["timeline"]),
+    ("viewer", &[]),
     ("workflow", &["contract"]),
 ];
 /// Crates that may depend on every other.
