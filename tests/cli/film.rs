@@ -136,6 +136,12 @@ fn edited_film_has_its_trims_and_transitions() {
     let last = media::last_frame(&project.file("out/edited/edited.mp4")).expect("a last frame");
     let brightest = last.pixels().iter().max().copied().unwrap_or_default();
     assert!(brightest < 64, "the film ends in black: {brightest}");
+    project.runner(&["view", "edited.yaml", "--no-open"]).expect(0);
+    let text = fs_err::read_to_string(project.file("out/edited/manifest.json")).expect("a manifest");
+    let manifest: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let starts: Vec<_> =
+        manifest["films"][0]["cuts"].as_array().expect("cuts").iter().map(|cut| &cut["start"]).collect();
+    assert_eq!(starts, [0.0, 19.0 / 8.0, 40.0 / 8.0], "as they are in the film");
     // Another edit of the same clips is another film, and costs nothing.
     write(&EDITED.replace("in: 4f", "in: 8f"));
     let again = project.runner(&["run", "edited.yaml"]).expect(0);

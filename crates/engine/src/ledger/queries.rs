@@ -44,6 +44,8 @@ pub struct AttemptRow {
     pub intended_at: Timestamp,
     /// When its task was accepted.
     pub submitted_at: Option<Timestamp>,
+    /// When it reached its last state, such as completion.
+    pub ended_at: Option<Timestamp>,
     /// The last error, for people.
     pub failure: Option<String>,
     /// Its video as it was downloaded. The file may be gone.
@@ -53,7 +55,7 @@ pub struct AttemptRow {
 const COLUMNS: &str =
     "a.id, a.run, a.node, a.state, a.task, a.digest, a.intended_at, a.submitted_at, a.failure,
     f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at, f.modified_ns,
-    a.service, a.model, a.video_ms, a.reserved_cost, r.account, r.workflow, a.key, a.suggested_task";
+    a.service, a.model, a.video_ms, a.reserved_cost, r.account, r.workflow, a.key, a.suggested_task, a.ended_at";
 const TABLES: &str = "attempts a JOIN runs r ON r.id = a.run LEFT JOIN artifacts f ON f.attempt = a.id";
 
 /// Queries on one snapshot of the ledger.
@@ -290,6 +292,7 @@ impl Ledger {
             digest: row.get(5)?,
             intended_at: column(row, 6)?,
             submitted_at: column(row, 7)?,
+            ended_at: column(row, 26)?,
             failure: row.get(8)?,
             artifact,
         })

@@ -5,10 +5,13 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 
 use engine::Ledger;
-use engine::ledger::{AttemptRecord, LedgerError};
+use engine::film::{FilmClip, film_timeline};
+use engine::ledger::{AttemptRecord, AttemptRow, LedgerError};
 use engine::preview::{Preview, Remedy};
+use media::Ffmpeg;
 use scheduler::{Artifact, AttemptState, Decision};
 use serde_json::{Value, json};
+use timeline::{Item, Timeline};
 use viewer::{Attempt, Axis, Clip, ClipState, Cut, Film, FilmState, Manifest, Parent, ParentKind, Shot};
 use workflow::plan::{self, ClipSource, Node, NodeIx, PickGroup, PickKind, Plan, Source};
 use workflow::units::Money;
@@ -38,12 +41,17 @@ impl Project<'_> {
         manifest.currency.clone_from(&self.currency);
         let chosen = self.chosen();
         manifest.shots = self.shots(&chosen);
-        let mut attempts: HashMap<Arc<str>, Vec<AttemptRecord>> = HashMap::new();
+        // By shot and node.
+        let mut attempts: HashMap<Arc<str>, HashMap<String, Vec<AttemptRecord>>> = HashMap::new();
         for (ix, node) in self.plan.nodes() {
             if let (Some(ledger), false) = (self.ledger, attempts.contains_key(&node.shot)) {
-                attempts.insert(Arc::clone(&node.shot), ledger.attempts_of_shot(&node.shot)?);
+                let by_node = attempts.entry(Arc::clone(&node.shot)).or_default();
+                for record in ledger.attempts_of_shot(&node.shot)? {
+                    by_node.entry(record.node.clone()).or_default().push(record);
+                }
             }
-            let records = attempts.get(&node.shot).map_or(&[][..], Vec::as_slice);
+            let records = attempts.get(&node.shot).and_then(|by_node| by_node.get(&node.name));
+            let records = records.map_or(&[][..], Vec::as_slice);
             manifest.clips.push(self.clip(ix, node, records, chosen.contains(&ix))?);
         }
         manifest.films = self.plan.films().iter().map(|film| self.film(film)).collect::<Result<_, _>>()?;
@@ -125,9 +133,9 @@ impl Project<'_> {
         let video = self.videos[ix.index()].as_ref();
         let request = Value::Object(self.plan.request_outline(ix));
         let mut attempts = Vec::new();
-        let (mut cost, mut failure, mut last_state) = (None, None, None);
+        let (mut cost, mut failure, mut last_state, mut took_ms) = (None, None, None, None);
         // The latest first.
-        for record in records.iter().filter(|record| record.node == node.name).rev() {
+        for record in records.iter().rev() {
             let row = self.ledger.map(|ledger| ledger.attempt(&record.attempt)).transpose()?.flatten();
             cost = row
                 .as_ref()
@@ -135,6 +143,7 @@ impl Project<'_> {
                 .and_then(|row| row.reservation.cost)
                 .map(Money::as_micros);
             failure = row.as_ref().and_then(|row| row.failure.clone());
+            took_ms = row.as_ref().filter(|row| row.state == AttemptState::Completed).and_then(took);
             last_state = Some(record.state);
             attempts.push(Attempt {
                 attempt: record.attempt.to_string(),
@@ -181,7 +190,7 @@ impl Project<'_> {
             key: preview.key.clone(),
             task: preview.task.as_ref().map(|task| task.as_str().to_owned()),
             cost,
-            took_ms: None,
+            took_ms: took_ms.filter(|_| video.is_some()),
             attempts,
             failure: (state != ClipState::Done).then(|| preview.why.clone().or(failure)).flatten(),
             parents: self.parents(ix, node),
@@ -227,18 +236,13 @@ impl Project<'_> {
     fn film(&self, film: &plan::Film) -> Result<Film, LedgerError> {
         let path = self.folder.join(&film.output);
         let recorded = self.ledger.map(|ledger| ledger.film(&path)).transpose()?.flatten();
-        let mut start = 0.0;
-        let mut is_complete = true;
-        let mut cuts = Vec::new();
-        for clip in &film.clips {
-            let Some(ix) = clip.nodes().first() else { continue };
-            let video = self.videos[ix.index()].as_ref();
-            is_complete &= video.is_some();
-            let seconds = video.map(|video| video.duration.as_secs_f64());
-            cuts.push(Cut { clip: self.plan.node(*ix).name.clone(), start, seconds });
-            start += seconds.unwrap_or_else(|| self.plan.node(*ix).duration.as_millis() as f64 / 1e3);
-        }
         let is_unpicked = film.clips.iter().any(|clip| matches!(clip.source, ClipSource::Pick(_)));
+        let clips: Option<Vec<FilmClip>> = film.clips.iter().map(|clip| self.film_clip(clip)).collect();
+        let is_complete = clips.is_some();
+        // A film whose edit does not fit its clips was not joined either.
+        let timeline =
+            clips.and_then(|clips| film_timeline(self.plan, film, &clips, &Ffmpeg::default()).ok());
+        let cuts = timeline.map_or_else(|| self.expected_cuts(film), |timeline| cuts(&timeline));
         let state = match (&recorded, is_unpicked, is_complete) {
             (Some(_), ..) => FilmState::Done,
             (None, true, _) => FilmState::Unpicked,
@@ -254,6 +258,45 @@ impl Project<'_> {
             cuts,
         })
     }
+}
+
+impl Project<'_> {
+    /// The video of a clip; `None` if it is not there or not picked.
+    fn film_clip(&self, clip: &plan::Clip) -> Option<FilmClip> {
+        let ClipSource::Node(node) = clip.source else { return None };
+        let video = self.videos[node.index()].as_ref()?;
+        Some(FilmClip { node, path: video.path.clone(), sha256: video.sha256.clone() })
+    }
+
+    /// The clips of a film that is not complete, without their edits, as far as their lengths are known.
+    fn expected_cuts(&self, film: &plan::Film) -> Vec<Cut> {
+        let mut start = 0.0;
+        let mut cuts = Vec::new();
+        for clip in &film.clips {
+            let Some(ix) = clip.nodes().first() else { continue };
+            let seconds = self.videos[ix.index()].as_ref().map(|video| video.duration.as_secs_f64());
+            cuts.push(Cut { clip: self.plan.node(*ix).name.clone(), start, seconds });
+            start += seconds.unwrap_or_else(|| self.plan.node(*ix).duration.as_millis() as f64 / 1e3);
+        }
+        cuts
+    }
+}
+
+/// The milliseconds from a submission to its video.
+fn took(row: &AttemptRow) -> Option<u64> {
+    let (ended, submitted) = (row.ended_at?, row.submitted_at?);
+    u64::try_from(ended.0.checked_sub(submitted.0)?).ok()
+}
+
+/// The items of a timeline in seconds.
+fn cuts(timeline: &Timeline) -> Vec<Cut> {
+    let seconds = |frames: u64| frames as f64 / timeline.frame_rate.as_f64();
+    let cut = |item: &Item| Cut {
+        clip: item.source.name.clone(),
+        start: seconds(item.start),
+        seconds: Some(seconds(item.frames)),
+    };
+    timeline.items.iter().map(cut).collect()
 }
 
 /// An enum as the ledger and the contract write it.
