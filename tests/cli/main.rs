@@ -14,6 +14,7 @@ mod crash_random;
 mod disk_full;
 mod edit;
 mod events_and_status;
+mod export;
 mod faults;
 mod film;
 mod formats;

@@ -9,6 +9,7 @@ mod clients;
 mod conformance;
 mod fuzz;
 mod generate;
+mod handover;
 mod mutants;
 mod repository;
 mod spec;
@@ -54,6 +55,8 @@ enum Command {
     Conformance(conformance::Conformance),
     /// Drives the service with the newest openai-python and openai-node. Needs Python, Node.js and the network.
     Clients,
+    /// Opens an exported film with the library opentimelineio. Needs Python and the network.
+    Handover,
     /// Mutation test of the simulation: it has to catch each of a list of deliberate bugs.
     Mutants,
     /// Attacks the built program: kills it, misbehaves as its service, moves its folders and removes its ledgers; nothing may be paid for twice.
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         Command::Spec { command } => return spec::run(root, &command),
         Command::Conformance(args) => conformance::run(root, &args),
         Command::Clients => clients::run(),
+        Command::Handover => handover::run(),
         Command::Mutants => mutants::run(root),
         Command::Campaign(args) => campaign::run(root, &args),
         Command::Fuzz(args) => fuzz::run(root, &args),

@@ -2,6 +2,7 @@
 
 mod clean;
 mod edit;
+mod export;
 mod fetch;
 mod ledger;
 mod limits;
@@ -21,6 +22,7 @@ use workflow::units::{Money, VideoDuration};
 
 pub(crate) use self::clean::CleanArgs;
 pub(crate) use self::edit::{EditArgs, EditFields};
+pub(crate) use self::export::{ExportArgs, ExportFormatArgs};
 pub(crate) use self::fetch::FetchArgs;
 pub(crate) use self::ledger::{AdoptArgs, LedgerArgs, LedgerCommand, LinkAccountArgs};
 pub(crate) use self::limits::LimitArgs;
@@ -92,6 +94,8 @@ pub(crate) enum Command {
     View(ViewArgs),
     /// Serve the same page on this machine, live and with actions, and open it in the browser.
     Ui(UiArgs),
+    /// Write a film's edit in a format of editors: OTIO, FCPXML, EDL, or a table.
+    Export(ExportArgs),
     /// Download the videos of recorded tasks, also of those that no shot asks for any more.
     Fetch(FetchArgs),
     /// List files that nobody needs any more, and remove them with `--delete`: partial downloads.

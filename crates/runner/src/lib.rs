@@ -78,6 +78,9 @@ pub fn main_with(renderer: Arc<dyn renderer::Renderer>) -> ExitCode {
         Command::Edit(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::edit::edit(args)),
         Command::Ui(args) => block_on(verbose, RuntimeKind::MultiThread, ui::ui(args)),
         Command::View(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::view::view(args)),
+        Command::Export(args) => {
+            block_on(verbose, RuntimeKind::CurrentThread, commands::export::export(args))
+        }
         Command::Fetch(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::fetch::fetch(args, renderer))
         }

@@ -46,9 +46,7 @@ pub fn resolve(film: &Film, facts: &[ClipFacts], continued: &[bool]) -> Result<T
     let mut problems = Vec::new();
     let mut ranges = ranges(film, facts, &mut problems);
     let transitions = transitions(film, facts, frame_rate, &mut problems);
-    if problems.is_empty() {
-        make_handles(facts, frame_rate, &transitions, &mut ranges, &mut problems);
-    }
+    make_handles(facts, frame_rate, &transitions, &mut ranges, &mut problems);
     let mut dropped = vec![false; ranges.len()];
     if problems.is_empty() {
         for (index, is_continued) in continued.iter().enumerate() {
@@ -219,6 +217,10 @@ fn make_handles(
 ) {
     let whole = |transition: &Option<ItemTransition>| transition.filter(|one| plays_handles(one.kind));
     for (index, (range, facts_here)) in ranges.iter_mut().zip(facts).enumerate() {
+        if range.len() == 0 {
+            // Its range is a problem already.
+            continue;
+        }
         let into = index.checked_sub(1).and_then(|before| transitions.get(before)).and_then(whole);
         let out = transitions.get(index).and_then(whole);
         let own = facts_here.frame_rate;
@@ -262,9 +264,6 @@ fn items(
     problems: &mut Vec<Problem>,
 ) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::with_capacity(film.clips.len());
-    if !problems.is_empty() {
-        return items;
-    }
     let mut clock = FilmClock::new(rate);
     for (index, (clip, source)) in film.clips.iter().zip(facts).enumerate() {
         let (range, transition) = (ranges[index], transitions[index]);
@@ -273,7 +272,9 @@ fn items(
         let frames = clock.now().saturating_sub(start);
         let head = items.last().and_then(|before| before.transition).map_or(0, |into| into.after);
         let tail = transition.map_or(0, |out| out.before);
-        if frames == 0 {
+        if problems.iter().any(|known| known.position == index + 1) {
+            // What follows from a problem is none of its own.
+        } else if frames == 0 {
             problems.push(problem(index, facts, ProblemKind::TooShort));
         } else if head.saturating_add(tail) > frames {
             problems.push(problem(index, facts, ProblemKind::TransitionsTooLong { head, tail, frames }));

@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod clean;
 pub(crate) mod edit;
 pub(crate) mod explain;
+pub(crate) mod export;
 pub(crate) mod fetch;
 pub(crate) mod import;
 pub(crate) mod init;

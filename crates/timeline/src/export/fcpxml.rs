@@ -145,7 +145,7 @@ fn asset_clip(item: &Item, asset: usize, timeline: &Timeline, context: &ExportCo
     if source.frame_rate != film {
         inner.push_str("<conform-rate scaleEnabled=\"0\"/>");
     }
-    if !item.gain.is_zero() {
+    if source.has_sound && !item.mute && !item.gain.is_zero() {
         let _ = write!(inner, "<adjust-volume amount=\"{}dB\"/>", item.gain.as_f64());
     }
     let at = seconds(item.first, source.frame_rate);

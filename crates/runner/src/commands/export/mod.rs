@@ -1,0 +1,154 @@
+//! `runner export`: writes a film's edit in a format of editors. Submits nothing and asks no service.
+
+mod clips;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::Ledger;
+use engine::artifact_store::Verify;
+use engine::preview::{key_resolver, survey};
+use timeline::export::{self, ExportContext};
+use timeline::{ResolveError, Timeline};
+use workflow::plan::{Film, Plan};
+
+use self::clips::ClipCollector;
+use crate::args::{ExportArgs, ExportFormatArgs, Format};
+use crate::backend::Backend;
+use crate::commands::atomic_write::atomic_write;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::load;
+use crate::project_paths::{ProjectPaths, display_path};
+
+pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
+    let file = &args.workflow.file;
+    let plan = match load::load(file, &args.workflow.overrides) {
+        Ok(plan) => Arc::new(plan),
+        Err(error) => return Ok(error.report(Format::Text)),
+    };
+    let film = film(&plan, args.film.as_deref())?;
+    let format = ExportFormat::from(&args.format);
+    let paths = ProjectPaths::for_workflow(file)?;
+    let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
+    let service = Backend::identity_from_environment()?;
+    let keys = key_resolver(ledger.as_ref(), &plan, &service)?;
+    let (previews, videos) = survey(&plan, ledger.as_ref(), &keys, None, Verify::Metadata).await?;
+    let collector =
+        ClipCollector { plan: &plan, file, store: paths.store(), previews: &previews, videos: &videos };
+    let shown = collector.shown(film)?;
+    let output = match &args.output {
+        Some(output) => std::path::absolute(output)?,
+        None => collector
+            .folder(&shown)?
+            .join(film.output.trim_end_matches(".mp4"))
+            .with_added_extension(format.extension()),
+    };
+    let folder = output.parent().unwrap_or(Path::new("."));
+    let facts = collector.facts(&shown)?;
+    let continued = timeline::continuations(&plan, &shown);
+    let timeline = timeline::resolve(film, &facts, &continued).map_err(not_resolvable)?;
+    let context = collector.context(&shown, &facts, folder, args.absolute || format == ExportFormat::Fcpxml);
+    atomic_write(&output, &format.text(&timeline, &context), args.overwrite)?;
+    outln!("{}", display_path(&output));
+    Ok(Exit::Done)
+}
+
+/// Formats of the exported file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ExportFormat {
+    Otio,
+    Fcpxml,
+    Edl,
+    Csv,
+}
+
+impl From<&ExportFormatArgs> for ExportFormat {
+    /// One of the flags is set.
+    fn from(args: &ExportFormatArgs) -> Self {
+        match args {
+            ExportFormatArgs { fcpxml: true, .. } => Self::Fcpxml,
+            ExportFormatArgs { edl: true, .. } => Self::Edl,
+            ExportFormatArgs { csv: true, .. } => Self::Csv,
+            ExportFormatArgs { .. } => Self::Otio,
+        }
+    }
+}
+
+impl ExportFormat {
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Otio => "otio",
+            Self::Fcpxml => "fcpxml",
+            Self::Edl => "edl",
+            Self::Csv => "csv",
+        }
+    }
+
+    fn text(self, timeline: &Timeline, context: &ExportContext) -> String {
+        match self {
+            Self::Otio => export::otio(timeline, context),
+            Self::Fcpxml => export::fcpxml(timeline, context),
+            Self::Edl => export::edl(timeline, context),
+            Self::Csv => export::csv(timeline, context),
+        }
+    }
+}
+
+/// The film of a name, or the only one.
+fn film<'p>(plan: &'p Plan, name: Option<&str>) -> Result<&'p Film, CommandError> {
+    let names = || plan.films().iter().map(|film| film.output.as_str()).collect::<Vec<_>>().join(", ");
+    match (name, plan.films()) {
+        (_, []) => Err(CommandError::invalid("the workflow has no film").hint("add `film:` to the file")),
+        (None, [only]) => Ok(only),
+        (None, _) => Err(CommandError::invalid(format!("the workflow has several films: {}", names()))
+            .hint("name one with --film")),
+        (Some(name), films) => films
+            .iter()
+            .find(|film| film.output == name || film.output.strip_suffix(".mp4") == Some(name))
+            .ok_or_else(|| {
+                CommandError::invalid(format!("the workflow has no film `{name}`"))
+                    .hint(format!("its films: {}", names()))
+            }),
+    }
+}
+
+/// The edit does not fit the clips: a line for each problem.
+fn not_resolvable(error: ResolveError) -> CommandError {
+    match &error {
+        ResolveError::Empty { .. } => CommandError::invalid(error),
+        ResolveError::Clips { film, problems } => {
+            let lines: Vec<String> = problems.iter().map(|problem| format!("\n  {problem}")).collect();
+            CommandError::invalid(format!("film `{film}` cannot be edited:{}", lines.concat()))
+        }
+    }
+}
+
+/// The path from a folder to a file, with `/` between the steps; the absolute path where there is none. Both are absolute.
+fn relative_path(folder: &Path, file: &Path) -> String {
+    let (from, to): (Vec<_>, Vec<_>) = (folder.components().collect(), file.components().collect());
+    let shared = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
+    if shared == 0 {
+        return file.to_string_lossy().into_owned();
+    }
+    let up = from[shared..].iter().map(|_| "..".to_owned());
+    let down = to[shared..].iter().map(|step| step.as_os_str().to_string_lossy().into_owned());
+    up.chain(down).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_path_leads_from_folder_to_file() {
+        let cases = [
+            ("/films/out", "/films/out/a.mp4", "a.mp4"),
+            ("/films/edit", "/films/out/sea/a.mp4", "../out/sea/a.mp4"),
+            ("/x", "/films/a.mp4", "../films/a.mp4"),
+        ];
+        for (folder, file, expected) in cases {
+            assert_eq!(relative_path(Path::new(folder), Path::new(file)), expected);
+        }
+    }
+}
