@@ -114,6 +114,8 @@ impl ImportedMedia {
 impl ImportedItem {
     /// The item as a clip of a film that shows `source`, a file with these facts. Positions are whole pictures of the file; a range that is
     /// the whole file is left out, and so is what lies beyond the file.
+    ///
+    /// The transition's length is in frames of the document: the film has to have the same rate.
     #[must_use]
     pub fn to_clip(&self, source: ClipSource, facts: &ClipFacts) -> Clip {
         let mut clip = Clip::whole(source);
