@@ -105,7 +105,7 @@ fn export_errors_name_film_and_remedy() {
     cli_snapshot!("export_two_films", project.runner(&["export", "two.yaml", "--otio"]).expect(2));
 
     let long = format!(
-        "{no_film}film:\n  output: pier.mp4\n  shots: [{{shot: door, transition: {{dissolve: 3s}}}}, {{shot: stairs, in: 40f, transition: {{wipe: left}}}}]\n"
+        "{no_film}film:\n  output: pier.mp4\n  shots: [{{shot: door, out: 50f}}, {{shot: stairs, in: 40f}}]\n"
     );
     fs_err::write(project.file("pier.yaml"), long).expect("the folder can be written");
     project.runner(&["run", "pier.yaml", "--only", "door"]).expect(0);

@@ -26,7 +26,7 @@ const MUTATIONS: &[Mutation] = &[
         name: "an indeterminate submission counts as not accepted and is repeated",
         file: "crates/engine/src/executor/effects.rs",
         original: "match provider.find_tasks(request.digest(), since).await {",
-        replacement: "match SubmissionLookup::Tasks(vec![]) {",
+        replacement: "match SubmissionLookup::Tasks([].into()) {",
         violations: &["was paid for", "under a cap of", "in a run that may do so"],
     },
     Mutation {

@@ -1,8 +1,8 @@
 //! The edit of a film whose clips are on disk.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use media::{Ffmpeg, JoinClip, JoinTransition};
+use media::{Ffmpeg, JoinClip, JoinTransition, MediaError};
 use sha2::{Digest, Sha256};
 use timeline::{ClipFacts, ResolveError, Timeline, continuations, resolve};
 use workflow::plan::{Film, NodeIx, Plan, TransitionKind};
@@ -27,7 +27,7 @@ pub struct FilmClip {
 pub enum FilmError {
     /// A clip cannot be read.
     #[error(transparent)]
-    Clip(#[from] media::MediaError),
+    Clip(#[from] MediaError),
     /// The edit does not fit the clips.
     #[error(transparent)]
     Edit(#[from] ResolveError),
@@ -48,6 +48,25 @@ pub fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip]) -> String {
     hex::encode(Sha256::digest(serde_json::to_vec(&parts).unwrap_or_default()))
 }
 
+/// What has to be known about the file of a clip.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn clip_facts(name: &str, path: &Path, ffmpeg: &Ffmpeg) -> Result<ClipFacts, MediaError> {
+    let probe = ffmpeg.probe(path)?;
+    let video = probe.video.as_ref();
+    let rate =
+        video.and_then(|video| FrameRate::new(video.frame_rate.numerator(), video.frame_rate.denominator()));
+    Ok(ClipFacts {
+        name: name.to_owned(),
+        path: path.to_owned(),
+        pictures: video.map_or(0, |video| video.frames),
+        frame_rate: rate.unwrap_or(FrameRate::CINEMA),
+        size: video.map_or((0, 0), |video| (video.width, video.height)),
+        has_sound: probe.audio.is_some(),
+    })
+}
+
 /// Resolves the edit of a film. `clips` are those of the film in order.
 ///
 /// # Errors
@@ -58,21 +77,8 @@ pub fn film_timeline(
     clips: &[FilmClip],
     ffmpeg: &Ffmpeg,
 ) -> Result<Timeline, FilmError> {
-    let mut facts = Vec::with_capacity(clips.len());
-    for clip in clips {
-        let probe = ffmpeg.probe(&clip.path)?;
-        let video = probe.video.as_ref();
-        let rate = video
-            .and_then(|video| FrameRate::new(video.frame_rate.numerator(), video.frame_rate.denominator()));
-        facts.push(ClipFacts {
-            name: plan.node(clip.node).name.clone(),
-            path: clip.path.clone(),
-            pictures: video.map_or(0, |video| video.frames),
-            frame_rate: rate.unwrap_or(FrameRate::CINEMA),
-            size: video.map_or((0, 0), |video| (video.width, video.height)),
-            has_sound: probe.audio.is_some(),
-        });
-    }
+    let facts = clips.iter().map(|clip| clip_facts(&plan.node(clip.node).name, &clip.path, ffmpeg));
+    let facts: Vec<ClipFacts> = facts.collect::<Result<_, _>>()?;
     let nodes: Vec<NodeIx> = clips.iter().map(|clip| clip.node).collect();
     Ok(resolve(film, &facts, &continuations(plan, &nodes))?)
 }

@@ -17,6 +17,7 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
         &["image-missing", "axis-from-table-encoding"],
         "which files there are, and what is in them, is not in the text",
     ),
+    ("bad-film", &["film-edit-outside"], "the lengths of videos are said by other shots"),
     ("cycle", &[], "a cycle runs through the values of several shots"),
     ("duplicate-id", &[], "ids are values in several items of a list"),
     ("bad-file", &["media"], "whether a file can be sent is decided by its contents"),

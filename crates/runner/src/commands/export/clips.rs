@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use engine::artifact_store::{ArtifactStore, Verify};
+use engine::film::clip_facts;
 use engine::preview::Preview;
 use scheduler::Artifact;
 use serde_json::Value;
 use timeline::ClipFacts;
 use timeline::export::{Alternative, ClipInfo, ExportContext};
 use workflow::plan::{ClipSource, Film, NodeIx, Plan};
-use workflow::units::FrameRate;
 
 use super::relative_path;
 use crate::error::CommandError;
+use crate::ffmpeg;
 use crate::shell;
 
 /// Collects the clips of a film from plan and ledger.
@@ -80,19 +81,8 @@ impl ClipCollector<'_> {
     fn facts_of_clip(&self, ix: NodeIx) -> Result<ClipFacts, CommandError> {
         let name = &self.plan.node(ix).name;
         let path = self.path(ix).ok_or_else(|| CommandError::unusable(format!("{name} has no file")))?;
-        let unreadable = |why: String| CommandError::unusable(format!("{name}: {}: {why}", path.display()));
-        let probe = media::probe(&path).map_err(|error| unreadable(error.to_string()))?;
-        let video = probe.video.ok_or_else(|| unreadable("it has no pictures".to_owned()))?;
-        let frame_rate = FrameRate::new(video.frame_rate.numerator(), video.frame_rate.denominator())
-            .ok_or_else(|| unreadable("it has no frame rate".to_owned()))?;
-        Ok(ClipFacts {
-            name: name.clone(),
-            pictures: video.frames,
-            frame_rate,
-            size: (video.width, video.height),
-            has_sound: probe.audio.is_some(),
-            path,
-        })
+        clip_facts(name, &path, &ffmpeg::find())
+            .map_err(|error| CommandError::unusable(format!("{name}: {error}")))
     }
 
     /// What is recorded about the clips, for a file in `folder`.

@@ -8,7 +8,6 @@ use engine::Ledger;
 use engine::film::{FilmClip, film_timeline};
 use engine::ledger::{AttemptRecord, AttemptRow, LedgerError};
 use engine::preview::{Preview, Remedy};
-use media::Ffmpeg;
 use scheduler::{Artifact, AttemptState, Decision};
 use serde_json::{Value, json};
 use timeline::{Item, Timeline};
@@ -16,7 +15,7 @@ use viewer::{Attempt, Axis, Clip, ClipState, Cut, Film, FilmState, Manifest, Par
 use workflow::plan::{self, ClipSource, Node, NodeIx, PickGroup, PickKind, Plan, Source};
 use workflow::units::Money;
 
-use crate::shell;
+use crate::{ffmpeg, shell};
 
 /// What a manifest is made of.
 pub(super) struct Project<'p> {
@@ -240,8 +239,7 @@ impl Project<'_> {
         let clips: Option<Vec<FilmClip>> = film.clips.iter().map(|clip| self.film_clip(clip)).collect();
         let is_complete = clips.is_some();
         // A film whose edit does not fit its clips was not joined either.
-        let timeline =
-            clips.and_then(|clips| film_timeline(self.plan, film, &clips, &Ffmpeg::default()).ok());
+        let timeline = clips.and_then(|clips| film_timeline(self.plan, film, &clips, &ffmpeg::find()).ok());
         let cuts = timeline.map_or_else(|| self.expected_cuts(film), |timeline| cuts(&timeline));
         let state = match (&recorded, is_unpicked, is_complete) {
             (Some(_), ..) => FilmState::Done,
