@@ -20,7 +20,7 @@ fn help_of_every_command() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|command| *command != "help")
         .collect();
-    assert_eq!(commands.len(), 19, "{}", help.out);
+    assert_eq!(commands.len(), 20, "{}", help.out);
     for command in commands {
         cli_snapshot!(format!("help_{command}"), project.runner(&[command, "--help"]).expect(0));
     }

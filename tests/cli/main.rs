@@ -25,6 +25,7 @@ mod missing_tasks;
 mod models_and_schema;
 mod picks;
 mod plan;
+mod report;
 mod requests;
 mod retries;
 mod selection;

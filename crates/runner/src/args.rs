@@ -6,6 +6,7 @@ mod export;
 mod fetch;
 mod ledger;
 mod limits;
+mod report;
 mod schema;
 mod selection;
 mod serve;
@@ -26,6 +27,7 @@ pub(crate) use self::export::{ExportArgs, ExportFormatArgs};
 pub(crate) use self::fetch::FetchArgs;
 pub(crate) use self::ledger::{AdoptArgs, LedgerArgs, LedgerCommand, LinkAccountArgs};
 pub(crate) use self::limits::LimitArgs;
+pub(crate) use self::report::{ReportArgs, ReportFormat};
 pub(crate) use self::schema::{SchemaArgs, SchemaKind};
 pub(crate) use self::selection::SelectionArgs;
 pub(crate) use self::serve::{KeyLimitArgs, KeysCommand, NewKeyArgs, ServeArgs, ServeCommand, SetKeyArgs};
@@ -96,6 +98,8 @@ pub(crate) enum Command {
     Ui(UiArgs),
     /// Write a film's edit in a format of editors: OTIO, FCPXML, EDL, or a table.
     Export(ExportArgs),
+    /// Report the state of all shots and films as Markdown, CSV, JSON or JUnit XML.
+    Report(ReportArgs),
     /// Download the videos of recorded tasks, also of those that no shot asks for any more.
     Fetch(FetchArgs),
     /// List files that nobody needs any more, and remove them with `--delete`: partial downloads.

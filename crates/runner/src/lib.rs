@@ -81,6 +81,9 @@ pub fn main_with(renderer: Arc<dyn renderer::Renderer>) -> ExitCode {
         Command::Export(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::export::export(args))
         }
+        Command::Report(args) => {
+            block_on(verbose, RuntimeKind::CurrentThread, commands::report::report(args))
+        }
         Command::Fetch(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::fetch::fetch(args, renderer))
         }

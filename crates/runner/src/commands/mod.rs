@@ -14,6 +14,7 @@ mod link_account;
 pub(crate) mod models;
 pub(crate) mod pick;
 pub(crate) mod plan;
+pub(crate) mod report;
 pub(crate) mod resolve;
 pub(crate) mod run;
 pub(crate) mod schema;

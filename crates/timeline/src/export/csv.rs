@@ -33,23 +33,21 @@ const HEADER: [&str; 21] = [
 /// spreadsheet would take for a formula is preceded by an apostrophe.
 #[must_use]
 pub fn csv(timeline: &Timeline, context: &ExportContext) -> String {
-    let mut text = format!("{}\r\n", HEADER.join(","));
+    let mut text = csv_row(&HEADER.map(str::to_owned));
     for (index, item) in timeline.items.iter().enumerate() {
-        let row = row(index, item, timeline, context).map(|cell| quoted(&cell));
-        text.push_str(&row.join(","));
-        text.push_str("\r\n");
+        text.push_str(&csv_row(&row(index, item, timeline, context)));
     }
     text
 }
 
 fn row(index: usize, item: &Item, timeline: &Timeline, context: &ExportContext) -> [String; 21] {
     let info = context.info(item);
-    let text = |value: &Option<String>| value.as_deref().map(inert).unwrap_or_default();
+    let text = |value: &Option<String>| value.as_deref().map(inert_text).unwrap_or_default();
     [
         (index + 1).to_string(),
-        inert(&info.shot),
-        inert(&item.source.name),
-        inert(&context.file(item)),
+        inert_text(&info.shot),
+        inert_text(&item.source.name),
+        inert_text(&context.file(item)),
         item.first.to_string(),
         (item.first + item.pictures).to_string(),
         item.source.frame_rate.to_string(),
@@ -70,8 +68,16 @@ fn row(index: usize, item: &Item, timeline: &Timeline, context: &ExportContext) 
     ]
 }
 
+/// A row of a table with its line end (RFC 4180).
+#[must_use]
+pub fn csv_row(cells: &[String]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
+    format!("{}\r\n", cells.join(","))
+}
+
 /// Text that no spreadsheet evaluates: one that begins as a formula does gets an apostrophe in front.
-fn inert(text: &str) -> String {
+#[must_use]
+pub fn inert_text(text: &str) -> String {
     let first = text.trim_start_matches([' ', '\u{a0}', '\u{feff}']).chars().next();
     match first {
         Some('=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '|' | '%' | '＝' | '＋' | '－' | '＠') => {

@@ -8,7 +8,7 @@ mod fcpxml;
 mod otio;
 mod url;
 
-pub use csv::csv;
+pub use csv::{csv, csv_row, inert_text};
 pub use edl::edl;
 pub use fcpxml::fcpxml;
 pub use otio::otio;

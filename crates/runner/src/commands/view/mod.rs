@@ -119,6 +119,19 @@ pub(crate) async fn collect(
     file: &Path,
     out: Option<&Path>,
 ) -> Result<Result<(PathBuf, Manifest), load::LoadError>, CommandError> {
+    let collected = collect_without_posters(plan, file, out).await?;
+    let Ok((folder, mut manifest)) = collected else { return Ok(collected) };
+    fs_err::create_dir_all(&folder)?;
+    posters::make(&folder, &mut manifest);
+    Ok(Ok((folder, manifest)))
+}
+
+/// Collects the manifest of a plan. Returns the folder of the clips with it, which may not exist.
+pub(crate) async fn collect_without_posters(
+    plan: &Arc<Plan>,
+    file: &Path,
+    out: Option<&Path>,
+) -> Result<Result<(PathBuf, Manifest), load::LoadError>, CommandError> {
     let paths = ProjectPaths::for_workflow(file)?;
     let folder = paths.out_or(out, plan.name())?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
@@ -139,9 +152,7 @@ pub(crate) async fn collect(
         // The embedded service is free, whatever the price table says.
         currency: prices.filter(|_| service != EMBEDDED).map(|prices| prices.prices.currency().to_owned()),
     };
-    let mut manifest = project.manifest(now().0)?;
-    fs_err::create_dir_all(&folder)?;
-    posters::make(&folder, &mut manifest);
+    let manifest = project.manifest(now().0)?;
     Ok(Ok((folder, manifest)))
 }
 
