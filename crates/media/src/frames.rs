@@ -42,15 +42,9 @@ impl FrameReader {
         Ok(Self { movie, track, config, color })
     }
 
-    /// Start and length of the presentation in ticks of the media timeline: the first edit that is not empty.
-    fn presented(&self) -> (i64, i64) {
-        let shown = self.track.edits.iter().find_map(|edit| edit.media.map(|media| (media, edit.length)));
-        shown.unwrap_or((0, i64::MAX))
-    }
-
     /// The frame that is presented first.
     pub(crate) fn first(&mut self) -> Result<YuvFrame, MediaError> {
-        let (start, _) = self.presented();
+        let (start, _) = self.track.presentation();
         let order = self.track.presentation_order();
         let from = order.partition_point(|&i| self.track.samples[i].composition <= start);
         self.decode(order[from.saturating_sub(1)])
@@ -102,7 +96,7 @@ impl FrameReader {
         let order = self.track.presentation_order();
         let mut position = vec![0usize; order.len()];
         order.iter().enumerate().for_each(|(index, &i)| position[i] = index);
-        let (start, length) = self.presented();
+        let (start, _) = self.track.presentation();
         let hidden = order.partition_point(|&i| {
             let sample = &self.track.samples[i];
             sample.composition.saturating_add(i64::from(sample.duration)) <= start
@@ -119,7 +113,6 @@ impl FrameReader {
             decoder,
             order,
             position,
-            presented: (start, start.saturating_add(length)),
             sample,
             next,
             waiting: BTreeMap::new(),
@@ -171,8 +164,6 @@ pub(crate) struct Frames {
     order: Vec<usize>,
     /// The place of each sample in `order`.
     position: Vec<usize>,
-    /// Start and end of the presentation, in ticks.
-    presented: (i64, i64),
     /// The next sample to be decoded.
     sample: usize,
     /// The place of the next frame to be returned.
@@ -193,9 +184,8 @@ impl Frames {
                 let number = self.next;
                 self.next += 1;
                 let shown = &self.reader.track.samples[self.order[number]];
-                let (start, end) = self.presented;
-                let until = shown.composition.saturating_add(i64::from(shown.duration));
-                if until > start && shown.composition < end {
+                if self.reader.track.is_presented(shown) {
+                    let (start, _) = self.reader.track.presentation();
                     let time = (shown.composition - start) as f64 / f64::from(self.reader.track.timescale);
                     return Ok(Some(MovieFrame { time, picture }));
                 }

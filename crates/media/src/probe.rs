@@ -36,7 +36,7 @@ pub struct VideoTrack {
     pub height: u32,
     /// The mean frame rate.
     pub frame_rate: FrameRate,
-    /// Frames in the file.
+    /// Presented frames.
     pub frames: u64,
     /// How long the track plays.
     pub duration: Duration,
@@ -100,7 +100,7 @@ fn video_track(track: &Track) -> Result<VideoTrack, MediaError> {
         width,
         height,
         frame_rate: frame_rate(track),
-        frames: track.samples.len() as u64,
+        frames: track.samples.iter().filter(|sample| track.is_presented(sample)).count() as u64,
         duration: length(track),
     })
 }

@@ -82,6 +82,19 @@ impl Track {
         self.edits.iter().map(|edit| edit.length).sum()
     }
 
+    /// Start and end of the presentation in ticks of the media's own clock: the first edit that is not empty.
+    pub(crate) fn presentation(&self) -> (i64, i64) {
+        let shown = self.edits.iter().find_map(|edit| edit.media.map(|media| (media, edit.length)));
+        let (start, length) = shown.unwrap_or((0, i64::MAX));
+        (start, start.saturating_add(length))
+    }
+
+    /// Whether a sample is presented, at least in part.
+    pub(crate) fn is_presented(&self, sample: &Sample) -> bool {
+        let (start, end) = self.presentation();
+        sample.composition.saturating_add(i64::from(sample.duration)) > start && sample.composition < end
+    }
+
     /// The four letters of the coding.
     pub(crate) fn coding(&self) -> [u8; 4] {
         self.entry.get(4..8).and_then(|name| name.try_into().ok()).unwrap_or(*b"????")

@@ -201,6 +201,25 @@ fn trimmed_foreign_clips_are_copied_between_their_cuts() {
 }
 
 #[test]
+fn pictures_that_an_edit_list_hides_do_not_count() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (clip, trimmed) = (folder.path().join("clip.mp4"), folder.path().join("trimmed.mp4"));
+    if !make(&ffmpeg, &clip, &["-c:v", "libx264", "-g", "60", "-pix_fmt", "yuv420p", "-an"]) {
+        return;
+    }
+    // Copied without encoding, so the pictures before the beginning are stored, and hidden.
+    assert!(run(&ffmpeg, &["-ss", "0.4", "-i", text(&clip), "-c", "copy", text(&trimmed)]));
+    let shown = picture_digests(&ffmpeg, &trimmed).len() as u64;
+    assert_eq!(shown, 20);
+    assert_eq!(probe(&trimmed).unwrap().video.unwrap().frames, shown);
+    let film = folder.path().join("film.mp4");
+    let joined = join(&whole(&[trimmed.clone(), clip]), &film, &JoinOptions::default()).unwrap();
+    assert_eq!(joined.encoded_pictures, shown + 30);
+    assert!(psnr(&media::first_frame(&film).unwrap(), &media::first_frame(&trimmed).unwrap()) > 30.0);
+}
+
+#[test]
 fn other_codecs_need_ffmpeg() {
     let Some(ffmpeg) = ffmpeg() else { return };
     let folder = tempfile::tempdir().unwrap();
