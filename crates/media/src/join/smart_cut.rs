@@ -89,16 +89,17 @@ pub(super) fn plan(clips: &[Clip], options: &JoinOptions) -> Result<Option<Smart
     let layout = Layout::new(&counted, frame_rate)?;
     let Some(runs) = runs(clips, &tracks, &layout, frame_rate) else { return Ok(None) };
     let encoded = encoded_frames(&runs);
-    let entry = tracks[0].entry.clone();
-    let (mut entry, mut stream) = (entry, None);
+    // Where a clip is not shown from its beginning, and where pictures of two encoders meet, decoding can go on at an IDR picture only.
+    let is_entered =
+        |run: &&Run| encoded > 0 || matches!(run, Run::Copy { samples, .. } if samples.start > 0);
+    if !runs.iter().filter(is_entered).all(|run| begins_with_idr_picture(clips, &tracks, run)) {
+        return Ok(None);
+    }
+    let (mut entry, mut stream) = (tracks[0].entry.clone(), None);
     if encoded > 0 {
         let is_worthwhile = encoded as f64 <= layout.frames() as f64 * MAX_ENCODED_SHARE;
-        let Some((merged, encoder)) = encoder_beside(&entry, clips[0].size(), frame_rate)
-            .filter(|_| is_worthwhile)
-            .filter(|_| begin_with_idr(clips, &tracks, &runs))
-        else {
-            return Ok(None);
-        };
+        let beside = encoder_beside(&entry, clips[0].size(), frame_rate).filter(|_| is_worthwhile);
+        let Some((merged, encoder)) = beside else { return Ok(None) };
         (entry, stream) = (merged, Some(encoder));
     }
     let scales = tracks.iter().map(|track| timescale / track.timescale).collect();
@@ -135,15 +136,14 @@ fn encoder_beside(
     Some((with_avcc(entry, &merged)?, stream))
 }
 
-/// Whether all copied runs begin with an IDR picture: only there may a decoder change to other parameter sets.
-fn begin_with_idr(clips: &[Clip], tracks: &[Track], runs: &[Run]) -> bool {
-    runs.iter().all(|run| {
-        let Run::Copy { clip, samples } = run else { return true };
-        let mut bytes = Vec::new();
-        Movie::open(&clips[*clip].path)
-            .and_then(|mut movie| movie.load_sample(&tracks[*clip].samples[samples.start], &mut bytes))
-            .is_ok_and(|()| begins_with_idr(&bytes))
-    })
+/// Whether a run of copied samples begins with an IDR picture. Other pictures that are sync samples (recovery points) may be followed by
+/// pictures that need earlier ones.
+fn begins_with_idr_picture(clips: &[Clip], tracks: &[Track], run: &Run) -> bool {
+    let Run::Copy { clip, samples } = run else { return true };
+    let mut bytes = Vec::new();
+    Movie::open(&clips[*clip].path)
+        .and_then(|mut movie| movie.load_sample(&tracks[*clip].samples[samples.start], &mut bytes))
+        .is_ok_and(|()| begins_with_idr(&bytes))
 }
 
 fn encoded_frames(runs: &[Run]) -> u64 {

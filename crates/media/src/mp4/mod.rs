@@ -4,10 +4,12 @@ mod boxes;
 mod entry;
 mod esds;
 mod read;
+mod track;
 mod write;
 
 pub(crate) use boxes::find;
 pub(crate) use entry::{avc1, mp4a, with_avcc};
 pub(crate) use esds::{AudioConfig, audio_config};
-pub(crate) use read::{Movie, Sample, Track};
+pub(crate) use read::Movie;
+pub(crate) use track::{Sample, Track};
 pub(crate) use write::{OutputKind, OutputSample, OutputTrack, write_movie};

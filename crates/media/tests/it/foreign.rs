@@ -161,6 +161,15 @@ fn picture_digests(ffmpeg: &Path, path: &Path) -> Vec<String> {
     lines.lines().filter(|line| !line.starts_with('#')).filter_map(digest).collect()
 }
 
+/// One picture of a video, as ffmpeg decodes it.
+fn frame(ffmpeg: &Path, folder: &Path, video: &Path, number: usize) -> media::RgbImage {
+    let picture = folder.join("picture.png");
+    let select = format!("select=eq(n\\,{number})");
+    let arguments = ["-i", text(video), "-vf", &select, "-frames:v", "1", "-update", "1", text(&picture)];
+    assert!(run(ffmpeg, &arguments));
+    media::decode_image(&std::fs::read(&picture).unwrap()).unwrap()
+}
+
 #[test]
 fn trimmed_foreign_clips_are_copied_between_their_cuts() {
     let Some(ffmpeg) = ffmpeg() else { return };
@@ -183,20 +192,39 @@ fn trimmed_foreign_clips_are_copied_between_their_cuts() {
         assert_eq!(copied[7..20], own[10..23], "{name}");
         assert_eq!(copied[22..49], own[0..27], "{name}");
         // The encoded ones look like them, here as there.
-        let frame = |path: &Path, number: usize| {
-            let picture = folder.path().join("picture.png");
-            let select = format!("select=eq(n\\,{number})");
-            assert!(run(
-                &ffmpeg,
-                &["-i", text(path), "-vf", &select, "-frames:v", "1", "-update", "1", text(&picture)]
-            ));
-            media::decode_image(&std::fs::read(&picture).unwrap()).unwrap()
-        };
+        let frame = |path: &Path, number| frame(&ffmpeg, folder.path(), path, number);
         for (number, original) in [(0, 3), (6, 9), (21, 24), (50, 28)] {
             let quality = psnr(&frame(&film, number), &frame(&clip, original));
             assert!(quality > 30.0, "{name}: picture {number} has {quality:.1} dB");
         }
         assert!(psnr(&media::first_frame(&film).unwrap(), &frame(&film, 0)) > 28.0, "{name}");
+    }
+}
+
+#[test]
+fn clips_with_open_groups_are_right_after_a_cut() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (clip, film) = (folder.path().join("open.mp4"), folder.path().join("film.mp4"));
+    let groups = "open-gop=1:keyint=10:min-keyint=10:bframes=2:scenecut=0";
+    if !make(&ffmpeg, &clip, &["-c:v", "libx264", "-x264-params", groups, "-pix_fmt", "yuv420p", "-an"]) {
+        return;
+    }
+    for first in [10, 12] {
+        let part = JoinClip { first, frames: Some(15), ..JoinClip::whole(clip.clone()) };
+        join(&[JoinClip::whole(clip.clone()), part], &film, &JoinOptions::default()).unwrap();
+        assert_eq!(picture_digests(&ffmpeg, &film).len(), 45);
+        assert!(
+            psnr(
+                &media::last_frame(&film).unwrap(),
+                &frame(&ffmpeg, folder.path(), &clip, first as usize + 14)
+            ) > 30.0
+        );
+        for number in [30, 33, 40] {
+            let expected = frame(&ffmpeg, folder.path(), &clip, first as usize + number - 30);
+            let quality = psnr(&frame(&ffmpeg, folder.path(), &film, number), &expected);
+            assert!(quality > 30.0, "from {first}: picture {number} has {quality:.1} dB");
+        }
     }
 }
 
