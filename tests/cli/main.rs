@@ -36,6 +36,8 @@ mod sidecars;
 mod signals;
 mod support;
 #[cfg(unix)]
+mod terminal;
+#[cfg(unix)]
 mod ui;
 mod unclaimed_tasks;
 mod view;

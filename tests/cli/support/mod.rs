@@ -4,6 +4,8 @@ pub(crate) mod browser;
 pub(crate) mod program;
 pub(crate) mod project_state;
 pub(crate) mod proxy;
+#[cfg(unix)]
+pub(crate) mod pseudo_terminal;
 pub(crate) mod scripted;
 pub(crate) mod stub;
 pub(crate) mod transcript;

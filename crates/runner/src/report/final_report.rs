@@ -12,8 +12,8 @@ const MAX_SHOTS: usize = 40;
 /// Maximum number of films, of picks and of warnings that are listed.
 const MAX_OTHERS: usize = 20;
 
-/// The final report: a table of the shots, then notes. Large runs list only shots that are not done, most urgent first. Task ids are left out
-/// where the terminal is too narrow. `file` is the workflow file, quoted for a shell.
+/// The final report: a table of the shots, then notes. Large runs list only shots that are not done, most urgent first. Where the
+/// terminal is too narrow, task ids and then decisions are left out, and names are shortened. `file` is the workflow file, quoted for a shell.
 pub(crate) fn final_report(summary: &RunSummary, file: &str, columns: Option<usize>) -> String {
     let is_large = summary.nodes.len() > MAX_SHOTS;
     let mut nodes: Vec<&NodeSummary> = summary.nodes.iter().collect();
@@ -89,8 +89,10 @@ fn films_are_many(summary: &RunSummary) -> bool {
     summary.films.len() > MAX_OTHERS
 }
 
-/// Index of the column with task ids.
+// Indices of the table's columns.
+const DECISION_COLUMN: usize = 1;
 const TASK_COLUMN: usize = 2;
+const FILE_COLUMN: usize = 4;
 
 // Urgency: lower first.
 const FAILED: u8 = 0;
@@ -128,10 +130,20 @@ fn table(nodes: &[&NodeSummary], columns: Option<usize>) -> String {
             file(&node.outcome),
         ]);
     }
-    if columns.is_some_and(|columns| table.width() > columns) {
-        table.keep(|column| column != TASK_COLUMN);
+    let Some(columns) = columns.filter(|columns| table.width() > *columns) else { return table.render() };
+    let shortened = |dropped: &[usize]| {
+        let mut table = table.clone();
+        table.keep(|column| !dropped.contains(&column));
+        // The file, then the shot's name.
+        table.narrow(FILE_COLUMN - dropped.len(), columns);
+        table.narrow(0, columns);
+        table
+    };
+    let without_tasks = shortened(&[TASK_COLUMN]);
+    if without_tasks.width() <= columns {
+        return without_tasks.render();
     }
-    table.render()
+    shortened(&[TASK_COLUMN, DECISION_COLUMN]).render()
 }
 
 fn film(film: &FilmSummary, one_of_several: bool) -> String {

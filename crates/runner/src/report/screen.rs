@@ -127,71 +127,29 @@ pub(crate) fn fit_name(name: &str, columns: usize) -> (String, usize) {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU16;
+
     use super::*;
 
-    /// A terminal of some width and any height, with the sequences that are used here.
+    /// A terminal of some width.
     struct VirtualTerminal {
-        columns: usize,
-        rows: Vec<Vec<char>>,
-        cursor: (usize, usize),
+        parser: vt100::Parser,
+        columns: u16,
     }
 
     impl VirtualTerminal {
-        fn new(columns: usize) -> Self {
-            Self { columns, rows: vec![Vec::new()], cursor: (0, 0) }
+        fn new(columns: u16) -> Self {
+            let size = |count| NonZeroU16::new(count).unwrap_or(NonZeroU16::MIN);
+            Self { parser: vt100::Parser::new(size(40), size(columns), 0), columns }
         }
 
+        /// The system's terminal driver ends lines with both characters.
         fn write(&mut self, text: &str) {
-            let mut chars = text.chars();
-            while let Some(c) = chars.next() {
-                match c {
-                    '\n' => self.cursor = (self.cursor.0 + 1, 0),
-                    '\r' => self.cursor.1 = 0,
-                    '\u{1b}' => match chars.next() {
-                        Some('[') => {
-                            let sequence: String =
-                                chars.by_ref().take_while(|c| !c.is_ascii_alphabetic()).collect();
-                            // The letter is consumed; `0` is only used to clear, other numbers to move up.
-                            match sequence.parse::<usize>() {
-                                Ok(0) => self.clear(),
-                                Ok(rows) => self.cursor.0 -= rows,
-                                Err(_) => {}
-                            }
-                        }
-                        // A link: up to its end, ESC and a backslash.
-                        Some(']') => while chars.next() != Some('\\') {},
-                        other => panic!("an unknown sequence: {other:?}"),
-                    },
-                    c => self.put(c),
-                }
-                while self.rows.len() <= self.cursor.0 {
-                    self.rows.push(Vec::new());
-                }
-            }
-        }
-
-        fn clear(&mut self) {
-            self.rows.truncate(self.cursor.0 + 1);
-            self.rows[self.cursor.0].truncate(self.cursor.1);
-        }
-
-        fn put(&mut self, c: char) {
-            if self.cursor.1 == self.columns {
-                self.cursor = (self.cursor.0 + 1, 0);
-            }
-            while self.rows.len() <= self.cursor.0 {
-                self.rows.push(Vec::new());
-            }
-            let row = &mut self.rows[self.cursor.0];
-            if row.len() <= self.cursor.1 {
-                row.resize(self.cursor.1 + 1, ' ');
-            }
-            row[self.cursor.1] = c;
-            self.cursor.1 += 1;
+            self.parser.process(text.replace('\n', "\r\n").as_bytes());
         }
 
         fn text(&self) -> String {
-            let rows: Vec<String> = self.rows.iter().map(|row| row.iter().collect()).collect();
+            let rows: Vec<String> = self.parser.screen().rows(0, self.columns).collect();
             rows.join("\n").trim_end().to_owned()
         }
     }
@@ -200,8 +158,9 @@ mod tests {
     #[test]
     fn permanent_lines_leave_no_rest_of_the_frame_at_any_width() {
         let mut screens = String::new();
-        for columns in [40, 80, 200] {
+        for columns in [40_u16, 80, 200] {
             let mut terminal = VirtualTerminal::new(columns);
+            let columns = usize::from(columns);
             let bar = |name: &str| {
                 fit(&format!("  {name}  {}   99 %  12 s  in progress", "━".repeat(columns / 3)), columns - 1)
             };

@@ -136,7 +136,14 @@ fn status_line(progress: &RunProgress, started_at: Timestamp, now: Timestamp) ->
         ));
     }
     if progress.throttled > 0 {
-        line.push((format!(", throttled {} times", progress.throttled), Style::Slow));
+        let times =
+            if progress.throttled == 1 { "once".to_owned() } else { format!("{} times", progress.throttled) };
+        line.push((format!(", throttled {times}"), Style::Slow));
+    }
+    let held =
+        progress.submissions_held_until.map(|until| until.since(now)).filter(|wait| wait.as_secs() > 0);
+    if let Some(wait) = held.filter(|_| progress.waiting() > 0 && !progress.is_ending) {
+        line.push((format!(", next submission in {}", humanize(wait)), Style::Slow));
     }
     line
 }

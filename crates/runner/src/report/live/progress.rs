@@ -42,6 +42,8 @@ pub(in crate::report) struct RunProgress {
     pub(in crate::report) is_ending: bool,
     /// How often the service throttled submissions.
     pub(in crate::report) throttled: usize,
+    /// No submission is sent before this time.
+    pub(in crate::report) submissions_held_until: Option<Timestamp>,
     /// Films with an outcome, and all films.
     pub(in crate::report) films: (usize, usize),
 }
@@ -61,6 +63,7 @@ impl RunProgress {
             spent: Amount::default(),
             is_ending: false,
             throttled: 0,
+            submissions_held_until: None,
             films: (0, 0),
         }
     }
@@ -82,6 +85,7 @@ impl RunProgress {
         if let Event::Refused { refusal, .. } = event {
             self.throttled += usize::from(refusal.kind == scheduler::RefusalKind::Throttled);
         }
+        self.submissions_held_until = state.submissions_held_until();
         self.films.0 += state.ended_films().count();
         self.is_ending = state.halt().is_some();
         (self.reserved, self.spent) = (state.budget().reserved(), state.budget().spent());
