@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 
-use crate::support::Project;
+use crate::support::{Project, cli_snapshot};
 
 /// Time-out of every wait.
 const TIMEOUT: Duration = Duration::from_mins(1);
@@ -330,4 +330,58 @@ async fn requests_of_other_pages_are_refused() {
     let (bad, body) = ui.post("/api/perform", &json!({ "action": "delete" })).await;
     assert_eq!((bad, body["error"]["code"].as_str()), (StatusCode::BAD_REQUEST, Some("invalid")));
     assert!(!project.file(".runner").exists(), "nothing was run");
+}
+
+/// Behind a proxy with TLS browsers send the proxy's name, which the proxy passes on.
+#[tokio::test]
+async fn page_behind_a_proxy_answers_to_its_public_name_only() {
+    let project = Project::new("harbor.yaml", WORKFLOW);
+    let port = {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        free.local_addr().expect("its address").port().to_string()
+    };
+    let arguments = ["ui", "harbor.yaml", "--port", &port, "--origin", "https://films.example.org"];
+    let mut command = project.command(&arguments);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let mut ui = Ui {
+        child: child.expect("the program can be started"),
+        client: Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .expect("a client"),
+        origin: format!("http://127.0.0.1:{port}"),
+        cookie: String::new(),
+    };
+    let mut url = String::new();
+    let out = ui.child.stdout.take().expect("a pipe");
+    BufReader::new(out).read_line(&mut url).expect("the server says where it is");
+    let path = url.trim().strip_prefix("https://films.example.org").expect("the public address");
+    let direct = ui.get(path).send().await.expect("an answer");
+    assert_eq!(direct.status(), StatusCode::MISDIRECTED_REQUEST, "at its own address");
+    let answer = ui.get(path).header("host", "films.example.org").send().await.expect("an answer");
+    assert_eq!(answer.status(), StatusCode::SEE_OTHER);
+    let set = answer.headers()["set-cookie"].to_str().expect("text").to_owned();
+    let (cookie, attributes) = set.split_once("; ").expect("attributes");
+    assert_eq!(attributes, "HttpOnly; SameSite=Strict; Path=/; Secure");
+    cookie.clone_into(&mut ui.cookie);
+    let page = ui.get("/").header("host", "films.example.org").send().await.expect("an answer");
+    assert_eq!(page.status(), StatusCode::OK);
+    let shot = async |origin: &str| {
+        let request =
+            ui.client.post(format!("{}/api/preview", ui.origin)).header("host", "films.example.org");
+        let request = request.header("cookie", &ui.cookie).header("origin", origin);
+        request.json(&json!({ "action": "run" })).send().await.expect("an answer").status()
+    };
+    assert_eq!(shot("https://films.example.org").await, StatusCode::OK);
+    assert_eq!(shot("http://films.example.org").await, StatusCode::FORBIDDEN);
+}
+
+#[test]
+fn page_is_not_served_to_other_machines_by_accident() {
+    let project = Project::new("harbor.yaml", WORKFLOW);
+    let open = project.runner(&["ui", "harbor.yaml", "--address", "0.0.0.0", "--port", "4000"]);
+    cli_snapshot!("ui_without_origin", open.expect(2));
+    let plain = ["ui", "harbor.yaml", "--address", "0.0.0.0", "--origin", "http://10.0.0.5:4000"];
+    cli_snapshot!("ui_without_tls", project.runner(&plain).expect(2));
 }

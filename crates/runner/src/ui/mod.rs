@@ -1,15 +1,16 @@
-//! `runner ui`: the viewer's page, served on loopback and live, with actions.
+//! `runner ui`: the viewer's page, served live and with actions, on loopback unless its user decides otherwise.
 //!
 //! | Module | What it does |
 //! |---|---|
 //! | `server` | routes: page, events, actions, files |
-//! | `request_guard`, `session` | which requests are answered |
+//! | `origin`, `request_guard`, `session` | which requests are answered |
 //! | `project` | watches the project and collects its manifest |
 //! | `action`, `preview` | what the page can do: commands of this program, and what they would cost |
 //! | `jobs` | the commands that the page has started |
 
 mod action;
 mod jobs;
+mod origin;
 mod preview;
 mod project;
 mod request_guard;
@@ -17,10 +18,11 @@ mod server;
 mod session;
 
 use std::io::{IsTerminal as _, Write as _};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use self::jobs::Jobs;
+use self::origin::Origin;
 use self::project::Project;
 use self::server::Server;
 use self::session::Session;
@@ -36,10 +38,15 @@ pub(crate) async fn ui(args: UiArgs) -> Result<Exit, CommandError> {
     if let Err(error) = load::load(&args.workflow.file, &args.workflow.overrides) {
         return Ok(error.report(Format::Text));
     }
-    let listener = tokio::net::TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, args.port)))
+    let wanted = SocketAddr::from((args.address, args.port));
+    // Before anything listens.
+    Origin::choose(wanted, args.origin.as_deref(), args.insecure).map_err(CommandError::invalid)?;
+    let listener = tokio::net::TcpListener::bind(wanted)
         .await
-        .map_err(|error| CommandError::unusable(format!("cannot listen on port {}: {error}", args.port)))?;
+        .map_err(|error| CommandError::unusable(format!("cannot listen on {wanted}: {error}")))?;
     let address = listener.local_addr().map_err(CommandError::unusable)?;
+    let origin =
+        Origin::choose(address, args.origin.as_deref(), args.insecure).map_err(CommandError::invalid)?;
     let project = Project { file: args.workflow.file, overrides: args.workflow.overrides, out: args.out };
     let watched = project.clone();
     // It blocks on a runtime of its own.
@@ -49,8 +56,8 @@ pub(crate) async fn ui(args: UiArgs) -> Result<Exit, CommandError> {
         .map_err(|error| CommandError::unusable(format!("cannot find this program: {error}")))?;
     let jobs = Jobs::new(program);
     let session = Session::new(address.port()).map_err(CommandError::unusable)?;
-    let url = format!("http://{address}/?token={}", session.token());
-    let server = Server { authority: address.to_string(), session, project, snapshots, jobs: jobs.clone() };
+    let url = format!("{origin}/?token={}", session.token());
+    let server = Server { origin, session, project, snapshots, jobs: jobs.clone() };
     let mut interrupt = shutdown_signal();
     {
         // The only output on standard output, so that scripts can wait for it.

@@ -4,6 +4,8 @@
 
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 
+use super::origin::Origin;
+
 /// Why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Denied {
@@ -39,14 +41,14 @@ impl Denied {
     }
 }
 
-/// Checks a request's headers, besides its session. `authority` is the server's own `ADDRESS:PORT`.
-pub(super) fn check(method: &Method, headers: &HeaderMap, authority: &str) -> Result<(), Denied> {
+/// Checks a request's headers, besides its session. `here` is the page's own origin.
+pub(super) fn check(method: &Method, headers: &HeaderMap, here: &Origin) -> Result<(), Denied> {
     // Exactly one: a request with two is read differently by different programs.
-    if only(headers, &header::HOST) != Some(authority) {
+    if only(headers, &header::HOST) != Some(here.authority()) {
         return Err(Denied::Host);
     }
     let is_change = !matches!(*method, Method::GET | Method::HEAD);
-    let origin = format!("http://{authority}");
+    let origin = here.to_string();
     match only(headers, &header::ORIGIN) {
         Some(found) if found == origin => {}
         None if !headers.contains_key(header::ORIGIN) && !is_change => {}
@@ -94,7 +96,7 @@ mod tests {
         for (name, value) in headers {
             map.append(*name, value.parse().unwrap());
         }
-        check(method, &map, HERE)
+        check(method, &map, &Origin::direct(HERE.parse().unwrap()))
     }
 
     #[test]

@@ -20,6 +20,7 @@ use tokio::sync::watch;
 
 use super::action::Action;
 use super::jobs::{Job, JobError, Jobs};
+use super::origin::Origin;
 use super::preview::{self, PreviewError};
 use super::project::{Project, Snapshot};
 use super::request_guard::{self, Denied};
@@ -36,8 +37,7 @@ const EVENT_INTERVAL: Duration = Duration::from_millis(250);
 
 /// State shared by the handlers.
 pub(super) struct Server {
-    /// `ADDRESS:PORT`.
-    pub(super) authority: String,
+    pub(super) origin: Origin,
     pub(super) session: Session,
     pub(super) project: Project,
     pub(super) snapshots: watch::Receiver<Snapshot>,
@@ -79,7 +79,7 @@ async fn guard(State(server): State<Arc<Server>>, request: Request, next: Next) 
 }
 
 fn admitted(server: &Server, request: &Request) -> Result<(), Denied> {
-    request_guard::check(request.method(), request.headers(), &server.authority)?;
+    request_guard::check(request.method(), request.headers(), &server.origin)?;
     let has_cookie = request_guard::cookie(request.headers(), server.session.name())
         .is_some_and(|cookie| server.session.is_cookie(cookie));
     if has_cookie || token(request.uri()).is_some_and(|token| server.session.is_token(&token)) {
@@ -99,7 +99,7 @@ fn token(uri: &Uri) -> Option<String> {
 /// The page with the manifest of now; with a token, the cookie and the address without it.
 async fn page(State(server): State<Arc<Server>>, uri: Uri) -> Response {
     if token(&uri).is_some() {
-        let cookie = HeaderValue::from_str(&server.session.set_cookie());
+        let cookie = HeaderValue::from_str(&server.session.set_cookie(server.origin.is_secure()));
         let Ok(cookie) = cookie else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
         let headers = [(header::SET_COOKIE, cookie), (header::LOCATION, HeaderValue::from_static("/"))];
         return (StatusCode::SEE_OTHER, headers).into_response();

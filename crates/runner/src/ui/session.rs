@@ -34,8 +34,9 @@ impl Session {
     }
 
     /// The value of `Set-Cookie`.
-    pub(super) fn set_cookie(&self) -> String {
-        format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.name, self.cookie)
+    pub(super) fn set_cookie(&self, is_secure: bool) -> String {
+        let secure = if is_secure { "; Secure" } else { "" };
+        format!("{}={}; HttpOnly; SameSite=Strict; Path=/{secure}", self.name, self.cookie)
     }
 }
 
