@@ -52,7 +52,7 @@ export function gridAxes(shot: Shot, clips: Clip[]): GridAxis[] {
     if (clips.some((clip) => !Object.hasOwn(clip.cell, name))) values.set(ABSENT, { key: ABSENT, label: "–" });
   }
   if (clips.some((clip) => clip.take !== null)) {
-    for (const clip of clips) add(TAKE_AXIS, keyOf(clip, TAKE_AXIS), `take ${clip.take ?? "–"}`);
+    for (const clip of clips) add(TAKE_AXIS, keyOf(clip, TAKE_AXIS), String(clip.take ?? "–"));
   }
   return [...axes].map(([name, values]) => ({ name, values: [...values.values()] }));
 }

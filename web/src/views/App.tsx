@@ -42,6 +42,12 @@ export function App() {
     if (clip === null && wasOpen.current && opener.current?.isConnected) opener.current.focus({ preventScroll: true });
     wasOpen.current = clip !== null;
   }, [clip]);
+  // Another view begins at its top.
+  const shown = useRef(view);
+  useEffect(() => {
+    if (shown.current !== view) scrollTo(0, 0);
+    shown.current = view;
+  }, [view]);
   const Page = PAGES[view];
   return (
     <>

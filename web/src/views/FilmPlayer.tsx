@@ -1,4 +1,5 @@
 /** A film with chapter marks and dialogue as captions. Captions are part of the page: from disk a browser loads no file of captions. */
+import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Film } from "../data/types";
 import { formatTime } from "../logic/format";
@@ -9,17 +10,23 @@ import { freeVideo } from "../state/video";
 
 const STEP_SECONDS = 1 / 24;
 
+/** Whether films show dialogue. */
+const captions = signal(true);
+
+export function CaptionsToggle({ film }: { film: Film }) {
+  if (!film.cuts.some((cut) => model.value.clip.get(cut.clip)?.dialogue)) return null;
+  return <label class="check-row end"><input type="checkbox" checked={captions.value} onChange={(event) => (captions.value = event.currentTarget.checked)} /> Captions</label>;
+}
+
 export function FilmPlayer({ film }: { film: Film }) {
   const ref = useRef<HTMLVideoElement>(null);
   const [time, setTime] = useState(0);
   const [length, setLength] = useState(film.seconds ?? 0);
-  const [captions, setCaptions] = useState(true);
   const [broken, setBroken] = useState(false);
   const source = mediaUrl(film.file);
   const poster = mediaUrl(film.poster) ?? mediaUrl(model.value.clip.get(film.cuts[0]?.clip ?? "")?.poster ?? null);
   const chapter = film.cuts.reduce((current, cut, index) => (cut.start <= time + 0.001 ? index : current), 0);
   const dialogue = model.value.clip.get(film.cuts[chapter]?.clip ?? "")?.dialogue ?? null;
-  const hasDialogue = film.cuts.some((cut) => model.value.clip.get(cut.clip)?.dialogue);
   useEffect(() => {
     const video = ref.current;
     if (video === null || source === null) return;
@@ -52,7 +59,7 @@ export function FilmPlayer({ film }: { film: Film }) {
     { keys: ["["], label: "Previous cut", run: () => seek(chapterStart(time - chapterStart(chapter) > 0.5 ? chapter : chapter - 1)) },
     { keys: ["]"], label: "Next cut", run: () => seek(chapterStart(chapter + 1)) },
     { keys: ["m"], label: "Sound on or off", run: () => ref.current && (ref.current.muted = !ref.current.muted) },
-    { keys: ["k"], label: "Captions on or off", run: () => setCaptions(!captions) },
+    { keys: ["k"], label: "Captions on or off", run: () => (captions.value = !captions.peek()) },
   ]);
   if (broken) return <p class="tile film-broken">The film {film.file} cannot be shown.</p>;
   return (
@@ -70,7 +77,7 @@ export function FilmPlayer({ film }: { film: Film }) {
           onPlay={() => (allPaused.value = false)}
           onError={() => setBroken(true)}
         />
-        {captions && dialogue !== null && <p class="caption" dir="auto">{dialogue}</p>}
+        {captions.value && dialogue !== null && <p class="caption" dir="auto">{dialogue}</p>}
       </div>
       <div class="chapters" role="group" aria-label="Cuts">
         {film.cuts.map((cut, index) => {
@@ -90,7 +97,6 @@ export function FilmPlayer({ film }: { film: Film }) {
           );
         })}
       </div>
-      {hasDialogue && <label class="check-row"><input type="checkbox" checked={captions} onChange={(event) => setCaptions(event.currentTarget.checked)} /> Captions</label>}
     </div>
   );
 }

@@ -1,13 +1,27 @@
 /** The selected clips, and what can be done with them. */
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../parts/Icon";
 import { Poster } from "../parts/Poster";
 import { go, route, select, selectedClips, toggleSelected } from "../state/store";
 
 export function SelectionBar() {
   const clips = selectedClips.value;
-  if (clips.length === 0 || route.value.view === "compare") return null;
+  const bar = useRef<HTMLElement>(null);
+  const isShown = clips.length > 0 && route.value.view !== "compare";
+  // What sticks to the bottom as well stands above the bar.
+  useLayoutEffect(() => {
+    if (bar.current === null) return;
+    const { style } = document.documentElement;
+    const observer = new ResizeObserver(([entry]) => style.setProperty("--selection-height", `${entry?.borderBoxSize[0]?.blockSize ?? 0}px`));
+    observer.observe(bar.current);
+    return () => {
+      observer.disconnect();
+      style.removeProperty("--selection-height");
+    };
+  }, [isShown]);
+  if (!isShown) return null;
   return (
-    <section class="selection" aria-label="Selection">
+    <section ref={bar} class="selection" aria-label="Selection">
       <ul class="selection-list">
         {clips.map((clip) => (
           <li key={clip.id}>

@@ -6,7 +6,7 @@ import { Poster } from "../parts/Poster";
 import { count, formatSeconds, formatTime } from "../logic/format";
 import { mediaUrl } from "../logic/media-url";
 import { go, model } from "../state/store";
-import { FilmPlayer } from "./FilmPlayer";
+import { CaptionsToggle, FilmPlayer } from "./FilmPlayer";
 
 export function Story() {
   const { data } = model.value;
@@ -37,10 +37,11 @@ function FilmSection({ film }: { film: Film }) {
   const playable = mediaUrl(film.file) !== null;
   return (
     <section class="film" aria-label={film.name}>
-      <div class="panel-head">
+      <div class="panel-head film-head">
         <h2 dir="auto">{film.name}</h2>
         <span class={`badge film-${film.state}`}>{FILM_TEXT[film.state]}</span>
         <span class="dim num">{count(film.cuts.length, "cut")} · {formatSeconds(film.seconds ?? total(film))}</span>
+        {playable && <CaptionsToggle film={film} />}
       </div>
       {playable && <FilmPlayer film={film} />}
       <ol class="strip">
@@ -71,6 +72,7 @@ interface ShotProps {
 function Shot({ clip, label, below, start, seconds }: ShotProps) {
   const shot = model.value.shot.get(clip.shot);
   const takes = below.filter((each) => cellKey(each) === cellKey(clip));
+  const length = seconds ?? clip.seconds;
   const choose = shot !== undefined && isOpenChoice(shot) && takes.length > 1 && !takes.some((each) => each.is_picked);
   return (
     <li class="strip-shot">
@@ -78,7 +80,7 @@ function Shot({ clip, label, below, start, seconds }: ShotProps) {
         <span class="thumb">
           <Poster clip={clip} eager />
           {start !== undefined && <span class="stamp num left">{formatTime(start)}</span>}
-          <span class="stamp num">{formatSeconds(seconds ?? clip.seconds)}</span>
+          {length !== null && <span class="stamp num">{formatSeconds(length)}</span>}
         </span>
         <span class="card-name" dir="auto">{label}</span>
         {clip.dialogue !== null && <span class="dialogue" dir="auto">“{clip.dialogue}”</span>}
@@ -89,9 +91,9 @@ function Shot({ clip, label, below, start, seconds }: ShotProps) {
         <ul class="takes" aria-label={`Takes of ${label}`}>
           {below.map((take) => (
             <li key={take.id}>
-              <button type="button" class={`take${take.is_picked ? " picked" : ""}`} onClick={() => go({ clip: take.id })} title={take.id} aria-label={`${take.id}${take.is_picked ? ", picked" : ""}`}>
+              <button type="button" class={`take${take.is_picked ? " picked" : ""}`} onClick={() => go({ clip: take.id })} title={take.id} aria-label={`${take.id}${take.is_picked ? " picked" : ""}`}>
                 <span class="thumb"><Poster clip={take} /></span>
-                <span class="take-name"><StateIcon state={take.state} />{take.take === null ? "" : `#${take.take}`}</span>
+                <span class="take-name">{(!take.is_picked || take.state !== "done") && <StateIcon state={take.state} />}{take.take !== null && `#${take.take}`}{take.is_picked && " picked"}</span>
               </button>
             </li>
           ))}

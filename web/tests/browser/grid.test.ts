@@ -28,6 +28,11 @@ describe("grid", () => {
     const page = await at("#/grid?shot=harbor");
     await page.locator(`[data-clip="${harbor("golden", 2)}"] .cell-open`).click();
     await page.locator(`[data-clip="${harbor("neon", 4)}"] .cell-open`).click();
+    // The selection does not cover the player.
+    await expect.poll(() => page.evaluate(() => {
+      const edge = (name: string) => document.querySelector(name)?.getBoundingClientRect();
+      return (edge(".transport")?.bottom ?? 0) - (edge(".selection")?.top ?? 0);
+    })).toBeLessThanOrEqual(0.5);
     await expect.poll(() => page.locator(".cell video").count()).toBe(2);
     await page.getByRole("button", { name: "Compare 2" }).click();
     await expect.poll(() => page.locator(".compare-clip").count()).toBe(2);

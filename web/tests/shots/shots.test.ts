@@ -79,6 +79,13 @@ it("takes screenshots", async () => {
           await page.waitForTimeout(1_500);
           await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
         }
+        if (name === "story") {
+          // While a film plays, the browser hides its controls.
+          await page.getByRole("group", { name: "Cuts" }).getByRole("button").nth(1).click();
+          await page.evaluate(() => document.querySelector("video")?.play());
+          await page.mouse.move(0, 0);
+          await page.waitForTimeout(3_500);
+        }
         await page.screenshot({ path: `${folder}/viewer-${name}-${colorScheme}.png` });
         await page.context().close();
       }
