@@ -26,3 +26,19 @@ it.each([
     expect([colorScheme, found]).toEqual([colorScheme, []]);
   }
 });
+
+it("has the colors of the chosen theme, whatever the system prefers", async () => {
+  const page = await at("#/story");
+  const colors = (colorScheme: "light" | "dark") => page.emulateMedia({ colorScheme }).then(() => page.evaluate(() => {
+    const { color, backgroundColor } = getComputedStyle(document.body);
+    return [color, backgroundColor];
+  }));
+  const [light, dark] = [await colors("light"), await colors("dark")];
+  expect(light).not.toEqual(dark);
+  await page.getByRole("button", { name: "Colors: system" }).click();
+  await page.getByRole("button", { name: "Colors: light" }).waitFor();
+  expect([await colors("light"), await colors("dark")]).toEqual([light, light]);
+  await page.getByRole("button", { name: "Colors: light" }).click();
+  await page.getByRole("button", { name: "Colors: dark" }).waitFor();
+  expect([await colors("light"), await colors("dark")]).toEqual([dark, dark]);
+});
