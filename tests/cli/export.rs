@@ -67,6 +67,37 @@ fn film_is_exported_in_each_format() {
     assert_eq!(beside.len(), 4, "three clips and another take");
 }
 
+#[test]
+fn dialogue_is_exported_as_subtitles() {
+    let project = Project::new("pier.yaml", WORKFLOW);
+    project.runner(&["run", "pier.yaml", "--only", "door", "stairs"]).expect(0);
+    let film = |dialogue: &str| {
+        WORKFLOW
+            .replace("prompt: the door opens", &format!("prompt: the door opens{dialogue}"))
+            .split("    - {shot: lamp")
+            .next()
+            .expect("a workflow")
+            .replace(", transition: {dissolve: 2f}", ", in: 6f")
+    };
+    fs_err::write(project.file("pier.yaml"), film("")).expect("the folder can be written");
+    cli_snapshot!("export_nobody_speaks", project.runner(&["export", "pier.yaml", "--srt"]).expect(2));
+    let text_of_door =
+        ", dialogue: [{speaker: Keeper, text: Who is there?, length: 0.5s}, \"<Only> the wind & the sea.\"]";
+    let spoken =
+        film(text_of_door).replace("prompt: up the stairs", "prompt: up the stairs, dialogue: I am coming.");
+    fs_err::write(project.file("pier.yaml"), spoken).expect("the folder can be written");
+    for format in ["srt", "vtt"] {
+        project.runner(&["export", "pier.yaml", &format!("--{format}")]).expect(0);
+        file_snapshot(&format!("exported_{format}"), &text(&project, &format!("out/pier/pier.{format}")));
+    }
+    let again = project.runner(&["run", "pier.yaml", "--only", "door", "stairs"]).expect(0);
+    assert!(again.out.contains("nothing was submitted"), "{}", again.transcript());
+    project.runner(&["view", "pier.yaml", "--no-open"]).expect(0);
+    let manifest: Value = serde_json::from_str(&text(&project, "out/pier/manifest.json")).expect("JSON");
+    assert_eq!(manifest["clips"][0]["dialogue"], "Keeper: Who is there?\n<Only> the wind & the sea.");
+    assert_eq!(manifest["clips"][2]["dialogue"], Value::Null);
+}
+
 /// The media files of an OTIO document, all of which exist beside it.
 fn media_files(document: &Path) -> Vec<String> {
     let text = fs_err::read_to_string(document).expect("a document");

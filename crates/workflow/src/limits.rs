@@ -41,6 +41,9 @@ pub(crate) const MAX_CLIPS: usize = 50_000;
 pub(crate) const MAX_MATRIX_RULES: usize = 1_000;
 /// Takes of a shot.
 pub(crate) const MAX_TAKES: u64 = 100;
+/// Lines of dialogue in a shot, and characters of one.
+pub(crate) const MAX_DIALOGUE_LINES: usize = 100;
+pub(crate) const MAX_DIALOGUE_CHARS: usize = 2_000;
 /// Attempts of a shot.
 pub const MAX_ATTEMPTS: u64 = 10;
 /// `timeout`, in seconds: a week.

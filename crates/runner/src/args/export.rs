@@ -23,7 +23,7 @@ pub(crate) struct ExportArgs {
     pub(crate) overwrite: bool,
     /// With --otio: refer to clips by absolute paths, as Premiere wants it. FCPXML always does. By default they are found as long as their
     /// folder moves with the file.
-    #[arg(long, conflicts_with_all = ["edl", "csv"])]
+    #[arg(long, conflicts_with_all = ["edl", "csv", "srt", "vtt"])]
     pub(crate) absolute: bool,
 }
 
@@ -45,4 +45,10 @@ pub(crate) struct ExportFormatArgs {
     /// A table for people and spreadsheets.
     #[arg(long)]
     pub(crate) csv: bool,
+    /// Subtitles of the shots' `dialogue` as SubRip: editors, players, video platforms.
+    #[arg(long)]
+    pub(crate) srt: bool,
+    /// The same as WebVTT: web pages.
+    #[arg(long)]
+    pub(crate) vtt: bool,
 }

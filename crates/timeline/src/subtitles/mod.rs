@@ -1,10 +1,12 @@
 //! Subtitles: lines of clips on the film's clock, as `SubRip` and `WebVTT`.
 
+mod lines;
 mod wrap;
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
+pub use self::lines::lines;
 use crate::model::{Item, Timeline};
 
 /// The least gap between two cues, in film frames (customary).

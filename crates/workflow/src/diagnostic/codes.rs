@@ -1,10 +1,11 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 70] = [
+pub const CODES: [(&str, &str); 71] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
     ("ambiguous-pick", "a pick names several instances"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
+    ("bad-dialogue", "a line of dialogue is outside of its video, or there are too many or too long ones"),
     ("bad-duration", "a duration cannot be read"),
     ("bad-file", "a file that the workflow names is missing, outside its folder, or of the wrong kind"),
     ("bad-film", "a film shows nothing, is too long, or has the name of another"),

@@ -33,7 +33,8 @@ fn add_shot<'w>(shot: &'w Shot, names: &mut HashSet<&'w str>) {
         &shot.retry,
         &shot.timeout,
     ];
-    for entry in entries.into_iter().flatten().chain(&shot.fields) {
+    let lines = shot.dialogue.iter().flat_map(|line| std::iter::once(&line.text).chain(&line.speaker));
+    for entry in entries.into_iter().flatten().chain(&shot.fields).chain(lines) {
         add(&entry.value, names);
     }
     if let Some(when) = &shot.when {

@@ -69,6 +69,11 @@ impl Interner {
     }
 
     /// The size of the values that are not shared, in bytes.
+    /// Counts values that are stored elsewhere, in bytes.
+    pub(super) fn count(&mut self, bytes: usize) {
+        self.held += bytes;
+    }
+
     pub(super) fn held(&self) -> usize {
         self.held
     }

@@ -8,6 +8,7 @@
 mod axes;
 mod check;
 mod dedup;
+mod dialogue;
 mod field_messages;
 mod film;
 mod film_edit;

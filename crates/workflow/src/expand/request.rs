@@ -16,7 +16,7 @@ use super::interner::Interner;
 use super::provenance::LoweredPart;
 use super::request_template::{self, RequestTemplate};
 use super::resolve::RefResolver;
-use super::{ExpandCx, check, local_paths, lower};
+use super::{ExpandCx, check, dialogue, local_paths, lower};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::limits;
 use crate::matrix::Cell;
@@ -167,6 +167,7 @@ impl<'w> NodeBuilder<'w> {
         };
         check::report(&violations, &builder, cx, dedup);
         let salt = salt(icx, cx, problems);
+        let dialogue = dialogue::lines(&mut template.dialogue, icx, interner, cx, problems);
         if interner.held() > limits::MAX_REQUEST_BYTES {
             let most = limits::MAX_REQUEST_BYTES / 1024 / 1024;
             let message = format!("the requests up to this shot's take more than {most} MiB");
@@ -178,6 +179,10 @@ impl<'w> NodeBuilder<'w> {
             return None;
         }
         let request = Request::new(names, sent);
+        let duration = duration(&request, &model.family, cx);
+        for late in dialogue::late_lines(&shot.dialogue, duration) {
+            dedup.add(icx.instance, late);
+        }
         let cell = icx.cell.values.iter().map(|(axis, value)| (Arc::clone(axis), Arc::clone(&value.value)));
         Some(Node {
             name: icx.instance.name.clone(),
@@ -185,9 +190,10 @@ impl<'w> NodeBuilder<'w> {
             cell: cell.collect(),
             take: icx.instance.take,
             note: template.note.clone(),
+            dialogue,
             model: Arc::clone(&template.model_id),
             family: model.family.clone(),
-            duration: duration(&request, &model.family, cx),
+            duration,
             request,
             inputs: builder.inputs,
             salt,

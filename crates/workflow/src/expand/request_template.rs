@@ -11,7 +11,7 @@ use super::request::RequestBuilder;
 use super::{ExpandCx, local_paths};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::limits;
-use crate::plan::{Location, json_text_eq};
+use crate::plan::{DialogueLine, Location, json_text_eq};
 use crate::source::Span;
 use crate::syntax::keys::shot::SHOT;
 use crate::syntax::{Entry, Shot, Workflow};
@@ -29,6 +29,8 @@ pub(super) struct RequestTemplate<'w> {
     pub(super) model: &'w Model,
     pub(super) shot: Arc<str>,
     pub(super) note: Option<Arc<str>>,
+    /// The lines of the instances, if all say the same.
+    pub(super) dialogue: Option<Arc<[DialogueLine]>>,
     pub(super) model_id: Arc<str>,
     pub(super) location: Location,
     /// The fields that are set, in the contract's order.
@@ -101,6 +103,7 @@ impl<'w> RequestTemplate<'w> {
             model,
             shot: shot.id.value.as_str().into(),
             note: shot.note.as_ref().map(|note| note.value.as_str().into()),
+            dialogue: None,
             location: cx.location(shot.id.span),
             fields: fields.collect(),
             unknown_fields: unknown_fields(shot, Some(model), cx),

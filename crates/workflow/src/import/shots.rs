@@ -20,6 +20,8 @@ pub(super) struct ListedShot {
     pub(super) scene: String,
     pub(super) prompt: String,
     pub(super) note: String,
+    /// What is said; empty where nothing is.
+    pub(super) dialogue: String,
     /// Whether the list has dialogue or sound for it.
     pub(super) audible: bool,
     /// Whole seconds, within the model's range.
@@ -101,11 +103,21 @@ pub(super) fn read(
             scene,
             prompt,
             note: row.note(),
+            dialogue: unquoted(row.text(Column::Dialogue)).to_owned(),
             audible: row.cell(Column::Dialogue).or(row.cell(Column::Sound)).is_some(),
             seconds: row.seconds(durations, problems),
         });
     }
     shots
+}
+
+/// Text without the quotes around it.
+fn unquoted(text: &str) -> &str {
+    let quotes = [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»')];
+    let inner = |(open, close)| {
+        text.strip_prefix(open)?.strip_suffix(close).filter(|inner| !inner.contains([open, close]))
+    };
+    quotes.into_iter().find_map(inner).unwrap_or(text)
 }
 
 struct Row<'a> {

@@ -45,6 +45,9 @@ pub(super) fn workflow(
         if !shot.note.is_empty() {
             out.push_str(&field("    ", "note", &shot.note));
         }
+        if !shot.dialogue.is_empty() {
+            out.push_str(&field("    ", "dialogue", &prompt(&shot.dialogue)));
+        }
         if let Some(before) = &shot.continues {
             let _ = writeln!(out, "    continues: {}", scalar(before));
         }

@@ -6,6 +6,7 @@
 //! of a film is a node or a choice among nodes; film names are unique.
 
 mod cell;
+mod dialogue;
 mod edge;
 mod film;
 mod key;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 pub use contract::canonical_json;
 
 pub use self::cell::Cell;
+pub use self::dialogue::DialogueLine;
 pub use self::edge::Edge;
 pub use self::film::{Clip, ClipSource, Film, Transition, TransitionKind};
 pub(crate) use self::key::{Fingerprint, Hasher, ValueDigests};

@@ -8,7 +8,7 @@ use contract::Family;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Cell, NodeIx, Request, RetryKinds};
+use super::{Cell, DialogueLine, NodeIx, Request, RetryKinds};
 use crate::units::VideoDuration;
 
 /// One video to be rendered. Equal parts are shared between nodes: a plan of 100,000 takes at most 1.5 KB a node (docs/benchmarks.md).
@@ -29,6 +29,9 @@ pub struct Node {
     /// The author's note, for people only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Arc<str>>,
+    /// What is said in it, for people only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialogue: Option<Arc<[DialogueLine]>>,
     /// The model's id (spec 2.1).
     pub model: Arc<str>,
     /// The family that the model belongs to.

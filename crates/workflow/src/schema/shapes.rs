@@ -9,8 +9,10 @@ use serde_json::{Map, Value, json};
 use super::template;
 use crate::limits;
 use crate::plan::Transition;
-use crate::syntax::keys::{KeySpec, ObjectSpec, Shape, film, matrix, medium, params, retry, shot, workflow};
-use crate::syntax::{ClipSpec, FilmSpec, Param, RESERVED, Shot, Workflow};
+use crate::syntax::keys::{
+    KeySpec, ObjectSpec, Shape, dialogue, film, matrix, medium, params, retry, shot, workflow,
+};
+use crate::syntax::{ClipSpec, FilmSpec, LineSpec, Param, RESERVED, Shot, Workflow};
 
 /// A schema with a name, which the others refer to.
 pub(super) trait Definition {
@@ -79,6 +81,16 @@ impl Definition for ClipSpec {
         let mut schema = object(&film::CLIP, generator);
         schema["description"] = json!("A clip of a film and how it is edited.");
         schema["not"] = json!({ "required": [film::OUT.name, film::LENGTH.name] });
+        schema
+    }
+}
+
+impl Definition for LineSpec {
+    const NAME: &'static str = "Line";
+
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        let mut schema = object(&dialogue::LINE, generator);
+        schema["description"] = json!("A line of dialogue.");
         schema
     }
 }
@@ -287,6 +299,15 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
         Shape::Clips => {
             let clip = json!({ "anyOf": [shot_ref, reference::<ClipSpec>(generator)] });
             one_or_many(&clip)
+        }
+        Shape::Dialogue => {
+            let text = json!({ "type": ["string", "number"] });
+            let line = json!({ "anyOf": [text, reference::<LineSpec>(generator)] });
+            json!({ "anyOf": [
+                { "type": ["string", "number"] },
+                reference::<LineSpec>(generator),
+                { "type": "array", "items": line, "maxItems": limits::MAX_DIALOGUE_LINES },
+            ] })
         }
         Shape::FrameSize => json!({ "type": "string", "pattern": r"^\s*\d+\s*[x×]\s*\d+\s*$" }),
         Shape::FrameRate => json!({ "type": ["number", "string"], "minimum": 1, "maximum": 120 }),

@@ -27,7 +27,7 @@ pub(super) fn read(fallback: Span, value: &Yaml, problems: &mut Problems) -> Opt
     let shot: Spanned<ShotRef> = shot_ref(&keys::SHOT, key.span, name, problems)?;
     let position = |key: &'static KeySpec, problems: &mut Problems| parsed(&map, key, problems);
     let (start, end) = (position(&keys::IN, problems), position(&keys::OUT, problems));
-    let length = length(&map, &keys::LENGTH, problems);
+    let length = length(&map, &keys::LENGTH, "bad-film", problems);
     if let (Some(end), Some(length)) = (&end, &length) {
         problems.push(
             Diagnostic::error("bad-film", length.span, "`out` and `length` exclude each other")
@@ -105,14 +105,18 @@ pub(super) fn parsed<T: FromStr>(
 }
 
 /// A length greater than zero.
-fn length(map: &Mapping<'_>, key: &'static KeySpec, problems: &mut Problems) -> Option<Spanned<EditTime>> {
+pub(super) fn length(
+    map: &Mapping<'_>,
+    key: &'static KeySpec,
+    code: &'static str,
+    problems: &mut Problems,
+) -> Option<Spanned<EditTime>> {
     let length: Spanned<EditTime> = parsed(map, key, problems)?;
     if !length.value.is_negative() && !length.value.is_zero() {
         return Some(length);
     }
     let message = format!("`{}` must be longer than zero", key.name);
-    problems
-        .push(Diagnostic::error("bad-film", length.span, message).help(format!("write `{}`", key.example)));
+    problems.push(Diagnostic::error(code, length.span, message).help(format!("write `{}`", key.example)));
     None
 }
 
@@ -122,7 +126,7 @@ fn transition(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Tran
         return None;
     }
     let map = Mapping::read(value, &keys::TRANSITION_KINDS, key.span, problems)?;
-    let stated_length = length(&map, &keys::TRANSITION_LENGTH, problems);
+    let stated_length = length(&map, &keys::TRANSITION_LENGTH, "bad-film", problems);
     let kinds: Vec<_> = [&keys::DISSOLVE, &keys::FADE, &keys::WIPE]
         .into_iter()
         .filter_map(|kind| map.get(kind).map(|(written, value)| (kind, written, value)))
@@ -137,7 +141,7 @@ fn transition(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Tran
             let message = "`dissolve` and `length` both state a length";
             problems.push(Diagnostic::error("bad-film", length.span, message).help("remove `length`"));
         }
-        let length = length(&map, &keys::DISSOLVE, problems)?.value;
+        let length = length(&map, &keys::DISSOLVE, "bad-film", problems)?.value;
         Transition { kind: TransitionKind::Dissolve, length }
     } else {
         let kind = match (kind.name, value.text()) {

@@ -4,6 +4,7 @@
 //! [`keys`] states every key of the format once; [`Mapping`] reads by it.
 
 mod clip;
+mod dialogue;
 mod file;
 mod film;
 mod fragment;
@@ -84,6 +85,8 @@ pub struct Shot {
     pub id: Spanned<String>,
     /// A note for people; no effect.
     pub note: Option<Spanned<String>>,
+    /// What is said; no effect on the request.
+    pub dialogue: Vec<LineSpec>,
     /// The shot from whose last frame this one starts.
     pub continues: Option<Continues>,
     /// The image that the video starts with.
@@ -110,6 +113,19 @@ pub struct Shot {
     pub timeout: Option<Entry>,
     /// Request fields, as the contract names them.
     pub fields: Vec<Entry>,
+}
+
+/// A line of dialogue.
+#[derive(Clone, Debug)]
+pub struct LineSpec {
+    /// What is said.
+    pub text: Entry,
+    /// Who says it.
+    pub speaker: Option<Entry>,
+    /// When it begins in the shot's video; not negative.
+    pub at: Option<Spanned<EditTime>>,
+    /// How long it takes; more than zero.
+    pub length: Option<Spanned<EditTime>>,
 }
 
 /// `continues`, with the spans of key and value.

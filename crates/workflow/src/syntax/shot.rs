@@ -2,7 +2,7 @@
 
 use super::keys::shot as keys;
 use super::mapping::Mapping;
-use super::{Continues, Entry, Shot, film, plain_name, value};
+use super::{Continues, Entry, Shot, dialogue, film, plain_name, value};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::source::Spanned;
 use crate::yaml::{Yaml, YamlValue};
@@ -30,6 +30,7 @@ pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
     let fields = map.others().map(|(key, value)| Entry { key: key.clone(), value: value.clone() });
     Some(Shot {
         note: map.text(&keys::NOTE, problems),
+        dialogue: dialogue::read(&map, problems),
         continues,
         first_frame,
         last_frame: map.entry(&keys::LAST_FRAME),

@@ -9,6 +9,7 @@ use engine::Ledger;
 use engine::artifact_store::Verify;
 use engine::preview::{key_resolver, survey};
 use timeline::export::{self, ExportContext};
+use timeline::subtitles::{self, Cue};
 use timeline::{ResolveError, Timeline};
 use workflow::plan::{Film, Plan};
 
@@ -49,7 +50,15 @@ pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
     let continued = timeline::continuations(&plan, &shown);
     let timeline = timeline::resolve(film, &facts, &continued).map_err(not_resolvable)?;
     let context = collector.context(&shown, &facts, folder, args.absolute || format == ExportFormat::Fcpxml);
-    atomic_write(&output, &format.text(&timeline, &context), args.overwrite)?;
+    let dialogue: Vec<_> = shown.iter().map(|ix| plan.node(*ix).dialogue.as_deref()).collect();
+    let cues = subtitles::cues(&timeline, &subtitles::lines(&timeline, &dialogue));
+    if cues.is_empty() && matches!(format, ExportFormat::Srt | ExportFormat::Vtt) {
+        let message = format!("nobody speaks in film `{}`: none of its shots has `dialogue`", film.output);
+        return Err(
+            CommandError::invalid(message).hint("write what is said in a shot: `dialogue: Who is there?`")
+        );
+    }
+    atomic_write(&output, &format.text(&timeline, &context, &cues), args.overwrite)?;
     outln!("{}", display_path(&output));
     Ok(Exit::Done)
 }
@@ -61,6 +70,8 @@ enum ExportFormat {
     Fcpxml,
     Edl,
     Csv,
+    Srt,
+    Vtt,
 }
 
 impl From<&ExportFormatArgs> for ExportFormat {
@@ -70,6 +81,8 @@ impl From<&ExportFormatArgs> for ExportFormat {
             ExportFormatArgs { fcpxml: true, .. } => Self::Fcpxml,
             ExportFormatArgs { edl: true, .. } => Self::Edl,
             ExportFormatArgs { csv: true, .. } => Self::Csv,
+            ExportFormatArgs { srt: true, .. } => Self::Srt,
+            ExportFormatArgs { vtt: true, .. } => Self::Vtt,
             ExportFormatArgs { .. } => Self::Otio,
         }
     }
@@ -82,15 +95,20 @@ impl ExportFormat {
             Self::Fcpxml => "fcpxml",
             Self::Edl => "edl",
             Self::Csv => "csv",
+            Self::Srt => "srt",
+            Self::Vtt => "vtt",
         }
     }
 
-    fn text(self, timeline: &Timeline, context: &ExportContext) -> String {
+    /// The text of the file; `cues` are the film's subtitles.
+    fn text(self, timeline: &Timeline, context: &ExportContext, cues: &[Cue]) -> String {
         match self {
             Self::Otio => export::otio(timeline, context),
             Self::Fcpxml => export::fcpxml(timeline, context),
             Self::Edl => export::edl(timeline, context),
             Self::Csv => export::csv(timeline, context),
+            Self::Srt => subtitles::srt(cues),
+            Self::Vtt => subtitles::vtt(cues),
         }
     }
 }

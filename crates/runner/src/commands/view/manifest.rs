@@ -12,7 +12,7 @@ use scheduler::{Artifact, AttemptState, Decision};
 use serde_json::{Value, json};
 use timeline::{Item, Timeline};
 use viewer::{Attempt, Axis, Clip, ClipState, Cut, Film, FilmState, Manifest, Parent, ParentKind, Shot};
-use workflow::plan::{self, ClipSource, Node, NodeIx, PickGroup, PickKind, Plan, Source};
+use workflow::plan::{self, ClipSource, DialogueLine, Node, NodeIx, PickGroup, PickKind, Plan, Source};
 use workflow::units::Money;
 
 use crate::{ffmpeg, shell};
@@ -185,7 +185,7 @@ impl Project<'_> {
             family: serialized(&node.family),
             prompt: text("prompt"),
             seed,
-            dialogue: None,
+            dialogue: dialogue(node),
             key: preview.key.clone(),
             task: preview.task.as_ref().map(|task| task.as_str().to_owned()),
             cost,
@@ -313,4 +313,13 @@ fn state(preview: &Preview, waits_for_pick: bool, last: Option<AttemptState>) ->
         Decision::Blocked => ClipState::Blocked,
         Decision::Execute | Decision::Unselected => ClipState::NotRun,
     }
+}
+
+/// What is said in a video, a line each.
+fn dialogue(node: &Node) -> Option<String> {
+    let line = |line: &DialogueLine| match &line.speaker {
+        Some(speaker) => format!("{speaker}: {}", line.text),
+        None => line.text.clone(),
+    };
+    Some(node.dialogue.as_deref()?.iter().map(line).collect::<Vec<_>>().join("\n"))
 }

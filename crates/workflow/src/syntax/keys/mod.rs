@@ -3,6 +3,7 @@
 //! The parser ([`Mapping`](super::Mapping)), its suggestions, the JSON Schema ([`crate::workflow_schema`]) and the tables of
 //! docs/workflow.md ([`key_tables`]) are driven by these tables. Request fields are not among them: the contract has those.
 
+pub(crate) mod dialogue;
 pub(crate) mod film;
 pub(crate) mod matrix;
 pub(crate) mod medium;
@@ -101,6 +102,7 @@ pub fn key_tables() -> Vec<(&'static str, String)> {
     [
         ("workflow", &workflow::WORKFLOW),
         ("shot", &shot::SHOT),
+        ("dialogue", &dialogue::LINE),
         ("retry", &retry::RETRY),
         ("parameter", &params::PARAM),
         ("medium", &medium::MEDIUM),
@@ -127,13 +129,14 @@ fn table(object: &ObjectSpec) -> String {
 mod tests {
     use super::*;
 
-    const ALL: [&ObjectSpec; 15] = [
+    const ALL: [&ObjectSpec; 16] = [
         &workflow::WORKFLOW,
         &workflow::FRAGMENT,
         &film::FILM,
         &film::CLIP,
         &film::TRANSITION_KINDS,
         &shot::SHOT,
+        &dialogue::LINE,
         &retry::RETRY,
         &medium::MEDIUM,
         &params::PARAM,

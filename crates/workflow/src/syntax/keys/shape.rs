@@ -71,6 +71,8 @@ pub(crate) enum Shape {
     Films,
     /// The clips of a film: shots by their names, or mappings.
     Clips,
+    /// Text, or a list of lines.
+    Dialogue,
     /// Columns and rows.
     FrameSize,
     FrameRate,
@@ -120,6 +122,7 @@ impl fmt::Display for Shape {
             Self::ShotRefs => "a shot, or a list of shots",
             Self::Medium => "a file, a URL or a frame of a shot",
             Self::Media => "a file, a URL or a frame of a shot, or a list of them",
+            Self::Dialogue => "text, or a list of lines",
             Self::Params => "a mapping of names to values",
             Self::Fields => "a mapping of request fields",
             Self::Matrix => "a mapping of axes",

@@ -12,6 +12,13 @@ pub(crate) const ID: KeySpec = KeySpec::new(
 .required();
 pub(crate) const NOTE: KeySpec =
     KeySpec::new("note", Shape::Text, "a note for people; no effect", "note: opens wide and quiet");
+pub(crate) const DIALOGUE: KeySpec = KeySpec::new(
+    "dialogue",
+    Shape::Dialogue,
+    "what is said, for subtitles and the viewer; no effect on the request",
+    "dialogue: Who is there?",
+)
+.templated();
 pub(crate) const CONTINUES: KeySpec = KeySpec::new(
     "continues",
     Shape::ShotRef,
@@ -109,6 +116,7 @@ pub(crate) const SHOT: ObjectSpec = ObjectSpec {
     keys: &[
         &ID,
         &NOTE,
+        &DIALOGUE,
         &CONTINUES,
         &FIRST_FRAME,
         &LAST_FRAME,
