@@ -37,8 +37,8 @@ export function RunDialog({ only, rerun }: Props) {
         if (preview.state === "ready" && !isRunning) performing.start(action, closeDialog);
       }}>
         <div class="form-row">
-          <label class="field">At most <input type="text" inputMode="decimal" size={8} value={maxCost} aria-label="Maximum cost" placeholder="no limit" onInput={(event) => setMaxCost(event.currentTarget.value)} /> <span class="dim">{model.value.data.currency ?? "cost"}</span></label>
-          <label class="field">and <input type="number" min={1} step={1} value={maxTasks} aria-label="Maximum number of tasks" placeholder="any" onInput={(event) => setMaxTasks(event.currentTarget.value)} /> <span class="dim">tasks</span></label>
+          <label class="field">Maximum cost <input type="text" inputMode="decimal" size={8} value={maxCost} placeholder="no limit" onInput={(event) => setMaxCost(event.currentTarget.value)} /> {model.value.data.currency !== null && <span class="dim">{model.value.data.currency}</span>}</label>
+          <label class="field">Maximum number of tasks <input type="number" min={1} step={1} value={maxTasks} placeholder="any" onInput={(event) => setMaxTasks(event.currentTarget.value)} /></label>
         </div>
         {!isValid && <p class="failure">The number of tasks is a whole number from 1.</p>}
         <PreviewPane state={preview} />

@@ -16,7 +16,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     }
   };
   return (
-    <button type="button" class="button" onClick={() => void copy()} aria-label={label} title={label}>
+    <button type="button" class="button" onClick={() => void copy()} {...(copied ? {} : { "aria-label": label })} title={label}>
       <Icon name={copied ? "check" : "copy"} /> {copied ? "Copied" : "Copy"}
     </button>
   );

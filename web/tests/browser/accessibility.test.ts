@@ -15,6 +15,8 @@ it.each([
   ["story", "#/story"],
   ["graph", "#/graph"],
   ["details", "#/wall?clip=lamp%233"],
+  ["details of a clip that waits for a pick", "#/wall?clip=epilogue"],
+  ["compared clips without a file", `#/compare?${selection("epilogue", "lamp#3")}`],
 ])("axe-core finds nothing serious in %s, light and dark", async (_, hash) => {
   const page = await at(hash, { bypassCSP: true });
   await page.waitForSelector("main h2, main li, main table, main svg");
@@ -25,6 +27,32 @@ it.each([
     const found = await violations(page);
     expect([colorScheme, found]).toEqual([colorScheme, []]);
   }
+});
+
+it("axe-core finds nothing serious in what opens, and names controls as they are labelled", async () => {
+  const page = await at(`#/wall?state=done&shots=lamp&${two}`, { bypassCSP: true, reducedMotion: "reduce" });
+  const check = async (what: string) => {
+    await drawn(page);
+    expect([what, await violations(page)]).toEqual([what, []]);
+  };
+  for (const menu of ["Shot lamp", "State done"]) {
+    await page.getByRole("button", { name: menu }).click();
+    await check(menu);
+    await page.keyboard.press("Escape");
+  }
+  await page.getByRole("button", { name: "Keys" }).click();
+  await check("keys");
+  await page.keyboard.press("Escape");
+  await page.evaluate(() => {
+    Object.defineProperty(navigator, "clipboard", { value: { writeText: () => Promise.resolve() } });
+    location.hash = "#/wall?clip=lamp%231";
+  });
+  await page.getByRole("button", { name: "Copy the command" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  await check("copied");
+  await page.evaluate(() => { location.hash = "#/grid?shot=harbor"; });
+  await page.getByRole("button", { name: "Offsets" }).click();
+  await check("offsets");
 });
 
 it("has the colors of the chosen theme, whatever the system prefers", async () => {

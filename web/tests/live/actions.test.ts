@@ -20,6 +20,12 @@ it("renders, picks a take, renders what waited for it, and edits a prompt", asyn
   await expect.poll(() => state(page, "lamp#1")).toBe("not run");
   expect(new URL(page.url()).search).toBe("");
 
+  await page.getByRole("button", { name: "Run…" }).click();
+  await page.locator(".dialog .estimate").waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await page.locator(".dialog").waitFor({ state: "detached" });
+
   expect(await run(page)).toMatch(/^to submit: 2 to 3 tasks,/);
   await expect.poll(() => state(page, "lamp#2")).toBe("done");
   await expect.poll(() => state(page, "lamp#1")).toBe("done");

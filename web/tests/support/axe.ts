@@ -1,4 +1,4 @@
-/** What axe-core finds, with its impact. The page must bypass its policy, which refuses the script of the tool; what is checked does not depend on it. */
+/** What axe-core finds, with its impact, by the rules that are on by default: `label-content-name-mismatch` is one of them. The page must bypass its policy, which refuses the script of the tool; what is checked does not depend on it. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
