@@ -121,3 +121,35 @@ fn view_of_foreign_manifests_is_bounded() {
     let page = fs_err::read_to_string(project.file("empty/index.html")).expect("a page");
     assert!(!page.contains("etc/passwd") && !page.contains("tracker.png"));
 }
+
+/// A grid plays up to nine clips as they are, and small versions of more.
+#[test]
+fn many_clips_of_a_shot_have_proxies() {
+    let sweep = |count: usize| {
+        format!(
+            "version: 1\nname: harbor\ndefaults: {{ model: modelb-video-480p, seconds: 1, size: 480x480 }}\n\
+             shots:\n  - {{ id: storm, prompt: a storm, matrix: {{ seed: {{ from: 1, to: {count} }} }} }}\n"
+        )
+    };
+    let project = Project::new("harbor.yaml", &sweep(9));
+    let proxies = |project: &Project| -> Vec<String> {
+        let manifest = manifest(project);
+        let clips = manifest["clips"].as_array().expect("clips").iter();
+        clips.filter_map(|clip| clip["proxy"].as_str().map(str::to_owned)).collect()
+    };
+    project.runner(&["run", "harbor.yaml", "--open"]).expect(0);
+    assert_eq!(proxies(&project), [""; 0]);
+    fs_err::write(project.file("harbor.yaml"), sweep(10)).expect("the folder can be written");
+    let ended = project.runner(&["run", "harbor.yaml", "--open"]).expect(0);
+    assert!(ended.err.contains("making small versions of 10 clips"), "{}", ended.transcript());
+    let made = proxies(&project);
+    assert_eq!(made.len(), 10);
+    for name in &made {
+        let probe = media::probe(&project.file("out/harbor").join(name)).expect("a video");
+        let track = probe.video.expect("pictures");
+        assert_eq!((track.width, track.height), (180, 180));
+    }
+    let again = project.runner(&["view", "harbor.yaml"]).expect(0);
+    assert!(!again.err.contains("small versions"), "they are made once: {}", again.transcript());
+    assert_eq!(proxies(&project), made);
+}

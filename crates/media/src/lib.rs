@@ -4,6 +4,7 @@
 //! - [`probe`]: duration, tracks and codecs of a file
 //! - [`first_frame`], [`last_frame`]: single frames, decoded exactly
 //! - [`join`]: edits clips into a film
+//! - [`write_proxy`]: a small version of a video
 //! - [`decode_audio`]: PCM samples of an audio or video file
 //! - [`Ffmpeg`]: the external program, for codecs that are not handled natively; located by the caller
 //! - [`inspect`]: whether a file can be sent as an input; [`MediaType`]: formats by magic bytes
@@ -29,6 +30,7 @@ mod join;
 mod mp4;
 mod poster;
 mod probe;
+mod proxy;
 mod rate;
 mod sniff;
 mod tool_message;
@@ -44,5 +46,6 @@ pub use crate::inspect::{InputInfo, MAX_INPUT_BYTES, MAX_REQUEST_INPUT_BYTES, in
 pub use crate::join::{JoinClip, JoinOptions, JoinReport, JoinTransition, TransitionKind, join};
 pub use crate::poster::poster;
 pub use crate::probe::{AudioTrack, Probe, VideoTrack, probe, probe_bytes};
+pub use crate::proxy::{needs_proxy, write_proxy};
 pub use crate::rate::FrameRate;
 pub use crate::sniff::{MediaKind, MediaType, describe_content};

@@ -58,6 +58,7 @@ fn write(
     let options = media::JoinOptions {
         size: film.size,
         frame_rate: media::FrameRate::new(rate.numerator(), rate.denominator()),
+        key_interval: None,
         ffmpeg: ffmpeg.clone(),
     };
     let folder = path.parent().unwrap_or(Path::new("."));

@@ -90,6 +90,8 @@ pub struct JoinOptions {
     pub size: Option<(u32, u32)>,
     /// Pictures per second; `None` for the rate that most clips have.
     pub frame_rate: Option<FrameRate>,
+    /// Film frames from one key frame to the next; then all pictures are encoded. `None` for two seconds where pictures are encoded.
+    pub key_interval: Option<u32>,
     /// For clips that are not handled natively.
     pub ffmpeg: Ffmpeg,
 }
@@ -208,10 +210,12 @@ pub fn join(clips: &[JoinClip], output: &Path, options: &JoinOptions) -> Result<
 }
 
 fn film(clips: &[Clip], out: &mut dyn Write, options: &JoinOptions) -> Result<JoinReport, MediaError> {
-    match smart_cut::plan(clips, options)? {
-        Some(plan) => plan.write(clips, out, options),
-        None => reencode::write(clips, out, options),
+    if options.key_interval.is_none()
+        && let Some(plan) = smart_cut::plan(clips, options)?
+    {
+        return plan.write(clips, out, options);
     }
+    reencode::write(clips, out, options)
 }
 
 /// Writes a temporary file, then renames it.

@@ -32,7 +32,10 @@ pub(super) fn write(
     let mut samples = Vec::new();
     let cuts: Vec<u64> = layout.placements.iter().map(|placement| placement.start).collect();
     renderer.render(0..layout.frames(), &mut |picture| {
-        if cuts.binary_search(&(samples.len() as u64)).is_ok() {
+        let frame = samples.len() as u64;
+        let is_key =
+            options.key_interval.is_some_and(|interval| frame.is_multiple_of(u64::from(interval.max(1))));
+        if is_key || cuts.binary_search(&frame).is_ok() {
             encoder.cut()?;
         }
         let picture = encoder.encode(picture)?;

@@ -2,6 +2,7 @@
 
 mod manifest;
 mod posters;
+mod proxies;
 
 use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
@@ -104,10 +105,12 @@ async fn from_workflow(
         Ok(plan) => Arc::new(plan),
         Err(error) => return Ok(Err(error)),
     };
-    let (folder, manifest) = match collect(&plan, file, out).await? {
+    let (folder, mut manifest) = match collect(&plan, file, out).await? {
         Ok(collected) => collected,
         Err(error) => return Ok(Err(error)),
     };
+    proxies::make(&folder, &manifest);
+    proxies::enter(&folder, &mut manifest);
     let text = serde_json::to_string_pretty(&manifest).map_err(CommandError::unusable)?;
     atomic_write(&folder.join(MANIFEST), &format!("{text}\n"), true)?;
     write_page(&folder, &manifest).map(Ok)
@@ -123,6 +126,7 @@ pub(crate) async fn collect(
     let Ok((folder, mut manifest)) = collected else { return Ok(collected) };
     fs_err::create_dir_all(&folder)?;
     posters::make(&folder, &mut manifest);
+    proxies::enter(&folder, &mut manifest);
     Ok(Ok((folder, manifest)))
 }
 
