@@ -1,6 +1,8 @@
 //! Commands without an API key, tasks that a person closes, and printed remedies: each of them works as it is printed.
 
 use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
 
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
@@ -26,6 +28,18 @@ fn printed_commands(text: &str) -> BTreeSet<String> {
 fn paste(project: &Project, command: &str) -> Output {
     let words: Vec<&str> = command.split(' ').skip(1).collect();
     project.runner(&words)
+}
+
+/// `runner ui` serves until it is interrupted.
+fn assert_serves_page(project: &Project, command: &str) {
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    let mut server =
+        project.command(&words).stdout(Stdio::piped()).spawn().expect("the program can be started");
+    let mut address = String::new();
+    let read = BufReader::new(server.stdout.take().expect("a pipe")).read_line(&mut address);
+    drop(server.kill());
+    drop(server.wait());
+    assert!(read.is_ok() && address.starts_with("http://127.0.0.1:"), "`{command}`: {address}");
 }
 
 #[test]
@@ -133,6 +147,11 @@ fn printed_remedies_work_as_they_are() {
     let mut paste_all = |project: &Project, outputs: &[Output]| {
         for output in outputs {
             for command in printed_commands(&format!("{}\n{}", output.out, output.err)) {
+                if command.starts_with("runner ui ") {
+                    assert_serves_page(project, &command);
+                    pasted.insert("ui".to_owned());
+                    continue;
+                }
                 let ended = paste(project, &command);
                 assert_ne!(ended.code, Some(2), "`{command}`: {}", ended.transcript());
                 pasted.insert(command.split(' ').nth(1).expect("a subcommand").to_owned());
@@ -166,6 +185,6 @@ fn printed_remedies_work_as_they_are() {
     let account = project.against(&proxy.url, OTHER_KEY);
     let planned = account.runner(&["plan", "two.yaml"]).expect(0);
     paste_all(&account, &[planned]);
-    let expected = ["fetch", "pick", "resolve", "run"].map(str::to_owned);
+    let expected = ["fetch", "pick", "resolve", "run", "ui"].map(str::to_owned);
     assert!(expected.iter().all(|command| pasted.contains(command)), "{pasted:?}");
 }

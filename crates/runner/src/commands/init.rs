@@ -20,7 +20,9 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, CommandError> {
         .map_err(CommandError::invalid)?;
     atomic_write(&args.file, &text, args.overwrite)?;
     let file = shell_quoted(&args.file);
-    outln!("wrote {file}\n\nnext: runner check {file}\n      runner plan {file}\n      runner run {file}");
+    outln!(
+        "wrote {file}\n\nnext: runner check {file}\n      runner plan {file}\n      runner run {file}\n      runner ui {file}"
+    );
     Ok(Exit::Done)
 }
 

@@ -67,6 +67,9 @@ pub(crate) fn final_report(summary: &RunSummary, file: &str, columns: Option<usi
     if summary.to_pick.len() > MAX_OTHERS {
         lines.push(format!("and {} more to pick", summary.to_pick.len() - MAX_OTHERS));
     }
+    if !summary.to_pick.is_empty() {
+        lines.push(format!("`runner ui {file}` shows them side by side, and picks"));
+    }
     lines.push(count(summary));
     lines.join("\n") + "\n"
 }
@@ -166,15 +169,20 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
             )
         }
         FilmOutcome::Waiting { missing } => {
-            format!("{which}: not joined, {missing} of its shots are missing")
+            format!("{which}: not joined, {} missing", shots_are(*missing))
         }
         FilmOutcome::Unpicked { missing } => {
-            format!("{which}: not joined, {missing} of its shots are not picked")
+            format!("{which}: not joined, {} not picked", shots_are(*missing))
         }
         FilmOutcome::Failed { failure } => {
             format!("{which}: not joined: {}", sanitize::message(&failure.message))
         }
     }
+}
+
+/// `1 of its shots is`, `2 of its shots are`.
+fn shots_are(count: usize) -> String {
+    format!("{count} of its shots {}", if count == 1 { "is" } else { "are" })
 }
 
 const UNSELECTED: &str = "not selected";
