@@ -38,6 +38,14 @@ impl Drop for Ui {
     }
 }
 
+/// A client that follows no redirects.
+fn browser() -> Client {
+    // Another test may have installed it.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
+    client.build().expect("a client")
+}
+
 impl Ui {
     async fn start(project: &Project) -> Self {
         let mut command = project.command(&["ui", "harbor.yaml"]);
@@ -47,9 +55,7 @@ impl Ui {
         let out = child.stdout.take().expect("a pipe");
         BufReader::new(out).read_line(&mut url).expect("the server says where it is");
         let (origin, _) = url.trim().split_once("/?token=").expect("an address with a token");
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
-        let client = client.build().expect("a client");
+        let client = browser();
         let answer = client.get(url.trim()).send().await.expect("an answer");
         assert_eq!(
             (answer.status(), &answer.headers()["location"]),
@@ -336,21 +342,17 @@ async fn requests_of_other_pages_are_refused() {
 #[tokio::test]
 async fn page_behind_a_proxy_answers_to_its_public_name_only() {
     let project = Project::new("harbor.yaml", WORKFLOW);
-    let port = {
+    let listen = {
         let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-        free.local_addr().expect("its address").port().to_string()
+        free.local_addr().expect("its address").to_string()
     };
-    let arguments = ["ui", "harbor.yaml", "--port", &port, "--origin", "https://films.example.org"];
+    let arguments = ["ui", "harbor.yaml", "--listen", &listen, "--public-url", "https://films.example.org"];
     let mut command = project.command(&arguments);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let mut ui = Ui {
         child: child.expect("the program can be started"),
-        client: Client::builder()
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .expect("a client"),
-        origin: format!("http://127.0.0.1:{port}"),
+        client: browser(),
+        origin: format!("http://{listen}"),
         cookie: String::new(),
     };
     let mut url = String::new();
@@ -380,8 +382,8 @@ async fn page_behind_a_proxy_answers_to_its_public_name_only() {
 #[test]
 fn page_is_not_served_to_other_machines_by_accident() {
     let project = Project::new("harbor.yaml", WORKFLOW);
-    let open = project.runner(&["ui", "harbor.yaml", "--address", "0.0.0.0", "--port", "4000"]);
+    let open = project.runner(&["ui", "harbor.yaml", "--listen", "0.0.0.0:4000"]);
     cli_snapshot!("ui_without_origin", open.expect(2));
-    let plain = ["ui", "harbor.yaml", "--address", "0.0.0.0", "--origin", "http://10.0.0.5:4000"];
+    let plain = ["ui", "harbor.yaml", "--listen", "0.0.0.0:0", "--public-url", "http://10.0.0.5:4000"];
     cli_snapshot!("ui_without_tls", project.runner(&plain).expect(2));
 }

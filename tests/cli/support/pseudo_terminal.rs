@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -67,10 +68,15 @@ impl Terminal {
         Screen::after(&self.written(), self.columns)
     }
 
-    /// Waits until the screen shows some text, and returns the screen.
+    /// Waits until the screen shows some text, and returns the screen. A frame may arrive in parts: it counts when no more of it comes.
     pub(crate) fn wait_for(&self, text: &str) -> Screen {
-        wait_until(text, || self.screen().text.contains(text));
-        self.screen()
+        let mut shown = self.screen();
+        wait_until(text, || {
+            let before = std::mem::replace(&mut shown, self.screen());
+            std::thread::sleep(Duration::from_millis(20));
+            before.text == shown.text && shown.text.contains(text)
+        });
+        shown
     }
 
     /// Sends the program an interrupt.

@@ -73,7 +73,7 @@ export function useProjects(): (workflow: string) => Promise<Project> {
         return manifest.clips.reduce((sum, clip) => sum + clip.attempts.length, 0);
       },
       serve: async (port) => {
-        const args = ["ui", "--no-open", ...(port === undefined ? [] : ["--port", port]), FILE];
+        const args = ["ui", "--no-open", ...(port === undefined ? [] : ["--listen", `127.0.0.1:${port}`]), FILE];
         const child = spawn(RUNNER, args, { cwd: folder, env: ENVIRONMENT, stdio: ["ignore", "pipe", "ignore"] });
         started.children.push(child);
         const url = await firstLine(child);

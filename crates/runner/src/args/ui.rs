@@ -1,9 +1,10 @@
 //! Arguments of `runner ui`.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use url::Url;
 
 use super::WorkflowArgs;
 
@@ -14,17 +15,14 @@ pub(crate) struct UiArgs {
     /// Output folder of runs [default: out/NAME beside the workflow file].
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
-    /// Port to listen on [default: a free one].
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
-    pub(crate) port: u16,
-    /// Address to listen on. Others than loopback need `--origin`.
-    #[arg(long, value_name = "IP", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
-    pub(crate) address: IpAddr,
-    /// Where browsers reach the page if not at the address that is listened on, such as `https://films.example.org` for a proxy with TLS in front.
+    /// Address to listen on; port 0 picks a free port. Others than loopback need `--public-url`.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// Where browsers reach the page if not at its listen address: `https://films.example.org` for a proxy with TLS in front.
     #[arg(long, value_name = "URL")]
-    pub(crate) origin: Option<String>,
-    /// Accept an origin without TLS: everybody on the way can read the token, and spend money with it.
-    #[arg(long, requires = "origin")]
+    pub(crate) public_url: Option<Url>,
+    /// Accept a public URL without TLS: everybody on the way can read the token, and spend money with it.
+    #[arg(long, requires = "public_url")]
     pub(crate) insecure: bool,
     /// Print the address without opening it. Without a terminal it is never opened.
     #[arg(long)]

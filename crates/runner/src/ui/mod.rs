@@ -18,7 +18,6 @@ mod server;
 mod session;
 
 use std::io::{IsTerminal as _, Write as _};
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use self::jobs::Jobs;
@@ -38,15 +37,14 @@ pub(crate) async fn ui(args: UiArgs) -> Result<Exit, CommandError> {
     if let Err(error) = load::load(&args.workflow.file, &args.workflow.overrides) {
         return Ok(error.report(Format::Text));
     }
-    let wanted = SocketAddr::from((args.address, args.port));
+    let public = args.public_url.as_ref();
     // Before anything listens.
-    Origin::choose(wanted, args.origin.as_deref(), args.insecure).map_err(CommandError::invalid)?;
-    let listener = tokio::net::TcpListener::bind(wanted)
+    Origin::choose(args.listen, public, args.insecure).map_err(CommandError::invalid)?;
+    let listener = tokio::net::TcpListener::bind(args.listen)
         .await
-        .map_err(|error| CommandError::unusable(format!("cannot listen on {wanted}: {error}")))?;
+        .map_err(|error| CommandError::unusable(format!("cannot listen on {}: {error}", args.listen)))?;
     let address = listener.local_addr().map_err(CommandError::unusable)?;
-    let origin =
-        Origin::choose(address, args.origin.as_deref(), args.insecure).map_err(CommandError::invalid)?;
+    let origin = Origin::choose(address, public, args.insecure).map_err(CommandError::invalid)?;
     let project = Project { file: args.workflow.file, overrides: args.workflow.overrides, out: args.out };
     let watched = project.clone();
     // It blocks on a runtime of its own.

@@ -25,7 +25,7 @@ impl Origin {
     /// What is wrong and what to do.
     pub(super) fn choose(
         address: SocketAddr,
-        public: Option<&str>,
+        public: Option<&Url>,
         is_insecure: bool,
     ) -> Result<Self, String> {
         let Some(public) = public else {
@@ -33,26 +33,23 @@ impl Origin {
                 return Ok(Self::direct(address));
             }
             return Err(format!(
-                "{} can be reached from other machines: say where browsers open the page, such as `--origin https://films.example.org` for a proxy with TLS \
+                "{} can be reached from other machines: say where browsers open the page, such as `--public-url https://films.example.org` for a proxy with TLS \
                  in front",
                 address.ip()
             ));
         };
-        let refuse = |why: &str| Err(format!("--origin {public}: {why}"));
-        let Ok(url) = Url::parse(public) else {
-            return refuse("this is no URL; an example is https://films.example.org");
-        };
-        let scheme = match url.scheme() {
+        let refuse = |why: &str| Err(format!("--public-url {public}: {why}"));
+        let scheme = match public.scheme() {
             "https" => "https",
             "http" => "http",
             _ => return refuse("the scheme has to be https or http"),
         };
-        let is_origin = url[Position::AfterPort..] == *"/"
-            && url[Position::BeforeUsername..Position::BeforeHost].is_empty();
+        let is_origin = public[Position::AfterPort..] == *"/"
+            && public[Position::BeforeUsername..Position::BeforeHost].is_empty();
         if !is_origin {
             return refuse("only scheme, host and port belong here; an example is https://films.example.org");
         }
-        let is_this_machine = match url.host() {
+        let is_this_machine = match public.host() {
             Some(Host::Domain(name)) => name == "localhost",
             Some(Host::Ipv4(ip)) => IpAddr::V4(ip).is_loopback(),
             Some(Host::Ipv6(ip)) => IpAddr::V6(ip).is_loopback(),
@@ -64,7 +61,7 @@ impl Origin {
                  or accept that with `--insecure`",
             );
         }
-        Ok(Self { scheme, authority: url[Position::BeforeHost..Position::AfterPort].to_owned() })
+        Ok(Self { scheme, authority: public[Position::BeforeHost..Position::AfterPort].to_owned() })
     }
 
     /// `host` or `host:port`.
@@ -88,7 +85,8 @@ mod tests {
     use super::*;
 
     fn chosen(address: &str, public: Option<&str>, is_insecure: bool) -> Result<String, String> {
-        let origin = Origin::choose(address.parse().unwrap(), public, is_insecure)?;
+        let public = public.map(|public| Url::parse(public).unwrap());
+        let origin = Origin::choose(address.parse().unwrap(), public.as_ref(), is_insecure)?;
         Ok(origin.to_string())
     }
 
@@ -96,7 +94,7 @@ mod tests {
     fn loopback_needs_nothing_and_other_addresses_an_origin() {
         assert_eq!(chosen("127.0.0.1:4000", None, false).as_deref(), Ok("http://127.0.0.1:4000"));
         assert_eq!(chosen("[::1]:4000", None, false).as_deref(), Ok("http://[::1]:4000"));
-        insta::assert_snapshot!(chosen("0.0.0.0:4000", None, true).unwrap_err(), @"0.0.0.0 can be reached from other machines: say where browsers open the page, such as `--origin https://films.example.org` for a proxy with TLS in front");
+        insta::assert_snapshot!(chosen("0.0.0.0:4000", None, true).unwrap_err(), @"0.0.0.0 can be reached from other machines: say where browsers open the page, such as `--public-url https://films.example.org` for a proxy with TLS in front");
     }
 
     #[test]
@@ -119,7 +117,6 @@ mod tests {
     #[test]
     fn other_urls_are_refused() {
         for text in [
-            "films",
             "ftp://films.example.org",
             "https://films.example.org/a",
             "https://me@films.example.org",
