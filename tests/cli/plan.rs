@@ -71,3 +71,41 @@ fn invalid_price_table_is_reported_in_place() {
     }
     assert!(!project.file(".runner").exists(), "nothing was written");
 }
+
+/// A dry run counts what the run with the same arguments submits, and options before the file do not swallow it.
+#[test]
+fn dry_run_is_the_plan_of_that_run() {
+    let project = Project::new("chain.yaml", CHAIN);
+    project.runner(&["run", "chain.yaml"]).expect(0);
+    let plan = |arguments: &[&str]| {
+        let arguments = [&["run", "--dry-run"], arguments, &["chain.yaml", "--format", "json"]].concat();
+        let ended = project.runner(&arguments).expect(0);
+        let document: Value = serde_json::from_str(&ended.out).expect("one document");
+        document["totals"]["tasks"]["most"].clone()
+    };
+    let run = |arguments: &[&str]| {
+        let arguments = [&["run"], arguments, &["chain.yaml", "--format", "json"]].concat();
+        let ended = project.runner(&arguments).expect(0);
+        let document: Value = serde_json::from_str(&ended.out).expect("one document");
+        document["submitted"].clone()
+    };
+    for (arguments, submitted) in [
+        (&["--fail-fast"][..], 0),
+        (&["--rerun", "two", "--fail-fast"], 1),
+        (&["--rerun", "one", "--fail-fast"], 2),
+        (&["--salt", "other"], 2),
+        (&["--salt", "third", "--only", "one", "--fail-fast"], 1),
+    ] {
+        assert_eq!(plan(arguments), submitted, "{arguments:?}");
+        assert_eq!(run(arguments), submitted, "{arguments:?}");
+    }
+}
+
+/// A list of shots before the file takes the file for a shot; that is noticed.
+#[test]
+fn file_after_a_list_of_shots_is_understood() {
+    let project = Project::new("chain.yaml", CHAIN);
+    cli_snapshot!("plan_file_after_only", project.runner(&["plan", "--only", "one", "chain.yaml"]));
+    cli_snapshot!("plan_file_after_from", project.runner(&["plan", "--from", "two", "chain.yaml"]));
+    cli_snapshot!("run_file_after_force", project.runner(&["run", "--force", "chain.yaml"]));
+}

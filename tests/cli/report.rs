@@ -48,3 +48,10 @@ fn report_in_each_format() {
     assert!(errors.is_empty(), "{errors:?}");
     assert_eq!(manifest["clips"].as_array().expect("clips").len(), 3);
 }
+
+#[test]
+fn report_into_a_missing_folder_names_it() {
+    let project = Project::new("pier.yaml", WORKFLOW);
+    let ended = project.runner(&["report", "pier.yaml", "--output", "ci results/report.md"]).expect(2);
+    cli_snapshot!("report_missing_folder", ended);
+}

@@ -137,7 +137,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) open: bool,
     /// Submit nothing: show the plan, as `plan` does.
-    #[arg(long, conflicts_with_all = ["rerun", "salt", "open", "force"])]
+    #[arg(long, conflicts_with_all = ["open", "force"])]
     pub(crate) dry_run: bool,
     /// Ring the terminal's bell and show a desktop notification, where the terminal can, at the end of the run.
     #[arg(long)]
@@ -192,6 +192,12 @@ pub(crate) struct PlanArgs {
     pub(crate) workflow: WorkflowArgs,
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
+    /// What `run --dry-run` would render again.
+    #[arg(skip)]
+    pub(crate) rerun: Option<Vec<String>>,
+    /// The salt of `run --dry-run`.
+    #[arg(skip)]
+    pub(crate) salt: Option<String>,
     /// Print the exact requests instead, one JSON object per line; inputs that do not exist yet are {"$input": …}.
     #[arg(long, conflicts_with_all = ["format", "prices"])]
     pub(crate) requests: bool,

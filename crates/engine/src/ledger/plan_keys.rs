@@ -8,7 +8,7 @@ use workflow::plan::Plan;
 
 use super::attempt_state::holds_key;
 use super::sql::column;
-use super::{LedgerError, LedgerReader, service_aliases};
+use super::{LedgerError, LedgerReader, keys};
 
 /// The keys of a plan's nodes at one service.
 #[derive(Debug, Clone, Default)]
@@ -96,7 +96,7 @@ impl LedgerReader {
     /// When the ledger cannot be read.
     pub fn plan_keys(&self, plan: &Plan, service: &str, salt: Option<&str>) -> Result<PlanKeys, LedgerError> {
         let read = || {
-            let keys = service_aliases::key_resolver(&self.connection, plan, service)?;
+            let keys = keys::key_resolver(&self.connection, plan, service)?;
             let keys = keys.with_salt(salt.map(str::to_owned));
             PlanKeys::read(&self.connection, plan, &keys)
         };

@@ -17,6 +17,12 @@ pub(crate) fn shell_quoted(file: &Path) -> String {
 /// The file exists and `overwrite` is false, or it cannot be written.
 pub(crate) fn atomic_write(file: &Path, text: &str, overwrite: bool) -> Result<(), CommandError> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let message = format!("cannot write {}: there is no folder {}", file.display(), folder.display());
+        return Err(
+            CommandError::invalid(message).hint(format!("create it: mkdir -p {}", shell_quoted(folder)))
+        );
+    }
     let mut name = std::ffi::OsString::from(".");
     name.push(
         file.file_name()

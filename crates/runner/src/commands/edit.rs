@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::args::{EditArgs, Format, SelectionArgs};
-use crate::commands::plan;
+use crate::commands::plan::{self, KeyChanges};
 use crate::edited_file::{EditFailure, EditedFile};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -29,7 +29,8 @@ pub(crate) async fn edit(args: EditArgs) -> Result<Exit, CommandError> {
         Err(error) => return Ok(error.report(args.format)),
     };
     let document =
-        plan::document(&edited.plan, file, &SelectionArgs::default(), None, prices.as_ref()).await?;
+        plan::document(&edited.plan, file, &SelectionArgs::default(), KeyChanges::default(), prices.as_ref())
+            .await?;
     if !args.dry_run {
         edited.write()?;
     }

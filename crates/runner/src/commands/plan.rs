@@ -37,21 +37,31 @@ pub(crate) async fn plan(args: PlanArgs) -> Result<Exit, CommandError> {
         Ok(prices) => prices,
         Err(error) => return Ok(error.report(format)),
     };
-    let document = document(&plan, &args.workflow.file, &args.selection, None, prices.as_ref()).await?;
+    let changes = KeyChanges { rerun: args.rerun.as_deref(), salt: args.salt.as_deref() };
+    let document = document(&plan, &args.workflow.file, &args.selection, changes, prices.as_ref()).await?;
     out!("{}", render(&document, args.format)?);
     Ok(Exit::Done)
 }
 
-/// What a run of a plan with this selection and `--rerun` would do.
+/// Arguments of a run that give shots other keys.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct KeyChanges<'a> {
+    /// `--rerun` and its shots.
+    pub(crate) rerun: Option<&'a [String]>,
+    /// `--salt`.
+    pub(crate) salt: Option<&'a str>,
+}
+
+/// What a run of a plan with these arguments would do.
 pub(crate) async fn document(
     plan: &Arc<workflow::plan::Plan>,
     file: &Path,
     selection: &SelectionArgs,
-    rerun: Option<&[String]>,
+    changes: KeyChanges<'_>,
     prices: Option<&PriceTable>,
 ) -> Result<Document, CommandError> {
     let service = Backend::named_by_environment()?;
-    let previews = decisions(plan, file, selection, rerun, &service).await?;
+    let previews = decisions(plan, file, selection, changes, &service).await?;
     Ok(Document::new(plan, &previews, &service.identity, prices))
 }
 
@@ -70,7 +80,7 @@ async fn decisions(
     plan: &Arc<workflow::plan::Plan>,
     file: &Path,
     selection: &SelectionArgs,
-    rerun: Option<&[String]>,
+    changes: KeyChanges<'_>,
     service: &NamedService,
 ) -> Result<Vec<Preview>, CommandError> {
     let paths = ProjectPaths::for_workflow(file)?;
@@ -84,7 +94,8 @@ async fn decisions(
         }
     };
     let keys = key_resolver(ledger.as_ref(), plan, &service.identity)?;
-    let keys = match rerun {
+    let keys = keys.with_salt(changes.salt.map(str::to_owned));
+    let keys = match changes.rerun {
         Some(names) => {
             let forced = selection::forced_nodes(names, plan, selection.as_ref())?;
             let unfinished =

@@ -37,9 +37,10 @@ const MAX_UNCLAIMED_LISTED: usize = 5;
 
 pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
     if args.dry_run {
-        let RunArgs { workflow, selection, prices, format, .. } = args;
+        let RunArgs { workflow, selection, prices, format, rerun, salt, .. } = args;
         let format = if format == Format::Text { PlanFormat::Table } else { PlanFormat::Json };
-        return plan::plan(PlanArgs { workflow, selection, requests: false, prices, format }).await;
+        return plan::plan(PlanArgs { workflow, selection, rerun, salt, requests: false, prices, format })
+            .await;
     }
     let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
         Ok(plan) => Arc::new(plan),

@@ -11,7 +11,7 @@ use workflow::plan::Plan;
 use super::action::Action;
 use super::project::Project;
 use crate::args::SelectionArgs;
-use crate::commands::plan;
+use crate::commands::plan::{self, KeyChanges};
 use crate::edited_file::{self, EditFailure, EditedFile};
 use crate::error::ErrorKind;
 use crate::load::{self, LoadError};
@@ -98,7 +98,8 @@ async fn document(
     rerun: Option<&[String]>,
 ) -> Result<Document, PreviewError> {
     let prices = PriceTable::load(None, &project.file)?;
-    Ok(plan::document(plan, &project.file, selection, rerun, prices.as_ref()).await?)
+    let changes = KeyChanges { rerun, salt: None };
+    Ok(plan::document(plan, &project.file, selection, changes, prices.as_ref()).await?)
 }
 
 /// Whether the file is not the one that an edit refers to.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{LedgerError, service_aliases};
+use super::{LedgerError, keys};
 
 /// A step from one format to the next.
 struct Migration {
@@ -30,7 +30,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("format6.sql"), then: None },
     Migration { sql: include_str!("format7.sql"), then: None },
     Migration { sql: include_str!("format8.sql"), then: None },
-    Migration { sql: include_str!("format9.sql"), then: Some(service_aliases::record) },
+    Migration { sql: include_str!("format9.sql"), then: Some(keys::record) },
 ];
 
 /// The version of stored events that this program writes.
