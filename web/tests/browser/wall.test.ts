@@ -72,7 +72,7 @@ describe("details", () => {
     await page.locator('[data-clip="sunrise"] .card-open').click();
     const details = page.getByRole("complementary", { name: "Details" });
     await expect.poll(() => details.locator("h2").innerText()).toBe("sunrise");
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("sunrise");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("sunrise");
     await details.getByRole("link", { name: "lamp#1" }).click();
     await expect.poll(() => details.locator("h2").innerText()).toBe("lamp#1");
     expect(await page.evaluate(() => location.hash)).toBe("#/wall?clip=lamp%231");
@@ -81,7 +81,7 @@ describe("details", () => {
     expect(await details.locator("pre").innerText()).toContain('"resolution": "480p"');
     await page.keyboard.press("Escape");
     await expect.poll(() => details.count()).toBe(0);
-    expect(await page.evaluate(() => document.activeElement?.closest("[data-clip]")?.getAttribute("data-clip"))).toBe("sunrise");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.closest("[data-clip]")?.getAttribute("data-clip"))).toBe("sunrise");
   });
 
   it("copy the command", async () => {
