@@ -40,7 +40,14 @@ pub(super) fn make(folder: &Path, manifest: &Manifest) {
         .filter_map(|clip| Some((clip, file_name(clip)?)))
         .filter(|(_, name)| !proxies.join(name).exists())
         .collect();
-    if missing.is_empty() || missing.len() > MAX_CLIPS || fs_err::create_dir_all(&proxies).is_err() {
+    if missing.len() > MAX_CLIPS {
+        errln!(
+            "{} clips have no small version, and at most {MAX_CLIPS} are made at once: grids play {MAX_FULL} of them in step",
+            missing.len()
+        );
+        return;
+    }
+    if missing.is_empty() || fs_err::create_dir_all(&proxies).is_err() {
         return;
     }
     errln!("making small versions of {} clips for grids of more than {MAX_FULL}", missing.len());
