@@ -74,6 +74,19 @@ impl RgbImage {
         [row[index], row[index + 1], row[index + 2]]
     }
 
+    /// Copies another image into this one with its upper left corner at `(x, y)`, as far as it is inside.
+    pub(crate) fn paint(&mut self, (x, y): (u32, u32), image: &Self) {
+        if x >= self.width {
+            return;
+        }
+        let length = image.width.min(self.width - x) as usize * 3;
+        let (stride, start) = (self.width as usize * 3, x as usize * 3);
+        let rows = self.pixels.chunks_exact_mut(stride).skip(y as usize);
+        for (row, from) in rows.zip(image.pixels.chunks_exact(image.width as usize * 3)) {
+            row[start..start + length].copy_from_slice(&from[..length]);
+        }
+    }
+
     /// The image scaled to another size, filtered (Catmull-Rom). The aspect ratio is the caller's business.
     #[must_use]
     pub(crate) fn resized(&self, width: u32, height: u32) -> Self {

@@ -5,6 +5,7 @@
 //! - [`first_frame`], [`last_frame`]: single frames, decoded exactly
 //! - [`join`]: edits clips into a film
 //! - [`write_proxy`]: a small version of a video
+//! - [`contact_sheet`], [`write_grid`]: pictures, or videos, side by side with labels
 //! - [`decode_audio`]: PCM samples of an audio or video file
 //! - [`Ffmpeg`]: the external program, for codecs that are not handled natively; located by the caller
 //! - [`inspect`]: whether a file can be sent as an input; [`MediaType`]: formats by magic bytes
@@ -27,6 +28,7 @@ mod h264;
 mod image;
 mod inspect;
 mod join;
+mod mosaic;
 mod mp4;
 mod poster;
 mod probe;
@@ -43,7 +45,11 @@ pub use crate::ffmpeg::Ffmpeg;
 pub use crate::frame::{first_frame, first_frame_bytes, last_frame, last_frame_bytes};
 pub use crate::image::{MAX_IMAGE_BYTES, MAX_IMAGE_PIXELS, RgbImage, decode_image, encode_png};
 pub use crate::inspect::{InputInfo, MAX_INPUT_BYTES, MAX_REQUEST_INPUT_BYTES, inspect};
-pub use crate::join::{JoinClip, JoinOptions, JoinReport, JoinTransition, TransitionKind, join};
+pub use crate::join::{
+    GridTile, JoinClip, JoinOptions, JoinReport, JoinTransition, MAX_GRID_CLIPS, TransitionKind, join,
+    write_grid,
+};
+pub use crate::mosaic::{Mosaic, SheetTile, contact_sheet};
 pub use crate::poster::poster;
 pub use crate::probe::{AudioTrack, Probe, VideoTrack, probe, probe_bytes};
 pub use crate::proxy::{needs_proxy, write_proxy};

@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("renderer", &["media"]),
     ("scheduler", &["workflow"]),
     ("service", &["contract", "media", "renderer"]),
+    ("text", &[]),
     ("timeline", &["workflow"]),
     ("viewer", &[]),
     ("workflow", &["contract"]),

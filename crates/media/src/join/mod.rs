@@ -6,6 +6,7 @@
 
 mod audio;
 mod frames;
+mod grid;
 mod layout;
 mod mix;
 mod reencode;
@@ -23,6 +24,8 @@ use crate::frames::decoder_config;
 use crate::mp4::Movie;
 use crate::probe::describe;
 use crate::{Ffmpeg, FrameRate, MediaError, Probe, audio as pcm};
+
+pub use self::grid::{GridTile, MAX_GRID_CLIPS, write_grid};
 
 /// One clip of a film.
 #[derive(Clone, Debug, PartialEq)]

@@ -16,7 +16,16 @@ pub(crate) struct ReportArgs {
     /// Format of the report.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ReportFormat::Md)]
     pub(crate) format: ReportFormat,
-    /// File to write instead of standard output. An existing one is overwritten.
+    /// Only the clips of this shot.
+    #[arg(long, value_name = "SHOT")]
+    pub(crate) shot: Option<String>,
+    /// Compares with an earlier state: a report in the format `json`, a manifest, or an output folder.
+    #[arg(long, value_name = "FILE|FOLDER")]
+    pub(crate) compare: Option<PathBuf>,
+    /// Clips in a row of a contact sheet or grid video [default: one row per value of the first axis, or about as many rows as columns].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) columns: Option<u32>,
+    /// File to write instead of standard output; required for pictures and videos. An existing one is overwritten, unless it is a clip.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -32,4 +41,8 @@ pub(crate) enum ReportFormat {
     Json,
     /// JUnit XML, for test reports of CI systems.
     Junit,
+    /// A PNG with a picture of each clip, labelled.
+    ContactSheet,
+    /// An MP4 in which the clips of a shot play side by side, labelled and silent.
+    GridVideo,
 }

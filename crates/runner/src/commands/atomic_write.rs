@@ -11,11 +11,15 @@ pub(crate) fn shell_quoted(file: &Path) -> String {
     shlex::try_quote(&name).map_or_else(|_| name.to_string(), std::borrow::Cow::into_owned)
 }
 
-/// Writes `text` to `file`.
+/// Writes a text or other contents to `file`.
 ///
 /// # Errors
 /// The file exists and `overwrite` is false, or it cannot be written.
-pub(crate) fn atomic_write(file: &Path, text: &str, overwrite: bool) -> Result<(), CommandError> {
+pub(crate) fn atomic_write(
+    file: &Path,
+    contents: impl AsRef<[u8]>,
+    overwrite: bool,
+) -> Result<(), CommandError> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         let message = format!("cannot write {}: there is no folder {}", file.display(), folder.display());
@@ -30,7 +34,7 @@ pub(crate) fn atomic_write(file: &Path, text: &str, overwrite: bool) -> Result<(
     );
     name.push(format!(".{}.part", std::process::id()));
     let part = folder.join(name);
-    let written = write_part(&part, text, file).and_then(|()| publish(&part, file, overwrite));
+    let written = write_part(&part, contents.as_ref(), file).and_then(|()| publish(&part, file, overwrite));
     if written.is_err() {
         // Clean up our own temporary file.
         let _ = fs_err::remove_file(&part);
@@ -43,12 +47,12 @@ fn cannot_write(error: &std::io::Error) -> CommandError {
 }
 
 /// Writes the temporary file, with the permissions of the one that it replaces.
-fn write_part(part: &PathBuf, text: &str, replaced: &Path) -> Result<(), CommandError> {
+fn write_part(part: &PathBuf, contents: &[u8], replaced: &Path) -> Result<(), CommandError> {
     let mut open = fs_err::File::create_new(part).map_err(|error| cannot_write(&error))?;
     if let Ok(metadata) = std::fs::metadata(replaced) {
         open.set_permissions(metadata.permissions()).map_err(|error| cannot_write(&error))?;
     }
-    open.write_all(text.as_bytes()).and_then(|()| open.sync_all()).map_err(|error| cannot_write(&error))
+    open.write_all(contents).and_then(|()| open.sync_all()).map_err(|error| cannot_write(&error))
 }
 
 /// Renames the complete temporary file.

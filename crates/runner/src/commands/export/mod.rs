@@ -58,7 +58,7 @@ pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
             CommandError::invalid(message).hint("write what is said in a shot: `dialogue: Who is there?`")
         );
     }
-    atomic_write(&output, &format.text(&timeline, &context, &cues), args.overwrite)?;
+    atomic_write(&output, format.text(&timeline, &context, &cues), args.overwrite)?;
     outln!("{}", display_path(&output));
     Ok(Exit::Done)
 }

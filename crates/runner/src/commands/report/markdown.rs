@@ -99,7 +99,7 @@ fn films(manifest: &Manifest, out: &mut String) {
 }
 
 /// Text that is neither markup nor the end of a cell.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in sanitize::line(text).chars() {
         if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '&' | '!' | '@') {

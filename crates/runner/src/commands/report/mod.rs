@@ -1,19 +1,24 @@
 //! `runner report`: the state of a workflow's shots and films in formats of other programs. Submits nothing and asks no service.
 
+mod compare;
+mod compare_text;
 mod junit;
+mod labels;
 mod markdown;
+mod pictures;
 mod table;
 #[cfg(test)]
 mod tests;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use viewer::{Clip, ClipState, FilmState, Manifest};
 use workflow::units::Money;
 
 use crate::args::{Format, ReportArgs, ReportFormat};
-use crate::commands::atomic_write::atomic_write;
-use crate::commands::view::collect_without_posters;
+use crate::commands::atomic_write::{atomic_write, shell_quoted};
+use crate::commands::view::{MANIFEST, collect, collect_without_posters, read_manifest, read_manifest_file};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load;
@@ -22,22 +27,33 @@ use crate::report::sanitize;
 
 pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
     let file = &args.workflow.file;
+    let is_picture = matches!(args.format, ReportFormat::ContactSheet | ReportFormat::GridVideo);
+    check_combination(&args, is_picture)?;
     let plan = match load::load(file, &args.workflow.overrides) {
         Ok(plan) => Arc::new(plan),
         Err(error) => return Ok(error.report(Format::Text)),
     };
-    let manifest = match collect_without_posters(&plan, file, args.out.as_deref()).await? {
-        Ok((_, manifest)) => manifest,
+    let collected = if args.format == ReportFormat::ContactSheet {
+        collect(&plan, file, args.out.as_deref()).await?
+    } else {
+        collect_without_posters(&plan, file, args.out.as_deref()).await?
+    };
+    let (folder, mut manifest) = match collected {
+        Ok(collected) => collected,
         Err(error) => return Ok(error.report(Format::Text)),
     };
-    let text = match args.format {
-        ReportFormat::Md => markdown::report(&manifest),
-        ReportFormat::Csv => table::report(&manifest),
-        ReportFormat::Json => {
-            let json = serde_json::to_string_pretty(&manifest).map_err(CommandError::unusable)?;
-            format!("{json}\n")
-        }
-        ReportFormat::Junit => junit::report(&manifest),
+    if let Some(output) = &args.output {
+        refuse_media(output, &folder, &manifest)?;
+    }
+    if let Some(shot) = &args.shot {
+        keep_shot(&mut manifest, shot)?;
+    }
+    if is_picture {
+        return write_picture(&args, manifest, folder).await;
+    }
+    let text = match &args.compare {
+        Some(earlier) => comparison(&args, earlier, &manifest)?,
+        None => text(args.format, &manifest)?,
     };
     match &args.output {
         Some(output) => {
@@ -47,6 +63,136 @@ pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
         None => out!("{text}"),
     }
     Ok(Exit::Done)
+}
+
+/// Refuses flags that do not go together.
+fn check_combination(args: &ReportArgs, is_picture: bool) -> Result<(), CommandError> {
+    let file = shell_quoted(&args.workflow.file);
+    if is_picture && args.output.is_none() {
+        let (format, name) = match args.format {
+            ReportFormat::GridVideo => ("grid-video", "grid.mp4"),
+            _ => ("contact-sheet", "contact-sheet.png"),
+        };
+        return Err(CommandError::invalid("a picture or video is not written to standard output")
+            .hint(format!("name a file: runner report {file} --format {format} --output {name}")));
+    }
+    if !is_picture && args.columns.is_some() {
+        return Err(CommandError::invalid("--columns is for the formats contact-sheet and grid-video"));
+    }
+    if args.compare.is_some() && (is_picture || args.format == ReportFormat::Junit) {
+        return Err(CommandError::invalid("a comparison has the formats md, csv and json"));
+    }
+    Ok(())
+}
+
+/// A report in a format of text.
+fn text(format: ReportFormat, manifest: &Manifest) -> Result<String, CommandError> {
+    Ok(match format {
+        ReportFormat::Md => markdown::report(manifest),
+        ReportFormat::Csv => table::report(manifest),
+        ReportFormat::Junit => junit::report(manifest),
+        ReportFormat::Json | ReportFormat::ContactSheet | ReportFormat::GridVideo => json(manifest)?,
+    })
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, CommandError> {
+    let json = serde_json::to_string_pretty(value).map_err(CommandError::unusable)?;
+    Ok(format!("{json}\n"))
+}
+
+/// The comparison with an earlier state.
+fn comparison(args: &ReportArgs, earlier: &Path, manifest: &Manifest) -> Result<String, CommandError> {
+    let read = if earlier.is_dir() { read_manifest(earlier)? } else { read_manifest_file(earlier)? };
+    let mut before = read.ok_or_else(|| {
+        let missing = if earlier.is_dir() { earlier.join(MANIFEST) } else { earlier.to_owned() };
+        CommandError::invalid(format!("there is no file {}", display_path(&missing))).hint(format!(
+            "write the present state to compare it later: runner report {} --format json --output before.json",
+            shell_quoted(&args.workflow.file)
+        ))
+    })?;
+    if let Some(shot) = &args.shot {
+        before.clips.retain(|clip| clip.shot == *shot);
+        before.films.clear();
+    }
+    let comparison = compare::compare(&before, manifest);
+    Ok(match args.format {
+        ReportFormat::Json => json(&comparison)?,
+        ReportFormat::Csv => compare_text::table(&comparison),
+        _ => compare_text::markdown(&comparison),
+    })
+}
+
+/// Leaves only the clips of one shot.
+fn keep_shot(manifest: &mut Manifest, shot: &str) -> Result<(), CommandError> {
+    if !manifest.shots.iter().any(|known| known.id == shot) {
+        let known: Vec<&str> = manifest.shots.iter().map(|shot| shot.id.as_str()).collect();
+        return Err(CommandError::invalid(format!("there is no shot `{shot}`"))
+            .hint(format!("the shots are {}", known.join(", "))));
+    }
+    manifest.clips.retain(|clip| clip.shot == shot);
+    manifest.films.clear();
+    Ok(())
+}
+
+/// Refuses to overwrite a clip or a film, under whatever name it is called.
+fn refuse_media(output: &Path, folder: &Path, manifest: &Manifest) -> Result<(), CommandError> {
+    let Ok(output) = std::fs::canonicalize(output) else { return Ok(()) };
+    let files = manifest.clips.iter().filter_map(|clip| clip.file.as_ref());
+    let mut files = files.chain(manifest.films.iter().filter_map(|film| film.file.as_ref()));
+    match files.find(|file| std::fs::canonicalize(folder.join(file)).is_ok_and(|file| file == output)) {
+        Some(file) => Err(CommandError::invalid(format!("{file} is a video of this workflow"))
+            .hint("name another file with --output")),
+        None => Ok(()),
+    }
+}
+
+/// Writes a contact sheet or a grid video.
+async fn write_picture(
+    args: &ReportArgs,
+    mut manifest: Manifest,
+    folder: PathBuf,
+) -> Result<Exit, CommandError> {
+    let file = shell_quoted(&args.workflow.file);
+    if args.format == ReportFormat::GridVideo && args.shot.is_none() {
+        choose_shot(&mut manifest, &file)?;
+    }
+    if !manifest.clips.iter().any(|clip| clip.state == ClipState::Done) {
+        return Err(
+            CommandError::invalid("there are no videos yet").hint(format!("render them: runner run {file}"))
+        );
+    }
+    let (format, columns, output) = (args.format, args.columns, args.output.clone().unwrap_or_default());
+    let shown = display_path(&output);
+    let count = manifest.clips.len();
+    let written = tokio::task::spawn_blocking(move || match format {
+        ReportFormat::GridVideo => pictures::grid_video(&manifest, &folder, columns, &output).map(Some),
+        _ => pictures::contact_sheet(&manifest, &folder, columns, &output).map(|()| None),
+    });
+    let seconds = written.await.map_err(CommandError::unusable)??;
+    match seconds {
+        Some(seconds) => outln!("{shown} ({count} clips, {seconds:.1} s)"),
+        None => outln!("{shown} ({count} clips)"),
+    }
+    Ok(Exit::Done)
+}
+
+/// The shot of a grid video for which none is named: the only one that has several clips.
+fn choose_shot(manifest: &mut Manifest, file: &str) -> Result<(), CommandError> {
+    let count = |shot: &str| manifest.clips.iter().filter(|clip| clip.shot == shot).count();
+    let several: Vec<String> =
+        manifest.shots.iter().map(|shot| shot.id.clone()).filter(|shot| count(shot) > 1).collect();
+    match several.as_slice() {
+        // All clips of a film play side by side.
+        [] => Ok(()),
+        [only] => keep_shot(manifest, only),
+        [first, ..] => Err(CommandError::invalid(format!(
+            "several shots have more than one clip: {}",
+            several.join(", ")
+        ))
+        .hint(format!(
+            "name one: runner report {file} --format grid-video --shot {first} --output grid.mp4"
+        ))),
+    }
 }
 
 /// The name of a state in reports, as in the manifest.

@@ -80,18 +80,22 @@ fn from_manifest(folder: &Path) -> Result<PathBuf, CommandError> {
 
 /// The manifest in a folder; `None` where it has none.
 pub(crate) fn read_manifest(folder: &Path) -> Result<Option<Manifest>, CommandError> {
-    let file = folder.join(MANIFEST);
+    read_manifest_file(&folder.join(MANIFEST))
+}
+
+/// The manifest in a file; `None` where there is no such file.
+pub(crate) fn read_manifest_file(file: &Path) -> Result<Option<Manifest>, CommandError> {
     // One byte more than it may have, so that the bound is noticed.
     let bound = viewer::MAX_MANIFEST_BYTES as u64 + 1;
     let mut text = String::new();
-    let read = fs_err::File::open(&file).and_then(|file| file.take(bound).read_to_string(&mut text));
+    let read = fs_err::File::open(file).and_then(|file| file.take(bound).read_to_string(&mut text));
     match read {
         Ok(_) => {}
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(CommandError::unusable(error)),
     }
     let manifest = Manifest::from_json(&text)
-        .map_err(|error| CommandError::invalid(format!("{}: {error}", display_path(&file))))?;
+        .map_err(|error| CommandError::invalid(format!("{}: {error}", display_path(file))))?;
     Ok(Some(manifest))
 }
 
@@ -112,7 +116,7 @@ async fn from_workflow(
     proxies::make(&folder, &manifest);
     proxies::enter(&folder, &mut manifest);
     let text = serde_json::to_string_pretty(&manifest).map_err(CommandError::unusable)?;
-    atomic_write(&folder.join(MANIFEST), &format!("{text}\n"), true)?;
+    atomic_write(&folder.join(MANIFEST), format!("{text}\n"), true)?;
     write_page(&folder, &manifest).map(Ok)
 }
 
@@ -162,6 +166,6 @@ pub(crate) async fn collect_without_posters(
 
 fn write_page(folder: &Path, manifest: &Manifest) -> Result<PathBuf, CommandError> {
     let page = folder.join(PAGE);
-    atomic_write(&page, &viewer::page(manifest).map_err(CommandError::unusable)?, true)?;
+    atomic_write(&page, viewer::page(manifest).map_err(CommandError::unusable)?, true)?;
     Ok(page)
 }

@@ -1,0 +1,163 @@
+//! Clips side by side: the contact sheet, and the video of a sweep.
+
+use std::path::Path;
+
+use media::{GridTile, MAX_GRID_CLIPS, Mosaic, SheetTile};
+use viewer::{Clip, ClipState, Manifest};
+
+use super::labels::labels;
+use crate::commands::atomic_write::{atomic_write, shell_quoted};
+use crate::error::CommandError;
+use crate::ffmpeg;
+
+/// The most clips of a contact sheet; beyond that nothing can be recognized.
+const MAX_SHEET_CLIPS: usize = 2_000;
+/// The largest grid video, in pixels: what players and decoders take everywhere.
+const MAX_VIDEO: (u32, u32) = (3_840, 2_160);
+/// The smallest width of a clip in which something can be seen.
+const MIN_TILE: u32 = 96;
+/// The shape of clips of unknown size.
+const DEFAULT_SIZE: (u32, u32) = (854, 480);
+/// Space between tiles and for two or three lines of label, roughly, relative to the width of a tile.
+const LABEL_SHARE: f64 = 0.2;
+
+/// Writes a PNG with a picture of each clip.
+pub(super) fn contact_sheet(
+    manifest: &Manifest,
+    folder: &Path,
+    columns: Option<u32>,
+    output: &Path,
+) -> Result<(), CommandError> {
+    let count = manifest.clips.len();
+    if count > MAX_SHEET_CLIPS {
+        return Err(CommandError::invalid(format!(
+            "a contact sheet shows at most {MAX_SHEET_CLIPS} clips, and there are {count}"
+        ))
+        .hint("name a shot: --shot SHOT"));
+    }
+    let columns = columns.map_or_else(|| usual_columns(manifest), |columns| columns as usize);
+    let width = match count {
+        0..=16 => 480,
+        17..=120 => 320,
+        _ => 160,
+    };
+    let tile = scaled(manifest, width);
+    let labels = labels(manifest, Mosaic::new(count, columns, tile, 0).tile().0);
+    let mosaic = Mosaic::new(count, columns, tile, labels.first().map_or(0, media::RgbImage::height));
+    let tiles: Vec<SheetTile> = manifest
+        .clips
+        .iter()
+        .zip(labels)
+        .map(|(clip, label)| SheetTile { picture: poster(clip, folder), label })
+        .collect();
+    let sheet = media::contact_sheet(&mosaic, &tiles).map_err(CommandError::invalid)?;
+    atomic_write(output, media::encode_png(&sheet), true)
+}
+
+/// A clip's poster, if it has a readable one.
+fn poster(clip: &Clip, folder: &Path) -> Option<media::RgbImage> {
+    let bytes = fs_err::read(folder.join(clip.poster.as_ref()?)).ok()?;
+    media::decode_image(&bytes).ok()
+}
+
+/// Writes a video in which the clips of one shot play side by side. Returns the length of the video in seconds.
+pub(super) fn grid_video(
+    manifest: &Manifest,
+    folder: &Path,
+    columns: Option<u32>,
+    output: &Path,
+) -> Result<f64, CommandError> {
+    let count = manifest.clips.len();
+    if count > MAX_GRID_CLIPS {
+        return Err(CommandError::invalid(format!(
+            "a grid video shows at most {MAX_GRID_CLIPS} clips, and there are {count}"
+        ))
+        .hint("use --format contact-sheet, or name a shot with fewer clips: --shot SHOT"));
+    }
+    let columns = columns.map_or_else(|| usual_columns(manifest), |columns| columns as usize);
+    let mut tile = scaled(manifest, fitting_width(manifest, count, columns)?);
+    let (labels, mosaic) = loop {
+        let labels = labels(manifest, Mosaic::new(count, columns, tile, 0).tile().0);
+        let mosaic = Mosaic::new(count, columns, tile, labels.first().map_or(0, media::RgbImage::height));
+        let (width, height) = mosaic.size();
+        // Labels are higher than was estimated.
+        if (width <= MAX_VIDEO.0 && height <= MAX_VIDEO.1) || tile.0 <= MIN_TILE {
+            break (labels, mosaic);
+        }
+        tile = scaled(manifest, tile.0 * 9 / 10);
+    };
+    let tiles: Vec<GridTile> = manifest
+        .clips
+        .iter()
+        .zip(labels)
+        .map(|(clip, label)| {
+            let file = clip.file.as_ref().filter(|_| clip.state == ClipState::Done);
+            GridTile { video: file.map(|file| folder.join(file)), label }
+        })
+        .collect();
+    let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Some(parent) = parent.filter(|parent| !parent.is_dir()) {
+        let message = format!("cannot write {}: there is no folder {}", output.display(), parent.display());
+        return Err(
+            CommandError::invalid(message).hint(format!("create it: mkdir -p {}", shell_quoted(parent)))
+        );
+    }
+    let report =
+        media::write_grid(&mosaic, &tiles, output, &ffmpeg::find()).map_err(CommandError::unusable)?;
+    Ok(report.duration.as_secs_f64())
+}
+
+/// The width of a clip in a grid video that fits into the largest one.
+fn fitting_width(manifest: &Manifest, count: usize, columns: usize) -> Result<u32, CommandError> {
+    let (width, height) = clip_size(manifest);
+    let shape = f64::from(height) / f64::from(width) + LABEL_SHARE;
+    let rows = count.div_ceil(columns);
+    let by_width = f64::from(MAX_VIDEO.0) / columns as f64;
+    let by_height = f64::from(MAX_VIDEO.1) / rows as f64 / shape;
+    let tile = (by_width.min(by_height) as u32).saturating_sub(12).min(width);
+    if tile < MIN_TILE.min(width) {
+        return Err(CommandError::invalid(format!(
+            "{count} clips in {columns} columns are too many for a video of {}x{}",
+            MAX_VIDEO.0, MAX_VIDEO.1
+        ))
+        .hint("leave out --columns, or name a shot with fewer clips: --shot SHOT"));
+    }
+    Ok(tile)
+}
+
+/// The size of the first clip that has one.
+fn clip_size(manifest: &Manifest) -> (u32, u32) {
+    let mut sizes = manifest.clips.iter().filter_map(|clip| clip.width.zip(clip.height));
+    sizes.find(|(width, height)| *width > 0 && *height > 0).unwrap_or(DEFAULT_SIZE)
+}
+
+/// A tile of this width in the shape of the clips.
+fn scaled(manifest: &Manifest, tile: u32) -> (u32, u32) {
+    let (width, height) = clip_size(manifest);
+    let scaled = u64::from(tile) * u64::from(height) / u64::from(width);
+    // A very tall clip gets bars at its sides instead of a tile without an end.
+    (tile, u32::try_from(scaled).unwrap_or(u32::MAX).clamp(2, tile.saturating_mul(3)))
+}
+
+/// How many clips are in a row: one row per value of the first axis of a shot with several axes or takes, otherwise about as many rows as columns.
+fn usual_columns(manifest: &Manifest) -> usize {
+    let count = manifest.clips.len().max(1);
+    let first = manifest.clips.first();
+    let shot = first.and_then(|clip| manifest.shots.iter().find(|shot| shot.id == clip.shot));
+    if let Some(shot) = shot.filter(|shot| manifest.clips.iter().all(|clip| clip.shot == shot.id)) {
+        let mut sizes: Vec<usize> = shot.axes.iter().map(|axis| axis.values.len()).collect();
+        sizes.extend((shot.takes > 1).then_some(shot.takes as usize));
+        // Only if the grid is complete: `include` and `exclude` leave holes.
+        if let [rows, rest @ ..] = sizes.as_slice()
+            && !rest.is_empty()
+            && rows * rest.iter().product::<usize>() == count
+        {
+            let columns = count / rows;
+            // A strip would be hard to see.
+            if columns <= rows * 4 && *rows <= columns * 4 {
+                return columns;
+            }
+        }
+    }
+    (count as f64).sqrt().ceil() as usize
+}

@@ -1,0 +1,96 @@
+//! Lines of text: shaped, broken and drawn.
+
+use std::collections::BTreeSet;
+
+use cosmic_text::{
+    Attrs, Buffer, Ellipsize, EllipsizeHeightLimit, Family, LayoutRun, Metrics, Shaping, Weight, Wrap,
+};
+use ttf_parser::Face;
+
+use crate::fonts::{FAMILY, Fonts};
+use crate::mask::Mask;
+use crate::outline;
+
+/// The longest text that is drawn, in characters: more than fills a picture.
+const MAX_CHARACTERS: usize = 4_000;
+
+/// How a text is set.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Style {
+    /// Size of the font in pixels, from 4 to 1000.
+    pub size: f32,
+    /// Bold where the font has it: Latin, Greek and Cyrillic.
+    pub bold: bool,
+    /// Where lines begin.
+    pub align: Align,
+    /// The widest line in pixels; longer ones are broken.
+    pub width: u32,
+    /// The largest number of lines; the last one ends with an ellipsis where there are more.
+    pub lines: usize,
+}
+
+/// Where lines begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    /// At the left, or at the right where the text begins with a script that is written from the right.
+    Start,
+    /// In the middle.
+    Center,
+}
+
+/// A text as it was drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drawn {
+    /// The ink. As wide as [`Style::width`], as high as the lines.
+    pub mask: Mask,
+    /// Characters that no font has, in order of their code points; a box stands for each of them.
+    pub missing: Vec<char>,
+}
+
+impl Fonts {
+    /// Draws a text, the paragraphs of which are separated by line ends. Control characters are left out.
+    #[must_use]
+    pub fn draw(&mut self, text: &str, style: &Style) -> Drawn {
+        let size = if style.size.is_nan() { 4.0 } else { style.size.clamp(4.0, 1_000.0) };
+        let line_height = (size * 1.35).ceil();
+        let width = style.width.max(1);
+        let text: String =
+            text.chars().filter(|c| *c == '\n' || !c.is_control()).take(MAX_CHARACTERS).collect();
+        let mut buffer = Buffer::new(&mut self.system, Metrics::new(size, line_height));
+        buffer.set_wrap(Wrap::WordOrGlyph);
+        buffer.set_ellipsize(Ellipsize::End(EllipsizeHeightLimit::Lines(style.lines.max(1))));
+        buffer.set_size(Some(width as f32), None);
+        let family = self.added.first().map_or(FAMILY, String::as_str);
+        let weight = if style.bold { Weight::BOLD } else { Weight::NORMAL };
+        let attributes = Attrs::new().family(Family::Name(family)).weight(weight);
+        let align = match style.align {
+            Align::Start => None,
+            Align::Center => Some(cosmic_text::Align::Center),
+        };
+        buffer.set_text(&text, &attributes, Shaping::Advanced, align);
+        buffer.shape_until_scroll(&mut self.system, false);
+        let runs: Vec<LayoutRun<'_>> = buffer.layout_runs().take(style.lines.max(1)).collect();
+        let mut mask = Mask::new(width, (runs.len().max(1) as f32 * line_height) as u32);
+        let mut missing = BTreeSet::new();
+        for run in &runs {
+            self.draw_run(run, &mut mask, &mut missing);
+        }
+        Drawn { mask, missing: missing.into_iter().collect() }
+    }
+
+    fn draw_run(&mut self, run: &LayoutRun<'_>, mask: &mut Mask, missing: &mut BTreeSet<char>) {
+        for glyph in run.glyphs {
+            if glyph.glyph_id == 0 {
+                let cluster = run.text.get(glyph.start..glyph.end).unwrap_or_default();
+                missing.extend(cluster.chars().filter(|c| !c.is_whitespace()));
+            }
+            let Some(index) = self.system.db().face(glyph.font_id).map(|face| face.index) else { continue };
+            let Some(font) = self.system.get_font(glyph.font_id, glyph.font_weight) else { continue };
+            let Ok(face) = Face::parse(font.data(), index) else { continue };
+            let scale = glyph.font_size / f32::from(face.units_per_em());
+            let x = glyph.x + glyph.font_size * glyph.x_offset;
+            let y = run.line_y + glyph.y - glyph.font_size * glyph.y_offset;
+            outline::draw(&face, glyph.glyph_id, scale, (x, y), mask);
+        }
+    }
+}
