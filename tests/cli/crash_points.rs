@@ -60,6 +60,8 @@ fn scenario(point: CommitPoint) -> Scenario {
         CommitPoint::Event(EventKind::Refused) => Scenario::InSequence(ResponseFault::TooManyRequests),
         CommitPoint::Event(EventKind::Indeterminate) => Scenario::InSequence(ResponseFault::ConnectionLost),
         CommitPoint::Event(EventKind::Resolved) => Scenario::ByResolve,
+        CommitPoint::EarlierCut => Scenario::Own(earlier_cut_persisted),
+        CommitPoint::Cut => Scenario::Own(cut_replaced),
         CommitPoint::Event(EventKind::ClaimConflict) => Scenario::Own(taken),
         CommitPoint::Event(EventKind::BudgetExceeded) => Scenario::Own(capped),
         CommitPoint::Event(EventKind::PrepareFailed) => Scenario::Own(unprepared),
@@ -275,6 +277,50 @@ fn not_joined() {
     project.runner(RUN).expect(0);
     assert!(film.is_file());
     assert_eq!(proxy.posts().len(), 1);
+}
+
+fn earlier_cut_persisted() {
+    film_is_edited_and_joined_again(CommitPoint::EarlierCut);
+}
+
+fn cut_replaced() {
+    film_is_edited_and_joined_again(CommitPoint::Cut);
+}
+
+/// Whenever the program dies while it replaces a cut, every cut is a whole film, and the next run ends with each of them under a name of its own.
+fn film_is_edited_and_joined_again(point: CommitPoint) {
+    let (_folder, proxy, project) = setting(2, "");
+    let text = few(2, "few", "the sea");
+    project.runner(RUN).expect(0);
+    let pictures = |name: &str| {
+        let film = media::probe(&project.file(&format!("out/few/{name}"))).expect("a whole film");
+        film.video.expect("pictures").frames
+    };
+    let whole = pictures("few.mp4");
+    for (edit, side) in [(1, "before"), (2, "after")] {
+        let film = format!("few.mp4, shots: [{{ shot: s1, in: {edit}f }}, s2] }}");
+        let edited = text.replace("few.mp4 }", &film);
+        assert_ne!(edited, text);
+        fs_err::write(project.file("few.yaml"), edited).expect("a writable folder");
+        let at = format!("{side} {}", point.as_str());
+        let ended = project.runner_killed_at(&at, RUN);
+        assert_eq!(ended.code, None, "it is killed {at}: {}", ended.transcript());
+        let current = pictures("few.mp4");
+        assert!(
+            current == whole - edit || current == whole + 1 - edit,
+            "{at}: the film has {current} of {whole} pictures"
+        );
+        project.runner(RUN).expect(0);
+        let earlier: Vec<u64> = (1..=edit).map(|number| pictures(&format!("few.{number}.mp4"))).collect();
+        let expected: Vec<u64> = (0..edit).map(|edit| whole - edit).collect();
+        assert_eq!((pictures("few.mp4"), earlier), (whole - edit, expected), "{at}");
+        assert!(!project.file(&format!("out/few/few.{}.mp4", edit + 1)).exists(), "{at}");
+    }
+    assert_eq!(proxy.posts().len(), 2, "an edit costs nothing");
+    // Both kills have left the folder in which the film was written.
+    let listed = project.runner(&["clean", "few.yaml", "--format", "ndjson"]).expect(0);
+    let scratch = listed.out.lines().filter(|line| line.contains("/.film-")).count();
+    assert_eq!(scratch, 2, "{}", listed.out);
 }
 
 /// The first poll of a task says that it is gone.

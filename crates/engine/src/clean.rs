@@ -4,6 +4,7 @@
 //! one that cannot be downloaded any more, is removed on request only.
 
 mod superseded;
+mod temporary;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use crate::artifact_store::{ArtifactStore, Verify, partial_download};
 use crate::ledger::{Ledger, LedgerError};
 
 pub use superseded::superseded_files;
+pub use temporary::temporary_files;
 
 /// A file that may not be needed any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +49,8 @@ pub enum Need {
     SupersededClip,
     /// The workflow as it is does not use this video, and this is the original, which was paid for.
     SupersededOriginal,
+    /// Nobody: a process that was killed has left it.
+    Temporary,
 }
 
 impl Need {
@@ -56,7 +60,9 @@ impl Need {
         match self {
             Self::Task | Self::Process => false,
             Self::PaidFor | Self::SupersededOriginal => paid,
-            Self::Downloaded | Self::Unknown | Self::EarlierCut | Self::SupersededClip => true,
+            Self::Downloaded | Self::Unknown | Self::EarlierCut | Self::SupersededClip | Self::Temporary => {
+                true
+            }
         }
     }
 }
@@ -128,6 +134,7 @@ fn of_attempt(
 /// When the file cannot be removed.
 pub fn remove(file: &UnneededFile) -> std::io::Result<bool> {
     match file.need {
+        Need::Temporary => temporary::remove(&file.path).map(|()| true),
         Need::EarlierCut | Need::SupersededClip | Need::SupersededOriginal => {
             fs_err::remove_file(&file.path).map(|()| true)
         }

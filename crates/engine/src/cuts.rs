@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::artifact::file_sha256;
+use crate::failpoint::{self, Boundary, CommitPoint};
 
 /// The earlier cuts of a film, oldest first.
 ///
@@ -26,12 +27,16 @@ pub(crate) fn replace(new: &Path, film: &Path, is_reserved: &dyn Fn(&str) -> boo
         Err(error) => return Err(error),
         Ok(_) if is_equal(new, film)? => return fs_err::remove_file(new),
         Ok(_) => {
+            failpoint::hit(Boundary::Before, CommitPoint::EarlierCut.as_str());
             keep(film, is_reserved)?;
             sync_folder(film);
+            failpoint::hit(Boundary::After, CommitPoint::EarlierCut.as_str());
         }
     }
+    failpoint::hit(Boundary::Before, CommitPoint::Cut.as_str());
     fs_err::rename(new, film)?;
     sync_folder(film);
+    failpoint::hit(Boundary::After, CommitPoint::Cut.as_str());
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Commit points of the ledger, at which tests kill the process: a crash there must lose nothing and pay for nothing twice.
+//! Commit points of the ledger and of files, at which tests kill the process: a crash there must lose nothing and pay for nothing twice.
 //!
 //! Without the feature `failpoints`, which only test builds enable, only the list of commit points is compiled.
 
@@ -13,7 +13,7 @@ pub enum Boundary {
     After,
 }
 
-/// Everything that the ledger writes. Closed: the process may die on either side of each, and the crash tests of the command line try all
+/// Everything that the ledger writes, and the files that others rely on. Closed: the process may die on either side of each, and the crash tests of the command line try all
 /// of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CommitPoint {
@@ -25,11 +25,15 @@ pub enum CommitPoint {
     End,
     /// The sidecar of a paid video. It is a file, and comes before the event that records the video.
     Sidecar,
+    /// The current cut of a film gets its second name, under which it stays.
+    EarlierCut,
+    /// A new cut takes the name of the film.
+    Cut,
 }
 
 impl CommitPoint {
     /// Commit points that are not events.
-    const OTHERS: [Self; 3] = [Self::Begin, Self::End, Self::Sidecar];
+    const OTHERS: [Self; 5] = [Self::Begin, Self::End, Self::Sidecar, Self::EarlierCut, Self::Cut];
 
     /// Every commit point.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -45,6 +49,8 @@ impl CommitPoint {
             Self::Begin => "begin",
             Self::End => "end",
             Self::Sidecar => "sidecar",
+            Self::EarlierCut => "earlier-cut",
+            Self::Cut => "cut",
         }
     }
 }
@@ -62,7 +68,7 @@ pub fn install(hook: Hook) {
     let _ = HOOK.set(hook);
 }
 
-/// Called by the ledger on both sides of each commit.
+/// Called on both sides of each commit.
 #[inline]
 pub(crate) fn hit(side: Boundary, kind: &str) {
     #[cfg(feature = "failpoints")]

@@ -1,10 +1,10 @@
-//! `runner clean`: lists and removes files that nobody needs any more: partial downloads, and of a workflow file also earlier cuts and
-//! clips that it does not use. Nothing is removed without `--delete`, and nothing that was paid for without `--paid`.
+//! `runner clean`: lists and removes files that nobody needs any more: partial downloads, and of a workflow file also earlier cuts, clips that it
+//! does not use, and what killed processes have left. Nothing is removed without `--delete`, and nothing that was paid for without `--paid`.
 
 use std::sync::Arc;
 
 use engine::Ledger;
-use engine::clean::{Need, UnneededFile, partial_files, remove, superseded_files};
+use engine::clean::{Need, UnneededFile, partial_files, remove, superseded_files, temporary_files};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -56,7 +56,9 @@ pub(crate) async fn clean(args: CleanArgs) -> Result<Exit, CommandError> {
             Ok(plan) => Arc::new(plan),
             Err(error) => return Ok(error.report(args.format)),
         };
-        files.extend(superseded_files(&ledger, &plan, &paths.out(plan.name())).await?);
+        let out = paths.out(plan.name());
+        files.extend(superseded_files(&ledger, &plan, &out).await?);
+        files.extend(temporary_files(&out, std::time::SystemTime::now())?);
     }
     let mut listed = Vec::new();
     for mut file in files {
@@ -101,6 +103,7 @@ fn reason(need: Need) -> &'static str {
         Need::Unknown => "no recorded task would resume it",
         Need::EarlierCut => "an earlier cut of the film",
         Need::SupersededClip => "the workflow does not use it; its original is kept",
+        Need::Temporary => "a process that was killed has left it",
         Need::SupersededOriginal => "the workflow does not use it, but it was paid for; --paid includes it",
     }
 }
