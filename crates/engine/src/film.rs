@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use media::{Ffmpeg, JoinClip, JoinTransition, MediaError};
+use media::{Ffmpeg, FilmTags, JoinClip, JoinTransition, MediaError};
 use sha2::{Digest, Sha256};
 use timeline::{ClipFacts, ResolveError, Timeline, continuations, resolve};
 use workflow::plan::{Film, NodeIx, Plan, TransitionKind};
 use workflow::units::FrameRate;
 
 /// Raised when the same film of the same clips comes out differently, so that films are joined again.
-const EDIT_VERSION: u32 = 1;
+const EDIT_VERSION: u32 = 2;
 
 /// A clip that is on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,9 +33,8 @@ pub enum FilmError {
     Edit(#[from] ResolveError),
 }
 
-/// SHA-256 over the clips' hashes and the edit: the same digest is the same film.
-#[must_use]
-pub fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip]) -> String {
+/// SHA-256 over the clips' hashes, the edit, and what the film says about itself: the same digest is the same film.
+pub(crate) fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip], tags: &FilmTags) -> String {
     let nodes: Vec<NodeIx> = clips.iter().map(|clip| clip.node).collect();
     let edits: Vec<_> = film
         .clips
@@ -43,7 +42,10 @@ pub fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip]) -> String {
         .map(|clip| (clip.start, clip.end, clip.length, clip.transition, clip.gain, clip.mute))
         .collect();
     let hashes: Vec<&str> = clips.iter().map(|clip| clip.sha256.as_str()).collect();
-    let parts = (EDIT_VERSION, film.size, film.frame_rate, hashes, edits, continuations(plan, &nodes));
+    // Not the program that makes it: another version of it is no reason to make the film again.
+    let source = tags.source.map(|source| format!("{source:?}"));
+    let tags = (&tags.title, &tags.comment, &tags.description, source, &tags.chapters);
+    let parts = (EDIT_VERSION, film.size, film.frame_rate, hashes, edits, continuations(plan, &nodes), tags);
     // Texts, numbers and lists of them have a JSON form.
     hex::encode(Sha256::digest(serde_json::to_vec(&parts).unwrap_or_default()))
 }

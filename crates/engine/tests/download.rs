@@ -254,6 +254,7 @@ async fn run(server: &Server, folder: &std::path::Path, tries: u32) -> RunSummar
         output_dir: folder.join("out"),
         workflow_dir: folder.to_owned(),
         ffmpeg: media::Ffmpeg::default(),
+        digital_source: media::DigitalSource::TrainedAlgorithmicMedia,
         budget: scheduler::Budget::default(),
         keys,
         arguments: None,

@@ -136,6 +136,7 @@ impl Project {
             output_dir,
             workflow_dir: self.folder.path().to_owned(),
             ffmpeg: media::Ffmpeg::default(),
+            digital_source: media::DigitalSource::TrainedAlgorithmicMedia,
             budget: scheduler::Budget::new(caps, Arc::new(FixedPrice)),
             keys: scheduler::KeyResolver::new("simulated"),
             arguments: None,

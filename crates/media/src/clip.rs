@@ -5,7 +5,7 @@ use rusty_h264::YuvFrame;
 use crate::aac;
 use crate::color::rgb_to_i420;
 use crate::h264::{ParameterSetIds, StreamSpec, VideoEncoder, VideoSignal};
-use crate::mp4::{OutputKind, OutputSample, OutputTrack, avc1, mp4a, write_movie};
+use crate::mp4::{OutputKind, OutputSample, OutputTrack, StoredTags, avc1, mp4a, write_movie};
 use crate::rate::rescale;
 use crate::{FrameRate, MediaError, RgbImage};
 
@@ -214,7 +214,7 @@ impl ClipWriter {
             packets = sound;
         }
         let pictures = &self.pictures;
-        write_movie(out, &tracks, &mut |track, sample, bytes| {
+        write_movie(out, &tracks, &StoredTags::default(), &mut |track, sample, bytes| {
             if track == 0 {
                 let size = tracks[0].samples[sample].size as usize;
                 bytes.extend_from_slice(&pictures[starts[sample]..][..size]);

@@ -50,6 +50,7 @@ pub use crate::join::{
     write_grid,
 };
 pub use crate::mosaic::{Mosaic, SheetTile, contact_sheet};
+pub use crate::mp4::{DigitalSource, FilmTags};
 pub use crate::poster::poster;
 pub use crate::probe::{AudioTrack, Probe, VideoTrack, probe, probe_bytes};
 pub use crate::proxy::{needs_proxy, write_proxy};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Ffmpeg, JoinClip, JoinOptions, MediaError, join, probe};
+use crate::{Ffmpeg, FilmTags, JoinClip, JoinOptions, MediaError, join, probe};
 
 /// The shorter side in pixels.
 const SIDE: u32 = 180;
@@ -38,6 +38,7 @@ pub fn write_proxy(video: &Path, output: &Path, ffmpeg: &Ffmpeg) -> Result<bool,
         size: Some((scaled(track.width), scaled(track.height))),
         frame_rate: Some(track.frame_rate),
         key_interval: Some(KEY_INTERVAL),
+        tags: FilmTags::default(),
         ffmpeg: ffmpeg.clone(),
     };
     join(&[JoinClip::whole(video.to_owned())], output, &options).map(|_| true)

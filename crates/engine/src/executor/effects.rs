@@ -40,6 +40,7 @@ pub(super) struct EffectRunner {
     pub(super) output_dir: PathBuf,
     pub(super) workflow_dir: PathBuf,
     pub(super) ffmpeg: Arc<media::Ffmpeg>,
+    pub(super) digital_source: media::DigitalSource,
     pub(super) attempts: AttemptIds,
     pub(super) min_download_rate: MinRate,
     pub(super) sender: mpsc::UnboundedSender<EffectResult>,
@@ -236,6 +237,7 @@ impl EffectRunner {
             index,
             clips: clips.collect(),
             path: self.output_dir.join(&film.output),
+            source: self.digital_source,
         };
         let (ledger, ffmpeg) = (Arc::clone(&self.ledger), Arc::clone(&self.ffmpeg));
         let span = trace::join(&self.span, &film.output);

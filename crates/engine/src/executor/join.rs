@@ -4,11 +4,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use media::{DigitalSource, FilmTags};
 use workflow::plan::{self, Plan};
 
 use crate::blocking::run_blocking;
 use crate::cuts;
 use crate::film::{FilmClip, film_digest, film_timeline, join_clips};
+use crate::film_tags::film_tags;
 use crate::ledger::{Ledger, LedgerError};
 use scheduler::{Failure, FailureKind, Film, FilmPictures};
 
@@ -21,6 +23,8 @@ pub(super) struct JoinRequest {
     pub(super) clips: Vec<FilmClip>,
     /// Where it goes.
     pub(super) path: PathBuf,
+    /// Where the pictures of its clips come from.
+    pub(super) source: DigitalSource,
 }
 
 /// The previous cut under the film's name is kept ([`cuts`]).
@@ -33,13 +37,14 @@ pub(super) async fn join(
     ffmpeg: Arc<media::Ffmpeg>,
 ) -> Result<Result<Film, Failure>, LedgerError> {
     let joined = run_blocking(move || {
-        let JoinRequest { plan, index, clips, path } = request;
+        let JoinRequest { plan, index, clips, path, source } = request;
         let Some(film) = plan.films().get(index) else { return Ok(Err(local("the plan has no such film"))) };
-        let made_of = film_digest(&plan, film, &clips);
+        let tags = film_tags(&plan, film, &clips, source);
+        let made_of = film_digest(&plan, film, &clips, &tags);
         if let Some(film) = ledger.film(&path)?.filter(|film| film.made_of == made_of) {
             return Ok(Ok(film));
         }
-        Ok(write(&plan, film, &clips, path, made_of, &ffmpeg))
+        Ok(write(&plan, film, &clips, path, (made_of, tags), &ffmpeg))
     });
     joined.await.unwrap_or_else(|error| Ok(Err(local(error.to_string()))))
 }
@@ -49,7 +54,7 @@ fn write(
     film: &plan::Film,
     clips: &[FilmClip],
     path: PathBuf,
-    made_of: String,
+    (made_of, tags): (String, FilmTags),
     ffmpeg: &media::Ffmpeg,
 ) -> Result<Film, Failure> {
     let failed = |error: &dyn std::fmt::Display| local(format!("the clips cannot be joined: {error}"));
@@ -59,6 +64,7 @@ fn write(
         size: film.size,
         frame_rate: media::FrameRate::new(rate.numerator(), rate.denominator()),
         key_interval: None,
+        tags,
         ffmpeg: ffmpeg.clone(),
     };
     let folder = path.parent().unwrap_or(Path::new("."));

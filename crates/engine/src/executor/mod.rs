@@ -53,6 +53,8 @@ pub struct RunConfig {
     pub workflow_dir: PathBuf,
     /// External programs for formats that the `media` crate does not decode.
     pub ffmpeg: media::Ffmpeg,
+    /// Where the pictures of the service's videos come from, for the films that are made of them.
+    pub digital_source: media::DigitalSource,
     /// Spending limits and prices.
     pub budget: Budget,
     /// Resolves the key of each node: service identity, recorded salts and forced reruns.
@@ -151,6 +153,7 @@ pub async fn run(
         output_dir,
         workflow_dir,
         ffmpeg: Arc::new(ffmpeg),
+        digital_source: config.digital_source,
         attempts: AttemptIds { run: run.clone(), next: Arc::new(AtomicU64::new(1)) },
         min_download_rate,
         sender,

@@ -11,7 +11,7 @@ use crate::clip::media_clock;
 use crate::color::rgb_to_i420;
 use crate::h264::VideoEncoder;
 use crate::mosaic::Mosaic;
-use crate::mp4::{OutputKind, OutputSample, OutputTrack, avc1, write_movie};
+use crate::mp4::{OutputKind, OutputSample, OutputTrack, StoredTags, avc1, write_movie};
 use crate::{ClipSpec, Ffmpeg, FrameRate, MediaError, RgbImage};
 
 /// The most clips of a grid: all of them are decoded at the same time.
@@ -101,7 +101,7 @@ impl Grid<'_> {
             presented: frames * u64::from(ticks_per_frame),
         }];
         let mut pictures = spool.into_reader()?;
-        write_movie(out, &tracks, &mut |track, sample, bytes| {
+        write_movie(out, &tracks, &StoredTags::default(), &mut |track, sample, bytes| {
             pictures.next(tracks[track].samples[sample].size, bytes)
         })?;
         Ok(JoinReport {

@@ -9,7 +9,7 @@ use super::spool::Spool;
 use super::{Clip, JoinOptions, JoinReport, audio, most_common};
 use crate::clip::media_clock;
 use crate::h264::VideoEncoder;
-use crate::mp4::{OutputKind, OutputSample, OutputTrack, avc1, write_movie};
+use crate::mp4::{OutputKind, OutputSample, OutputTrack, StoredTags, avc1, write_movie};
 use crate::{ClipSpec, FrameRate, MediaError};
 
 pub(super) fn write(
@@ -59,7 +59,8 @@ pub(super) fn write(
         tracks.push(track);
         packets = Some(spooled);
     }
-    write_movie(out, &tracks, &mut |track, sample, bytes| {
+    let tags = StoredTags::new(&options.tags, &ends, timescale);
+    write_movie(out, &tracks, &tags, &mut |track, sample, bytes| {
         let size = tracks[track].samples[sample].size;
         match &mut packets {
             Some(packets) if track > 0 => packets.next(size, bytes),

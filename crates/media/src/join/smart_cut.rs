@@ -11,7 +11,8 @@ use super::spool::{Spool, SpoolReader};
 use super::{Clip, JoinOptions, JoinReport, audio};
 use crate::h264::{Configuration, StreamSpec, VideoEncoder, begins_with_idr};
 use crate::mp4::{
-    Movie, OutputKind, OutputSample, OutputTrack, Sample, Track, avc1, find, with_avcc, write_movie,
+    Movie, OutputKind, OutputSample, OutputTrack, Sample, StoredTags, Track, avc1, find, with_avcc,
+    write_movie,
 };
 use crate::rate::{duration, least_common_multiple};
 use crate::{ClipSpec, FrameRate, MediaError};
@@ -266,7 +267,8 @@ impl SmartCut {
         // Pictures are asked for in order, so one file is open at a time.
         let mut sources = self.sources();
         let mut open: Option<(usize, Movie)> = None;
-        write_movie(out, &tracks, &mut |track, sample, bytes| {
+        let tags = StoredTags::new(&options.tags, &ends, self.timescale);
+        write_movie(out, &tracks, &tags, &mut |track, sample, bytes| {
             let size = tracks[track].samples[sample].size;
             if track > 0 {
                 return packets.as_mut().map_or(Ok(()), |packets| packets.next(size, bytes));

@@ -4,6 +4,7 @@ mod boxes;
 mod entry;
 mod esds;
 mod read;
+mod tags;
 mod track;
 mod write;
 
@@ -11,5 +12,7 @@ pub(crate) use boxes::find;
 pub(crate) use entry::{avc1, mp4a, with_avcc};
 pub(crate) use esds::{AudioConfig, audio_config};
 pub(crate) use read::Movie;
+pub(crate) use tags::StoredTags;
+pub use tags::{DigitalSource, FilmTags};
 pub(crate) use track::{Sample, Track};
 pub(crate) use write::{OutputKind, OutputSample, OutputTrack, write_movie};

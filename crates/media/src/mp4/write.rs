@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use super::boxes::BoxWriter;
+use super::tags::StoredTags;
 use crate::MediaError;
 use crate::rate::{least_common_multiple, rescale};
 
@@ -33,6 +34,8 @@ pub(crate) enum OutputKind {
         height: u32,
     },
     Audio,
+    /// Names of parts of the film, which players offer as a list and do not show.
+    Chapters,
 }
 
 /// One sample, all times in the track's ticks.
@@ -57,35 +60,44 @@ struct Chunk {
 type Payload<'a> = &'a mut dyn FnMut(usize, usize, &mut Vec<u8>) -> Result<(), MediaError>;
 
 /// Writes the whole file. `payload` is called for each sample (track, sample) in file order and must append exactly the sample's size in
-/// bytes.
+/// bytes. The track of chapters comes after the others, and its samples are in the tags.
 pub(crate) fn write_movie(
     out: &mut dyn Write,
     tracks: &[OutputTrack],
+    tags: &StoredTags,
     payload: Payload<'_>,
 ) -> Result<(), MediaError> {
+    let others = tracks.len();
+    let tracks: Vec<&OutputTrack> =
+        tracks.iter().chain(tags.chapters.as_ref().map(|(track, _)| track)).collect();
+    let tracks = tracks.as_slice();
     let chunks = interleave(tracks);
     let payload_bytes: u64 = chunks.iter().map(|chunk| chunk.bytes).sum();
     let ftyp = file_type();
     let mdat_header = media_header(payload_bytes);
     // The index holds offsets that depend on its own size, which depends only on how wide they are.
-    let beside_index = (ftyp.len() + mdat_header.len()) as u64 + payload_bytes;
-    let estimate = index(tracks, &chunks, 0, false).len() as u64;
+    let beside_index = (ftyp.len() + tags.after_index.len() + mdat_header.len()) as u64 + payload_bytes;
+    let estimate = index(tracks, tags, &chunks, 0, false).len() as u64;
     let wide = beside_index + estimate * 2 > u64::from(u32::MAX);
-    let index_bytes = index(tracks, &chunks, 0, wide).len() as u64;
-    let base = ftyp.len() as u64 + index_bytes + mdat_header.len() as u64;
-    let index = index(tracks, &chunks, base, wide);
+    let index_bytes = index(tracks, tags, &chunks, 0, wide).len() as u64;
+    let base = (ftyp.len() + tags.after_index.len() + mdat_header.len()) as u64 + index_bytes;
+    let index = index(tracks, tags, &chunks, base, wide);
 
     let write = |out: &mut dyn Write, bytes: &[u8]| {
         out.write_all(bytes).map_err(MediaError::io("cannot write the video"))
     };
     write(out, &ftyp)?;
     write(out, &index)?;
+    write(out, &tags.after_index)?;
     write(out, &mdat_header)?;
     let mut sample = Vec::new();
     for chunk in &chunks {
         for i in chunk.first..chunk.first + chunk.count {
             sample.clear();
-            payload(chunk.track, i, &mut sample)?;
+            match &tags.chapters {
+                Some((_, texts)) if chunk.track == others => sample.extend_from_slice(&texts[i]),
+                _ => payload(chunk.track, i, &mut sample)?,
+            }
             if sample.len() as u64 != u64::from(tracks[chunk.track].samples[i].size) {
                 return Err(MediaError::damaged("a sample is not as long as the index says"));
             }
@@ -95,7 +107,7 @@ pub(crate) fn write_movie(
     Ok(())
 }
 
-fn interleave(tracks: &[OutputTrack]) -> Vec<Chunk> {
+fn interleave(tracks: &[&OutputTrack]) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     let mut next = vec![0usize; tracks.len()];
     let mut clock = vec![0u64; tracks.len()];
@@ -150,7 +162,7 @@ fn media_header(payload_bytes: u64) -> Vec<u8> {
 }
 
 /// The clock of the file as a whole: one on which every track's length is a whole number of ticks, where there is one.
-fn movie_timescale(tracks: &[OutputTrack]) -> u32 {
+fn movie_timescale(tracks: &[&OutputTrack]) -> u32 {
     tracks
         .iter()
         .try_fold(1, |common, track| least_common_multiple(common, track.timescale))
@@ -158,11 +170,13 @@ fn movie_timescale(tracks: &[OutputTrack]) -> u32 {
         .unwrap_or(90_000)
 }
 
-fn index(tracks: &[OutputTrack], chunks: &[Chunk], base: u64, wide: bool) -> Vec<u8> {
+fn index(tracks: &[&OutputTrack], tags: &StoredTags, chunks: &[Chunk], base: u64, wide: bool) -> Vec<u8> {
     let timescale = movie_timescale(tracks);
     let length =
         |track: &OutputTrack| rescale(i128::from(track.presented), track.timescale, timescale) as u64;
-    let duration = tracks.iter().map(length).max().unwrap_or(0);
+    let duration = tracks.iter().map(|track| length(track)).max().unwrap_or(0);
+    let chapters =
+        tracks.iter().zip(1..).find(|(track, _)| track.kind == OutputKind::Chapters).map(|(_, id)| id);
     let mut out = BoxWriter::default();
     out.child(*b"moov", |out| {
         out.timed(*b"mvhd", 0, duration, |out, v1| {
@@ -180,9 +194,10 @@ fn index(tracks: &[OutputTrack], chunks: &[Chunk], base: u64, wide: bool) -> Vec
         for (number, track) in tracks.iter().enumerate() {
             let chunks = offsets(chunks, number, base);
             out.child(*b"trak", |out| {
-                track_boxes(out, track, number as u32 + 1, length(track), &chunks, wide);
+                track_boxes(out, track, number as u32 + 1, chapters, length(track), &chunks, wide);
             });
         }
+        out.bytes(&tags.user_data);
     });
     out.into_bytes()
 }
@@ -204,12 +219,15 @@ fn track_boxes(
     out: &mut BoxWriter,
     track: &OutputTrack,
     id: u32,
+    chapters: Option<u32>,
     movie_duration: u64,
     chunks: &[(u64, u32)],
     wide: bool,
 ) {
     let is_audio = track.kind == OutputKind::Audio;
-    out.timed(*b"tkhd", 3, movie_duration, |out, v1| {
+    // In the movie; chapters are not enabled, because they are not shown.
+    let flags = if track.kind == OutputKind::Chapters { 2 } else { 3 };
+    out.timed(*b"tkhd", flags, movie_duration, |out, v1| {
         out.time(v1, 0);
         out.time(v1, 0);
         out.u32(id);
@@ -223,7 +241,7 @@ fn track_boxes(
         out.identity_matrix();
         let (width, height) = match track.kind {
             OutputKind::Video { width, height } => (width, height),
-            OutputKind::Audio => (0, 0),
+            OutputKind::Audio | OutputKind::Chapters => (0, 0),
         };
         out.u32(width << 16);
         out.u32(height << 16);
@@ -237,6 +255,9 @@ fn track_boxes(
             out.u32(0x0001_0000); // media_rate
         });
     });
+    if let (OutputKind::Video { .. }, Some(chapters)) = (track.kind, chapters) {
+        out.child(*b"tref", |out| out.child(*b"chap", |out| out.u32(chapters)));
+    }
     out.child(*b"mdia", |out| {
         let media_duration = track.samples.iter().map(|s| u64::from(s.duration)).sum();
         out.timed(*b"mdhd", 0, media_duration, |out, v1| {
@@ -249,15 +270,20 @@ fn track_boxes(
         });
         out.full(*b"hdlr", 0, 0, |out| {
             out.u32(0);
-            out.bytes(if is_audio { b"soun" } else { b"vide" });
+            let (kind, name): (&[u8; 4], &[u8]) = match track.kind {
+                OutputKind::Video { .. } => (b"vide", b"VideoHandler\0"),
+                OutputKind::Audio => (b"soun", b"SoundHandler\0"),
+                OutputKind::Chapters => (b"text", b"ChapterHandler\0"),
+            };
+            out.bytes(kind);
             out.zeros(12);
-            out.bytes(if is_audio { b"SoundHandler\0" } else { b"VideoHandler\0" });
+            out.bytes(name);
         });
         out.child(*b"minf", |out| {
-            if is_audio {
-                out.full(*b"smhd", 0, 0, |out| out.zeros(4));
-            } else {
-                out.full(*b"vmhd", 0, 1, |out| out.zeros(8));
+            match track.kind {
+                OutputKind::Video { .. } => out.full(*b"vmhd", 0, 1, |out| out.zeros(8)),
+                OutputKind::Audio => out.full(*b"smhd", 0, 0, |out| out.zeros(4)),
+                OutputKind::Chapters => text_header(out),
             }
             out.child(*b"dinf", |out| {
                 out.full(*b"dref", 0, 0, |out| {
@@ -267,6 +293,18 @@ fn track_boxes(
             });
             out.child(*b"stbl", |out| sample_table(out, track, chunks, wide));
         });
+    });
+}
+
+/// The header of a text track in `QuickTime`'s form, which chapters need there.
+fn text_header(out: &mut BoxWriter) {
+    out.child(*b"gmhd", |out| {
+        out.full(*b"gmin", 0, 0, |out| {
+            out.u16(0x40); // graphics mode: copy
+            (0..3).for_each(|_| out.u16(0x8000)); // operation color
+            out.zeros(4); // balance
+        });
+        out.child(*b"text", BoxWriter::identity_matrix);
     });
 }
 

@@ -9,7 +9,7 @@ use media::{Ffmpeg, JoinClip, JoinOptions, MediaError, join, probe};
 use crate::fixtures::{PLAIN, Recipe, psnr};
 
 /// ffmpeg from the search path; `None`, with a note in the test's output, where there is none.
-fn ffmpeg() -> Option<PathBuf> {
+pub(crate) fn ffmpeg() -> Option<PathBuf> {
     let found = std::env::var_os("PATH").and_then(|path| {
         std::env::split_paths(&path).map(|folder| folder.join("ffmpeg")).find(|ffmpeg| ffmpeg.is_file())
     });

@@ -7,3 +7,4 @@ mod fixtures;
 mod foreign;
 mod hostile;
 mod joining;
+mod tags;

@@ -305,6 +305,11 @@ async fn execute<'t>(
         output_dir,
         workflow_dir: paths.folder.clone(),
         ffmpeg: ffmpeg::find(),
+        digital_source: if is_free {
+            media::DigitalSource::AlgorithmicMedia
+        } else {
+            media::DigitalSource::TrainedAlgorithmicMedia
+        },
         budget: Budget::new(budget::caps(&args.budget), prices),
         keys,
         arguments: Some(task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), paths)),

@@ -1,0 +1,53 @@
+//! What a film says about itself: its title, the models, prompts and seeds of its clips, chapters, and that it is synthetic.
+
+use std::collections::BTreeSet;
+
+use media::{DigitalSource, FilmTags};
+use serde_json::Value;
+use workflow::plan::{Film, NodeIx, Plan};
+
+use crate::film::FilmClip;
+
+/// The longest description, in bytes.
+const MAX_DESCRIPTION: usize = 64 << 10;
+
+/// The tags of a film of these clips.
+pub(crate) fn film_tags(plan: &Plan, film: &Film, clips: &[FilmClip], source: DigitalSource) -> FilmTags {
+    let nodes: Vec<NodeIx> = clips.iter().map(|clip| clip.node).collect();
+    let models: BTreeSet<&str> = nodes.iter().map(|ix| &*plan.node(*ix).model).collect();
+    let models: Vec<&str> = models.into_iter().collect();
+    let how = match source {
+        DigitalSource::TrainedAlgorithmicMedia => "Made with generative AI",
+        DigitalSource::AlgorithmicMedia => "Synthetic preview",
+    };
+    FilmTags {
+        title: Some(film.output.trim_end_matches(".mp4").to_owned()),
+        comment: Some(format!("{how}: {}", models.join(", "))),
+        description: Some(description(plan, &nodes)),
+        encoder: Some(format!("runner {}", env!("CARGO_PKG_VERSION"))),
+        source: Some(source),
+        chapters: nodes.iter().map(|ix| plan.node(*ix).name.clone()).collect(),
+    }
+}
+
+/// A line for each shot that is shown: its name, prompt and seed.
+fn description(plan: &Plan, nodes: &[NodeIx]) -> String {
+    let mut seen = BTreeSet::new();
+    let mut text = String::new();
+    for ix in nodes.iter().filter(|ix| seen.insert(**ix)) {
+        let node = plan.node(*ix);
+        let prompt = node.request.get("prompt").and_then(Value::as_str).unwrap_or_default();
+        let seed = node.request.get("seed").or_else(|| node.request.pointer("/metadata/seed"));
+        let seed = seed.filter(|seed| seed.is_number()).map(|seed| format!(" (seed {seed})"));
+        // A prompt may have several lines, and each shot is to have one.
+        let prompt = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = format!("{}: {prompt}{}\n", node.name, seed.unwrap_or_default());
+        if text.len() + line.len() > MAX_DESCRIPTION {
+            text.push_str("…\n");
+            break;
+        }
+        text.push_str(&line);
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
