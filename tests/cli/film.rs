@@ -155,3 +155,60 @@ fn edited_film_has_its_trims_and_transitions() {
     write(&EDITED.replace("in: 4f", "in: 30f"));
     cli_snapshot!("run_edited_beyond_video", project.runner(&["run", "edited.yaml"]).expect(1));
 }
+
+const SPOKEN: &str = r#"version: 1
+name: lamp
+defaults: {model: modelb-video-480p, seconds: 1, size: 480x480}
+shots:
+  - {id: door, prompt: the door opens, dialogue: [{text: "Who is there?", at: 0s, length: 0.5s, speaker: Keeper}]}
+  - {id: stairs, prompt: up the stairs}
+  - {id: lamp, prompt: the lamp, dialogue: "The lamp, 灯塔."}
+films:
+  - {output: lamp.mp4, subtitles: dialogue}
+  - {output: burnt.mp4, subtitles: {burn: true}}
+"#;
+
+#[test]
+fn subtitles_are_written_beside_the_film_and_drawn_into_it() {
+    let project = Project::new("lamp.yaml", SPOKEN);
+    let run = project.runner(&["run", "lamp.yaml"]).expect(0);
+    let line = |film: &str| run.out.lines().find(|line| line.contains(film)).expect("a line of the report");
+    assert!(line("lamp/lamp.mp4").contains("all pictures copied"), "{}", run.out);
+    assert!(line("lamp/burnt.mp4").contains("all pictures encoded"), "{}", run.out);
+    let file = |name: &str| project.file(&format!("out/lamp/{name}"));
+    let text = |name: &str| fs_err::read_to_string(file(name)).expect("subtitles");
+    insta::assert_snapshot!("subtitles_srt", text("lamp.srt"));
+    insta::assert_snapshot!("subtitles_vtt", text("lamp.vtt"));
+    assert_eq!(text("lamp.srt"), text("burnt.srt"));
+
+    // Letters at the lower edge of the first picture, and nothing elsewhere.
+    let (plain, burnt) = (file("lamp.mp4"), file("burnt.mp4"));
+    let differing = |rows: std::ops::Range<u32>, plain: &RgbImage, burnt: &RgbImage| {
+        let pixels = rows.flat_map(|y| (0..plain.width()).map(move |x| (x, y)));
+        pixels.filter(|(x, y)| plain.pixel(*x, *y)[1].abs_diff(burnt.pixel(*x, *y)[1]) > 40).count()
+    };
+    let (first, drawn) =
+        (media::first_frame(&plain).expect("a frame"), media::first_frame(&burnt).expect("a frame"));
+    let height = first.height();
+    assert!(differing(height * 3 / 4..height, &first, &drawn) > 200);
+    assert_eq!(differing(0..height / 2, &first, &drawn), 0);
+
+    // A file that is gone is written again; the films are as they were.
+    let before = fs_err::read(&plain).expect("a film");
+    fs_err::remove_file(file("lamp.srt")).expect("the file can be removed");
+    let again = project.runner(&["run", "lamp.yaml"]).expect(0);
+    assert!(again.out.contains("nothing was submitted"), "{}", again.out);
+    assert!(file("lamp.srt").is_file());
+
+    // Another text costs nothing, copies the same pictures, and leaves the earlier subtitles beside the film.
+    let earlier = text("lamp.srt");
+    fs_err::write(project.file("lamp.yaml"), SPOKEN.replace("Who is there?", "Who goes there?"))
+        .expect("a file");
+    let edited = project.runner(&["run", "lamp.yaml"]).expect(0);
+    assert!(edited.out.contains("nothing was submitted"), "{}", edited.out);
+    assert!(text("lamp.srt").contains("Who goes there?"));
+    assert_eq!(text("lamp.1.srt"), earlier);
+    assert_eq!(fs_err::read(&plain).expect("a film"), before);
+    assert!(!file("lamp.1.mp4").exists() && file("burnt.1.mp4").exists());
+    assert_eq!(accepted(&project), 3);
+}

@@ -1,4 +1,4 @@
-//! Cuts of a film: `NAME.mp4` is the current one, earlier ones stay as `NAME.1.mp4`, `NAME.2.mp4` and so on.
+//! Cuts of a film: `NAME.mp4` is the current one, earlier ones stay as `NAME.1.mp4`, `NAME.2.mp4` and so on. Its subtitles likewise.
 //!
 //! Invariant: at every instant each cut has a complete file. The current one gets its second name before the new one takes its first.
 
@@ -53,7 +53,7 @@ fn keep(film: &Path, is_reserved: &dyn Fn(&str) -> bool) -> io::Result<()> {
     let mut number = cuts.last().map_or(0, |(number, _)| *number);
     loop {
         number += 1;
-        let name = format!("{stem}.{number}.mp4");
+        let name = format!("{stem}.{number}.{}", extension(film));
         if is_reserved(&name) {
             continue;
         }
@@ -67,6 +67,10 @@ fn keep(film: &Path, is_reserved: &dyn Fn(&str) -> bool) -> io::Result<()> {
             Err(_) => return copy(film, &kept),
         }
     }
+}
+
+fn extension(file: &Path) -> std::borrow::Cow<'_, str> {
+    file.extension().unwrap_or_default().to_string_lossy()
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
@@ -83,6 +87,7 @@ fn numbered_cuts(film: &Path) -> io::Result<Vec<(u32, PathBuf)>> {
     let (Some(folder), Some(stem)) = (film.parent(), film.file_stem().and_then(|stem| stem.to_str())) else {
         return Ok(Vec::new());
     };
+    let suffix = format!(".{}", extension(film));
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -93,7 +98,7 @@ fn numbered_cuts(film: &Path) -> io::Result<Vec<(u32, PathBuf)>> {
         let name = entry.file_name();
         let number = name
             .to_str()
-            .and_then(|name| name.strip_prefix(stem)?.strip_prefix('.')?.strip_suffix(".mp4"))
+            .and_then(|name| name.strip_prefix(stem)?.strip_prefix('.')?.strip_suffix(suffix.as_str()))
             .filter(|number| !number.starts_with(['0', '+']))
             .and_then(|number| number.parse().ok());
         if let Some(number) = number

@@ -45,7 +45,10 @@ pub(crate) fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip], tags: &F
     // Not the program that makes it: another version of it is no reason to make the film again.
     let source = tags.source.map(|source| format!("{source:?}"));
     let tags = (&tags.title, &tags.comment, &tags.description, source, &tags.chapters);
-    let parts = (EDIT_VERSION, film.size, film.frame_rate, hashes, edits, continuations(plan, &nodes), tags);
+    let said = || nodes.iter().map(|ix| plan.node(*ix).dialogue.as_deref()).collect::<Vec<_>>();
+    let subtitles = film.subtitles.map(|subtitles| (subtitles.burn, said()));
+    let form = (film.size, film.frame_rate, subtitles);
+    let parts = (EDIT_VERSION, form, hashes, edits, continuations(plan, &nodes), tags);
     // Texts, numbers and lists of them have a JSON form.
     hex::encode(Sha256::digest(serde_json::to_vec(&parts).unwrap_or_default()))
 }

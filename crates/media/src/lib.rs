@@ -30,6 +30,7 @@ mod inspect;
 mod join;
 mod mosaic;
 mod mp4;
+mod overlay;
 mod poster;
 mod probe;
 mod proxy;
@@ -51,6 +52,7 @@ pub use crate::join::{
 };
 pub use crate::mosaic::{Mosaic, SheetTile, contact_sheet};
 pub use crate::mp4::{DigitalSource, FilmTags};
+pub use crate::overlay::{DrawOverlay, Overlay, Overlays};
 pub use crate::poster::poster;
 pub use crate::probe::{AudioTrack, Probe, VideoTrack, probe, probe_bytes};
 pub use crate::proxy::{needs_proxy, write_proxy};

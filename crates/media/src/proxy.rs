@@ -38,6 +38,7 @@ pub fn write_proxy(video: &Path, output: &Path, ffmpeg: &Ffmpeg) -> Result<bool,
         size: Some((scaled(track.width), scaled(track.height))),
         frame_rate: Some(track.frame_rate),
         key_interval: Some(KEY_INTERVAL),
+        overlays: None,
         tags: FilmTags::default(),
         ffmpeg: ffmpeg.clone(),
     };

@@ -122,6 +122,9 @@ fn readable(plan: &Plan) -> String {
         };
         let clips: Vec<String> = film.clips.iter().map(clip).collect();
         writeln!(out, "# film {} = {}", film.output, clips.join(" + ")).unwrap();
+        if let Some(subtitles) = film.subtitles {
+            writeln!(out, "# subtitles {}", json!(subtitles)).unwrap();
+        }
         if film.size.is_some() || film.frame_rate.is_some() {
             writeln!(out, "# size {}, frame rate {}", json!(film.size), json!(film.frame_rate)).unwrap();
         }

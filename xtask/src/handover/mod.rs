@@ -91,7 +91,10 @@ fn write_clips(folder: &Path) -> Result<(Film, Vec<ClipFacts>), String> {
     });
     let location = Location { file: "film.yaml".into(), line: 1, column: 1 };
     let output = "film.mp4".to_owned();
-    Ok((Film { output, size: None, frame_rate: None, clips: clips.to_vec(), location }, facts))
+    Ok((
+        Film { output, size: None, frame_rate: None, subtitles: None, clips: clips.to_vec(), location },
+        facts,
+    ))
 }
 
 fn whole() -> Clip {

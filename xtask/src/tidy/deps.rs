@@ -11,7 +11,7 @@ const PAGE: &str = "ARCHITECTURE.md";
 const ALLOWED: &[(&str, &[&str])] = &[
     ("client", &["contract"]),
     ("contract", &[]),
-    ("engine", &["client", "media", "scheduler", "timeline", "workflow"]),
+    ("engine", &["client", "media", "scheduler", "text", "timeline", "workflow"]),
     ("media", &[]),
     ("renderer", &["media"]),
     ("scheduler", &["workflow"]),

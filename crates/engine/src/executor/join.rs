@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use media::{DigitalSource, FilmTags};
+use timeline::Timeline;
+use timeline::subtitles::Cue;
 use workflow::plan::{self, Plan};
 
 use crate::blocking::run_blocking;
 use crate::cuts;
 use crate::film::{FilmClip, film_digest, film_timeline, join_clips};
+use crate::film_subtitles;
 use crate::film_tags::film_tags;
 use crate::ledger::{Ledger, LedgerError};
 use scheduler::{Failure, FailureKind, Film, FilmPictures};
@@ -41,53 +44,91 @@ pub(super) async fn join(
         let Some(film) = plan.films().get(index) else { return Ok(Err(local("the plan has no such film"))) };
         let tags = film_tags(&plan, film, &clips, source);
         let made_of = film_digest(&plan, film, &clips, &tags);
+        let join = Join { plan: &plan, film, clips: &clips, ffmpeg: &ffmpeg };
         if let Some(film) = ledger.film(&path)?.filter(|film| film.made_of == made_of) {
-            return Ok(Ok(film));
+            return Ok(join.restore_subtitles(&path).map(|()| film));
         }
-        Ok(write(&plan, film, &clips, path, (made_of, tags), &ffmpeg))
+        Ok(join.write(path, made_of, tags))
     });
     joined.await.unwrap_or_else(|error| Ok(Err(local(error.to_string()))))
 }
 
-fn write(
-    plan: &Plan,
-    film: &plan::Film,
-    clips: &[FilmClip],
-    path: PathBuf,
-    (made_of, tags): (String, FilmTags),
-    ffmpeg: &media::Ffmpeg,
-) -> Result<Film, Failure> {
-    let failed = |error: &dyn std::fmt::Display| local(format!("the clips cannot be joined: {error}"));
-    let timeline = film_timeline(plan, film, clips, ffmpeg).map_err(|error| failed(&error))?;
-    let rate = timeline.frame_rate;
-    let options = media::JoinOptions {
-        size: film.size,
-        frame_rate: media::FrameRate::new(rate.numerator(), rate.denominator()),
-        key_interval: None,
-        tags,
-        ffmpeg: ffmpeg.clone(),
-    };
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let scratch = tempfile::Builder::new()
-        .prefix(".film-")
-        .suffix(".part")
-        .tempdir_in(folder)
-        .map_err(|error| cannot_write(&error))?;
-    let new = scratch.path().join("film.mp4");
-    let joined = media::join(&join_clips(&timeline), &new, &options).map_err(|error| failed(&error))?;
-    // The other films of the plan are no earlier cuts.
-    let is_film = |name: &str| plan.films().iter().any(|film| film.output == name);
-    cuts::replace(&new, &path, &is_film).map_err(|error| cannot_write(&error))?;
-    Ok(Film {
-        path,
-        duration: joined.duration,
-        width: joined.size.0,
-        height: joined.size.1,
-        audio: joined.audio,
-        made_of,
-        reused: false,
-        pictures: Some(FilmPictures { copied: joined.copied_pictures, encoded: joined.encoded_pictures }),
-    })
+/// A film and what it is made of.
+struct Join<'a> {
+    plan: &'a Plan,
+    film: &'a plan::Film,
+    clips: &'a [FilmClip],
+    ffmpeg: &'a media::Ffmpeg,
+}
+
+impl Join<'_> {
+    fn timeline(&self) -> Result<Timeline, Failure> {
+        film_timeline(self.plan, self.film, self.clips, self.ffmpeg)
+            .map_err(|error| local(format!("the clips cannot be joined: {error}")))
+    }
+
+    /// What is said in the film, if it has subtitles.
+    fn cues(&self, timeline: &Timeline) -> Vec<Cue> {
+        match self.film.subtitles {
+            Some(_) => film_subtitles::film_cues(self.plan, timeline, self.clips),
+            None => Vec::new(),
+        }
+    }
+
+    /// Writes the subtitles of a film that exists, where they are not beside it.
+    fn restore_subtitles(&self, path: &Path) -> Result<(), Failure> {
+        if self.film.subtitles.is_none() || film_subtitles::are_written(path) {
+            return Ok(());
+        }
+        let cues = self.cues(&self.timeline()?);
+        if cues.is_empty() {
+            return Ok(());
+        }
+        let scratch = scratch_folder(path)?;
+        film_subtitles::write(path, &cues, scratch.path()).map_err(|error| cannot_write(&error))
+    }
+
+    fn write(&self, path: PathBuf, made_of: String, tags: FilmTags) -> Result<Film, Failure> {
+        let timeline = self.timeline()?;
+        let rate = timeline.frame_rate;
+        let cues = self.cues(&timeline);
+        let is_burnt = self.film.subtitles.is_some_and(|subtitles| subtitles.burn) && !cues.is_empty();
+        let options = media::JoinOptions {
+            size: self.film.size,
+            frame_rate: media::FrameRate::new(rate.numerator(), rate.denominator()),
+            key_interval: None,
+            overlays: is_burnt.then(|| film_subtitles::overlays(&timeline, cues.clone())),
+            tags,
+            ffmpeg: self.ffmpeg.clone(),
+        };
+        let scratch = scratch_folder(&path)?;
+        let new = scratch.path().join("film.mp4");
+        let joined = media::join(&join_clips(&timeline), &new, &options)
+            .map_err(|error| local(format!("the clips cannot be joined: {error}")))?;
+        // The other films of the plan are no earlier cuts.
+        let is_film = |name: &str| self.plan.films().iter().any(|film| film.output == name);
+        cuts::replace(&new, &path, &is_film).map_err(|error| cannot_write(&error))?;
+        if !cues.is_empty() {
+            film_subtitles::write(&path, &cues, scratch.path()).map_err(|error| cannot_write(&error))?;
+        }
+        Ok(Film {
+            path,
+            duration: joined.duration,
+            width: joined.size.0,
+            height: joined.size.1,
+            audio: joined.audio,
+            made_of,
+            reused: false,
+            pictures: Some(FilmPictures { copied: joined.copied_pictures, encoded: joined.encoded_pictures }),
+        })
+    }
+}
+
+/// A folder beside the film in which it is written. It goes when it is dropped; `runner clean` removes that of a killed process.
+fn scratch_folder(film: &Path) -> Result<tempfile::TempDir, Failure> {
+    let folder = film.parent().unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".film-").suffix(".part").tempdir_in(folder).map_err(|error| cannot_write(&error))
 }
 
 fn cannot_write(error: &io::Error) -> Failure {

@@ -23,7 +23,7 @@ use crate::ffmpeg::is_unsupported;
 use crate::frames::decoder_config;
 use crate::mp4::Movie;
 use crate::probe::describe;
-use crate::{Ffmpeg, FilmTags, FrameRate, MediaError, Probe, audio as pcm};
+use crate::{Ffmpeg, FilmTags, FrameRate, MediaError, Overlays, Probe, audio as pcm};
 
 pub use self::grid::{GridTile, MAX_GRID_CLIPS, write_grid};
 
@@ -95,6 +95,8 @@ pub struct JoinOptions {
     pub frame_rate: Option<FrameRate>,
     /// Film frames from one key frame to the next; then all pictures are encoded. `None` for two seconds where pictures are encoded.
     pub key_interval: Option<u32>,
+    /// What lies over the film's pictures; then all pictures are encoded.
+    pub overlays: Option<Overlays>,
     /// What the film says about itself. A chapter begins where its clip does.
     pub tags: FilmTags,
     /// For clips that are not handled natively.
@@ -216,6 +218,7 @@ pub fn join(clips: &[JoinClip], output: &Path, options: &JoinOptions) -> Result<
 
 fn film(clips: &[Clip], out: &mut dyn Write, options: &JoinOptions) -> Result<JoinReport, MediaError> {
     if options.key_interval.is_none()
+        && options.overlays.is_none()
         && let Some(plan) = smart_cut::plan(clips, options)?
     {
         return plan.write(clips, out, options);

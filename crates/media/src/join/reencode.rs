@@ -10,6 +10,7 @@ use super::{Clip, JoinOptions, JoinReport, audio, most_common};
 use crate::clip::media_clock;
 use crate::h264::VideoEncoder;
 use crate::mp4::{OutputKind, OutputSample, OutputTrack, StoredTags, avc1, write_movie};
+use crate::overlay::OverlayPainter;
 use crate::{ClipSpec, FrameRate, MediaError};
 
 pub(super) fn write(
@@ -31,8 +32,11 @@ pub(super) fn write(
     let mut spool = Spool::new()?;
     let mut samples = Vec::new();
     let cuts: Vec<u64> = layout.placements.iter().map(|placement| placement.start).collect();
+    let mut painter = options.overlays.as_ref().map(|overlays| OverlayPainter::new(overlays, size));
     renderer.render(0..layout.frames(), &mut |picture| {
         let frame = samples.len() as u64;
+        let painted = painter.as_mut().and_then(|painter| painter.paint(frame, picture));
+        let picture = painted.as_ref().unwrap_or(picture);
         let is_key =
             options.key_interval.is_some_and(|interval| frame.is_multiple_of(u64::from(interval.max(1))));
         if is_key || cuts.binary_search(&frame).is_ok() {

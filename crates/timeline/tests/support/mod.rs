@@ -49,6 +49,7 @@ pub(crate) fn film(clips: Vec<Clip>) -> Film {
         output: "film.mp4".to_owned(),
         size: None,
         frame_rate: None,
+        subtitles: None,
         clips,
         location: Location { file: "film.yaml".into(), line: 1, column: 1 },
     }

@@ -1,7 +1,7 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 71] = [
+pub const CODES: [(&str, &str); 72] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
     ("ambiguous-pick", "a pick names several instances"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
@@ -40,6 +40,7 @@ pub const CODES: [(&str, &str); 71] = [
     ("missing-key", "a required key is missing"),
     ("missing-model", "a shot has no model"),
     ("missing-param", "a required parameter has no value"),
+    ("no-dialogue", "warning: a film has subtitles, and nobody speaks in it"),
     ("no-matching-instance", "a reference matches no instance"),
     ("no-prompt", "a row of a shot list has no text for a prompt"),
     ("no-shots", "there is nothing to render"),

@@ -57,10 +57,14 @@ pub(super) fn films<'w>(
                 continue;
             }
             spans.insert(output.clone(), span);
+            if let Some(subtitles) = &spec.subtitles {
+                film_edit::check_subtitles(&output, subtitles.span, &clips, nodes, problems);
+            }
             films.push(Film {
                 output,
                 size: spec.size.as_ref().map(|size| size.value),
                 frame_rate: spec.frame_rate.as_ref().map(|rate| rate.value),
+                subtitles: spec.subtitles.as_ref().map(|subtitles| subtitles.value),
                 clips,
                 location: cx.location(spec.key.span),
             });

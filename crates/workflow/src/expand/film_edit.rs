@@ -3,8 +3,8 @@
 //! Videos may come out a little longer or shorter than requested, and their frame rate is not known yet: only what cannot fit is an error.
 
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::plan::{ClipSource, Node, TransitionKind};
-use crate::source::Spanned;
+use crate::plan::{Clip, ClipSource, Node, TransitionKind};
+use crate::source::{Span, Spanned};
 use crate::syntax::ClipSpec;
 use crate::units::{EditTime, VideoDuration};
 
@@ -76,6 +76,27 @@ pub(super) fn check(
             Diagnostic::error("bad-film", transition.span, message)
                 .label(format!("at most {rest} s are shown"))
                 .help("shorten the transition, or show more of the shot"),
+        );
+    }
+}
+
+/// Warns of subtitles of a film in which nobody speaks. `nodes` are empty where they are not known.
+pub(super) fn check_subtitles(
+    output: &str,
+    span: Span,
+    clips: &[Clip],
+    nodes: &[Node],
+    problems: &mut Problems,
+) {
+    let shown = || clips.iter().flat_map(Clip::nodes).filter_map(|ix| nodes.get(ix.index()));
+    if shown().next().is_some() && shown().all(|node| node.dialogue.is_none()) {
+        problems.push(
+            Diagnostic::warning(
+                "no-dialogue",
+                span,
+                format!("nobody speaks in film `{output}`: it has no subtitles"),
+            )
+            .help("write what is said in a shot: `dialogue: Who is there?`"),
         );
     }
 }

@@ -17,10 +17,22 @@ pub struct Film {
     /// `None` for the rate that most clips have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame_rate: Option<FrameRate>,
+    /// Its subtitles; `None` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subtitles: Option<Subtitles>,
     /// The clips in order. A node may appear more than once.
     pub clips: Vec<Clip>,
     /// Where the file defines the film.
     pub location: Location,
+}
+
+/// Subtitles of a film, from the dialogue of its shots. They are written beside the film.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subtitles {
+    /// Whether they are also drawn into its pictures.
+    #[serde(default)]
+    pub burn: bool,
 }
 
 /// One clip of a film and how it is edited.

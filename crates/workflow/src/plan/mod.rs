@@ -30,7 +30,7 @@ pub use contract::canonical_json;
 pub use self::cell::Cell;
 pub use self::dialogue::DialogueLine;
 pub use self::edge::Edge;
-pub use self::film::{Clip, ClipSource, Film, Transition, TransitionKind};
+pub use self::film::{Clip, ClipSource, Film, Subtitles, Transition, TransitionKind};
 pub(crate) use self::key::{Fingerprint, Hasher, ValueDigests};
 pub use self::key::{InputIdentity, NodeKey, earlier_key, key};
 pub use self::node::{Frame, Input, Location, Node, Source};

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::template;
 use crate::limits;
-use crate::plan::Transition;
+use crate::plan::{Subtitles, Transition};
 use crate::syntax::keys::{
     KeySpec, ObjectSpec, Shape, dialogue, film, matrix, medium, params, retry, shot, workflow,
 };
@@ -106,6 +106,16 @@ impl Definition for Transition {
             { "required": [film::FADE.name] },
             { "required": [film::WIPE.name] },
         ]);
+        schema
+    }
+}
+
+impl Definition for Subtitles {
+    const NAME: &'static str = "Subtitles";
+
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        let mut schema = object(&film::SUBTITLE_KEYS, generator);
+        schema["description"] = json!("Subtitles of a film.");
         schema
     }
 }
@@ -315,6 +325,9 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
         Shape::EditLength => json!({ "type": "string", "pattern": r"^\s*[\d.].*[a-z]\s*$" }),
         Shape::Decibels => json!({ "type": "string", "pattern": r"^\s*[+-]?[\d.]+\s*[dD][bB]\s*$" }),
         Shape::Transition => json!({ "anyOf": [reference::<Transition>(generator), { "const": "cut" }] }),
+        Shape::Subtitles => {
+            json!({ "anyOf": [reference::<Subtitles>(generator), { "const": "dialogue" }] })
+        }
         // The last four are of price tables, which have no schema.
         Shape::Any | Shape::Money | Shape::Currency | Shape::Date | Shape::Prices => json!({}),
     }

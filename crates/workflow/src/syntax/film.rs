@@ -5,6 +5,7 @@ use super::mapping::Mapping;
 use super::value::{one_or_many, report_wrong_type};
 use super::{FilmSpec, ShotRef, clip};
 use crate::diagnostic::{Diagnostic, Problems};
+use crate::plan::Subtitles;
 use crate::source::{Span, Spanned};
 use crate::yaml::{Key, Yaml, YamlValue};
 
@@ -56,7 +57,14 @@ fn films(key: &Key, value: &Yaml, problems: &mut Problems) -> Vec<FilmSpec> {
 
 fn film(key: &Key, value: &Yaml, problems: &mut Problems) -> Option<FilmSpec> {
     if value.is_null() {
-        return Some(FilmSpec { key: key.clone(), output: None, size: None, frame_rate: None, clips: None });
+        return Some(FilmSpec {
+            key: key.clone(),
+            output: None,
+            size: None,
+            frame_rate: None,
+            subtitles: None,
+            clips: None,
+        });
     }
     Mapping::read(value, &keys::FILM, key.span, problems).map(|map| spec(key, map, problems))
 }
@@ -73,8 +81,26 @@ fn spec(key: &Key, film: Mapping<'_>, problems: &mut Problems) -> FilmSpec {
         output: film.entry(&keys::OUTPUT),
         size: clip::frame_size(&film, problems),
         frame_rate: clip::parsed(&film, &keys::FRAME_RATE, problems),
+        subtitles: subtitles(&film, problems),
         clips,
     }
+}
+
+fn subtitles(film: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Subtitles>> {
+    let (key, value) = film.get(&keys::SUBTITLES).filter(|(_, value)| !value.is_null())?;
+    if value.text() == Some("dialogue") {
+        return Some(Spanned::new(Subtitles { burn: false }, key.span));
+    }
+    if !matches!(value.value, YamlValue::Map(_)) {
+        report_wrong_type(&keys::SUBTITLES, value, key.span, problems);
+        return None;
+    }
+    let map = Mapping::read(value, &keys::SUBTITLE_KEYS, key.span, problems)?;
+    if let Some((written, from)) = map.get(&keys::FROM).filter(|(_, from)| from.text() != Some("dialogue")) {
+        report_wrong_type(&keys::FROM, from, written.span, problems);
+    }
+    let burn = map.flag(&keys::BURN, problems).unwrap_or_default();
+    Some(Spanned::new(Subtitles { burn }, key.span))
 }
 
 /// A list of shot references, or one.

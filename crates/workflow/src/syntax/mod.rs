@@ -15,7 +15,7 @@ mod params;
 mod shot;
 mod value;
 
-use crate::plan::{Clip, ClipSource, Transition};
+use crate::plan::{Clip, ClipSource, Subtitles, Transition};
 use crate::source::{Span, Spanned};
 use crate::units::{Decibels, EditTime, FrameRate};
 use crate::yaml::{Key, Yaml};
@@ -148,6 +148,8 @@ pub struct FilmSpec {
     pub size: Option<Spanned<(u32, u32)>>,
     /// Frames per second.
     pub frame_rate: Option<Spanned<FrameRate>>,
+    /// Its subtitles, with the span of the key.
+    pub subtitles: Option<Spanned<Subtitles>>,
     /// The clips in order; all shots where the key is absent.
     pub clips: Option<Vec<ClipSpec>>,
 }

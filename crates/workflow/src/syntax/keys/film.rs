@@ -21,6 +21,12 @@ pub(crate) const FRAME_RATE: KeySpec = KeySpec::new(
     "frames per second; default: the rate that most clips have",
     "frame_rate: 24",
 );
+pub(crate) const SUBTITLES: KeySpec = KeySpec::new(
+    "subtitles",
+    Shape::Subtitles,
+    "subtitles from the `dialogue` of its shots, as files beside the film (SRT and WebVTT); default: none",
+    "subtitles: dialogue",
+);
 pub(crate) const SHOTS: KeySpec = KeySpec::new(
     "shots",
     Shape::Clips,
@@ -31,7 +37,7 @@ pub(crate) const SHOTS: KeySpec = KeySpec::new(
 /// A film.
 pub(crate) const FILM: ObjectSpec = ObjectSpec {
     noun: "film",
-    keys: &[&OUTPUT, &SIZE, &FRAME_RATE, &SHOTS],
+    keys: &[&OUTPUT, &SIZE, &FRAME_RATE, &SUBTITLES, &SHOTS],
     help: "write `output: lighthouse.mp4` below it, and the list of its `shots` where it does not show all",
     open: false,
 };
@@ -104,5 +110,30 @@ pub(crate) const TRANSITION_KINDS: ObjectSpec = ObjectSpec {
     noun: "transition",
     keys: &[&DISSOLVE, &FADE, &WIPE, &TRANSITION_LENGTH],
     help: "write `{dissolve: 12f}`, `{fade: black}` or `{wipe: left}`",
+    open: false,
+};
+
+pub(crate) const FROM: KeySpec = KeySpec::new(
+    "from",
+    Shape::Choice(subtitle_sources),
+    "where the lines come from; default: `dialogue`",
+    "from: dialogue",
+);
+pub(crate) const BURN: KeySpec = KeySpec::new(
+    "burn",
+    Shape::Flag,
+    "also draws them into the film's pictures, all of which are encoded again",
+    "burn: true",
+);
+
+fn subtitle_sources() -> Vec<&'static str> {
+    vec!["dialogue"]
+}
+
+/// Subtitles of a film.
+pub(crate) const SUBTITLE_KEYS: ObjectSpec = ObjectSpec {
+    noun: "`subtitles`",
+    keys: &[&FROM, &BURN],
+    help: "write `subtitles: dialogue`, or `subtitles: {burn: true}`",
     open: false,
 };

@@ -110,6 +110,7 @@ pub fn key_tables() -> Vec<(&'static str, String)> {
         ("film", &film::FILM),
         ("clip", &film::CLIP),
         ("transition", &film::TRANSITION_KINDS),
+        ("subtitles", &film::SUBTITLE_KEYS),
         ("price", &prices::PRICE),
     ]
     .map(|(name, object)| (name, table(object)))
@@ -129,12 +130,13 @@ fn table(object: &ObjectSpec) -> String {
 mod tests {
     use super::*;
 
-    const ALL: [&ObjectSpec; 16] = [
+    const ALL: [&ObjectSpec; 17] = [
         &workflow::WORKFLOW,
         &workflow::FRAGMENT,
         &film::FILM,
         &film::CLIP,
         &film::TRANSITION_KINDS,
+        &film::SUBTITLE_KEYS,
         &shot::SHOT,
         &dialogue::LINE,
         &retry::RETRY,
@@ -165,7 +167,7 @@ mod tests {
         assert_eq!(film::FILM.unknown_key(&key("outptu")).help.as_deref(), Some("did you mean `output`?"));
         assert_eq!(
             film::FILM.unknown_key(&key("x")).help.as_deref(),
-            Some("the keys here are `output`, `size`, `frame_rate` and `shots`")
+            Some("the keys here are `output`, `size`, `frame_rate`, `subtitles` and `shots`")
         );
         assert_eq!(workflow::FRAGMENT.unknown_key(&key("x")).message, "`x` is not a key of an included file");
     }

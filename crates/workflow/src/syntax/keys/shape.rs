@@ -82,6 +82,8 @@ pub(crate) enum Shape {
     EditLength,
     Decibels,
     Transition,
+    /// A source, or a mapping.
+    Subtitles,
     /// A decimal without sign.
     Money,
     Currency,
@@ -152,6 +154,7 @@ impl fmt::Display for Shape {
             Self::EditLength => "frames such as `12f` or seconds such as `0.5s`",
             Self::Decibels => "decibels such as `-6dB`",
             Self::Transition => "a mapping such as `{dissolve: 12f}`",
+            Self::Subtitles => "`dialogue`, or a mapping such as `{burn: true}`",
             Self::Money => "an amount of money such as 0.05",
             Self::Currency => "three capital letters, such as USD",
             Self::Date => "a date such as 2026-01-31",

@@ -1,0 +1,200 @@
+//! Ink over a film's pictures, for some of its frames.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rusty_h264::YuvFrame;
+
+use crate::RgbImage;
+use crate::color::rgb_to_i420;
+
+/// What lies over a picture.
+///
+/// Invariant: there is one value of opacity for each pixel of the ink.
+#[derive(Clone, Debug)]
+pub struct Overlay {
+    position: (u32, u32),
+    ink: RgbImage,
+    opacity: Vec<u8>,
+}
+
+impl Overlay {
+    /// Ink with its upper left corner at a position, which is rounded down to even numbers. `opacity` is 0 for what stays as it is and 255 for ink,
+    /// row after row; `None` unless there is one value for each pixel.
+    #[must_use]
+    pub fn new((x, y): (u32, u32), ink: RgbImage, opacity: Vec<u8>) -> Option<Self> {
+        let pixels = u64::from(ink.width()) * u64::from(ink.height());
+        (opacity.len() as u64 == pixels).then_some(Self { position: (x & !1, y & !1), ink, opacity })
+    }
+}
+
+/// Draws an overlay by its index, for pictures of a size in pixels.
+pub type DrawOverlay = Arc<dyn Fn(usize, (u32, u32)) -> Option<Overlay> + Send + Sync>;
+
+/// The overlays of a film. They are drawn when they are due, so that a long film needs no more memory than a short one.
+#[derive(Clone)]
+pub struct Overlays {
+    /// The frames of the film over which each of them lies, in the order of their beginnings.
+    pub frames: Vec<Range<u64>>,
+    /// Draws one of them.
+    pub draw: DrawOverlay,
+}
+
+impl std::fmt::Debug for Overlays {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Overlays").field("frames", &self.frames).finish_non_exhaustive()
+    }
+}
+
+/// Lays overlays over the pictures of a film, which come in order.
+pub(crate) struct OverlayPainter<'a> {
+    overlays: &'a Overlays,
+    size: (u32, u32),
+    /// The next one that has not begun.
+    next: usize,
+    /// Those that have not ended, with the frame at which they do.
+    open: Vec<(u64, Planes)>,
+}
+
+impl<'a> OverlayPainter<'a> {
+    pub(crate) fn new(overlays: &'a Overlays, size: (u32, u32)) -> Self {
+        Self { overlays, size, next: 0, open: Vec::new() }
+    }
+
+    /// Lays over a picture what is due in this frame of the film. `None` where that is nothing.
+    pub(crate) fn paint(&mut self, frame: u64, picture: &YuvFrame) -> Option<YuvFrame> {
+        self.open.retain(|(end, _)| *end > frame);
+        while let Some(range) = self.overlays.frames.get(self.next).filter(|range| range.start <= frame) {
+            if range.end > frame
+                && let Some(overlay) = (self.overlays.draw)(self.next, self.size)
+            {
+                self.open.push((range.end, Planes::new(&overlay)));
+            }
+            self.next += 1;
+        }
+        if self.open.is_empty() {
+            return None;
+        }
+        let mut painted = picture.clone();
+        for (_, planes) in &self.open {
+            planes.blend(&mut painted);
+        }
+        Some(painted)
+    }
+}
+
+/// An overlay in the form of the film's pictures.
+struct Planes {
+    position: (usize, usize),
+    ink: YuvFrame,
+    luma: Vec<u8>,
+    chroma: Vec<u8>,
+}
+
+impl Planes {
+    fn new(overlay: &Overlay) -> Self {
+        let even = |side: u32| side.next_multiple_of(2);
+        let (width, height) = (even(overlay.ink.width()), even(overlay.ink.height()));
+        let mut padded = RgbImage::new(width, height);
+        padded.paint((0, 0), &overlay.ink);
+        let mut ink = YuvFrame::black(width as usize, height as usize);
+        rgb_to_i420(&padded, &mut ink);
+        let (wide, high) = (width as usize, height as usize);
+        let mut luma = vec![0; wide * high];
+        let rows =
+            luma.chunks_exact_mut(wide).zip(overlay.opacity.chunks_exact(overlay.ink.width() as usize));
+        for (row, opacity) in rows {
+            row[..opacity.len()].copy_from_slice(opacity);
+        }
+        let mean = |x: usize, y: usize| {
+            let at = |x: usize, y: usize| u32::from(luma[y * wide + x]);
+            ((at(x, y) + at(x + 1, y) + at(x, y + 1) + at(x + 1, y + 1) + 2) / 4) as u8
+        };
+        let chroma = (0..high)
+            .step_by(2)
+            .flat_map(|y| (0..wide).step_by(2).map(move |x| (x, y)))
+            .map(|(x, y)| mean(x, y));
+        let chroma = chroma.collect();
+        let position = (overlay.position.0 as usize, overlay.position.1 as usize);
+        Self { position, ink, luma, chroma }
+    }
+
+    fn blend(&self, picture: &mut YuvFrame) {
+        let (x, y) = self.position;
+        let (width, half) = (picture.width, picture.width.div_ceil(2));
+        let (wide, half_wide) = (self.ink.width, self.ink.width / 2);
+        blend(&mut picture.y, width, (x, y), (&self.ink.y, &self.luma, wide));
+        blend(&mut picture.u, half, (x / 2, y / 2), (&self.ink.u, &self.chroma, half_wide));
+        blend(&mut picture.v, half, (x / 2, y / 2), (&self.ink.v, &self.chroma, half_wide));
+    }
+}
+
+/// Mixes a plane of ink into one of a picture, as far as it is inside.
+fn blend(
+    plane: &mut [u8],
+    width: usize,
+    (x, y): (usize, usize),
+    (ink, opacity, ink_width): (&[u8], &[u8], usize),
+) {
+    let rows = plane.chunks_exact_mut(width.max(1)).skip(y);
+    let inks = ink.chunks_exact(ink_width.max(1)).zip(opacity.chunks_exact(ink_width.max(1)));
+    for (row, (ink, opacity)) in rows.zip(inks) {
+        let Some(row) = row.get_mut(x..) else { return };
+        for ((value, ink), opacity) in row.iter_mut().zip(ink).zip(opacity) {
+            let (covered, rest) = (u32::from(*opacity), 255 - u32::from(*opacity));
+            *value = ((u32::from(*ink) * covered + u32::from(*value) * rest + 127) / 255) as u8;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn overlays(frames: Vec<Range<u64>>) -> Overlays {
+        let draw = |index: usize, size: (u32, u32)| {
+            assert_eq!(size, (64, 32));
+            let shade = [250, 130][index];
+            let ink = RgbImage::from_pixels(9, 5, vec![shade; 9 * 5 * 3])?;
+            // Transparent in its first column.
+            let opacity = (0..45).map(|i| if i % 9 == 0 { 0 } else { 255 }).collect();
+            Overlay::new((11 + 20 * index as u32, 7), ink, opacity)
+        };
+        Overlays { frames, draw: Arc::new(draw) }
+    }
+
+    #[test]
+    fn overlays_lie_over_their_frames() {
+        let overlays = overlays(vec![2..4, 3..6]);
+        let mut painter = OverlayPainter::new(&overlays, (64, 32));
+        let picture = YuvFrame::black(64, 32);
+        let lights = |painted: &YuvFrame| {
+            let is_light = |x: usize| painted.y[8 * 64 + x] > 100;
+            (0..64).filter(|x| is_light(*x)).collect::<Vec<_>>()
+        };
+        for (frame, expected) in [
+            (0, None),
+            (2, Some((11..19).collect::<Vec<_>>())),
+            (3, Some((11..19).chain(31..39).collect())),
+            (5, Some((31..39).collect())),
+            (6, None),
+        ] {
+            assert_eq!(painter.paint(frame, &picture).as_ref().map(lights), expected, "frame {frame}");
+        }
+        let mut late = OverlayPainter::new(&overlays, (64, 32));
+        assert_eq!(late.paint(10, &picture), None, "those that are over are never drawn");
+    }
+
+    #[test]
+    fn overlays_outside_of_the_picture_are_cut() {
+        let ink = RgbImage::new(40, 40);
+        let overlay = Overlay::new((60, 30), ink.clone(), vec![255; 1_600]).unwrap();
+        let mut picture = YuvFrame::black(64, 32);
+        picture.y.fill(200);
+        Planes::new(&overlay).blend(&mut picture);
+        assert_eq!(picture.y.iter().filter(|value| **value != 200).count(), 4 * 2);
+        let outside = Overlay::new((1_000, 1_000), ink.clone(), vec![255; 1_600]).unwrap();
+        Planes::new(&outside).blend(&mut picture);
+        assert!(Overlay::new((0, 0), ink, vec![255; 3]).is_none());
+    }
+}
