@@ -17,6 +17,7 @@ mod error;
 mod exit;
 mod ffmpeg;
 mod load;
+mod noted_files;
 mod picks;
 mod price_table;
 mod project_paths;

@@ -11,6 +11,7 @@ use workflow::{CheckOutcome, DirFiles, Options, ParamFile, Picks, Report};
 use crate::args::{Format, OverrideArgs};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::noted_files::NotedFiles;
 use crate::picks::PickStore;
 use crate::project_paths::ProjectPaths;
 use crate::terminal;
@@ -64,6 +65,24 @@ pub(crate) fn check_with_picks(
 ) -> Result<CheckOutcome, LoadError> {
     let options = Options { picks, ..options(file, overrides)? };
     check_with(&read(file).map_err(unreadable)?, file, &options)
+}
+
+/// Validates a workflow file, and returns the other files that it depends on, up to a bound: included ones, tables, media, parameters.
+pub(crate) fn check_with_files(
+    file: &Path,
+    overrides: &OverrideArgs,
+) -> (Result<CheckOutcome, LoadError>, Vec<PathBuf>) {
+    let mut files = overrides.param_files.clone();
+    let checked = ProjectPaths::for_workflow(file).map_err(unreadable).and_then(|paths| {
+        let noted = NotedFiles::new(&paths.folder, engine::MEDIA_GATE);
+        let text = read(file).map_err(unreadable)?;
+        let options = options(file, overrides)?;
+        let name = file.display().to_string();
+        let checked = workflow::check(&text, &name, &noted, &options, Contract::embedded());
+        files.extend(noted.into_paths());
+        Ok(checked)
+    });
+    (checked, files)
 }
 
 fn check_with(text: &[u8], file: &Path, options: &Options) -> Result<CheckOutcome, LoadError> {

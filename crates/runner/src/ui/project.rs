@@ -33,7 +33,7 @@ const REFRESH_INTERVAL: Duration = Duration::from_millis(200);
 /// Minimum time between two manifests.
 const MIN_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A manifest is collected at least so often: included files and parameters are not looked at.
+/// A manifest is collected at least so often: a workflow may depend on more files than are watched.
 const MAX_INTERVAL: Duration = Duration::from_secs(5);
 
 /// A project as of now.
@@ -51,6 +51,8 @@ pub(super) struct Snapshot {
     problem: Option<String>,
     /// Tasks that no shot asks for.
     unclaimed: Arc<[UnclaimedTask]>,
+    /// Other files that the workflow depends on.
+    inputs: Arc<[PathBuf]>,
 }
 
 /// A task that is paid for and that no shot asks for any more: `fetch` downloads it.
@@ -77,8 +79,8 @@ impl Snapshot {
         // The time at which it was collected does not count.
         let mut manifest = (*other.manifest).clone();
         manifest.created_at = self.manifest.created_at;
-        (&self.digest, &self.problem, &self.unclaimed, &*self.manifest)
-            == (&other.digest, &other.problem, &other.unclaimed, &manifest)
+        (&self.digest, &self.problem, &self.unclaimed, &self.inputs, &*self.manifest)
+            == (&other.digest, &other.problem, &other.unclaimed, &other.inputs, &manifest)
     }
 }
 
@@ -104,7 +106,7 @@ impl Project {
             .enable_all()
             .build()
             .map_err(|error| CommandError::unusable(format!("cannot start threads: {error}")))?;
-        let seen = self.state();
+        let seen = self.state(&[]);
         let first = runtime.block_on(self.collect(None)).map_err(CommandError::invalid)?;
         let (sender, receiver) = watch::channel(first);
         thread::Builder::new()
@@ -119,7 +121,7 @@ impl Project {
         let mut collected = Instant::now();
         while !sender.is_closed() {
             thread::sleep(REFRESH_INTERVAL);
-            let state = self.state();
+            let state = self.state(&sender.borrow().inputs);
             // The server itself listens, too.
             let is_due = sender.receiver_count() > 1 && collected.elapsed() >= MAX_INTERVAL;
             if collected.elapsed() < MIN_INTERVAL || (state == seen && !is_due) {
@@ -147,7 +149,9 @@ impl Project {
     /// What is wrong, in words.
     async fn collect(&self, last: Option<&Snapshot>) -> Result<Snapshot, String> {
         let (_, digest) = edited_file::read(&self.file).map_err(|error| error.to_string())?;
-        let plan = match load::check(&self.file, &self.overrides) {
+        let (checked, inputs) = load::check_with_files(&self.file, &self.overrides);
+        let inputs: Arc<[PathBuf]> = inputs.into();
+        let plan = match checked {
             Ok(CheckOutcome { plan: Some(plan), .. }) => Arc::new(plan),
             invalid => {
                 let problem = match invalid {
@@ -155,7 +159,7 @@ impl Project {
                     Err(error) => error.text(),
                 };
                 let last = last.ok_or_else(|| problem.clone())?.clone();
-                return Ok(Snapshot { digest, problem: Some(problem), ..last });
+                return Ok(Snapshot { digest, problem: Some(problem), inputs, ..last });
             }
         };
         let collected = view::collect(&plan, &self.file, self.out.as_deref()).await;
@@ -165,7 +169,8 @@ impl Project {
         };
         let files = Arc::new(named_files(&manifest));
         let unclaimed = self.unclaimed(&plan).map_err(|error| error.to_string())?;
-        Ok(Snapshot { folder, manifest: Arc::new(manifest), files, digest, problem: None, unclaimed })
+        let manifest = Arc::new(manifest);
+        Ok(Snapshot { folder, manifest, files, digest, problem: None, unclaimed, inputs })
     }
 
     fn unclaimed(&self, plan: &Plan) -> Result<Arc<[UnclaimedTask]>, CommandError> {
@@ -177,7 +182,7 @@ impl Project {
     }
 
     /// Of the files whose change shows that something is new.
-    fn state(&self) -> FileStates {
+    fn state(&self, inputs: &[PathBuf]) -> FileStates {
         let Ok(paths) = ProjectPaths::for_workflow(&self.file) else { return Vec::new() };
         let ledger = paths.ledger();
         let log = ledger.with_extension("db-wal");
@@ -192,7 +197,7 @@ impl Project {
             let metadata = std::fs::metadata(file).ok()?;
             Some((metadata.modified().ok()?, metadata.len()))
         };
-        files.iter().map(state).collect()
+        files.iter().chain(inputs).map(state).collect()
     }
 }
 
