@@ -3,6 +3,7 @@
 mod boxes;
 mod entry;
 mod esds;
+mod fragments;
 mod read;
 mod tags;
 mod track;

@@ -9,19 +9,17 @@ use std::path::Path;
 
 use shiguredo_mp4::aux::{SampleTableAccessor, SampleTableAccessorError};
 use shiguredo_mp4::boxes::{HdlrBox, MoovBox, StszBox, TrakBox};
-use shiguredo_mp4::demux::{DemuxError, Fmp4SegmentDemuxer};
 use shiguredo_mp4::{Decode, ErrorKind, TrackKind};
 
 use super::boxes::{children, find};
+use super::fragments::Fragments;
 use super::track::{Edit, Sample, Track};
 use crate::MediaError;
 use crate::catch_panic::catch_panic;
 use crate::rate::rescale;
 
-/// The largest index (`moov`) that is loaded.
+/// The largest index (`moov`, or `moof` of a fragment) that is loaded.
 const MAX_INDEX_BYTES: u64 = 64 << 20;
-/// The largest fragment that is loaded; its samples are in it.
-const MAX_FRAGMENT_BYTES: u64 = 512 << 20;
 /// More samples than any clip has: eleven hours of sound and pictures.
 const MAX_SAMPLES: usize = 4_000_000;
 /// More top-level boxes than any file has that is not crafted.
@@ -73,9 +71,8 @@ impl Movie {
         let movie_timescale = moov.mvhd_box.timescale.get();
 
         let mut movie = Self { source, length, video: None, audio: None, faststart };
-        let raw_tracks = children(&moov_bytes).next().map_or(&[][..], |found| found.payload);
-        let raw_tracks = children(raw_tracks).filter(|found| found.name == *b"trak");
-        let fragmented = moov.mvex_box.is_some();
+        let raw_moov = children(&moov_bytes).next().map_or(&[][..], |found| found.payload);
+        let raw_tracks = children(raw_moov).filter(|found| found.name == *b"trak");
         let mut tracks = Vec::new();
         for (trak, raw) in moov.trak_boxes.iter().zip(raw_tracks) {
             let kind = match trak.mdia_box.hdlr_box.handler_type {
@@ -87,14 +84,13 @@ impl Movie {
             let taken = tracks.iter().any(|&(_, other, _)| other == kind);
             if slot.is_none() && !taken {
                 let mut track = empty_track(trak, raw.payload)?;
-                if !fragmented {
-                    track.samples = samples(trak, length)?;
-                }
+                // In a fragmented file, the index lists what lies before the first fragment.
+                track.samples = samples(trak, length)?;
                 tracks.push((trak.tkhd_box.track_id, kind, track));
             }
         }
-        if fragmented {
-            movie.read_fragments(&top, &moov_bytes, &mut tracks)?;
+        if moov.mvex_box.is_some() {
+            movie.read_fragments(&top, raw_moov, &mut tracks)?;
         }
         for (id, kind, mut track) in tracks {
             if track.samples.is_empty() {
@@ -130,36 +126,11 @@ impl Movie {
         moov: &[u8],
         tracks: &mut [(u32, TrackKind, Track)],
     ) -> Result<(), MediaError> {
-        let mut demuxer = Fmp4SegmentDemuxer::new();
-        catch_panic(|| demuxer.handle_init_segment(moov))?.map_err(|error| malformed_fragment(&error))?;
-        for (i, moof) in top.iter().enumerate().filter(|(_, found)| found.name == *b"moof") {
-            let Some(mdat) = top.get(i + 1).filter(|next| next.name == *b"mdat") else {
-                return Err(MediaError::needs("an MP4 file with unusual fragments"));
-            };
-            let segment = load(&mut *self.source, moof.start, mdat.end, MAX_FRAGMENT_BYTES)?;
-            let found = catch_panic(|| demuxer.handle_media_segment(&segment))?
-                .map_err(|error| malformed_fragment(&error))?;
-            for sample in found {
-                let Some((_, _, track)) = tracks.iter_mut().find(|(id, _, _)| *id == sample.track.track_id)
-                else {
-                    continue;
-                };
-                let decoding = i64::try_from(sample.timestamp).map_err(|_| clock())?;
-                let size = u32::try_from(sample.data_size)
-                    .map_err(|_| MediaError::damaged("a sample is larger than the file"))?;
-                track.one_entry &= track.samples.is_empty() || sample.sample_entry.is_none();
-                track.samples.push(Sample {
-                    offset: moof.start.saturating_add(sample.data_offset),
-                    size,
-                    duration: sample.duration,
-                    composition: decoding
-                        .checked_add(sample.composition_time_offset.unwrap_or(0))
-                        .ok_or_else(clock)?,
-
-                    sync: sample.keyframe,
-                });
-                check_count(track.samples.len() as u64, self.length)?;
-            }
+        let mut fragments = Fragments::new(moov, self.length, tracks)?;
+        for found in top.iter().filter(|found| found.name == *b"moof") {
+            let bytes = load(&mut *self.source, found.start, found.end, MAX_INDEX_BYTES)?;
+            let moof = children(&bytes).next().ok_or_else(incomplete)?;
+            fragments.read(moof.payload, found.start, tracks)?;
         }
         Ok(())
     }
@@ -176,7 +147,13 @@ fn top_level(source: &mut dyn Source, length: u64) -> Result<Vec<TopLevel>, Medi
     let io = MediaError::io;
     let mut found: Vec<TopLevel> = Vec::new();
     let mut start = 0;
-    while start + 8 <= length && found.len() < MAX_TOP_LEVEL_BOXES {
+    while start + 8 <= length {
+        if found.len() >= MAX_TOP_LEVEL_BOXES {
+            return Err(MediaError::TooLarge {
+                what: "the number of fragments".to_owned(),
+                limit: format!("{MAX_TOP_LEVEL_BOXES} boxes"),
+            });
+        }
         let mut head = [0; 16];
         let available = (length - start).min(16) as usize;
         source.seek(SeekFrom::Start(start)).map_err(io("cannot read the file"))?;
@@ -228,7 +205,7 @@ fn load(source: &mut dyn Source, start: u64, end: u64, limit: u64) -> Result<Vec
     let size = end - start;
     if size > limit {
         return Err(MediaError::TooLarge {
-            what: format!("an index or fragment of {} MiB", size >> 20),
+            what: format!("an index of {} MiB", size >> 20),
             limit: format!("{} MiB", limit >> 20),
         });
     }
@@ -267,9 +244,7 @@ fn samples(trak: &TrakBox, length: u64) -> Result<Vec<Sample>, MediaError> {
         for sample in table.samples() {
             let (offset, size) = (sample.data_offset(), sample.data_size());
             if offset.checked_add(u64::from(size)).is_none_or(|end| end > length) {
-                return Err(MediaError::damaged(
-                    "the file ends before its last sample: the download may be incomplete",
-                ));
+                return Err(incomplete());
             }
             let decoding = i64::try_from(sample.timestamp()).map_err(|_| clock())?;
             let composition =
@@ -282,7 +257,7 @@ fn samples(trak: &TrakBox, length: u64) -> Result<Vec<Sample>, MediaError> {
 }
 
 /// A sample that has no bytes of its own costs memory for nothing.
-fn check_count(count: u64, length: u64) -> Result<(), MediaError> {
+pub(super) fn check_count(count: u64, length: u64) -> Result<(), MediaError> {
     if count > length || count > MAX_SAMPLES as u64 {
         return Err(MediaError::Damaged(format!(
             "it claims {count} samples, which cannot be in a file of its size"
@@ -291,7 +266,12 @@ fn check_count(count: u64, length: u64) -> Result<(), MediaError> {
     Ok(())
 }
 
-fn clock() -> MediaError {
+/// The file is shorter than its index says.
+pub(super) fn incomplete() -> MediaError {
+    MediaError::damaged("the file ends before its last sample: the download may be incomplete")
+}
+
+pub(super) fn clock() -> MediaError {
     MediaError::damaged("its clock runs beyond all bounds")
 }
 
@@ -337,17 +317,6 @@ fn malformed(error: &shiguredo_mp4::Error) -> MediaError {
     };
     let colon = if error.reason.is_empty() { "" } else { ": " };
     MediaError::Damaged(format!("its index is malformed: {place} {what}{colon}{}", error.reason))
-}
-
-/// The same for a fragment.
-fn malformed_fragment(error: &DemuxError) -> MediaError {
-    match error {
-        DemuxError::DecodeError(error) => malformed(error),
-        DemuxError::SampleTableError(error) => contradictory(error),
-        DemuxError::InvalidState(_) | DemuxError::InputRequired(_) => {
-            MediaError::damaged("its fragments are malformed")
-        }
-    }
 }
 
 fn contradictory(error: &SampleTableAccessorError) -> MediaError {

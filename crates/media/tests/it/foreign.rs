@@ -248,6 +248,48 @@ fn pictures_that_an_edit_list_hides_do_not_count() {
 }
 
 #[test]
+fn ffmpegs_fragments_are_read() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let whole = folder.path().join("whole.mp4");
+    if !make(
+        &ffmpeg,
+        &whole,
+        &["-c:v", "libx264", "-bf", "2", "-g", "8", "-pix_fmt", "yuv420p", "-c:a", "aac"],
+    ) {
+        return;
+    }
+    let (expected, last) = (probe(&whole).unwrap(), media::last_frame(&whole).unwrap());
+    for flags in [
+        "frag_keyframe",
+        "frag_keyframe+empty_moov",
+        "frag_every_frame+empty_moov",
+        "frag_every_frame",
+        "frag_keyframe+empty_moov+omit_tfhd_offset",
+        "frag_keyframe+empty_moov+default_base_moof",
+        "frag_keyframe+separate_moof+empty_moov",
+        "dash",
+        "cmaf",
+        "frag_keyframe+delay_moov+faststart",
+        "dash+global_sidx",
+    ] {
+        let path = folder.path().join(format!("{flags}.mp4"));
+        if !run(&ffmpeg, &["-i", text(&whole), "-c", "copy", "-movflags", flags, text(&path)]) {
+            note("this ffmpeg cannot make such fragments");
+            continue;
+        }
+        let video = probe(&path).unwrap_or_else(|error| panic!("{flags}: {error}")).video.unwrap();
+        let expected = expected.video.as_ref().unwrap();
+        assert_eq!((video.frames, video.width), (expected.frames, expected.width), "{flags}");
+        assert_eq!(media::last_frame(&path).unwrap(), last, "{flags}");
+        let film = folder.path().join("film.mp4");
+        let clips = [JoinClip::whole(path.clone()), JoinClip::whole(path)];
+        let joined = join(&clips, &film, &JoinOptions::default()).unwrap();
+        assert_eq!(joined.copied_pictures + joined.encoded_pictures, 60, "{flags}");
+    }
+}
+
+#[test]
 fn other_codecs_need_ffmpeg() {
     let Some(ffmpeg) = ffmpeg() else { return };
     let folder = tempfile::tempdir().unwrap();

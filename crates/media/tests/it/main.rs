@@ -2,9 +2,11 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at the first surprise")]
 
+mod boxes;
 mod clips;
 mod fixtures;
 mod foreign;
+mod fragments;
 mod hostile;
 mod joining;
 mod tags;
