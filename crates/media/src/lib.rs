@@ -36,7 +36,6 @@ mod probe;
 mod proxy;
 mod rate;
 mod sniff;
-mod tool_message;
 mod wav;
 
 pub use crate::audio::{AudioBuffer, AudioDecodeSpec, decode_audio};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use image::ImageEncoder as _;
 
-use crate::{MediaError, RgbImage, first_frame, last_frame};
+use crate::{Ffmpeg, MediaError, RgbImage};
 
 /// JPEG quality: no visible blocks at the size of a thumbnail.
 const QUALITY: u8 = 82;
@@ -15,10 +15,10 @@ const MIN_BRIGHTNESS: u64 = 14;
 /// A JPEG of a video's first frame, or of its last one if the first is black, scaled down to at most `max_side` pixels.
 ///
 /// # Errors
-/// As [`first_frame`].
-pub fn poster(path: &Path, max_side: u32) -> Result<Vec<u8>, MediaError> {
-    let first = first_frame(path)?;
-    let picture = if brightness(&first) < MIN_BRIGHTNESS { last_frame(path)? } else { first };
+/// As [`Ffmpeg::first_frame`].
+pub fn poster(path: &Path, max_side: u32, ffmpeg: &Ffmpeg) -> Result<Vec<u8>, MediaError> {
+    let first = ffmpeg.first_frame(path)?;
+    let picture = if brightness(&first) < MIN_BRIGHTNESS { ffmpeg.last_frame(path)? } else { first };
     let longest = picture.width().max(picture.height()).max(1);
     let scaled = |side: u32| {
         let side = u64::from(side) * u64::from(max_side.min(longest)) / u64::from(longest);
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn poster_is_a_small_jpeg_of_a_visible_frame() {
         let shade = |shades: &[u8], side: u32| {
-            let jpeg = poster(clip(shades).path(), side).unwrap();
+            let jpeg = poster(clip(shades).path(), side, &Ffmpeg::default()).unwrap();
             let picture = decode_image(&jpeg).unwrap();
             (picture.width(), picture.height(), picture.pixel(9, 9)[0].abs_diff(200) < 6)
         };

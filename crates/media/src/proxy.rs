@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Ffmpeg, FilmTags, JoinClip, JoinOptions, MediaError, join, probe};
+use crate::{Ffmpeg, FilmTags, JoinClip, JoinOptions, MediaError, join};
 
 /// The shorter side in pixels.
 const SIDE: u32 = 180;
@@ -21,11 +21,7 @@ pub fn needs_proxy(width: u32, height: u32) -> bool {
 /// # Errors
 /// As [`join`].
 pub fn write_proxy(video: &Path, output: &Path, ffmpeg: &Ffmpeg) -> Result<bool, MediaError> {
-    let probed = match probe(video) {
-        Err(error) if error.needs_ffmpeg() && ffmpeg.ffmpeg.is_some() => ffmpeg.probe(video)?,
-        probed => probed?,
-    };
-    let Some(track) = probed.video else { return Ok(false) };
+    let Some(track) = ffmpeg.probe(video)?.video else { return Ok(false) };
     if !needs_proxy(track.width, track.height) {
         return Ok(false);
     }
@@ -49,7 +45,7 @@ pub fn write_proxy(video: &Path, output: &Path, ffmpeg: &Ffmpeg) -> Result<bool,
 mod tests {
     use super::*;
     use crate::mp4::Movie;
-    use crate::{ClipSpec, ClipWriter, FrameRate, RgbImage, first_frame, last_frame};
+    use crate::{ClipSpec, ClipWriter, FrameRate, RgbImage, first_frame, last_frame, probe};
 
     fn video(width: u32, height: u32, pictures: u32, path: &Path) {
         let spec = ClipSpec::new(width, height, FrameRate::new(24, 1).unwrap()).with_audio(48_000, 2);

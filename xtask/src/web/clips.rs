@@ -114,6 +114,7 @@ fn draw(folder: &Path, (width, height): Size, clip: &Clip) -> Result<(), String>
         Procedural.render(&job, &mut |_| ControlFlow::Continue(())).map_err(|error| error.to_string())?;
     let file = folder.join(format!("{}.mp4", clip.name));
     fs_err::write(&file, &rendering.mp4).map_err(|error| error.to_string())?;
-    let poster = media::poster(&file, MAX_POSTER_SIDE).map_err(|error| error.to_string())?;
+    let poster = media::poster(&file, MAX_POSTER_SIDE, &media::Ffmpeg::default())
+        .map_err(|error| error.to_string())?;
     fs_err::write(file.with_extension("jpg"), poster).map_err(|error| error.to_string())
 }

@@ -19,7 +19,6 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::ffmpeg::is_unsupported;
 use crate::frames::decoder_config;
 use crate::mp4::Movie;
 use crate::probe::describe;
@@ -157,10 +156,8 @@ impl Clip {
         };
         match native {
             Ok((probe, Ok(()))) => Ok(clip(probe, false)),
-            Ok((probe, Err(error))) if is_unsupported(&error) && ffmpeg.ffmpeg.is_some() => {
-                Ok(clip(probe, true))
-            }
-            Err(error) if is_unsupported(&error) && ffmpeg.ffmpeg.is_some() => {
+            Ok((probe, Err(error))) if ffmpeg.can_take(path, &error) => Ok(clip(probe, true)),
+            Err(error) if ffmpeg.can_take(path, &error) => {
                 let probe = ffmpeg.probe(path)?;
                 if probe.video.is_none() {
                     return Err(error.at(path));
@@ -202,11 +199,10 @@ pub fn join(clips: &[JoinClip], output: &Path, options: &JoinOptions) -> Result<
         let outcome = replace(output, &mut |out| film(&clips, out, options));
         // Some codecs reveal their format only when they are decoded. Then ffmpeg is tried, once per clip.
         let retry = match &outcome {
-            Err(MediaError::At { path, source })
-                if source.needs_ffmpeg() && options.ffmpeg.ffmpeg.is_some() =>
-            {
-                clips.iter_mut().find(|clip| !clip.foreign && clip.path == *path)
-            }
+            Err(MediaError::At { path, source }) => clips
+                .iter_mut()
+                .find(|clip| !clip.foreign && clip.path == *path)
+                .filter(|_| options.ffmpeg.can_take(path, source)),
             _ => None,
         };
         match retry {

@@ -20,11 +20,11 @@ pub(crate) fn ffmpeg() -> Option<PathBuf> {
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn note(what: &str) {
+pub(crate) fn note(what: &str) {
     eprintln!("skipped: {what}");
 }
 
-fn run(ffmpeg: &Path, arguments: &[&str]) -> bool {
+pub(crate) fn run(ffmpeg: &Path, arguments: &[&str]) -> bool {
     let output =
         Command::new(ffmpeg).args(["-v", "error", "-nostdin", "-y"]).args(arguments).output().unwrap();
     output.status.success() && output.stderr.is_empty()
@@ -34,16 +34,16 @@ fn is_copied(joined: &media::JoinReport) -> bool {
     joined.encoded_pictures == 0
 }
 
-fn whole(clips: &[PathBuf]) -> Vec<JoinClip> {
+pub(crate) fn whole(clips: &[PathBuf]) -> Vec<JoinClip> {
     clips.iter().cloned().map(JoinClip::whole).collect()
 }
 
-fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
 /// Makes a clip of three seconds with ffmpeg; `false` where it lacks the encoder.
-fn make(ffmpeg: &Path, path: &Path, options: &[&str]) -> bool {
+pub(crate) fn make(ffmpeg: &Path, path: &Path, options: &[&str]) -> bool {
     let mut arguments = vec![
         "-f",
         "lavfi",

@@ -4,6 +4,7 @@
 
 mod boxes;
 mod clips;
+mod fallback;
 mod fixtures;
 mod foreign;
 mod fragments;

@@ -6,6 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use viewer::{ClipState, Manifest};
 
+use crate::ffmpeg;
+
 /// The folder of the posters, beside the page.
 const FOLDER: &str = "posters";
 /// The longer side, in pixels: twice the width of a card.
@@ -65,6 +67,7 @@ fn make_all(folder: &Path, videos: HashMap<String, VideoFile>) -> HashMap<String
     if videos.is_empty() || fs_err::create_dir_all(folder).is_err() {
         return HashMap::new();
     }
+    let ffmpeg = ffmpeg::find();
     let next = Mutex::new(videos.into_iter());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
@@ -75,7 +78,7 @@ fn make_all(folder: &Path, videos: HashMap<String, VideoFile>) -> HashMap<String
                     else {
                         return;
                     };
-                    let info = make_one(folder, &video);
+                    let info = make_one(folder, &video, &ffmpeg);
                     results.lock().unwrap_or_else(PoisonError::into_inner).insert(file, info);
                 }
             });
@@ -84,8 +87,8 @@ fn make_all(folder: &Path, videos: HashMap<String, VideoFile>) -> HashMap<String
     results.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn make_one(folder: &Path, video: &VideoFile) -> VideoInfo {
-    let probe = match media::probe(&video.path) {
+fn make_one(folder: &Path, video: &VideoFile, ffmpeg: &media::Ffmpeg) -> VideoInfo {
+    let probe = match ffmpeg.probe(&video.path) {
         Ok(probe) => probe,
         Err(error) => {
             tracing::warn!(file = %video.path.display(), %error, "a video cannot be read");
@@ -94,7 +97,7 @@ fn make_one(folder: &Path, video: &VideoFile) -> VideoInfo {
     };
     let path = folder.join(&video.name);
     let written = path.exists() || {
-        let poster = media::poster(&video.path, MAX_SIDE).map_err(|error| error.to_string());
+        let poster = media::poster(&video.path, MAX_SIDE, ffmpeg).map_err(|error| error.to_string());
         let written = poster.and_then(|bytes| write(&path, &bytes).map_err(|error| error.to_string()));
         if let Err(error) = &written {
             tracing::warn!(file = %video.path.display(), %error, "no poster can be made");

@@ -1,0 +1,94 @@
+//! Probing with ffprobe, for containers that are not read natively.
+
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::path::Path;
+use std::time::Duration;
+
+use super::process::{file_url, restrictions};
+use super::{Ffmpeg, tool};
+use crate::probe::{coding_name, nearest_rate};
+use crate::{AudioTrack, FrameRate, MediaError, Probe, VideoTrack};
+
+impl Ffmpeg {
+    /// Probes a file with ffprobe.
+    pub(super) fn ffprobe(&self, path: &Path) -> Result<Probe, MediaError> {
+        let mut arguments: Vec<OsString> = Vec::new();
+        arguments.extend(["-v", "error", "-show_streams", "-show_format", "-of", "flat"].map(OsString::from));
+        arguments.extend(restrictions());
+        arguments.push(file_url(path));
+        let mut text = String::new();
+        self.run("ffprobe", self.ffprobe.as_deref(), &arguments, &mut |pipe| {
+            let mut bytes = Vec::new();
+            pipe.take(1 << 20)
+                .read_to_end(&mut bytes)
+                .map_err(MediaError::io("cannot read what ffprobe writes"))?;
+            text = String::from_utf8_lossy(&bytes).into_owned();
+            Ok(())
+        })?;
+        let mut probe = read_probe(&text)
+            .ok_or_else(|| tool("ffprobe", "found neither pictures nor sound in the file"))?;
+        // Files that were written as a stream do not say how long they are.
+        if let Some(video) = probe.video.as_mut().filter(|video| video.duration.is_zero()) {
+            let decoded = self.decode_whole(path)?;
+            (video.frames, video.duration) = (decoded.pictures, decoded.duration);
+            probe.duration = probe.duration.max(decoded.duration);
+        }
+        Ok(probe)
+    }
+}
+
+/// Reads ffprobe's flat form: lines such as `streams.stream.0.width=854`.
+fn read_probe(text: &str) -> Option<Probe> {
+    let value = |key: &str| {
+        text.lines()
+            .find_map(|line| line.strip_prefix(key)?.strip_prefix('='))
+            .map(|value| value.trim_matches('"'))
+    };
+    let seconds = |key: &str| {
+        let seconds: f64 = value(key)?.parse().ok()?;
+        Duration::try_from_secs_f64(seconds).ok()
+    };
+    let whole = seconds("format.duration").unwrap_or_default();
+    let mut probe = Probe { duration: whole, video: None, audio: None, faststart: false };
+    for stream in 0..16 {
+        let key = |field: &str| format!("streams.stream.{stream}.{field}");
+        let codec = || {
+            let name = value(&key("codec_name")).unwrap_or("unknown");
+            match name {
+                "h264" => coding_name(*b"avc1"),
+                "hevc" => coding_name(*b"hvc1"),
+                "aac" => coding_name(*b"mp4a"),
+                other => other.to_uppercase(),
+            }
+        };
+        let number = |field: &str| value(&key(field)).and_then(|n| n.parse::<u32>().ok()).unwrap_or(0);
+        let duration = seconds(&key("duration")).unwrap_or(whole);
+        match value(&key("codec_type")) {
+            // The cover of a sound file is no video.
+            Some("video") if value(&key("disposition.attached_pic")) == Some("1") => {}
+            Some("video") if probe.video.is_none() => {
+                let (numerator, denominator) =
+                    value(&key("avg_frame_rate")).and_then(|rate| rate.split_once('/'))?;
+                let frame_rate = FrameRate::new(numerator.parse().ok()?, denominator.parse().ok()?)
+                    .unwrap_or_else(|| nearest_rate(25.0));
+                let counted = value(&key("nb_frames")).and_then(|n| n.parse().ok());
+                probe.video = Some(VideoTrack {
+                    codec: codec(),
+                    profile: value(&key("profile")).map(str::to_owned),
+                    width: number("width"),
+                    height: number("height"),
+                    frame_rate,
+                    frames: counted.unwrap_or((duration.as_secs_f64() * frame_rate.as_f64()).round() as u64),
+                    duration,
+                });
+            }
+            Some("audio") if probe.audio.is_none() => {
+                let (sample_rate, channels) = (number("sample_rate"), number("channels") as u16);
+                probe.audio = Some(AudioTrack { codec: codec(), sample_rate, channels, duration });
+            }
+            _ => {}
+        }
+    }
+    (probe.video.is_some() || probe.audio.is_some()).then_some(probe)
+}

@@ -1,0 +1,71 @@
+//! Decoding of a file as a whole with ffmpeg, to find damage.
+
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::path::Path;
+use std::time::Duration;
+
+use super::process::input;
+use super::{Ffmpeg, tool};
+use crate::MediaError;
+
+/// Bound on the progress report of ffmpeg, in bytes: a few hundred each half a second.
+const MAX_REPORT_BYTES: u64 = 16 << 20;
+
+/// What ffmpeg has decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Decoded {
+    pub(crate) pictures: u64,
+    pub(crate) duration: Duration,
+}
+
+impl Ffmpeg {
+    /// Decodes the pictures and the sound of a video to their end. Stops at the first error; any complaint is one.
+    ///
+    /// # Errors
+    /// [`MediaError::Tool`] with what ffmpeg complains about.
+    pub(crate) fn decode_whole(&self, path: &Path) -> Result<Decoded, MediaError> {
+        let mut arguments = input(&["-xerror", "-err_detect", "explode"], path);
+        arguments.extend(["-map", "0:v:0", "-map", "0:a:0?", "-sn", "-dn"].map(OsString::from));
+        arguments.extend(["-progress", "pipe:1", "-f", "null", "-"].map(OsString::from));
+        let mut report = String::new();
+        let complaint = self.run_and_listen("ffmpeg", self.ffmpeg.as_deref(), &arguments, &mut |pipe| {
+            let mut bytes = Vec::new();
+            pipe.take(MAX_REPORT_BYTES)
+                .read_to_end(&mut bytes)
+                .map_err(MediaError::io("cannot read what ffmpeg writes"))?;
+            report = String::from_utf8_lossy(&bytes).into_owned();
+            Ok(())
+        })?;
+        if !complaint.is_empty() {
+            return Err(tool("ffmpeg", format!("failed: {complaint}")));
+        }
+        read_report(&report).ok_or_else(|| tool("ffmpeg", "found no picture in the file"))
+    }
+}
+
+/// The last values of a progress report, which has lines such as `frame=30`.
+fn read_report(text: &str) -> Option<Decoded> {
+    let last = |key: &str| {
+        text.lines()
+            .rev()
+            .find_map(|line| line.strip_prefix(key)?.strip_prefix('=')?.trim().parse::<u64>().ok())
+    };
+    let pictures = last("frame").filter(|pictures| *pictures > 0)?;
+    Some(Decoded { pictures, duration: Duration::from_micros(last("out_time_us").unwrap_or(0)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_values_of_a_progress_report_count() {
+        let report =
+            "frame=12\nout_time_us=480000\nprogress=continue\nframe=30\nout_time_us=1200000\nprogress=end\n";
+        let decoded = Decoded { pictures: 30, duration: Duration::from_millis(1200) };
+        assert_eq!(read_report(report), Some(decoded));
+        assert_eq!(read_report("frame=0\nout_time_us=N/A\nprogress=end\n"), None);
+        assert_eq!(read_report("frame=1\nout_time_us=-5\n").map(|decoded| decoded.pictures), Some(1));
+    }
+}
