@@ -9,7 +9,7 @@ use crate::frames::FrameReader;
 use crate::mp4::Movie;
 use crate::{MediaError, RgbImage};
 
-/// The frame that is presented first, decoded exactly.
+/// The frame that is presented first, decoded exactly; upright, with square pixels.
 ///
 /// # Errors
 /// [`MediaError::NeedsFfmpeg`] for another coding than H.264 (8-bit 4:2:0, progressive); otherwise as [`crate::probe`].
@@ -47,5 +47,5 @@ fn extract(
 ) -> Result<RgbImage, MediaError> {
     let mut frames = FrameReader::new(movie)?;
     let frame = choose(&mut frames)?;
-    Ok(i420_to_rgb(&frame, frames.color))
+    Ok(frames.presentation.apply(i420_to_rgb(&frame, frames.color)))
 }

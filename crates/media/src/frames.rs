@@ -8,6 +8,7 @@ use crate::MediaError;
 use crate::color::ColorSpace;
 use crate::h264::{DecoderConfig, VideoDecoder};
 use crate::mp4::{Movie, Track};
+use crate::presentation::Presentation;
 use crate::probe::coding_name;
 
 /// How many frames may be held for reordering: more than the decoded picture buffer of H.264 can hold.
@@ -23,6 +24,7 @@ pub(crate) struct FrameReader {
     track: Track,
     config: DecoderConfig,
     pub(crate) color: ColorSpace,
+    pub(crate) presentation: Presentation,
 }
 
 impl FrameReader {
@@ -39,7 +41,8 @@ impl FrameReader {
             _ => None,
         });
         let color = config.color(container);
-        Ok(Self { movie, track, config, color })
+        let presentation = Presentation::from_track(&track);
+        Ok(Self { movie, track, config, color, presentation })
     }
 
     /// The frame that is presented first.
@@ -177,6 +180,10 @@ impl Frames {
         self.reader.color
     }
 
+    pub(crate) fn presentation(&self) -> Presentation {
+        self.reader.presentation
+    }
+
     /// The next presented frame; `None` after the last one.
     pub(crate) fn next(&mut self) -> Result<Option<MovieFrame>, MediaError> {
         loop {
@@ -213,5 +220,8 @@ pub(crate) fn decoder_config(track: &Track) -> Result<DecoderConfig, MediaError>
         track.configuration(*b"avcC").ok_or_else(|| MediaError::damaged("it has no H.264 configuration"))?;
     let config = DecoderConfig::parse(avcc)?;
     config.check()?;
+    if !Presentation::from_track(track).is_supported() {
+        return Err(MediaError::needs("video that is turned by other than right angles"));
+    }
     Ok(config)
 }

@@ -32,6 +32,7 @@ mod mosaic;
 mod mp4;
 mod overlay;
 mod poster;
+mod presentation;
 mod probe;
 mod proxy;
 mod rate;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::h264::DecoderConfig;
 use crate::mp4::{AudioConfig, Movie, Track, audio_config};
+use crate::presentation::Presentation;
 use crate::rate::duration;
 use crate::{FrameRate, MediaError};
 
@@ -30,9 +31,9 @@ pub struct VideoTrack {
     pub codec: String,
     /// The profile where it is known, e.g. `High`.
     pub profile: Option<String>,
-    /// Presented width in pixels.
+    /// Presented width in square pixels, after the display matrix.
     pub width: u32,
-    /// Presented height in pixels.
+    /// Presented height in square pixels, after the display matrix.
     pub height: u32,
     /// The mean frame rate.
     pub frame_rate: FrameRate,
@@ -94,6 +95,7 @@ fn video_track(track: &Track) -> Result<VideoTrack, MediaError> {
         (width, height) = (config.sps.width, config.sps.height);
         profile = Some(config.sps.profile_name());
     }
+    let (width, height) = Presentation::from_track(track).size((width, height));
     Ok(VideoTrack {
         codec: coding_name(track.coding()),
         profile,

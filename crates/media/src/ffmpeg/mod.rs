@@ -20,6 +20,9 @@ use self::process::input;
 use crate::audio::AudioBuffer;
 use crate::{FrameRate, MAX_SIDE, MediaError, MediaType, Probe, RgbImage};
 
+/// Makes pixels square without a loss, as [`crate::presentation::Presentation`] does.
+const SQUARE_PIXELS: &str =
+    "scale=w='if(gt(sar,1),round(iw*sar),iw)':h='if(lt(sar,1),round(ih/sar),ih)',setsar=1";
 /// Bound on the audio read from one file, in bytes of `f32` samples.
 const MAX_AUDIO_BYTES: u64 = 1 << 30;
 
@@ -115,6 +118,7 @@ impl Ffmpeg {
     fn still(&self, path: &Path, before: &[&str], after: &[&str]) -> Result<RgbImage, MediaError> {
         let mut arguments = input(before, path);
         arguments.extend(["-map", "0:v:0", "-an", "-sn", "-dn"].map(OsString::from));
+        arguments.extend(["-vf", SQUARE_PIXELS].map(OsString::from));
         arguments.extend(after.iter().map(OsString::from));
         arguments
             .extend(["-f", "image2pipe", "-c:v", "ppm", "-pix_fmt", "rgb24", "pipe:1"].map(OsString::from));
@@ -136,8 +140,12 @@ impl Ffmpeg {
         rate: FrameRate,
         show: &mut dyn FnMut(YuvFrame) -> Result<(), MediaError>,
     ) -> Result<u64, MediaError> {
+        // `dar` is the ratio of the presented sides, whatever the shape of the pixels; ffmpeg turns pictures upright by itself.
         let filter = format!(
-            "fps={}/{},scale={width}:{height}:force_original_aspect_ratio=decrease:out_color_matrix=bt709:out_range=tv:flags=bicubic,\
+            "fps={}/{},\
+             scale=w='if(gte(dar,{width}/{height}),{width},max(round({height}*dar/2)*2,2))'\
+             :h='if(gte(dar,{width}/{height}),max(round({width}/dar/2)*2,2),{height})'\
+             :out_color_matrix=bt709:out_range=tv:flags=bicubic,\
              pad={width}:{height}:(ow-iw)/2:(oh-ih)/2,setsar=1,format=yuv420p",
             rate.numerator(),
             rate.denominator()

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::process::{file_url, restrictions};
 use super::{Ffmpeg, tool};
+use crate::presentation::Presentation;
 use crate::probe::{coding_name, nearest_rate};
 use crate::{AudioTrack, FrameRate, MediaError, Probe, VideoTrack};
 
@@ -73,11 +74,20 @@ fn read_probe(text: &str) -> Option<Probe> {
                 let frame_rate = FrameRate::new(numerator.parse().ok()?, denominator.parse().ok()?)
                     .unwrap_or_else(|| nearest_rate(25.0));
                 let counted = value(&key("nb_frames")).and_then(|n| n.parse().ok());
+                let pixel = value(&key("sample_aspect_ratio")).and_then(|ratio| ratio.split_once(':'));
+                let pixel =
+                    pixel.and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+                let rotation = (0..4)
+                    .find_map(|data| value(&key(&format!("side_data_list.side_data.{data}.rotation"))))
+                    .or_else(|| value(&key("tags.rotate")))
+                    .and_then(|degrees| degrees.parse::<f64>().ok());
+                let presentation = Presentation::from_rotation(rotation.unwrap_or(0.0), pixel);
+                let (width, height) = presentation.size((number("width"), number("height")));
                 probe.video = Some(VideoTrack {
                     codec: codec(),
                     profile: value(&key("profile")).map(str::to_owned),
-                    width: number("width"),
-                    height: number("height"),
+                    width,
+                    height,
                     frame_rate,
                     frames: counted.unwrap_or((duration.as_secs_f64() * frame_rate.as_f64()).round() as u64),
                     duration,

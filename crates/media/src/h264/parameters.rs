@@ -15,6 +15,8 @@ pub(crate) struct Sps {
     /// Color primaries, transfer characteristics and matrix, as code points (ISO/IEC 23001-8).
     pub(crate) color: Option<[u8; 3]>,
     pub(crate) full_range: Option<bool>,
+    /// Width and height of a pixel, where they are stated.
+    pub(crate) pixel_aspect: Option<(u32, u32)>,
     /// Its own number, which picture parameter sets refer to.
     pub(crate) id: u32,
 }
@@ -81,9 +83,10 @@ impl Sps {
         let coded_height = rows * 16 * if progressive { 1 } else { 2 };
         let width = (columns * 16).checked_sub((crop[0] + crop[1]) * unit_x)?;
         let height = coded_height.checked_sub((crop[2] + crop[3]) * unit_y)?;
-        // ColorSpace is a courtesy: a set that ends within it is still a set.
-        let (color, full_range) =
-            if r.bit() == Some(true) { color_of(&mut r).unwrap_or_default() } else { (None, None) };
+        // The VUI is a courtesy: a set that ends within it is still a set.
+        let has_vui = r.bit() == Some(true);
+        let pixel_aspect = if has_vui { pixel_aspect_of(&mut r) } else { None };
+        let (color, full_range) = if has_vui { color_of(&mut r).unwrap_or_default() } else { (None, None) };
         Some(Self {
             profile,
             width: u32::try_from(width).ok().filter(|&w| w > 0)?,
@@ -93,6 +96,7 @@ impl Sps {
             progressive,
             color,
             full_range,
+            pixel_aspect,
             id,
         })
     }
@@ -112,11 +116,39 @@ impl Sps {
     }
 }
 
-/// The color and the range from the front of a VUI.
-fn color_of(r: &mut BitReader<'_>) -> Option<(Option<[u8; 3]>, Option<bool>)> {
-    if r.bit()? && r.bits(8)? == 255 {
-        r.bits(32)?; // aspect ratio in full
+/// The pixel aspect ratio from the front of a VUI (ITU-T H.264, table E-1); zeros where it is not stated.
+fn pixel_aspect_of(r: &mut BitReader<'_>) -> Option<(u32, u32)> {
+    const RATIOS: [(u32, u32); 16] = [
+        (1, 1),
+        (12, 11),
+        (10, 11),
+        (16, 11),
+        (40, 33),
+        (24, 11),
+        (20, 11),
+        (32, 11),
+        (80, 33),
+        (18, 11),
+        (15, 11),
+        (64, 33),
+        (160, 99),
+        (4, 3),
+        (3, 2),
+        (2, 1),
+    ];
+    if !r.bit()? {
+        return Some((0, 0));
     }
+    Some(match r.bits(8)? {
+        255 => (r.bits(16)?, r.bits(16)?),
+        number => {
+            (number as usize).checked_sub(1).and_then(|index| RATIOS.get(index).copied()).unwrap_or_default()
+        }
+    })
+}
+
+/// The color and the range from a VUI, behind the pixel aspect ratio.
+fn color_of(r: &mut BitReader<'_>) -> Option<(Option<[u8; 3]>, Option<bool>)> {
     if r.bit()? {
         r.bit()?; // overscan
     }

@@ -9,6 +9,7 @@ use super::Clip;
 use crate::color::{ColorSpace, i420_to_rgb, rgb_to_i420};
 use crate::frames::{FrameReader, Frames};
 use crate::mp4::Movie;
+use crate::presentation::Presentation;
 use crate::{Ffmpeg, FrameRate, MediaError};
 
 /// Form of the film's pictures.
@@ -16,8 +17,8 @@ use crate::{Ffmpeg, FrameRate, MediaError};
 pub(super) struct PictureForm {
     pub(super) size: (u32, u32),
     pub(super) rate: FrameRate,
-    /// Pictures are passed on in the clip's own color, because they are stored beside pictures of the clip.
-    pub(super) keep_color: bool,
+    /// Pictures are passed on as they are stored, because they are stored beside pictures of the clip.
+    pub(super) as_stored: bool,
 }
 
 /// Source of a clip's pictures, one for each frame of the film.
@@ -79,12 +80,12 @@ impl ClipFrames {
     fn decode(&mut self) -> Result<Option<(f64, YuvFrame)>, MediaError> {
         match &mut self.source {
             FrameSource::Native(frames) => {
-                let color = frames.color();
+                let (color, presentation) = (frames.color(), frames.presentation());
                 let Some(frame) = frames.next()? else { return Ok(None) };
-                let picture = if self.form.keep_color {
+                let picture = if self.form.as_stored {
                     frame.picture
                 } else {
-                    fit(frame.picture, color, self.form.size)
+                    fit(frame.picture, color, presentation, self.form.size)
                 };
                 Ok(Some((frame.time, picture)))
             }
@@ -131,12 +132,18 @@ fn read_pictures(
     ffmpeg.pictures(path, form.size, form.rate, &mut send).map(|_count| ())
 }
 
-/// The picture in the film's size and color; as it is where it has them.
-fn fit(frame: YuvFrame, color: ColorSpace, (width, height): (u32, u32)) -> YuvFrame {
-    if color == ColorSpace::WRITTEN && (frame.width, frame.height) == (width as usize, height as usize) {
+/// The picture as it is presented, in the film's size and color; as it is where it has them.
+fn fit(
+    frame: YuvFrame,
+    color: ColorSpace,
+    presentation: Presentation,
+    (width, height): (u32, u32),
+) -> YuvFrame {
+    let has_size = (frame.width, frame.height) == (width as usize, height as usize);
+    if color == ColorSpace::WRITTEN && has_size && presentation.is_plain() {
         return frame;
     }
-    let fitted = i420_to_rgb(&frame, color).letterboxed(width, height);
+    let fitted = presentation.apply(i420_to_rgb(&frame, color)).letterboxed(width, height);
     let mut converted = YuvFrame::black(width as usize, height as usize);
     rgb_to_i420(&fitted, &mut converted);
     converted

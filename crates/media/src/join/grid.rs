@@ -71,7 +71,7 @@ impl Grid<'_> {
         let mut encoder = VideoEncoder::new(ClipSpec::new(width, height, rate).checked_stream()?)?;
         let longest = clips().map(Clip::length).max().unwrap_or_default();
         let frames = ((longest.as_secs_f64() * rate.as_f64()).round() as u64).max(1);
-        let form = PictureForm { size: self.mosaic.tile(), rate, keep_color: false };
+        let form = PictureForm { size: self.mosaic.tile(), rate, as_stored: false };
         let mut sources = Vec::new();
         for (index, clip) in self.clips {
             let source =

@@ -24,7 +24,7 @@ pub(super) fn write(
     let rate = options.frame_rate.or_else(|| most_common(&clips.iter().map(Clip::frame_rate)));
     let frame_rate = rate.unwrap_or(FrameRate::CINEMA);
     let layout = Layout::new(clips, frame_rate)?;
-    let form = PictureForm { size, rate: frame_rate, keep_color: false };
+    let form = PictureForm { size, rate: frame_rate, as_stored: false };
     let renderer = Renderer { clips, layout: &layout, form, full_range: false, ffmpeg: &options.ffmpeg };
     let spec = ClipSpec::new(size.0, size.1, frame_rate);
     let mut encoder = VideoEncoder::new(spec.checked_stream()?)?;

@@ -14,6 +14,7 @@ use crate::mp4::{
     Movie, OutputKind, OutputSample, OutputTrack, Sample, StoredTags, Track, avc1, find, with_avcc,
     write_movie,
 };
+use crate::presentation::Presentation;
 use crate::rate::{duration, least_common_multiple};
 use crate::{ClipSpec, FrameRate, MediaError};
 
@@ -151,7 +152,7 @@ fn encoded_frames(runs: &[Run]) -> u64 {
     runs.iter().map(|run| if let Run::Encode(frames) = run { frames.end - frames.start } else { 0 }).sum()
 }
 
-/// Everything in the track is presented, and can be decoded from its first sample.
+/// Everything in the track is presented as it is stored, and can be decoded from its first sample.
 fn is_whole(track: &Track) -> bool {
     let ticks: i64 = track.samples.iter().map(|sample| i64::from(sample.duration)).sum();
     let first = track.samples.iter().map(|sample| sample.composition).min().unwrap_or(0);
@@ -160,7 +161,8 @@ fn is_whole(track: &Track) -> bool {
         _ => false,
     };
     let regular = track.samples.iter().all(|sample| sample.duration > 0);
-    all && regular && track.one_entry && track.samples.first().is_some_and(|sample| sample.sync)
+    let plain = Presentation::from_track(track).is_plain();
+    all && regular && plain && track.one_entry && track.samples.first().is_some_and(|sample| sample.sync)
 }
 
 /// Edit lists often count in milliseconds, and some writers round durations to them.
@@ -308,7 +310,7 @@ impl SmartCut {
         let mut encoded = Vec::new();
         let mut encoder = None;
         let (width, height) = clips[0].size();
-        let form = PictureForm { size: (width, height), rate: self.frame_rate, keep_color: true };
+        let form = PictureForm { size: (width, height), rate: self.frame_rate, as_stored: true };
         let full_range = self.stream.is_some_and(|stream| stream.signal.full_range);
         let renderer = Renderer { clips, layout: &self.layout, form, full_range, ffmpeg: &options.ffmpeg };
         for run in &self.runs {

@@ -16,6 +16,7 @@ use super::fragments::Fragments;
 use super::track::{Edit, Sample, Track};
 use crate::MediaError;
 use crate::catch_panic::catch_panic;
+use crate::presentation::Turn;
 use crate::rate::rescale;
 
 /// The largest index (`moov`, or `moof` of a fragment) that is loaded.
@@ -83,7 +84,7 @@ impl Movie {
             let slot = if kind == TrackKind::Video { &movie.video } else { &movie.audio };
             let taken = tracks.iter().any(|&(_, other, _)| other == kind);
             if slot.is_none() && !taken {
-                let mut track = empty_track(trak, raw.payload)?;
+                let mut track = empty_track(trak, raw.payload, &moov.mvhd_box.matrix)?;
                 // In a fragmented file, the index lists what lies before the first fragment.
                 track.samples = samples(trak, length)?;
                 tracks.push((trak.tkhd_box.track_id, kind, track));
@@ -215,7 +216,7 @@ fn load(source: &mut dyn Source, start: u64, end: u64, limit: u64) -> Result<Vec
     Ok(bytes)
 }
 
-fn empty_track(trak: &TrakBox, raw: &[u8]) -> Result<Track, MediaError> {
+fn empty_track(trak: &TrakBox, raw: &[u8], movie_matrix: &[i32; 9]) -> Result<Track, MediaError> {
     let missing = || MediaError::damaged("a track has no sample description");
     let stsd = find(raw, &[*b"mdia", *b"minf", *b"stbl", *b"stsd"]).ok_or_else(missing)?;
     let mut entries = children(stsd.get(8..).ok_or_else(missing)?);
@@ -225,6 +226,7 @@ fn empty_track(trak: &TrakBox, raw: &[u8]) -> Result<Track, MediaError> {
         entry,
         one_entry: entries.next().is_none(),
         timescale,
+        turn: Turn::from_matrices(&trak.tkhd_box.matrix, movie_matrix),
         samples: Vec::new(),
         edits: Vec::new(),
     })

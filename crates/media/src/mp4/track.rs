@@ -1,6 +1,7 @@
 //! A track of a file: its samples, its edit list, its coding.
 
 use super::boxes::find;
+use crate::presentation::Turn;
 
 /// One track; times are in its own ticks.
 #[derive(Debug)]
@@ -10,6 +11,8 @@ pub(crate) struct Track {
     /// All samples use the first sample entry.
     pub(crate) one_entry: bool,
     pub(crate) timescale: u32,
+    /// How its pictures are turned; `None` where the display matrix asks for more than quarter turns and mirroring.
+    pub(crate) turn: Option<Turn>,
     /// In decoding order.
     pub(crate) samples: Vec<Sample>,
     /// The part of the media that is presented, in order.

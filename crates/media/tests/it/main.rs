@@ -10,4 +10,5 @@ mod foreign;
 mod fragments;
 mod hostile;
 mod joining;
+mod presentation;
 mod tags;
