@@ -65,9 +65,14 @@ pub async fn explain(
     service: &str,
     nodes: &[NodeIx],
 ) -> Result<Vec<Explanation>, LedgerError> {
-    let (previews, made) =
-        preview::survey(plan, ledger, &preview::key_resolver(ledger, plan, service)?, None, Verify::Metadata)
-            .await?;
+    let (previews, made) = preview::survey(
+        plan,
+        ledger,
+        &preview::key_resolver(ledger, plan, service)?,
+        None,
+        &Verify::Metadata,
+    )
+    .await?;
     let mut records: HashMap<&str, Record> = HashMap::new();
     let mut explanations = Vec::with_capacity(nodes.len());
     for ix in nodes {

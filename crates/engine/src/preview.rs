@@ -54,7 +54,7 @@ pub async fn preview(
     keys: &KeyResolver,
     account: Option<&str>,
     is_paid: bool,
-    verify: Verify,
+    verify: &Verify,
 ) -> Result<Vec<Preview>, LedgerError> {
     let adopted = HashMap::new();
     survey_at(plan, ledger, keys, account, is_paid, verify, &adopted).await.map(|(previews, _)| previews)
@@ -80,7 +80,7 @@ pub async fn survey(
     ledger: Option<&Ledger>,
     keys: &KeyResolver,
     account: Option<&str>,
-    verify: Verify,
+    verify: &Verify,
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
     survey_with(plan, ledger, keys, account, verify, &HashMap::new()).await
 }
@@ -91,7 +91,7 @@ pub(crate) async fn survey_with(
     ledger: Option<&Ledger>,
     keys: &KeyResolver,
     account: Option<&str>,
-    verify: Verify,
+    verify: &Verify,
     adopted: &HashMap<NodeKey, Artifact>,
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
     survey_at(plan, ledger, keys, account, account.is_some(), verify, adopted).await
@@ -103,7 +103,7 @@ async fn survey_at(
     keys: &KeyResolver,
     account: Option<&str>,
     is_paid: bool,
-    verify: Verify,
+    verify: &Verify,
     adopted: &HashMap<NodeKey, Artifact>,
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
     let mut made: Vec<Option<Artifact>> = vec![None; plan.len()];
@@ -236,7 +236,7 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
             preview.task = Some(task);
             Some(artifact)
         }
-        ExistingWork::InFlight { task, was_downloaded, is_missing, is_other_account, .. } => {
+        ExistingWork::InFlight { task, was_downloaded, is_missing, is_other_account, damage, .. } => {
             preview.decision = Decision::Adopt;
             preview.task = Some(task);
             if is_other_account {
@@ -249,6 +249,8 @@ fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artif
                 )
             } else if is_missing {
                 Some("the service did not know its task when it was last asked; it is asked again, and nothing is submitted".to_owned())
+            } else if let Some(damage) = damage {
+                Some(format!("its video is damaged ({damage}); it will be downloaded again"))
             } else {
                 was_downloaded
                     .then(|| "its file is missing or changed; it will be downloaded again".to_owned())

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use client::{Client, ClientConfig};
+use engine::artifact_store::Verify;
 use engine::provider::Remote;
 use engine::{Clock, Ledger, RunConfig};
 use scheduler::policy::MinRate;
@@ -45,6 +46,12 @@ enum Files {
     Drip,
     /// Both addresses send a byte at a time.
     DripEverywhere,
+    /// The URL has the video with damaged data; the content endpoint has it whole.
+    Damaged,
+    /// Both addresses have it with damaged data.
+    DamagedEverywhere,
+    /// Both addresses have it whole.
+    Whole,
 }
 
 /// What tells a file from its successor.
@@ -169,6 +176,12 @@ fn answer(mut stream: TcpStream, base: &str, files: Files, requests: &RequestLog
                 drip(&mut stream, ended);
                 return;
             }
+            if files == Files::DamagedEverywhere || (files == Files::Damaged && path == "/v.mp4") {
+                let head =
+                    format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", CLIP.len());
+                send(head, &damaged());
+                return;
+            }
             let (length, half) = (CLIP.len(), CLIP.len() / 2);
             let first: usize = range
                 .as_deref()
@@ -231,7 +244,19 @@ fn answer(mut stream: TcpStream, base: &str, files: Files, requests: &RequestLog
     }
 }
 
+/// The clip with zeros instead of a part of its data; its index is intact.
+fn damaged() -> Vec<u8> {
+    let mut bytes = CLIP.to_vec();
+    let data = bytes.windows(4).position(|name| name == b"mdat").expect("a clip") + 8;
+    bytes[data..data + 20].fill(0);
+    bytes
+}
+
 async fn run(server: &Server, folder: &std::path::Path, tries: u32) -> RunSummary {
+    run_with(server, folder, tries, Verify::Metadata).await
+}
+
+async fn run_with(server: &Server, folder: &std::path::Path, tries: u32, verify: Verify) -> RunSummary {
     let ledger = Ledger::open_without_sync(&folder.join(".runner/ledger.db"), folder).expect("a ledger");
     let client =
         Client::new(ClientConfig::new(server.url.parse().expect("a URL"), "sk-test".to_owned().into()))
@@ -259,7 +284,7 @@ async fn run(server: &Server, folder: &std::path::Path, tries: u32) -> RunSummar
         keys,
         arguments: None,
         scope: scheduler::RunScope::default(),
-        verify: engine::artifact_store::Verify::Metadata,
+        verify,
         interrupt,
     };
     engine::run(plan(&["a"]), setup, &mut engine::reporter::Silent).await.expect("the run can go on")
@@ -350,4 +375,54 @@ async fn download_dripping_everywhere_ends_at_the_timeout() {
     let summary = run(&server, folder.path(), 1_000).await;
     let Outcome::Detached { reason, .. } = &summary.nodes[0].outcome else { panic!("{:?}", summary.nodes) };
     assert!(reason.contains("timeout") || reason.contains("too slowly"), "{reason}");
+}
+
+#[tokio::test]
+async fn download_with_damaged_data_is_fetched_again() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(Files::Damaged);
+    let summary = run(&server, folder.path(), 4).await;
+    assert!(is_whole(&summary), "{:?}", summary.nodes);
+    assert_eq!(server.requests(), ["/v.mp4", "/v1/videos/task_1/content"]);
+}
+
+#[tokio::test]
+async fn download_damaged_everywhere_is_never_done() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(Files::DamagedEverywhere);
+    for tries in [2, 3] {
+        let summary = run(&server, folder.path(), tries).await;
+        let Outcome::Detached { reason, .. } = &summary.nodes[0].outcome else {
+            panic!("{:?}", summary.nodes)
+        };
+        assert!(reason.contains("damaged") && reason.contains(".broken"), "{reason}");
+        assert_eq!(summary.submitted(), usize::from(tries == 2), "the task is adopted");
+    }
+}
+
+/// A version that probed only the index has recorded a damaged video as done.
+#[tokio::test]
+async fn verified_run_fetches_damaged_videos_again() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(Files::Whole);
+    let first = run(&server, folder.path(), 2).await;
+    let Outcome::Done { artifact, .. } = &first.nodes[0].outcome else { panic!("{:?}", first.nodes) };
+    let (old, new) = (artifact.sha256.as_str(), engine::artifact::sha256(&damaged()));
+    let stored = folder.path().join(".runner/artifacts");
+    std::fs::remove_file(stored.join(format!("{old}.mp4"))).expect("a stored video");
+    for path in [stored.join(format!("{new}.mp4")), artifact.path.clone()] {
+        std::fs::write(path, damaged()).expect("a video");
+    }
+    rusqlite::Connection::open(folder.path().join(".runner/ledger.db"))
+        .and_then(|ledger| ledger.execute("UPDATE artifacts SET sha256 = ?1, modified_ns = NULL", [&new]))
+        .expect("a ledger");
+    let unaware = run(&server, folder.path(), 3).await;
+    assert!(matches!(unaware.nodes[0].outcome, Outcome::Done { .. }) && !is_whole(&unaware));
+    let downloads = server.requests().len();
+    let verify = || Verify::Content(Arc::default());
+    let verified = run_with(&server, folder.path(), 4, verify()).await;
+    assert!(is_whole(&verified), "{:?}", verified.nodes);
+    assert_eq!((verified.submitted(), server.requests().len()), (0, downloads + 1));
+    let again = run_with(&server, folder.path(), 5, verify()).await;
+    assert!(is_whole(&again) && server.requests().len() == downloads + 1, "{:?}", again.nodes);
 }

@@ -38,6 +38,7 @@ mod proxy;
 mod rate;
 mod sniff;
 mod wav;
+mod whole;
 
 pub use crate::audio::{AudioBuffer, AudioDecodeSpec, decode_audio};
 pub use crate::clip::{AudioSpec, ClipSpec, ClipWriter, MAX_SIDE};

@@ -158,7 +158,8 @@ pub(crate) struct RunArgs {
     /// Go on although there are videos, or runs that were killed, that the ledger does not know: what it does not know is paid for again.
     #[arg(long)]
     pub(crate) force: bool,
-    /// Verify existing videos by their content hash. By default size and modification time are compared.
+    /// Verify existing videos by their content hash, and decode them. Damaged ones are downloaded again, which costs nothing. By default
+    /// size and modification time are compared.
     #[arg(long)]
     pub(crate) verify: bool,
     /// Output format on standard output.

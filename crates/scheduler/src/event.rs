@@ -339,6 +339,9 @@ pub enum ExistingWork {
         /// Whether it was submitted with another API key: if that is another account, this run cannot see it.
         #[serde(default)]
         is_other_account: bool,
+        /// Why the video on disk cannot be used although its bytes are those that were downloaded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        damage: Option<String>,
     },
     /// A POST was sent without a response, and is not resolved yet.
     Indeterminate {

@@ -170,7 +170,8 @@ async fn collect(
     let mut is_visited = vec![false; plan.len()];
     let previews = loop {
         let (previews, made) =
-            survey_with(plan, ledger, adoption.keys, adoption.at.account, Verify::Metadata, &adopted).await?;
+            survey_with(plan, ledger, adoption.keys, adoption.at.account, &Verify::Metadata, &adopted)
+                .await?;
         let key = |ix: NodeIx| adoption.keys.key(plan, ix, |parent| made[parent.index()].as_ref());
         let keys: Arc<[Option<NodeKey>]> = plan.nodes().map(|(ix, _)| key(ix)).collect();
         let made: Arc<[Option<Artifact>]> = made.iter().cloned().collect();

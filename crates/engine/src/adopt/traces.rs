@@ -46,7 +46,7 @@ pub async fn unknown_videos(
     if files.is_empty() {
         return Ok(Vec::new());
     }
-    let (previews, _) = survey(plan, ledger, keys, None, Verify::Metadata).await?;
+    let (previews, _) = survey(plan, ledger, keys, None, &Verify::Metadata).await?;
     Ok(in_previews(&previews, &files))
 }
 

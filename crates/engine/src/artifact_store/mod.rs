@@ -21,12 +21,12 @@ pub(crate) use partial_download::{Origin, PartialDownload};
 use scheduler::{Artifact, AttemptId, ModificationTime};
 
 /// How a stored file is compared with its record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Verify {
     /// Size and modification time; the content is hashed only where the time differs.
     Metadata,
-    /// The content is always hashed.
-    Content,
+    /// The content is always hashed, and decoded as a whole where it is to be reused.
+    Content(Arc<media::Ffmpeg>),
 }
 
 /// The folder of videos by content.
@@ -53,7 +53,7 @@ impl ArtifactStore {
     ///
     /// # Errors
     /// When a file exists and cannot be read.
-    pub fn find(&self, artifact: &Artifact, verify: Verify) -> io::Result<Option<PathBuf>> {
+    pub fn find(&self, artifact: &Artifact, verify: &Verify) -> io::Result<Option<PathBuf>> {
         for path in [self.path(&artifact.sha256), artifact.path.clone()] {
             if is_intact(&path, artifact, verify)? {
                 return Ok(Some(path));
@@ -71,7 +71,7 @@ impl ArtifactStore {
         &self,
         artifact: &Artifact,
         target: &Path,
-        verify: Verify,
+        verify: &Verify,
     ) -> io::Result<Option<Artifact>> {
         let Some(source) = self.find(artifact, verify)? else { return Ok(None) };
         let stored = self.path(&artifact.sha256);
@@ -234,7 +234,7 @@ impl ArtifactStore {
     }
 }
 
-fn is_intact(path: &Path, artifact: &Artifact, verify: Verify) -> io::Result<bool> {
+fn is_intact(path: &Path, artifact: &Artifact, verify: &Verify) -> io::Result<bool> {
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_file() && metadata.len() == artifact.bytes => {}
         Ok(_) => return Ok(false),
@@ -243,7 +243,7 @@ fn is_intact(path: &Path, artifact: &Artifact, verify: Verify) -> io::Result<boo
         }
         Err(error) => return Err(error),
     }
-    if verify == Verify::Metadata
+    if matches!(verify, Verify::Metadata)
         && artifact.modified_at.is_some()
         && modification_time(path)? == artifact.modified_at
     {

@@ -57,7 +57,7 @@ pub async fn superseded_files(
         let short_key: String = row.key.chars().take(SHORT_KEY_LEN).collect();
         let Some(clips) = clips.get(&short_key) else { continue };
         let original = store.path(&artifact.sha256);
-        let is_stored = store.find(artifact, Verify::Metadata)?.is_some_and(|found| found == original);
+        let is_stored = store.find(artifact, &Verify::Metadata)?.is_some_and(|found| found == original);
         let of_clip = if is_stored { Need::SupersededClip } else { Need::SupersededOriginal };
         for clip in clips {
             add(&mut files, clip.clone(), Some(row), need(of_clip));
@@ -129,7 +129,7 @@ async fn used_videos(
     let mut used = HashSet::new();
     for service in services {
         let keys = key_resolver(Some(ledger), plan, service)?;
-        let (_, found) = survey(plan, Some(ledger), &keys, None, Verify::Metadata).await?;
+        let (_, found) = survey(plan, Some(ledger), &keys, None, &Verify::Metadata).await?;
         used.extend(found.into_iter().flatten().map(|artifact| artifact.sha256));
     }
     Ok(used)

@@ -1,4 +1,4 @@
-//! Downloads a finished video: resumed from an earlier attempt, synced, probed, and only then committed to the store.
+//! Downloads a finished video: resumed from an earlier attempt, synced, decoded as a whole, and only then committed to the store.
 //!
 //! Bytes of two files are never joined: a download is resumed only with a validator that identifies the bytes (a strong `ETag`, or
 //! `Last-Modified` and the length), and the response has to repeat it, because servers exist that ignore `If-Range`.
@@ -127,7 +127,7 @@ fn store_video(
             return Err(local("the video cannot be written", &error));
         }
     };
-    let (duration, width, height) = match ffmpeg.probe(part.path()) {
+    let (duration, width, height) = match ffmpeg.verify(part.path()) {
         Ok(probed) => {
             let Some(video) = probed.video else {
                 return Err(corrupt("what was downloaded holds no pictures", part));

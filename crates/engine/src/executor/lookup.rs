@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::artifact_store::Verify;
+use crate::artifact_store::{ArtifactStore, Verify};
 use crate::blocking::run_blocking;
 use crate::ledger::{AttemptRow, Ledger, LedgerError, Snapshot};
 use crate::provider::{Provider, SubmissionLookup};
-use scheduler::{AttemptState, Event, ExistingWork};
+use scheduler::{Artifact, AttemptState, Event, ExistingWork};
 use workflow::plan::NodeIx;
 
 /// The existing work for a key that no attempt holds: none, or an attempt for the same work in flight at another service than `service`.
@@ -40,7 +40,7 @@ pub(super) async fn find_existing_work(
     key: String,
     service_independent_key: Option<&str>,
     target: PathBuf,
-    verify: Verify,
+    verify: &Verify,
 ) -> Result<Event, LedgerError> {
     let existing = match ledger.attempt_holding(&key)? {
         // Another run has released the key since.
@@ -79,7 +79,7 @@ pub(crate) async fn recorded_work(
     key: &str,
     account: Option<&str>,
     target: Option<PathBuf>,
-    verify: Verify,
+    verify: &Verify,
 ) -> Result<ExistingWork, LedgerError> {
     match ledger.attempt_holding(key)? {
         Some(row) => of_attempt(ledger, row, account, target, verify).await,
@@ -92,7 +92,7 @@ async fn of_attempt(
     row: AttemptRow,
     account: Option<&str>,
     target: Option<PathBuf>,
-    verify: Verify,
+    verify: &Verify,
 ) -> Result<ExistingWork, LedgerError> {
     match row.state {
         AttemptState::Completed | AttemptState::Submitted | AttemptState::Missing => {
@@ -115,7 +115,7 @@ async fn task_or_artifact(
     row: AttemptRow,
     account: Option<&str>,
     target: Option<PathBuf>,
-    verify: Verify,
+    verify: &Verify,
 ) -> Result<ExistingWork, LedgerError> {
     let is_missing = row.state == AttemptState::Missing;
     // Unknown where an older version submitted it.
@@ -136,26 +136,48 @@ async fn task_or_artifact(
             was_downloaded,
             is_missing,
             is_other_account,
+            damage: None,
         });
     };
-    let store = ledger.store();
-    let found = run_blocking(move || match target {
-        Some(target) => store.link_into(&artifact, &target, verify),
-        None => Ok(store.find(&artifact, verify)?.map(|_| artifact)),
-    });
+    let (store, verify) = (ledger.store(), verify.clone());
+    let found = run_blocking(move || find_video(&store, artifact, target, &verify));
     let found = found.await.map_err(|error| LedgerError::Io(std::io::Error::other(error)))??;
-    let Some(artifact) = found else {
-        let was_downloaded = true;
-        return Ok(ExistingWork::InFlight {
-            attempt,
-            task,
-            since,
-            was_downloaded,
-            is_missing,
-            is_other_account,
-        });
+    let damage = match found {
+        VideoLookup::Intact(artifact) => return Ok(ExistingWork::Completed { attempt, task, artifact }),
+        VideoLookup::Missing => None,
+        VideoLookup::Damaged(reason) => Some(reason),
     };
-    Ok(ExistingWork::Completed { attempt, task, artifact })
+    let was_downloaded = true;
+    Ok(ExistingWork::InFlight { attempt, task, since, was_downloaded, is_missing, is_other_account, damage })
+}
+
+/// The video of an attempt on disk.
+enum VideoLookup {
+    Intact(Artifact),
+    /// There is no file, or its bytes have changed.
+    Missing,
+    /// Its bytes are those that were downloaded, but they cannot be decoded; with the reason.
+    Damaged(String),
+}
+
+/// Finds a video, links it to `target` where one is given, and verifies it.
+fn find_video(
+    store: &ArtifactStore,
+    artifact: Artifact,
+    target: Option<PathBuf>,
+    verify: &Verify,
+) -> std::io::Result<VideoLookup> {
+    if let Verify::Content(ffmpeg) = verify
+        && let Some(path) = store.find(&artifact, verify)?
+        && let Err(error) = ffmpeg.verify(&path)
+    {
+        return Ok(VideoLookup::Damaged(error.root().to_string()));
+    }
+    let found = match target {
+        Some(target) => store.link_into(&artifact, &target, verify)?,
+        None => store.find(&artifact, verify)?.map(|_| artifact),
+    };
+    Ok(found.map_or(VideoLookup::Missing, VideoLookup::Intact))
 }
 
 fn indeterminate(row: AttemptRow) -> ExistingWork {

@@ -46,15 +46,17 @@ impl EffectRunner {
             MAX_CONCURRENT_LOOKUPS,
             move |LookupRequest { node, key, work, is_selected }| {
                 let (ledger, provider) = (Arc::clone(&ledger), Arc::clone(&provider));
+                let verify = verify.clone();
                 let (target, sender) = (folder.join(file_name(plan.node(node), &key)), sender.clone());
                 async move {
                     let (key, work) = (key.to_string(), work.map(|work| work.to_string()));
                     let result = if is_selected {
                         let work = work.as_deref();
-                        lookup::find_existing_work(&ledger, &*provider, node, key, work, target, verify).await
+                        lookup::find_existing_work(&ledger, &*provider, node, key, work, target, &verify)
+                            .await
                     } else {
                         let found =
-                            lookup::recorded_work(&ledger, &key, provider.account(), Some(target), verify)
+                            lookup::recorded_work(&ledger, &key, provider.account(), Some(target), &verify)
                                 .await;
                         found.map(|existing| Event::LookupDone { node, key, existing })
                     };

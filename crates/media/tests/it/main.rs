@@ -12,3 +12,4 @@ mod hostile;
 mod joining;
 mod presentation;
 mod tags;
+mod verify;

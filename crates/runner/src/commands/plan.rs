@@ -105,7 +105,7 @@ async fn decisions(
         None => keys,
     };
     let (account, is_paid) = (service.account.as_deref(), !service.is_free);
-    let mut previews = preview(plan, ledger.as_ref(), &keys, account, is_paid, Verify::Metadata).await?;
+    let mut previews = preview(plan, ledger.as_ref(), &keys, account, is_paid, &Verify::Metadata).await?;
     remedies::name_commands(&mut previews, file);
     if is_paid {
         let folder = paths.out(plan.name());

@@ -187,6 +187,11 @@ fn selected_nodes(args: &RunArgs, plan: &Plan, paths: &ProjectPaths) -> Result<S
     args.selection.resolve(plan, ledger.as_ref())
 }
 
+/// How videos of earlier runs are verified.
+fn verification(args: &RunArgs) -> Verify {
+    if args.verify { Verify::Content(Arc::new(ffmpeg::find())) } else { Verify::Metadata }
+}
+
 /// The decision for each shot, if something has to be checked or shown before the run starts.
 async fn preflight(
     args: &RunArgs,
@@ -201,9 +206,9 @@ async fn preflight(
     if table.is_none() && caps.is_none() && args.rerun.is_none() && selection.is_none() {
         return Ok(None);
     }
-    let verify = if args.verify { Verify::Content } else { Verify::Metadata };
+    let verify = verification(args);
     let mut previews =
-        engine::preview::preview(plan, Some(ledger), keys, account, account.is_some(), verify).await?;
+        engine::preview::preview(plan, Some(ledger), keys, account, account.is_some(), &verify).await?;
     remedies::name_commands(&mut previews, &args.workflow.file);
     if let Some(selection) = selection {
         selection::apply_selection(plan, selection, &mut previews)?;
@@ -313,7 +318,7 @@ async fn execute<'t>(
         budget: Budget::new(budget::caps(&args.budget), prices),
         keys,
         arguments: Some(task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), paths)),
-        verify: if args.verify { Verify::Content } else { Verify::Metadata },
+        verify: verification(args),
         scope: RunScope { selection, fail_fast: args.fail_fast },
         interrupt: shutdown_signal_with({
             let tracker = tracker.clone();

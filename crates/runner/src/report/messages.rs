@@ -160,6 +160,12 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &str) -> Option<S
             name(*node),
             sanitize::line(task.as_str())
         ),
+        Event::LookupDone { node, existing: ExistingWork::InFlight { task, damage: Some(damage), .. }, .. } => format!(
+            "{}: its video is damaged ({}); downloading it again from task {}",
+            name(*node),
+            sanitize::line(damage),
+            sanitize::line(task.as_str())
+        ),
         Event::LookupDone { node, existing: ExistingWork::InFlight { task, was_downloaded: true, .. }, .. } => {
             format!("{}: its file is missing or modified; downloading it again from task {task}", name(*node))
         }

@@ -139,6 +139,6 @@ impl ClipCollector<'_> {
     fn path(&self, ix: NodeIx) -> Option<PathBuf> {
         let artifact = self.videos[ix.index()].as_ref()?;
         let readable = std::path::absolute(&artifact.path).ok().filter(|path| path.is_file());
-        readable.or_else(|| self.store.find(artifact, Verify::Metadata).ok().flatten())
+        readable.or_else(|| self.store.find(artifact, &Verify::Metadata).ok().flatten())
     }
 }

@@ -34,7 +34,7 @@ pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     let service = Backend::identity_from_environment()?;
     let keys = key_resolver(ledger.as_ref(), &plan, &service)?;
-    let (previews, videos) = survey(&plan, ledger.as_ref(), &keys, None, Verify::Metadata).await?;
+    let (previews, videos) = survey(&plan, ledger.as_ref(), &keys, None, &Verify::Metadata).await?;
     let collector =
         ClipCollector { plan: &plan, file, store: paths.store(), previews: &previews, videos: &videos };
     let shown = collector.shown(film)?;

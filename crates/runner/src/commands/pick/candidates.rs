@@ -40,7 +40,7 @@ pub(super) async fn list(plan: Plan, file: &Path, scope: Option<&ShotRef>) -> Re
     let paths = ProjectPaths::for_workflow(file)?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     let keys = key_resolver(ledger.as_ref(), &plan, &Backend::identity_from_environment()?)?;
-    let (_, videos) = survey(&plan, ledger.as_ref(), &keys, None, Verify::Metadata).await?;
+    let (_, videos) = survey(&plan, ledger.as_ref(), &keys, None, &Verify::Metadata).await?;
     let open: HashSet<(PickKind, NodeIx)> =
         plan.open_picks().iter().flat_map(|open| open.candidates.iter().map(|ix| (open.kind, *ix))).collect();
     let file = shell::quote(&file.display().to_string());

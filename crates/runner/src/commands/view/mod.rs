@@ -145,7 +145,7 @@ pub(crate) async fn collect_without_posters(
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     let service = Backend::identity_from_environment()?;
     let keys = key_resolver(ledger.as_ref(), plan, &service)?;
-    let (previews, videos) = survey(plan, ledger.as_ref(), &keys, None, Verify::Metadata).await?;
+    let (previews, videos) = survey(plan, ledger.as_ref(), &keys, None, &Verify::Metadata).await?;
     let prices = match PriceTable::load(None, file) {
         Ok(prices) => prices,
         Err(error) => return Ok(Err(error)),

@@ -199,6 +199,7 @@ fn existing_work(existing: &ExistingWork) -> line::ExistingWork<'_> {
             was_downloaded: _,
             is_missing: _,
             is_other_account: _,
+            damage: _,
         } => line::ExistingWork::InFlight { attempt: attempt.as_str(), task: task.as_str(), since: *since },
         ExistingWork::Indeterminate { attempt, intended_at: _, suggested_task } => {
             line::ExistingWork::Indeterminate {

@@ -68,6 +68,7 @@ impl Shot {
                         was_downloaded: false,
                         is_missing: false,
                         is_other_account: false,
+                        damage: None,
                     },
                     now,
                 ),

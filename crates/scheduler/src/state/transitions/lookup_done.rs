@@ -40,7 +40,15 @@ impl RunState {
                 self.sync_end(node);
                 self.lookup_successors(node, now, actions);
             }
-            ExistingWork::InFlight { attempt, task, since, was_downloaded, is_missing, is_other_account } => {
+            ExistingWork::InFlight {
+                attempt,
+                task,
+                since,
+                was_downloaded,
+                is_missing,
+                is_other_account,
+                ..
+            } => {
                 // A time from a clock that was ahead counts as now.
                 let since = since.min(now);
                 self.node_mut(node).adopted =

@@ -32,6 +32,7 @@ impl RunState {
                 was_downloaded: false,
                 is_missing: false,
                 is_other_account: false,
+                damage: None,
             },
             None => ExistingWork::None,
         };
