@@ -1,6 +1,7 @@
 //! Structural checks of compressed audio streams that are not decoded natively: MP3, ADTS, Ogg and FLAC.
 //!
-//! They tell a stream from other bytes behind a matching signature; they do not detect damage further in.
+//! They tell a stream from other bytes behind a matching signature. Ogg has checksums; of MP3 and ADTS most bytes have to be in frames that
+//! follow each other. Damage within a frame, and within FLAC, is not detected.
 
 use crate::{MediaError, MediaType};
 
@@ -13,9 +14,12 @@ const MAX_FRAME_OFFSET: usize = 64 << 10;
 /// [`MediaError::Damaged`] when the signature is not followed by a stream of its type.
 pub(crate) fn check(media_type: MediaType, bytes: &[u8]) -> Result<(), MediaError> {
     let plausible = match media_type {
-        MediaType::Mp3 => has_consecutive_frames(after_id3(bytes), mp3_frame_len),
-        MediaType::Aac => has_consecutive_frames(bytes, adts_frame_len),
-        MediaType::Ogg => is_ogg_audio(bytes),
+        MediaType::Mp3 => {
+            has_consecutive_frames(after_id3(bytes), mp3_frame_len)
+                && is_mostly(after_id3(bytes), mp3_frame_len)?
+        }
+        MediaType::Aac => has_consecutive_frames(bytes, adts_frame_len) && is_mostly(bytes, adts_frame_len)?,
+        MediaType::Ogg => is_ogg_audio(bytes) && has_whole_pages(bytes)?,
         MediaType::Flac => is_flac(bytes),
         _ => false,
     };
@@ -30,6 +34,62 @@ fn has_consecutive_frames(bytes: &[u8], frame_len: impl Fn(&[u8]) -> Option<usiz
             Some([]) => true,
             Some(next) => frame_len(next).is_some(),
             None => false,
+        })
+    })
+}
+
+/// Whether at least half of the bytes are in frames that another one or the end follows. Tags and a cut last frame are no damage.
+fn is_mostly(bytes: &[u8], frame_len: impl Fn(&[u8]) -> Option<usize>) -> Result<bool, MediaError> {
+    let (mut at, mut framed, mut first) = (0, 0, None);
+    while at < bytes.len() {
+        let next = frame_len(&bytes[at..]).map(|length| at + length);
+        let is_followed = |next: usize| next >= bytes.len() || frame_len(&bytes[next..]).is_some();
+        // The last frame may end in a tag.
+        if let Some(next) =
+            next.filter(|next| is_followed(*next) || framed > 0 && bytes.len() - *next <= 4096)
+        {
+            first.get_or_insert(at);
+            framed += next.min(bytes.len()) - at;
+            at = next;
+        } else {
+            at += 1;
+        }
+    }
+    let audio = bytes.len() - first.unwrap_or(0);
+    if framed * 2 < audio {
+        return Err(MediaError::Damaged(format!(
+            "only {framed} of {audio} bytes are audio frames: the rest cannot be decoded"
+        )));
+    }
+    Ok(true)
+}
+
+/// Whether all pages are whole (RFC 3533, section 6).
+fn has_whole_pages(bytes: &[u8]) -> Result<bool, MediaError> {
+    let mut at = 0;
+    while at < bytes.len() {
+        let page = &bytes[at..];
+        let segments = page.get(26).map_or(0, |count| usize::from(*count));
+        let table = page.get(27..27 + segments).unwrap_or_default();
+        let size = 27 + segments + table.iter().map(|size| usize::from(*size)).sum::<usize>();
+        let Some(page) = page.get(..size).filter(|page| page.starts_with(b"OggS")) else {
+            return Err(MediaError::Damaged(format!("the Ogg page at byte {at} is cut off or missing")));
+        };
+        let stated = u32::from_le_bytes([page[22], page[23], page[24], page[25]]);
+        if ogg_checksum(page) != stated {
+            return Err(MediaError::Damaged(format!("the Ogg page at byte {at} has a wrong checksum")));
+        }
+        at += size;
+    }
+    Ok(true)
+}
+
+/// CRC-32 with the polynomial 0x04c11db7 over a page without its checksum.
+fn ogg_checksum(page: &[u8]) -> u32 {
+    let bytes = page.iter().enumerate().map(|(at, byte)| if (22..26).contains(&at) { 0 } else { *byte });
+    bytes.fold(0, |crc: u32, byte| {
+        (0..8).fold(crc ^ u32::from(byte) << 24, |crc, _| {
+            if crc & 0x8000_0000 == 0 { crc << 1 } else { crc << 1 ^ 0x04c1_1db7 }
         })
     })
 }
@@ -89,7 +149,7 @@ fn is_flac(bytes: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::check;
+    use super::{check, ogg_checksum};
     use crate::MediaType;
 
     fn mp3() -> Vec<u8> {
@@ -108,6 +168,8 @@ mod tests {
         ogg.extend([0; 20]);
         ogg.extend([1, 8]);
         ogg.extend(b"OpusHead");
+        let checksum = ogg_checksum(&ogg);
+        ogg[22..26].copy_from_slice(&checksum.to_le_bytes());
         let mut flac = b"fLaC\x80\0\0\x22".to_vec();
         flac.extend([0; 10]);
         flac.extend([0x0a, 0xc4, 0x42]);
@@ -121,6 +183,36 @@ mod tests {
         ] {
             assert!(check(media_type, &bytes).is_ok(), "{media_type:?}");
         }
+    }
+
+    #[test]
+    fn check_damage_further_in_is_reported() {
+        let message = |media_type, bytes: &[u8]| check(media_type, bytes).unwrap_err().to_string();
+        let half = [mp3().repeat(4), vec![0x55; 8000]].concat();
+        assert_eq!(
+            message(MediaType::Mp3, &half),
+            "the file is damaged: only 2919 of 11336 bytes are audio frames: the rest cannot be decoded"
+        );
+        // A tag at the end is none.
+        assert!(check(MediaType::Mp3, &[mp3().repeat(4), b"TAG".repeat(40)].concat()).is_ok());
+        let mut page = b"OggS\0\x02".to_vec();
+        page.extend([0; 20]);
+        page.extend([1, 8]);
+        page.extend(b"OpusHead");
+        let checksum = ogg_checksum(&page);
+        page[22..26].copy_from_slice(&checksum.to_le_bytes());
+        let pages = page.repeat(3);
+        assert!(check(MediaType::Ogg, &pages).is_ok());
+        let mut flipped = pages.clone();
+        flipped[70] ^= 1;
+        assert_eq!(
+            message(MediaType::Ogg, &flipped),
+            "the file is damaged: the Ogg page at byte 36 has a wrong checksum"
+        );
+        assert_eq!(
+            message(MediaType::Ogg, &pages[..100]),
+            "the file is damaged: the Ogg page at byte 72 is cut off or missing"
+        );
     }
 
     #[test]

@@ -1,15 +1,6 @@
-//! Still images: [`RgbImage`], and decoding and encoding of PNG, JPEG and WebP.
+//! Still images: [`RgbImage`], scaling, and encoding of PNG.
 
-use std::io::Cursor;
-
-use image::{ImageDecoder, ImageEncoder, ImageFormat, ImageReader};
-
-use crate::{MediaError, MediaType};
-
-/// The largest encoded image that [`decode_image`] accepts, in bytes (64 MiB).
-pub const MAX_IMAGE_BYTES: usize = 64 << 20;
-/// The largest image that [`decode_image`] accepts, in pixels (64 Mpx).
-pub const MAX_IMAGE_PIXELS: u64 = 64 << 20;
+use image::ImageEncoder;
 
 /// An image: 8-bit RGB, rows from the top, no padding.
 ///
@@ -142,60 +133,6 @@ fn fit_inside(inner: (u32, u32), outer: (u32, u32)) -> (u32, u32) {
     (snap(width, ow) as u32, snap(height, oh) as u32)
 }
 
-/// Decodes a PNG, JPEG or WebP image, composited over black; applies the EXIF orientation.
-///
-/// # Errors
-/// [`MediaError::TooLarge`] above [`MAX_IMAGE_BYTES`] or [`MAX_IMAGE_PIXELS`], [`MediaError::NotMedia`] for any other
-/// format, [`MediaError::Damaged`] when decoding fails.
-pub fn decode_image(bytes: &[u8]) -> Result<RgbImage, MediaError> {
-    if bytes.len() > MAX_IMAGE_BYTES {
-        return Err(MediaError::TooLarge {
-            what: format!("an image of {} MiB", bytes.len() >> 20),
-            limit: format!("{} MiB", MAX_IMAGE_BYTES >> 20),
-        });
-    }
-    let (format, name) = image_format(bytes)
-        .ok_or_else(|| MediaError::NotMedia("expected a PNG, JPEG or WebP image".to_owned()))?;
-    if format == ImageFormat::Jpeg && !is_complete_jpeg(bytes) {
-        return Err(MediaError::damaged("the JPEG image ends before its end marker"));
-    }
-    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
-    let mut limits = image::Limits::default();
-    limits.max_alloc = Some(MAX_IMAGE_PIXELS * 8);
-    reader.limits(limits);
-    // The decoder's own reason names its internals; only that something is not supported helps.
-    let damaged = |error: image::ImageError| {
-        let reason = match error {
-            image::ImageError::Unsupported(error) => format!(": {error}"),
-            _ => String::new(),
-        };
-        MediaError::Damaged(format!("the {name} image cannot be decoded{reason}"))
-    };
-    let mut decoder = reader.into_decoder().map_err(damaged)?;
-    let (width, height) = decoder.dimensions();
-    if u64::from(width) * u64::from(height) > MAX_IMAGE_PIXELS {
-        return Err(MediaError::TooLarge {
-            what: format!("an image of {width}x{height}"),
-            limit: format!("{} megapixels", MAX_IMAGE_PIXELS >> 20),
-        });
-    }
-    let orientation = decoder.orientation().unwrap_or(image::metadata::Orientation::NoTransforms);
-    let mut picture = image::DynamicImage::from_decoder(decoder).map_err(damaged)?;
-    picture.apply_orientation(orientation);
-    let (width, height) = (picture.width(), picture.height());
-    let pixels = if picture.color().has_alpha() {
-        let mut pixels = Vec::with_capacity(width as usize * height as usize * 3);
-        for &image::Rgba([r, g, b, alpha]) in picture.into_rgba8().pixels() {
-            let over_black = |c: u8| ((u16::from(c) * u16::from(alpha) + 127) / 255) as u8;
-            pixels.extend([over_black(r), over_black(g), over_black(b)]);
-        }
-        pixels
-    } else {
-        picture.into_rgb8().into_raw()
-    };
-    RgbImage::from_pixels(width, height, pixels).ok_or_else(|| MediaError::damaged("the image has no pixels"))
-}
-
 /// Encodes an image as PNG. Deterministic.
 ///
 /// # Panics
@@ -214,38 +151,10 @@ pub fn encode_png(image: &RgbImage) -> Vec<u8> {
     bytes
 }
 
-/// Whether the markers lead to the end marker (ITU-T T.81, annex B). The decoder fills up truncated scans without an error.
-fn is_complete_jpeg(bytes: &[u8]) -> bool {
-    let mut rest = bytes.get(2..).unwrap_or_default();
-    loop {
-        // In a scan, 0xff is followed by 0 or by a restart marker; before a marker it may be repeated.
-        let is_marker = |pair: &[u8]| pair[0] == 0xff && !matches!(pair[1], 0 | 0xff | 0xd0..=0xd7);
-        let Some(index) = rest.windows(2).position(is_marker) else { return false };
-        let (marker, segment) = (rest[index + 1], &rest[index + 2..]);
-        if marker == 0xd9 {
-            return true;
-        }
-        let Some(&[high, low]) = segment.first_chunk() else { return false };
-        // The length counts itself.
-        let length = usize::from(u16::from_be_bytes([high, low])).max(2);
-        let Some(after) = segment.get(length..) else { return false };
-        rest = after;
-    }
-}
-
-/// The format and its name in messages.
-fn image_format(bytes: &[u8]) -> Option<(ImageFormat, &'static str)> {
-    match MediaType::sniff(bytes)? {
-        MediaType::Png => Some((ImageFormat::Png, "PNG")),
-        MediaType::Jpeg => Some((ImageFormat::Jpeg, "JPEG")),
-        MediaType::WebP => Some((ImageFormat::WebP, "WebP")),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decode_image;
 
     fn gradient(width: u32, height: u32) -> RgbImage {
         let mut image = RgbImage::new(width, height);
@@ -260,34 +169,6 @@ mod tests {
         let image = gradient(37, 21);
         let bytes = encode_png(&image);
         assert_eq!(decode_image(&bytes).unwrap(), image);
-    }
-
-    #[test]
-    fn decode_image_unknown_format_and_damaged_differ() {
-        assert!(matches!(decode_image(b"GIF89a..."), Err(MediaError::NotMedia(_))));
-        assert!(matches!(decode_image(b""), Err(MediaError::NotMedia(_))));
-        let mut bytes = encode_png(&gradient(16, 16));
-        bytes.truncate(60);
-        assert!(matches!(decode_image(&bytes), Err(MediaError::Damaged(_))));
-    }
-
-    #[test]
-    fn decode_image_truncated_jpeg_is_damaged() {
-        let mut jpeg = Vec::new();
-        let image = gradient(64, 48);
-        let encoder = image::codecs::jpeg::JpegEncoder::new(&mut jpeg);
-        encoder.write_image(image.pixels(), 64, 48, image::ExtendedColorType::Rgb8).unwrap();
-        assert!(decode_image(&jpeg).is_ok());
-        for length in [jpeg.len() - 2, jpeg.len() - 40, jpeg.len() / 2, 20] {
-            assert!(matches!(decode_image(&jpeg[..length]), Err(MediaError::Damaged(_))), "{length}");
-        }
-    }
-
-    #[test]
-    fn decode_image_header_with_huge_dimensions_is_refused() {
-        let mut bytes = encode_png(&gradient(16, 16));
-        bytes[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
-        assert!(decode_image(&bytes).is_err());
     }
 
     #[test]

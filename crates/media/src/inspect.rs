@@ -4,8 +4,12 @@
 //! is reported before anything is paid for. The embedded service applies the same function to every input that it receives.
 
 use crate::audio_stream;
+use crate::image_decode::check_image;
+use crate::mp4::Movie;
+use crate::probe::describe;
 use crate::sniff::{MediaKind, MediaType, describe_content};
-use crate::{MediaError, decode_image, first_frame_bytes, last_frame_bytes, probe_bytes, wav};
+use crate::whole::decode_sound;
+use crate::{MediaError, first_frame_bytes, last_frame_bytes, wav};
 
 /// The largest input file, in bytes (20 MiB).
 pub const MAX_INPUT_BYTES: u64 = 20 << 20;
@@ -26,7 +30,8 @@ pub struct InputInfo {
 /// Checks that a file is in an accepted format and undamaged. The bytes decide, not a name or a claimed media type.
 ///
 /// Images (PNG, JPEG, WebP) are decoded whole. Of a video (MP4, `QuickTime`) the index is read, and the first and last frame are decoded
-/// where the codec is H.264. Audio: WAV is decoded whole, of M4A the index is read, of MP3, AAC, Ogg and FLAC the first headers.
+/// where the codec is H.264. Audio: WAV and AAC in M4A are decoded whole, the checksums of Ogg are verified, the frames of MP3 and AAC are
+/// followed to the end, of FLAC the header is read.
 ///
 /// # Errors
 /// [`MediaError::NotMedia`] for a format that is not accepted, [`MediaError::TooLarge`] above [`crate::MAX_IMAGE_PIXELS`],
@@ -39,8 +44,7 @@ pub fn inspect(bytes: &[u8]) -> Result<InputInfo, MediaError> {
     let audio = |is_native| InputInfo { media_type, size: None, is_native };
     match media_type {
         MediaType::Png | MediaType::Jpeg | MediaType::WebP => {
-            let image = decode_image(bytes)?;
-            Ok(InputInfo { media_type, size: Some((image.width(), image.height())), is_native: true })
+            Ok(InputInfo { media_type, size: Some(check_image(bytes)?), is_native: true })
         }
         MediaType::Gif => Err(refuse("a PNG, JPEG or WebP image")),
         MediaType::Mp4 | MediaType::QuickTime | MediaType::M4a => inspect_movie(media_type, bytes),
@@ -61,10 +65,18 @@ pub fn inspect(bytes: &[u8]) -> Result<InputInfo, MediaError> {
 
 /// Inspects an MP4 file by its tracks. One without a video track is audio, whatever its brand.
 fn inspect_movie(media_type: MediaType, bytes: &[u8]) -> Result<InputInfo, MediaError> {
-    let probe = probe_bytes(bytes)?;
+    let mut movie = Movie::from_bytes(bytes.to_vec())?;
+    let probe = describe(&movie)?;
     let Some(video) = probe.video.filter(|_| media_type != MediaType::M4a) else {
-        let audio = probe.audio.ok_or_else(|| MediaError::NotMedia("it has no audio track".to_owned()))?;
-        return Ok(InputInfo { media_type: MediaType::M4a, size: None, is_native: audio.codec == "AAC" });
+        if probe.audio.is_none() {
+            return Err(MediaError::NotMedia("it has no audio track".to_owned()));
+        }
+        let is_native = match decode_sound(&mut movie) {
+            Ok(()) => true,
+            Err(MediaError::NeedsFfmpeg { .. }) => false,
+            Err(error) => return Err(error),
+        };
+        return Ok(InputInfo { media_type: MediaType::M4a, size: None, is_native });
     };
     let mut is_native = true;
     for frame in [first_frame_bytes(bytes), last_frame_bytes(bytes)] {
@@ -119,5 +131,21 @@ mod tests {
         assert!(matches!(inspect(&png[..png.len() / 2]), Err(MediaError::Damaged(_))));
         let video = clip(4);
         assert!(inspect(&video[..video.len() - 20]).is_err());
+    }
+
+    #[test]
+    fn inspect_decodes_the_sound_of_m4a() {
+        let mut clip =
+            ClipWriter::new(ClipSpec::new(64, 48, FrameRate::CINEMA).with_audio(16_000, 1)).unwrap();
+        (0..24).for_each(|_| clip.push_frame(&RgbImage::new(64, 48)).unwrap());
+        clip.push_audio(&(0..16_000).map(|i| (i as f32 * 0.1).sin() * 0.5).collect::<Vec<_>>()).unwrap();
+        let mut m4a = clip.finish().unwrap();
+        m4a[8..12].copy_from_slice(b"M4A ");
+        let intact = inspect(&m4a).unwrap();
+        assert_eq!((intact.kind(), intact.is_native), (MediaKind::Audio, true));
+        let data = m4a.windows(4).position(|name| name == b"mdat").unwrap() + 4;
+        let (middle, end) = (data + (m4a.len() - data) / 3, m4a.len());
+        m4a[middle..end].fill(0xff);
+        assert!(matches!(inspect(&m4a), Err(MediaError::Damaged(_))));
     }
 }

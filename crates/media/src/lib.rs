@@ -9,7 +9,7 @@
 //! - [`decode_audio`]: PCM samples of an audio or video file
 //! - [`Ffmpeg`]: the external program, for codecs that are not handled natively; located by the caller
 //! - [`inspect`]: whether a file can be sent as an input; [`MediaType`]: formats by magic bytes
-//! - [`RgbImage`]: the image type; [`decode_image`], [`encode_png`]
+//! - [`RgbImage`]: the image type; [`decode_image`], [`image_size`], [`encode_png`]
 //!
 //! H.264 (8-bit 4:2:0, progressive) with AAC in MP4 is handled natively. Everything is synchronous; nothing prints, reads the
 //! environment or touches the network.
@@ -26,6 +26,7 @@ mod frame;
 mod frames;
 mod h264;
 mod image;
+mod image_decode;
 mod inspect;
 mod join;
 mod mosaic;
@@ -45,7 +46,8 @@ pub use crate::clip::{AudioSpec, ClipSpec, ClipWriter, MAX_SIDE};
 pub use crate::error::MediaError;
 pub use crate::ffmpeg::Ffmpeg;
 pub use crate::frame::{first_frame, first_frame_bytes, last_frame, last_frame_bytes};
-pub use crate::image::{MAX_IMAGE_BYTES, MAX_IMAGE_PIXELS, RgbImage, decode_image, encode_png};
+pub use crate::image::{RgbImage, encode_png};
+pub use crate::image_decode::{MAX_IMAGE_BYTES, MAX_IMAGE_PIXELS, decode_image, image_size};
 pub use crate::inspect::{InputInfo, MAX_INPUT_BYTES, MAX_REQUEST_INPUT_BYTES, inspect};
 pub use crate::join::{
     GridTile, JoinClip, JoinOptions, JoinReport, JoinTransition, MAX_GRID_CLIPS, TransitionKind, join,

@@ -65,8 +65,8 @@ fn decode_natively(path: &Path) -> Result<Probe, MediaError> {
     sound.map(|()| probe)
 }
 
-/// Decodes packet by packet, in memory that does not depend on the length.
-fn decode_sound(movie: &mut Movie) -> Result<(), MediaError> {
+/// Decodes the sound of a movie packet by packet, in memory that does not depend on the length.
+pub(crate) fn decode_sound(movie: &mut Movie) -> Result<(), MediaError> {
     let Some(mut decoder) = audio::decoder(movie)? else { return Ok(()) };
     let Some(track) = movie.audio.take() else { return Ok(()) };
     let mut packet = Vec::new();

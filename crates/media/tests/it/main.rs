@@ -9,6 +9,7 @@ mod fixtures;
 mod foreign;
 mod fragments;
 mod hostile;
+mod inputs;
 mod joining;
 mod presentation;
 mod tags;

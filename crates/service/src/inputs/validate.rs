@@ -22,6 +22,10 @@ pub(super) fn validate(
 }
 
 fn picture(bytes: &[u8], limits: &MediaLimits) -> Result<Size, ApiError> {
+    // The header first: an image of a size that is refused is not decoded.
+    if let Ok(size) = media::image_size(bytes) {
+        bounded(Some(size), "invalid_image_size", limits)?;
+    }
     let info = inspect(bytes, MediaKind::Image, "a PNG, JPEG or WebP image")
         .map_err(|message| ApiError::invalid("invalid_image", message))?;
     bounded(info.size, "invalid_image_size", limits)

@@ -1,0 +1,272 @@
+//! Decoding of PNG, JPEG and WebP. The size is read from the header and bounded before a pixel is decoded.
+
+use std::io::Cursor;
+
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, metadata::Orientation};
+
+use crate::catch_panic::catch_panic;
+use crate::{MediaError, MediaType, RgbImage};
+
+/// The largest encoded image that [`decode_image`] accepts, in bytes (64 MiB).
+pub const MAX_IMAGE_BYTES: usize = 64 << 20;
+/// The largest image that [`decode_image`] accepts, in pixels (64 Mpx).
+pub const MAX_IMAGE_PIXELS: u64 = 64 << 20;
+/// The most memory that the pixels of one image may take as they are stored, in bytes: 64 Mpx of 8-bit RGBA, 32 Mpx of 16-bit RGBA.
+const MAX_DECODED_BYTES: u64 = MAX_IMAGE_PIXELS * 4;
+
+/// An image whose header was read and bounded.
+struct Header<'a> {
+    decoder: Box<dyn ImageDecoder + 'a>,
+    orientation: Orientation,
+    name: &'static str,
+}
+
+/// The size of a PNG, JPEG or WebP image as it is presented, from its header alone: nothing else is decoded.
+///
+/// # Errors
+/// As [`decode_image`], as far as the header shows it.
+pub fn image_size(bytes: &[u8]) -> Result<(u32, u32), MediaError> {
+    Header::read(bytes).map(|header| header.size())
+}
+
+/// Decodes an image and drops it: whether it is whole, without the memory for its conversion. Returns its size.
+pub(crate) fn check_image(bytes: &[u8]) -> Result<(u32, u32), MediaError> {
+    let header = Header::read(bytes)?;
+    let size = header.size();
+    check_end(bytes)?;
+    let mut pixels = vec![0; usize::try_from(header.decoder.total_bytes()).unwrap_or(usize::MAX)];
+    let Header { decoder, name, .. } = header;
+    catch_panic(|| decoder.read_image_boxed(&mut pixels))?.map_err(|error| damaged(name, error))?;
+    Ok(size)
+}
+
+/// Decodes a PNG, JPEG or WebP image, composited over black; applies the EXIF orientation.
+///
+/// # Errors
+/// [`MediaError::TooLarge`] above [`MAX_IMAGE_BYTES`], [`MAX_IMAGE_PIXELS`] or 256 MiB of pixels, [`MediaError::NotMedia`] for any other
+/// format, [`MediaError::Damaged`] when decoding fails or the file ends early.
+pub fn decode_image(bytes: &[u8]) -> Result<RgbImage, MediaError> {
+    let Header { decoder, orientation, name } = Header::read(bytes)?;
+    check_end(bytes)?;
+    let decoded = catch_panic(|| DynamicImage::from_decoder(decoder))?;
+    let mut picture = decoded.map_err(|error| damaged(name, error))?;
+    picture.apply_orientation(orientation);
+    let (width, height) = (picture.width(), picture.height());
+    let pixels = if picture.color().has_alpha() {
+        let mut pixels = Vec::with_capacity(width as usize * height as usize * 3);
+        for &image::Rgba([r, g, b, alpha]) in picture.into_rgba8().pixels() {
+            let over_black = |c: u8| ((u16::from(c) * u16::from(alpha) + 127) / 255) as u8;
+            pixels.extend([over_black(r), over_black(g), over_black(b)]);
+        }
+        pixels
+    } else {
+        picture.into_rgb8().into_raw()
+    };
+    RgbImage::from_pixels(width, height, pixels).ok_or_else(|| MediaError::damaged("the image has no pixels"))
+}
+
+impl<'a> Header<'a> {
+    fn read(bytes: &'a [u8]) -> Result<Self, MediaError> {
+        if bytes.len() > MAX_IMAGE_BYTES {
+            return Err(MediaError::TooLarge {
+                what: format!("an image of {} MiB", bytes.len() >> 20),
+                limit: format!("{} MiB", MAX_IMAGE_BYTES >> 20),
+            });
+        }
+        let (format, name) = image_format(bytes)
+            .ok_or_else(|| MediaError::NotMedia("expected a PNG, JPEG or WebP image".to_owned()))?;
+        // The header of a JPEG may itself be cut off.
+        if format == ImageFormat::Jpeg {
+            check_end(bytes)?;
+        }
+        let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+        let mut limits = image::Limits::default();
+        limits.max_alloc = Some(MAX_IMAGE_PIXELS * 8);
+        reader.limits(limits);
+        let decoder = catch_panic(|| reader.into_decoder())?.map_err(|error| damaged(name, error))?;
+        let mut decoder: Box<dyn ImageDecoder + 'a> = Box::new(decoder);
+        let (width, height) = decoder.dimensions();
+        let too_large = |limit: String| {
+            Err(MediaError::TooLarge { what: format!("an image of {width}x{height}"), limit })
+        };
+        if u64::from(width) * u64::from(height) > MAX_IMAGE_PIXELS {
+            return too_large(format!("{} megapixels", MAX_IMAGE_PIXELS >> 20));
+        }
+        if decoder.total_bytes() > MAX_DECODED_BYTES {
+            let megapixels = MAX_DECODED_BYTES / u64::from(decoder.color_type().bytes_per_pixel().max(1));
+            return too_large(format!("{} megapixels of this color depth", megapixels >> 20));
+        }
+        let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+        Ok(Self { decoder, orientation, name })
+    }
+
+    fn size(&self) -> (u32, u32) {
+        let (width, height) = self.decoder.dimensions();
+        let swaps = matches!(
+            self.orientation,
+            Orientation::Rotate90
+                | Orientation::Rotate270
+                | Orientation::Rotate90FlipH
+                | Orientation::Rotate270FlipH
+        );
+        if swaps { (height, width) } else { (width, height) }
+    }
+}
+
+/// The decoder's own reason names its internals; only that something is not supported helps.
+fn damaged(name: &str, error: image::ImageError) -> MediaError {
+    let reason = match error {
+        image::ImageError::Unsupported(error) => format!(": {error}"),
+        _ => String::new(),
+    };
+    MediaError::Damaged(format!("the {name} image cannot be decoded{reason}"))
+}
+
+/// Refuses a file that ends before its format says: decoders fill up what is missing, or do not read to the end.
+fn check_end(bytes: &[u8]) -> Result<(), MediaError> {
+    let (is_complete, what) = match MediaType::sniff(bytes) {
+        Some(MediaType::Jpeg) => (is_complete_jpeg(bytes), "the JPEG image ends before its end marker"),
+        Some(MediaType::Png) => (is_complete_png(bytes), "the PNG image ends before its last chunk (IEND)"),
+        Some(MediaType::WebP) => (is_complete_webp(bytes), "the WebP image is shorter than its header says"),
+        _ => return Ok(()),
+    };
+    if is_complete { Ok(()) } else { Err(MediaError::damaged(what)) }
+}
+
+/// Whether the markers lead to the end marker (ITU-T T.81, annex B). The decoder fills up truncated scans without an error.
+fn is_complete_jpeg(bytes: &[u8]) -> bool {
+    let mut rest = bytes.get(2..).unwrap_or_default();
+    loop {
+        // In a scan, 0xff is followed by 0 or by a restart marker; before a marker it may be repeated.
+        let is_marker = |pair: &[u8]| pair[0] == 0xff && !matches!(pair[1], 0 | 0xff | 0xd0..=0xd7);
+        let Some(index) = rest.windows(2).position(is_marker) else { return false };
+        let (marker, segment) = (rest[index + 1], &rest[index + 2..]);
+        if marker == 0xd9 {
+            return true;
+        }
+        let Some(&[high, low]) = segment.first_chunk() else { return false };
+        // The length counts itself.
+        let length = usize::from(u16::from_be_bytes([high, low])).max(2);
+        let Some(after) = segment.get(length..) else { return false };
+        rest = after;
+    }
+}
+
+/// Whether the chunks lead to the last one (W3C PNG, 5.3).
+fn is_complete_png(bytes: &[u8]) -> bool {
+    let mut rest = bytes.get(8..).unwrap_or_default();
+    while let Some((head, after)) = rest.split_first_chunk::<8>() {
+        let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
+        // A checksum follows the data.
+        let Some(next) = length.checked_add(4).and_then(|length| after.get(length..)) else { return false };
+        if head[4..] == *b"IEND" {
+            return true;
+        }
+        rest = next;
+    }
+    false
+}
+
+/// Whether the file is as long as its RIFF header says.
+fn is_complete_webp(bytes: &[u8]) -> bool {
+    let size = bytes.get(4..8).and_then(|size| size.first_chunk()).map(|size| u32::from_le_bytes(*size));
+    size.is_some_and(|size| u64::from(size) + 8 <= bytes.len() as u64)
+}
+
+/// The format and its name in messages.
+fn image_format(bytes: &[u8]) -> Option<(ImageFormat, &'static str)> {
+    match MediaType::sniff(bytes)? {
+        MediaType::Png => Some((ImageFormat::Png, "PNG")),
+        MediaType::Jpeg => Some((ImageFormat::Jpeg, "JPEG")),
+        MediaType::WebP => Some((ImageFormat::WebP, "WebP")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use image::ImageEncoder as _;
+
+    use super::*;
+    use crate::encode_png;
+
+    fn gradient(width: u32, height: u32) -> RgbImage {
+        let mut image = RgbImage::new(width, height);
+        for (i, pixel) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
+            pixel.copy_from_slice(&[i as u8, (i / 7) as u8, 200]);
+        }
+        image
+    }
+
+    #[test]
+    fn decode_image_unknown_format_and_damaged_differ() {
+        assert!(matches!(decode_image(b"GIF89a..."), Err(MediaError::NotMedia(_))));
+        assert!(matches!(decode_image(b""), Err(MediaError::NotMedia(_))));
+        let mut bytes = encode_png(&gradient(16, 16));
+        bytes.truncate(60);
+        assert!(matches!(decode_image(&bytes), Err(MediaError::Damaged(_))));
+    }
+
+    #[test]
+    fn decode_image_truncated_jpeg_is_damaged() {
+        let mut jpeg = Vec::new();
+        let image = gradient(64, 48);
+        let encoder = image::codecs::jpeg::JpegEncoder::new(&mut jpeg);
+        encoder.write_image(image.pixels(), 64, 48, image::ExtendedColorType::Rgb8).unwrap();
+        assert!(decode_image(&jpeg).is_ok());
+        for length in [jpeg.len() - 2, jpeg.len() - 40, jpeg.len() / 2, 20] {
+            assert!(matches!(decode_image(&jpeg[..length]), Err(MediaError::Damaged(_))), "{length}");
+        }
+    }
+
+    #[test]
+    fn decode_image_header_with_huge_dimensions_is_refused() {
+        let mut bytes = encode_png(&gradient(16, 16));
+        bytes[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
+        assert!(decode_image(&bytes).is_err());
+    }
+
+    #[test]
+    fn truncated_image_of_any_length_is_damaged() {
+        let image = gradient(64, 48);
+        let (mut jpeg, mut webp) = (Vec::new(), Vec::new());
+        let color = image::ExtendedColorType::Rgb8;
+        image::codecs::jpeg::JpegEncoder::new(&mut jpeg).write_image(image.pixels(), 64, 48, color).unwrap();
+        let encoder = image::codecs::webp::WebPEncoder::new_lossless(&mut webp);
+        encoder.write_image(image.pixels(), 64, 48, color).unwrap();
+        for whole in [encode_png(&image), jpeg, webp] {
+            assert_eq!(check_image(&whole).unwrap(), (64, 48));
+            assert_eq!(image_size(&whole).unwrap(), (64, 48));
+            for length in (12..whole.len()).step_by(7).chain([whole.len() - 1]) {
+                let error = check_image(&whole[..length]).unwrap_err();
+                assert!(matches!(error, MediaError::Damaged(_)), "{length} of {}: {error}", whole.len());
+                assert!(decode_image(&whole[..length]).is_err(), "{length} of {}", whole.len());
+            }
+        }
+    }
+
+    #[test]
+    fn deep_colors_of_many_pixels_are_refused_by_the_header() {
+        let (side, mut png) = (8190_u32, encode_png(&gradient(16, 16)));
+        png[16..20].copy_from_slice(&side.to_be_bytes());
+        png[20..24].copy_from_slice(&side.to_be_bytes());
+        png[24..26].copy_from_slice(&[16, 6]); // 16-bit RGBA
+        let checksum = crc32(&png[12..29]);
+        png[29..33].copy_from_slice(&checksum.to_be_bytes());
+        let error = image_size(&png).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "an image of 8190x8190 is too large: the limit is 32 megapixels of this color depth"
+        );
+    }
+
+    /// The checksum of PNG chunks.
+    fn crc32(bytes: &[u8]) -> u32 {
+        !bytes.iter().fold(!0, |crc: u32, byte| {
+            (0..8).fold(
+                crc ^ u32::from(*byte),
+                |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 },
+            )
+        })
+    }
+}
