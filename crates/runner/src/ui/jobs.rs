@@ -333,10 +333,13 @@ mod tests {
     #[tokio::test]
     async fn one_run_at_a_time() {
         let jobs = Jobs::new("sh".into());
-        // Long enough that the next call finds it running; nothing else depends on it.
-        let run = shell(&jobs, "run", "sleep 0.3").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let end = folder.path().join("end");
+        let script = format!("until [ -e '{}' ]; do sleep 0.01; done", end.display());
+        let run = shell(&jobs, "run", &script).unwrap();
         assert_eq!(shell(&jobs, "run", "true"), Err(JobError::Busy));
         shell(&jobs, "pick", "true").unwrap();
+        fs_err::write(end, "").unwrap();
         let ended = ended(&jobs).await;
         assert_eq!(ended.iter().map(|job| job.exit).collect::<Vec<_>>(), [Some(0), Some(0)]);
         assert_eq!(jobs.stop(&run), Err(JobError::Unknown));
