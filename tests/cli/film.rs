@@ -156,6 +156,71 @@ fn edited_film_has_its_trims_and_transitions() {
     cli_snapshot!("run_edited_beyond_video", project.runner(&["run", "edited.yaml"]).expect(1));
 }
 
+const SCORED: &str = r"version: 1
+name: lamp
+defaults: {model: modelb-video-480p, seconds: 1, size: 480x480}
+shots:
+  - {id: door, prompt: the door opens}
+  - {id: lamp, prompt: the lamp}
+film:
+  output: lamp.mp4
+  music: {file: score.wav, gain: -12dB, repeat: true, duck: 8dB, fade_out: 0.5s}
+  voice: [{file: said.wav, at: lamp, delay: 0.2s}]
+  loudness: -16 LUFS
+";
+
+/// A tone of half a second.
+fn tone(hertz: f32) -> Vec<u8> {
+    let sample = |n: u32| (n as f32 * hertz * std::f32::consts::TAU / 48_000.0).sin() * 12_000.0;
+    let data: Vec<u8> = (0..24_000).flat_map(|n| (sample(n) as i16).to_le_bytes()).collect();
+    let mut file = b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
+    file.extend(48_000_u32.to_le_bytes());
+    file.extend(96_000_u32.to_le_bytes());
+    file.extend(b"\x02\0\x10\0data");
+    file.extend((data.len() as u32).to_le_bytes());
+    file.extend(data);
+    file
+}
+
+#[test]
+fn music_and_voices_lie_over_the_film_at_its_loudness() {
+    let project = Project::new("lamp.yaml", SCORED);
+    let write = |name: &str, content: &[u8]| fs_err::write(project.file(name), content).expect("a file");
+    write("score.wav", &tone(220.0));
+    cli_snapshot!("check_sound_missing", project.runner(&["check", "lamp.yaml"]).expect(2));
+    write("said.wav", &tone(880.0));
+    let run = project.runner(&["run", "lamp.yaml"]).expect(0);
+    let line = run.out.lines().find(|line| line.contains("lamp/lamp.mp4")).expect("a line of the report");
+    assert!(line.contains("with sound at -16.") || line.contains("with sound at -15.9"), "{line}");
+    assert!(line.contains("all pictures copied"), "{line}");
+    let film = project.file("out/lamp/lamp.mp4");
+    let spec = media::AudioDecodeSpec {
+        sample_rate: 48_000,
+        channels: 1,
+        max_duration: std::time::Duration::from_mins(1),
+    };
+    let sound = |file: &std::path::Path| {
+        let bytes = fs_err::read(file).expect("a film");
+        media::decode_audio(&bytes, &media::Ffmpeg::default(), spec).expect("sound").samples
+    };
+    let power = |samples: &[f32]| samples.iter().map(|sample| sample * sample).sum::<f32>();
+    let samples = sound(&film);
+    let voice = power(&samples[60_000..66_000]);
+    assert!(power(&samples[10_000..16_000]) > voice / 100.0, "there is music before the voice");
+    assert!(voice > 4.0 * power(&samples[10_000..16_000]), "the voice is louder than the music");
+
+    // Another sound costs nothing; the film is joined again, and again only when something changes.
+    write("said.wav", &tone(440.0));
+    let again = project.runner(&["run", "lamp.yaml"]).expect(0);
+    assert!(again.out.contains("nothing was submitted"), "{}", again.out);
+    assert!(project.file("out/lamp/lamp.1.mp4").is_file());
+    assert_ne!(sound(&film), samples);
+    let same = project.runner(&["run", "lamp.yaml"]).expect(0);
+    assert!(same.out.contains("up to date"), "{}", same.out);
+    assert!(!project.file("out/lamp/lamp.2.mp4").exists());
+    assert_eq!(accepted(&project), 2);
+}
+
 const SPOKEN: &str = r#"version: 1
 name: lamp
 defaults: {model: modelb-video-480p, seconds: 1, size: 480x480}

@@ -9,7 +9,7 @@ use workflow::plan::{Film, NodeIx, Plan, TransitionKind};
 use workflow::units::FrameRate;
 
 /// Raised when the same film of the same clips comes out differently, so that films are joined again.
-const EDIT_VERSION: u32 = 2;
+const EDIT_VERSION: u32 = 3;
 
 /// A clip that is on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,9 @@ pub(crate) fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip], tags: &F
     let tags = (&tags.title, &tags.comment, &tags.description, source, &tags.chapters);
     let said = || nodes.iter().map(|ix| plan.node(*ix).dialogue.as_deref()).collect::<Vec<_>>();
     let subtitles = film.subtitles.map(|subtitles| (subtitles.burn, said()));
-    let form = (film.size, film.frame_rate, subtitles);
+    let ducks = film.soundtrack.music.as_ref().is_some_and(|music| !music.duck.is_zero());
+    let sound = (&film.soundtrack, ducks.then(said));
+    let form = (film.size, film.frame_rate, subtitles, sound);
     let parts = (EDIT_VERSION, form, hashes, edits, continuations(plan, &nodes), tags);
     // Texts, numbers and lists of them have a JSON form.
     hex::encode(Sha256::digest(serde_json::to_vec(&parts).unwrap_or_default()))

@@ -20,6 +20,7 @@ pub mod executor;
 pub mod explain;
 pub mod failpoint;
 pub mod film;
+mod film_sound;
 mod film_subtitles;
 mod film_tags;
 pub mod ledger;

@@ -7,6 +7,7 @@ use workflow::{MediaGate, MediaInfo, MediaKind};
 pub const MEDIA_GATE: MediaGate = MediaGate {
     max_file_bytes: media::MAX_INPUT_BYTES,
     max_request_bytes: media::MAX_REQUEST_INPUT_BYTES,
+    max_sound_bytes: media::MAX_SOUND_BYTES,
     inspect,
 };
 

@@ -79,7 +79,12 @@ impl AudioEncoder {
     /// Passes on the rest. The `AudioSpecificConfig` that decodes all of it.
     pub(crate) fn finish(mut self, take: TakePacket<'_>) -> Result<Vec<u8>, MediaError> {
         self.encode(usize::MAX, take)?;
-        Ok(rusty_aac::audio_specific_config_bytes(self.sample_rate, self.channels))
+        Ok(self.config())
+    }
+
+    /// The `AudioSpecificConfig` that decodes its packets.
+    pub(crate) fn config(&self) -> Vec<u8> {
+        rusty_aac::audio_specific_config_bytes(self.sample_rate, self.channels)
     }
 
     fn block_samples(&self) -> usize {

@@ -97,6 +97,11 @@ pub(crate) fn decoder(movie: &Movie) -> Result<Option<AudioDecoder>, MediaError>
 }
 
 impl AudioBuffer {
+    /// Samples of one channel.
+    pub(crate) fn frames(&self) -> usize {
+        self.samples.len() / usize::from(self.channels.max(1))
+    }
+
     /// The presented part of a movie's audio track; `None` when there is no track.
     ///
     /// # Errors

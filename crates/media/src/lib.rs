@@ -50,8 +50,8 @@ pub use crate::image::{RgbImage, encode_png};
 pub use crate::image_decode::{MAX_IMAGE_BYTES, MAX_IMAGE_PIXELS, decode_image, image_size};
 pub use crate::inspect::{InputInfo, MAX_INPUT_BYTES, MAX_REQUEST_INPUT_BYTES, inspect};
 pub use crate::join::{
-    GridTile, JoinClip, JoinOptions, JoinReport, JoinTransition, MAX_GRID_CLIPS, TransitionKind, join,
-    write_grid,
+    GridTile, JoinClip, JoinOptions, JoinReport, JoinTransition, Loudness, MAX_GRID_CLIPS, MAX_SOUND_BYTES,
+    MAX_SOUND_DURATION, Music, Soundtrack, TransitionKind, Voice, join, write_grid,
 };
 pub use crate::mosaic::{Mosaic, SheetTile, contact_sheet};
 pub use crate::mp4::{DigitalSource, FilmTags};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Ffmpeg, FilmTags, JoinClip, JoinOptions, MediaError, join};
+use crate::{Ffmpeg, FilmTags, JoinClip, JoinOptions, MediaError, Soundtrack, join};
 
 /// The shorter side in pixels.
 const SIDE: u32 = 180;
@@ -35,6 +35,7 @@ pub fn write_proxy(video: &Path, output: &Path, ffmpeg: &Ffmpeg) -> Result<bool,
         frame_rate: Some(track.frame_rate),
         key_interval: Some(KEY_INTERVAL),
         overlays: None,
+        soundtrack: Soundtrack::default(),
         tags: FilmTags::default(),
         ffmpeg: ffmpeg.clone(),
     };

@@ -93,10 +93,10 @@ fn samples(format: &Format, bytes: &[u8]) -> AudioBuffer {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn file(tag: u16, bits: u16, channels: u16, data: &[u8]) -> Vec<u8> {
+    pub(crate) fn file(tag: u16, bits: u16, channels: u16, data: &[u8]) -> Vec<u8> {
         let mut file = b"RIFF\0\0\0\0WAVELIST\x03\0\0\0abc\0fmt \x10\0\0\0".to_vec();
         file.extend(tag.to_le_bytes());
         file.extend(channels.to_le_bytes());

@@ -487,6 +487,7 @@ mod tests {
             height: 1,
             audio: false,
             made_of: String::new(),
+            loudness: None,
             pictures: None,
             reused: false,
         }

@@ -41,7 +41,9 @@ pub use ids::{AttemptId, RunId, TaskId};
 pub use key_resolver::{KeyResolver, input_identities, key_parts};
 pub use limits::{ObservedLimits, ObservedRate, SubmitQuota};
 pub use next_step::NextStep;
-pub use outcome::{Decision, Failure, FailureKind, Film, FilmOutcome, FilmPictures, Halt, Outcome};
+pub use outcome::{
+    Decision, Failure, FailureKind, Film, FilmLoudness, FilmOutcome, FilmPictures, Halt, Outcome,
+};
 pub use policy::Policy;
 pub use projection::{RecordedEvent, RunProjection, Shot, ShotStatus, StatusKind};
 pub use state::{

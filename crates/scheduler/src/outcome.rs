@@ -217,9 +217,24 @@ pub struct Film {
     pub made_of: String,
     /// Whether the file existed and did not have to be joined.
     pub reused: bool,
+    /// The loudness of its sound, measured when it was joined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loudness: Option<FilmLoudness>,
     /// What became of the pictures when it was joined; `None` if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pictures: Option<FilmPictures>,
+}
+
+/// The loudness of a film's sound (ITU-R BS.1770).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct FilmLoudness {
+    /// Of the whole film, in LUFS.
+    pub integrated: f64,
+    /// The highest true peak, in dBTP.
+    pub true_peak: f64,
+    /// The loudness that the film was to have, in LUFS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<f64>,
 }
 
 /// What became of the pictures of a film's clips.

@@ -44,6 +44,8 @@ pub(crate) const MAX_TAKES: u64 = 100;
 /// Lines of dialogue in a shot, and characters of one.
 pub(crate) const MAX_DIALOGUE_LINES: usize = 100;
 pub(crate) const MAX_DIALOGUE_CHARS: usize = 2_000;
+/// Voices of a film.
+pub(crate) const MAX_VOICES: usize = 500;
 /// Attempts of a shot.
 pub const MAX_ATTEMPTS: u64 = 10;
 /// `timeout`, in seconds: a week.

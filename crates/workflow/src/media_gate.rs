@@ -57,6 +57,8 @@ pub struct MediaGate {
     pub max_file_bytes: u64,
     /// The largest sum of the files of one request, in bytes.
     pub max_request_bytes: u64,
+    /// The largest sound file that lies over a film, in bytes.
+    pub max_sound_bytes: u64,
     /// Decodes a medium.
     pub inspect: fn(&[u8]) -> Result<MediaInfo, MediaError>,
 }
@@ -66,6 +68,7 @@ impl MediaGate {
     pub(crate) const CLOSED: Self = Self {
         max_file_bytes: 0,
         max_request_bytes: 0,
+        max_sound_bytes: 0,
         inspect: |_| {
             let message = "media cannot be inspected here".to_owned();
             Err(MediaError { message, help: "run `runner check`".to_owned() })
@@ -83,6 +86,14 @@ impl MediaGate {
         let message =
             format!("this file is larger than {}, the most that is sent", mebibytes(self.max_file_bytes));
         MediaError { message, help: SMALLER.to_owned() }
+    }
+
+    /// The error for a sound file above [`Self::max_sound_bytes`].
+    #[must_use]
+    pub fn sound_too_large(&self) -> MediaError {
+        let most = mebibytes(self.max_sound_bytes);
+        let message = format!("this file is larger than {most}, the most that a sound of a film may have");
+        MediaError { message, help: "shorten it, or save it as M4A or MP3".to_owned() }
     }
 
     /// The error for media of one request above [`Self::max_request_bytes`] together.

@@ -125,6 +125,9 @@ fn readable(plan: &Plan) -> String {
         if let Some(subtitles) = film.subtitles {
             writeln!(out, "# subtitles {}", json!(subtitles)).unwrap();
         }
+        if !film.soundtrack.is_empty() {
+            writeln!(out, "# soundtrack {}", json!(film.soundtrack)).unwrap();
+        }
         if film.size.is_some() || film.frame_rate.is_some() {
             writeln!(out, "# size {}, frame rate {}", json!(film.size), json!(film.frame_rate)).unwrap();
         }

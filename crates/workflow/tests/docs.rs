@@ -58,8 +58,11 @@ shots:
 fn guide_examples_are_valid() {
     let page = page();
     let examples = examples(&page);
-    let mut files =
-        InMemory::default().with("stills/keeper.png", gate::png()).with_media_gate(gate::media_gate());
+    let mut files = InMemory::default()
+        .with("stills/keeper.png", gate::png())
+        .with("sounds/score.wav", gate::wav())
+        .with("sounds/keeper.wav", gate::wav())
+        .with_media_gate(gate::media_gate());
     for example in &examples {
         if let Some((_, name)) = example.kind.split_once("file=") {
             files = files.with(name, example.text.clone());

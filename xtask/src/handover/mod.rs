@@ -7,7 +7,7 @@ use std::process::Command;
 use timeline::export::{self, Alternative, ClipInfo, ExportContext};
 use timeline::import::read_otio;
 use timeline::{ClipFacts, Timeline};
-use workflow::plan::{Clip, ClipSource, Film, Location, NodeIx, Transition, TransitionKind};
+use workflow::plan::{Clip, ClipSource, Film, Location, NodeIx, Soundtrack, Transition, TransitionKind};
 use workflow::units::{EditTime, FrameRate};
 
 use crate::stub_video;
@@ -92,7 +92,15 @@ fn write_clips(folder: &Path) -> Result<(Film, Vec<ClipFacts>), String> {
     let location = Location { file: "film.yaml".into(), line: 1, column: 1 };
     let output = "film.mp4".to_owned();
     Ok((
-        Film { output, size: None, frame_rate: None, subtitles: None, clips: clips.to_vec(), location },
+        Film {
+            output,
+            size: None,
+            frame_rate: None,
+            subtitles: None,
+            soundtrack: Soundtrack::default(),
+            clips: clips.to_vec(),
+            location,
+        },
         facts,
     ))
 }

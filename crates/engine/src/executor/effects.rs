@@ -236,6 +236,7 @@ impl EffectRunner {
             plan: Arc::clone(&self.plan),
             index,
             clips: clips.collect(),
+            workflow_dir: self.workflow_dir.clone(),
             path: self.output_dir.join(&film.output),
             source: self.digital_source,
         };

@@ -8,14 +8,15 @@ use media::{DigitalSource, FilmTags};
 use timeline::Timeline;
 use timeline::subtitles::Cue;
 use workflow::plan::{self, Plan};
+use workflow::units::Loudness;
 
 use crate::blocking::run_blocking;
 use crate::cuts;
 use crate::film::{FilmClip, film_digest, film_timeline, join_clips};
-use crate::film_subtitles;
 use crate::film_tags::film_tags;
 use crate::ledger::{Ledger, LedgerError};
-use scheduler::{Failure, FailureKind, Film, FilmPictures};
+use crate::{film_sound, film_subtitles};
+use scheduler::{Failure, FailureKind, Film, FilmLoudness, FilmPictures};
 
 /// The film to be joined.
 pub(super) struct JoinRequest {
@@ -24,6 +25,8 @@ pub(super) struct JoinRequest {
     pub(super) index: usize,
     /// The videos of its clips, in order.
     pub(super) clips: Vec<FilmClip>,
+    /// Where the files of the workflow are.
+    pub(super) workflow_dir: PathBuf,
     /// Where it goes.
     pub(super) path: PathBuf,
     /// Where the pictures of its clips come from.
@@ -40,11 +43,11 @@ pub(super) async fn join(
     ffmpeg: Arc<media::Ffmpeg>,
 ) -> Result<Result<Film, Failure>, LedgerError> {
     let joined = run_blocking(move || {
-        let JoinRequest { plan, index, clips, path, source } = request;
+        let JoinRequest { plan, index, clips, workflow_dir, path, source } = request;
         let Some(film) = plan.films().get(index) else { return Ok(Err(local("the plan has no such film"))) };
         let tags = film_tags(&plan, film, &clips, source);
         let made_of = film_digest(&plan, film, &clips, &tags);
-        let join = Join { plan: &plan, film, clips: &clips, ffmpeg: &ffmpeg };
+        let join = Join { plan: &plan, film, clips: &clips, workflow_dir: &workflow_dir, ffmpeg: &ffmpeg };
         if let Some(film) = ledger.film(&path)?.filter(|film| film.made_of == made_of) {
             return Ok(join.restore_subtitles(&path).map(|()| film));
         }
@@ -58,6 +61,7 @@ struct Join<'a> {
     plan: &'a Plan,
     film: &'a plan::Film,
     clips: &'a [FilmClip],
+    workflow_dir: &'a Path,
     ffmpeg: &'a media::Ffmpeg,
 }
 
@@ -73,6 +77,11 @@ impl Join<'_> {
             Some(_) => film_subtitles::film_cues(self.plan, timeline, self.clips),
             None => Vec::new(),
         }
+    }
+
+    fn soundtrack(&self, timeline: &Timeline) -> Result<media::Soundtrack, Failure> {
+        let spoken = film_subtitles::film_cues(self.plan, timeline, self.clips);
+        film_sound::soundtrack(&self.film.soundtrack, timeline, &spoken, self.workflow_dir).map_err(local)
     }
 
     /// Writes the subtitles of a film that exists, where they are not beside it.
@@ -97,6 +106,7 @@ impl Join<'_> {
             size: self.film.size,
             frame_rate: media::FrameRate::new(rate.numerator(), rate.denominator()),
             key_interval: None,
+            soundtrack: self.soundtrack(&timeline)?,
             overlays: is_burnt.then(|| film_subtitles::overlays(&timeline, cues.clone())),
             tags,
             ffmpeg: self.ffmpeg.clone(),
@@ -119,6 +129,11 @@ impl Join<'_> {
             audio: joined.audio,
             made_of,
             reused: false,
+            loudness: joined.loudness.map(|loudness| FilmLoudness {
+                integrated: loudness.integrated,
+                true_peak: loudness.true_peak,
+                target: self.film.soundtrack.loudness.map(Loudness::as_f64),
+            }),
             pictures: Some(FilmPictures { copied: joined.copied_pictures, encoded: joined.encoded_pictures }),
         })
     }

@@ -222,6 +222,7 @@ impl Ledger {
                         height: row.get(4)?,
                         audio: row.get(5)?,
                         reused: true,
+                        loudness: None,
                         pictures: None,
                     };
                     Ok((film, bytes))

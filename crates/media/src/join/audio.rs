@@ -3,8 +3,11 @@
 //! It is mixed and encoded clip by clip, in memory that does not depend on the film's length.
 
 use super::layout::Layout;
-use super::spool::{Spool, SpoolReader};
-use super::{Clip, TransitionKind, most_common};
+use super::loudness::Loudness;
+use super::mastering::{TakeSound, master};
+use super::soundtrack::{Soundtrack, Tracks};
+use super::spool::SpoolReader;
+use super::{Clip, JoinOptions, TransitionKind, most_common};
 use crate::audio::AudioBuffer;
 use crate::mp4::{Movie, OutputKind, OutputSample, OutputTrack, mp4a};
 use crate::rate::rescale;
@@ -15,17 +18,28 @@ const CROSSFADE_SECONDS: f64 = 0.020;
 /// The fade at a cut without sound beyond it: long enough to avoid a click.
 const EDGE_SECONDS: f64 = 0.003;
 
-/// The form of the film's sound: the rate that most clips have, two channels where any clip has them. `None` for a silent film.
-fn form(clips: &[Clip]) -> Option<AudioSpec> {
+/// The form of the film's sound: the rate that most clips have, two channels where any clip has them or there
+/// is music. `None` for a silent film.
+fn form(clips: &[Clip], soundtrack: &Soundtrack) -> Option<AudioSpec> {
     let audible = || clips.iter().filter(|clip| clip.gain > 0.0);
     let sounds = audible().filter_map(|clip| clip.probe.audio.as_ref());
     let rates = sounds.clone().map(|sound| sound.sample_rate).filter(|rate| aac::SAMPLE_RATES.contains(rate));
-    let stereo = sounds.clone().any(|sound| sound.channels != 1);
-    sounds.clone().next()?;
+    let stereo = sounds.clone().any(|sound| sound.channels != 1) || soundtrack.music.is_some();
+    if sounds.clone().next().is_none() && !soundtrack.has_sound() {
+        return None;
+    }
     Some(AudioSpec {
         sample_rate: most_common(&rates).unwrap_or(48_000),
         channels: if stereo { 2 } else { 1 },
     })
+}
+
+/// The encoded sound of a film.
+pub(super) struct EncodedTrack {
+    pub(super) track: OutputTrack,
+    pub(super) packets: SpoolReader,
+    /// `None` for silence.
+    pub(super) loudness: Option<Loudness>,
 }
 
 /// Encodes the sound of the whole film; `None` for a silent one. `ends` is where each clip's pictures end, on a clock of `timescale` per
@@ -35,65 +49,84 @@ pub(super) fn encode(
     layout: &Layout,
     ends: &[u64],
     timescale: u32,
-    ffmpeg: &Ffmpeg,
-) -> Result<Option<(OutputTrack, SpoolReader)>, MediaError> {
-    let Some(spec) = form(clips) else { return Ok(None) };
-    let mut track = OutputTrack {
+    options: &JoinOptions,
+) -> Result<Option<EncodedTrack>, MediaError> {
+    let Some(spec) = form(clips, &options.soundtrack) else { return Ok(None) };
+    let mix = Mix { clips, layout, ends, timescale, spec, options };
+    let encoded = master(spec, options.soundtrack.loudness, &mut |take| mix.produce(take))?;
+    let sample = |size: &u32| OutputSample { size: *size, duration: aac::FRAME, offset: 0, sync: true };
+    let track = OutputTrack {
         kind: OutputKind::Audio,
-        entry: Vec::new(),
+        entry: mp4a(spec.sample_rate, spec.channels, &encoded.config),
         timescale: spec.sample_rate,
-        samples: Vec::new(),
+        samples: encoded.sizes.iter().map(sample).collect(),
         start: u64::from(aac::PRIMING),
-        presented: 0,
+        presented: mix.at_sample(ends.last().copied().unwrap_or(0)) as u64,
     };
-    let mut spool = Spool::new()?;
-    let samples = &mut track.samples;
-    let mut take = |packet: Vec<u8>| {
-        let size = spool.push(&packet)?;
-        samples.push(OutputSample { size, duration: aac::FRAME, offset: 0, sync: true });
-        Ok(())
-    };
-    let mut encoder = aac::AudioEncoder::new(spec.sample_rate, spec.channels);
-    let mut mixer = Mixer { spec, mixed: Vec::new(), start: 0 };
-    let at_sample = |ticks: u64| rescale(i128::from(ticks), timescale, spec.sample_rate) as i64;
-    let frames_before = |at: usize, frames: u64| {
-        // Frames are equally long beside a transition.
-        let placement = layout.placements[at];
-        let begin = if at == 0 { 0 } else { ends[at - 1] };
-        let length = (placement.end - placement.start).max(1);
-        at_sample((ends[at] - begin) * frames / length)
-    };
-    let mut fade_in = Fade::edge(spec);
-    for (at, clip) in clips.iter().enumerate() {
-        let start = if at == 0 { 0 } else { at_sample(ends[at - 1]) };
-        let end = at_sample(ends[at]);
-        let sound = ClipSound::read(clip, spec, ffmpeg).map_err(|error| error.at(&clip.path))?;
-        let boundary = match (clip.transition, clips.get(at + 1)) {
-            (Some(transition), next) if transition.before + transition.after > 0 => Fade {
-                before: frames_before(at, transition.before),
-                after: if next.is_some() { frames_before(at, transition.after) } else { 0 },
-                shape: if next.is_some() { Shape::from_kind(transition.kind) } else { Shape::Linear },
-            },
-            (_, Some(next)) => {
-                let beyond = sound.beyond(end - start);
-                let ahead = if next.probe.audio.is_some() && next.gain > 0.0 {
-                    (next.first as f64 / next.frame_rate().as_f64() * f64::from(spec.sample_rate)) as i64
-                } else {
-                    0
-                };
-                Fade::at_cut(spec, ahead, beyond, next.continues)
-            }
-            (_, None) => Fade::edge(spec),
-        };
-        mixer.add(&sound, start, end, fade_in, boundary, clip.gain);
-        let settled = if at + 1 == clips.len() { end } else { end - boundary.before };
-        encoder.push(&mixer.take(settled), &mut take)?;
-        fade_in = boundary;
+    Ok(Some(EncodedTrack { track, packets: encoded.packets, loudness: encoded.loudness }))
+}
+
+/// The sound of the clips, the music and the voices.
+struct Mix<'a> {
+    clips: &'a [Clip],
+    layout: &'a Layout,
+    ends: &'a [u64],
+    timescale: u32,
+    spec: AudioSpec,
+    options: &'a JoinOptions,
+}
+
+impl Mix<'_> {
+    fn at_sample(&self, ticks: u64) -> i64 {
+        rescale(i128::from(ticks), self.timescale, self.spec.sample_rate) as i64
     }
-    track.presented = ends.last().map_or(0, |end| at_sample(*end)) as u64;
-    let config = encoder.finish(&mut take)?;
-    track.entry = mp4a(spec.sample_rate, spec.channels, &config);
-    Ok(Some((track, spool.into_reader()?)))
+
+    /// The sample frames of so many film frames beside a transition, where frames are equally long.
+    fn frames_before(&self, at: usize, frames: u64) -> i64 {
+        let placement = self.layout.placements[at];
+        let begin = if at == 0 { 0 } else { self.ends[at - 1] };
+        let length = (placement.end - placement.start).max(1);
+        self.at_sample((self.ends[at] - begin) * frames / length)
+    }
+
+    fn produce(&self, take: TakeSound<'_>) -> Result<(), MediaError> {
+        let (clips, spec, ffmpeg) = (self.clips, self.spec, &self.options.ffmpeg);
+        let length = self.at_sample(self.ends.last().copied().unwrap_or(0));
+        let length = usize::try_from(length).unwrap_or(0);
+        let tracks = Tracks::open(&self.options.soundtrack, spec, length, ffmpeg)?;
+        let mut mixer = Mixer { spec, mixed: Vec::new(), start: 0 };
+        let mut fade_in = Fade::edge(spec);
+        for (at, clip) in clips.iter().enumerate() {
+            let start = if at == 0 { 0 } else { self.at_sample(self.ends[at - 1]) };
+            let end = self.at_sample(self.ends[at]);
+            let sound = ClipSound::read(clip, spec, ffmpeg).map_err(|error| error.at(&clip.path))?;
+            let boundary = match (clip.transition, clips.get(at + 1)) {
+                (Some(transition), next) if transition.before + transition.after > 0 => Fade {
+                    before: self.frames_before(at, transition.before),
+                    after: if next.is_some() { self.frames_before(at, transition.after) } else { 0 },
+                    shape: if next.is_some() { Shape::from_kind(transition.kind) } else { Shape::Linear },
+                },
+                (_, Some(next)) => {
+                    let beyond = sound.beyond(end - start);
+                    let ahead = if next.probe.audio.is_some() && next.gain > 0.0 {
+                        (next.first as f64 / next.frame_rate().as_f64() * f64::from(spec.sample_rate)) as i64
+                    } else {
+                        0
+                    };
+                    Fade::at_cut(spec, ahead, beyond, next.continues)
+                }
+                (_, None) => Fade::edge(spec),
+            };
+            mixer.add(&sound, start, end, fade_in, boundary, clip.gain);
+            let settled = if at + 1 == clips.len() { end } else { end - boundary.before };
+            let from = usize::try_from(mixer.start).unwrap_or(0);
+            let mut mixed = mixer.take(settled);
+            tracks.add(from, &mut mixed);
+            take(&mixed)?;
+            fade_in = boundary;
+        }
+        Ok(())
+    }
 }
 
 /// How the sound of two clips is joined: from `before` the cut until `after` it, in sample frames.
@@ -181,7 +214,7 @@ impl ClipSound {
     }
 
     fn frames(&self) -> i64 {
-        (self.sound.samples.len() / usize::from(self.sound.channels.max(1))) as i64
+        self.sound.frames() as i64
     }
 
     /// The sample frames that there are after `length` of the clip in the film.

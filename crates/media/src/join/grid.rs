@@ -111,6 +111,7 @@ impl Grid<'_> {
             size: (width, height),
             frame_rate: rate,
             audio: false,
+            loudness: None,
         })
     }
 }

@@ -2,16 +2,22 @@
 //!
 //! Coded pictures are copied where all clips have the same parameter sets, and only those around cuts are encoded again
 //! ([`smart_cut`]); otherwise all of them are encoded to one size and frame rate. Sound is always decoded, aligned to the pictures and
-//! encoded once, which avoids drift and clicks at cuts.
+//! encoded once, which avoids drift and clicks at cuts; music and voices are mixed in, and true peaks are limited.
 
 mod audio;
+mod ducking;
 mod frames;
 mod grid;
 mod layout;
+mod limiter;
+mod loudness;
+mod mastering;
 mod mix;
 mod reencode;
 mod render;
 mod smart_cut;
+mod sound_spool;
+mod soundtrack;
 mod spool;
 
 use std::fs;
@@ -25,6 +31,8 @@ use crate::probe::describe;
 use crate::{Ffmpeg, FilmTags, FrameRate, MediaError, Overlays, Probe, audio as pcm};
 
 pub use self::grid::{GridTile, MAX_GRID_CLIPS, write_grid};
+pub use self::loudness::Loudness;
+pub use self::soundtrack::{MAX_SOUND_BYTES, MAX_SOUND_DURATION, Music, Soundtrack, Voice};
 
 /// One clip of a film.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,6 +104,8 @@ pub struct JoinOptions {
     pub key_interval: Option<u32>,
     /// What lies over the film's pictures; then all pictures are encoded.
     pub overlays: Option<Overlays>,
+    /// The sound that lies over the clips.
+    pub soundtrack: Soundtrack,
     /// What the film says about itself. A chapter begins where its clip does.
     pub tags: FilmTags,
     /// For clips that are not handled natively.
@@ -118,6 +128,9 @@ pub struct JoinReport {
     pub frame_rate: FrameRate,
     /// It has a sound track.
     pub audio: bool,
+    /// The loudness of its sound; `None` without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loudness: Option<Loudness>,
 }
 
 /// One clip of the film, probed.

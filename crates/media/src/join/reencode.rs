@@ -59,9 +59,11 @@ pub(super) fn write(
     }];
     let mut pictures = spool.into_reader()?;
     let mut packets = None;
-    if let Some((track, spooled)) = audio::encode(clips, &layout, &ends, timescale, &options.ffmpeg)? {
-        tracks.push(track);
-        packets = Some(spooled);
+    let mut loudness = None;
+    if let Some(sound) = audio::encode(clips, &layout, &ends, timescale, options)? {
+        tracks.push(sound.track);
+        packets = Some(sound.packets);
+        loudness = sound.loudness;
     }
     let tags = StoredTags::new(&options.tags, &ends, timescale);
     write_movie(out, &tracks, &tags, &mut |track, sample, bytes| {
@@ -78,5 +80,6 @@ pub(super) fn write(
         size,
         frame_rate,
         audio: packets.is_some(),
+        loudness,
     })
 }

@@ -260,11 +260,12 @@ impl SmartCut {
             start,
             presented,
         }];
-        let sound = audio::encode(clips, &self.layout, &ends, self.timescale, &options.ffmpeg)?;
-        let mut packets = None;
-        if let Some((track, spooled)) = sound {
-            tracks.push(track);
-            packets = Some(spooled);
+        let sound = audio::encode(clips, &self.layout, &ends, self.timescale, options)?;
+        let (mut packets, mut loudness) = (None, None);
+        if let Some(sound) = sound {
+            tracks.push(sound.track);
+            packets = Some(sound.packets);
+            loudness = sound.loudness;
         }
         // Pictures are asked for in order, so one file is open at a time.
         let mut sources = self.sources();
@@ -297,6 +298,7 @@ impl SmartCut {
             size,
             frame_rate: self.frame_rate,
             audio: packets.is_some(),
+            loudness,
         })
     }
 

@@ -14,12 +14,12 @@ const KIND: TransitionKind = TransitionKind::Dissolve;
 /// Samples of one picture.
 const SAMPLES: usize = 2_000;
 
-/// Noise, different for each seed. It is used instead of tones because its level is even after encoding.
+/// Noise, different for each seed. It is used instead of tones because its level is even after encoding. Its peaks are not limited.
 fn noise(seed: u32, pictures: usize) -> Vec<f32> {
     let mut state = seed;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / 16_777_216.0 - 0.5
+        ((state >> 8) as f32 / 16_777_216.0 - 0.5) * 0.3
     };
     (0..pictures * SAMPLES).map(|_| next()).collect()
 }
@@ -129,7 +129,7 @@ fn film_fades_out_at_its_end() {
     let expected: Vec<f32> = rising(100, 0..50).into_iter().chain(fading).collect();
     assert_levels(&path, &expected);
     let sound = sound(&path);
-    assert!(power(&sound[..90_000]) > 0.05 && power(&sound[118_000..]) < 0.001);
+    assert!(power(&sound[..90_000]) > 0.005 && power(&sound[118_000..]) < 0.0001);
 }
 
 #[test]
@@ -228,4 +228,105 @@ fn transitions_that_do_not_fit_are_refused() {
     let error = join(&clips, &path, &JoinOptions::default()).unwrap_err();
     assert!(matches!(error.root(), MediaError::Request(_)), "{error}");
     assert!(!path.exists());
+}
+
+/// A sound file of so many seconds at 48 kHz.
+fn wav(folder: &Path, name: &str, samples: &[f32]) -> PathBuf {
+    let data: Vec<u8> =
+        samples.iter().flat_map(|sample| ((sample * 32_767.0) as i16).to_le_bytes()).collect();
+    let mut file = crate::wav::tests::file(1, 16, 1, &data);
+    let rate = file.windows(4).position(|bytes| bytes == 8_000_u32.to_le_bytes()).unwrap();
+    file[rate..rate + 4].copy_from_slice(&48_000_u32.to_le_bytes());
+    let path = folder.join(name);
+    fs::write(&path, file).unwrap();
+    path
+}
+
+fn tone(hertz: f32, amplitude: f32, seconds: f32) -> Vec<f32> {
+    let sample = |n: usize| (n as f32 * hertz * std::f32::consts::TAU / 48_000.0).sin() * amplitude;
+    (0..(seconds * 48_000.0) as usize).map(sample).collect()
+}
+
+/// The amplitude of a frequency in sound.
+fn amplitude_of(hertz: f32, samples: &[f32]) -> f32 {
+    let angle = |n: usize| n as f32 * hertz * std::f32::consts::TAU / 48_000.0;
+    let sum = |wave: fn(f32) -> f32| {
+        samples.iter().enumerate().map(|(n, sample)| f64::from(sample * wave(angle(n)))).sum::<f64>()
+    };
+    (2.0 * sum(f32::sin).hypot(sum(f32::cos)) / samples.len() as f64) as f32
+}
+
+fn music(path: PathBuf) -> Music {
+    Music {
+        path,
+        gain: 1.0,
+        start: Duration::ZERO,
+        repeat: false,
+        fade_in: Duration::ZERO,
+        fade_out: Duration::ZERO,
+        duck: 1.0,
+        speech: Vec::new(),
+    }
+}
+
+#[test]
+fn music_makes_room_for_speech() {
+    let folder = tempfile::tempdir().unwrap();
+    // Silent clips: the film has sound because of its music.
+    let clip = JoinClip::whole(clip(folder.path(), "a.mp4", 48, 0, None));
+    let score = wav(folder.path(), "score.wav", &tone(1_000.0, 0.2, 4.0));
+    let said = wav(folder.path(), "said.wav", &tone(3_000.0, 0.2, 1.0));
+    let soundtrack = Soundtrack {
+        music: Some(Music {
+            repeat: true,
+            duck: 0.25,
+            speech: std::iter::once(Duration::from_secs(4)..Duration::from_millis(4_800)).collect(),
+            ..music(score)
+        }),
+        voices: vec![Voice { path: said, start: Duration::from_secs(2), gain: 0.5 }],
+        loudness: None,
+    };
+    let path = folder.path().join("film.mp4");
+    let options = JoinOptions { soundtrack, ..JoinOptions::default() };
+    let report = join(&[clip.clone(), clip.clone(), clip], &path, &options).unwrap();
+    assert!(report.audio && report.loudness.is_some());
+    let sound = sound(&path);
+    let at = |hertz: f32, seconds: f32| {
+        let start = (seconds * 48_000.0) as usize;
+        amplitude_of(hertz, &sound[start..start + 9_600])
+    };
+    for (second, hertz, expected) in [
+        (1.0, 1_000.0, 0.2),
+        (2.2, 1_000.0, 0.05),
+        (2.2, 3_000.0, 0.1),
+        (3.5, 1_000.0, 0.2),
+        (3.5, 3_000.0, 0.0),
+        (4.3, 1_000.0, 0.05),
+        (5.5, 1_000.0, 0.2),
+    ] {
+        let found = at(hertz, second);
+        assert!((found - expected).abs() < 0.02, "{hertz} Hz at {second} s: {found}, not {expected}");
+    }
+}
+
+#[test]
+fn film_has_the_loudness_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = clip(folder.path(), "a.mp4", 96, 0, Some(&noise(1, 96)));
+    let b = clip(folder.path(), "b.mp4", 96, 60, Some(&tone(440.0, 0.9, 4.0)));
+    for target in [-23.0, -14.0] {
+        let path = folder.path().join("film.mp4");
+        let soundtrack = Soundtrack { loudness: Some(target), ..Soundtrack::default() };
+        let options = JoinOptions { soundtrack, ..JoinOptions::default() };
+        let clips = [JoinClip::whole(a.clone()), JoinClip::whole(b.clone())];
+        let reported = join(&clips, &path, &options).unwrap().loudness.unwrap();
+        assert!((reported.integrated - target).abs() < 0.3, "{reported:?}");
+        // As it is played, after AAC.
+        let mode = ebur128::Mode::I | ebur128::Mode::TRUE_PEAK;
+        let mut meter = ebur128::EbuR128::new(1, 48_000, mode).unwrap();
+        meter.add_frames_f32(&sound(&path)).unwrap();
+        let played = meter.loudness_global().unwrap();
+        let peak = 20.0 * meter.true_peak(0).unwrap().log10();
+        assert!((played - target).abs() < 1.0 && peak < -0.9, "{played} LUFS, {peak} dBTP for {target}");
+    }
 }

@@ -1,6 +1,8 @@
 //! The final report of a run, for people: complete for a storyboard, truncated for a sweep.
 
-use scheduler::{Decision, FilmOutcome, FilmPictures, FilmSummary, NodeSummary, Outcome, RunSummary};
+use scheduler::{
+    Decision, Film, FilmLoudness, FilmOutcome, FilmPictures, FilmSummary, NodeSummary, Outcome, RunSummary,
+};
 use workflow::plan::PickKind;
 
 use super::{Table, messages, sanitize};
@@ -92,6 +94,9 @@ fn films_are_many(summary: &RunSummary) -> bool {
     summary.films.len() > MAX_OTHERS
 }
 
+/// A difference that is not worth mentioning, in LU.
+const LOUDNESS_TOLERANCE: f64 = 1.0;
+
 // Indices of the table's columns.
 const DECISION_COLUMN: usize = 1;
 const TASK_COLUMN: usize = 2;
@@ -149,11 +154,30 @@ fn table(nodes: &[&NodeSummary], columns: Option<usize>) -> String {
     shortened(&[TASK_COLUMN, DECISION_COLUMN]).render()
 }
 
+/// The sound of a film, with its loudness where the workflow asks for one.
+fn sound(film: &Film) -> String {
+    if !film.audio {
+        return "silent".to_owned();
+    }
+    let Some((FilmLoudness { integrated, .. }, target)) =
+        film.loudness.and_then(|loudness| Some((loudness, loudness.target?)))
+    else {
+        return "with sound".to_owned();
+    };
+    // Only peaks keep it below the target.
+    let short = if integrated < target - LOUDNESS_TOLERANCE {
+        format!(" instead of {target} LUFS, which its peaks do not allow")
+    } else {
+        String::new()
+    };
+    format!("with sound at {integrated:.1} LUFS{short}")
+}
+
 fn film(film: &FilmSummary, one_of_several: bool) -> String {
     let which = if one_of_several { format!("film {}", film.name) } else { "film".to_owned() };
     match &film.outcome {
         FilmOutcome::Done { film } => {
-            let sound = if film.audio { "with sound" } else { "silent" };
+            let sound = sound(film);
             let state = if film.reused { ", up to date" } else { "" };
             let pictures = film.pictures.map_or_else(String::new, |pictures| match pictures {
                 FilmPictures { encoded: 0, .. } => ", all pictures copied".to_owned(),

@@ -3,7 +3,7 @@
 
 use timeline::ClipFacts;
 use timeline::export::{Alternative, ClipInfo, ExportContext};
-use workflow::plan::{Clip, ClipSource, Film, Location, NodeIx, Transition, TransitionKind};
+use workflow::plan::{Clip, ClipSource, Film, Location, NodeIx, Soundtrack, Transition, TransitionKind};
 use workflow::units::{Decibels, EditTime, FrameRate};
 
 pub(crate) fn rate(text: &str) -> FrameRate {
@@ -50,6 +50,7 @@ pub(crate) fn film(clips: Vec<Clip>) -> Film {
         size: None,
         frame_rate: None,
         subtitles: None,
+        soundtrack: Soundtrack::default(),
         clips,
         location: Location { file: "film.yaml".into(), line: 1, column: 1 },
     }

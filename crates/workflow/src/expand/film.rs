@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::film_sound::{FilmCell, SoundFiles};
 use super::resolve::{EXCLUDED, RefResolver};
 use super::{ExpandCx, film_edit};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
@@ -32,6 +33,7 @@ pub(super) fn films<'w>(
         return films;
     }
     let mut spans: HashMap<String, Span> = HashMap::new();
+    let mut sounds = SoundFiles::default();
     let mut clips_in_all = 0;
     for spec in &workflow.films {
         if problems.full() {
@@ -60,11 +62,15 @@ pub(super) fn films<'w>(
             if let Some(subtitles) = &spec.subtitles {
                 film_edit::check_subtitles(&output, subtitles.span, &clips, nodes, problems);
             }
+            let scope = cell_scope(cell, params);
+            let film = FilmCell { spec, resolver, cell, scope: &scope, clips: &clips, nodes };
+            let soundtrack = film.soundtrack(&mut sounds, cx, problems);
             films.push(Film {
                 output,
                 size: spec.size.as_ref().map(|size| size.value),
                 frame_rate: spec.frame_rate.as_ref().map(|rate| rate.value),
                 subtitles: spec.subtitles.as_ref().map(|subtitles| subtitles.value),
+                soundtrack,
                 clips,
                 location: cx.location(spec.key.span),
             });
@@ -126,9 +132,7 @@ fn output<'w>(
     problems: &mut Problems,
 ) -> Option<String> {
     let Some(entry) = &spec.output else { return Some(format!("{}.mp4", slug(&workflow.name.value))) };
-    let axes = cell.values.iter().map(|(axis, value)| (&**axis, template::axis_value(&value.value)));
-    let scope = params.with(axes);
-    let value = cx.templates.render(&entry.value, &scope, problems)?;
+    let value = cx.templates.render(&entry.value, &cell_scope(cell, params), problems)?;
     let name = syntax::expect_text(&value, &syntax::keys::film::OUTPUT, entry.key.span, problems)?;
     if let Err(message) = syntax::output_name(&name.value) {
         problems.push(
@@ -138,6 +142,12 @@ fn output<'w>(
         return None;
     }
     Some(name.value)
+}
+
+/// What the templates of a film may use: parameters, and the axes of the workflow's matrix.
+fn cell_scope(cell: &Cell, params: &Scope) -> Scope {
+    let axes = cell.values.iter().map(|(axis, value)| (&**axis, template::axis_value(&value.value)));
+    params.with(axes)
 }
 
 fn clips(

@@ -10,7 +10,11 @@ use crate::yaml::{Yaml, YamlValue};
 pub(super) fn names(workflow: &Workflow) -> HashSet<&str> {
     let mut names = HashSet::new();
     let params = workflow.params.iter().filter_map(|param| param.default.as_ref());
-    let films = workflow.films.iter().filter_map(|film| film.output.as_ref());
+    let films = workflow.films.iter().flat_map(|film| {
+        let sounds = film.soundtrack.voices.iter().map(|voice| &voice.file);
+        let music = film.soundtrack.music.iter().map(|music| &music.file);
+        film.output.iter().chain(music).chain(sounds)
+    });
     let top = workflow.defaults.iter().chain(&workflow.matrix).chain(films);
     for value in params.chain(top.map(|entry| &entry.value)) {
         add(value, &mut names);

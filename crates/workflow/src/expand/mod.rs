@@ -12,6 +12,7 @@ mod dialogue;
 mod field_messages;
 mod film;
 mod film_edit;
+mod film_sound;
 mod frames;
 mod free_variables;
 mod inherit;

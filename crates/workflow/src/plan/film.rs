@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Location, NodeIx};
+use super::{Location, NodeIx, Soundtrack};
 use crate::units::{Decibels, EditTime, FrameRate};
 
 /// A film that a plan's nodes make.
@@ -20,6 +20,9 @@ pub struct Film {
     /// Its subtitles; `None` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subtitles: Option<Subtitles>,
+    /// The sound that lies over the clips.
+    #[serde(default, skip_serializing_if = "Soundtrack::is_empty")]
+    pub soundtrack: Soundtrack,
     /// The clips in order. A node may appear more than once.
     pub clips: Vec<Clip>,
     /// Where the file defines the film.

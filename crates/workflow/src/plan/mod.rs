@@ -19,6 +19,7 @@ mod retry;
 mod select;
 mod selection;
 mod serialized;
+mod soundtrack;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
@@ -42,6 +43,7 @@ pub use self::retry::{RetryKinds, RetryOn};
 pub use self::selection::Selection;
 pub use self::serialized::InvalidPlan;
 pub(crate) use self::serialized::frame_edges;
+pub use self::soundtrack::{Music, SoundFile, Soundtrack, Voice};
 use crate::units::VideoDuration;
 
 /// The index of a node in its plan: 0 is the first node in file order.

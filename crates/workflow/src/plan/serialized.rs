@@ -53,6 +53,9 @@ pub enum InvalidPlan {
     /// A node takes a frame of another without an edge between them.
     #[error("`{0}` takes a frame of a node that it does not depend on")]
     FrameWithoutEdge(String),
+    /// A voice of this film begins with a clip past the last one.
+    #[error("a voice of the film `{0}` begins with a clip that there is not")]
+    NoSuchClip(String),
 }
 
 /// Checks all invariants but acyclicity, which is checked when the nodes are ranked.
@@ -84,6 +87,9 @@ pub(super) fn check(plan: &Plan) -> Result<(), InvalidPlan> {
             return Err(InvalidPlan::DuplicateFilm(film.output.clone()));
         }
         film.clips.iter().flat_map(Clip::nodes).try_for_each(|clip| known(*clip))?;
+        if film.soundtrack.voices.iter().any(|voice| voice.clip > 0 && voice.clip >= film.clips.len()) {
+            return Err(InvalidPlan::NoSuchClip(film.output.clone()));
+        }
     }
     let mut chosen = plan.picks.iter().flat_map(|group| group.candidates.iter().chain(&group.picked));
     chosen.try_for_each(|ix| known(*ix))

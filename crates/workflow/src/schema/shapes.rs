@@ -10,9 +10,9 @@ use super::template;
 use crate::limits;
 use crate::plan::{Subtitles, Transition};
 use crate::syntax::keys::{
-    KeySpec, ObjectSpec, Shape, dialogue, film, matrix, medium, params, retry, shot, workflow,
+    KeySpec, ObjectSpec, Shape, dialogue, film, matrix, medium, params, retry, shot, soundtrack, workflow,
 };
-use crate::syntax::{ClipSpec, FilmSpec, LineSpec, Param, RESERVED, Shot, Workflow};
+use crate::syntax::{ClipSpec, FilmSpec, LineSpec, MusicSpec, Param, RESERVED, Shot, VoiceSpec, Workflow};
 
 /// A schema with a name, which the others refer to.
 pub(super) trait Definition {
@@ -116,6 +116,29 @@ impl Definition for Subtitles {
     fn schema(generator: &mut SchemaGenerator) -> Value {
         let mut schema = object(&film::SUBTITLE_KEYS, generator);
         schema["description"] = json!("Subtitles of a film.");
+        schema
+    }
+}
+
+impl Definition for MusicSpec {
+    const NAME: &'static str = "Music";
+
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        let mut schema = object(&soundtrack::MUSIC, generator);
+        schema["description"] = json!("Music under a film.");
+        // Unlike a gain it has no sign.
+        schema["properties"][soundtrack::DUCK.name]["anyOf"][0]["pattern"] =
+            json!(r"^\s*\+?[\d.]+\s*[dD][bB]\s*$");
+        schema
+    }
+}
+
+impl Definition for VoiceSpec {
+    const NAME: &'static str = "Voice";
+
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        let mut schema = object(&soundtrack::VOICE, generator);
+        schema["description"] = json!("A voice over a film.");
         schema
     }
 }
@@ -328,6 +351,12 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
         Shape::Subtitles => {
             json!({ "anyOf": [reference::<Subtitles>(generator), { "const": "dialogue" }] })
         }
+        Shape::Music => json!({ "anyOf": [text(), reference::<MusicSpec>(generator)] }),
+        Shape::Voices => {
+            let voice = json!({ "anyOf": [text(), reference::<VoiceSpec>(generator)] });
+            json!({ "anyOf": [voice, { "type": "array", "items": voice, "maxItems": limits::MAX_VOICES }] })
+        }
+        Shape::Loudness => json!({ "type": "string", "pattern": r"^\s*-[\d.]+\s*[lL][uU][fF][sS]\s*$" }),
         // The last four are of price tables, which have no schema.
         Shape::Any | Shape::Money | Shape::Currency | Shape::Date | Shape::Prices => json!({}),
     }

@@ -3,7 +3,7 @@
 use super::keys::{KeySpec, film as keys, workflow};
 use super::mapping::Mapping;
 use super::value::{one_or_many, report_wrong_type};
-use super::{FilmSpec, ShotRef, clip};
+use super::{FilmSpec, ShotRef, SoundtrackSpec, clip, soundtrack};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::plan::Subtitles;
 use crate::source::{Span, Spanned};
@@ -63,6 +63,7 @@ fn film(key: &Key, value: &Yaml, problems: &mut Problems) -> Option<FilmSpec> {
             size: None,
             frame_rate: None,
             subtitles: None,
+            soundtrack: SoundtrackSpec::default(),
             clips: None,
         });
     }
@@ -82,6 +83,7 @@ fn spec(key: &Key, film: Mapping<'_>, problems: &mut Problems) -> FilmSpec {
         size: clip::frame_size(&film, problems),
         frame_rate: clip::parsed(&film, &keys::FRAME_RATE, problems),
         subtitles: subtitles(&film, problems),
+        soundtrack: soundtrack::read(&film, problems),
         clips,
     }
 }

@@ -13,11 +13,12 @@ mod mapping;
 mod names;
 mod params;
 mod shot;
+mod soundtrack;
 mod value;
 
 use crate::plan::{Clip, ClipSource, Subtitles, Transition};
 use crate::source::{Span, Spanned};
-use crate::units::{Decibels, EditTime, FrameRate};
+use crate::units::{Decibels, EditTime, FrameRate, Loudness};
 use crate::yaml::{Key, Yaml};
 
 pub(crate) use self::file::read;
@@ -150,8 +151,53 @@ pub struct FilmSpec {
     pub frame_rate: Option<Spanned<FrameRate>>,
     /// Its subtitles, with the span of the key.
     pub subtitles: Option<Spanned<Subtitles>>,
+    /// The sound that lies over its clips.
+    pub soundtrack: SoundtrackSpec,
     /// The clips in order; all shots where the key is absent.
     pub clips: Option<Vec<ClipSpec>>,
+}
+
+/// The sound that lies over a film, as the file describes it.
+#[derive(Clone, Debug, Default)]
+pub struct SoundtrackSpec {
+    /// Music under the whole film.
+    pub music: Option<MusicSpec>,
+    /// Voices over it.
+    pub voices: Vec<VoiceSpec>,
+    /// The loudness of the whole film.
+    pub loudness: Option<Spanned<Loudness>>,
+}
+
+/// Music under a film as the file describes it.
+#[derive(Clone, Debug)]
+pub struct MusicSpec {
+    /// The sound file.
+    pub file: Entry,
+    /// The change of its level.
+    pub gain: Option<Spanned<Decibels>>,
+    /// Where in the file it begins.
+    pub start: Option<Spanned<EditTime>>,
+    /// Whether it begins again until the film ends.
+    pub repeat: bool,
+    /// How long it fades in.
+    pub fade_in: Option<Spanned<EditTime>>,
+    /// How long it fades out.
+    pub fade_out: Option<Spanned<EditTime>>,
+    /// How much quieter it is while somebody speaks.
+    pub duck: Option<Spanned<Decibels>>,
+}
+
+/// A voice over a film as the file describes it.
+#[derive(Clone, Debug)]
+pub struct VoiceSpec {
+    /// The sound file.
+    pub file: Entry,
+    /// The shot with which it begins.
+    pub at: Option<Spanned<ShotRef>>,
+    /// How much later it begins.
+    pub delay: Option<Spanned<EditTime>>,
+    /// The change of its level.
+    pub gain: Option<Spanned<Decibels>>,
 }
 
 /// A clip of a film as the file describes it.

@@ -7,6 +7,7 @@
 //! | position or length in an edit | [`EditTime`] | text: `12f`, `0.5s` |
 //! | frames per second | [`FrameRate`] | text: `24`, `30000/1001` |
 //! | level of sound | [`Decibels`] | text: `-6 dB` |
+//! | loudness of a film | [`Loudness`] | text: `-16 LUFS` |
 //! | any other duration, such as the probed length of a file | [`std::time::Duration`] | [`millis`], [`seconds`] |
 //!
 //! A field is represented by a number with `#[serde(with = "workflow::units::micros")]`. The name of the member or column states the unit.
@@ -14,6 +15,7 @@
 mod decibels;
 mod edit_time;
 mod frame_rate;
+mod loudness;
 mod money;
 mod number;
 mod video_duration;
@@ -21,6 +23,7 @@ mod video_duration;
 pub use self::decibels::{Decibels, ParseDecibelsError};
 pub use self::edit_time::{EditTime, ParseEditTimeError};
 pub use self::frame_rate::{FrameRate, ParseFrameRateError};
+pub use self::loudness::{Loudness, ParseLoudnessError};
 pub use self::money::{Money, ParseMoneyError};
 pub use self::number::{Micros, Milliseconds, NumberOf, Seconds, micros, millis, seconds};
 pub use self::video_duration::VideoDuration;

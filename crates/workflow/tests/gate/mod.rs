@@ -4,7 +4,7 @@ use workflow::{MediaError, MediaGate, MediaInfo, MediaKind};
 
 /// The gate. keeper.png has 69 bytes.
 pub(crate) fn media_gate() -> MediaGate {
-    MediaGate { max_file_bytes: 4096, max_request_bytes: 300, inspect }
+    MediaGate { max_file_bytes: 4096, max_request_bytes: 300, max_sound_bytes: 100_000, inspect }
 }
 
 fn inspect(bytes: &[u8]) -> Result<MediaInfo, MediaError> {
@@ -23,4 +23,14 @@ fn inspect(bytes: &[u8]) -> Result<MediaInfo, MediaError> {
 #[allow(dead_code, reason = "not every test binary sends one from memory")]
 pub(crate) fn png() -> Vec<u8> {
     media::encode_png(&media::RgbImage::new(2, 2))
+}
+
+/// A short sound: ten samples of 8 bits.
+#[allow(dead_code, reason = "not every test binary needs one in memory")]
+pub(crate) fn wav() -> Vec<u8> {
+    let mut file = b"RIFF\x2e\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
+    file.extend(8_000_u32.to_le_bytes().repeat(2));
+    file.extend(b"\x01\0\x08\0data\x0a\0\0\0");
+    file.extend([128; 10]);
+    file
 }

@@ -18,6 +18,8 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
         "which files there are, and what is in them, is not in the text",
     ),
     ("bad-film", &["film-edit-outside"], "the lengths of videos are said by other shots"),
+    ("bad-film", &["film-sound-missing"], "which shots a film shows is said elsewhere"),
+    ("bad-file", &["film-sound-missing"], "which files there are, and what is in them, is not in the text"),
     ("bad-dialogue", &["dialogue-outside"], "the length of the video is in another field"),
     ("cycle", &[], "a cycle runs through the values of several shots"),
     ("duplicate-id", &[], "ids are values in several items of a list"),

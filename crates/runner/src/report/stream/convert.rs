@@ -7,7 +7,7 @@ use scheduler::{
 };
 use workflow::plan::{NodeIx, Plan};
 
-use super::finished::{Film, FilmOutcome, FilmPictures, FinishedShot, Outcome};
+use super::finished::{Film, FilmLoudness, FilmOutcome, FilmPictures, FinishedShot, Outcome};
 use super::line::{self, BudgetLimit, Decision, EventKind, Failure, FailureKind, Halt, RefusalKind, Video};
 use super::run_finished::{Amount, Budget, BudgetLimits, Outcomes};
 use crate::report::{messages, sanitize};
@@ -265,6 +265,11 @@ pub(crate) fn film(outcome: &scheduler::FilmOutcome) -> FilmOutcome {
                 audio: film.audio,
                 made_of: film.made_of.clone(),
                 reused: film.reused,
+                loudness: film.loudness.map(|loudness| FilmLoudness {
+                    integrated: loudness.integrated,
+                    true_peak: loudness.true_peak,
+                    target: loudness.target,
+                }),
                 pictures: film
                     .pictures
                     .map(|pictures| FilmPictures { copied: pictures.copied, encoded: pictures.encoded }),

@@ -99,9 +99,24 @@ pub(crate) struct Film {
     pub(crate) made_of: String,
     /// Whether it existed already, as the same edit of the same clips.
     pub(crate) reused: bool,
+    /// The loudness of its sound; absent if it is silent or existed already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) loudness: Option<FilmLoudness>,
     /// What became of the clips' pictures; absent if it existed already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pictures: Option<FilmPictures>,
+}
+
+/// The loudness of a film's sound (ITU-R BS.1770).
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FilmLoudness {
+    /// Of the whole film, in LUFS.
+    pub(crate) integrated: f64,
+    /// The highest true peak, in dBTP.
+    pub(crate) true_peak: f64,
+    /// The loudness that the workflow asks for, in LUFS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) target: Option<f64>,
 }
 
 /// What became of the pictures of a film's clips.

@@ -27,6 +27,24 @@ pub(crate) const SUBTITLES: KeySpec = KeySpec::new(
     "subtitles from the `dialogue` of its shots, as files beside the film (SRT and WebVTT); default: none",
     "subtitles: dialogue",
 );
+pub(crate) const MUSIC: KeySpec = KeySpec::new(
+    "music",
+    Shape::Music,
+    "music under the whole film; default: none",
+    "music: {file: score.wav, gain: -12dB}",
+);
+pub(crate) const VOICE: KeySpec = KeySpec::new(
+    "voice",
+    Shape::Voices,
+    "voices over the film, each beginning with a shot; default: none",
+    "voice: [{file: vo/01.wav, at: lamp}]",
+);
+pub(crate) const LOUDNESS: KeySpec = KeySpec::new(
+    "loudness",
+    Shape::Loudness,
+    "the loudness of the whole film; default: as it comes out",
+    "loudness: -16 LUFS",
+);
 pub(crate) const SHOTS: KeySpec = KeySpec::new(
     "shots",
     Shape::Clips,
@@ -37,7 +55,7 @@ pub(crate) const SHOTS: KeySpec = KeySpec::new(
 /// A film.
 pub(crate) const FILM: ObjectSpec = ObjectSpec {
     noun: "film",
-    keys: &[&OUTPUT, &SIZE, &FRAME_RATE, &SUBTITLES, &SHOTS],
+    keys: &[&OUTPUT, &SIZE, &FRAME_RATE, &SUBTITLES, &MUSIC, &VOICE, &LOUDNESS, &SHOTS],
     help: "write `output: lighthouse.mp4` below it, and the list of its `shots` where it does not show all",
     open: false,
 };

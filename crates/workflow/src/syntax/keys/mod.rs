@@ -12,6 +12,7 @@ pub(crate) mod prices;
 pub(crate) mod retry;
 mod shape;
 pub(crate) mod shot;
+pub(crate) mod soundtrack;
 pub(crate) mod workflow;
 
 pub(crate) use self::shape::Shape;
@@ -111,6 +112,8 @@ pub fn key_tables() -> Vec<(&'static str, String)> {
         ("clip", &film::CLIP),
         ("transition", &film::TRANSITION_KINDS),
         ("subtitles", &film::SUBTITLE_KEYS),
+        ("music", &soundtrack::MUSIC),
+        ("voice", &soundtrack::VOICE),
         ("price", &prices::PRICE),
     ]
     .map(|(name, object)| (name, table(object)))
@@ -130,7 +133,9 @@ fn table(object: &ObjectSpec) -> String {
 mod tests {
     use super::*;
 
-    const ALL: [&ObjectSpec; 17] = [
+    const ALL: [&ObjectSpec; 19] = [
+        &soundtrack::MUSIC,
+        &soundtrack::VOICE,
         &workflow::WORKFLOW,
         &workflow::FRAGMENT,
         &film::FILM,
@@ -166,8 +171,8 @@ mod tests {
         let key = |name: &str| yaml::Key::new(name.to_owned(), crate::source::Span::default());
         assert_eq!(film::FILM.unknown_key(&key("outptu")).help.as_deref(), Some("did you mean `output`?"));
         assert_eq!(
-            film::FILM.unknown_key(&key("x")).help.as_deref(),
-            Some("the keys here are `output`, `size`, `frame_rate`, `subtitles` and `shots`")
+            soundtrack::VOICE.unknown_key(&key("x")).help.as_deref(),
+            Some("the keys here are `file`, `at`, `delay` and `gain`")
         );
         assert_eq!(workflow::FRAGMENT.unknown_key(&key("x")).message, "`x` is not a key of an included file");
     }

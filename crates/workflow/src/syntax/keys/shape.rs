@@ -84,6 +84,12 @@ pub(crate) enum Shape {
     Transition,
     /// A source, or a mapping.
     Subtitles,
+    /// A sound file, or a mapping.
+    Music,
+    /// One or several sound files or mappings.
+    Voices,
+    /// LUFS.
+    Loudness,
     /// A decimal without sign.
     Money,
     Currency,
@@ -155,6 +161,11 @@ impl fmt::Display for Shape {
             Self::Decibels => "decibels such as `-6dB`",
             Self::Transition => "a mapping such as `{dissolve: 12f}`",
             Self::Subtitles => "`dialogue`, or a mapping such as `{burn: true}`",
+            Self::Music => "a sound file, or a mapping such as `{file: score.wav, gain: -12dB}`",
+            Self::Voices => {
+                "a sound file or a mapping such as `{file: vo/01.wav, at: lamp}`, or a list of them"
+            }
+            Self::Loudness => "a loudness from -40 LUFS to -5 LUFS, such as `-16 LUFS`",
             Self::Money => "an amount of money such as 0.05",
             Self::Currency => "three capital letters, such as USD",
             Self::Date => "a date such as 2026-01-31",

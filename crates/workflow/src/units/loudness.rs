@@ -1,0 +1,88 @@
+//! Loudness of a program.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A loudness in hundredths of a LUFS (ITU-R BS.1770), displayed as `-16 LUFS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Loudness(i32);
+
+/// The range of targets that are met somewhere, in LUFS: from quiet cinema to loud music.
+const RANGE: std::ops::RangeInclusive<f64> = -40.0..=-5.0;
+
+impl Loudness {
+    /// A number of LUFS; `None` outside of -40 to -5.
+    #[must_use]
+    pub fn from_f64(lufs: f64) -> Option<Self> {
+        RANGE.contains(&lufs).then(|| Self((lufs * 100.0).round() as i32))
+    }
+
+    /// The number of LUFS.
+    #[must_use]
+    pub fn as_f64(self) -> f64 {
+        f64::from(self.0) / 100.0
+    }
+}
+
+impl fmt::Display for Loudness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} LUFS", self.as_f64())
+    }
+}
+
+/// The text is no loudness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a loudness from -40 LUFS to -5 LUFS, such as `-16 LUFS`")]
+pub struct ParseLoudnessError;
+
+impl FromStr for Loudness {
+    type Err = ParseLoudnessError;
+
+    fn from_str(text: &str) -> Result<Self, ParseLoudnessError> {
+        let text = text.trim();
+        let number = match text.len().checked_sub(4).and_then(|at| text.split_at_checked(at)) {
+            Some((number, unit)) if unit.eq_ignore_ascii_case("lufs") => number.trim_end(),
+            _ => return Err(ParseLoudnessError),
+        };
+        let parsed: f64 = number.parse().map_err(|_| ParseLoudnessError)?;
+        Self::from_f64(parsed).ok_or(ParseLoudnessError)
+    }
+}
+
+impl From<Loudness> for String {
+    fn from(loudness: Loudness) -> Self {
+        loudness.to_string()
+    }
+}
+
+impl TryFrom<String> for Loudness {
+    type Error = ParseLoudnessError;
+
+    fn try_from(text: String) -> Result<Self, ParseLoudnessError> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loudness_is_parsed_and_displayed() {
+        for (text, lufs, shown) in [
+            ("-16 LUFS", -16.0, "-16 LUFS"),
+            ("-23lufs", -23.0, "-23 LUFS"),
+            (" -14.5 LUFS ", -14.5, "-14.5 LUFS"),
+        ] {
+            let loudness: Loudness = text.parse().unwrap();
+            assert_eq!((loudness.as_f64(), loudness.to_string().as_str()), (lufs, shown));
+            assert_eq!(shown.parse(), Ok(loudness));
+        }
+        for wrong in ["", "LUFS", "-16", "16 LUFS", "-4 LUFS", "-41 LUFS", "NaN LUFS", "-16 dB"] {
+            assert_eq!(wrong.parse::<Loudness>(), Err(ParseLoudnessError), "{wrong}");
+        }
+    }
+}
