@@ -1,6 +1,7 @@
 //! Benchmarks that docs/benchmarks.md quotes. Each compares with a bound or with a baseline of the same run, never with an earlier figure.
 
 mod check;
+mod film;
 mod ledger;
 mod limits;
 mod load;
@@ -23,6 +24,8 @@ pub(crate) enum Bench {
     Storyboard,
     /// CPU seconds per clip by scene and size, split into drawing and the rest; several clips in parallel.
     Render,
+    /// Time and memory to join films of up to two hours, with music and a loudness.
+    Film,
     /// Throughput of scheduler and ledger: 100,000 nodes in one run, every event durable.
     Ledger,
     /// Overhead of `runner run` over the service's own time: a thousand short tasks, and a chain.
@@ -52,6 +55,7 @@ pub(crate) fn run(root: &Path, bench: &Bench) -> Result<String, String> {
         Bench::Check => check::measure(root),
         Bench::Storyboard => storyboard::measure(root),
         Bench::Render => render::measure(),
+        Bench::Film => film::measure(),
         Bench::Ledger => ledger::measure(),
         Bench::Overhead => overhead::measure(root),
         Bench::Scale { only } => scale::measure(root, *only),

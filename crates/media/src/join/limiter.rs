@@ -39,6 +39,8 @@ const PHASES: [[f32; 12]; 2] = [
     ],
 ];
 const TAPS: usize = 12;
+/// More than the sum of the amplitudes of the coefficients of any phase.
+const MAX_FILTER_GAIN: f32 = 2.1;
 /// A sample lies between this tap and the next one of the filter that begins this many samples before it.
 const CENTER: usize = 6;
 
@@ -66,6 +68,8 @@ pub(super) struct Limiter {
     sum: f64,
     /// The gain after the release.
     level: f32,
+    /// Frames until all that the filter sees are too quiet to have a peak above the ceiling.
+    loud: usize,
     /// Frames whose necessary gain is known.
     known: u64,
     /// Frames that have arrived.
@@ -89,6 +93,7 @@ impl Limiter {
             smoothed: std::iter::repeat_n(1.0, window).collect(),
             sum: window as f64,
             level: 1.0,
+            loud: 0,
             known: 0,
             arrived: 0,
         }
@@ -111,12 +116,16 @@ impl Limiter {
 
     /// One more frame; its peak concerns the frame that is in the middle of the filter.
     fn arrive(&mut self, frame: impl Fn(usize) -> f32, out: &mut Vec<f32>) {
-        let mut peak = 0.0_f32;
+        self.loud = self.loud.saturating_sub(1);
         for (channel, history) in self.history.iter_mut().enumerate() {
             history.rotate_left(1);
-            history[TAPS - 1] = frame(channel);
-            peak = peak.max(true_peak(history));
+            let sample = frame(channel);
+            history[TAPS - 1] = sample;
+            if sample.abs() * MAX_FILTER_GAIN > self.ceiling {
+                self.loud = TAPS;
+            }
         }
+        let peak = if self.loud == 0 { 0.0 } else { self.history.iter().map(true_peak).fold(0.0, f32::max) };
         self.arrived += 1;
         if self.arrived as usize > CENTER {
             let necessary = if peak > self.ceiling { self.ceiling / peak } else { 1.0 };

@@ -20,9 +20,9 @@ const MAX_GAIN: f64 = 30.0;
 /// A difference from the target that is worth another pass, in LU.
 const TOLERANCE: f64 = 0.3;
 /// Passes to find the gain at which limited sound has the target's loudness.
-const MAX_MEASUREMENTS: usize = 4;
-/// How often sound is encoded at most.
-const MAX_ENCODINGS: usize = 3;
+const MAX_MEASUREMENTS: usize = 3;
+/// How often sound is encoded at most: it is the slowest step.
+const MAX_ENCODINGS: usize = 2;
 
 /// Takes sound, piece by piece.
 pub(super) type TakeSound<'a> = &'a mut dyn FnMut(&[f32]) -> Result<(), MediaError>;
@@ -105,7 +105,7 @@ impl Settings {
     /// Other ones, if what is played misses its aim and can be nearer to it.
     fn corrected(self, target: Option<f64>, played: Loudness) -> Option<Self> {
         let over = played.true_peak - MAX_TRUE_PEAK;
-        let ceiling = if over > 0.0 { self.ceiling - over - 0.1 } else { self.ceiling };
+        let ceiling = if over > 0.0 { self.ceiling - over - 0.2 } else { self.ceiling };
         let missing = target.map_or(0.0, |target| target - played.integrated);
         let gain = if missing.abs() > TOLERANCE { (self.gain + missing).min(self.most) } else { self.gain };
         let next = Self { gain, ceiling, ..self };

@@ -1,14 +1,14 @@
 //! The sound that lies over a film: its files, and the clips with which voices begin.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
 use super::ExpandCx;
+use super::media::path_inside;
 use super::resolve::RefResolver;
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::files::{self, FileError};
+use crate::files::FileError;
 use crate::matrix::Cell;
 use crate::media_gate::{MediaError, MediaKind};
 use crate::plan::{Clip, Music, Node, SoundFile, Soundtrack, Voice};
@@ -152,11 +152,7 @@ fn inspect(path: &str, cx: &ExpandCx<'_>) -> Result<SoundFile, MediaError> {
         message,
         help: "name a sound file from the workflow's folder, such as `score.wav`".to_owned(),
     };
-    let inside = match files::normalize_relative(path) {
-        Some(inside) => inside,
-        None if cx.options.allow_outside && !path.is_empty() => PathBuf::from(path),
-        None => return Err(refuse("a workflow's files lie in its own folder or below".to_owned())),
-    };
+    let inside = path_inside(path, cx).map_err(refuse)?;
     let gate = cx.files.media_gate();
     let bytes = cx.files.read(&inside, gate.max_sound_bytes).map_err(|error| match error {
         FileError::TooLarge => gate.sound_too_large(),

@@ -244,16 +244,21 @@ impl LocalMedia {
     }
 }
 
+/// The path of a file that a workflow names, or why it may not be read.
+pub(super) fn path_inside(path: &str, cx: &ExpandCx<'_>) -> Result<PathBuf, String> {
+    match files::normalize_relative(path) {
+        Some(inside) => Ok(inside),
+        None if cx.options.allow_outside && !path.is_empty() => Ok(PathBuf::from(path)),
+        None => Err("a workflow's files lie in its own folder or below".to_owned()),
+    }
+}
+
 fn inspect_file(path: &str, cx: &ExpandCx<'_>) -> Result<(Source, MediaKind), MediaError> {
     let refuse = |message: String| MediaError {
         message,
         help: "files are named from the workflow's folder; a web address begins with `https://`".to_owned(),
     };
-    let inside = match files::normalize_relative(path) {
-        Some(inside) => inside,
-        None if cx.options.allow_outside && !path.is_empty() => PathBuf::from(path),
-        None => return Err(refuse("a workflow's files lie in its own folder or below".to_owned())),
-    };
+    let inside = path_inside(path, cx).map_err(refuse)?;
     let gate = cx.files.media_gate();
     let bytes = cx.files.read(&inside, gate.max_file_bytes).map_err(|error| match error {
         FileError::TooLarge => gate.too_large(),
