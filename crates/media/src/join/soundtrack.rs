@@ -213,7 +213,16 @@ fn decode(path: &Path, spec: AudioSpec, ffmpeg: &Ffmpeg) -> Result<AudioBuffer, 
         channels: spec.channels,
         max_duration: MAX_SOUND_DURATION,
     };
-    decode_audio(&bytes, ffmpeg, spec).map_err(|error| error.at(path))
+    decode_audio(&bytes, ffmpeg, spec).map_err(|error| {
+        let error = match error {
+            // Its own message is about videos.
+            MediaError::NeedsFfmpeg { coding } => MediaError::Request(format!(
+                "{coding} is not decoded natively: install ffmpeg, which handles it, or save the sound as WAV or M4A"
+            )),
+            other => other,
+        };
+        error.at(path)
+    })
 }
 
 #[cfg(test)]
@@ -262,11 +271,7 @@ mod tests {
         assert!(sound[250] > 0.0 && sound[250] < 0.05);
     }
 
-    #[test]
-    fn music_that_begins_after_its_end_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("short.wav");
-        std::fs::write(&path, crate::wav::tests::file(1, 16, 1, &[0; 1_600])).unwrap();
+    fn refusal(path: PathBuf) -> String {
         let music = Music {
             path,
             gain: 1.0,
@@ -278,7 +283,19 @@ mod tests {
             speech: Vec::new(),
         };
         let soundtrack = Soundtrack { music: Some(music), ..Soundtrack::default() };
-        let error = Tracks::open(&soundtrack, SPEC, 8_000, &Ffmpeg::default()).err().unwrap().to_string();
+        Tracks::open(&soundtrack, SPEC, 8_000, &Ffmpeg::default()).err().unwrap().to_string()
+    }
+
+    #[test]
+    fn music_that_cannot_be_used_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("short.wav");
+        std::fs::write(&path, crate::wav::tests::file(1, 16, 1, &[0; 1_600])).unwrap();
+        let error = refusal(path);
         assert!(error.contains("the music begins at 1.00 s, and the file has 0.10 s"), "{error}");
+        let path = folder.path().join("score.mp3");
+        std::fs::write(&path, [0xff, 0xfb, 0x90, 0x64, 0, 0]).unwrap();
+        let error = refusal(path);
+        assert!(error.ends_with("or save the sound as WAV or M4A"), "{error}");
     }
 }
