@@ -1,5 +1,9 @@
 //! AAC-LC in and out of interleaved `f32` samples.
 
+use std::collections::VecDeque;
+use std::num::NonZero;
+use std::thread::JoinHandle;
+
 use rusty_aac::{AacDecoder, AacEncoder, AacEncoderConfig};
 
 use crate::MediaError;
@@ -39,26 +43,70 @@ type TakePacket<'a> = &'a mut dyn FnMut(Vec<u8>) -> Result<(), MediaError>;
 
 /// Blocks of [`FRAME`] samples that are encoded together: 22 s at 48 kHz.
 const SEGMENT_BLOCKS: usize = 1024;
+/// Segments that are encoded at once: each takes about 30 MB.
+const MAX_THREADS: usize = 4;
 /// Blocks before and after a segment that are encoded with it and dropped, so that its windows fit those of its neighbors.
 const CONTEXT_BLOCKS: usize = 8;
 
 /// Encodes sound as it arrives, in memory that does not depend on its length.
 ///
 /// The encoder holds everything that it is given until its end, so long sound is encoded in segments that overlap: a packet depends on
-/// the samples of two blocks and on the choice of windows around them.
+/// the samples of two blocks and on the choice of windows around them. Segments are encoded in parallel; their packets are passed on in
+/// order.
 pub(crate) struct AudioEncoder {
     sample_rate: u32,
     channels: u16,
     /// Interleaved, from `first_block` on.
     buffered: Vec<f32>,
     first_block: usize,
-    /// The next packet to be passed on; packet `n` ends with block `n`.
+    /// The first packet that belongs to no segment yet; packet `n` ends with block `n`.
     next_packet: usize,
+    /// Segments that are being encoded, in order.
+    segments: VecDeque<JoinHandle<Result<Vec<Vec<u8>>, MediaError>>>,
+    /// How many of them, besides the sound that arrives meanwhile.
+    threads: usize,
+}
+
+/// A part of the sound: packets `skip` to `end` of it are passed on.
+struct Segment {
+    samples: Vec<f32>,
+    sample_rate: u32,
+    channels: u16,
+    skip: usize,
+    end: usize,
+}
+
+impl Segment {
+    fn encode(self) -> Result<Vec<Vec<u8>>, MediaError> {
+        let bitrate_bps = bits_per_second(self.sample_rate, self.channels);
+        let mut encoder = AacEncoder::new(AacEncoderConfig { bitrate_bps, ..AacEncoderConfig::default() });
+        encoder.push_pcm(&self.samples, self.channels, self.sample_rate).map_err(|error| failed(&error))?;
+        encoder.finish();
+        let mut packets = Vec::new();
+        for number in 0..self.end {
+            match encoder.next_packet() {
+                Ok(packet) if number >= self.skip => packets.push(packet.data),
+                Ok(_) => {}
+                Err(rusty_aac::Error::Eof) => break,
+                Err(error) => return Err(failed(&error)),
+            }
+        }
+        Ok(packets)
+    }
 }
 
 impl AudioEncoder {
     pub(crate) fn new(sample_rate: u32, channels: u16) -> Self {
-        Self { sample_rate, channels, buffered: Vec::new(), first_block: 0, next_packet: 0 }
+        let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
+        Self {
+            sample_rate,
+            channels,
+            buffered: Vec::new(),
+            first_block: 0,
+            next_packet: 0,
+            segments: VecDeque::new(),
+            threads,
+        }
     }
 
     /// Takes interleaved samples in -1..=1, whole sample frames; not finite ones count as silence. Passes on what is encoded.
@@ -70,7 +118,10 @@ impl AudioEncoder {
             self.buffered.extend_from_slice(now);
             samples = rest;
             if self.buffered.len() >= capacity {
-                self.encode(SEGMENT_BLOCKS + CONTEXT_BLOCKS, take)?;
+                self.begin_segment(SEGMENT_BLOCKS + CONTEXT_BLOCKS)?;
+                while self.segments.len() > self.threads {
+                    self.pass_on(take)?;
+                }
             }
         }
         Ok(())
@@ -78,7 +129,12 @@ impl AudioEncoder {
 
     /// Passes on the rest. The `AudioSpecificConfig` that decodes all of it.
     pub(crate) fn finish(mut self, take: TakePacket<'_>) -> Result<Vec<u8>, MediaError> {
-        self.encode(usize::MAX, take)?;
+        let last = self.segment(usize::MAX);
+        while !self.segments.is_empty() {
+            self.pass_on(take)?;
+        }
+        // Here, because most sounds have one segment.
+        last.encode()?.into_iter().try_for_each(take)?;
         Ok(self.config())
     }
 
@@ -91,27 +147,33 @@ impl AudioEncoder {
         FRAME as usize * usize::from(self.channels.max(1))
     }
 
-    /// Encodes what is buffered and passes on the packets of the first blocks.
-    fn encode(&mut self, blocks: usize, take: TakePacket<'_>) -> Result<(), MediaError> {
-        let bitrate_bps = bits_per_second(self.sample_rate, self.channels);
-        let mut encoder = AacEncoder::new(AacEncoderConfig { bitrate_bps, ..AacEncoderConfig::default() });
-        encoder.push_pcm(&self.buffered, self.channels, self.sample_rate).map_err(|error| failed(&error))?;
-        encoder.finish();
-        for number in 0..blocks {
-            let packet = match encoder.next_packet() {
-                Ok(packet) => packet,
-                Err(rusty_aac::Error::Eof) => return Ok(()),
-                Err(error) => return Err(failed(&error)),
-            };
-            if self.first_block + number == self.next_packet {
-                take(packet.data)?;
-                self.next_packet += 1;
-            }
-        }
-        let done = self.next_packet.saturating_sub(CONTEXT_BLOCKS) - self.first_block;
+    /// What is buffered, of which the packets of the first `blocks` are passed on.
+    fn segment(&self, blocks: usize) -> Segment {
+        let samples = self.buffered.clone();
+        let skip = self.next_packet - self.first_block;
+        Segment { samples, sample_rate: self.sample_rate, channels: self.channels, skip, end: blocks }
+    }
+
+    /// Begins to encode what is buffered, up to the packet that ends with this block of it.
+    fn begin_segment(&mut self, blocks: usize) -> Result<(), MediaError> {
+        let segment = self.segment(blocks);
+        let thread = std::thread::Builder::new().name("aac".to_owned());
+        let thread = thread.spawn(move || segment.encode());
+        self.segments.push_back(thread.map_err(MediaError::io("cannot start a thread"))?);
+        self.next_packet = self.first_block + blocks;
+        let done = self.next_packet - CONTEXT_BLOCKS - self.first_block;
         self.buffered.drain(..done * self.block_samples());
         self.first_block += done;
         Ok(())
+    }
+
+    /// Passes on the packets of the oldest segment.
+    fn pass_on(&mut self, take: TakePacket<'_>) -> Result<(), MediaError> {
+        let Some(segment) = self.segments.pop_front() else { return Ok(()) };
+        let packets = segment.join().unwrap_or_else(|_| {
+            Err(MediaError::Encode { codec: "AAC", reason: "the encoder ended unexpectedly".to_owned() })
+        });
+        packets?.into_iter().try_for_each(take)
     }
 }
 
