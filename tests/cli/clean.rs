@@ -126,8 +126,12 @@ fn names(project: &Project, folder: &str) -> Vec<String> {
 /// A film whose shot was changed: the earlier cut and the clip of the earlier prompt are listed, and removed by name.
 #[test]
 fn clean_removes_earlier_cuts_and_superseded_clips() {
-    // Its digits are in the videos, and count in the sizes that are listed.
-    let seeded = TWO.replace("seconds: 1", "seconds: 1, seed: 7");
+    // The stub's color follows from the seed, and the sizes that are listed from the color.
+    let seeded = TWO.replace(
+        "model: modelb-video-480p, seconds: 1, size: 480x480",
+        "model: modela-video-2-0-260128, seconds: 4, resolution: 480p, ratio: \"1:1\", seed: 7",
+    );
+    assert!(seeded.contains("seed: 7"));
     let film = format!("{seeded}film: {{ output: two.mp4 }}\n");
     let project = Project::new("two.yaml", &film);
     project.runner(&["run", "two.yaml"]).expect(0);
