@@ -164,9 +164,8 @@ fn sound(film: &Film) -> String {
     else {
         return "with sound".to_owned();
     };
-    // Only peaks keep it below the target.
     let short = if integrated < target - LOUDNESS_TOLERANCE {
-        format!(" instead of {target} LUFS, which its peaks do not allow")
+        format!(" instead of {target} LUFS, which would distort it")
     } else {
         String::new()
     };
@@ -281,6 +280,32 @@ mod tests {
     };
 
     use super::*;
+
+    #[test]
+    fn loudness_is_named_where_it_is_asked_for() {
+        let sound = |audio, loudness| {
+            sound(&Film {
+                path: "film.mp4".into(),
+                duration: Duration::from_secs(1),
+                width: 2,
+                height: 2,
+                audio,
+                made_of: String::new(),
+                reused: false,
+                loudness,
+                pictures: None,
+            })
+        };
+        let at = |integrated, target| Some(FilmLoudness { integrated, true_peak: -1.0, target });
+        assert_eq!(sound(false, None), "silent");
+        assert_eq!(sound(true, None), "with sound");
+        assert_eq!(sound(true, at(-14.0, None)), "with sound");
+        assert_eq!(sound(true, at(-16.04, Some(-16.0))), "with sound at -16.0 LUFS");
+        assert_eq!(
+            sound(true, at(-11.5, Some(-5.0))),
+            "with sound at -11.5 LUFS instead of -5 LUFS, which would distort it"
+        );
+    }
 
     fn summary(outcomes: Vec<Outcome>) -> RunSummary {
         let nodes = outcomes.into_iter().enumerate().map(|(index, outcome)| {
