@@ -135,9 +135,14 @@ fn clip<'m>(manifest: &'m Value, id: &str) -> &'m Value {
     clips.iter().find(|clip| clip["id"] == id).unwrap_or(&Value::Null)
 }
 
+/// Waits until a held run has come to where it is held.
+fn wait_held(project: &Project) {
+    wait_until("the run waits", || project.file("waiting").exists());
+}
+
 /// Lets a held run go on.
 fn go_on(project: &Project) {
-    wait_until("the run waits", || project.file("waiting").exists());
+    wait_held(project);
     fs_err::remove_file(project.file("waiting")).expect("the run can be let go");
 }
 
@@ -302,6 +307,8 @@ async fn run_is_stopped_from_the_page_and_its_tasks_are_adopted() {
     events.wait("a run", |_, jobs| is_rendering(jobs)).await;
     let (busy, answer) = ui.post("/api/perform", &json!({ "action": "run" })).await;
     assert_eq!((busy, answer["error"]["code"].as_str()), (StatusCode::CONFLICT, Some("busy")));
+    // A run that is stopped earlier submits nothing, and is never held.
+    wait_held(&project);
     ui.perform(&json!({ "action": "stop", "job": job })).await;
     go_on(&project);
     events.wait("its end", |_, jobs| last_job(jobs)["state"] == "ended").await;
