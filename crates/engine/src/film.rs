@@ -2,24 +2,84 @@
 
 use std::path::{Path, PathBuf};
 
-use media::{Ffmpeg, FilmTags, JoinClip, JoinTransition, MediaError};
+use media::{Ffmpeg, FilmTags, JoinClip, JoinSource, JoinTransition, MediaError, Still};
 use sha2::{Digest, Sha256};
-use timeline::{ClipFacts, ResolveError, Timeline, continuations, resolve};
-use workflow::plan::{Film, NodeIx, Plan, TransitionKind};
+use timeline::{ClipFacts, ClipKind, ResolveError, Timeline, continuations, resolve};
+use workflow::plan::{Clip, ClipSource, Film, FilmFile, NodeIx, Plan, TransitionKind};
 use workflow::units::FrameRate;
 
-/// Raised when the same film of the same clips comes out differently, so that films are joined again.
-const EDIT_VERSION: u32 = 3;
+use crate::artifact::file_sha256;
 
-/// A clip that is on disk.
+/// Raised when the same film of the same clips comes out differently, so that films are joined again.
+const EDIT_VERSION: u32 = 4;
+
+/// A clip that is on disk, or needs no file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilmClip {
-    /// The node that is shown.
-    pub node: NodeIx,
-    /// Its video.
+    /// The node that is shown; `None` for what the plan does not make.
+    pub node: Option<NodeIx>,
+    /// What it shows.
+    pub kind: ClipKind,
+    /// The name of the node or of the file, or the first line of the title.
+    pub name: String,
+    /// Its video or image; empty for a title on black.
     pub path: PathBuf,
-    /// SHA-256 of the video, lower-case hex.
+    /// SHA-256 of the file, lower-case hex; empty for a title on black.
     pub sha256: String,
+}
+
+/// The clips of a film, in order. `folder` is the workflow's; `video` is the path of a node's video, with its SHA-256. `None` where a video is
+/// missing, or not picked.
+pub fn film_clips(
+    plan: &Plan,
+    film: &Film,
+    folder: &Path,
+    video: impl Fn(NodeIx) -> Option<(PathBuf, String)>,
+) -> Option<Vec<FilmClip>> {
+    let own = |kind, file: &FilmFile| FilmClip {
+        node: None,
+        kind,
+        name: file.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        path: folder.join(&file.path),
+        sha256: file.sha256.clone(),
+    };
+    let clip = |clip: &Clip| match &clip.source {
+        ClipSource::Node(ix) => {
+            let (path, sha256) = video(*ix)?;
+            let name = plan.node(*ix).name.clone();
+            Some(FilmClip { node: Some(*ix), kind: ClipKind::Video, name, path, sha256 })
+        }
+        ClipSource::Pick(_) => None,
+        ClipSource::Video(file) => Some(own(ClipKind::Video, file)),
+        ClipSource::Image(file) => Some(own(ClipKind::Image, file)),
+        ClipSource::Card => {
+            let title = clip.title.as_ref().and_then(|title| title.text.lines().next());
+            Some(FilmClip {
+                node: None,
+                kind: ClipKind::Card,
+                name: title.unwrap_or_default().to_owned(),
+                path: PathBuf::new(),
+                sha256: String::new(),
+            })
+        }
+    };
+    film.clips.iter().map(clip).collect()
+}
+
+/// Checks that the files of a film are those that the plan was made with.
+///
+/// # Errors
+/// In words, when one cannot be read, or is not what it was.
+pub(crate) fn check_files(film: &Film, folder: &Path) -> Result<(), String> {
+    film.files().try_for_each(|file| {
+        let path = folder.join(&file.path);
+        let sha256 = file_sha256(&path).map_err(|error| error.to_string())?;
+        if sha256 == file.sha256 {
+            Ok(())
+        } else {
+            Err(format!("{} has changed since the plan was made; run again", path.display()))
+        }
+    })
 }
 
 /// Why the edit of a film cannot be resolved.
@@ -35,27 +95,31 @@ pub enum FilmError {
 
 /// SHA-256 over the clips' hashes, the edit, and what the film says about itself: the same digest is the same film.
 pub(crate) fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip], tags: &FilmTags) -> String {
-    let nodes: Vec<NodeIx> = clips.iter().map(|clip| clip.node).collect();
+    let nodes: Vec<Option<NodeIx>> = clips.iter().map(|clip| clip.node).collect();
     let edits: Vec<_> = film
         .clips
         .iter()
-        .map(|clip| (clip.start, clip.end, clip.length, clip.transition, clip.gain, clip.mute))
+        .map(|clip| (clip.start, clip.end, clip.length, clip.transition, clip.gain, clip.mute, &clip.title))
         .collect();
     let hashes: Vec<&str> = clips.iter().map(|clip| clip.sha256.as_str()).collect();
     // Not the program that makes it: another version of it is no reason to make the film again.
     let source = tags.source.map(|source| format!("{source:?}"));
     let tags = (&tags.title, &tags.comment, &tags.description, source, &tags.chapters);
-    let said = || nodes.iter().map(|ix| plan.node(*ix).dialogue.as_deref()).collect::<Vec<_>>();
+    let said = || -> Vec<_> {
+        let of = |ix: &Option<NodeIx>| ix.and_then(|ix| plan.node(ix).dialogue.as_deref());
+        nodes.iter().map(of).collect()
+    };
     let subtitles = film.subtitles.map(|subtitles| (subtitles.burn, said()));
     let ducks = film.soundtrack.music.as_ref().is_some_and(|music| !music.duck.is_zero());
     let sound = (&film.soundtrack, ducks.then(said));
-    let form = (film.size, film.frame_rate, subtitles, sound);
+    let font = film.font.as_ref().map(|font| &font.sha256);
+    let form = (film.size, film.fit, film.frame_rate, font, subtitles, sound);
     let parts = (EDIT_VERSION, form, hashes, edits, continuations(plan, &nodes), tags);
     // Texts, numbers and lists of them have a JSON form.
     hex::encode(Sha256::digest(serde_json::to_vec(&parts).unwrap_or_default()))
 }
 
-/// What has to be known about the file of a clip.
+/// What has to be known about the file of a video.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -65,6 +129,7 @@ pub fn clip_facts(name: &str, path: &Path, ffmpeg: &Ffmpeg) -> Result<ClipFacts,
     let rate =
         video.and_then(|video| FrameRate::new(video.frame_rate.numerator(), video.frame_rate.denominator()));
     Ok(ClipFacts {
+        kind: ClipKind::Video,
         name: name.to_owned(),
         path: path.to_owned(),
         pictures: video.map_or(0, |video| video.frames),
@@ -84,19 +149,26 @@ pub fn film_timeline(
     clips: &[FilmClip],
     ffmpeg: &Ffmpeg,
 ) -> Result<Timeline, FilmError> {
-    let facts = clips.iter().map(|clip| clip_facts(&plan.node(clip.node).name, &clip.path, ffmpeg));
+    let facts = clips.iter().map(|clip| match clip.kind {
+        ClipKind::Video => clip_facts(&clip.name, &clip.path, ffmpeg),
+        kind => Ok(ClipFacts::still(kind, clip.name.clone(), clip.path.clone())),
+    });
     let facts: Vec<ClipFacts> = facts.collect::<Result<_, _>>()?;
-    let nodes: Vec<NodeIx> = clips.iter().map(|clip| clip.node).collect();
+    let nodes: Vec<Option<NodeIx>> = clips.iter().map(|clip| clip.node).collect();
     Ok(resolve(film, &facts, &continuations(plan, &nodes))?)
 }
 
-/// The clips of a timeline as they are joined.
-pub(crate) fn join_clips(timeline: &Timeline) -> Vec<JoinClip> {
+/// The clips of a timeline as they are joined. `card` draws the title of the clip with this index in the film.
+pub(crate) fn join_clips(timeline: &Timeline, card: &dyn Fn(usize) -> Still) -> Vec<JoinClip> {
     let mut continues = false;
     let mut clips = Vec::with_capacity(timeline.items.len());
     for item in &timeline.items {
         clips.push(JoinClip {
-            path: item.source.path.clone(),
+            source: match item.source.kind {
+                ClipKind::Video => JoinSource::Video(item.source.path.clone()),
+                ClipKind::Image => JoinSource::Still(Still::Image(item.source.path.clone())),
+                ClipKind::Card => JoinSource::Still(card(item.clip)),
+            },
             first: item.first,
             frames: Some(item.frames),
             transition: item.transition.map(|transition| JoinTransition {
@@ -116,4 +188,35 @@ pub(crate) fn join_clips(timeline: &Timeline) -> Vec<JoinClip> {
         continues = item.drops_last;
     }
     clips
+}
+
+#[cfg(test)]
+mod tests {
+    use workflow::plan::{Location, Soundtrack};
+
+    use super::*;
+
+    #[test]
+    fn changed_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        fs_err::write(folder.path().join("a.png"), "one").unwrap();
+        let file = FilmFile { path: "a.png".into(), sha256: crate::artifact::sha256(b"one") };
+        let film = Film {
+            output: "film.mp4".into(),
+            size: None,
+            fit: workflow::plan::Fit::default(),
+            font: None,
+            frame_rate: None,
+            subtitles: None,
+            soundtrack: Soundtrack::default(),
+            clips: vec![Clip::whole(ClipSource::Image(file))],
+            location: Location { file: "film.yaml".into(), line: 1, column: 1 },
+        };
+        assert_eq!(check_files(&film, folder.path()), Ok(()));
+        fs_err::write(folder.path().join("a.png"), "two").unwrap();
+        let refused = check_files(&film, folder.path()).unwrap_err();
+        assert!(refused.ends_with("a.png has changed since the plan was made; run again"), "{refused}");
+        fs_err::remove_file(folder.path().join("a.png")).unwrap();
+        assert!(check_files(&film, folder.path()).unwrap_err().contains("a.png"));
+    }
 }

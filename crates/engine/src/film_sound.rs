@@ -6,25 +6,19 @@ use std::time::Duration;
 
 use timeline::Timeline;
 use timeline::subtitles::Cue;
-use workflow::plan::{SoundFile, Soundtrack};
+use workflow::plan::Soundtrack;
 use workflow::units::{EditTime, FrameRate, Loudness};
-
-use crate::artifact::file_sha256;
 
 /// Somebody speaks this long before and after a line is shown.
 const SPEECH_MARGIN: Duration = Duration::from_millis(100);
 
 /// The soundtrack of a film whose files are in `folder`, the workflow's. `spoken` are the lines of its shots.
-///
-/// # Errors
-/// In words, when a file cannot be read, or is not what it was when the plan was made.
 pub(crate) fn soundtrack(
     plan: &Soundtrack,
     timeline: &Timeline,
     spoken: &[Cue],
     folder: &Path,
-) -> Result<media::Soundtrack, String> {
-    plan.files().try_for_each(|file| check(file, folder))?;
+) -> media::Soundtrack {
     let rate = timeline.frame_rate;
     let length = |time: Option<EditTime>| time.map_or(Duration::ZERO, |time| duration(time, rate));
     let music = plan.music.as_ref().map(|music| media::Music {
@@ -46,7 +40,7 @@ pub(crate) fn soundtrack(
             gain: voice.gain.amplitude(),
         }
     });
-    Ok(media::Soundtrack { music, voices: voices.collect(), loudness: plan.loudness.map(Loudness::as_f64) })
+    media::Soundtrack { music, voices: voices.collect(), loudness: plan.loudness.map(Loudness::as_f64) }
 }
 
 /// When a line is spoken, probably.
@@ -66,16 +60,6 @@ fn duration(time: EditTime, rate: FrameRate) -> Duration {
     Duration::from_micros(micros)
 }
 
-fn check(file: &SoundFile, folder: &Path) -> Result<(), String> {
-    let path = folder.join(&file.path);
-    let sha256 = file_sha256(&path).map_err(|error| error.to_string())?;
-    if sha256 == file.sha256 {
-        Ok(())
-    } else {
-        Err(format!("{} has changed since the plan was made; run again", path.display()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,22 +70,5 @@ mod tests {
         assert_eq!(duration(EditTime::Frames(30), ntsc), Duration::from_millis(1_001));
         assert_eq!(duration(EditTime::Micros(1_500_000), ntsc), Duration::from_millis(1_500));
         assert_eq!(duration(EditTime::Frames(-1), ntsc), Duration::ZERO);
-    }
-
-    #[test]
-    fn changed_file_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        fs_err::write(folder.path().join("a.wav"), "one").unwrap();
-        let sha256 = crate::artifact::sha256(b"one");
-        let file = SoundFile { path: "a.wav".into(), sha256 };
-        assert_eq!(check(&file, folder.path()), Ok(()));
-        fs_err::write(folder.path().join("a.wav"), "two").unwrap();
-        assert!(
-            check(&file, folder.path())
-                .unwrap_err()
-                .ends_with("has changed since the plan was made; run again")
-        );
-        fs_err::remove_file(folder.path().join("a.wav")).unwrap();
-        assert!(check(&file, folder.path()).unwrap_err().contains("a.wav"));
     }
 }

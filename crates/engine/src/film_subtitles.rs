@@ -2,9 +2,9 @@
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
-use media::{Overlay, Overlays, RgbImage};
+use media::{Overlay, OverlaySpan, Overlays, RgbImage};
 use text::{Align, Fonts, Mask, Style};
 use timeline::Timeline;
 use timeline::subtitles::{self, Cue};
@@ -12,6 +12,7 @@ use workflow::plan::Plan;
 
 use crate::cuts;
 use crate::film::FilmClip;
+use crate::film_titles::SharedFonts;
 
 /// Free space at the sides and below, as a share of the picture: what television calls the title-safe area.
 const SIDE_MARGIN: f32 = 0.07;
@@ -22,7 +23,8 @@ const LETTER_WIDTH: f32 = 0.56;
 
 /// The cues of a film of these clips.
 pub(crate) fn film_cues(plan: &Plan, timeline: &Timeline, clips: &[FilmClip]) -> Vec<Cue> {
-    let dialogue: Vec<_> = clips.iter().map(|clip| plan.node(clip.node).dialogue.as_deref()).collect();
+    let of = |clip: &FilmClip| clip.node.and_then(|ix| plan.node(ix).dialogue.as_deref());
+    let dialogue: Vec<_> = clips.iter().map(of).collect();
     subtitles::cues(timeline, &subtitles::lines(timeline, &dialogue))
 }
 
@@ -52,17 +54,18 @@ pub(crate) fn write(film: &Path, cues: &[Cue], scratch: &Path) -> io::Result<()>
 }
 
 /// The overlays that draw cues into the pictures of a film.
-pub(crate) fn overlays(timeline: &Timeline, cues: Vec<Cue>) -> Overlays {
+pub(crate) fn overlays(timeline: &Timeline, cues: Vec<Cue>, fonts: &SharedFonts) -> Overlays {
     let rate = f64::from(timeline.frame_rate.numerator()) / f64::from(timeline.frame_rate.denominator());
     let frame = |time: std::time::Duration| (time.as_secs_f64() * rate).round() as u64;
-    let frames = cues.iter().map(|cue| frame(cue.start)..frame(cue.end)).collect();
-    let fonts = Mutex::new(None);
+    let span = |cue: &Cue| OverlaySpan { frames: frame(cue.start)..frame(cue.end), fade: 0 };
+    let spans = cues.iter().map(span).collect();
+    let fonts = Arc::clone(fonts);
     let draw = move |index: usize, size: (u32, u32)| {
         let cue = cues.get(index)?;
         let mut fonts = fonts.lock().unwrap_or_else(PoisonError::into_inner);
-        draw(fonts.get_or_insert_with(Fonts::embedded), &cue.text, size)
+        draw(&mut fonts, &cue.text, size)
     };
-    Overlays { frames, draw: Arc::new(draw) }
+    Overlays { spans, draw: Arc::new(draw) }
 }
 
 /// White letters with a dark outline at the lower edge.

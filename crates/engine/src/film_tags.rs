@@ -13,7 +13,7 @@ const MAX_DESCRIPTION: usize = 64 << 10;
 
 /// The tags of a film of these clips.
 pub(crate) fn film_tags(plan: &Plan, film: &Film, clips: &[FilmClip], source: DigitalSource) -> FilmTags {
-    let nodes: Vec<NodeIx> = clips.iter().map(|clip| clip.node).collect();
+    let nodes: Vec<NodeIx> = clips.iter().filter_map(|clip| clip.node).collect();
     let models: BTreeSet<&str> = nodes.iter().map(|ix| &*plan.node(*ix).model).collect();
     let models: Vec<&str> = models.into_iter().collect();
     let how = match source {
@@ -22,11 +22,12 @@ pub(crate) fn film_tags(plan: &Plan, film: &Film, clips: &[FilmClip], source: Di
     };
     FilmTags {
         title: Some(film.output.trim_end_matches(".mp4").to_owned()),
-        comment: Some(format!("{how}: {}", models.join(", "))),
+        // A film of one's own files alone says nothing about how they were made.
+        comment: (!models.is_empty()).then(|| format!("{how}: {}", models.join(", "))),
         description: Some(description(plan, &nodes)),
         encoder: Some(format!("runner {}", env!("CARGO_PKG_VERSION"))),
-        source: Some(source),
-        chapters: nodes.iter().map(|ix| plan.node(*ix).name.clone()).collect(),
+        source: (!models.is_empty()).then_some(source),
+        chapters: clips.iter().map(|clip| clip.name.clone()).collect(),
     }
 }
 

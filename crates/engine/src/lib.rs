@@ -23,6 +23,7 @@ pub mod film;
 mod film_sound;
 mod film_subtitles;
 mod film_tags;
+mod film_titles;
 pub mod ledger;
 mod media_gate;
 pub mod preview;

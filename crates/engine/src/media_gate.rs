@@ -1,14 +1,18 @@
 //! The media gate with codecs: connects [`media::inspect`] to the compiler, which has none.
 
 use media::MediaError;
+use text::Fonts;
+use workflow::units::VideoDuration;
 use workflow::{MediaGate, MediaInfo, MediaKind};
 
 /// What may be sent inside a request. `check`, `plan`, `run` and everything else that compiles workflows use this one.
 pub const MEDIA_GATE: MediaGate = MediaGate {
     max_file_bytes: media::MAX_INPUT_BYTES,
     max_request_bytes: media::MAX_REQUEST_INPUT_BYTES,
-    max_sound_bytes: media::MAX_SOUND_BYTES,
+    max_film_file_bytes: media::MAX_SOUND_BYTES,
     inspect,
+    inspect_font,
+    missing_characters,
 };
 
 fn inspect(bytes: &[u8]) -> Result<MediaInfo, workflow::MediaError> {
@@ -19,10 +23,26 @@ fn inspect(bytes: &[u8]) -> Result<MediaInfo, workflow::MediaError> {
                 media::MediaKind::Video => MediaKind::Video,
                 media::MediaKind::Audio => MediaKind::Audio,
             };
-            Ok(MediaInfo { media_type: info.media_type.as_str(), kind })
+            let duration = info.duration.map(|duration| VideoDuration::from_secs_f64(duration.as_secs_f64()));
+            Ok(MediaInfo { media_type: info.media_type.as_str(), kind, duration })
         }
         Err(error) => Err(workflow::MediaError { help: help(&error).to_owned(), message: message(error) }),
     }
+}
+
+fn inspect_font(bytes: &[u8]) -> Result<(), workflow::MediaError> {
+    Fonts::embedded().add(bytes.to_vec()).map_err(|error| workflow::MediaError {
+        message: error.to_string(),
+        help: "name a TrueType or OpenType font from the workflow's folder, such as `fonts/Inter.ttf`"
+            .to_owned(),
+    })
+}
+
+fn missing_characters(font: Option<&[u8]>, text: &str) -> Vec<char> {
+    let mut fonts = Fonts::embedded();
+    // What is no font is reported where it is named.
+    let _unusable = font.map(|font| fonts.add(font.to_vec()));
+    fonts.missing(text)
 }
 
 /// The message without the clause about playback.

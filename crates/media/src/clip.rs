@@ -3,7 +3,7 @@
 use rusty_h264::YuvFrame;
 
 use crate::aac;
-use crate::color::rgb_to_i420;
+use crate::color::{ColorSpace, rgb_to_i420};
 use crate::h264::{ParameterSetIds, StreamSpec, VideoEncoder, VideoSignal};
 use crate::mp4::{OutputKind, OutputSample, OutputTrack, StoredTags, avc1, mp4a, write_movie};
 use crate::rate::rescale;
@@ -141,7 +141,7 @@ impl ClipWriter {
                 self.spec.height
             )));
         }
-        rgb_to_i420(image, &mut self.frame);
+        rgb_to_i420(image, ColorSpace::WRITTEN, &mut self.frame);
         let picture = self.encoder.encode(&self.frame)?;
         self.keep(&picture.bytes, picture.sync)
     }

@@ -36,26 +36,57 @@ impl ColorSpace {
     }
 }
 
+impl Matrix {
+    /// The weights of red and blue in luma.
+    fn weights(self) -> (f64, f64) {
+        match self {
+            Self::Bt601 => (0.299, 0.114),
+            Self::Bt709 => (0.2126, 0.0722),
+        }
+    }
+}
+
 const SHIFT: i32 = 14;
 const HALF: i32 = 1 << (SHIFT - 1);
 
-/// Fixed-point rows of the RGB to YCbCr matrix that this crate writes: BT.709, broadcast range.
-const Y_ROW: [i32; 3] = [2992, 10063, 1016];
-const CB_ROW: [i32; 3] = [-1649, -5547, 7196];
-const CR_ROW: [i32; 3] = [7196, -6536, -660];
+/// Fixed-point RGB to YCbCr.
+struct Forward {
+    y: [i32; 3],
+    cb: [i32; 3],
+    cr: [i32; 3],
+    black: i32,
+}
+
+impl Forward {
+    fn new(color: ColorSpace) -> Self {
+        let (kr, kb) = color.matrix.weights();
+        let kg = 1.0 - kr - kb;
+        let (luma, chroma, black) =
+            if color.full_range { (1.0, 1.0, 0) } else { (219.0 / 255.0, 224.0 / 255.0, 16) };
+        let fixed = |value: f64| (value * f64::from(1 << SHIFT)).round() as i32;
+        let (cb, cr) = (chroma / (2.0 * (1.0 - kb)), chroma / (2.0 * (1.0 - kr)));
+        Self {
+            y: [kr, kg, kb].map(|weight| fixed(luma * weight)),
+            cb: [-kr, -kg, 1.0 - kb].map(|weight| fixed(cb * weight)),
+            cr: [1.0 - kr, -kg, -kb].map(|weight| fixed(cr * weight)),
+            black,
+        }
+    }
+}
 
 /// Converts into `frame`, which has the same even size. Chroma is the mean of each 2x2 block.
-pub(crate) fn rgb_to_i420(image: &RgbImage, frame: &mut YuvFrame) {
+pub(crate) fn rgb_to_i420(image: &RgbImage, color: ColorSpace, frame: &mut YuvFrame) {
+    let forward = Forward::new(color);
     let width = image.width() as usize;
     let row_pairs = image.pixels().chunks_exact(width * 6);
     let luma_pairs = frame.y.chunks_exact_mut(width * 2);
     let chroma = frame.u.chunks_exact_mut(width / 2).zip(frame.v.chunks_exact_mut(width / 2));
     for ((rgb, luma), (cb, cr)) in row_pairs.zip(luma_pairs).zip(chroma) {
         for (pixel, y) in rgb.chunks_exact(3).zip(luma.iter_mut()) {
-            let sum = Y_ROW[0] * i32::from(pixel[0])
-                + Y_ROW[1] * i32::from(pixel[1])
-                + Y_ROW[2] * i32::from(pixel[2]);
-            *y = ((sum + HALF) >> SHIFT) as u8 + 16;
+            let sum = forward.y[0] * i32::from(pixel[0])
+                + forward.y[1] * i32::from(pixel[1])
+                + forward.y[2] * i32::from(pixel[2]);
+            *y = (((sum + HALF) >> SHIFT) + forward.black).min(255) as u8;
         }
         let (upper, lower) = rgb.split_at(width * 3);
         let blocks = upper.chunks_exact(6).zip(lower.chunks_exact(6));
@@ -65,10 +96,10 @@ pub(crate) fn rgb_to_i420(image: &RgbImage, frame: &mut YuvFrame) {
             let (red, green, blue) = (sum(0), sum(1), sum(2));
             let weigh = |row: [i32; 3]| {
                 let value = row[0] * red + row[1] * green + row[2] * blue;
-                (((value + (HALF << 2)) >> (SHIFT + 2)) + 128) as u8
+                (((value + (HALF << 2)) >> (SHIFT + 2)) + 128).clamp(0, 255) as u8
             };
-            *cb = weigh(CB_ROW);
-            *cr = weigh(CR_ROW);
+            *cb = weigh(forward.cb);
+            *cr = weigh(forward.cr);
         }
     }
 }
@@ -113,10 +144,7 @@ struct Inverse {
 
 impl Inverse {
     fn new(color: ColorSpace) -> Self {
-        let (kr, kb) = match color.matrix {
-            Matrix::Bt601 => (0.299, 0.114),
-            Matrix::Bt709 => (0.2126, 0.0722),
-        };
+        let (kr, kb) = color.matrix.weights();
         let kg = 1.0 - kr - kb;
         let (luma, chroma, black) =
             if color.full_range { (1.0, 1.0, 0) } else { (255.0 / 219.0, 255.0 / 224.0, 16) };
@@ -139,7 +167,7 @@ mod tests {
     fn convert(rgb: [u8; 3]) -> (u8, u8, u8) {
         let image = RgbImage::from_pixels(2, 2, rgb.repeat(4)).unwrap();
         let mut frame = YuvFrame::black(2, 2);
-        rgb_to_i420(&image, &mut frame);
+        rgb_to_i420(&image, ColorSpace::WRITTEN, &mut frame);
         (frame.y[0], frame.u[0], frame.v[0])
     }
 
@@ -160,7 +188,7 @@ mod tests {
             for rgb in [grey, color] {
                 let image = RgbImage::from_pixels(2, 2, rgb.repeat(4)).unwrap();
                 let mut frame = YuvFrame::black(2, 2);
-                rgb_to_i420(&image, &mut frame);
+                rgb_to_i420(&image, ColorSpace::WRITTEN, &mut frame);
                 let back = i420_to_rgb(&frame, ColorSpace::WRITTEN).pixel(1, 1);
                 for c in 0..3 {
                     assert!(rgb[c].abs_diff(back[c]) <= 3, "{rgb:?} came back as {back:?}");
@@ -176,7 +204,7 @@ mod tests {
         frame.u.iter_mut().enumerate().for_each(|(i, u)| *u = 110 + (i % 30) as u8);
         frame.v.iter_mut().enumerate().for_each(|(i, v)| *v = 140 - (i % 25) as u8);
         let mut again = YuvFrame::black(16, 16);
-        rgb_to_i420(&i420_to_rgb(&frame, ColorSpace::WRITTEN), &mut again);
+        rgb_to_i420(&i420_to_rgb(&frame, ColorSpace::WRITTEN), ColorSpace::WRITTEN, &mut again);
         for (a, b) in frame.u.iter().zip(&again.u).chain(frame.v.iter().zip(&again.v)) {
             assert!(a.abs_diff(*b) <= 1);
         }

@@ -96,10 +96,15 @@ impl RgbImage {
         Self { width, height, pixels: resized.into_raw() }
     }
 
+    /// The largest size with the image's aspect ratio that fits into another one.
+    pub(crate) fn size_inside(&self, outer: (u32, u32)) -> (u32, u32) {
+        fit_inside((self.width, self.height), outer)
+    }
+
     /// The image scaled to another size with its aspect ratio preserved, on black bars.
     #[must_use]
     pub(crate) fn letterboxed(&self, width: u32, height: u32) -> Self {
-        let (inner_width, inner_height) = fit_inside((self.width, self.height), (width, height));
+        let (inner_width, inner_height) = self.size_inside((width, height));
         let inner = self.resized(inner_width, inner_height);
         if (inner.width, inner.height) == (width, height) {
             return inner;

@@ -3,6 +3,8 @@
 //! `runner check` and `runner plan` apply it to every local file and data URI that a workflow names, so that a file that cannot be sent
 //! is reported before anything is paid for. The embedded service applies the same function to every input that it receives.
 
+use std::time::Duration;
+
 use crate::audio_stream;
 use crate::image_decode::check_image;
 use crate::mp4::Movie;
@@ -23,6 +25,8 @@ pub struct InputInfo {
     pub media_type: MediaType,
     /// Width and height in pixels; `None` for audio.
     pub size: Option<(u32, u32)>,
+    /// How long the pictures of a video last.
+    pub duration: Option<Duration>,
     /// Whether this crate decodes it without ffmpeg.
     pub is_native: bool,
 }
@@ -41,10 +45,11 @@ pub fn inspect(bytes: &[u8]) -> Result<InputInfo, MediaError> {
         MediaError::NotMedia(format!("expected {accepted}, found {}", describe_content(bytes)))
     };
     let media_type = MediaType::sniff(bytes).ok_or_else(|| refuse("an image, a video or audio"))?;
-    let audio = |is_native| InputInfo { media_type, size: None, is_native };
+    let audio = |is_native| InputInfo { media_type, size: None, duration: None, is_native };
     match media_type {
         MediaType::Png | MediaType::Jpeg | MediaType::WebP => {
-            Ok(InputInfo { media_type, size: Some(check_image(bytes)?), is_native: true })
+            let size = Some(check_image(bytes)?);
+            Ok(InputInfo { media_type, size, duration: None, is_native: true })
         }
         MediaType::Gif => Err(refuse("a PNG, JPEG or WebP image")),
         MediaType::Mp4 | MediaType::QuickTime | MediaType::M4a => inspect_movie(media_type, bytes),
@@ -76,7 +81,7 @@ fn inspect_movie(media_type: MediaType, bytes: &[u8]) -> Result<InputInfo, Media
             Err(MediaError::NeedsFfmpeg { .. }) => false,
             Err(error) => return Err(error),
         };
-        return Ok(InputInfo { media_type: MediaType::M4a, size: None, is_native });
+        return Ok(InputInfo { media_type: MediaType::M4a, size: None, duration: None, is_native });
     };
     let mut is_native = true;
     for frame in [first_frame_bytes(bytes), last_frame_bytes(bytes)] {
@@ -87,7 +92,8 @@ fn inspect_movie(media_type: MediaType, bytes: &[u8]) -> Result<InputInfo, Media
             Err(error) => return Err(error),
         }
     }
-    Ok(InputInfo { media_type, size: Some((video.width, video.height)), is_native })
+    let (size, duration) = (Some((video.width, video.height)), Some(video.duration));
+    Ok(InputInfo { media_type, size, duration, is_native })
 }
 
 impl InputInfo {

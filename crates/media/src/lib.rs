@@ -22,6 +22,7 @@ mod clip;
 mod color;
 mod error;
 mod ffmpeg;
+mod fit;
 mod frame;
 mod frames;
 mod h264;
@@ -45,17 +46,19 @@ pub use crate::audio::{AudioBuffer, AudioDecodeSpec, decode_audio};
 pub use crate::clip::{AudioSpec, ClipSpec, ClipWriter, MAX_SIDE};
 pub use crate::error::MediaError;
 pub use crate::ffmpeg::Ffmpeg;
+pub use crate::fit::Fit;
 pub use crate::frame::{first_frame, first_frame_bytes, last_frame, last_frame_bytes};
 pub use crate::image::{RgbImage, encode_png};
 pub use crate::image_decode::{MAX_IMAGE_BYTES, MAX_IMAGE_PIXELS, decode_image, image_size};
 pub use crate::inspect::{InputInfo, MAX_INPUT_BYTES, MAX_REQUEST_INPUT_BYTES, inspect};
 pub use crate::join::{
-    GridTile, JoinClip, JoinOptions, JoinReport, JoinTransition, Loudness, MAX_GRID_CLIPS, MAX_SOUND_BYTES,
-    MAX_SOUND_DURATION, Music, Soundtrack, TransitionKind, Voice, join, write_grid,
+    DrawStill, GridTile, JoinClip, JoinOptions, JoinReport, JoinSource, JoinTransition, Loudness,
+    MAX_GRID_CLIPS, MAX_SOUND_BYTES, MAX_SOUND_DURATION, Music, Soundtrack, Still, TransitionKind, Voice,
+    join, write_grid,
 };
 pub use crate::mosaic::{Mosaic, SheetTile, contact_sheet};
 pub use crate::mp4::{DigitalSource, FilmTags};
-pub use crate::overlay::{DrawOverlay, Overlay, Overlays};
+pub use crate::overlay::{DrawOverlay, Overlay, OverlaySpan, Overlays};
 pub use crate::poster::poster;
 pub use crate::probe::{AudioTrack, Probe, VideoTrack, probe, probe_bytes};
 pub use crate::proxy::{needs_proxy, write_proxy};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusty_h264::YuvFrame;
 
 use crate::RgbImage;
-use crate::color::rgb_to_i420;
+use crate::color::{ColorSpace, rgb_to_i420};
 
 /// What lies over a picture.
 ///
@@ -31,18 +31,57 @@ impl Overlay {
 /// Draws an overlay by its index, for pictures of a size in pixels.
 pub type DrawOverlay = Arc<dyn Fn(usize, (u32, u32)) -> Option<Overlay> + Send + Sync>;
 
+/// When an overlay is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverlaySpan {
+    /// The frames of the film over which it lies.
+    pub frames: Range<u64>,
+    /// For how many frames it fades in, and out again.
+    pub fade: u64,
+}
+
+impl OverlaySpan {
+    /// How much of it is seen in a frame of its range, in 256ths.
+    fn strength(&self, frame: u64) -> u32 {
+        // Both fades fit into it.
+        let fade = self.fade.min((self.frames.end - self.frames.start) / 2);
+        let edge = (frame - self.frames.start).min(self.frames.end - 1 - frame);
+        if edge >= fade { 256 } else { ((edge * 2 + 1) * 128 / fade) as u32 }
+    }
+}
+
 /// The overlays of a film. They are drawn when they are due, so that a long film needs no more memory than a short one.
 #[derive(Clone)]
 pub struct Overlays {
-    /// The frames of the film over which each of them lies, in the order of their beginnings.
-    pub frames: Vec<Range<u64>>,
+    /// When each of them is shown, in the order of their beginnings.
+    pub spans: Vec<OverlaySpan>,
     /// Draws one of them.
     pub draw: DrawOverlay,
 }
 
+impl Overlays {
+    /// These and others, of which those that begin later lie above.
+    #[must_use]
+    pub fn merged(self, other: Self) -> Self {
+        let mut order: Vec<(OverlaySpan, bool, usize)> =
+            Vec::with_capacity(self.spans.len() + other.spans.len());
+        order.extend(self.spans.into_iter().enumerate().map(|(index, span)| (span, false, index)));
+        order.extend(other.spans.into_iter().enumerate().map(|(index, span)| (span, true, index)));
+        order.sort_by_key(|(span, is_other, index)| (span.frames.start, *is_other, *index));
+        let sources: Vec<(bool, usize)> =
+            order.iter().map(|(_, is_other, index)| (*is_other, *index)).collect();
+        let (own, others) = (self.draw, other.draw);
+        let draw = move |index: usize, size: (u32, u32)| match sources.get(index)? {
+            (false, index) => own(*index, size),
+            (true, index) => others(*index, size),
+        };
+        Self { spans: order.into_iter().map(|(span, ..)| span).collect(), draw: Arc::new(draw) }
+    }
+}
+
 impl std::fmt::Debug for Overlays {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Overlays").field("frames", &self.frames).finish_non_exhaustive()
+        f.debug_struct("Overlays").field("spans", &self.spans).finish_non_exhaustive()
     }
 }
 
@@ -50,25 +89,27 @@ impl std::fmt::Debug for Overlays {
 pub(crate) struct OverlayPainter<'a> {
     overlays: &'a Overlays,
     size: (u32, u32),
+    color: ColorSpace,
     /// The next one that has not begun.
     next: usize,
-    /// Those that have not ended, with the frame at which they do.
-    open: Vec<(u64, Planes)>,
+    /// Those that have not ended.
+    open: Vec<(&'a OverlaySpan, Planes)>,
 }
 
 impl<'a> OverlayPainter<'a> {
-    pub(crate) fn new(overlays: &'a Overlays, size: (u32, u32)) -> Self {
-        Self { overlays, size, next: 0, open: Vec::new() }
+    /// For pictures of this size and these colors.
+    pub(crate) fn new(overlays: &'a Overlays, size: (u32, u32), color: ColorSpace) -> Self {
+        Self { overlays, size, color, next: 0, open: Vec::new() }
     }
 
     /// Lays over a picture what is due in this frame of the film. `None` where that is nothing.
     pub(crate) fn paint(&mut self, frame: u64, picture: &YuvFrame) -> Option<YuvFrame> {
-        self.open.retain(|(end, _)| *end > frame);
-        while let Some(range) = self.overlays.frames.get(self.next).filter(|range| range.start <= frame) {
-            if range.end > frame
+        self.open.retain(|(span, _)| span.frames.end > frame);
+        while let Some(span) = self.overlays.spans.get(self.next).filter(|span| span.frames.start <= frame) {
+            if span.frames.end > frame
                 && let Some(overlay) = (self.overlays.draw)(self.next, self.size)
             {
-                self.open.push((range.end, Planes::new(&overlay)));
+                self.open.push((span, Planes::new(&overlay, self.color)));
             }
             self.next += 1;
         }
@@ -76,8 +117,8 @@ impl<'a> OverlayPainter<'a> {
             return None;
         }
         let mut painted = picture.clone();
-        for (_, planes) in &self.open {
-            planes.blend(&mut painted);
+        for (span, planes) in &self.open {
+            planes.blend(&mut painted, span.strength(frame));
         }
         Some(painted)
     }
@@ -92,13 +133,13 @@ struct Planes {
 }
 
 impl Planes {
-    fn new(overlay: &Overlay) -> Self {
+    fn new(overlay: &Overlay, color: ColorSpace) -> Self {
         let even = |side: u32| side.next_multiple_of(2);
         let (width, height) = (even(overlay.ink.width()), even(overlay.ink.height()));
         let mut padded = RgbImage::new(width, height);
         padded.paint((0, 0), &overlay.ink);
         let mut ink = YuvFrame::black(width as usize, height as usize);
-        rgb_to_i420(&padded, &mut ink);
+        rgb_to_i420(&padded, color, &mut ink);
         let (wide, high) = (width as usize, height as usize);
         let mut luma = vec![0; wide * high];
         let rows =
@@ -119,13 +160,14 @@ impl Planes {
         Self { position, ink, luma, chroma }
     }
 
-    fn blend(&self, picture: &mut YuvFrame) {
+    /// `strength` in 256ths.
+    fn blend(&self, picture: &mut YuvFrame, strength: u32) {
         let (x, y) = self.position;
         let (width, half) = (picture.width, picture.width.div_ceil(2));
         let (wide, half_wide) = (self.ink.width, self.ink.width / 2);
-        blend(&mut picture.y, width, (x, y), (&self.ink.y, &self.luma, wide));
-        blend(&mut picture.u, half, (x / 2, y / 2), (&self.ink.u, &self.chroma, half_wide));
-        blend(&mut picture.v, half, (x / 2, y / 2), (&self.ink.v, &self.chroma, half_wide));
+        blend(&mut picture.y, width, (x, y), (&self.ink.y, &self.luma, wide), strength);
+        blend(&mut picture.u, half, (x / 2, y / 2), (&self.ink.u, &self.chroma, half_wide), strength);
+        blend(&mut picture.v, half, (x / 2, y / 2), (&self.ink.v, &self.chroma, half_wide), strength);
     }
 }
 
@@ -135,13 +177,15 @@ fn blend(
     width: usize,
     (x, y): (usize, usize),
     (ink, opacity, ink_width): (&[u8], &[u8], usize),
+    strength: u32,
 ) {
     let rows = plane.chunks_exact_mut(width.max(1)).skip(y);
     let inks = ink.chunks_exact(ink_width.max(1)).zip(opacity.chunks_exact(ink_width.max(1)));
     for (row, (ink, opacity)) in rows.zip(inks) {
         let Some(row) = row.get_mut(x..) else { return };
         for ((value, ink), opacity) in row.iter_mut().zip(ink).zip(opacity) {
-            let (covered, rest) = (u32::from(*opacity), 255 - u32::from(*opacity));
+            let covered = u32::from(*opacity) * strength / 256;
+            let rest = 255 - covered;
             *value = ((u32::from(*ink) * covered + u32::from(*value) * rest + 127) / 255) as u8;
         }
     }
@@ -160,13 +204,14 @@ mod tests {
             let opacity = (0..45).map(|i| if i % 9 == 0 { 0 } else { 255 }).collect();
             Overlay::new((11 + 20 * index as u32, 7), ink, opacity)
         };
-        Overlays { frames, draw: Arc::new(draw) }
+        let spans = frames.into_iter().map(|frames| OverlaySpan { frames, fade: 0 }).collect();
+        Overlays { spans, draw: Arc::new(draw) }
     }
 
     #[test]
     fn overlays_lie_over_their_frames() {
         let overlays = overlays(vec![2..4, 3..6]);
-        let mut painter = OverlayPainter::new(&overlays, (64, 32));
+        let mut painter = OverlayPainter::new(&overlays, (64, 32), ColorSpace::WRITTEN);
         let picture = YuvFrame::black(64, 32);
         let lights = |painted: &YuvFrame| {
             let is_light = |x: usize| painted.y[8 * 64 + x] > 100;
@@ -181,8 +226,37 @@ mod tests {
         ] {
             assert_eq!(painter.paint(frame, &picture).as_ref().map(lights), expected, "frame {frame}");
         }
-        let mut late = OverlayPainter::new(&overlays, (64, 32));
+        let mut late = OverlayPainter::new(&overlays, (64, 32), ColorSpace::WRITTEN);
         assert_eq!(late.paint(10, &picture), None, "those that are over are never drawn");
+    }
+
+    #[test]
+    fn merged_overlays_come_in_the_order_of_their_beginnings() {
+        let of = |starts: &[u64], shade: u8| {
+            let spans = starts.iter().map(|at| OverlaySpan { frames: *at..at + 2, fade: 0 }).collect();
+            let draw = move |index: usize, _: (u32, u32)| {
+                let ink = RgbImage::from_pixels(1, 1, vec![shade + index as u8; 3])?;
+                Overlay::new((0, 0), ink, vec![255])
+            };
+            Overlays { spans, draw: Arc::new(draw) }
+        };
+        let merged = of(&[3, 9], 10).merged(of(&[1, 3, 5], 20));
+        let starts: Vec<u64> = merged.spans.iter().map(|span| span.frames.start).collect();
+        assert_eq!(starts, [1, 3, 3, 5, 9]);
+        let shades: Vec<u8> =
+            (0..5).map(|index| (merged.draw)(index, (2, 2)).unwrap().ink.pixels()[0]).collect();
+        assert_eq!(shades, [20, 10, 21, 22, 11]);
+    }
+
+    #[test]
+    fn overlays_fade_in_and_out() {
+        let strengths = |fade: u64| {
+            let span = OverlaySpan { frames: 10..16, fade };
+            (10..16).map(|frame| span.strength(frame)).collect::<Vec<_>>()
+        };
+        assert_eq!(strengths(0), [256; 6]);
+        assert_eq!(strengths(2), [64, 192, 256, 256, 192, 64]);
+        assert_eq!(strengths(100), strengths(3), "fades meet in the middle");
     }
 
     #[test]
@@ -191,10 +265,10 @@ mod tests {
         let overlay = Overlay::new((60, 30), ink.clone(), vec![255; 1_600]).unwrap();
         let mut picture = YuvFrame::black(64, 32);
         picture.y.fill(200);
-        Planes::new(&overlay).blend(&mut picture);
+        Planes::new(&overlay, ColorSpace::WRITTEN).blend(&mut picture, 256);
         assert_eq!(picture.y.iter().filter(|value| **value != 200).count(), 4 * 2);
         let outside = Overlay::new((1_000, 1_000), ink.clone(), vec![255; 1_600]).unwrap();
-        Planes::new(&outside).blend(&mut picture);
+        Planes::new(&outside, ColorSpace::WRITTEN).blend(&mut picture, 256);
         assert!(Overlay::new((0, 0), ink, vec![255; 3]).is_none());
     }
 }

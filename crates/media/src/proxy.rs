@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Ffmpeg, FilmTags, JoinClip, JoinOptions, MediaError, Soundtrack, join};
+use crate::{Ffmpeg, FilmTags, Fit, JoinClip, JoinOptions, MediaError, Soundtrack, join};
 
 /// The shorter side in pixels.
 const SIDE: u32 = 180;
@@ -32,6 +32,7 @@ pub fn write_proxy(video: &Path, output: &Path, ffmpeg: &Ffmpeg) -> Result<bool,
     };
     let options = JoinOptions {
         size: Some((scaled(track.width), scaled(track.height))),
+        fit: Fit::Letterbox,
         frame_rate: Some(track.frame_rate),
         key_interval: Some(KEY_INTERVAL),
         overlays: None,

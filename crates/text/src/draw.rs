@@ -14,6 +14,9 @@ use crate::outline;
 /// The longest text that is drawn, in characters: more than fills a picture.
 const MAX_CHARACTERS: usize = 4_000;
 
+/// The longest text that is searched for missing characters, in characters.
+const MAX_EXAMINED: usize = 1_000_000;
+
 /// How a text is set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
@@ -60,30 +63,48 @@ impl Fonts {
         buffer.set_wrap(Wrap::WordOrGlyph);
         buffer.set_ellipsize(Ellipsize::End(EllipsizeHeightLimit::Lines(style.lines.max(1))));
         buffer.set_size(Some(width as f32), None);
-        let family = self.added.first().map_or(FAMILY, String::as_str);
-        let weight = if style.bold { Weight::BOLD } else { Weight::NORMAL };
-        let attributes = Attrs::new().family(Family::Name(family)).weight(weight);
         let align = match style.align {
             Align::Start => None,
             Align::Center => Some(cosmic_text::Align::Center),
         };
-        buffer.set_text(&text, &attributes, Shaping::Advanced, align);
+        buffer.set_text(&text, &self.attributes(style.bold), Shaping::Advanced, align);
         buffer.shape_until_scroll(&mut self.system, false);
         let runs: Vec<LayoutRun<'_>> = buffer.layout_runs().take(style.lines.max(1)).collect();
         let mut mask = Mask::new(width, (runs.len().max(1) as f32 * line_height) as u32);
         let mut missing = BTreeSet::new();
         for run in &runs {
-            self.draw_run(run, &mut mask, &mut missing);
+            self.draw_run(run, &mut mask);
+            collect_missing(run, &mut missing);
         }
         Drawn { mask, missing: missing.into_iter().collect() }
     }
 
-    fn draw_run(&mut self, run: &LayoutRun<'_>, mask: &mut Mask, missing: &mut BTreeSet<char>) {
+    /// The characters of a text that no font has, in order of their code points. What is beyond a million characters is not looked at.
+    #[must_use]
+    pub fn missing(&mut self, text: &str) -> Vec<char> {
+        let lines: BTreeSet<&str> = text.lines().collect();
+        let mut missing = BTreeSet::new();
+        let mut left = MAX_EXAMINED;
+        for line in lines {
+            let line: String = line.chars().filter(|c| !c.is_control()).take(left).collect();
+            left -= line.chars().count();
+            let mut buffer = Buffer::new(&mut self.system, Metrics::new(16.0, 20.0));
+            buffer.set_wrap(Wrap::None);
+            buffer.set_text(&line, &self.attributes(false), Shaping::Advanced, None);
+            buffer.shape_until_scroll(&mut self.system, false);
+            buffer.layout_runs().for_each(|run| collect_missing(&run, &mut missing));
+        }
+        missing.into_iter().collect()
+    }
+
+    fn attributes(&self, bold: bool) -> Attrs<'_> {
+        let family = self.added.first().map_or(FAMILY, String::as_str);
+        let weight = if bold { Weight::BOLD } else { Weight::NORMAL };
+        Attrs::new().family(Family::Name(family)).weight(weight)
+    }
+
+    fn draw_run(&mut self, run: &LayoutRun<'_>, mask: &mut Mask) {
         for glyph in run.glyphs {
-            if glyph.glyph_id == 0 {
-                let cluster = run.text.get(glyph.start..glyph.end).unwrap_or_default();
-                missing.extend(cluster.chars().filter(|c| !c.is_whitespace()));
-            }
             let Some(index) = self.system.db().face(glyph.font_id).map(|face| face.index) else { continue };
             let Some(font) = self.system.get_font(glyph.font_id, glyph.font_weight) else { continue };
             let Ok(face) = Face::parse(font.data(), index) else { continue };
@@ -92,5 +113,13 @@ impl Fonts {
             let y = run.line_y + glyph.y - glyph.font_size * glyph.y_offset;
             outline::draw(&face, glyph.glyph_id, scale, (x, y), mask);
         }
+    }
+}
+
+/// The characters of a line for which no font has a glyph.
+fn collect_missing(run: &LayoutRun<'_>, missing: &mut BTreeSet<char>) {
+    for glyph in run.glyphs.iter().filter(|glyph| glyph.glyph_id == 0) {
+        let cluster = run.text.get(glyph.start..glyph.end).unwrap_or_default();
+        missing.extend(cluster.chars().filter(|c| !c.is_whitespace()));
     }
 }

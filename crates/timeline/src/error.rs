@@ -82,6 +82,8 @@ pub enum ProblemKind {
         /// The number of pictures from `in` to the clip's end.
         pictures: u64,
     },
+    /// It stands still, and is not said for how long, or for less than a frame.
+    NoLength,
     /// Both `out` and `length` are set.
     OutAndLength,
     /// What remains of it is less than a frame of the film.
@@ -118,6 +120,7 @@ impl ProblemKind {
             Self::Nothing { .. } => "let `out` be after `in`".to_owned(),
             Self::LengthNotPositive { .. } => "use at least `1f`".to_owned(),
             Self::LengthOutside { pictures, .. } => format!("use at most `{pictures}f`"),
+            Self::NoLength => "give it a `length` such as `2s`".to_owned(),
             Self::OutAndLength => "keep one of them".to_owned(),
             Self::TooShort => "show more of the clip".to_owned(),
             Self::TransitionNegative { .. } => "use a length from `0f` on".to_owned(),
@@ -154,6 +157,7 @@ impl fmt::Display for ProblemKind {
                     "`length: {length}` goes beyond the clip, which has {pictures} pictures from `in` on"
                 )
             }
+            Self::NoLength => f.write_str("it stands still, and has no length"),
             Self::OutAndLength => f.write_str("it has both `out` and `length`"),
             Self::TooShort => f.write_str("it is shorter than a frame of the film"),
             Self::TransitionNegative { length } => write!(f, "its transition has a length of {length}"),

@@ -6,10 +6,23 @@ use serde_json::Value;
 use workflow::plan::{Input, Node, NodeIx, Plan, Source};
 use workflow::units::FrameRate;
 
-/// The facts about a clip's file.
+/// What a clip shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClipKind {
+    /// A video.
+    Video,
+    /// An image that stands still.
+    Image,
+    /// A title on black, without a file.
+    Card,
+}
+
+/// The facts about what a clip shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClipFacts {
-    /// The name of the instance that it shows.
+    /// What it shows. Pictures, rate and size of what stands still are those that the film needs: [`crate::resolve()`] fills them in.
+    pub kind: ClipKind,
+    /// The name of the instance that it shows; that of the file, or the text of the card.
     pub name: String,
     /// The file. It is not read here.
     pub path: PathBuf,
@@ -23,19 +36,35 @@ pub struct ClipFacts {
     pub has_sound: bool,
 }
 
-/// For each pair of neighbours among the nodes of a film, whether the second begins on the last frame of the first (`continues`, or a
-/// `first_frame` that names the other's last frame). One less than there are nodes.
+impl ClipFacts {
+    /// What stands still.
+    #[must_use]
+    pub fn still(kind: ClipKind, name: String, path: PathBuf) -> Self {
+        Self { kind, name, path, pictures: 0, frame_rate: FrameRate::CINEMA, size: (0, 0), has_sound: false }
+    }
+
+    /// Whether it is no video.
+    #[must_use]
+    pub fn is_still(&self) -> bool {
+        self.kind != ClipKind::Video
+    }
+}
+
+/// For each pair of neighbours among the clips of a film, whether the second begins on the last frame of the first (`continues`, or a
+/// `first_frame` that names the other's last frame). One less than there are clips.
 ///
-/// `shown` are the nodes that are shown, in order: for a pick, the one that was chosen. A node that continues an open pick does not count.
+/// `shown` are the nodes that are shown, in order: for a pick, the one that was chosen; `None` for clips of no node. A node that continues an
+/// open pick does not count.
 #[must_use]
-pub fn continuations(plan: &Plan, shown: &[NodeIx]) -> Vec<bool> {
+pub fn continuations(plan: &Plan, shown: &[Option<NodeIx>]) -> Vec<bool> {
     shown
         .windows(2)
         .map(|pair| {
-            let node = plan.node(pair[1]);
+            let [Some(before), Some(after)] = *pair else { return false };
+            let node = plan.node(after);
             node.inputs
                 .iter()
-                .any(|input| input.source == Source::LastFrame(pair[0]) && is_first_frame(node, input))
+                .any(|input| input.source == Source::LastFrame(before) && is_first_frame(node, input))
         })
         .collect()
 }

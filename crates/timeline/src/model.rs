@@ -129,13 +129,9 @@ impl ItemTransition {
     /// Whether it plays pictures beyond the cut.
     #[must_use]
     pub fn plays_handles(self) -> bool {
-        plays_handles(self.kind)
-    }
-}
-
-pub(crate) fn plays_handles(kind: TransitionKind) -> bool {
-    match kind {
-        TransitionKind::Dissolve | TransitionKind::WipeLeft | TransitionKind::WipeRight => true,
-        TransitionKind::FadeBlack | TransitionKind::FadeWhite => false,
+        match self.kind {
+            TransitionKind::Dissolve | TransitionKind::WipeLeft | TransitionKind::WipeRight => true,
+            TransitionKind::FadeBlack | TransitionKind::FadeWhite => false,
+        }
     }
 }

@@ -6,18 +6,22 @@ use workflow::units::{EditTime, FrameRate};
 use crate::clock::{FilmClock, scale_down, scale_up};
 use crate::error::{Problem, ProblemKind, ResolveError};
 use crate::facts::ClipFacts;
-use crate::model::{Item, ItemTransition, Timeline, plays_handles};
+use crate::model::{Item, ItemTransition, Timeline};
 
 /// The largest number of pictures of a clip that is counted; what goes beyond it is not shown.
 const MAX_PICTURES: u64 = 1 << 40;
+
+/// The size of a film without videos.
+const DEFAULT_SIZE: (u32, u32) = (1280, 720);
 
 /// Resolves a film.
 ///
 /// `facts` describe the clips of the film, in its order. `continued[i]` says that clip `i + 1` begins on the last picture of clip `i`
 /// ([`crate::continuations`]); missing entries mean no.
 ///
-/// - Film rate and size are the declared ones, else those that most clips have (the first of equally frequent ones); sizes are rounded
-///   down to even numbers.
+/// - Film rate and size are the declared ones, else those that most videos have (the first of equally frequent ones); sizes are rounded
+///   down to even numbers. Without any video they are 24 frames per second and 1280x720.
+/// - What stands still has the film's rate, and as many pictures as are shown, with the handles of its transitions.
 /// - Positions in clips are rounded to pictures at the clip's rate, lengths of transitions to frames at the film's. Half of a transition,
 ///   rounded down, lies before the cut.
 /// - Where a clip lacks pictures for the handles of a transition, the cut moves into the clip by what is missing.
@@ -27,8 +31,7 @@ const MAX_PICTURES: u64 = 1 << 40;
 /// # Errors
 /// There are no clips, or edits that the clips' files do not allow: all of them.
 pub fn resolve(film: &Film, facts: &[ClipFacts], continued: &[bool]) -> Result<Timeline, ResolveError> {
-    let first = facts.first().filter(|_| !film.clips.is_empty());
-    let Some(first) = first else {
+    if facts.is_empty() || film.clips.is_empty() {
         let film_name = film.output.clone();
         return Err(match film.clips.len() {
             0 => ResolveError::Empty { film: film_name },
@@ -37,15 +40,17 @@ pub fn resolve(film: &Film, facts: &[ClipFacts], continued: &[bool]) -> Result<T
                 ResolveError::Clips { film: film_name, problems }
             }
         });
-    };
-    let frame_rate = film.frame_rate.unwrap_or_else(|| {
-        most_common(facts.iter().map(|facts| facts.frame_rate)).unwrap_or(first.frame_rate)
-    });
-    let size =
-        film.size.unwrap_or_else(|| most_common(facts.iter().map(|facts| facts.size)).unwrap_or(first.size));
+    }
+    let videos = || facts.iter().filter(|facts| !facts.is_still());
+    let rate_of_videos = || most_common(videos().map(|facts| facts.frame_rate));
+    let frame_rate = film.frame_rate.or_else(rate_of_videos).unwrap_or(FrameRate::CINEMA);
+    let size = film.size.or_else(|| most_common(videos().map(|facts| facts.size))).unwrap_or(DEFAULT_SIZE);
+    let even = |side: u32| (side & !1).max(2);
+    let size = (even(size.0), even(size.1));
     let mut problems = Vec::new();
-    let mut ranges = ranges(film, facts, &mut problems);
     let transitions = transitions(film, facts, frame_rate, &mut problems);
+    let facts = &with_stills(film, facts, frame_rate, size, &transitions);
+    let mut ranges = ranges(film, facts, &transitions, &mut problems);
     make_handles(facts, frame_rate, &transitions, &mut ranges, &mut problems);
     let mut dropped = vec![false; ranges.len()];
     if problems.is_empty() {
@@ -60,11 +65,10 @@ pub fn resolve(film: &Film, facts: &[ClipFacts], continued: &[bool]) -> Result<T
         problems.sort_by_key(|problem| problem.position);
         return Err(ResolveError::Clips { film: film.output.clone(), problems });
     }
-    let even = |side: u32| (side & !1).max(2);
     Ok(Timeline {
         output: film.output.clone(),
         frame_rate,
-        size: (even(size.0), even(size.1)),
+        size,
         frames: items.last().map_or(0, Item::end),
         items,
     })
@@ -105,11 +109,51 @@ fn most_common<T: Copy + PartialEq>(values: impl Iterator<Item = T>) -> Option<T
     counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(value, _)| value)
 }
 
+/// The film frames before and after the cuts of a clip in which it is shown beside its neighbours.
+fn handles(index: usize, transitions: &[Option<ItemTransition>]) -> (u64, u64) {
+    let playing = |index: usize| (*transitions.get(index)?).filter(|one| one.plays_handles());
+    let into = index.checked_sub(1).and_then(playing);
+    (into.map_or(0, |one| one.before), playing(index).map_or(0, |one| one.after))
+}
+
+/// The facts with pictures for what stands still: as many as are shown, and those of its handles.
+fn with_stills(
+    film: &Film,
+    facts: &[ClipFacts],
+    rate: FrameRate,
+    size: (u32, u32),
+    transitions: &[Option<ItemTransition>],
+) -> Vec<ClipFacts> {
+    let mut facts = facts.to_vec();
+    for (index, (facts, clip)) in facts.iter_mut().zip(&film.clips).enumerate() {
+        if facts.is_still() {
+            let length = clip.length.map_or(0, |length| u64::try_from(length.frames(rate)).unwrap_or(0));
+            let (head, tail) = handles(index, transitions);
+            facts.frame_rate = rate;
+            facts.size = size;
+            facts.pictures = if length == 0 { 0 } else { length.min(MAX_PICTURES) + head + tail };
+        }
+    }
+    facts
+}
+
 /// What the film shows of each clip, before handles are made.
-fn ranges(film: &Film, facts: &[ClipFacts], problems: &mut Vec<Problem>) -> Vec<PictureRange> {
+fn ranges(
+    film: &Film,
+    facts: &[ClipFacts],
+    transitions: &[Option<ItemTransition>],
+    problems: &mut Vec<Problem>,
+) -> Vec<PictureRange> {
     let mut ranges = Vec::with_capacity(film.clips.len());
     for (index, clip) in film.clips.iter().enumerate() {
-        let range = facts.get(index).ok_or(ProblemKind::NoFacts).and_then(|facts| range(clip, facts));
+        let range = facts.get(index).ok_or(ProblemKind::NoFacts).and_then(|facts| {
+            if !facts.is_still() {
+                return range(clip, facts);
+            }
+            let (head, tail) = handles(index, transitions);
+            let end = facts.pictures.checked_sub(tail).filter(|end| *end > head);
+            Ok(PictureRange { start: head, end: end.ok_or(ProblemKind::NoLength)? })
+        });
         ranges.push(range.unwrap_or_else(|kind| {
             problems.push(problem(index, facts, kind));
             PictureRange { start: 0, end: 0 }
@@ -215,14 +259,13 @@ fn make_handles(
     ranges: &mut [PictureRange],
     problems: &mut Vec<Problem>,
 ) {
-    let whole = |transition: &Option<ItemTransition>| transition.filter(|one| plays_handles(one.kind));
+    let playing = |index: usize| (*transitions.get(index)?).filter(|one| one.plays_handles());
     for (index, (range, facts_here)) in ranges.iter_mut().zip(facts).enumerate() {
         if range.len() == 0 {
             // Its range is a problem already.
             continue;
         }
-        let into = index.checked_sub(1).and_then(|before| transitions.get(before)).and_then(whole);
-        let out = transitions.get(index).and_then(whole);
+        let (into, out) = (index.checked_sub(1).and_then(playing), playing(index));
         let own = facts_here.frame_rate;
         let head = into.map_or(0, |one| scale_up(one.before, rate, own));
         let tail = out.map_or(0, |one| scale_up(one.after, rate, own));

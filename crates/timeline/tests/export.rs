@@ -4,7 +4,7 @@
 mod support;
 
 use serde_json::Value;
-use support::{clip, facts, film, rate, showcase};
+use support::{clip, facts, film, rate, showcase, with_stills};
 use timeline::export::{self, ExportContext};
 use timeline::{Timeline, resolve};
 
@@ -42,6 +42,16 @@ fn edl_document() {
 fn csv_document() {
     let (timeline, context) = resolved();
     insta::assert_snapshot!(export::csv(&timeline, &context));
+}
+
+#[test]
+fn documents_with_titles_and_images() {
+    let (film, facts, context) = with_stills();
+    let timeline = resolve(&film, &facts, &[]).unwrap();
+    insta::assert_snapshot!("stills_otio", export::otio(&timeline, &context));
+    insta::assert_snapshot!("stills_fcpxml", export::fcpxml(&timeline, &context));
+    insta::assert_snapshot!("stills_edl", export::edl(&timeline, &context));
+    insta::assert_snapshot!("stills_csv", export::csv(&timeline, &context));
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod support;
 
 use contract::Contract;
 use proptest::prelude::*;
-use support::{clip, facts, film, rate};
+use support::{clip, facts, film, rate, with_stills};
 use timeline::{ClipFacts, Timeline, continuations, resolve};
 use workflow::plan::{Clip, ClipSource, Film, NodeIx, Transition, TransitionKind};
 use workflow::units::EditTime;
@@ -166,6 +166,33 @@ fn every_problem_of_a_film_is_reported() {
 }
 
 #[test]
+fn stills_are_shown_for_their_length_and_have_handles() {
+    let (film, facts, _) = with_stills();
+    let timeline = resolve(&film, &facts, &[false; 3]).unwrap();
+    assert_eq!((timeline.frame_rate, timeline.size), (rate("24"), (854, 480)));
+    // The card takes its 48 frames, and 6 more in the dissolve; the clip gives 6 of its beginning as its handle.
+    let shown: Vec<_> = timeline
+        .items
+        .iter()
+        .map(|item| (item.first, item.pictures, item.source.pictures, item.start, item.frames))
+        .collect();
+    assert_eq!(
+        shown,
+        [(0, 48, 54, 0, 48), (6, 114, 120, 48, 114), (0, 36, 40, 162, 36), (4, 116, 120, 198, 116)]
+    );
+    assert_eq!(timeline.items[2].source.size, (854, 480));
+    // Only stills.
+    let mut cards = film.clone();
+    cards.clips.truncate(1);
+    cards.clips[0].transition = None;
+    let timeline = resolve(&cards, &facts[..1], &[]).unwrap();
+    assert_eq!((timeline.frame_rate, timeline.size, timeline.frames), (rate("24"), (1280, 720), 48));
+    cards.clips[0].length = None;
+    let refused = resolve(&cards, &facts[..1], &[]).unwrap_err().to_string();
+    assert!(refused.contains("clip 1 (`THE <LAMP>`): it stands still, and has no length"), "{refused}");
+}
+
+#[test]
 fn continuation_is_the_last_frame_as_first_frame() {
     let workflow = "version: 1
 name: chain
@@ -187,9 +214,10 @@ shots:
         Contract::embedded(),
     )
     .unwrap_or_else(|report| panic!("{}", report.render(false)));
-    let shown: Vec<NodeIx> = plan.nodes().map(|(ix, _)| ix).collect();
+    let shown: Vec<Option<NodeIx>> = plan.nodes().map(|(ix, _)| Some(ix)).collect();
     assert_eq!(continuations(&plan, &shown), [true, true, false, false, true, false]);
     assert_eq!(continuations(&plan, &[shown[1], shown[0]]), [false]);
+    assert_eq!(continuations(&plan, &[shown[0], None, shown[1]]), [false, false]);
     assert_eq!(continuations(&plan, &[]), [] as [bool; 0]);
 }
 

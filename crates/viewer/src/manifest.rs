@@ -230,12 +230,28 @@ pub enum FilmState {
 /// A part of a film.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cut {
-    /// The clip; of several takes of which none is picked, the first.
+    /// The clip; of several takes of which none is picked, the first. Of a file its name, of a title its text.
     pub clip: String,
+    /// What it shows.
+    #[serde(default)]
+    pub kind: CutKind,
     /// Where it begins, in seconds.
     pub start: f64,
     /// Its length in seconds.
     pub seconds: Option<f64>,
+}
+
+/// What a part of a film shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CutKind {
+    /// A clip of the manifest.
+    #[default]
+    Shot,
+    /// A video or image of one's own.
+    File,
+    /// A title on black.
+    Title,
 }
 
 /// Why a text is no manifest.

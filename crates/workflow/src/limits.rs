@@ -37,6 +37,8 @@ pub(crate) const MAX_TOTAL_MEDIA: usize = 500_000;
 pub(crate) const MAX_FILM_SIDE: u32 = 4096;
 /// Clips in a film; a shot may appear more than once.
 pub(crate) const MAX_CLIPS: usize = 50_000;
+/// Characters of a title in a film: more than fills a picture.
+pub(crate) const MAX_TITLE_CHARS: usize = 500;
 /// Entries of an `include` or `exclude`.
 pub(crate) const MAX_MATRIX_RULES: usize = 1_000;
 /// Takes of a shot.

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use crate::units::VideoDuration;
+
 /// The kind of a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaKind {
@@ -39,6 +41,8 @@ pub struct MediaInfo {
     pub media_type: &'static str,
     /// The kind.
     pub kind: MediaKind,
+    /// How long a video is.
+    pub duration: Option<VideoDuration>,
 }
 
 /// Why a medium cannot be sent.
@@ -57,10 +61,14 @@ pub struct MediaGate {
     pub max_file_bytes: u64,
     /// The largest sum of the files of one request, in bytes.
     pub max_request_bytes: u64,
-    /// The largest sound file that lies over a film, in bytes.
-    pub max_sound_bytes: u64,
+    /// The largest sound or clip of one's own in a film, in bytes.
+    pub max_film_file_bytes: u64,
     /// Decodes a medium.
     pub inspect: fn(&[u8]) -> Result<MediaInfo, MediaError>,
+    /// Reads a font.
+    pub inspect_font: fn(&[u8]) -> Result<(), MediaError>,
+    /// The characters of a text that neither this font nor an embedded one has.
+    pub missing_characters: fn(Option<&[u8]>, &str) -> Vec<char>,
 }
 
 impl MediaGate {
@@ -68,11 +76,16 @@ impl MediaGate {
     pub(crate) const CLOSED: Self = Self {
         max_file_bytes: 0,
         max_request_bytes: 0,
-        max_sound_bytes: 0,
+        max_film_file_bytes: 0,
         inspect: |_| {
             let message = "media cannot be inspected here".to_owned();
             Err(MediaError { message, help: "run `runner check`".to_owned() })
         },
+        inspect_font: |_| {
+            let message = "fonts cannot be inspected here".to_owned();
+            Err(MediaError { message, help: "run `runner check`".to_owned() })
+        },
+        missing_characters: |_, _| Vec::new(),
     };
 
     /// Checks size and contents.
@@ -88,12 +101,15 @@ impl MediaGate {
         MediaError { message, help: SMALLER.to_owned() }
     }
 
-    /// The error for a sound file above [`Self::max_sound_bytes`].
+    /// The error for a file of a film above this size.
     #[must_use]
-    pub fn sound_too_large(&self) -> MediaError {
-        let most = mebibytes(self.max_sound_bytes);
-        let message = format!("this file is larger than {most}, the most that a sound of a film may have");
-        MediaError { message, help: "shorten it, or save it as M4A or MP3".to_owned() }
+    pub fn film_file_too_large(max: u64) -> MediaError {
+        let most = mebibytes(max);
+        let message = format!("this file is larger than {most}, the most that a file of a film may have");
+        MediaError {
+            message,
+            help: "shorten it, or compress it: sound as M4A or MP3, video as H.264".to_owned(),
+        }
     }
 
     /// The error for media of one request above [`Self::max_request_bytes`] together.

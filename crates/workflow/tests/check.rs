@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use contract::Contract;
 use serde_json::{Value, json};
-use workflow::plan::{Clip, ClipSource, OpenPick, PickKind, Plan, Source};
+use workflow::plan::{Clip, ClipSource, Fit, OpenPick, PickKind, Plan, Source};
 use workflow::{CODES, CheckOutcome, DirFiles, check};
 
 fn folder(name: &str) -> PathBuf {
@@ -106,12 +106,16 @@ fn readable(plan: &Plan) -> String {
                 OpenPick { kind: PickKind::Take, name, .. } => format!("{name}#?"),
                 OpenPick { name, .. } => format!("{name}@?"),
             },
+            ClipSource::Video(file) => format!("video {}", file.path.display()),
+            ClipSource::Image(file) => format!("image {}", file.path.display()),
+            ClipSource::Card => "card".to_owned(),
         };
         let clip = |clip: &Clip| {
             let edit = json!({
                 "in": clip.start,
                 "out": clip.end,
                 "length": clip.length,
+                "title": clip.title,
                 "transition": clip.transition,
                 "gain": Some(clip.gain).filter(|gain| !gain.is_zero()),
                 "mute": clip.mute.then_some(true),
@@ -127,6 +131,9 @@ fn readable(plan: &Plan) -> String {
         }
         if !film.soundtrack.is_empty() {
             writeln!(out, "# soundtrack {}", json!(film.soundtrack)).unwrap();
+        }
+        if film.fit != Fit::default() || film.font.is_some() {
+            writeln!(out, "# fit {}, font {}", json!(film.fit), json!(film.font)).unwrap();
         }
         if film.size.is_some() || film.frame_rate.is_some() {
             writeln!(out, "# size {}, frame rate {}", json!(film.size), json!(film.frame_rate)).unwrap();

@@ -54,6 +54,9 @@ defaults: {model: modela-video-2-0-260128, ratio: \"16:9\", seconds: 5, seed: 7}
 shots:
 ";
 
+/// Four seconds of video.
+const STORM: &[u8] = include_bytes!("valid/archive/storm.mp4");
+
 #[test]
 fn guide_examples_are_valid() {
     let page = page();
@@ -62,6 +65,9 @@ fn guide_examples_are_valid() {
         .with("stills/keeper.png", gate::png())
         .with("sounds/score.wav", gate::wav())
         .with("sounds/keeper.wav", gate::wav())
+        .with("stills/logo.png", gate::png())
+        .with("archive/storm.mp4", STORM)
+        .with("fonts/Inter.ttf", *b"\0\x01\0\0")
         .with_media_gate(gate::media_gate());
     for example in &examples {
         if let Some((_, name)) = example.kind.split_once("file=") {

@@ -1,6 +1,6 @@
 /** Indexes over the data: what a view looks up by name. */
 import { valueKey } from "../logic/values";
-import type { Clip, ClipState, Json, ParentKind, Shot, ViewerData } from "./types";
+import type { Clip, ClipState, Cut, Json, ParentKind, Shot, ViewerData } from "./types";
 
 export interface Child {
   clip: Clip;
@@ -110,6 +110,12 @@ export function shareClips(known: ReadonlyMap<string, Clip>, clips: readonly Cli
 /** A shot with several takes and no pick: somebody has to choose. */
 export function isOpenChoice(shot: Shot): boolean {
   return shot.takes > 1 && shot.pick === null;
+}
+
+/** The clip that a cut shows; null for a file of one's own, for a title, and for a clip that is not there. */
+export function shownClip(model: Model, cut: Cut): Clip | null {
+  if (cut.kind === "file" || cut.kind === "title") return null;
+  return model.clip.get(cut.clip) ?? null;
 }
 
 /** The takes of a clip's instance, itself included. */

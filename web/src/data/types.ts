@@ -88,8 +88,12 @@ export interface Clip {
   command: string;
 }
 
+/** A clip of the manifest, a file of one's own, or a title on black. */
+export type CutKind = "shot" | "file" | "title";
+
 export interface Cut {
   clip: string;
+  kind: CutKind;
   start: number;
   seconds: number | null;
 }

@@ -1,6 +1,7 @@
 /** A film with chapter marks and dialogue as captions. Captions are part of the page: from disk a browser loads no file of captions. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { shownClip } from "../data/model";
 import type { Film } from "../data/types";
 import { formatTime } from "../logic/format";
 import { mediaUrl } from "../logic/media-url";
@@ -14,7 +15,7 @@ const STEP_SECONDS = 1 / 24;
 const captions = signal(true);
 
 export function CaptionsToggle({ film }: { film: Film }) {
-  if (!film.cuts.some((cut) => model.value.clip.get(cut.clip)?.dialogue)) return null;
+  if (!film.cuts.some((cut) => shownClip(model.value, cut)?.dialogue)) return null;
   return <label class="check-row end"><input type="checkbox" checked={captions.value} onChange={(event) => (captions.value = event.currentTarget.checked)} /> Captions</label>;
 }
 
@@ -24,9 +25,10 @@ export function FilmPlayer({ film }: { film: Film }) {
   const [length, setLength] = useState(film.seconds ?? 0);
   const [broken, setBroken] = useState(false);
   const source = mediaUrl(film.file);
-  const poster = mediaUrl(film.poster) ?? mediaUrl(model.value.clip.get(film.cuts[0]?.clip ?? "")?.poster ?? null);
+  const poster = mediaUrl(film.poster) ?? mediaUrl(film.cuts.map((cut) => shownClip(model.value, cut)?.poster ?? null).find((each) => each !== null) ?? null);
   const chapter = film.cuts.reduce((current, cut, index) => (cut.start <= time + 0.001 ? index : current), 0);
-  const dialogue = model.value.clip.get(film.cuts[chapter]?.clip ?? "")?.dialogue ?? null;
+  const shown = film.cuts[chapter];
+  const dialogue = shown === undefined ? null : (shownClip(model.value, shown)?.dialogue ?? null);
   useEffect(() => {
     const video = ref.current;
     if (video === null || source === null) return;
@@ -92,7 +94,7 @@ export function FilmPlayer({ film }: { film: Film }) {
               aria-label={`${cut.clip}, from ${formatTime(cut.start)}`}
               onClick={() => seek(cut.start)}
             >
-              <span dir="auto">{model.value.clip.get(cut.clip)?.shot ?? cut.clip}</span>
+              <span dir="auto">{shownClip(model.value, cut)?.shot ?? cut.clip}</span>
             </button>
           );
         })}

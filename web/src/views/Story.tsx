@@ -1,6 +1,6 @@
 /** The films as strips of cuts, with the takes under each shot. */
-import type { Clip, Film } from "../data/types";
-import { cellKey, isOpenChoice, takesOf } from "../data/model";
+import type { Clip, Cut, Film } from "../data/types";
+import { cellKey, isOpenChoice, shownClip, takesOf } from "../data/model";
 import { FILM_TEXT, StateBadge, StateIcon } from "../parts/State";
 import { Poster } from "../parts/Poster";
 import { count, formatSeconds, formatTime } from "../logic/format";
@@ -10,8 +10,7 @@ import { CaptionsToggle, FilmPlayer } from "./FilmPlayer";
 
 export function Story() {
   const { data } = model.value;
-  const inFilms = new Set(data.films.flatMap((film) => film.cuts.map((cut) => cut.clip)));
-  const shots = new Set([...inFilms].map((id) => model.value.clip.get(id)?.shot));
+  const shots = new Set(data.films.flatMap((film) => film.cuts.map((cut) => shownClip(model.value, cut)?.shot)));
   const others = data.shots.filter((shot) => !shots.has(shot.id));
   return (
     <div class="story">
@@ -46,8 +45,9 @@ function FilmSection({ film }: { film: Film }) {
       {playable && <FilmPlayer film={film} />}
       <ol class="strip">
         {film.cuts.map((cut, index) => {
-          const clip = model.value.clip.get(cut.clip);
-          if (clip === undefined) return <li key={index} class="strip-shot"><span class="tile"><span class="tile-text" dir="auto">{cut.clip} is not in the plan</span></span></li>;
+          const clip = shownClip(model.value, cut);
+          if (clip === null && (cut.kind === "file" || cut.kind === "title")) return <Own key={index} cut={cut} />;
+          if (clip === null) return <li key={index} class="strip-shot"><span class="tile"><span class="tile-text" dir="auto">{cut.clip} is not in the plan</span></span></li>;
           const takes = takesOf(model.value, clip);
           return <Shot key={`${cut.clip}-${index}`} clip={clip} label={clip.shot} below={takes.length > 1 ? takes : []} start={cut.start} seconds={cut.seconds} />;
         })}
@@ -59,6 +59,20 @@ function FilmSection({ film }: { film: Film }) {
 function total(film: Film): number | null {
   const lengths = film.cuts.map((cut) => cut.seconds);
   return lengths.some((length) => length === null) ? null : lengths.reduce<number>((sum, length) => sum + (length ?? 0), 0);
+}
+
+/** A file of one's own, or a title on black: there is nothing to choose or to play. */
+function Own({ cut }: { cut: Cut }) {
+  return (
+    <li class="strip-shot">
+      <span class="thumb">
+        <span class={`tile${cut.kind === "title" ? " tile-title" : ""}`}><span class="tile-text" dir="auto">{cut.clip}</span></span>
+        <span class="stamp num left">{formatTime(cut.start)}</span>
+        {cut.seconds !== null && <span class="stamp num">{formatSeconds(cut.seconds)}</span>}
+      </span>
+      <span class="card-name dim">{cut.kind}</span>
+    </li>
+  );
 }
 
 interface ShotProps {

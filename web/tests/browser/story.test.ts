@@ -27,6 +27,15 @@ describe("story", () => {
   });
 });
 
+it("shows titles and files of one's own as such", async () => {
+  const page = await at("#/story");
+  const strip = page.locator(".film", { hasText: "epilogue" }).locator(".strip > li");
+  // The title has the name of a clip.
+  expect(await strip.nth(0).innerText()).toMatch(/^lamp#1[\s\S]*title$/);
+  expect(await strip.nth(0).getByRole("button").count()).toBe(0);
+  expect(await strip.last().innerText()).toMatch(/^logo.png[\s\S]*file$/);
+});
+
 describe("graph", () => {
   it("links each clip to its details", async () => {
     const page = await at("#/graph");

@@ -6,8 +6,10 @@ use std::process::Command;
 
 use timeline::export::{self, Alternative, ClipInfo, ExportContext};
 use timeline::import::read_otio;
-use timeline::{ClipFacts, Timeline};
-use workflow::plan::{Clip, ClipSource, Film, Location, NodeIx, Soundtrack, Transition, TransitionKind};
+use timeline::{ClipFacts, ClipKind, Timeline};
+use workflow::plan::{
+    Clip, ClipSource, Film, Fit, Location, NodeIx, Soundtrack, Title, TitleStyle, Transition, TransitionKind,
+};
 use workflow::units::{EditTime, FrameRate};
 
 use crate::stub_video;
@@ -18,7 +20,7 @@ const TOOL: &str = "opentimelineio";
 const NAMES: [&str; 3] = ["door", "stairs 100% é", "lamp@look=noir#2"];
 const OTHER_TAKE: &str = "clips/lamp@look=noir#1.mp4";
 
-/// Exports a film of three clips and opens it.
+/// Exports a film of three clips and a title, and opens it.
 pub(crate) fn run() -> Result<String, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let python = match install(folder.path()) {
@@ -27,7 +29,7 @@ pub(crate) fn run() -> Result<String, String> {
     };
     let written = folder.path().join("written");
     let (film, facts) = write_clips(&written)?;
-    let timeline = timeline::resolve(&film, &facts, &[false, false]).map_err(|error| error.to_string())?;
+    let timeline = timeline::resolve(&film, &facts, &[]).map_err(|error| error.to_string())?;
     let context = context(&facts);
     fs_err::write(written.join("film.otio"), export::otio(&timeline, &context)).map_err(text)?;
     let moved = folder.path().join("moved");
@@ -67,7 +69,7 @@ fn install(folder: &Path) -> Result<PathBuf, String> {
     Ok(python)
 }
 
-/// A film with a dissolve and a wipe, and its clips as files.
+/// A film with dissolves, a wipe and a title, and its clips as files.
 fn write_clips(folder: &Path) -> Result<(Film, Vec<ClipFacts>), String> {
     fs_err::create_dir_all(folder.join("clips")).map_err(text)?;
     let video = stub_video::clip()?;
@@ -82,23 +84,28 @@ fn write_clips(folder: &Path) -> Result<(Film, Vec<ClipFacts>), String> {
         fs_err::write(&path, &video).map_err(text)?;
         let size = (track.width, track.height);
         let name = name.to_owned();
-        facts.push(ClipFacts { name, path, pictures: track.frames, frame_rate, size, has_sound: true });
+        let kind = ClipKind::Video;
+        facts.push(ClipFacts { kind, name, path, pictures: track.frames, frame_rate, size, has_sound: true });
     }
-    let kinds = [Some(TransitionKind::Dissolve), Some(TransitionKind::WipeLeft), None];
-    let clips = kinds.map(|kind| Clip {
-        transition: kind.map(|kind| Transition { kind, length: EditTime::Frames(1) }),
-        ..whole()
-    });
+    facts.push(ClipFacts::still(ClipKind::Card, "THE END".to_owned(), PathBuf::new()));
+    let kinds = [TransitionKind::Dissolve, TransitionKind::WipeLeft, TransitionKind::Dissolve];
+    let clips = kinds
+        .map(|kind| Clip { transition: Some(Transition { kind, length: EditTime::Frames(1) }), ..whole() });
+    let title = Some(Title { text: "THE END".to_owned(), style: TitleStyle::Card });
+    let length = Some(EditTime::Frames(24));
+    let card = Clip { length, title, ..Clip::whole(ClipSource::Card) };
     let location = Location { file: "film.yaml".into(), line: 1, column: 1 };
     let output = "film.mp4".to_owned();
     Ok((
         Film {
             output,
             size: None,
+            fit: Fit::default(),
+            font: None,
             frame_rate: None,
             subtitles: None,
             soundtrack: Soundtrack::default(),
-            clips: clips.to_vec(),
+            clips: clips.into_iter().chain([card]).collect(),
             location,
         },
         facts,

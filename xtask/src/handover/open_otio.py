@@ -11,8 +11,13 @@ timeline = otio.adapters.read_from_file(document)
 (track,) = timeline.video_tracks()
 clips = [child for child in track if isinstance(child, otio.schema.Clip)]
 assert timeline.duration().to_frames() == frames, timeline.duration()
+card = clips[-1]
+assert isinstance(card.media_reference, otio.schema.GeneratorReference), card.media_reference
+assert card.media_reference.parameters["text"] == "THE END", card.media_reference
 for clip in clips:
     for key, reference in clip.media_references().items():
+        if clip is card:
+            continue
         path = os.path.join(os.path.dirname(document), unquote(reference.target_url))
         assert os.path.isfile(path), f"{clip.name}: {key}: no file {path}"
         assert reference.name == os.path.basename(path), reference.name

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::{Instrument as _, Span};
-use workflow::plan::{Clip, NodeIx, NodeKey, Plan};
+use workflow::plan::{NodeIx, NodeKey, Plan};
 use workflow::units::Money;
 
 use super::lookup_queue::LookupRequest;
 use super::{AttemptIds, download, inputs, join, trace};
 use crate::artifact::file_name;
 use crate::blocking::run_blocking;
-use crate::film::FilmClip;
+use crate::film::film_clips;
 use crate::ledger::{Ledger, LedgerError};
 use crate::provider::{PreparedRequest, Provider, Submission, SubmissionLookup};
 use crate::sidecar::{Sidecar, TaskRecord};
@@ -228,14 +228,15 @@ impl EffectRunner {
 
     fn join(&mut self, index: usize, state: &RunState) {
         let Some(film) = self.plan.films().get(index) else { return };
-        let clips = film.clips.iter().flat_map(Clip::nodes).filter_map(|node| {
-            let video = state.artifact(*node)?;
-            Some(FilmClip { node: *node, path: video.path.clone(), sha256: video.sha256.clone() })
-        });
+        let video = |node| state.artifact(node).map(|video| (video.path.clone(), video.sha256.clone()));
+        let Some(clips) = film_clips(&self.plan, film, &self.workflow_dir, video) else {
+            let failure = Failure::new(FailureKind::Local, "a clip of the film has no video".to_owned());
+            return self.spawn(async move { Event::JoinFailed { index, failure } });
+        };
         let request = join::JoinRequest {
             plan: Arc::clone(&self.plan),
             index,
-            clips: clips.collect(),
+            clips,
             workflow_dir: self.workflow_dir.clone(),
             path: self.output_dir.join(&film.output),
             source: self.digital_source,

@@ -4,16 +4,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use media::{DigitalSource, FilmTags};
+use media::{DigitalSource, FilmTags, Overlays, Still};
 use timeline::Timeline;
 use timeline::subtitles::Cue;
-use workflow::plan::{self, Plan};
+use workflow::plan::{self, Plan, Title, TitleStyle};
 use workflow::units::Loudness;
 
 use crate::blocking::run_blocking;
 use crate::cuts;
-use crate::film::{FilmClip, film_digest, film_timeline, join_clips};
+use crate::film::{self, FilmClip, film_digest, film_timeline, join_clips};
 use crate::film_tags::film_tags;
+use crate::film_titles::{self, SharedFonts};
 use crate::ledger::{Ledger, LedgerError};
 use crate::{film_sound, film_subtitles};
 use scheduler::{Failure, FailureKind, Film, FilmLoudness, FilmPictures};
@@ -79,9 +80,34 @@ impl Join<'_> {
         }
     }
 
-    fn soundtrack(&self, timeline: &Timeline) -> Result<media::Soundtrack, Failure> {
+    fn soundtrack(&self, timeline: &Timeline) -> media::Soundtrack {
         let spoken = film_subtitles::film_cues(self.plan, timeline, self.clips);
-        film_sound::soundtrack(&self.film.soundtrack, timeline, &spoken, self.workflow_dir).map_err(local)
+        film_sound::soundtrack(&self.film.soundtrack, timeline, &spoken, self.workflow_dir)
+    }
+
+    fn fonts(&self) -> Result<SharedFonts, Failure> {
+        let read = |font: &plan::FilmFile| fs_err::read(self.workflow_dir.join(&font.path));
+        let own = self.film.font.as_ref().map(read).transpose();
+        let own = own.map_err(|error| local(format!("the font cannot be read: {error}")))?;
+        film_titles::shared_fonts(own).map_err(|error| local(format!("the font cannot be used: {error}")))
+    }
+
+    fn card(&self, index: usize, fonts: &SharedFonts) -> Still {
+        let title = self.film.clips.get(index).and_then(|clip| clip.title.clone());
+        let title = title.unwrap_or(Title { text: String::new(), style: TitleStyle::Card });
+        film_titles::card(&title, fonts)
+    }
+
+    /// Titles over clips, and subtitles that are drawn.
+    fn overlays(&self, timeline: &Timeline, cues: &[Cue], fonts: &SharedFonts) -> Option<Overlays> {
+        let titles = film_titles::overlays(self.film, timeline, fonts);
+        let titles = (!titles.spans.is_empty()).then_some(titles);
+        let is_burnt = self.film.subtitles.is_some_and(|subtitles| subtitles.burn) && !cues.is_empty();
+        let subtitles = is_burnt.then(|| film_subtitles::overlays(timeline, cues.to_vec(), fonts));
+        match (titles, subtitles) {
+            (Some(titles), Some(subtitles)) => Some(titles.merged(subtitles)),
+            (titles, subtitles) => titles.or(subtitles),
+        }
     }
 
     /// Writes the subtitles of a film that exists, where they are not beside it.
@@ -98,22 +124,29 @@ impl Join<'_> {
     }
 
     fn write(&self, path: PathBuf, made_of: String, tags: FilmTags) -> Result<Film, Failure> {
+        film::check_files(self.film, self.workflow_dir).map_err(local)?;
         let timeline = self.timeline()?;
         let rate = timeline.frame_rate;
         let cues = self.cues(&timeline);
-        let is_burnt = self.film.subtitles.is_some_and(|subtitles| subtitles.burn) && !cues.is_empty();
+        let fonts = self.fonts()?;
         let options = media::JoinOptions {
             size: self.film.size,
+            fit: match self.film.fit {
+                plan::Fit::Letterbox => media::Fit::Letterbox,
+                plan::Fit::Crop => media::Fit::Crop,
+                plan::Fit::Blur => media::Fit::Blur,
+            },
             frame_rate: media::FrameRate::new(rate.numerator(), rate.denominator()),
             key_interval: None,
-            soundtrack: self.soundtrack(&timeline)?,
-            overlays: is_burnt.then(|| film_subtitles::overlays(&timeline, cues.clone())),
+            soundtrack: self.soundtrack(&timeline),
+            overlays: self.overlays(&timeline, &cues, &fonts),
             tags,
             ffmpeg: self.ffmpeg.clone(),
         };
         let scratch = scratch_folder(&path)?;
         let new = scratch.path().join("film.mp4");
-        let joined = media::join(&join_clips(&timeline), &new, &options)
+        let clips = join_clips(&timeline, &|index| self.card(index, &fonts));
+        let joined = media::join(&clips, &new, &options)
             .map_err(|error| local(format!("the clips cannot be joined: {error}")))?;
         // The other films of the plan are no earlier cuts.
         let is_film = |name: &str| self.plan.films().iter().any(|film| film.output == name);

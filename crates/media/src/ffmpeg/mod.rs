@@ -4,6 +4,7 @@
 //! Results arrive through a pipe as raw frames or samples, so ffmpeg needs no encoders and leaves no files; an exit code of 0 without
 //! output is an error.
 
+mod fit;
 mod message;
 mod probe;
 mod process;
@@ -18,7 +19,7 @@ use rusty_h264::YuvFrame;
 
 use self::process::input;
 use crate::audio::AudioBuffer;
-use crate::{FrameRate, MAX_SIDE, MediaError, MediaType, Probe, RgbImage};
+use crate::{Fit, FrameRate, MAX_SIDE, MediaError, MediaType, Probe, RgbImage};
 
 /// Makes pixels square without a loss, as [`crate::presentation::Presentation`] does.
 const SQUARE_PIXELS: &str =
@@ -132,24 +133,16 @@ impl Ffmpeg {
         last.ok_or_else(|| tool("ffmpeg", "found no picture in the file"))
     }
 
-    /// Every picture at this rate, inside this size with black bars, in this crate's color.
+    /// Every picture at this rate and in this size, in this crate's color.
     pub(crate) fn pictures(
         &self,
         path: &Path,
-        (width, height): (u32, u32),
+        ((width, height), fit): ((u32, u32), Fit),
         rate: FrameRate,
         show: &mut dyn FnMut(YuvFrame) -> Result<(), MediaError>,
     ) -> Result<u64, MediaError> {
-        // `dar` is the ratio of the presented sides, whatever the shape of the pixels; ffmpeg turns pictures upright by itself.
-        let filter = format!(
-            "fps={}/{},\
-             scale=w='if(gte(dar,{width}/{height}),{width},max(round({height}*dar/2)*2,2))'\
-             :h='if(gte(dar,{width}/{height}),max(round({width}/dar/2)*2,2),{height})'\
-             :out_color_matrix=bt709:out_range=tv:flags=bicubic,\
-             pad={width}:{height}:(ow-iw)/2:(oh-ih)/2,setsar=1,format=yuv420p",
-            rate.numerator(),
-            rate.denominator()
-        );
+        let (up, down) = (rate.numerator(), rate.denominator());
+        let filter = format!("fps={up}/{down},{}", fit::filters(fit, (width, height)));
         let mut arguments = input(&[], path);
         arguments.extend(["-map", "0:v:0", "-an", "-sn", "-dn", "-vf", &filter].map(OsString::from));
         arguments.extend(["-f", "rawvideo", "-pix_fmt", "yuv420p", "pipe:1"].map(OsString::from));

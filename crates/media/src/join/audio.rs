@@ -204,11 +204,11 @@ impl ClipSound {
         if clip.probe.audio.is_none() || clip.gain <= 0.0 {
             return Ok(Self { sound: silence, first });
         }
-        let sound = if clip.foreign {
-            ffmpeg.sound(&clip.path, spec.sample_rate, spec.channels)?
-        } else {
+        let sound = if clip.is_native() {
             let sound = AudioBuffer::from_movie(&mut Movie::open(&clip.path)?)?;
             sound.map_or(silence, |sound| sound.converted(spec.sample_rate, spec.channels))
+        } else {
+            ffmpeg.sound(&clip.path, spec.sample_rate, spec.channels)?
         };
         Ok(Self { sound, first })
     }

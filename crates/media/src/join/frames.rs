@@ -5,20 +5,27 @@ use std::sync::mpsc;
 
 use rusty_h264::YuvFrame;
 
-use super::Clip;
+use super::{Clip, Decoding};
 use crate::color::{ColorSpace, i420_to_rgb, rgb_to_i420};
 use crate::frames::{FrameReader, Frames};
 use crate::mp4::Movie;
 use crate::presentation::Presentation;
-use crate::{Ffmpeg, FrameRate, MediaError};
+use crate::{Ffmpeg, Fit, FrameRate, MediaError};
 
 /// Form of the film's pictures.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PictureForm {
     pub(super) size: (u32, u32),
     pub(super) rate: FrameRate,
-    /// Pictures are passed on as they are stored, because they are stored beside pictures of the clip.
-    pub(super) as_stored: bool,
+    pub(super) fit: Fit,
+    /// The colors of the clips, where pictures are stored beside those of the clips: then they are passed on as they are stored.
+    pub(super) stored: Option<ColorSpace>,
+}
+
+impl PictureForm {
+    pub(super) fn color(self) -> ColorSpace {
+        self.stored.unwrap_or(ColorSpace::WRITTEN)
+    }
 }
 
 /// Source of a clip's pictures, one for each frame of the film.
@@ -35,6 +42,8 @@ enum FrameSource {
     Native(Box<Frames>),
     /// Pictures from ffmpeg, in the film's form, and their number so far.
     Foreign(mpsc::Receiver<Result<YuvFrame, MediaError>>, u64),
+    /// A picture until it is taken: it stays.
+    Still(Option<YuvFrame>),
 }
 
 impl ClipFrames {
@@ -48,12 +57,14 @@ impl ClipFrames {
     ) -> Result<Self, MediaError> {
         let begin = clip.first as f64 / clip.frame_rate().as_f64();
         let time = begin + (frame as f64 - start as f64) / form.rate.as_f64();
-        let source = if clip.foreign {
-            FrameSource::Foreign(spawn(ffmpeg.clone(), clip.path.clone(), form), 0)
-        } else {
-            let first = (time * clip.frame_rate().as_f64() + 0.01).floor().max(0.0) as u64;
-            let reader = FrameReader::new(Movie::open(&clip.path)?)?;
-            FrameSource::Native(Box::new(reader.frames_from(first)?))
+        let source = match &clip.decoding {
+            Decoding::Ffmpeg => FrameSource::Foreign(spawn(ffmpeg.clone(), clip.path.clone(), form), 0),
+            Decoding::Native => {
+                let first = (time * clip.frame_rate().as_f64() + 0.01).floor().max(0.0) as u64;
+                let reader = FrameReader::new(Movie::open(&clip.path)?)?;
+                FrameSource::Native(Box::new(reader.frames_from(first)?))
+            }
+            Decoding::Still(still) => FrameSource::Still(Some(still.picture(form)?)),
         };
         Ok(Self { source, form, time, held: None, ahead: None })
     }
@@ -82,13 +93,14 @@ impl ClipFrames {
             FrameSource::Native(frames) => {
                 let (color, presentation) = (frames.color(), frames.presentation());
                 let Some(frame) = frames.next()? else { return Ok(None) };
-                let picture = if self.form.as_stored {
+                let picture = if self.form.stored.is_some() {
                     frame.picture
                 } else {
-                    fit(frame.picture, color, presentation, self.form.size)
+                    fit(frame.picture, color, presentation, self.form)
                 };
                 Ok(Some((frame.time, picture)))
             }
+            FrameSource::Still(picture) => Ok(picture.take().map(|picture| (self.time, picture))),
             FrameSource::Foreign(pictures, count) => match pictures.recv() {
                 Ok(picture) => {
                     let time = *count as f64 / self.form.rate.as_f64();
@@ -129,22 +141,18 @@ fn read_pictures(
     mut send: impl FnMut(YuvFrame) -> Result<(), MediaError>,
 ) -> Result<(), MediaError> {
     // ffmpeg brings them to this size and rate.
-    ffmpeg.pictures(path, form.size, form.rate, &mut send).map(|_count| ())
+    ffmpeg.pictures(path, (form.size, form.fit), form.rate, &mut send).map(|_count| ())
 }
 
 /// The picture as it is presented, in the film's size and color; as it is where it has them.
-fn fit(
-    frame: YuvFrame,
-    color: ColorSpace,
-    presentation: Presentation,
-    (width, height): (u32, u32),
-) -> YuvFrame {
+fn fit(frame: YuvFrame, color: ColorSpace, presentation: Presentation, form: PictureForm) -> YuvFrame {
+    let (width, height) = form.size;
     let has_size = (frame.width, frame.height) == (width as usize, height as usize);
     if color == ColorSpace::WRITTEN && has_size && presentation.is_plain() {
         return frame;
     }
-    let fitted = presentation.apply(i420_to_rgb(&frame, color)).letterboxed(width, height);
+    let fitted = presentation.apply(i420_to_rgb(&frame, color)).fitted(form.fit, form.size);
     let mut converted = YuvFrame::black(width as usize, height as usize);
-    rgb_to_i420(&fitted, &mut converted);
+    rgb_to_i420(&fitted, ColorSpace::WRITTEN, &mut converted);
     converted
 }

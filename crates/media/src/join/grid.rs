@@ -8,11 +8,11 @@ use super::frames::{ClipFrames, PictureForm};
 use super::spool::Spool;
 use super::{Clip, JoinClip, JoinReport, most_common, replace};
 use crate::clip::media_clock;
-use crate::color::rgb_to_i420;
+use crate::color::{ColorSpace, rgb_to_i420};
 use crate::h264::VideoEncoder;
 use crate::mosaic::Mosaic;
 use crate::mp4::{OutputKind, OutputSample, OutputTrack, StoredTags, avc1, write_movie};
-use crate::{ClipSpec, Ffmpeg, FrameRate, MediaError, RgbImage};
+use crate::{ClipSpec, Ffmpeg, Fit, FrameRate, MediaError, RgbImage};
 
 /// The most clips of a grid: all of them are decoded at the same time.
 pub const MAX_GRID_CLIPS: usize = 64;
@@ -71,7 +71,7 @@ impl Grid<'_> {
         let mut encoder = VideoEncoder::new(ClipSpec::new(width, height, rate).checked_stream()?)?;
         let longest = clips().map(Clip::length).max().unwrap_or_default();
         let frames = ((longest.as_secs_f64() * rate.as_f64()).round() as u64).max(1);
-        let form = PictureForm { size: self.mosaic.tile(), rate, as_stored: false };
+        let form = PictureForm { size: self.mosaic.tile(), rate, fit: Fit::Letterbox, stored: None };
         let mut sources = Vec::new();
         for (index, clip) in self.clips {
             let source =
@@ -79,7 +79,7 @@ impl Grid<'_> {
             sources.push((*index, clip, source));
         }
         let mut canvas = YuvFrame::black(width as usize, height as usize);
-        rgb_to_i420(background, &mut canvas);
+        rgb_to_i420(background, ColorSpace::WRITTEN, &mut canvas);
         let (timescale, ticks_per_frame) = media_clock(rate);
         let mut spool = Spool::new()?;
         let mut samples = Vec::new();

@@ -141,7 +141,7 @@ mod tests {
         Clip {
             path: "clip.mp4".into(),
             probe,
-            foreign: false,
+            decoding: crate::join::Decoding::Native,
             first: 0,
             frames: Some(frames),
             transition,

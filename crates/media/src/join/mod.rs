@@ -19,6 +19,7 @@ mod smart_cut;
 mod sound_spool;
 mod soundtrack;
 mod spool;
+mod still;
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -28,20 +29,21 @@ use std::time::Duration;
 use crate::frames::decoder_config;
 use crate::mp4::Movie;
 use crate::probe::describe;
-use crate::{Ffmpeg, FilmTags, FrameRate, MediaError, Overlays, Probe, audio as pcm};
+use crate::{Ffmpeg, FilmTags, Fit, FrameRate, MediaError, Overlays, Probe, audio as pcm};
 
 pub use self::grid::{GridTile, MAX_GRID_CLIPS, write_grid};
 pub use self::loudness::Loudness;
 pub use self::soundtrack::{MAX_SOUND_BYTES, MAX_SOUND_DURATION, Music, Soundtrack, Voice};
+pub use self::still::{DrawStill, Still};
 
 /// One clip of a film.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct JoinClip {
-    /// The clip's file.
-    pub path: PathBuf,
+    /// Its pictures and its sound.
+    pub source: JoinSource,
     /// The first picture that is shown, counted from 0 in the order of presentation.
     pub first: u64,
-    /// For how many frames of the film it is shown; `None` for the rest of the clip.
+    /// For how many frames of the film it is shown; `None` for the rest of a video.
     pub frames: Option<u64>,
     /// How the next clip replaces it; `None` for a cut.
     pub transition: Option<JoinTransition>,
@@ -51,11 +53,27 @@ pub struct JoinClip {
     pub continues: bool,
 }
 
+/// What a clip shows.
+#[derive(Clone, Debug)]
+pub enum JoinSource {
+    /// A video file.
+    Video(PathBuf),
+    /// A picture that stands still.
+    Still(Still),
+}
+
 impl JoinClip {
-    /// All of a clip.
+    /// All of a video.
     #[must_use]
     pub fn whole(path: PathBuf) -> Self {
-        Self { path, first: 0, frames: None, transition: None, gain: 1.0, continues: false }
+        Self {
+            source: JoinSource::Video(path),
+            first: 0,
+            frames: None,
+            transition: None,
+            gain: 1.0,
+            continues: false,
+        }
     }
 }
 
@@ -96,13 +114,15 @@ impl TransitionKind {
 /// Options of [`join`].
 #[derive(Clone, Debug, Default)]
 pub struct JoinOptions {
-    /// Columns and rows, both even; `None` for the size that most clips have.
+    /// Columns and rows, both even; `None` for the size that most videos have.
     pub size: Option<(u32, u32)>,
-    /// Pictures per second; `None` for the rate that most clips have.
+    /// How pictures of another shape fill the frame.
+    pub fit: Fit,
+    /// Pictures per second; `None` for the rate that most videos have.
     pub frame_rate: Option<FrameRate>,
     /// Film frames from one key frame to the next; then all pictures are encoded. `None` for two seconds where pictures are encoded.
     pub key_interval: Option<u32>,
-    /// What lies over the film's pictures; then all pictures are encoded.
+    /// What lies over the film's pictures, which are encoded there.
     pub overlays: Option<Overlays>,
     /// The sound that lies over the clips.
     pub soundtrack: Soundtrack,
@@ -136,10 +156,10 @@ pub struct JoinReport {
 /// One clip of the film, probed.
 #[derive(Clone, Debug)]
 struct Clip {
+    /// The file; for a drawn picture, its name.
     path: PathBuf,
     probe: Probe,
-    /// Decoded by ffmpeg.
-    foreign: bool,
+    decoding: Decoding,
     first: u64,
     frames: Option<u64>,
     transition: Option<JoinTransition>,
@@ -147,9 +167,20 @@ struct Clip {
     continues: bool,
 }
 
+/// What makes the pictures of a clip.
+#[derive(Clone, Debug)]
+enum Decoding {
+    Native,
+    Ffmpeg,
+    Still(Still),
+}
+
 impl Clip {
     fn open(clip: &JoinClip, ffmpeg: &Ffmpeg) -> Result<Self, MediaError> {
-        let path = &clip.path;
+        let path = match &clip.source {
+            JoinSource::Video(path) => path,
+            JoinSource::Still(still) => return Self::still(clip, still),
+        };
         let native = Movie::open(path).and_then(|movie| {
             let probe = describe(&movie)?;
             let track =
@@ -157,10 +188,10 @@ impl Clip {
             let capable = decoder_config(track).map(|_| ()).and_then(|()| pcm::decoder(&movie).map(|_| ()));
             Ok((probe, capable))
         });
-        let clip = |probe, foreign| Self {
+        let clip = |probe, decoding| Self {
             path: path.clone(),
             probe,
-            foreign,
+            decoding,
             first: clip.first,
             frames: clip.frames,
             transition: clip.transition,
@@ -168,19 +199,46 @@ impl Clip {
             continues: clip.continues,
         };
         match native {
-            Ok((probe, Ok(()))) => Ok(clip(probe, false)),
-            Ok((probe, Err(error))) if ffmpeg.can_take(path, &error) => Ok(clip(probe, true)),
+            Ok((probe, Ok(()))) => Ok(clip(probe, Decoding::Native)),
+            Ok((probe, Err(error))) if ffmpeg.can_take(path, &error) => Ok(clip(probe, Decoding::Ffmpeg)),
             Err(error) if ffmpeg.can_take(path, &error) => {
                 let probe = ffmpeg.probe(path)?;
                 if probe.video.is_none() {
                     return Err(error.at(path));
                 }
-                Ok(clip(probe, true))
+                Ok(clip(probe, Decoding::Ffmpeg))
             }
             Ok((_, Err(error))) | Err(error) => Err(error.at(path)),
         }
     }
 
+    fn still(clip: &JoinClip, still: &Still) -> Result<Self, MediaError> {
+        let Some(frames) = clip.frames else {
+            return Err(MediaError::Request(
+                "a picture that stands still needs a number of frames".to_owned(),
+            ));
+        };
+        Ok(Self {
+            path: still.path().to_owned(),
+            probe: Probe { duration: Duration::ZERO, video: None, audio: None, faststart: false },
+            decoding: Decoding::Still(still.clone()),
+            first: clip.first,
+            frames: Some(frames),
+            transition: clip.transition,
+            gain: clip.gain,
+            continues: clip.continues,
+        })
+    }
+
+    fn is_native(&self) -> bool {
+        matches!(self.decoding, Decoding::Native)
+    }
+
+    fn is_video(&self) -> bool {
+        !matches!(self.decoding, Decoding::Still(_))
+    }
+
+    /// Of a video.
     fn size(&self) -> (u32, u32) {
         self.probe.video.as_ref().map_or((2, 2), |video| (video.width, video.height))
     }
@@ -214,12 +272,12 @@ pub fn join(clips: &[JoinClip], output: &Path, options: &JoinOptions) -> Result<
         let retry = match &outcome {
             Err(MediaError::At { path, source }) => clips
                 .iter_mut()
-                .find(|clip| !clip.foreign && clip.path == *path)
+                .find(|clip| clip.is_native() && clip.path == *path)
                 .filter(|_| options.ffmpeg.can_take(path, source)),
             _ => None,
         };
         match retry {
-            Some(clip) => clip.foreign = true,
+            Some(clip) => clip.decoding = Decoding::Ffmpeg,
             None => return outcome,
         }
     }
@@ -227,7 +285,6 @@ pub fn join(clips: &[JoinClip], output: &Path, options: &JoinOptions) -> Result<
 
 fn film(clips: &[Clip], out: &mut dyn Write, options: &JoinOptions) -> Result<JoinReport, MediaError> {
     if options.key_interval.is_none()
-        && options.overlays.is_none()
         && let Some(plan) = smart_cut::plan(clips, options)?
     {
         return plan.write(clips, out, options);

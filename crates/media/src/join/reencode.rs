@@ -13,18 +13,22 @@ use crate::mp4::{OutputKind, OutputSample, OutputTrack, StoredTags, avc1, write_
 use crate::overlay::OverlayPainter;
 use crate::{ClipSpec, FrameRate, MediaError};
 
+/// The size of a film that shows no video.
+const DEFAULT_SIZE: (u32, u32) = (1280, 720);
+
 pub(super) fn write(
     clips: &[Clip],
     out: &mut dyn Write,
     options: &JoinOptions,
 ) -> Result<JoinReport, MediaError> {
     let even = |(width, height): (u32, u32)| (width.next_multiple_of(2), height.next_multiple_of(2));
+    let videos = || clips.iter().filter(|clip| clip.is_video());
     let size =
-        options.size.or_else(|| most_common(&clips.iter().map(Clip::size)).map(even)).unwrap_or((2, 2));
-    let rate = options.frame_rate.or_else(|| most_common(&clips.iter().map(Clip::frame_rate)));
+        options.size.or_else(|| most_common(&videos().map(Clip::size)).map(even)).unwrap_or(DEFAULT_SIZE);
+    let rate = options.frame_rate.or_else(|| most_common(&videos().map(Clip::frame_rate)));
     let frame_rate = rate.unwrap_or(FrameRate::CINEMA);
     let layout = Layout::new(clips, frame_rate)?;
-    let form = PictureForm { size, rate: frame_rate, as_stored: false };
+    let form = PictureForm { size, rate: frame_rate, fit: options.fit, stored: None };
     let renderer = Renderer { clips, layout: &layout, form, full_range: false, ffmpeg: &options.ffmpeg };
     let spec = ClipSpec::new(size.0, size.1, frame_rate);
     let mut encoder = VideoEncoder::new(spec.checked_stream()?)?;
@@ -32,7 +36,8 @@ pub(super) fn write(
     let mut spool = Spool::new()?;
     let mut samples = Vec::new();
     let cuts: Vec<u64> = layout.placements.iter().map(|placement| placement.start).collect();
-    let mut painter = options.overlays.as_ref().map(|overlays| OverlayPainter::new(overlays, size));
+    let mut painter =
+        options.overlays.as_ref().map(|overlays| OverlayPainter::new(overlays, size, form.color()));
     renderer.render(0..layout.frames(), &mut |picture| {
         let frame = samples.len() as u64;
         let painted = painter.as_mut().and_then(|painter| painter.paint(frame, picture));

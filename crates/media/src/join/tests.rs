@@ -330,3 +330,95 @@ fn film_has_the_loudness_that_is_asked_for() {
         assert!((played - target).abs() < 1.0 && peak < -0.9, "{played} LUFS, {peak} dBTP for {target}");
     }
 }
+
+/// A plain picture of this brightness.
+fn still(level: u8, frames: u64) -> JoinClip {
+    let draw = move |(width, height): (u32, u32)| {
+        RgbImage::from_pixels(width, height, vec![level; (width * height * 3) as usize]).unwrap()
+    };
+    let still = Still::Drawn { name: "a card".into(), draw: std::sync::Arc::new(draw) };
+    JoinClip { source: JoinSource::Still(still), frames: Some(frames), ..JoinClip::whole(PathBuf::new()) }
+}
+
+#[test]
+fn stills_are_encoded_between_copied_clips() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = clip(folder.path(), "a.mp4", 60, 60, Some(&noise(1, 60)));
+    let transition = Some(JoinTransition { kind: KIND, before: 2, after: 2 });
+    let clips = [still(200, 20), JoinClip { transition, ..part(&a, 0, 56) }, still(100, 30)];
+    let (report, path) = film(&clips, folder.path());
+    assert_eq!((report.copied_pictures, report.encoded_pictures), (54, 20 + 32));
+    let mixed = (0..4).map(|at| {
+        let from = 60.0 + 2.0 * (54 + at) as f32;
+        from + (100.0 - from) * (at as f32 + 0.5) / 4.0
+    });
+    let expected: Vec<f32> =
+        [200.0; 20].into_iter().chain(rising(60, 0..54)).chain(mixed).chain([100.0; 28]).collect();
+    assert_levels(&path, &expected);
+    let sound = sound(&path);
+    let at = |picture: usize| power(&sound[picture * SAMPLES..][..SAMPLES * 4]);
+    assert!(at(5) < 1e-6 && at(40) > 0.005 && at(90) < 1e-6, "{} {} {}", at(5), at(40), at(90));
+}
+
+#[test]
+fn film_of_stills_has_the_size_and_rate_that_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("film.mp4");
+    let options = JoinOptions {
+        size: Some((64, 48)),
+        frame_rate: Some(FrameRate::new(25, 1).unwrap()),
+        ..JoinOptions::default()
+    };
+    let report = join(&[still(40, 10), still(90, 10)], &path, &options).unwrap();
+    assert_eq!(
+        (report.size, report.frame_rate, report.audio),
+        ((64, 48), FrameRate::new(25, 1).unwrap(), false)
+    );
+    assert_levels(&path, &[[40.0; 10], [90.0; 10]].concat());
+    let endless = JoinClip { frames: None, ..still(1, 1) };
+    let refused = join(&[endless], &path, &options).unwrap_err().to_string();
+    assert!(refused.contains("needs a number of frames"), "{refused}");
+}
+
+#[test]
+fn images_fill_the_frame_and_damaged_ones_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = folder.path().join("tall.png");
+    let tall = RgbImage::from_pixels(24, 48, vec![180; 24 * 48 * 3]).unwrap();
+    fs::write(&image, crate::encode_png(&tall)).unwrap();
+    let of =
+        |path: &Path| JoinClip { source: JoinSource::Still(Still::Image(path.to_owned())), ..still(0, 4) };
+    let path = folder.path().join("film.mp4");
+    let mean = |fit| {
+        let options = JoinOptions { size: Some((64, 48)), fit, ..JoinOptions::default() };
+        join(&[of(&image)], &path, &options).unwrap();
+        levels(&path)[0]
+    };
+    let (boxed, cropped, blurred) = (mean(Fit::Letterbox), mean(Fit::Crop), mean(Fit::Blur));
+    assert!((boxed - 180.0 * 24.0 / 64.0).abs() < 3.0, "{boxed}");
+    assert!((cropped - 180.0).abs() < 2.0, "{cropped}");
+    assert!(blurred > boxed + 40.0 && blurred < cropped - 30.0, "{blurred}");
+    let whole = fs::read(&image).unwrap();
+    fs::write(&image, &whole[..whole.len() / 2]).unwrap();
+    let refused = join(&[of(&image)], &path, &JoinOptions::default()).unwrap_err().to_string();
+    assert!(refused.contains("tall.png") && refused.contains("damaged"), "{refused}");
+}
+
+#[test]
+fn pictures_are_encoded_only_under_overlays() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = clip(folder.path(), "a.mp4", 120, 0, None);
+    // Groups of 48 pictures: after an overlay, copying goes on with the next group.
+    let draw = |_: usize, (width, height): (u32, u32)| {
+        let ink = RgbImage::from_pixels(width, height, vec![250; (width * height * 3) as usize])?;
+        crate::Overlay::new((0, 0), ink, vec![255; (width * height) as usize])
+    };
+    let spans = vec![crate::OverlaySpan { frames: 60..70, fade: 0 }];
+    let overlays = Some(Overlays { spans, draw: std::sync::Arc::new(draw) });
+    let path = folder.path().join("film.mp4");
+    let clips = [part(&a, 0, 110)];
+    let report = join(&clips, &path, &JoinOptions { overlays, ..JoinOptions::default() }).unwrap();
+    assert_eq!((report.copied_pictures, report.encoded_pictures), (60 + 14, 36));
+    let expected = [rising(0, 0..60), vec![250.0; 10], rising(0, 70..110)].concat();
+    assert_levels(&path, &expected);
+}

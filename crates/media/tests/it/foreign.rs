@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use media::{Ffmpeg, JoinClip, JoinOptions, MediaError, join, probe};
+use media::{Ffmpeg, Fit, JoinClip, JoinOptions, MediaError, first_frame, join, probe};
 
 use crate::fixtures::{PLAIN, Recipe, psnr};
 
@@ -350,4 +350,35 @@ fn ffmpeg_that_hangs_is_killed_after_the_time_limit() {
     let error = ffmpeg.last_frame(&foreign).unwrap_err().to_string();
     assert!(error.contains("took longer"), "{error}");
     assert!(start.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn pictures_of_another_shape_fit_alike_with_and_without_ffmpeg() {
+    let Some(program) = ffmpeg() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let ffmpeg = Ffmpeg::with_ffmpeg(program.clone());
+    let (native, foreign) = (folder.path().join("native.mp4"), folder.path().join("foreign.mkv"));
+    let color = ["-vf", "scale=out_color_matrix=bt709", "-colorspace", "bt709", "-an"];
+    let native_options = [&["-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "4"][..], &color].concat();
+    let foreign_options = [&["-c:v", "ffv1", "-pix_fmt", "yuv420p"][..], &color].concat();
+    if !make(&program, &native, &native_options) || !make(&program, &foreign, &foreign_options) {
+        return;
+    }
+    for size in [(128, 128), (256, 108)] {
+        let mut shapes = Vec::new();
+        for fit in [Fit::Letterbox, Fit::Crop, Fit::Blur] {
+            let film = folder.path().join("film.mp4");
+            let picture = |clip: &Path| {
+                let options =
+                    JoinOptions { size: Some(size), fit, ffmpeg: ffmpeg.clone(), ..JoinOptions::default() };
+                join(&whole(&[clip.to_owned()]), &film, &options).unwrap();
+                first_frame(&film).unwrap()
+            };
+            let (own, other) = (picture(&native), picture(&foreign));
+            let similar = psnr(&own, &other);
+            assert!(similar > 24.0, "{size:?} {fit:?}: {similar} dB");
+            shapes.push(own);
+        }
+        assert!(psnr(&shapes[0], &shapes[1]) < 20.0 && psnr(&shapes[0], &shapes[2]) < 30.0);
+    }
 }

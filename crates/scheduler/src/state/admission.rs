@@ -205,6 +205,7 @@ impl RunState {
         let is_missing = |clip: &&Clip| match &clip.source {
             ClipSource::Node(node) => !self.is_done(*node),
             ClipSource::Pick(_) => true,
+            ClipSource::Video(_) | ClipSource::Image(_) | ClipSource::Card => false,
         };
         let missing = clips.iter().filter(is_missing).count();
         // A clip that is missing only because a dependency waits for a pick is not missing for good.

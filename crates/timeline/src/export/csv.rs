@@ -3,7 +3,7 @@
 use super::{ExportContext, kind_name};
 use crate::model::{Item, Timeline};
 
-const HEADER: [&str; 21] = [
+const HEADER: [&str; 22] = [
     "position",
     "shot",
     "instance",
@@ -24,6 +24,7 @@ const HEADER: [&str; 21] = [
     "model",
     "task",
     "key",
+    "title",
     "prompt",
 ];
 
@@ -40,7 +41,7 @@ pub fn csv(timeline: &Timeline, context: &ExportContext) -> String {
     text
 }
 
-fn row(index: usize, item: &Item, timeline: &Timeline, context: &ExportContext) -> [String; 21] {
+fn row(index: usize, item: &Item, timeline: &Timeline, context: &ExportContext) -> [String; 22] {
     let info = context.info(item);
     let text = |value: &Option<String>| value.as_deref().map(inert_text).unwrap_or_default();
     [
@@ -64,6 +65,7 @@ fn row(index: usize, item: &Item, timeline: &Timeline, context: &ExportContext) 
         text(&info.model),
         text(&info.task),
         text(&info.key),
+        text(&info.title),
         text(&info.prompt),
     ]
 }

@@ -10,6 +10,7 @@ use workflow::plan::TransitionKind;
 
 use super::{ExportContext, file_name, kind_name, one_line, title};
 use crate::clock::scale_down;
+use crate::facts::ClipKind;
 use crate::model::{Item, ItemTransition, Timeline};
 use crate::timecode::{is_drop_frame, nominal_rate};
 
@@ -51,13 +52,16 @@ pub fn edl(timeline: &Timeline, context: &ExportContext) -> String {
     list.text
 }
 
-/// A reel per file: `S0001`, ….
+/// A reel per file: `S0001`, …. Cards are black, with their text as the clip's name.
 fn reels(timeline: &Timeline, context: &ExportContext) -> Vec<(String, String)> {
     let mut files: Vec<String> = Vec::new();
     timeline
         .items
         .iter()
         .map(|item| {
+            if item.source.kind == ClipKind::Card {
+                return (BLACK.to_owned(), one_line(&item.source.name));
+            }
             let file = context.file(item);
             let number = files.iter().position(|known| *known == file).unwrap_or_else(|| {
                 files.push(file.clone());

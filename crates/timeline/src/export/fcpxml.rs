@@ -9,6 +9,7 @@ use workflow::units::FrameRate;
 
 use super::{ExportContext, file_name, kind_name, title};
 use crate::clock::scale_up;
+use crate::facts::ClipKind;
 use crate::model::{Item, Timeline};
 use crate::timecode::is_drop_frame;
 
@@ -22,12 +23,13 @@ const DISSOLVE: (&str, &str) = ("Cross Dissolve", "FxPlug:4731E73A-8DAC-4113-9A3
 #[must_use]
 pub fn fcpxml(timeline: &Timeline, context: &ExportContext) -> String {
     let mut resources = Resources::new(timeline);
-    let assets: Vec<usize> = timeline.items.iter().map(|item| resources.asset(item, context)).collect();
+    let assets: Vec<Option<usize>> =
+        timeline.items.iter().map(|item| resources.asset(item, context)).collect();
     let name = escaped(title(timeline));
     let rate = timeline.frame_rate;
     let mut spine = String::new();
     for (index, (item, asset)) in timeline.items.iter().zip(assets).enumerate() {
-        spine.push_str(&asset_clip(item, asset, timeline, context));
+        spine.push_str(&element(item, asset, timeline, context));
         if has_effect(timeline, index)
             && let Some(one) = item.transition
         {
@@ -82,11 +84,14 @@ impl Resources {
         self.formats.len()
     }
 
-    /// The number of an item's asset, from 1.
-    fn asset(&mut self, item: &Item, context: &ExportContext) -> usize {
+    /// The number of an item's asset, from 1; `None` for a card.
+    fn asset(&mut self, item: &Item, context: &ExportContext) -> Option<usize> {
+        if item.source.kind == ClipKind::Card {
+            return None;
+        }
         let url = context.url(item);
         if let Some(at) = self.urls.iter().position(|known| *known == url) {
-            return at + 1;
+            return Some(at + 1);
         }
         let (source, info) = (&item.source, context.info(item));
         let number = self.urls.len() + 1;
@@ -114,11 +119,11 @@ impl Resources {
             self.asset_elements,
             "    <asset id=\"a{number}\" name=\"{}\" start=\"0s\" duration=\"{}\" hasVideo=\"1\" format=\"f{format}\"{sound}><media-rep kind=\"original-media\" src=\"{}\"/>{data}</asset>",
             escaped(file_name(&context.file(item))),
-            seconds(source.pictures, source.frame_rate),
+            if source.is_still() { "0s".to_owned() } else { seconds(source.pictures, source.frame_rate) },
             escaped(&url),
         );
         self.urls.push(url);
-        number
+        Some(number)
     }
 
     fn format_elements(&self) -> String {
@@ -135,7 +140,8 @@ impl Resources {
     }
 }
 
-fn asset_clip(item: &Item, asset: usize, timeline: &Timeline, context: &ExportContext) -> String {
+/// An item of the spine: a clip of an asset, a still image of one, or a gap for a card.
+fn element(item: &Item, asset: Option<usize>, timeline: &Timeline, context: &ExportContext) -> String {
     let (source, film) = (&item.source, timeline.frame_rate);
     let mut inner = String::new();
     // In the order of the document type: note, timing, adjustments, markers.
@@ -165,14 +171,31 @@ fn asset_clip(item: &Item, asset: usize, timeline: &Timeline, context: &ExportCo
             one.frames(),
         );
     }
-    format!(
-        "            <asset-clip ref=\"a{asset}\" name=\"{}\" offset=\"{}\" start=\"{at}\" duration=\"{}\" tcFormat=\"{}\"{}>{inner}</asset-clip>\n",
+    if let Some(title) = context.info(item).title.as_ref().filter(|_| source.kind != ClipKind::Card) {
+        let _ = write!(
+            inner,
+            "<marker start=\"{at}\" duration=\"{}\" value=\"title: {}\"/>",
+            seconds(1, film),
+            escaped(title),
+        );
+    }
+    let place = format!(
+        "name=\"{}\" offset=\"{}\" start=\"{at}\" duration=\"{}\"",
         escaped(&source.name),
         seconds(item.start, film),
         seconds(item.frames, film),
-        counting(film),
-        if item.mute { " srcEnable=\"video\"" } else { "" },
-    )
+    );
+    match (asset, source.kind) {
+        (Some(asset), ClipKind::Image) => {
+            format!("            <video ref=\"a{asset}\" {place}>{inner}</video>\n")
+        }
+        (Some(asset), _) => format!(
+            "            <asset-clip ref=\"a{asset}\" {place} tcFormat=\"{}\"{}>{inner}</asset-clip>\n",
+            counting(film),
+            if item.mute { " srcEnable=\"video\"" } else { "" },
+        ),
+        (None, _) => format!("            <gap {place}>{inner}</gap>\n"),
+    }
 }
 
 /// Whether the transition after an item is written: both clips have pictures for its whole window. A fade to black at the end needs none.

@@ -16,6 +16,7 @@ pub(crate) use url::file_name;
 
 use workflow::plan::TransitionKind;
 
+use crate::facts::ClipKind;
 use crate::model::{Item, Timeline};
 
 /// What is known about the clips of a film besides their edit.
@@ -34,6 +35,8 @@ pub struct ClipInfo {
     pub file: String,
     /// The same as an absolute path, where the exported file is to refer to it by that.
     pub absolute: Option<String>,
+    /// What is written over it, or on its card.
+    pub title: Option<String>,
     /// What was asked of the service.
     pub prompt: Option<String>,
     /// The seed in the request.
@@ -68,6 +71,7 @@ static NO_INFO: ClipInfo = ClipInfo {
     shot: String::new(),
     file: String::new(),
     absolute: None,
+    title: None,
     prompt: None,
     seed: None,
     model: None,
@@ -82,10 +86,12 @@ impl ExportContext {
         self.clips.get(item.clip).unwrap_or(&NO_INFO)
     }
 
-    /// The relative path of an item's file; without one, its file name.
+    /// The relative path of an item's file; without one, its file name. Empty for a card.
     fn file(&self, item: &Item) -> String {
         let info = self.info(item);
-        if info.file.is_empty() {
+        if item.source.kind == ClipKind::Card {
+            String::new()
+        } else if info.file.is_empty() {
             file_name(&item.source.path.to_string_lossy()).to_owned()
         } else {
             info.file.clone()

@@ -7,6 +7,7 @@ use workflow::plan::TransitionKind;
 use workflow::units::FrameRate;
 
 use super::{ClipInfo, ExportContext, file_name, kind_name, title, url};
+use crate::facts::ClipKind;
 use crate::model::{Item, ItemTransition, Timeline};
 
 /// The film as a document of `OpenTimelineIO`.
@@ -77,7 +78,11 @@ fn audio(timeline: &Timeline, context: &ExportContext) -> Vec<Value> {
 fn clip(index: usize, item: &Item, context: &ExportContext) -> Value {
     let (info, own) = (context.info(item), item.source.frame_rate);
     let mut references = Map::new();
-    let default = reference(&context.file(item), &context.url(item), Some(item.source.pictures), own);
+    let default = if item.source.kind == ClipKind::Card {
+        generator(item)
+    } else {
+        reference(&context.file(item), &context.url(item), Some(item.source.pictures), own)
+    };
     references.insert("DEFAULT_MEDIA".to_owned(), default);
     for other in &info.alternatives {
         let url = match &other.absolute {
@@ -101,6 +106,17 @@ fn clip(index: usize, item: &Item, context: &ExportContext) -> Value {
     })
 }
 
+/// A card has no file: editors make it with a title of their own.
+fn generator(item: &Item) -> Value {
+    json!({
+        "OTIO_SCHEMA": "GeneratorReference.1",
+        "name": item.source.name,
+        "generator_kind": "Title",
+        "parameters": {"text": item.source.name},
+        "available_range": range(0, item.source.pictures, item.source.frame_rate),
+    })
+}
+
 fn reference(file: &str, url: &str, pictures: Option<u64>, rate: FrameRate) -> Value {
     let mut value = json!({"OTIO_SCHEMA": "ExternalReference.1", "name": file_name(file), "target_url": url});
     if let (Some(pictures), Some(members)) = (pictures, value.as_object_mut()) {
@@ -118,6 +134,7 @@ fn metadata(item: &Item, info: &ClipInfo) -> Value {
     };
     add("instance", Some(item.source.name.as_str().into()));
     add("shot", (!info.shot.is_empty()).then(|| info.shot.as_str().into()));
+    add("title", info.title.as_deref().map(Into::into));
     add("prompt", info.prompt.as_deref().map(Into::into));
     add("seed", info.seed.map(Into::into));
     add("model", info.model.as_deref().map(Into::into));

@@ -113,13 +113,15 @@ impl ImportedMedia {
 
 impl ImportedItem {
     /// The item as a clip of a film that shows `source`, a file with these facts. Positions are whole pictures of the file; a range that is
-    /// the whole file is left out, and so is what lies beyond the file.
+    /// the whole file is left out, and so is what lies beyond the file. What stands still has a length.
     ///
     /// The transition's length is in frames of the document: the film has to have the same rate.
     #[must_use]
     pub fn to_clip(&self, source: ClipSource, facts: &ClipFacts) -> Clip {
         let mut clip = Clip::whole(source);
-        if let Some(range) = self.range {
+        if let Some(range) = self.range.filter(|_| facts.is_still()) {
+            clip.length = Some(frames(range.frames));
+        } else if let Some(range) = self.range {
             let start = scale_down(range.start, range.rate, facts.frame_rate);
             let end = scale_up(range.start.saturating_add(range.frames), range.rate, facts.frame_rate);
             clip.start = (start > 0).then(|| frames(start));

@@ -1,9 +1,11 @@
 //! Films for tests.
 #![allow(dead_code, reason = "each test uses a part")]
 
-use timeline::ClipFacts;
 use timeline::export::{Alternative, ClipInfo, ExportContext};
-use workflow::plan::{Clip, ClipSource, Film, Location, NodeIx, Soundtrack, Transition, TransitionKind};
+use timeline::{ClipFacts, ClipKind};
+use workflow::plan::{
+    Clip, ClipSource, Film, Fit, Location, NodeIx, Soundtrack, Title, TitleStyle, Transition, TransitionKind,
+};
 use workflow::units::{Decibels, EditTime, FrameRate};
 
 pub(crate) fn rate(text: &str) -> FrameRate {
@@ -12,6 +14,7 @@ pub(crate) fn rate(text: &str) -> FrameRate {
 
 pub(crate) fn facts(name: &str, pictures: u64, frame_rate: &str) -> ClipFacts {
     ClipFacts {
+        kind: ClipKind::Video,
         name: name.to_owned(),
         path: format!("clips/{name}.mp4").into(),
         pictures,
@@ -48,12 +51,42 @@ pub(crate) fn film(clips: Vec<Clip>) -> Film {
     Film {
         output: "film.mp4".to_owned(),
         size: None,
+        fit: Fit::default(),
+        font: None,
         frame_rate: None,
         subtitles: None,
         soundtrack: Soundtrack::default(),
         clips,
         location: Location { file: "film.yaml".into(), line: 1, column: 1 },
     }
+}
+
+/// A film with a title on black, an image and a video of one's own between two shots.
+pub(crate) fn with_stills() -> (Film, Vec<ClipFacts>, ExportContext) {
+    let card = Clip {
+        title: Some(Title { text: "THE <LAMP>\na film".to_owned(), style: TitleStyle::Card }),
+        source: ClipSource::Card,
+        ..clip("", "", "2s", "dissolve 12f")
+    };
+    let image = Clip { source: ClipSource::Card, ..clip("", "", "36f", "dissolve 8f") };
+    let clips = vec![card, clip("", "", "", "fade-black 10f"), image, clip("", "", "", "")];
+    let still = |kind, name: &str, path: &str| ClipFacts::still(kind, name.to_owned(), path.into());
+    let facts = vec![
+        still(ClipKind::Card, "THE <LAMP>", ""),
+        facts("door", 120, "24"),
+        still(ClipKind::Image, "logo.png", "stills/logo.png"),
+        facts("storm", 120, "24"),
+    ];
+    let title = |text: &str| ClipInfo { title: Some(text.to_owned()), ..ClipInfo::default() };
+    let context = ExportContext {
+        clips: vec![
+            title("THE <LAMP>\na film"),
+            ClipInfo { shot: "door".to_owned(), file: "door.mp4".to_owned(), ..title("Ada, the \"keeper\"") },
+            ClipInfo { file: "../stills/logo.png".to_owned(), ..ClipInfo::default() },
+            ClipInfo { file: "../archive/storm.mp4".to_owned(), ..ClipInfo::default() },
+        ],
+    };
+    (film(clips), facts, context)
 }
 
 /// A film with each kind of transition, a chain, trims, levels and a clip at another rate.
@@ -79,6 +112,7 @@ pub(crate) fn showcase() -> (Film, Vec<ClipFacts>, ExportContext) {
     let infos = facts.iter().enumerate().map(|(index, facts)| ClipInfo {
         shot: facts.name.split(['@', '#']).next().unwrap().to_owned(),
         file: format!("out put/{}.mp4", facts.name),
+        title: None,
         prompt: Some(format!("=\"{}\" & <light>,\nsea", facts.name)),
         seed: Some(-7),
         model: Some("modela-video-2-0-260128".to_owned()),

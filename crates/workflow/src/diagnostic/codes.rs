@@ -1,7 +1,7 @@
 //! The codes of diagnostics.
 
 /// All codes with their meanings. Codes are stable: a code keeps its meaning.
-pub const CODES: [(&str, &str); 72] = [
+pub const CODES: [(&str, &str); 73] = [
     ("ambiguous-instance", "a reference that needs one instance matches several"),
     ("ambiguous-pick", "a pick names several instances"),
     ("bad-axis", "an axis from the command line cannot be read, or nothing uses it"),
@@ -37,6 +37,7 @@ pub const CODES: [(&str, &str); 72] = [
     ("long-chain", "warning: a chain has more shots than `max_chain`"),
     ("matrix-too-large", "there are too many instances, or too many of them to compare"),
     ("media-too-large", "the local media of a shot are together too large for one request"),
+    ("missing-character", "warning: no font of a film has a character that is drawn"),
     ("missing-key", "a required key is missing"),
     ("missing-model", "a shot has no model"),
     ("missing-param", "a required parameter has no value"),

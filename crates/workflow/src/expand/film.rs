@@ -2,15 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::film_sound::{FilmCell, SoundFiles};
-use super::resolve::{EXCLUDED, RefResolver};
+use super::film_clips::FilmCell;
+use super::film_files::FilmFiles;
+use super::resolve::RefResolver;
 use super::{ExpandCx, film_edit};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
 use crate::matrix::Cell;
-use crate::plan::{Clip, Film, Node};
+use crate::plan::{Film, Node};
 use crate::source::{Span, Spanned};
-use crate::syntax::{self, FilmSpec, ShotRef, Workflow};
+use crate::syntax::{self, FilmSpec, Workflow};
 use crate::template::{self, Scope, slug};
 
 /// All films of the file, film by film, one for each cell of the workflow's matrix. Invalid ones are reported and left out.
@@ -33,7 +34,7 @@ pub(super) fn films<'w>(
         return films;
     }
     let mut spans: HashMap<String, Span> = HashMap::new();
-    let mut sounds = SoundFiles::default();
+    let mut files = FilmFiles::default();
     let mut clips_in_all = 0;
     for spec in &workflow.films {
         if problems.full() {
@@ -41,7 +42,10 @@ pub(super) fn films<'w>(
         }
         let outputs = outputs(spec, workflow, resolver, params, cx, problems);
         for (cell, output) in resolver.expansion.top.iter().zip(outputs) {
-            let clips = clips(spec, workflow, resolver, nodes, cell, problems);
+            let scope = cell_scope(cell, params);
+            let film = FilmCell { spec, resolver, cell, scope: &scope, nodes, cx };
+            let font = spec.font.as_ref().and_then(|font| files.font(font, &scope, cx, problems));
+            let clips = film.clips(workflow, font.as_ref(), &mut files, problems);
             clips_in_all += clips.len();
             if clips_in_all > limits::MAX_CLIPS {
                 let most = grouped(limits::MAX_CLIPS as u128);
@@ -61,13 +65,17 @@ pub(super) fn films<'w>(
             spans.insert(output.clone(), span);
             if let Some(subtitles) = &spec.subtitles {
                 film_edit::check_subtitles(&output, subtitles.span, &clips, nodes, problems);
+                if subtitles.value.burn {
+                    let text = Spanned::new(film_edit::spoken(&clips, nodes), subtitles.span);
+                    files.check_characters(&text, font.as_ref(), cx, problems);
+                }
             }
-            let scope = cell_scope(cell, params);
-            let film = FilmCell { spec, resolver, cell, scope: &scope, clips: &clips, nodes };
-            let soundtrack = film.soundtrack(&mut sounds, cx, problems);
+            let soundtrack = film.soundtrack(&clips, &mut files, problems);
             films.push(Film {
                 output,
                 size: spec.size.as_ref().map(|size| size.value),
+                fit: spec.fit,
+                font: font.map(|font| font.file),
                 frame_rate: spec.frame_rate.as_ref().map(|rate| rate.value),
                 subtitles: spec.subtitles.as_ref().map(|subtitles| subtitles.value),
                 soundtrack,
@@ -87,7 +95,10 @@ fn too_much(workflow: &Workflow, resolver: &RefResolver<'_, '_>) -> Option<Span>
         let looked_at: usize = match &spec.clips {
             // Each film is named and looked at once for each cell, whatever it shows.
             Some(references) => {
-                1 + references.iter().map(|clip| resolver.cells_of(&clip.shot.value.shot)).sum::<usize>()
+                1 + references
+                    .iter()
+                    .map(|clip| clip.shot().map_or(1, |shot| resolver.cells_of(&shot.value.shot)))
+                    .sum::<usize>()
             }
             None => workflow.shots.iter().map(|shot| resolver.cells_of(&shot.id.value)).sum(),
         };
@@ -148,50 +159,4 @@ fn output<'w>(
 fn cell_scope(cell: &Cell, params: &Scope) -> Scope {
     let axes = cell.values.iter().map(|(axis, value)| (&**axis, template::axis_value(&value.value)));
     params.with(axes)
-}
-
-fn clips(
-    spec: &FilmSpec,
-    workflow: &Workflow,
-    resolver: &RefResolver<'_, '_>,
-    nodes: &[Node],
-    cell: &Cell,
-    problems: &mut Problems,
-) -> Vec<Clip> {
-    let mut clips = Vec::new();
-    match &spec.clips {
-        Some(references) => {
-            if references.is_empty() {
-                problems.error("bad-film", spec.key.span, "this film shows nothing");
-            }
-            for (at, clip) in references.iter().enumerate() {
-                if problems.full() || clips.len() > limits::MAX_CLIPS {
-                    break;
-                }
-                match resolver.clips(cell, &clip.shot) {
-                    Ok(shown) => {
-                        let last = shown.len().saturating_sub(1);
-                        for (index, source) in shown.into_iter().enumerate() {
-                            let is_last = at + 1 == references.len() && index == last;
-                            film_edit::check(clip, &source, nodes, is_last, problems);
-                            clips.push(clip.with_source(source));
-                        }
-                    }
-                    Err(diagnostic) => problems.push(*diagnostic),
-                }
-            }
-        }
-        None => {
-            for shot in &workflow.shots {
-                let everything = ShotRef { shot: shot.id.value.clone(), cell: None, take: None };
-                match resolver.clips(cell, &Spanned::new(everything, spec.key.span)) {
-                    Ok(shown) => clips.extend(shown.into_iter().map(Clip::whole)),
-                    // A shot that the film does not name explicitly may be excluded silently.
-                    Err(diagnostic) if diagnostic.code == EXCLUDED => {}
-                    Err(diagnostic) => problems.push(*diagnostic),
-                }
-            }
-        }
-    }
-    clips
 }

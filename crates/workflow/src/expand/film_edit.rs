@@ -13,14 +13,35 @@ const TOLERANCE_MICROS: i64 = 250_000;
 /// The highest frame rate of a video that is reckoned with.
 const MAX_FRAME_RATE: i64 = 60;
 
+/// What a clip shows, as far as it is known before it is there.
+pub(super) struct Shown<'a> {
+    name: &'a str,
+    /// `None` where it is not known.
+    length: Option<VideoDuration>,
+    is_own: bool,
+    stands_still: bool,
+}
+
+impl<'a> Shown<'a> {
+    /// Videos of nodes: the shortest of several candidates, because any of them may be picked.
+    pub(super) fn nodes(name: &'a str, source: &ClipSource, nodes: &[Node]) -> Self {
+        let lengths = source.nodes().iter().filter_map(|ix| nodes.get(ix.index())).map(|node| node.duration);
+        Self { name, length: lengths.min(), is_own: false, stands_still: false }
+    }
+
+    /// A video of one's own.
+    pub(super) fn file(name: &'a str, length: Option<VideoDuration>) -> Self {
+        Self { name, length, is_own: true, stands_still: false }
+    }
+
+    /// What stands still for as long as it is shown.
+    pub(super) fn still(name: &'a str) -> Self {
+        Self { name, length: None, is_own: true, stands_still: true }
+    }
+}
+
 /// Reports what does not fit the clip that is shown. `is_last` says that the film ends with it.
-pub(super) fn check(
-    clip: &ClipSpec,
-    source: &ClipSource,
-    nodes: &[Node],
-    is_last: bool,
-    problems: &mut Problems,
-) {
+pub(super) fn check(clip: &ClipSpec, source: &Shown<'_>, is_last: bool, problems: &mut Problems) {
     if let Some(transition) = &clip.transition
         && is_last
         && !matches!(transition.value.kind, TransitionKind::FadeBlack | TransitionKind::FadeWhite)
@@ -31,28 +52,40 @@ pub(super) fn check(
                 .help("remove it, or end the film with `transition: {fade: black}`"),
         );
     }
-    // The shortest of several candidates, because any of them may be picked.
-    let lengths = source.nodes().iter().filter_map(|ix| nodes.get(ix.index())).map(|node| node.duration);
-    let Some(length) = lengths.min() else { return };
+    if source.stands_still {
+        if let Some(EditTime::Micros(length)) = clip.length.as_ref().map(|length| length.value) {
+            // Of a transition to another clip, half lies before the cut.
+            check_transition(
+                clip,
+                source.name,
+                (length, if is_last { length } else { 2 * length }),
+                problems,
+            );
+        }
+        return;
+    }
+    let Some(length) = source.length else { return };
     let micros = i64::try_from(length.as_millis()).unwrap_or(i64::MAX / 1_000) * 1_000;
-    let outside = |key: &str, time: &Spanned<EditTime>, problems: &mut Problems| {
-        let message = format!("`{key}: {}` is not in the video of `{}`", time.value, clip.shot.value);
-        problems.push(
-            Diagnostic::error("bad-film", time.span, message)
-                .label(format!("{length} s of video are requested"))
-                .help(format!("stay within {length} s, or make the shot longer")),
-        );
+    let outside = |what: String, time: &Spanned<EditTime>, problems: &mut Problems| {
+        let message = format!("{what} is not in the video of `{}`", source.name);
+        let (label, help) = if source.is_own {
+            (format!("the file has {length} s"), format!("stay within {length} s"))
+        } else {
+            let help = format!("stay within {length} s, or make the shot longer");
+            (format!("{length} s of video are requested"), help)
+        };
+        problems.push(Diagnostic::error("bad-film", time.span, message).label(label).help(help));
     };
     if let Some(start) = &clip.start
         && !is_within(start.value, micros, false)
     {
-        outside("in", start, problems);
+        outside(format!("`in: {}`", start.value), start, problems);
         return;
     }
     if let Some(end) = &clip.end
         && !is_within(end.value, micros, true)
     {
-        outside("out", end, problems);
+        outside(format!("`out: {}`", end.value), end, problems);
     }
     let rest = match clip.start.as_ref().map(|start| start.value) {
         Some(EditTime::Micros(start)) if start >= 0 => micros - start,
@@ -62,20 +95,23 @@ pub(super) fn check(
     if let Some(shown) = &clip.length
         && !is_within(shown.value, rest, true)
     {
-        outside("length", shown, problems);
+        outside(format!("a length of {}", shown.value), shown, problems);
     }
+    check_transition(clip, source.name, (rest, rest), problems);
+}
+
+/// Reports a transition that is too long for what is shown. In microseconds, with the longest that fits.
+fn check_transition(clip: &ClipSpec, name: &str, (rest, most): (i64, i64), problems: &mut Problems) {
     if let Some(transition) = &clip.transition
-        && !is_within(transition.value.length, rest, false)
+        && !is_within(transition.value.length, most, false)
     {
-        let message = format!(
-            "a transition of {} is longer than what is shown of `{}`",
-            transition.value.length, clip.shot.value
-        );
+        let message =
+            format!("a transition of {} is longer than what is shown of `{}`", transition.value.length, name);
         let rest = VideoDuration::from_secs_f64(rest as f64 / 1e6);
         problems.push(
             Diagnostic::error("bad-film", transition.span, message)
                 .label(format!("at most {rest} s are shown"))
-                .help("shorten the transition, or show more of the shot"),
+                .help("shorten the transition, or show more of the clip"),
         );
     }
 }
@@ -99,6 +135,13 @@ pub(super) fn check_subtitles(
             .help("write what is said in a shot: `dialogue: Who is there?`"),
         );
     }
+}
+
+/// Everything that is said in a film.
+pub(super) fn spoken(clips: &[Clip], nodes: &[Node]) -> String {
+    let shown = clips.iter().flat_map(Clip::nodes).filter_map(|ix| nodes.get(ix.index()));
+    let lines = shown.flat_map(|node| node.dialogue.iter().flat_map(|lines| lines.iter()));
+    lines.map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a position or length may be within a video of this length.

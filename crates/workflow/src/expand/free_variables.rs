@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::syntax::{Shot, Workflow};
+use crate::syntax::{ClipSourceSpec, Shot, Workflow};
 use crate::template::{has_template, identifiers, identifiers_used};
 use crate::yaml::{Yaml, YamlValue};
 
@@ -13,7 +13,14 @@ pub(super) fn names(workflow: &Workflow) -> HashSet<&str> {
     let films = workflow.films.iter().flat_map(|film| {
         let sounds = film.soundtrack.voices.iter().map(|voice| &voice.file);
         let music = film.soundtrack.music.iter().map(|music| &music.file);
-        film.output.iter().chain(music).chain(sounds)
+        let clips = film.clips.iter().flatten().flat_map(|clip| {
+            let file = match &clip.source {
+                ClipSourceSpec::File(file) => Some(file),
+                ClipSourceSpec::Shot(_) | ClipSourceSpec::Card => None,
+            };
+            file.into_iter().chain(clip.title.as_ref().map(|title| &title.text))
+        });
+        film.output.iter().chain(&film.font).chain(music).chain(sounds).chain(clips)
     });
     let top = workflow.defaults.iter().chain(&workflow.matrix).chain(films);
     for value in params.chain(top.map(|entry| &entry.value)) {

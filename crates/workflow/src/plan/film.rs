@@ -1,5 +1,7 @@
 //! Films: which clips are edited together, in which order, under which name.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Location, NodeIx, Soundtrack};
@@ -14,6 +16,12 @@ pub struct Film {
     /// Columns and rows, both even; `None` for the size that most clips have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<(u32, u32)>,
+    /// How pictures of another shape fill the frame.
+    #[serde(default, skip_serializing_if = "Fit::is_default")]
+    pub fit: Fit,
+    /// The font of its titles and of subtitles that are drawn; `None` for the embedded ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub font: Option<FilmFile>,
     /// `None` for the rate that most clips have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame_rate: Option<FrameRate>,
@@ -27,6 +35,36 @@ pub struct Film {
     pub clips: Vec<Clip>,
     /// Where the file defines the film.
     pub location: Location,
+}
+
+/// How pictures are brought to a film's size where their shape is another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fit {
+    /// The whole picture between black bars.
+    #[default]
+    Letterbox,
+    /// The picture fills the frame; what is beyond it is cut off on both sides.
+    Crop,
+    /// The whole picture over itself, enlarged, blurred and darkened.
+    Blur,
+}
+
+impl Fit {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A file of a film, in the workflow's folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilmFile {
+    /// From the workflow's folder.
+    pub path: PathBuf,
+    /// SHA-256 of its contents, lower-case hex.
+    pub sha256: String,
 }
 
 /// Subtitles of a film, from the dialogue of its shots. They are written beside the film.
@@ -53,6 +91,9 @@ pub struct Clip {
     /// How long it is shown, instead of an end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<EditTime>,
+    /// What is written over it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<Title>,
     /// How the next clip replaces it; `None` for a cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transition: Option<Transition>,
@@ -72,6 +113,32 @@ pub enum ClipSource {
     Node(NodeIx),
     /// The video of whichever of these takes or instances is picked; nobody has picked one yet.
     Pick(Vec<NodeIx>),
+    /// A video of one's own.
+    Video(FilmFile),
+    /// An image of one's own. The clip has a length.
+    Image(FilmFile),
+    /// Black: its title is all that is shown. The clip has a length.
+    Card,
+}
+
+/// A text over a clip.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Title {
+    /// The first line is large, further ones are smaller.
+    pub text: String,
+    /// Where it stands.
+    pub style: TitleStyle,
+}
+
+/// Where a title stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TitleStyle {
+    /// In the middle of the picture.
+    Card,
+    /// On the left in the lower third.
+    LowerThird,
 }
 
 /// A transition to the next clip. It takes no time of its own: it plays what both clips have beyond the cut (their handles).
@@ -100,6 +167,14 @@ pub enum TransitionKind {
     WipeRight,
 }
 
+impl Film {
+    /// The files that it is made of, besides the videos of nodes.
+    pub fn files(&self) -> impl Iterator<Item = &FilmFile> {
+        let clips = self.clips.iter().filter_map(|clip| clip.source.file());
+        clips.chain(self.soundtrack.files()).chain(&self.font)
+    }
+}
+
 impl Clip {
     /// The whole of a source, with a cut after it.
     #[must_use]
@@ -109,6 +184,7 @@ impl Clip {
             start: None,
             end: None,
             length: None,
+            title: None,
             transition: None,
             gain: Decibels::default(),
             mute: false,
@@ -123,12 +199,22 @@ impl Clip {
 }
 
 impl ClipSource {
+    /// Its file in the workflow's folder.
+    #[must_use]
+    pub fn file(&self) -> Option<&FilmFile> {
+        match self {
+            Self::Video(file) | Self::Image(file) => Some(file),
+            Self::Node(_) | Self::Pick(_) | Self::Card => None,
+        }
+    }
+
     /// The nodes that it depends on: the one that is shown, or those to pick from.
     #[must_use]
     pub fn nodes(&self) -> &[NodeIx] {
         match self {
             Self::Node(ix) => std::slice::from_ref(ix),
             Self::Pick(candidates) => candidates,
+            Self::Video(_) | Self::Image(_) | Self::Card => &[],
         }
     }
 }

@@ -31,7 +31,9 @@ pub use contract::canonical_json;
 pub use self::cell::Cell;
 pub use self::dialogue::DialogueLine;
 pub use self::edge::Edge;
-pub use self::film::{Clip, ClipSource, Film, Subtitles, Transition, TransitionKind};
+pub use self::film::{
+    Clip, ClipSource, Film, FilmFile, Fit, Subtitles, Title, TitleStyle, Transition, TransitionKind,
+};
 pub(crate) use self::key::{Fingerprint, Hasher, ValueDigests};
 pub use self::key::{InputIdentity, NodeKey, earlier_key, key};
 pub use self::node::{Frame, Input, Location, Node, Source};
@@ -43,7 +45,7 @@ pub use self::retry::{RetryKinds, RetryOn};
 pub use self::selection::Selection;
 pub use self::serialized::InvalidPlan;
 pub(crate) use self::serialized::frame_edges;
-pub use self::soundtrack::{Music, SoundFile, Soundtrack, Voice};
+pub use self::soundtrack::{Music, Soundtrack, Voice};
 use crate::units::VideoDuration;
 
 /// The index of a node in its plan: 0 is the first node in file order.

@@ -75,7 +75,7 @@ impl Plan {
         let by_films =
             self.films().iter().flat_map(|film| &film.clips).filter_map(|clip| match &clip.source {
                 ClipSource::Pick(candidates) => Some(candidates.as_slice()),
-                ClipSource::Node(_) => None,
+                ClipSource::Node(_) | ClipSource::Video(_) | ClipSource::Image(_) | ClipSource::Card => None,
             });
         let mut groups: Vec<&[NodeIx]> = by_nodes.chain(by_films).collect();
         groups.sort_unstable();

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Clip, Edge, Film, Node, NodeIx, PickGroup, Plan};
+use super::{Clip, ClipSource, Edge, Film, Node, NodeIx, PickGroup, Plan};
 
 /// The serialized form. The version is raised when a reader of the old form would misread the new one.
 #[derive(Serialize, Deserialize)]
@@ -56,6 +56,9 @@ pub enum InvalidPlan {
     /// A voice of this film begins with a clip past the last one.
     #[error("a voice of the film `{0}` begins with a clip that there is not")]
     NoSuchClip(String),
+    /// An image or a title on black in this film has no length.
+    #[error("an image or a title of the film `{0}` has no length")]
+    NoLength(String),
 }
 
 /// Checks all invariants but acyclicity, which is checked when the nodes are ranked.
@@ -87,6 +90,10 @@ pub(super) fn check(plan: &Plan) -> Result<(), InvalidPlan> {
             return Err(InvalidPlan::DuplicateFilm(film.output.clone()));
         }
         film.clips.iter().flat_map(Clip::nodes).try_for_each(|clip| known(*clip))?;
+        let stands_still = |clip: &Clip| matches!(clip.source, ClipSource::Image(_) | ClipSource::Card);
+        if film.clips.iter().any(|clip| stands_still(clip) && clip.length.is_none()) {
+            return Err(InvalidPlan::NoLength(film.output.clone()));
+        }
         if film.soundtrack.voices.iter().any(|voice| voice.clip > 0 && voice.clip >= film.clips.len()) {
             return Err(InvalidPlan::NoSuchClip(film.output.clone()));
         }

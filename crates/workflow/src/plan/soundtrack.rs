@@ -1,9 +1,8 @@
 //! The sound that lies over the clips of a film.
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 
+use super::FilmFile;
 use crate::units::{Decibels, EditTime, Loudness};
 
 /// Music, voices and loudness of a film.
@@ -26,7 +25,7 @@ pub struct Soundtrack {
 #[serde(deny_unknown_fields)]
 pub struct Music {
     /// The sound.
-    pub file: SoundFile,
+    pub file: FilmFile,
     /// The change of its level.
     #[serde(default, skip_serializing_if = "Decibels::is_zero")]
     pub gain: Decibels,
@@ -52,7 +51,7 @@ pub struct Music {
 #[serde(deny_unknown_fields)]
 pub struct Voice {
     /// The sound.
-    pub file: SoundFile,
+    pub file: FilmFile,
     /// The clip of the film with which it begins, from 0; the film's beginning is that of clip 0.
     pub clip: usize,
     /// How much later it begins; frames are the film's.
@@ -63,16 +62,6 @@ pub struct Voice {
     pub gain: Decibels,
 }
 
-/// A sound file in the workflow's folder, with its content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SoundFile {
-    /// From the workflow's folder.
-    pub path: PathBuf,
-    /// SHA-256 of the content, lower-case hex.
-    pub sha256: String,
-}
-
 impl Soundtrack {
     /// Whether the film has only the sound of its clips.
     #[must_use]
@@ -81,7 +70,7 @@ impl Soundtrack {
     }
 
     /// The files that it is made of.
-    pub fn files(&self) -> impl Iterator<Item = &SoundFile> {
+    pub fn files(&self) -> impl Iterator<Item = &FilmFile> {
         self.music.iter().map(|music| &music.file).chain(self.voices.iter().map(|voice| &voice.file))
     }
 }

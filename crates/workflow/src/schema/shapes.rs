@@ -80,7 +80,24 @@ impl Definition for ClipSpec {
     fn schema(generator: &mut SchemaGenerator) -> Value {
         let mut schema = object(&film::CLIP, generator);
         schema["description"] = json!("A clip of a film and how it is edited.");
-        schema["not"] = json!({ "required": [film::OUT.name, film::LENGTH.name] });
+        let both = |one: &KeySpec, other: &KeySpec| json!({ "required": [one.name, other.name] });
+        schema["not"] = json!({ "anyOf": [
+            both(&film::OUT, &film::LENGTH),
+            both(&film::OUT, &film::SECONDS),
+            both(&film::LENGTH, &film::SECONDS),
+            both(&film::SHOT, &film::CLIP_FILE),
+        ] });
+        let any_of = |keys: &[&KeySpec]| -> Vec<Value> {
+            keys.iter().map(|key| json!({ "required": [key.name] })).collect()
+        };
+        schema["anyOf"] = any_of(&[&film::SHOT, &film::CLIP_FILE, &film::TITLE]).into();
+        schema["if"] = json!({ "not": { "anyOf": any_of(&[&film::SHOT, &film::CLIP_FILE]) } });
+        schema["then"] = json!({
+            "not": { "anyOf": any_of(&[&film::IN, &film::OUT, &film::GAIN, &film::MUTE]) }
+        });
+        schema["dependentRequired"] = json!({ film::STYLE.name: [film::TITLE.name] });
+        schema["properties"][film::SECONDS.name]["exclusiveMinimum"] = json!(0);
+        schema["properties"][film::SECONDS.name]["maximum"] = json!(86_400);
         schema
     }
 }

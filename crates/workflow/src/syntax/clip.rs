@@ -6,14 +6,16 @@ use super::film::shot_ref;
 use super::keys::{KeySpec, film as keys};
 use super::mapping::Mapping;
 use super::value::report_wrong_type;
-use super::{ClipSpec, ShotRef};
+use super::{ClipSourceSpec, ClipSpec, TitleSpec};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
-use crate::plan::{Transition, TransitionKind};
+use crate::plan::{TitleStyle, Transition, TransitionKind};
 use crate::source::{Span, Spanned};
 use crate::units::EditTime;
 use crate::yaml::{Yaml, YamlValue};
 
+/// The longest clip that can be asked for in seconds: a day.
+const MAX_CLIP_SECONDS: f64 = 86_400.0;
 /// The length of a fade or a wipe that states none.
 const DEFAULT_TRANSITION: EditTime = EditTime::Micros(500_000);
 
@@ -23,11 +25,13 @@ pub(super) fn read(fallback: Span, value: &Yaml, problems: &mut Problems) -> Opt
         return shot_ref(&keys::SHOTS, fallback, value, problems).map(ClipSpec::whole);
     }
     let map = Mapping::read(value, &keys::CLIP, fallback, problems)?;
-    let (key, name) = map.get(&keys::SHOT)?;
-    let shot: Spanned<ShotRef> = shot_ref(&keys::SHOT, key.span, name, problems)?;
+    let source = source(&map, problems)?;
     let position = |key: &'static KeySpec, problems: &mut Problems| parsed(&map, key, problems);
     let (start, end) = (position(&keys::IN, problems), position(&keys::OUT, problems));
-    let length = length(&map, &keys::LENGTH, "bad-film", problems);
+    let length = shown_length(&map, problems);
+    if matches!(source, ClipSourceSpec::Card) {
+        refuse_on_card(&map, problems);
+    }
     if let (Some(end), Some(length)) = (&end, &length) {
         problems.push(
             Diagnostic::error("bad-film", length.span, "`out` and `length` exclude each other")
@@ -46,14 +50,104 @@ pub(super) fn read(fallback: Span, value: &Yaml, problems: &mut Problems) -> Opt
         );
     }
     Some(ClipSpec {
-        shot,
+        source,
         start,
         end,
         length,
+        title: title(&map, problems),
         transition: transition(&map, problems),
         gain: parsed(&map, &keys::GAIN, problems),
         mute: map.flag(&keys::MUTE, problems).unwrap_or_default(),
     })
+}
+
+fn source(map: &Mapping<'_>, problems: &mut Problems) -> Option<ClipSourceSpec> {
+    let (shot, file) = (map.get(&keys::SHOT), map.entry(&keys::CLIP_FILE));
+    match (shot, file) {
+        (Some((shot, _)), Some(file)) => {
+            problems.push(
+                Diagnostic::error("bad-film", file.key.span, "`shot` and `file` exclude each other")
+                    .other(shot.span, "the other one")
+                    .help("write two clips, one after the other"),
+            );
+            None
+        }
+        (Some((key, name)), None) => {
+            shot_ref(&keys::SHOT, key.span, name, problems).map(ClipSourceSpec::Shot)
+        }
+        (None, Some(file)) => Some(ClipSourceSpec::File(file)),
+        (None, None) if map.get(&keys::TITLE).is_some() => Some(ClipSourceSpec::Card),
+        (None, None) => {
+            let message = "this clip shows nothing";
+            problems.push(Diagnostic::error("missing-key", map.span(), message).help(keys::CLIP.help));
+            None
+        }
+    }
+}
+
+/// What a card does not have.
+fn refuse_on_card(map: &Mapping<'_>, problems: &mut Problems) {
+    for key in [&keys::IN, &keys::OUT, &keys::GAIN, &keys::MUTE] {
+        if let Some((written, _)) = map.get(key) {
+            let message = format!("a title on black has no `{}`", key.name);
+            let help = format!("remove `{}`, or name the `shot` or `file` that is shown", key.name);
+            problems.push(Diagnostic::error("bad-film", written.span, message).help(help));
+        }
+    }
+}
+
+fn title(map: &Mapping<'_>, problems: &mut Problems) -> Option<TitleSpec> {
+    let style = map.get(&keys::STYLE).filter(|(_, value)| !value.is_null());
+    let Some(text) = map.entry(&keys::TITLE) else {
+        if let Some((key, _)) = style {
+            let message = "`style` says where a `title` stands, and there is none";
+            problems.push(
+                Diagnostic::error("bad-film", key.span, message).help("add a `title`, or remove `style`"),
+            );
+        }
+        return None;
+    };
+    let style = style.and_then(|(key, value)| match value.text() {
+        Some("card") => Some(TitleStyle::Card),
+        Some("lower-third") => Some(TitleStyle::LowerThird),
+        _ => {
+            report_wrong_type(&keys::STYLE, value, key.span, problems);
+            None
+        }
+    });
+    Some(TitleSpec { text, style })
+}
+
+/// `length`, or `seconds`, which is the same as a number.
+fn shown_length(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<EditTime>> {
+    let length = length(map, &keys::LENGTH, "bad-film", problems);
+    let Some((key, value)) = map.get(&keys::SECONDS).filter(|(_, value)| !value.is_null()) else {
+        return length;
+    };
+    if let Some(length) = length {
+        problems.push(
+            Diagnostic::error("bad-film", key.span, "`seconds` and `length` both say how long it is shown")
+                .other(length.span, "the other one")
+                .help("remove one of the two"),
+        );
+        return Some(length);
+    }
+    let seconds = match &value.value {
+        YamlValue::Number(number) => number.as_f64(),
+        _ => None,
+    };
+    let Some(seconds) = seconds else {
+        report_wrong_type(&keys::SECONDS, value, key.span, problems);
+        return None;
+    };
+    let micros = (seconds * 1e6).round();
+    if !(1.0..=MAX_CLIP_SECONDS * 1e6).contains(&micros) {
+        let message = format!("`seconds` must be more than 0 and at most {MAX_CLIP_SECONDS}");
+        problems
+            .push(Diagnostic::error("bad-film", value.span.or(key.span), message).help("write `seconds: 2`"));
+        return None;
+    }
+    Some(Spanned::new(EditTime::Micros(micros as i64), value.span.or(key.span)))
 }
 
 /// Whether an end is not after a start, as far as that can be said without the clip.

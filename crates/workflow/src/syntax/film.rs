@@ -5,7 +5,7 @@ use super::mapping::Mapping;
 use super::value::{one_or_many, report_wrong_type};
 use super::{FilmSpec, ShotRef, SoundtrackSpec, clip, soundtrack};
 use crate::diagnostic::{Diagnostic, Problems};
-use crate::plan::Subtitles;
+use crate::plan::{Fit, Subtitles};
 use crate::source::{Span, Spanned};
 use crate::yaml::{Key, Yaml, YamlValue};
 
@@ -61,7 +61,9 @@ fn film(key: &Key, value: &Yaml, problems: &mut Problems) -> Option<FilmSpec> {
             key: key.clone(),
             output: None,
             size: None,
+            fit: Fit::default(),
             frame_rate: None,
+            font: None,
             subtitles: None,
             soundtrack: SoundtrackSpec::default(),
             clips: None,
@@ -81,10 +83,27 @@ fn spec(key: &Key, film: Mapping<'_>, problems: &mut Problems) -> FilmSpec {
         key: key.clone(),
         output: film.entry(&keys::OUTPUT),
         size: clip::frame_size(&film, problems),
+        fit: fit(&film, problems),
+        font: film.entry(&keys::FONT).filter(|font| !font.value.is_null()),
         frame_rate: clip::parsed(&film, &keys::FRAME_RATE, problems),
         subtitles: subtitles(&film, problems),
         soundtrack: soundtrack::read(&film, problems),
         clips,
+    }
+}
+
+fn fit(film: &Mapping<'_>, problems: &mut Problems) -> Fit {
+    let Some((key, value)) = film.get(&keys::FIT).filter(|(_, value)| !value.is_null()) else {
+        return Fit::default();
+    };
+    match value.text() {
+        Some("letterbox") => Fit::Letterbox,
+        Some("crop") => Fit::Crop,
+        Some("blur") => Fit::Blur,
+        _ => {
+            report_wrong_type(&keys::FIT, value, key.span, problems);
+            Fit::default()
+        }
     }
 }
 

@@ -16,7 +16,7 @@ mod shot;
 mod soundtrack;
 mod value;
 
-use crate::plan::{Clip, ClipSource, Subtitles, Transition};
+use crate::plan::{Clip, ClipSource, Fit, Subtitles, Title, TitleStyle, Transition};
 use crate::source::{Span, Spanned};
 use crate::units::{Decibels, EditTime, FrameRate, Loudness};
 use crate::yaml::{Key, Yaml};
@@ -149,6 +149,10 @@ pub struct FilmSpec {
     pub size: Option<Spanned<(u32, u32)>>,
     /// Frames per second.
     pub frame_rate: Option<Spanned<FrameRate>>,
+    /// How pictures of another shape fill the frame.
+    pub fit: Fit,
+    /// The font of its titles and of subtitles that are drawn.
+    pub font: Option<Entry>,
     /// Its subtitles, with the span of the key.
     pub subtitles: Option<Spanned<Subtitles>>,
     /// The sound that lies over its clips.
@@ -203,14 +207,16 @@ pub struct VoiceSpec {
 /// A clip of a film as the file describes it.
 #[derive(Clone, Debug)]
 pub struct ClipSpec {
-    /// The shot that is shown.
-    pub shot: Spanned<ShotRef>,
+    /// What is shown.
+    pub source: ClipSourceSpec,
     /// The position at which it begins.
     pub start: Option<Spanned<EditTime>>,
     /// The position before which it ends.
     pub end: Option<Spanned<EditTime>>,
     /// How long it is shown.
     pub length: Option<Spanned<EditTime>>,
+    /// What is written over it.
+    pub title: Option<TitleSpec>,
     /// How the next clip replaces it.
     pub transition: Option<Spanned<Transition>>,
     /// The change of its sound's level.
@@ -219,18 +225,57 @@ pub struct ClipSpec {
     pub mute: bool,
 }
 
+/// What a clip of a film shows.
+#[derive(Clone, Debug)]
+pub enum ClipSourceSpec {
+    /// A shot.
+    Shot(Spanned<ShotRef>),
+    /// A video or an image of one's own.
+    File(Entry),
+    /// Nothing but its title.
+    Card,
+}
+
+/// A title as the file describes it.
+#[derive(Clone, Debug)]
+pub struct TitleSpec {
+    /// The text.
+    pub text: Entry,
+    /// Where it stands; by default a card's stands in the middle, and others in the lower third.
+    pub style: Option<TitleStyle>,
+}
+
 impl ClipSpec {
     /// The whole of a shot.
     #[must_use]
     pub fn whole(shot: Spanned<ShotRef>) -> Self {
-        Self { shot, start: None, end: None, length: None, transition: None, gain: None, mute: false }
+        Self {
+            source: ClipSourceSpec::Shot(shot),
+            start: None,
+            end: None,
+            length: None,
+            title: None,
+            transition: None,
+            gain: None,
+            mute: false,
+        }
+    }
+
+    /// The shot that is shown, if it shows one.
+    #[must_use]
+    pub fn shot(&self) -> Option<&Spanned<ShotRef>> {
+        match &self.source {
+            ClipSourceSpec::Shot(shot) => Some(shot),
+            ClipSourceSpec::File(_) | ClipSourceSpec::Card => None,
+        }
     }
 
     /// The clip with this content.
     #[must_use]
-    pub fn with_source(&self, source: ClipSource) -> Clip {
+    pub fn with_source(&self, source: ClipSource, title: Option<Title>) -> Clip {
         Clip {
             source,
+            title,
             start: self.start.as_ref().map(|time| time.value),
             end: self.end.as_ref().map(|time| time.value),
             length: self.length.as_ref().map(|time| time.value),

@@ -1,10 +1,20 @@
 //! A media gate for tests: real decoding, limits so small that fixtures can cross them.
 
+use std::collections::BTreeSet;
+
+use workflow::units::VideoDuration;
 use workflow::{MediaError, MediaGate, MediaInfo, MediaKind};
 
 /// The gate. keeper.png has 69 bytes.
 pub(crate) fn media_gate() -> MediaGate {
-    MediaGate { max_file_bytes: 4096, max_request_bytes: 300, max_sound_bytes: 100_000, inspect }
+    MediaGate {
+        max_file_bytes: 4096,
+        max_request_bytes: 300,
+        max_film_file_bytes: 100_000,
+        inspect,
+        inspect_font,
+        missing_characters,
+    }
 }
 
 fn inspect(bytes: &[u8]) -> Result<MediaInfo, MediaError> {
@@ -16,7 +26,22 @@ fn inspect(bytes: &[u8]) -> Result<MediaInfo, MediaError> {
         media::MediaKind::Video => MediaKind::Video,
         media::MediaKind::Audio => MediaKind::Audio,
     };
-    Ok(MediaInfo { media_type: info.media_type.as_str(), kind })
+    let duration = info.duration.map(|duration| VideoDuration::from_secs_f64(duration.as_secs_f64()));
+    Ok(MediaInfo { media_type: info.media_type.as_str(), kind, duration })
+}
+
+/// A font begins as TrueType does.
+fn inspect_font(bytes: &[u8]) -> Result<(), MediaError> {
+    if bytes.starts_with(b"\0\x01\0\0") {
+        return Ok(());
+    }
+    Err(MediaError { message: "it is no font".to_owned(), help: "name a font".to_owned() })
+}
+
+/// The embedded fonts end with the basic multilingual plane; a font of one's own has everything.
+fn missing_characters(font: Option<&[u8]>, text: &str) -> Vec<char> {
+    let missing: BTreeSet<char> = text.chars().filter(|c| font.is_none() && *c > '\u{ffff}').collect();
+    missing.into_iter().collect()
 }
 
 /// A small PNG.

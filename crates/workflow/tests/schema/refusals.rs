@@ -18,6 +18,12 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
         "which files there are, and what is in them, is not in the text",
     ),
     ("bad-film", &["film-edit-outside"], "the lengths of videos are said by other shots"),
+    (
+        "bad-film",
+        &["film-titles-outside"],
+        "what files are, how long videos are, and what templates come to is not in the text",
+    ),
+    ("bad-file", &["film-titles-outside"], "which files there are, and what is in them, is not in the text"),
     ("bad-film", &["film-sound-missing"], "which shots a film shows is said elsewhere"),
     ("bad-file", &["film-sound-missing"], "which files there are, and what is in them, is not in the text"),
     ("bad-dialogue", &["dialogue-outside"], "the length of the video is in another field"),

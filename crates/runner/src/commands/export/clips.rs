@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use engine::artifact_store::{ArtifactStore, Verify};
-use engine::film::clip_facts;
+use engine::film::{FilmClip, clip_facts, film_clips};
 use engine::preview::Preview;
 use scheduler::Artifact;
 use serde_json::Value;
-use timeline::ClipFacts;
 use timeline::export::{Alternative, ClipInfo, ExportContext};
-use workflow::plan::{ClipSource, Film, NodeIx, Plan};
+use timeline::{ClipFacts, ClipKind};
+use workflow::plan::{Clip, ClipSource, Film, NodeIx, Plan};
 
 use super::relative_path;
 use crate::error::CommandError;
@@ -21,6 +21,7 @@ pub(super) struct ClipCollector<'p> {
     pub(super) plan: &'p Plan,
     /// The workflow file, as the user named it.
     pub(super) file: &'p Path,
+    pub(super) workflow_folder: &'p Path,
     pub(super) store: ArtifactStore,
     /// By node.
     pub(super) previews: &'p [Preview],
@@ -29,11 +30,11 @@ pub(super) struct ClipCollector<'p> {
 }
 
 impl ClipCollector<'_> {
-    /// The nodes that a film shows, in its order.
+    /// The clips of a film, in its order.
     ///
     /// # Errors
     /// A pick is open, or clips have no video.
-    pub(super) fn shown(&self, film: &Film) -> Result<Vec<NodeIx>, CommandError> {
+    pub(super) fn shown(&self, film: &Film) -> Result<Vec<FilmClip>, CommandError> {
         let file = shell::quote(&self.file.display().to_string());
         let mut open: Vec<&[NodeIx]> = Vec::new();
         let mut shown = Vec::with_capacity(film.clips.len());
@@ -41,6 +42,7 @@ impl ClipCollector<'_> {
             match &clip.source {
                 ClipSource::Node(ix) => shown.push(*ix),
                 ClipSource::Pick(candidates) => open.push(candidates),
+                ClipSource::Video(_) | ClipSource::Image(_) | ClipSource::Card => {}
             }
         }
         let picks: Vec<_> =
@@ -56,8 +58,11 @@ impl ClipCollector<'_> {
             shown.iter().copied().filter(|ix| self.videos[ix.index()].is_none()).collect();
         missing.sort_unstable();
         missing.dedup();
-        if missing.is_empty() {
-            return Ok(shown);
+        let clips = film_clips(self.plan, film, self.workflow_folder, |ix| {
+            Some((self.path(ix)?, self.videos[ix.index()].as_ref()?.sha256.clone()))
+        });
+        if let Some(clips) = clips {
+            return Ok(clips);
         }
         let names: Vec<&str> = missing.iter().map(|ix| self.plan.node(*ix).name.as_str()).collect();
         let arguments: Vec<String> = names.iter().map(|name| shell::quote(name)).collect();
@@ -67,36 +72,50 @@ impl ClipCollector<'_> {
     }
 
     /// The folder of the clips, and so of the film.
-    pub(super) fn folder(&self, shown: &[NodeIx]) -> Result<PathBuf, CommandError> {
-        let first = shown.iter().find_map(|ix| self.videos[ix.index()].as_ref()?.path.parent());
-        let folder = first.ok_or_else(|| CommandError::invalid("the film has no clips"))?;
+    pub(super) fn folder(&self, shown: &[FilmClip]) -> Result<PathBuf, CommandError> {
+        let nodes = shown.iter().filter_map(|clip| clip.node);
+        let mut folders = nodes.filter_map(|ix| self.videos[ix.index()].as_ref()?.path.parent());
+        let folder = folders.next().unwrap_or(self.workflow_folder);
         Ok(std::path::absolute(folder)?)
     }
 
-    /// The facts about each clip's file.
-    pub(super) fn facts(&self, shown: &[NodeIx]) -> Result<Vec<ClipFacts>, CommandError> {
-        shown.iter().map(|ix| self.facts_of_clip(*ix)).collect()
-    }
-
-    fn facts_of_clip(&self, ix: NodeIx) -> Result<ClipFacts, CommandError> {
-        let name = &self.plan.node(ix).name;
-        let path = self.path(ix).ok_or_else(|| CommandError::unusable(format!("{name} has no file")))?;
-        clip_facts(name, &path, &ffmpeg::find())
-            .map_err(|error| CommandError::unusable(format!("{name}: {error}")))
+    /// The facts about each clip.
+    pub(super) fn facts(shown: &[FilmClip]) -> Result<Vec<ClipFacts>, CommandError> {
+        let facts = |clip: &FilmClip| {
+            let path = std::path::absolute(&clip.path).unwrap_or_else(|_| clip.path.clone());
+            match clip.kind {
+                ClipKind::Video => clip_facts(&clip.name, &path, &ffmpeg::find())
+                    .map_err(|error| CommandError::unusable(format!("{}: {error}", clip.name))),
+                kind => Ok(ClipFacts::still(kind, clip.name.clone(), path)),
+            }
+        };
+        shown.iter().map(facts).collect()
     }
 
     /// What is recorded about the clips, for a file in `folder`.
     pub(super) fn context(
         &self,
-        shown: &[NodeIx],
+        film: &Film,
+        shown: &[FilmClip],
         facts: &[ClipFacts],
         folder: &Path,
         is_absolute: bool,
     ) -> ExportContext {
-        let clips = shown.iter().zip(facts);
-        ExportContext {
-            clips: clips.map(|(ix, facts)| self.info(*ix, &facts.path, folder, is_absolute)).collect(),
-        }
+        let clips = film.clips.iter().zip(shown).zip(facts);
+        let info = |((clip, shown), facts): ((&Clip, &FilmClip), &ClipFacts)| {
+            let title = clip.title.as_ref().map(|title| title.text.clone());
+            match (shown.node, shown.kind) {
+                (Some(ix), _) => ClipInfo { title, ..self.info(ix, &facts.path, folder, is_absolute) },
+                (None, ClipKind::Card) => ClipInfo { title, ..ClipInfo::default() },
+                (None, _) => ClipInfo {
+                    title,
+                    file: relative_path(folder, &facts.path),
+                    absolute: is_absolute.then(|| facts.path.to_string_lossy().into_owned()),
+                    ..ClipInfo::default()
+                },
+            }
+        };
+        ExportContext { clips: clips.map(info).collect() }
     }
 
     fn info(&self, ix: NodeIx, path: &Path, folder: &Path, is_absolute: bool) -> ClipInfo {
@@ -107,6 +126,7 @@ impl ClipCollector<'_> {
             shot: node.shot.to_string(),
             file: relative_path(folder, path),
             absolute: is_absolute.then(|| path.to_string_lossy().into_owned()),
+            title: None,
             prompt: text("prompt"),
             seed: seed.and_then(Value::as_i64),
             model: Some(node.model.to_string()),
@@ -124,7 +144,8 @@ impl ClipCollector<'_> {
         others.sort_unstable();
         others.dedup();
         let alternative = |other: NodeIx| {
-            let facts = self.facts_of_clip(other).ok()?;
+            let name = &self.plan.node(other).name;
+            let facts = clip_facts(name, &self.path(other)?, &ffmpeg::find()).ok()?;
             Some(Alternative {
                 label: facts.name,
                 file: relative_path(folder, &facts.path),

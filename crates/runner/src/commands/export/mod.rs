@@ -35,8 +35,14 @@ pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
     let service = Backend::identity_from_environment()?;
     let keys = key_resolver(ledger.as_ref(), &plan, &service)?;
     let (previews, videos) = survey(&plan, ledger.as_ref(), &keys, None, &Verify::Metadata).await?;
-    let collector =
-        ClipCollector { plan: &plan, file, store: paths.store(), previews: &previews, videos: &videos };
+    let collector = ClipCollector {
+        plan: &plan,
+        file,
+        workflow_folder: &paths.folder,
+        store: paths.store(),
+        previews: &previews,
+        videos: &videos,
+    };
     let shown = collector.shown(film)?;
     let output = match &args.output {
         Some(output) => std::path::absolute(output)?,
@@ -46,11 +52,14 @@ pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
             .with_added_extension(format.extension()),
     };
     let folder = output.parent().unwrap_or(Path::new("."));
-    let facts = collector.facts(&shown)?;
-    let continued = timeline::continuations(&plan, &shown);
+    let facts = ClipCollector::facts(&shown)?;
+    let nodes: Vec<_> = shown.iter().map(|clip| clip.node).collect();
+    let continued = timeline::continuations(&plan, &nodes);
     let timeline = timeline::resolve(film, &facts, &continued).map_err(not_resolvable)?;
-    let context = collector.context(&shown, &facts, folder, args.absolute || format == ExportFormat::Fcpxml);
-    let dialogue: Vec<_> = shown.iter().map(|ix| plan.node(*ix).dialogue.as_deref()).collect();
+    let context =
+        collector.context(film, &shown, &facts, folder, args.absolute || format == ExportFormat::Fcpxml);
+    let dialogue: Vec<_> =
+        nodes.iter().map(|ix| ix.and_then(|ix| plan.node(ix).dialogue.as_deref())).collect();
     let cues = subtitles::cues(&timeline, &subtitles::lines(&timeline, &dialogue));
     if cues.is_empty() && matches!(format, ExportFormat::Srt | ExportFormat::Vtt) {
         let message = format!("nobody speaks in film `{}`: none of its shots has `dialogue`", film.output);

@@ -5,15 +5,17 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 
 use engine::Ledger;
-use engine::film::{FilmClip, film_timeline};
+use engine::film::{film_clips, film_timeline};
 use engine::ledger::{AttemptRecord, AttemptRow, LedgerError};
 use engine::preview::{Preview, Remedy};
 use scheduler::{Artifact, AttemptState, Decision};
 use serde_json::{Value, json};
 use timeline::{Item, Timeline};
-use viewer::{Attempt, Axis, Clip, ClipState, Cut, Film, FilmState, Manifest, Parent, ParentKind, Shot};
+use viewer::{
+    Attempt, Axis, Clip, ClipState, Cut, CutKind, Film, FilmState, Manifest, Parent, ParentKind, Shot,
+};
 use workflow::plan::{self, ClipSource, DialogueLine, Node, NodeIx, PickGroup, PickKind, Plan, Source};
-use workflow::units::Money;
+use workflow::units::{EditTime, Money};
 
 use crate::{ffmpeg, shell};
 
@@ -22,6 +24,8 @@ pub(super) struct Project<'p> {
     pub(super) plan: &'p Plan,
     /// The workflow file, as the user named it.
     pub(super) file: &'p Path,
+    /// Where the files of the workflow are.
+    pub(super) workflow_folder: &'p Path,
     /// The folder of the manifest.
     pub(super) folder: &'p Path,
     pub(super) ledger: Option<&'p Ledger>,
@@ -62,7 +66,7 @@ impl Project<'_> {
         let shown =
             self.plan.films().iter().flat_map(|film| &film.clips).filter_map(|clip| match &clip.source {
                 ClipSource::Node(ix) => Some(*ix),
-                ClipSource::Pick(_) => None,
+                ClipSource::Pick(_) | ClipSource::Video(_) | ClipSource::Image(_) | ClipSource::Card => None,
             });
         let continued =
             self.plan.nodes().flat_map(|(_, node)| &node.inputs).filter_map(|input| match &input.source {
@@ -236,11 +240,14 @@ impl Project<'_> {
         let path = self.folder.join(&film.output);
         let recorded = self.ledger.map(|ledger| ledger.film(&path)).transpose()?.flatten();
         let is_unpicked = film.clips.iter().any(|clip| matches!(clip.source, ClipSource::Pick(_)));
-        let clips: Option<Vec<FilmClip>> = film.clips.iter().map(|clip| self.film_clip(clip)).collect();
+        let video = |ix: NodeIx| {
+            self.videos[ix.index()].as_ref().map(|video| (video.path.clone(), video.sha256.clone()))
+        };
+        let clips = film_clips(self.plan, film, self.workflow_folder, video);
         let is_complete = clips.is_some();
         // A film whose edit does not fit its clips was not joined either.
         let timeline = clips.and_then(|clips| film_timeline(self.plan, film, &clips, &ffmpeg::find()).ok());
-        let cuts = timeline.map_or_else(|| self.expected_cuts(film), |timeline| cuts(&timeline));
+        let cuts = timeline.map_or_else(|| self.expected_cuts(film), |timeline| cuts(film, &timeline));
         let state = match (&recorded, is_unpicked, is_complete) {
             (Some(_), ..) => FilmState::Done,
             (None, true, _) => FilmState::Unpicked,
@@ -259,21 +266,22 @@ impl Project<'_> {
 }
 
 impl Project<'_> {
-    /// The video of a clip; `None` if it is not there or not picked.
-    fn film_clip(&self, clip: &plan::Clip) -> Option<FilmClip> {
-        let ClipSource::Node(node) = clip.source else { return None };
-        let video = self.videos[node.index()].as_ref()?;
-        Some(FilmClip { node, path: video.path.clone(), sha256: video.sha256.clone() })
-    }
-
     /// The clips of a film that is not complete, without their edits, as far as their lengths are known.
     fn expected_cuts(&self, film: &plan::Film) -> Vec<Cut> {
         let mut start = 0.0;
         let mut cuts = Vec::new();
         for clip in &film.clips {
-            let Some(ix) = clip.nodes().first() else { continue };
+            let Some(ix) = clip.nodes().first() else {
+                let seconds = match clip.length {
+                    Some(EditTime::Micros(micros)) => Some(micros as f64 / 1e6),
+                    _ => None,
+                };
+                cuts.push(Cut { clip: own_name(clip), kind: cut_kind(clip), start, seconds });
+                start += seconds.unwrap_or_default();
+                continue;
+            };
             let seconds = self.videos[ix.index()].as_ref().map(|video| video.duration.as_secs_f64());
-            cuts.push(Cut { clip: self.plan.node(*ix).name.clone(), start, seconds });
+            cuts.push(Cut { clip: self.plan.node(*ix).name.clone(), kind: CutKind::Shot, start, seconds });
             start += seconds.unwrap_or_else(|| self.plan.node(*ix).duration.as_millis() as f64 / 1e3);
         }
         cuts
@@ -286,11 +294,28 @@ fn took(row: &AttemptRow) -> Option<u64> {
     u64::try_from(ended.0.checked_sub(submitted.0)?).ok()
 }
 
+fn cut_kind(clip: &plan::Clip) -> CutKind {
+    match clip.source {
+        ClipSource::Node(_) | ClipSource::Pick(_) => CutKind::Shot,
+        ClipSource::Video(_) | ClipSource::Image(_) => CutKind::File,
+        ClipSource::Card => CutKind::Title,
+    }
+}
+
+/// The name of a clip that no node makes.
+fn own_name(clip: &plan::Clip) -> String {
+    match clip.source.file() {
+        Some(file) => file.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        None => clip.title.as_ref().map(|title| title.text.clone()).unwrap_or_default(),
+    }
+}
+
 /// The items of a timeline in seconds.
-fn cuts(timeline: &Timeline) -> Vec<Cut> {
+fn cuts(film: &plan::Film, timeline: &Timeline) -> Vec<Cut> {
     let seconds = |frames: u64| frames as f64 / timeline.frame_rate.as_f64();
     let cut = |item: &Item| Cut {
         clip: item.source.name.clone(),
+        kind: film.clips.get(item.clip).map_or(CutKind::Shot, cut_kind),
         start: seconds(item.start),
         seconds: Some(seconds(item.frames)),
     };

@@ -153,6 +153,7 @@ pub(crate) async fn collect_without_posters(
     let project = manifest::Project {
         plan,
         file,
+        workflow_folder: &paths.folder,
         folder: &folder,
         ledger: ledger.as_ref(),
         previews: &previews,

@@ -132,6 +132,10 @@ pub(crate) enum ClipSource {
     Shot(String),
     /// One of these takes or instances, once picked.
     Pick(Vec<String>),
+    /// A video or image of one's own, from the workflow's folder.
+    File(String),
+    /// A title on black.
+    Title(String),
 }
 
 impl ClipSource {
@@ -140,6 +144,7 @@ impl ClipSource {
         match self {
             Self::Shot(shot) => std::slice::from_ref(shot),
             Self::Pick(candidates) => candidates,
+            Self::File(_) | Self::Title(_) => &[],
         }
     }
 }
@@ -202,6 +207,12 @@ fn display_path(plan: &Plan, clip: &Clip) -> ClipSource {
     match &clip.source {
         plan::ClipSource::Node(node) => ClipSource::Shot(name(node)),
         plan::ClipSource::Pick(candidates) => ClipSource::Pick(candidates.iter().map(name).collect()),
+        plan::ClipSource::Video(file) | plan::ClipSource::Image(file) => {
+            ClipSource::File(file.path.display().to_string())
+        }
+        plan::ClipSource::Card => {
+            ClipSource::Title(clip.title.as_ref().map(|title| title.text.clone()).unwrap_or_default())
+        }
     }
 }
 

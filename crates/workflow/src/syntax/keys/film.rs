@@ -15,6 +15,19 @@ pub(crate) const SIZE: KeySpec = KeySpec::new(
     "columns and rows; default: the size that most clips have",
     "size: 1280x720",
 );
+pub(crate) const FIT: KeySpec = KeySpec::new(
+    "fit",
+    Shape::Choice(fits),
+    "how pictures of another shape fill the frame: between black bars, cut off at the sides, or over themselves, blurred; default: `letterbox`",
+    "fit: crop",
+);
+pub(crate) const FONT: KeySpec = KeySpec::new(
+    "font",
+    Shape::FileName,
+    "a font file (TTF, OTF, TTC) in the workflow's folder for titles and for subtitles that are drawn; default: an embedded Noto Sans",
+    "font: fonts/Inter.ttf",
+)
+.templated();
 pub(crate) const FRAME_RATE: KeySpec = KeySpec::new(
     "frame_rate",
     Shape::FrameRate,
@@ -48,20 +61,27 @@ pub(crate) const LOUDNESS: KeySpec = KeySpec::new(
 pub(crate) const SHOTS: KeySpec = KeySpec::new(
     "shots",
     Shape::Clips,
-    "the shots in the order in which they are shown, each by its name or as a mapping that edits it; default: all shots in file order",
+    "what is shown, in order: shots by their names, or mappings that edit them or show files and titles; default: all shots in file order",
     "shots: [harbor, lamp]",
 );
 
 /// A film.
 pub(crate) const FILM: ObjectSpec = ObjectSpec {
     noun: "film",
-    keys: &[&OUTPUT, &SIZE, &FRAME_RATE, &SUBTITLES, &MUSIC, &VOICE, &LOUDNESS, &SHOTS],
+    keys: &[&OUTPUT, &SIZE, &FIT, &FRAME_RATE, &FONT, &SUBTITLES, &MUSIC, &VOICE, &LOUDNESS, &SHOTS],
     help: "write `output: lighthouse.mp4` below it, and the list of its `shots` where it does not show all",
     open: false,
 };
 
 pub(crate) const SHOT: KeySpec =
-    KeySpec::new("shot", Shape::ShotRef, "the shot, one cell of it or one take", "shot: harbor").required();
+    KeySpec::new("shot", Shape::ShotRef, "the shot, one cell of it or one take", "shot: harbor");
+pub(crate) const CLIP_FILE: KeySpec = KeySpec::new(
+    "file",
+    Shape::FileName,
+    "a video or an image in the workflow's folder, instead of a shot",
+    "file: stills/logo.png",
+)
+.templated();
 pub(crate) const IN: KeySpec = KeySpec::new(
     "in",
     Shape::EditPosition,
@@ -72,6 +92,25 @@ pub(crate) const OUT: KeySpec =
     KeySpec::new("out", Shape::EditPosition, "where it ends; default: at the clip's end", "out: -10f");
 pub(crate) const LENGTH: KeySpec =
     KeySpec::new("length", Shape::EditLength, "how long it is shown, instead of `out`", "length: 3s");
+pub(crate) const SECONDS: KeySpec = KeySpec::new(
+    "seconds",
+    Shape::Number,
+    "the same in seconds; default: 3 for images and titles, which stand still",
+    "seconds: 2",
+);
+pub(crate) const TITLE: KeySpec = KeySpec::new(
+    "title",
+    Shape::Text,
+    "what is written over the clip, or on black where there is neither `shot` nor `file`; lines after the first are smaller",
+    "title: THE LAMP",
+)
+.templated();
+pub(crate) const STYLE: KeySpec = KeySpec::new(
+    "style",
+    Shape::Choice(styles),
+    "where the title stands: in the middle, or on the left in the lower third; default: `card` on black, else `lower-third`",
+    "style: card",
+);
 pub(crate) const TRANSITION: KeySpec = KeySpec::new(
     "transition",
     Shape::Transition,
@@ -85,8 +124,8 @@ pub(crate) const MUTE: KeySpec = KeySpec::new("mute", Shape::Flag, "leaves its s
 /// A clip of a film, where it is edited.
 pub(crate) const CLIP: ObjectSpec = ObjectSpec {
     noun: "clip",
-    keys: &[&SHOT, &IN, &OUT, &LENGTH, &TRANSITION, &GAIN, &MUTE],
-    help: "write the name of a shot, or `{shot: harbor, in: 0.5s, out: -10f}`",
+    keys: &[&SHOT, &CLIP_FILE, &TITLE, &STYLE, &IN, &OUT, &LENGTH, &SECONDS, &TRANSITION, &GAIN, &MUTE],
+    help: "write the name of a shot, `{shot: harbor, in: 0.5s, out: -10f}`, `{file: logo.png, seconds: 2}` or `{title: THE LAMP}`",
     open: false,
 };
 
@@ -115,6 +154,14 @@ pub(crate) const TRANSITION_LENGTH: KeySpec = KeySpec::new(
     "length: 1s",
 );
 
+fn fits() -> Vec<&'static str> {
+    vec!["letterbox", "crop", "blur"]
+}
+
+fn styles() -> Vec<&'static str> {
+    vec!["card", "lower-third"]
+}
+
 fn colors() -> Vec<&'static str> {
     vec!["black", "white"]
 }
@@ -140,7 +187,7 @@ pub(crate) const FROM: KeySpec = KeySpec::new(
 pub(crate) const BURN: KeySpec = KeySpec::new(
     "burn",
     Shape::Flag,
-    "also draws them into the film's pictures, all of which are encoded again",
+    "also draws them into the film's pictures, which are encoded again where they are",
     "burn: true",
 );
 

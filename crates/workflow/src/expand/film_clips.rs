@@ -1,0 +1,187 @@
+//! The clips of a film: shots, files of one's own, and titles.
+
+use super::ExpandCx;
+use super::film_edit::{self, Shown};
+use super::film_files::{FilmFiles, Font};
+use super::resolve::{EXCLUDED, RefResolver};
+use crate::diagnostic::{Diagnostic, Problems, grouped};
+use crate::limits;
+use crate::matrix::Cell;
+use crate::media_gate::MediaKind;
+use crate::plan::{Clip, ClipSource, Node, Title, TitleStyle};
+use crate::source::Spanned;
+use crate::syntax::{self, ClipSourceSpec, ClipSpec, Entry, FilmSpec, ShotRef, TitleSpec, Workflow, keys};
+use crate::template::Scope;
+use crate::units::EditTime;
+
+/// How long an image or a title on black is shown that states nothing.
+const STILL_LENGTH: EditTime = EditTime::Micros(3_000_000);
+
+/// A film in one cell of the workflow's matrix.
+pub(super) struct FilmCell<'a, 'w> {
+    pub(super) spec: &'w FilmSpec,
+    pub(super) resolver: &'a RefResolver<'a, 'w>,
+    pub(super) cell: &'a Cell,
+    /// What its templates may use.
+    pub(super) scope: &'a Scope,
+    /// Empty where they are not known.
+    pub(super) nodes: &'a [Node],
+    pub(super) cx: &'a ExpandCx<'w>,
+}
+
+impl<'w> FilmCell<'_, 'w> {
+    /// The clips of the film. What is invalid is reported and left out.
+    pub(super) fn clips(
+        &self,
+        workflow: &'w Workflow,
+        font: Option<&Font>,
+        files: &mut FilmFiles,
+        problems: &mut Problems,
+    ) -> Vec<Clip> {
+        let Some(specs) = &self.spec.clips else { return self.all_shots(workflow, problems) };
+        if specs.is_empty() {
+            problems.error("bad-film", self.spec.key.span, "this film shows nothing");
+        }
+        let mut clips = Vec::new();
+        for (at, spec) in specs.iter().enumerate() {
+            if problems.full() || clips.len() > limits::MAX_CLIPS {
+                break;
+            }
+            let is_last = at + 1 == specs.len();
+            let title = spec.title.as_ref().and_then(|title| self.title(title, spec, font, files, problems));
+            match &spec.source {
+                ClipSourceSpec::Shot(shot) => {
+                    self.shots(shot, spec, title.as_ref(), is_last, &mut clips, problems);
+                }
+                ClipSourceSpec::File(file) => {
+                    clips.extend(self.file(file, spec, title, is_last, files, problems));
+                }
+                ClipSourceSpec::Card => {
+                    let name = title.as_ref().map_or("", |title| &title.text);
+                    film_edit::check(spec, &Shown::still(name), is_last, problems);
+                    clips.push(still(spec, ClipSource::Card, title));
+                }
+            }
+        }
+        clips
+    }
+
+    fn all_shots(&self, workflow: &Workflow, problems: &mut Problems) -> Vec<Clip> {
+        let mut clips = Vec::new();
+        for shot in &workflow.shots {
+            let everything = ShotRef { shot: shot.id.value.clone(), cell: None, take: None };
+            match self.resolver.clips(self.cell, &Spanned::new(everything, self.spec.key.span)) {
+                Ok(shown) => clips.extend(shown.into_iter().map(Clip::whole)),
+                // A shot that the film does not name explicitly may be excluded silently.
+                Err(diagnostic) if diagnostic.code == EXCLUDED => {}
+                Err(diagnostic) => problems.push(*diagnostic),
+            }
+        }
+        clips
+    }
+
+    fn shots(
+        &self,
+        shot: &Spanned<ShotRef>,
+        spec: &ClipSpec,
+        title: Option<&Title>,
+        is_last: bool,
+        clips: &mut Vec<Clip>,
+        problems: &mut Problems,
+    ) {
+        let shown = match self.resolver.clips(self.cell, shot) {
+            Ok(shown) => shown,
+            Err(diagnostic) => return problems.push(*diagnostic),
+        };
+        let (name, count) = (shot.value.to_string(), shown.len());
+        for (index, source) in shown.into_iter().enumerate() {
+            let shown = Shown::nodes(&name, &source, self.nodes);
+            film_edit::check(spec, &shown, is_last && index + 1 == count, problems);
+            clips.push(spec.with_source(source, title.cloned()));
+        }
+    }
+
+    fn file(
+        &self,
+        entry: &'w Entry,
+        spec: &ClipSpec,
+        title: Option<Title>,
+        is_last: bool,
+        files: &mut FilmFiles,
+        problems: &mut Problems,
+    ) -> Option<Clip> {
+        let (file, info) = files.medium(entry, &keys::film::CLIP_FILE, self.scope, self.cx, problems)?;
+        let name = file.path.display().to_string();
+        match info.kind {
+            MediaKind::Video => {
+                film_edit::check(spec, &Shown::file(&name, info.duration), is_last, problems);
+                Some(spec.with_source(ClipSource::Video(file), title))
+            }
+            MediaKind::Image => {
+                film_edit::check(spec, &Shown::still(&name), is_last, problems);
+                refuse_on_image(spec, &name, problems);
+                Some(still(spec, ClipSource::Image(file), title))
+            }
+            MediaKind::Audio => {
+                let message =
+                    format!("`{}` has no picture: it is {}", super::shortened(&name), info.media_type);
+                let help = "name a video or an image; sounds lie over the film as `music` or `voice`";
+                problems.push(Diagnostic::error("bad-file", entry.span(), message).help(help));
+                None
+            }
+        }
+    }
+
+    fn title(
+        &self,
+        spec: &'w TitleSpec,
+        clip: &ClipSpec,
+        font: Option<&Font>,
+        files: &mut FilmFiles,
+        problems: &mut Problems,
+    ) -> Option<Title> {
+        let value = self.cx.templates.render(&spec.text.value, self.scope, problems)?;
+        let text = syntax::expect_text(&value, &keys::film::TITLE, spec.text.key.span, problems)?;
+        let text = Spanned::new(text.value.trim().to_owned(), spec.text.span());
+        let refuse = |message: String, help: &str, problems: &mut Problems| {
+            problems.push(Diagnostic::error("bad-film", text.span, message).help(help));
+            None
+        };
+        if text.value.is_empty() {
+            return refuse("this title is empty".to_owned(), "write its text, or remove `title`", problems);
+        }
+        if text.value.chars().count() > limits::MAX_TITLE_CHARS {
+            let most = grouped(limits::MAX_TITLE_CHARS as u128);
+            let message = format!("this title has more than {most} characters");
+            return refuse(message, "shorten it, or spread it over several clips", problems);
+        }
+        files.check_characters(&text, font, self.cx, problems);
+        let default = match clip.source {
+            ClipSourceSpec::Card => TitleStyle::Card,
+            ClipSourceSpec::Shot(_) | ClipSourceSpec::File(_) => TitleStyle::LowerThird,
+        };
+        Some(Title { text: text.value, style: spec.style.unwrap_or(default) })
+    }
+}
+
+/// What stands still has a length.
+fn still(spec: &ClipSpec, source: ClipSource, title: Option<Title>) -> Clip {
+    let clip = spec.with_source(source, title);
+    Clip { length: clip.length.or(Some(STILL_LENGTH)), ..clip }
+}
+
+fn refuse_on_image(spec: &ClipSpec, name: &str, problems: &mut Problems) {
+    let written = [
+        ("in", spec.start.as_ref().map(|time| time.span)),
+        ("out", spec.end.as_ref().map(|time| time.span)),
+        ("gain", spec.gain.as_ref().map(|gain| gain.span)),
+    ];
+    for (key, span) in written {
+        if let Some(span) = span {
+            let message = format!("`{}` is an image, which has no `{key}`", super::shortened(name));
+            problems.push(
+                Diagnostic::error("bad-film", span, message).help("say how long it is shown: `seconds: 2`"),
+            );
+        }
+    }
+}

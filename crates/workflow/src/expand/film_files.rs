@@ -1,0 +1,138 @@
+//! The files of films: sounds, clips of one's own and fonts.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::ExpandCx;
+use super::media::path_inside;
+use crate::diagnostic::{Diagnostic, Problems};
+use crate::files::FileError;
+use crate::media_gate::{MediaError, MediaGate, MediaInfo};
+use crate::plan::FilmFile;
+use crate::source::{Span, Spanned};
+use crate::syntax::{self, Entry, keys};
+use crate::template::Scope;
+
+/// The most of a font that is read, in bytes.
+const MAX_FONT_BYTES: u64 = 64 << 20;
+/// The most missing characters that a message names.
+const MAX_NAMED: usize = 8;
+
+/// The files of all films of a workflow, each read once.
+#[derive(Default)]
+pub(super) struct FilmFiles {
+    media: HashMap<String, Result<(FilmFile, MediaInfo), MediaError>>,
+    fonts: HashMap<String, Result<Font, MediaError>>,
+    /// Texts that were searched for missing characters, with the fonts' paths.
+    examined: HashSet<(String, String)>,
+}
+
+/// A font with its contents.
+#[derive(Clone)]
+pub(super) struct Font {
+    pub(super) file: FilmFile,
+    bytes: Arc<[u8]>,
+}
+
+impl FilmFiles {
+    /// A sound, video or image. What cannot be used is reported.
+    pub(super) fn medium<'w>(
+        &mut self,
+        entry: &'w Entry,
+        key: &keys::KeySpec,
+        scope: &Scope,
+        cx: &ExpandCx<'w>,
+        problems: &mut Problems,
+    ) -> Option<(FilmFile, MediaInfo)> {
+        let name = name(entry, key, scope, cx, problems)?;
+        let known = self.media.entry(name.value.clone()).or_insert_with(|| inspect(&name.value, cx));
+        known.clone().map_err(|error| report(&name.value, entry.span(), &error, problems)).ok()
+    }
+
+    pub(super) fn font<'w>(
+        &mut self,
+        entry: &'w Entry,
+        scope: &Scope,
+        cx: &ExpandCx<'w>,
+        problems: &mut Problems,
+    ) -> Option<Font> {
+        let name = name(entry, &keys::film::FONT, scope, cx, problems)?;
+        let known = self.fonts.entry(name.value.clone()).or_insert_with(|| inspect_font(&name.value, cx));
+        known.clone().map_err(|error| report(&name.value, entry.span(), &error, problems)).ok()
+    }
+
+    /// Warns of characters that are drawn and that no font has.
+    pub(super) fn check_characters(
+        &mut self,
+        text: &Spanned<String>,
+        font: Option<&Font>,
+        cx: &ExpandCx<'_>,
+        problems: &mut Problems,
+    ) {
+        // The embedded fonts have these.
+        if text.value.chars().all(|c| c.is_ascii() || c.is_alphabetic() && c < '\u{250}') {
+            return;
+        }
+        let path = font.map(|font| font.file.path.to_string_lossy().into_owned()).unwrap_or_default();
+        if !self.examined.insert((path, text.value.clone())) {
+            return;
+        }
+        let missing = (cx.files.media_gate().missing_characters)(font.map(|font| &*font.bytes), &text.value);
+        if missing.is_empty() {
+            return;
+        }
+        let mut named: Vec<String> =
+            missing.iter().take(MAX_NAMED).map(|c| format!("`{c}` (U+{:04X})", u32::from(*c))).collect();
+        if missing.len() > MAX_NAMED {
+            named.push(format!("and {} more", missing.len() - MAX_NAMED));
+        }
+        let message = format!("no font has {}: boxes are drawn instead", named.join(", "));
+        problems.push(
+            Diagnostic::warning("missing-character", text.span, message)
+                .help("name a font that has them: `font: fonts/NAME.ttf`"),
+        );
+    }
+}
+
+fn name<'w>(
+    entry: &'w Entry,
+    key: &keys::KeySpec,
+    scope: &Scope,
+    cx: &ExpandCx<'w>,
+    problems: &mut Problems,
+) -> Option<Spanned<String>> {
+    let value = cx.templates.render(&entry.value, scope, problems)?;
+    syntax::expect_text(&value, key, entry.key.span, problems)
+}
+
+fn report(name: &str, span: Span, error: &MediaError, problems: &mut Problems) {
+    let message = format!("`{}` cannot be used: {}", super::shortened(name), error.message);
+    problems.push(Diagnostic::error("bad-file", span, message).help(error.help.clone()));
+}
+
+fn read(path: &str, max: u64, cx: &ExpandCx<'_>) -> Result<(FilmFile, Vec<u8>), MediaError> {
+    let refuse = |message: String| MediaError {
+        message,
+        help: "files are named from the workflow's folder".to_owned(),
+    };
+    let path = path_inside(path, cx).map_err(refuse)?;
+    let bytes = cx.files.read(&path, max).map_err(|error| match error {
+        FileError::TooLarge => MediaGate::film_file_too_large(max),
+        other => refuse(other.to_string()),
+    })?;
+    Ok((FilmFile { path, sha256: hex::encode(Sha256::digest(&bytes)) }, bytes))
+}
+
+fn inspect(path: &str, cx: &ExpandCx<'_>) -> Result<(FilmFile, MediaInfo), MediaError> {
+    let gate = cx.files.media_gate();
+    let (file, bytes) = read(path, gate.max_film_file_bytes, cx)?;
+    Ok((file, (gate.inspect)(&bytes)?))
+}
+
+fn inspect_font(path: &str, cx: &ExpandCx<'_>) -> Result<Font, MediaError> {
+    let (file, bytes) = read(path, MAX_FONT_BYTES, cx)?;
+    (cx.files.media_gate().inspect_font)(&bytes)?;
+    Ok(Font { file, bytes: bytes.into() })
+}
