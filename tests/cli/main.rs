@@ -18,6 +18,7 @@ mod export;
 mod faults;
 mod film;
 mod formats;
+mod import_cut;
 mod init_and_import;
 mod ledger_recovery;
 mod media_gate;

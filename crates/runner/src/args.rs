@@ -4,6 +4,7 @@ mod clean;
 mod edit;
 mod export;
 mod fetch;
+mod import;
 mod ledger;
 mod limits;
 mod report;
@@ -25,6 +26,7 @@ pub(crate) use self::clean::CleanArgs;
 pub(crate) use self::edit::{EditArgs, EditFields};
 pub(crate) use self::export::{ExportArgs, ExportFormatArgs};
 pub(crate) use self::fetch::FetchArgs;
+pub(crate) use self::import::ImportArgs;
 pub(crate) use self::ledger::{AdoptArgs, LedgerArgs, LedgerCommand, LinkAccountArgs};
 pub(crate) use self::limits::LimitArgs;
 pub(crate) use self::report::{ReportArgs, ReportFormat};
@@ -82,7 +84,7 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Create a commented workflow file.
     Init(InitArgs),
-    /// Create a workflow from a shot list in CSV.
+    /// Create a workflow from a shot list in CSV, or take an editor's cut back into a film.
     Import(ImportArgs),
     /// Explain why shots would be rendered again: what changed since the closest earlier attempt, and what depends on them.
     Explain(ExplainArgs),
@@ -266,35 +268,6 @@ pub(crate) enum TemplateKind {
     Chain,
     /// One shot over a matrix of values, for comparison.
     Sweep,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = IMPORT_NOTES)]
-pub(crate) struct ImportArgs {
-    /// Shot list: cells separated by commas, semicolons or tabs; the first line names the columns.
-    pub(crate) list: PathBuf,
-    /// Workflow file to create, or - for standard output [default: the list's name with .yaml].
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Chain shots: each starts on the last frame of the shot before it in the same scene.
-    #[arg(long, value_enum, value_name = "WITHIN")]
-    pub(crate) chain: Option<ChainScope>,
-    #[command(flatten)]
-    pub(crate) model: ModelArgs,
-    /// Overwrite the file if it exists.
-    #[arg(long)]
-    pub(crate) overwrite: bool,
-}
-
-const IMPORT_NOTES: &str = "\
-Columns: scene, shot, size, angle, movement, lens, description, dialogue, sound, duration, or their usual synonyms. Only the description is
-required. Any other column becomes part of the shot's note.";
-
-/// Which shots are chained.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ChainScope {
-    /// The shots of each scene.
-    Scene,
 }
 
 #[derive(Debug, Args)]

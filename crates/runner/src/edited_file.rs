@@ -1,4 +1,4 @@
-//! A workflow file with a changed field of a shot, checked as a whole and not written yet.
+//! A workflow file with a change, checked as a whole and not written yet.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -82,6 +82,16 @@ impl EditedFile {
                     .map_err(|error| CommandError::invalid(format!("{}: {error}", display_path(file))))?;
             }
         }
+        Self::with_text(file, overrides, old, new)
+    }
+
+    /// A changed text of a file that was read.
+    pub(crate) fn with_text(
+        file: &Path,
+        overrides: &OverrideArgs,
+        old: String,
+        new: String,
+    ) -> Result<Self, EditFailure> {
         let CheckOutcome { plan, report } =
             load::check_text(new.as_bytes(), file, overrides).map_err(EditFailure::Load)?;
         match plan {

@@ -62,7 +62,9 @@ pub fn main_with(renderer: Arc<dyn renderer::Renderer>) -> ExitCode {
     let verbose = arguments.verbose;
     let result = match arguments.command {
         Command::Init(args) => commands::init::init(&args),
-        Command::Import(args) => commands::import::import(&args),
+        Command::Import(args) => {
+            block_on(verbose, RuntimeKind::CurrentThread, commands::import::import(args))
+        }
         Command::Check(args) => Ok(commands::check::check(&args)),
         Command::Pick(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::pick::pick(args)),
         Command::Clean(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::clean::clean(args)),

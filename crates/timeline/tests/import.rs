@@ -5,11 +5,12 @@ mod support;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use support::{facts, rate, showcase};
+use support::{facts, rate, showcase, with_stills};
 use timeline::export::{self, ClipInfo, ExportContext};
-use timeline::import::{ImportedEdit, ReadError, read_otio};
+use timeline::import::{CandidateClip, ImportedEdit, ReadError, RecutError, read_otio, recut};
 use timeline::{ClipFacts, Timeline, resolve};
 use workflow::plan::{ClipSource, Film, NodeIx, TransitionKind};
+use workflow::units::EditTime;
 
 fn exported() -> (Film, Vec<ClipFacts>, ExportContext, Timeline, Value) {
     let (film, facts, context) = showcase();
@@ -31,12 +32,12 @@ fn exported_film_is_imported_as_the_same_edit() {
     let (mut film, facts, context, timeline, document) = exported();
     let edit = read(&document);
     assert_eq!((edit.name.as_str(), edit.ignored.as_slice()), ("film", [].as_slice()));
-    let known: Vec<(&str, &ClipInfo)> =
+    let candidates: Vec<(&str, &ClipInfo)> =
         facts.iter().map(|facts| facts.name.as_str()).zip(&context.clips).collect();
     let mut clips = Vec::new();
     for (index, (item, before)) in edit.items.iter().zip(&film.clips).enumerate() {
         // The fifth shows the same video as the first.
-        assert_eq!(item.media.matching(&known), Some(index % 4));
+        assert_eq!(item.media.matching(&candidates), Some(index % 4));
         let mut clip = item.to_clip(ClipSource::Node(NodeIx::new(0)), &facts[index]);
         (clip.gain, clip.mute) = (before.gain, before.mute);
         clips.push(clip);
@@ -149,4 +150,78 @@ proptest! {
             }
         }
     }
+}
+
+fn candidates(film: &Film, facts: &[ClipFacts], context: &ExportContext) -> Vec<CandidateClip> {
+    let clips = film.clips.iter().zip(facts).zip(&context.clips);
+    clips
+        .map(|((clip, facts), info)| CandidateClip {
+            source: clip.source.clone(),
+            facts: facts.clone(),
+            info: info.clone(),
+        })
+        .collect()
+}
+
+fn never(_: NodeIx, _: NodeIx) -> bool {
+    false
+}
+
+#[test]
+fn film_that_comes_back_as_it_was_is_unchanged() {
+    for (film, facts, context) in [showcase(), with_stills()] {
+        let timeline = resolve(&film, &facts, &[]).unwrap();
+        let edit = read_otio(&export::otio(&timeline, &context)).unwrap();
+        let candidates = candidates(&film, &facts, &context);
+        let recut = recut(&film, &timeline, &candidates, &edit, &never).unwrap();
+        assert!(recut.is_unchanged(film.clips.len()), "{recut:?}");
+        assert_eq!(recut.notes, [] as [String; 0]);
+    }
+}
+
+#[test]
+fn what_an_editor_changes_is_taken_over() {
+    let (film, facts, context) = with_stills();
+    let timeline = resolve(&film, &facts, &[]).unwrap();
+    let mut document: Value = serde_json::from_str(&export::otio(&timeline, &context)).unwrap();
+    let children = video(&mut document);
+    // Card, dissolve, door, fade, image, dissolve, storm: the card is longer, the storm comes before the image, both cut hard.
+    children[0]["source_range"]["duration"]["value"] = json!(60);
+    children.swap(4, 6);
+    children.remove(5);
+    children[4]["source_range"]["start_time"]["value"] = json!(30);
+    children[4]["source_range"]["duration"]["value"] = json!(20);
+    let candidates = candidates(&film, &facts, &context);
+    let cut = recut(&film, &timeline, &candidates, &read(&document), &never).unwrap();
+    let clips: Vec<_> = cut
+        .entries
+        .iter()
+        .map(|entry| {
+            let clip = &entry.clip;
+            let time = |time: Option<EditTime>| time.map(|time| time.to_string()).unwrap_or_default();
+            (entry.candidate, time(clip.start), time(clip.end), time(clip.length), entry.has_new_transition)
+        })
+        .collect();
+    let text = str::to_owned;
+    assert_eq!(
+        clips,
+        [
+            (0, text(""), text(""), text("60f"), false),
+            (1, text(""), text(""), text(""), false),
+            (3, text("30f"), text("50f"), text(""), false),
+            (2, text(""), text(""), text("36f"), true),
+        ]
+    );
+    assert_eq!(cut.entries[0].clip.title, film.clips[0].title, "titles stay");
+    assert_eq!(cut.entries[3].clip.transition, None);
+
+    // Clips of others are named; a cut of nothing is refused.
+    video(&mut document)[4]["name"] = json!("their clip");
+    video(&mut document)[4]["metadata"] = json!({});
+    video(&mut document)[4]["media_references"]["DEFAULT_MEDIA"]["target_url"] = json!("their%20clip.mov");
+    let refused = recut(&film, &timeline, &candidates, &read(&document), &never).unwrap_err();
+    assert_eq!(refused, RecutError::Unknown(vec!["3 (`their clip.mov`)".to_owned()]));
+    video(&mut document).clear();
+    let empty = recut(&film, &timeline, &candidates, &read(&document), &never).unwrap_err();
+    assert_eq!(empty, RecutError::Empty);
 }

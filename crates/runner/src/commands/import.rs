@@ -1,4 +1,4 @@
-//! `runner import`: creates a workflow from a shot list.
+//! `runner import`: creates a workflow from a shot list, or takes a cut back into a film.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -8,6 +8,7 @@ use workflow::import::{Imported, Options};
 use workflow::scaffold;
 
 use super::atomic_write::{atomic_write, shell_quoted};
+use super::import_cut::import_cut;
 use super::init::picture;
 use crate::args::ImportArgs;
 use crate::error::CommandError;
@@ -15,7 +16,19 @@ use crate::exit::Exit;
 use crate::load::MAX_FILE_BYTES;
 use crate::terminal;
 
-pub(crate) fn import(args: &ImportArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn import(args: ImportArgs) -> Result<Exit, CommandError> {
+    if let Some(workflow) = &args.into {
+        return import_cut(&args, workflow).await;
+    }
+    if args.list.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("otio")) {
+        let file = shell_quoted(&args.list);
+        return Err(CommandError::invalid(format!("{file} is a cut, not a shot list"))
+            .hint(format!("name its workflow: runner import {file} --into WORKFLOW.yaml")));
+    }
+    import_list(&args)
+}
+
+fn import_list(args: &ImportArgs) -> Result<Exit, CommandError> {
     let mut bytes = Vec::new();
     fs_err::File::open(&args.list)
         .and_then(|open| open.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))

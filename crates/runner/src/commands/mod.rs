@@ -8,6 +8,7 @@ pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fetch;
 pub(crate) mod import;
+mod import_cut;
 pub(crate) mod init;
 pub(crate) mod ledger;
 mod link_account;

@@ -1,6 +1,7 @@
 //! An editor's cut, read back from `OpenTimelineIO`.
 
 mod otio;
+mod recut;
 
 use workflow::plan::{Clip, ClipSource, Transition, TransitionKind};
 use workflow::units::{EditTime, FrameRate};
@@ -10,6 +11,7 @@ use crate::export::{ClipInfo, file_name};
 use crate::facts::ClipFacts;
 
 pub use otio::{ReadError, read_otio};
+pub use recut::{CandidateClip, Recut, RecutEntry, RecutError, recut};
 
 /// The first video track of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use scheduler::Artifact;
 use serde_json::Value;
 use timeline::export::{Alternative, ClipInfo, ExportContext};
 use timeline::{ClipFacts, ClipKind};
-use workflow::plan::{Clip, ClipSource, Film, NodeIx, Plan};
+use workflow::plan::{Clip, ClipSource, Film, Node, NodeIx, Plan};
 
 use super::relative_path;
 use crate::error::CommandError;
@@ -17,16 +17,16 @@ use crate::ffmpeg;
 use crate::shell;
 
 /// Collects the clips of a film from plan and ledger.
-pub(super) struct ClipCollector<'p> {
-    pub(super) plan: &'p Plan,
+pub(in crate::commands) struct ClipCollector<'p> {
+    pub(in crate::commands) plan: &'p Plan,
     /// The workflow file, as the user named it.
-    pub(super) file: &'p Path,
-    pub(super) workflow_folder: &'p Path,
-    pub(super) store: ArtifactStore,
+    pub(in crate::commands) file: &'p Path,
+    pub(in crate::commands) workflow_folder: &'p Path,
+    pub(in crate::commands) store: ArtifactStore,
     /// By node.
-    pub(super) previews: &'p [Preview],
+    pub(in crate::commands) previews: &'p [Preview],
     /// By node, where it has one.
-    pub(super) videos: &'p [Option<Artifact>],
+    pub(in crate::commands) videos: &'p [Option<Artifact>],
 }
 
 impl ClipCollector<'_> {
@@ -34,7 +34,7 @@ impl ClipCollector<'_> {
     ///
     /// # Errors
     /// A pick is open, or clips have no video.
-    pub(super) fn shown(&self, film: &Film) -> Result<Vec<FilmClip>, CommandError> {
+    pub(in crate::commands) fn shown(&self, film: &Film) -> Result<Vec<FilmClip>, CommandError> {
         let file = shell::quote(&self.file.display().to_string());
         let mut open: Vec<&[NodeIx]> = Vec::new();
         let mut shown = Vec::with_capacity(film.clips.len());
@@ -72,7 +72,7 @@ impl ClipCollector<'_> {
     }
 
     /// The folder of the clips, and so of the film.
-    pub(super) fn folder(&self, shown: &[FilmClip]) -> Result<PathBuf, CommandError> {
+    pub(in crate::commands) fn folder(&self, shown: &[FilmClip]) -> Result<PathBuf, CommandError> {
         let nodes = shown.iter().filter_map(|clip| clip.node);
         let mut folders = nodes.filter_map(|ix| self.videos[ix.index()].as_ref()?.path.parent());
         let folder = folders.next().unwrap_or(self.workflow_folder);
@@ -80,7 +80,7 @@ impl ClipCollector<'_> {
     }
 
     /// The facts about each clip.
-    pub(super) fn facts(shown: &[FilmClip]) -> Result<Vec<ClipFacts>, CommandError> {
+    pub(in crate::commands) fn facts(shown: &[FilmClip]) -> Result<Vec<ClipFacts>, CommandError> {
         let facts = |clip: &FilmClip| {
             let path = std::path::absolute(&clip.path).unwrap_or_else(|_| clip.path.clone());
             match clip.kind {
@@ -93,7 +93,7 @@ impl ClipCollector<'_> {
     }
 
     /// What is recorded about the clips, for a file in `folder`.
-    pub(super) fn context(
+    pub(in crate::commands) fn context(
         &self,
         film: &Film,
         shown: &[FilmClip],
@@ -116,6 +116,17 @@ impl ClipCollector<'_> {
             }
         };
         ExportContext { clips: clips.map(info).collect() }
+    }
+
+    /// All videos of nodes, and what is recorded about them.
+    pub(in crate::commands) fn videos(&self) -> Vec<(NodeIx, ClipFacts, ClipInfo)> {
+        let video = |(ix, node): (NodeIx, &Node)| {
+            let path = self.path(ix)?;
+            let facts = clip_facts(&node.name, &path, &ffmpeg::find()).ok()?;
+            let info = self.info(ix, &path, self.workflow_folder, false);
+            Some((ix, facts, info))
+        };
+        self.plan.nodes().filter_map(video).collect()
     }
 
     fn info(&self, ix: NodeIx, path: &Path, folder: &Path, is_absolute: bool) -> ClipInfo {

@@ -1,13 +1,14 @@
 //! `runner export`: writes a film's edit in a format of editors. Submits nothing and asks no service.
 
-mod clips;
+pub(super) mod clips;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use engine::Ledger;
 use engine::artifact_store::Verify;
-use engine::preview::{key_resolver, survey};
+use engine::preview::{Preview, key_resolver, survey};
+use scheduler::Artifact;
 use timeline::export::{self, ExportContext};
 use timeline::subtitles::{self, Cue};
 use timeline::{ResolveError, Timeline};
@@ -23,26 +24,14 @@ use crate::load;
 use crate::project_paths::{ProjectPaths, display_path};
 
 pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
-    let file = &args.workflow.file;
-    let plan = match load::load(file, &args.workflow.overrides) {
+    let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
         Ok(plan) => Arc::new(plan),
         Err(error) => return Ok(error.report(Format::Text)),
     };
     let film = film(&plan, args.film.as_deref())?;
     let format = ExportFormat::from(&args.format);
-    let paths = ProjectPaths::for_workflow(file)?;
-    let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
-    let service = Backend::identity_from_environment()?;
-    let keys = key_resolver(ledger.as_ref(), &plan, &service)?;
-    let (previews, videos) = survey(&plan, ledger.as_ref(), &keys, None, &Verify::Metadata).await?;
-    let collector = ClipCollector {
-        plan: &plan,
-        file,
-        workflow_folder: &paths.folder,
-        store: paths.store(),
-        previews: &previews,
-        videos: &videos,
-    };
+    let project = FilmProject::read(&plan, &args.workflow.file).await?;
+    let collector = project.collector();
     let shown = collector.shown(film)?;
     let output = match &args.output {
         Some(output) => std::path::absolute(output)?,
@@ -70,6 +59,38 @@ pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
     atomic_write(&output, format.text(&timeline, &context, &cues), args.overwrite)?;
     outln!("{}", display_path(&output));
     Ok(Exit::Done)
+}
+
+/// A plan with its videos.
+pub(super) struct FilmProject<'p> {
+    plan: &'p Plan,
+    file: &'p Path,
+    paths: ProjectPaths,
+    previews: Vec<Preview>,
+    videos: Vec<Option<Artifact>>,
+}
+
+impl<'p> FilmProject<'p> {
+    /// Reads the ledger beside a workflow file.
+    pub(super) async fn read(plan: &'p Arc<Plan>, file: &'p Path) -> Result<Self, CommandError> {
+        let paths = ProjectPaths::for_workflow(file)?;
+        let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
+        let service = Backend::identity_from_environment()?;
+        let keys = key_resolver(ledger.as_ref(), plan, &service)?;
+        let (previews, videos) = survey(plan, ledger.as_ref(), &keys, None, &Verify::Metadata).await?;
+        Ok(Self { plan, file, paths, previews, videos })
+    }
+
+    pub(super) fn collector(&self) -> ClipCollector<'_> {
+        ClipCollector {
+            plan: self.plan,
+            file: self.file,
+            workflow_folder: &self.paths.folder,
+            store: self.paths.store(),
+            previews: &self.previews,
+            videos: &self.videos,
+        }
+    }
 }
 
 /// Formats of the exported file.
@@ -123,7 +144,7 @@ impl ExportFormat {
 }
 
 /// The film of a name, or the only one.
-fn film<'p>(plan: &'p Plan, name: Option<&str>) -> Result<&'p Film, CommandError> {
+pub(super) fn film<'p>(plan: &'p Plan, name: Option<&str>) -> Result<&'p Film, CommandError> {
     let names = || plan.films().iter().map(|film| film.output.as_str()).collect::<Vec<_>>().join(", ");
     match (name, plan.films()) {
         (_, []) => Err(CommandError::invalid("the workflow has no film").hint("add `film:` to the file")),
@@ -141,7 +162,7 @@ fn film<'p>(plan: &'p Plan, name: Option<&str>) -> Result<&'p Film, CommandError
 }
 
 /// The edit does not fit the clips: a line for each problem.
-fn not_resolvable(error: ResolveError) -> CommandError {
+pub(super) fn not_resolvable(error: ResolveError) -> CommandError {
     match &error {
         ResolveError::Empty { .. } => CommandError::invalid(error),
         ResolveError::Clips { film, problems } => {

@@ -1,7 +1,9 @@
-//! Changes single fields of a shot in the text of a workflow file. Comments, order and layout stay as they are.
+//! Changes single fields of a shot, or the list of a film, in the text of a workflow file. Comments, order and layout stay as they are.
 //!
-//! Invariant: the edited text is the same document as before, except for the field. What would change more, such as a value
+//! Invariant: the edited text is the same document as before, except for what is to be changed. What would change more, such as a value
 //! that is shared through an anchor, is refused.
+
+mod film_list;
 
 use serde_json::Value;
 
@@ -9,6 +11,8 @@ use crate::diagnostic::{Problems, did_you_mean};
 use crate::scaffold::{field, scalar};
 use crate::source::Source;
 use crate::yaml::{Key, Yaml, YamlValue, read};
+
+pub use self::film_list::{ListEntry, film_entries, set_film_entries};
 
 /// Why a field cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +28,9 @@ pub enum EditError {
         /// What to do.
         help: String,
     },
+    /// The file has no such film; it may be in an included file.
+    #[error("the film is not in this file; if it is in an included file, edit that file")]
+    NoFilm,
     /// Only text and numbers can be written.
     #[error("`{name}` is not text or a number; edit it in the file")]
     NotScalar {

@@ -1,0 +1,196 @@
+//! `runner import CUT.otio --into WORKFLOW`: takes the order, the trims and the transitions of an editor's cut back into a film.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use timeline::continuations;
+use timeline::import::{CandidateClip, Recut, RecutEntry, RecutError, read_otio, recut};
+use workflow::edit::{ListEntry, film_entries, set_film_entries};
+use workflow::plan::{Clip, ClipSource, Film, Plan, TransitionKind};
+
+use super::atomic_write::shell_quoted;
+use super::export::clips::ClipCollector;
+use super::export::{FilmProject, film, not_resolvable};
+use crate::args::{Format, ImportArgs};
+use crate::edited_file::{self, EditFailure, EditedFile};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::load;
+use crate::project_paths::display_path;
+
+/// The largest cut that is read, in bytes.
+const MAX_CUT_BYTES: u64 = 64 << 20;
+
+pub(super) async fn import_cut(args: &ImportArgs, workflow: &Path) -> Result<Exit, CommandError> {
+    let plan = match load::load(workflow, &args.overrides) {
+        Ok(plan) => Arc::new(plan),
+        Err(error) => return Ok(error.report(Format::Text)),
+    };
+    let film = film(&plan, args.film.as_deref())?;
+    if plan.films().iter().filter(|other| other.location == film.location).count() > 1 {
+        let message = format!("film `{}` is made for each cell of the workflow's matrix", film.output);
+        return Err(CommandError::invalid(message)
+            .hint("a cut would change all of them: write the film of this cell as one of its own"));
+    }
+    let cut = read_cut(&args.list)?;
+    let edit = read_otio(&cut).map_err(|error| {
+        CommandError::invalid(format!("{}: {error}", display_path(&args.list)))
+            .hint("save the cut as OpenTimelineIO (.otio)")
+    })?;
+    let project = FilmProject::read(&plan, workflow).await?;
+    let collector = project.collector();
+    let clips = collector.shown(film)?;
+    let facts = ClipCollector::facts(&clips)?;
+    let nodes: Vec<_> = clips.iter().map(|clip| clip.node).collect();
+    let timeline = timeline::resolve(film, &facts, &continuations(&plan, &nodes)).map_err(not_resolvable)?;
+    let context = collector.context(film, &clips, &facts, Path::new("/"), false);
+    let own = film.clips.iter().zip(facts).zip(context.clips);
+    let mut candidates: Vec<CandidateClip> =
+        own.map(|((clip, facts), info)| CandidateClip { source: clip.source.clone(), facts, info }).collect();
+    let others = collector.videos().into_iter();
+    candidates.extend(others.map(|(ix, facts, info)| CandidateClip {
+        source: ClipSource::Node(ix),
+        facts,
+        info,
+    }));
+    let continues = |one, next| continuations(&plan, &[Some(one), Some(next)]) == [true];
+    let recut = recut(film, &timeline, &candidates, &edit, &continues).map_err(|error| match error {
+        RecutError::Edit(error) => not_resolvable(error),
+        RecutError::Unknown(_) => CommandError::invalid(error)
+            .hint("copy them into the workflow's folder, and add them to the film: `- {file: storm.mp4}`"),
+        RecutError::Empty => CommandError::invalid(error),
+    })?;
+    for note in &recut.notes {
+        errln!("note: {note}");
+    }
+    if recut.is_unchanged(film.clips.len()) {
+        outln!("nothing changes");
+        return Ok(Exit::Done);
+    }
+    let (old, _) = edited_file::read(workflow)?;
+    let new = edited_text(&old, &plan, film, &recut)
+        .map_err(|error| CommandError::invalid(format!("{}: {error}", display_path(workflow))))?;
+    let edited = match EditedFile::with_text(workflow, &args.overrides, old, new) {
+        Ok(edited) => edited,
+        Err(EditFailure::Command(error)) => return Err(error),
+        Err(EditFailure::Load(error)) => {
+            let exit = error.report(Format::Text);
+            errln!("{} stays as it is: with this cut it would be invalid", display_path(workflow));
+            return Ok(exit);
+        }
+    };
+    let wanted: Vec<&Clip> = recut.entries.iter().map(|entry| &entry.clip).collect();
+    let written = edited.plan.films().iter().find(|other| other.output == film.output);
+    if !written.is_some_and(|written| written.clips.iter().eq(wanted)) {
+        let message = format!("the film's list in {} cannot say this cut", display_path(workflow));
+        return Err(CommandError::invalid(message)
+            .hint("list its clips one by one under `shots` of the film, and import the cut again"));
+    }
+    if !args.dry_run {
+        edited.write()?;
+    }
+    out!("{}", edited.diff());
+    if args.dry_run {
+        errln!("nothing was written (--dry-run)");
+    } else {
+        errln!("next: runner run {}", shell_quoted(workflow));
+    }
+    Ok(Exit::Done)
+}
+
+fn read_cut(file: &Path) -> Result<String, CommandError> {
+    let mut text = String::new();
+    fs_err::File::open(file)
+        .and_then(|open| open.take(MAX_CUT_BYTES + 1).read_to_string(&mut text))
+        .map_err(|error| CommandError::invalid(format!("cannot read the cut: {error}")))?;
+    Ok(text)
+}
+
+/// The file's text with the cut as the film's list.
+fn edited_text(
+    text: &str,
+    plan: &Plan,
+    film: &Film,
+    recut: &Recut,
+) -> Result<String, workflow::edit::EditError> {
+    let index = plan.films().iter().position(|other| other.output == film.output).unwrap_or_default();
+    // Entries belong to clips where each shows one.
+    let old = film_entries(text, index)?.filter(|old| old.len() == film.clips.len()).unwrap_or_default();
+    let mut used = vec![false; old.len()];
+    let entry = |entry: &RecutEntry| {
+        let Some(written) = old.get(entry.candidate) else {
+            return ListEntry::New(value(plan, entry, &name(plan, &entry.clip)));
+        };
+        let is_again = std::mem::replace(&mut used[entry.candidate], true);
+        let is_same = !entry.is_trimmed && !entry.has_new_transition;
+        match (is_same, is_again) {
+            (true, false) => ListEntry::Same(entry.candidate),
+            (true, true) => ListEntry::New(written.clone()),
+            (false, false) => ListEntry::Changed(entry.candidate, value(plan, entry, written)),
+            (false, true) => ListEntry::New(value(plan, entry, written)),
+        }
+    };
+    set_film_entries(text, index, &recut.entries.iter().map(entry).collect::<Vec<_>>())
+}
+
+/// What an entry of a film says that is not in the file yet.
+fn name(plan: &Plan, clip: &Clip) -> Value {
+    let mut members = Map::new();
+    match &clip.source {
+        ClipSource::Node(ix) => return plan.node(*ix).name.as_str().into(),
+        ClipSource::Pick(candidates) => {
+            let name = candidates.first().map(|ix| plan.node(*ix).name_without_take());
+            return name.unwrap_or_default().into();
+        }
+        ClipSource::Video(file) | ClipSource::Image(file) => {
+            members.insert("file".to_owned(), file.path.display().to_string().into());
+        }
+        ClipSource::Card => {}
+    }
+    if let Some(title) = &clip.title {
+        members.insert("title".to_owned(), title.text.as_str().into());
+        members.insert("style".to_owned(), json!(title.style));
+    }
+    members.into()
+}
+
+/// An entry as the file has it, with the trims and the transition of the cut.
+fn value(plan: &Plan, entry: &RecutEntry, written: &Value) -> Value {
+    let mut members = match written {
+        Value::Object(members) => members.clone(),
+        name => Map::from_iter([("shot".to_owned(), name.clone())]),
+    };
+    let clip = &entry.clip;
+    if entry.is_trimmed {
+        for key in ["in", "out", "length", "seconds"] {
+            members.shift_remove(key);
+        }
+        for (key, time) in [("in", clip.start), ("out", clip.end), ("length", clip.length)] {
+            if let Some(time) = time {
+                members.insert(key.to_owned(), time.to_string().into());
+            }
+        }
+    }
+    if entry.has_new_transition {
+        members.shift_remove("transition");
+        if let Some(transition) = clip.transition {
+            let length = transition.length.to_string();
+            let value = match transition.kind {
+                TransitionKind::Dissolve => json!({ "dissolve": length }),
+                TransitionKind::FadeBlack => json!({ "fade": "black", "length": length }),
+                TransitionKind::FadeWhite => json!({ "fade": "white", "length": length }),
+                TransitionKind::WipeLeft => json!({ "wipe": "left", "length": length }),
+                TransitionKind::WipeRight => json!({ "wipe": "right", "length": length }),
+            };
+            members.insert("transition".to_owned(), value);
+        }
+    }
+    match (members.len(), members.get("shot")) {
+        // A whole shot is its name.
+        (1, Some(name)) => name.clone(),
+        _ if members.is_empty() => name(plan, clip),
+        _ => Value::Object(members),
+    }
+}

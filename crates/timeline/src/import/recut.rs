@@ -1,0 +1,229 @@
+//! From an editor's cut back to the clips of a film.
+
+use workflow::plan::{Clip, ClipSource, Film, NodeIx, Transition};
+use workflow::units::{EditTime, FrameRate};
+
+use super::{ImportedEdit, ImportedItem, ImportedTransition, frames};
+use crate::clock::{scale_down, scale_up};
+use crate::error::ResolveError;
+use crate::export::ClipInfo;
+use crate::facts::ClipFacts;
+use crate::model::{Item, Timeline};
+use crate::resolve;
+
+/// A clip that a cut may show.
+#[derive(Clone, Debug)]
+pub struct CandidateClip {
+    /// What it shows.
+    pub source: ClipSource,
+    /// The facts about it.
+    pub facts: ClipFacts,
+    /// What is recorded about it.
+    pub info: ClipInfo,
+}
+
+/// A film as an editor has cut it.
+#[derive(Clone, Debug)]
+pub struct Recut {
+    /// Its clips in order.
+    pub entries: Vec<RecutEntry>,
+    /// What a film cannot show as the editor has it, in words.
+    pub notes: Vec<String>,
+}
+
+/// A clip of the cut.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecutEntry {
+    /// The index of the candidate that it shows.
+    pub candidate: usize,
+    /// The clip, edited.
+    pub clip: Clip,
+    /// Whether it begins or ends elsewhere than the film's own clip.
+    pub is_trimmed: bool,
+    /// Whether another transition follows it.
+    pub has_new_transition: bool,
+}
+
+impl Recut {
+    /// Whether the film is as it was: `count` clips in their order.
+    #[must_use]
+    pub fn is_unchanged(&self, count: usize) -> bool {
+        let is_same = |(index, entry): (usize, &RecutEntry)| {
+            entry.candidate == index && !entry.is_trimmed && !entry.has_new_transition
+        };
+        self.entries.len() == count && self.entries.iter().enumerate().all(is_same)
+    }
+}
+
+/// Why a cut cannot be taken over.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecutError {
+    /// There is no clip in it.
+    #[error("the cut shows no clip")]
+    Empty,
+    /// It shows what is not of the workflow: the clips' positions and names.
+    #[error("the cut shows clips that are not of this workflow: {}", .0.join(", "))]
+    Unknown(Vec<String>),
+    /// It does not fit the clips' files.
+    #[error(transparent)]
+    Edit(#[from] ResolveError),
+}
+
+/// Takes the order, the trims and the transitions of a cut over into a film.
+///
+/// `candidates` begins with the clips of the film, in its order; `timeline` is the film as it was exported. `continues` says whether a node begins
+/// on the last picture of another one. Clips keep what the cut says nothing about: their levels and their titles. Trims are stated only where
+/// the film would show something else without them.
+///
+/// # Errors
+/// See [`RecutError`].
+pub fn recut(
+    film: &Film,
+    timeline: &Timeline,
+    candidates: &[CandidateClip],
+    edit: &ImportedEdit,
+    continues: &dyn Fn(NodeIx, NodeIx) -> bool,
+) -> Result<Recut, RecutError> {
+    let names: Vec<(&str, &ClipInfo)> =
+        candidates.iter().map(|clip| (clip.facts.name.as_str(), &clip.info)).collect();
+    let mut notes: Vec<String> = edit
+        .ignored
+        .iter()
+        .map(|ignored| format!("{} was left out (child {})", ignored.what, ignored.child))
+        .collect();
+    let items: Vec<&ImportedItem> = edit.items.iter().filter(|item| item.enabled).collect();
+    let mut unknown = Vec::new();
+    let mut used = vec![false; film.clips.len()];
+    let mut entries = Vec::new();
+    let mut ranges = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let Some(found) = item.media.matching(&names) else {
+            let name = item.media.file.as_ref().unwrap_or(&item.media.name);
+            unknown.push(format!("{} (`{name}`)", index + 1));
+            continue;
+        };
+        let range = Range::new(item, &candidates[found].facts, timeline.frame_rate);
+        // A video may be shown several times.
+        let is_same = |at: &usize| {
+            let (one, other) = (&candidates[*at], &candidates[found]);
+            one.source == other.source && one.facts.name == other.facts.name
+        };
+        let all: Vec<usize> = (0..film.clips.len()).filter(is_same).collect();
+        let unused = || all.iter().copied().filter(|at| !used[*at]);
+        let exact = unused().find(|at| timeline.items.get(*at).is_some_and(|item| range.is_of(item)));
+        let chosen = exact.or_else(|| unused().next()).unwrap_or(found);
+        if let Some(used) = used.get_mut(chosen) {
+            *used = true;
+        }
+        let own = film.clips.get(chosen);
+        let mut clip = own.cloned().unwrap_or_else(|| Clip::whole(candidates[chosen].source.clone()));
+        let is_last = index + 1 == items.len();
+        let transition = item.transition.filter(|one| !is_last || !plays_handles(*one));
+        if transition.is_none() && item.transition.is_some() {
+            notes.push(
+                "the transition after the last clip was left out: a film ends with a fade or a cut"
+                    .to_owned(),
+            );
+        }
+        let before = own.and_then(|_| timeline.items.get(chosen)).and_then(|item| item.transition);
+        let rate = timeline.frame_rate;
+        let has_new_transition = before.map(|one| (one.kind, one.frames()))
+            != transition.map(|one| (one.kind, scale_down(one.frames, one.rate, rate)));
+        if has_new_transition {
+            clip.transition = transition.map(|one| Transition { kind: one.kind, length: length(one, rate) });
+        }
+        entries.push(RecutEntry { candidate: chosen, clip, is_trimmed: false, has_new_transition });
+        ranges.push(range);
+    }
+    if !unknown.is_empty() {
+        return Err(RecutError::Unknown(unknown));
+    }
+    if entries.is_empty() {
+        return Err(RecutError::Empty);
+    }
+    let resolved = |entries: &[RecutEntry]| {
+        let film = Film { clips: entries.iter().map(|entry| entry.clip.clone()).collect(), ..film.clone() };
+        let facts: Vec<ClipFacts> =
+            entries.iter().map(|entry| candidates[entry.candidate].facts.clone()).collect();
+        let node = |entry: &RecutEntry| entry.clip.nodes().first().copied();
+        let continued: Vec<bool> = entries
+            .windows(2)
+            .map(|pair| node(&pair[0]).zip(node(&pair[1])).is_some_and(|(one, next)| continues(one, next)))
+            .collect();
+        resolve(&film, &facts, &continued)
+    };
+    let first = resolved(&entries);
+    for (index, (entry, range)) in entries.iter_mut().zip(&ranges).enumerate() {
+        let is_right = first.as_ref().is_ok_and(|first| range.is_of(&first.items[index]));
+        if !is_right {
+            range.apply(&mut entry.clip, &candidates[entry.candidate].facts);
+            entry.is_trimmed = true;
+        }
+    }
+    let last = resolved(&entries)?;
+    for (index, (item, range)) in last.items.iter().zip(&ranges).enumerate() {
+        if !range.is_of(item) {
+            let name = &item.source.name;
+            let (end, wanted) = (item.first + item.pictures, range.first + range.pictures);
+            notes.push(format!(
+                "clip {} (`{name}`) shows its pictures {} to {end} instead of {} to {wanted}: its transitions need the others",
+                index + 1,
+                item.first,
+                range.first,
+            ));
+        }
+    }
+    Ok(Recut { entries, notes })
+}
+
+/// The pictures that a cut shows of a clip; of what stands still only their number counts.
+struct Range {
+    first: u64,
+    pictures: u64,
+    is_still: bool,
+}
+
+impl Range {
+    fn new(item: &ImportedItem, facts: &ClipFacts, film_rate: FrameRate) -> Self {
+        let is_still = facts.is_still();
+        let own = if is_still { film_rate } else { facts.frame_rate };
+        match item.range {
+            Some(range) => {
+                let first = scale_down(range.start, range.rate, own);
+                let end = scale_up(range.start.saturating_add(range.frames), range.rate, own);
+                let end = if is_still { end } else { end.min(facts.pictures) };
+                Self { first, pictures: end.saturating_sub(first), is_still }
+            }
+            None => Self { first: 0, pictures: facts.pictures, is_still },
+        }
+    }
+
+    fn is_of(&self, item: &Item) -> bool {
+        self.pictures == item.pictures && (self.is_still || self.first == item.first)
+    }
+
+    fn apply(&self, clip: &mut Clip, facts: &ClipFacts) {
+        if self.is_still {
+            clip.length = Some(frames(self.pictures));
+            return;
+        }
+        let end = self.first.saturating_add(self.pictures);
+        clip.start = (self.first > 0).then(|| frames(self.first));
+        clip.end = (end < facts.pictures).then(|| frames(end));
+        clip.length = None;
+    }
+}
+
+fn plays_handles(one: ImportedTransition) -> bool {
+    crate::model::ItemTransition { kind: one.kind, before: 0, after: 0 }.plays_handles()
+}
+
+/// A length in frames where the document counts as the film does.
+fn length(one: ImportedTransition, rate: FrameRate) -> EditTime {
+    if one.rate == rate {
+        return frames(one.frames);
+    }
+    let micros = u128::from(one.frames) * 1_000_000 * u128::from(one.rate.denominator())
+        / u128::from(one.rate.numerator());
+    EditTime::Micros(i64::try_from(micros).unwrap_or(i64::MAX))
+}
