@@ -352,6 +352,9 @@ fn titles_images_and_own_clips_are_parts_of_the_film() {
         .filter_map(|cut| cut["kind"].as_str())
         .collect();
     assert_eq!(kinds, ["title", "shot", "shot", "shot", "file", "file"]);
+    // A film that begins with a title is not stood for by a black picture.
+    assert!(manifest["clips"][0]["poster"].is_string());
+    assert_eq!(manifest["films"][0]["poster"], manifest["clips"][0]["poster"]);
     project.runner(&["export", "lamp.yaml", "--edl"]).expect(0);
     let list = fs_err::read_to_string(project.file("out/lamp/lamp.edl")).expect("it is written");
     insta::assert_snapshot!("film_with_titles_edl", list);

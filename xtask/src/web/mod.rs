@@ -102,10 +102,10 @@ fn test(root: &Path) -> Result<String, Failure> {
     Ok("the viewer's page: unit and browser tests pass".to_owned())
 }
 
-/// Builds the program whose live page is tested, with the features of the workspace, so that its dependencies are those of the tests.
+/// Builds the program whose live page is tested, together with the tests, so that dependencies are compiled once for both (`.ci/run`).
 fn build_runner(root: &Path) -> Result<PathBuf, Failure> {
     let status = Command::new("cargo")
-        .args(["build", "--quiet", "--locked", "--workspace", "--bin", "runner"])
+        .args(["build", "--quiet", "--locked", "--workspace", "--bins", "--tests"])
         .current_dir(root)
         .status()
         .map_err(failed)?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use viewer::{ClipState, Manifest};
+use viewer::{ClipState, CutKind, Manifest};
 
 use crate::ffmpeg;
 
@@ -48,8 +48,14 @@ pub(super) fn make(folder: &Path, manifest: &mut Manifest) {
         let VideoInfo { poster, frame_rate, has_audio } = info(&clip.file).unwrap_or_default();
         (clip.poster, clip.frame_rate, clip.has_audio) = (poster, frame_rate, has_audio);
     }
+    let posters: HashMap<&str, &String> =
+        manifest.clips.iter().filter_map(|clip| Some((clip.id.as_str(), clip.poster.as_ref()?))).collect();
     for film in &mut manifest.films {
-        film.poster = info(&film.file).unwrap_or_default().poster;
+        // One that begins with a title begins black: its first shot says more.
+        let begins_with_title = film.cuts.first().is_some_and(|cut| cut.kind == CutKind::Title);
+        let first = film.cuts.iter().find(|cut| cut.kind == CutKind::Shot).filter(|_| begins_with_title);
+        let first = first.and_then(|cut| posters.get(cut.clip.as_str())).map(|poster| (*poster).clone());
+        film.poster = info(&film.file).and_then(|info| first.or(info.poster));
     }
 }
 
