@@ -12,10 +12,9 @@ use workflow::plan::Plan;
 
 use crate::cuts;
 use crate::film::FilmClip;
-use crate::film_titles::SharedFonts;
+use crate::film_titles::{SIDE_MARGIN, SharedFonts};
 
-/// Free space at the sides and below, as a share of the picture: what television calls the title-safe area.
-const SIDE_MARGIN: f32 = 0.07;
+/// Free space below, as a share of the picture.
 const LOWER_MARGIN: f32 = 0.06;
 /// A line has at most this many letters (`timeline::subtitles`), about half as wide as high.
 const LETTERS: f32 = 42.0;
@@ -55,7 +54,7 @@ pub(crate) fn write(film: &Path, cues: &[Cue], scratch: &Path) -> io::Result<()>
 
 /// The overlays that draw cues into the pictures of a film.
 pub(crate) fn overlays(timeline: &Timeline, cues: Vec<Cue>, fonts: &SharedFonts) -> Overlays {
-    let rate = f64::from(timeline.frame_rate.numerator()) / f64::from(timeline.frame_rate.denominator());
+    let rate = timeline.frame_rate.as_f64();
     let frame = |time: std::time::Duration| (time.as_secs_f64() * rate).round() as u64;
     let span = |cue: &Cue| OverlaySpan { frames: frame(cue.start)..frame(cue.end), fade: 0 };
     let spans = cues.iter().map(span).collect();

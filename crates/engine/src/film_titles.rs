@@ -9,7 +9,7 @@ use timeline::Timeline;
 use workflow::plan::{ClipSource, Film, Title, TitleStyle};
 
 /// Free space at the sides, as a share of the picture: what television calls the title-safe area.
-const SIDE_MARGIN: f32 = 0.07;
+pub(crate) const SIDE_MARGIN: f32 = 0.07;
 /// Where the last line of a lower third ends, from the top; and where there are subtitles below it.
 const LOWER_EDGE: f32 = 0.86;
 const EDGE_ABOVE_SUBTITLES: f32 = 0.72;
@@ -49,8 +49,7 @@ pub(crate) fn card(title: &Title, fonts: &SharedFonts) -> Still {
 
 /// The titles that lie over clips of a film.
 pub(crate) fn overlays(film: &Film, timeline: &Timeline, fonts: &SharedFonts) -> Overlays {
-    let rate = f64::from(timeline.frame_rate.numerator()) / f64::from(timeline.frame_rate.denominator());
-    let fade = (FADE_SECONDS * rate).round() as u64;
+    let fade = (FADE_SECONDS * timeline.frame_rate.as_f64()).round() as u64;
     let mut titles = Vec::new();
     let mut spans = Vec::new();
     for item in &timeline.items {

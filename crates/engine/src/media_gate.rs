@@ -10,6 +10,7 @@ pub const MEDIA_GATE: MediaGate = MediaGate {
     max_file_bytes: media::MAX_INPUT_BYTES,
     max_request_bytes: media::MAX_REQUEST_INPUT_BYTES,
     max_film_file_bytes: media::MAX_SOUND_BYTES,
+    max_font_bytes: text::MAX_FONT_BYTES as u64,
     inspect,
     inspect_font,
     missing_characters,

@@ -63,6 +63,8 @@ pub struct MediaGate {
     pub max_request_bytes: u64,
     /// The largest sound or clip of one's own in a film, in bytes.
     pub max_film_file_bytes: u64,
+    /// The largest font, in bytes.
+    pub max_font_bytes: u64,
     /// Decodes a medium.
     pub inspect: fn(&[u8]) -> Result<MediaInfo, MediaError>,
     /// Reads a font.
@@ -77,6 +79,7 @@ impl MediaGate {
         max_file_bytes: 0,
         max_request_bytes: 0,
         max_film_file_bytes: 0,
+        max_font_bytes: 0,
         inspect: |_| {
             let message = "media cannot be inspected here".to_owned();
             Err(MediaError { message, help: "run `runner check`".to_owned() })

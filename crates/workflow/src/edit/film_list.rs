@@ -156,17 +156,13 @@ fn by_lines(source: &Source, key: &Key, shots: &Yaml, entries: &[ListEntry]) -> 
     Some(format!("{}{list}{}", &text[..starts[0]], &text[end..]))
 }
 
-/// The value becomes a block list.
+/// The value becomes a block list; a comment behind it stays on the key's line.
 fn whole(source: &Source, key: &Key, shots: &Yaml, values: &[Value]) -> String {
     let text = source.text();
     let colon = after_colon(text, key.span.end());
     let end = extent(source, shots).max(colon);
-    format!(
-        "{}\n{}{}",
-        &text[..colon],
-        block(source, key, values),
-        text[end..].trim_start_matches([' ', '\n'])
-    )
+    let (behind, rest) = text[end..].split_once('\n').unwrap_or((&text[end..], ""));
+    format!("{}{}\n{}{rest}", &text[..colon], behind.trim_end(), block(source, key, values))
 }
 
 /// The value becomes a flow list where it is.
@@ -323,6 +319,11 @@ film:
     fn every_layout_can_be_changed() {
         let entries = [ListEntry::New(json!("b")), ListEntry::New(json!({"shot": "a", "out": "-5f"}))];
         let list = json!(["b", {"shot": "a", "out": "-5f"}]);
+        let edited = set_film_entries("film:\n  shots: [a, b] # two\n  size: 2x2\n", 0, &entries).unwrap();
+        assert_eq!(
+            edited,
+            "film:\n  shots: # two\n    - b\n    - {shot: a, out: \"-5f\"}\n  size: 2x2\n".replace('"', "")
+        );
         for (text, film) in [
             ("film:\n  shots: [a, b]\n  size: 2x2\n", 0),
             ("film:\n  shots: a # one\n  size: 2x2\n", 0),

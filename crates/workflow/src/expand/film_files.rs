@@ -15,8 +15,6 @@ use crate::source::{Span, Spanned};
 use crate::syntax::{self, Entry, keys};
 use crate::template::Scope;
 
-/// The most of a font that is read, in bytes.
-const MAX_FONT_BYTES: u64 = 64 << 20;
 /// The most missing characters that a message names.
 const MAX_NAMED: usize = 8;
 
@@ -132,7 +130,8 @@ fn inspect(path: &str, cx: &ExpandCx<'_>) -> Result<(FilmFile, MediaInfo), Media
 }
 
 fn inspect_font(path: &str, cx: &ExpandCx<'_>) -> Result<Font, MediaError> {
-    let (file, bytes) = read(path, MAX_FONT_BYTES, cx)?;
-    (cx.files.media_gate().inspect_font)(&bytes)?;
+    let gate = cx.files.media_gate();
+    let (file, bytes) = read(path, gate.max_font_bytes, cx)?;
+    (gate.inspect_font)(&bytes)?;
     Ok(Font { file, bytes: bytes.into() })
 }

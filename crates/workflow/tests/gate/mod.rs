@@ -11,6 +11,7 @@ pub(crate) fn media_gate() -> MediaGate {
         max_file_bytes: 4096,
         max_request_bytes: 300,
         max_film_file_bytes: 100_000,
+        max_font_bytes: 100_000,
         inspect,
         inspect_font,
         missing_characters,
