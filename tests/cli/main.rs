@@ -5,6 +5,7 @@
 
 mod at_most_once;
 mod bad_input;
+mod book;
 mod budget;
 mod clean;
 mod closed_tasks;

@@ -13,6 +13,7 @@ use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 
+use crate::support::http::client_builder;
 use crate::support::{Project, cli_snapshot};
 
 /// Time-out of every wait.
@@ -97,9 +98,7 @@ fn clip() -> Vec<u8> {
 }
 
 fn http() -> Client {
-    // A second test of the process finds the same provider installed.
-    drop(rustls::crypto::ring::default_provider().install_default());
-    Client::builder().no_proxy().timeout(Duration::from_secs(10)).build().expect("a client")
+    client_builder().timeout(Duration::from_secs(10)).build().expect("a client")
 }
 
 fn request(shot: &str) -> Value {

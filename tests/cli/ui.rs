@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 
+use crate::support::http::client_builder;
 use crate::support::{Project, cli_snapshot, wait_until};
 
 /// Time-out of every wait.
@@ -40,10 +41,7 @@ impl Drop for Ui {
 
 /// A client that follows no redirects.
 fn browser() -> Client {
-    // Another test may have installed it.
-    drop(rustls::crypto::ring::default_provider().install_default());
-    let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
-    client.build().expect("a client")
+    client_builder().redirect(reqwest::redirect::Policy::none()).build().expect("a client")
 }
 
 impl Ui {

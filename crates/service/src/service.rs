@@ -121,7 +121,7 @@ impl Service {
             config.ffmpeg.clone(),
             config.allow_private_media,
             base.clone(),
-        )?;
+        );
         let workers = WorkerPool::start(
             config.workers,
             WorkerContext {

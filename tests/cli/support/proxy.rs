@@ -123,7 +123,7 @@ impl RecordingProxy {
             let service =
                 Service::start(config, Arc::new(Stub), Deps::system()).await.expect("the service starts");
             let behind = format!("http://{}/", service.local_addr()).parse().expect("a URL");
-            let http = client::http_client().expect("an HTTP client");
+            let http = super::http::client_builder().build().expect("an HTTP client");
             let app = Router::new().fallback(pass_whole).with_state(Passing {
                 behind,
                 http,

@@ -1,5 +1,9 @@
 //! Snapshots of what a command prints: exit code, standard output and standard error, with redactions for what differs between runs.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 /// Redactions, in order: a pattern and its replacement.
 pub(crate) const REDACTIONS: &[(&str, &str)] = &[
     // Paths and addresses.
@@ -37,6 +41,32 @@ pub(crate) const REDACTIONS: &[(&str, &str)] = &[
     (r"(\[KEY ID\]|revoked)( +)\d{4}-\d\d-\d\d", "$1$2[DATE]"),
 ];
 
+/// The settings of snapshots. Made once: compiling the redactions takes longer than most commands.
+pub(crate) fn settings() -> &'static insta::Settings {
+    static SETTINGS: LazyLock<insta::Settings> = LazyLock::new(|| {
+        let mut settings = insta::Settings::new();
+        for (pattern, replacement) in REDACTIONS {
+            settings.add_filter(pattern, *replacement);
+        }
+        settings.set_omit_expression(true);
+        settings
+    });
+    &SETTINGS
+}
+
+/// A text with the redactions of snapshots.
+pub(crate) fn redact(text: &str) -> String {
+    static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+        let compiled = |(pattern, replacement): &(&str, &'static str)| {
+            (Regex::new(pattern).expect("a pattern"), *replacement)
+        };
+        REDACTIONS.iter().map(compiled).collect()
+    });
+    PATTERNS.iter().fold(text.to_owned(), |text, (pattern, replacement)| {
+        pattern.replace_all(&text, *replacement).into_owned()
+    })
+}
+
 /// A transcript with the columns of tables separated by two spaces, because their widths follow cells that are redacted. Lines of
 /// diagnostics, which contain a bar, keep their spaces.
 pub(crate) fn normalize_columns(transcript: &str) -> String {
@@ -58,8 +88,11 @@ pub(crate) fn normalize_columns(transcript: &str) -> String {
 /// Compares the transcript of a command with the snapshot of this name.
 macro_rules! cli_snapshot {
     ($name:expr, $output:expr) => {
-        insta::with_settings!({ filters => $crate::support::transcript::REDACTIONS.to_vec(), omit_expression => true }, {
-            insta::assert_snapshot!($name, $crate::support::transcript::normalize_columns(&$output.transcript()));
+        $crate::support::transcript::settings().bind(|| {
+            insta::assert_snapshot!(
+                $name,
+                $crate::support::transcript::normalize_columns(&$output.transcript())
+            );
         })
     };
 }

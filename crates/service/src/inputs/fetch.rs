@@ -3,7 +3,12 @@
 //! The address check is in the DNS resolver of the connection itself, so that a name cannot resolve to one address for
 //! the check and to another for the connection (DNS rebinding).
 
-use std::{error::Error, io, net::IpAddr, sync::Arc};
+use std::{
+    error::Error,
+    io,
+    net::IpAddr,
+    sync::{Arc, OnceLock},
+};
 
 use bytes::{Bytes, BytesMut};
 use reqwest::{
@@ -16,7 +21,7 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use super::{CONNECT_TIMEOUT, address, data_uri::too_large};
-use crate::{api_error::ApiError, error::ServiceError, memory::MemoryShare};
+use crate::{api_error::ApiError, memory::MemoryShare};
 
 /// Redirects followed; each target is checked like the first URL.
 const MAX_REDIRECTS: usize = 4;
@@ -26,25 +31,37 @@ const USER_AGENT: &str = concat!("runner/", env!("CARGO_PKG_VERSION"));
 
 #[derive(Debug)]
 pub(super) struct Fetcher {
-    client: Client,
+    /// Built by the first fetch: it loads the system's root certificates, which takes longer than starting the service
+    /// otherwise does, and which a system without TLS does not have.
+    client: OnceLock<Result<Client, String>>,
+    user_agent: String,
     allow_private: bool,
 }
 
 impl Fetcher {
     /// `base` is the service's own base URL.
-    pub(super) fn new(allow_private: bool, base: &Url) -> Result<Self, ServiceError> {
-        // Fails only if a provider is installed already, which serves as well.
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let client = Client::builder()
-            .dns_resolver(Arc::new(CheckedResolver { allow_private }))
-            .redirect(redirect::Policy::none())
-            .no_proxy()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .referer(false)
-            .user_agent(user_agent(base))
-            .build()
-            .map_err(|error| ServiceError::Start(format!("no HTTP client for media: {error}")))?;
-        Ok(Self { client, allow_private })
+    pub(super) fn new(allow_private: bool, base: &Url) -> Self {
+        Self { client: OnceLock::new(), user_agent: user_agent(base), allow_private }
+    }
+
+    fn client(&self) -> Result<&Client, ApiError> {
+        let client = self.client.get_or_init(|| {
+            // Fails only if a provider is installed already, which serves as well.
+            drop(rustls::crypto::ring::default_provider().install_default());
+            Client::builder()
+                .dns_resolver(Arc::new(CheckedResolver { allow_private: self.allow_private }))
+                .redirect(redirect::Policy::none())
+                .no_proxy()
+                .connect_timeout(CONNECT_TIMEOUT)
+                .referer(false)
+                .user_agent(self.user_agent.as_str())
+                .build()
+                .map_err(|error| error.to_string())
+        });
+        client.as_ref().map_err(|reason| {
+            let message = format!("the service cannot fetch media URLs: {reason}");
+            ApiError::invalid("media_unreachable", message)
+        })
     }
 
     /// Fetches a URL; `share` accounts for what has arrived.
@@ -66,7 +83,8 @@ impl Fetcher {
             if address::literal(&url).is_some_and(|address| !self.allowed(address)) {
                 return Err(not_public());
             }
-            let response = self.client.get(url.clone()).send().await.map_err(|error| unreachable(&error))?;
+            let response =
+                self.client()?.get(url.clone()).send().await.map_err(|error| unreachable(&error))?;
             let status = response.status();
             if status.is_redirection() {
                 url = target(&url, &response)?;

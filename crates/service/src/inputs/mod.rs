@@ -18,7 +18,6 @@ use self::{data_uri::EncodedMedia, fetch::Fetcher};
 use crate::{
     api_error::ApiError,
     blocking::blocking,
-    error::ServiceError,
     keys::KeyId,
     limits::MediaLimits,
     memory::{MemoryBudget, MemoryShare},
@@ -52,11 +51,11 @@ impl MediaFetcher {
         ffmpeg: Ffmpeg,
         allow_private: bool,
         base: Url,
-    ) -> Result<Self, ServiceError> {
-        let fetcher = Fetcher::new(allow_private, &base)?;
+    ) -> Self {
+        let fetcher = Fetcher::new(allow_private, &base);
         let decode_permits = Semaphore::new(decodes);
         let memory = MemoryBudget::new(limits.total_bytes, limits.clip_bytes.max(limits.image_bytes));
-        Ok(Self { store, fetcher, limits, ffmpeg, own: OwnUrls { base }, decode_permits, memory })
+        Self { store, fetcher, limits, ffmpeg, own: OwnUrls { base }, decode_permits, memory }
     }
 
     /// Validates and stores all media of a request; errors name the request field at fault. Inline media come first, and

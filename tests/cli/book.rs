@@ -1,0 +1,122 @@
+//! The guide: each chapter is run in a folder of its own, and prints what the page shows.
+//!
+//! In a page, a block `yaml file=NAME` is a file of the chapter's folder. In a block `console`, lines that begin with `$ ` are commands, and
+//! the lines below are all that a command prints: first standard error, then standard output, without blank lines. A line `…` stands
+//! for any number of lines. `console exit=N` says that the block's last command ends with that code.
+
+use std::collections::VecDeque;
+
+use crate::support::transcript::{normalize_columns, redact};
+use crate::support::{Output, Project};
+
+/// The chapters that are run; the others quote commands for projects that they do not have.
+const CHAPTERS: [&str; 4] = ["chains", "sweeps", "takes", "money"];
+
+/// A command of a chapter with what it prints.
+#[derive(Debug, Default)]
+struct Step {
+    command: String,
+    expected: Vec<String>,
+    exit: i32,
+}
+
+#[test]
+fn chapters_print_what_they_show() {
+    std::thread::scope(|scope| {
+        for chapter in CHAPTERS {
+            scope.spawn(move || run_chapter(chapter));
+        }
+    });
+}
+
+fn run_chapter(chapter: &str) {
+    let page =
+        fs_err::read_to_string(crate::support::program::root().join(format!("docs/guide/{chapter}.md")))
+            .expect("the chapter");
+    let project = Project::new("unused", "");
+    let mut commands = 0;
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let Some(fence) = line.strip_prefix("```").filter(|fence| !fence.is_empty()) else { continue };
+        let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        if let Some(name) = fence.strip_prefix("yaml file=") {
+            fs_err::write(project.file(name), block.join("\n") + "\n").expect("the folder can be written");
+        } else if let Some(rest) = fence.strip_prefix("console") {
+            let exit =
+                rest.trim().strip_prefix("exit=").map_or(0, |code| code.parse().expect("an exit code"));
+            for step in steps(&block, exit) {
+                run_step(chapter, &project, &step);
+                commands += 1;
+            }
+        }
+    }
+    assert!(commands > 1, "{chapter} runs no command");
+}
+
+fn steps(block: &[&str], exit: i32) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for line in block {
+        match line.strip_prefix("$ ") {
+            Some(command) => steps.push(Step { command: command.to_owned(), ..Step::default() }),
+            None => {
+                steps.last_mut().expect("a command comes first").expected.push((*line).to_owned());
+            }
+        }
+    }
+    steps.last_mut().expect("a block has a command").exit = exit;
+    steps
+}
+
+fn run_step(chapter: &str, project: &Project, step: &Step) {
+    let words = shlex::split(&step.command).expect("a command line");
+    let arguments: Vec<&str> = words.iter().map(String::as_str).collect();
+    assert_eq!(arguments[0], "runner", "{chapter}: {}", step.command);
+    let output: Output = project.runner(&arguments[1..]);
+    assert_eq!(output.code, Some(step.exit), "{chapter}: {}\n{}", step.command, output.transcript());
+    let printed = comparable(&format!("{}{}", output.err, output.out));
+    let expected = comparable(&step.expected.join("\n"));
+    assert!(
+        matches(&expected, &printed),
+        "docs/guide/{chapter}.md: `{}` prints\n{}\nthe page shows\n{}",
+        step.command,
+        printed.join("\n"),
+        expected.join("\n")
+    );
+}
+
+/// The lines that are not blank, without what differs between runs.
+fn comparable(text: &str) -> Vec<String> {
+    let text = redact(&normalize_columns(text));
+    text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
+}
+
+/// Whether `printed` is `expected`, in which `…` stands for any lines.
+fn matches(expected: &[String], printed: &[String]) -> bool {
+    let mut segments: VecDeque<&[String]> = expected.split(|line| line == "…").collect();
+    let Some(first) = segments.pop_front() else { return printed.is_empty() };
+    let Some(mut rest) = printed.strip_prefix(first) else { return false };
+    let Some(last) = segments.pop_back() else { return rest.is_empty() };
+    for segment in segments {
+        let Some(at) = (0..=rest.len()).find(|at| rest[*at..].starts_with(segment)) else { return false };
+        rest = &rest[at + segment.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[test]
+fn ellipsis_matches_any_lines() {
+    let lines = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    for (expected, printed, is_match) in [
+        ("a b", "a b", true),
+        ("a b", "a b c", false),
+        ("a … c", "a b b c", true),
+        ("a … c", "a c", true),
+        ("… b … d", "a b c d", true),
+        ("… d … b", "a b c d", false),
+        ("a …", "b", false),
+        ("…", "", true),
+        ("a", "", false),
+    ] {
+        assert_eq!(matches(&lines(expected), &lines(printed)), is_match, "{expected} and {printed}");
+    }
+}
