@@ -4,6 +4,7 @@
 
 mod bench;
 mod blank_service;
+mod book;
 mod campaign;
 mod clients;
 mod conformance;
@@ -33,7 +34,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Checks the project's rules: dependencies between crates, size and header of files, retired names, references in documents.
+    /// Checks the project's rules: dependencies between crates, size and header of files, retired names, links and references in documents.
     Tidy,
     /// Verifies a film: its tracks and durations, with this project's probe and, where it is installed, with ffprobe.
     VerifyFilm {
@@ -46,6 +47,8 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Builds the guide as a book into target/book, with mdBook.
+    Book(book::Book),
     /// Compares revisions of openapi.yaml.
     Spec {
         #[command(subcommand)]
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         Command::Generate { check } => {
             generate::run(root, if check { generate::Mode::Check } else { generate::Mode::Write })
         }
+        Command::Book(args) => book::run(root, &args),
         Command::Spec { command } => return spec::run(root, &command),
         Command::Conformance(args) => conformance::run(root, &args),
         Command::Clients => clients::run(),

@@ -4,6 +4,7 @@ mod citations;
 mod deps;
 mod files;
 mod guarantees;
+mod links;
 mod names;
 mod retired;
 
@@ -16,6 +17,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     problems.extend(violations);
     problems.extend(guarantees::problems(root)?);
     problems.extend(citations::problems(root)?);
+    problems.extend(links::problems(root)?);
     problems.extend(retired::problems(root)?);
     if problems.is_empty() {
         Ok(format!("tidy: {files} files and the crate dependencies are in order"))
