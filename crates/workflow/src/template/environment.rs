@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Kwargs, Value};
+use minijinja::value::{Kwargs, Rest, Value, ValueOrKwargs, from_args};
 use minijinja::{
-    Environment, Error, ErrorKind, UndefinedBehavior, escape_formatter, filters, functions, tests,
+    Environment, Error, ErrorKind, State, UndefinedBehavior, escape_formatter, filters, functions, tests,
 };
 
-use super::filters as ours;
-use super::work::{TemplateWork, charged};
+use super::lists::{self, Selection};
+use super::work::{TemplateWork, charged, charged_test};
+use super::{filters as ours, methods, multiply, printf};
 use crate::limits;
 
-/// The names of all filters, for suggestions.
-pub(super) const FILTERS: [&str; 29] = [
+/// The names of all filters, for suggestions, and for filters that call others.
+pub(super) const FILTERS: [&str; 38] = [
     "abs",
     "capitalize",
     "count",
@@ -21,6 +22,7 @@ pub(super) const FILTERS: [&str; 29] = [
     "default",
     "first",
     "float",
+    "format",
     "int",
     "items",
     "join",
@@ -29,11 +31,16 @@ pub(super) const FILTERS: [&str; 29] = [
     "lines",
     "list",
     "lower",
+    "map",
     "max",
     "min",
+    "reject",
+    "rejectattr",
     "replace",
     "reverse",
     "round",
+    "select",
+    "selectattr",
     "shuffle",
     "slug",
     "sort",
@@ -41,18 +48,57 @@ pub(super) const FILTERS: [&str; 29] = [
     "string",
     "times",
     "title",
+    "tojson",
     "trim",
+    "unique",
     "upper",
+    "zip",
+];
+
+/// The names of all tests, as in `x is odd` and `select('odd')`.
+pub(super) const TESTS: [&str; 31] = [
+    "!=",
+    "<",
+    "<=",
+    "==",
+    ">",
+    ">=",
+    "boolean",
+    "defined",
+    "divisibleby",
+    "endingwith",
+    "eq",
+    "equalto",
+    "even",
+    "false",
+    "ge",
+    "greaterthan",
+    "gt",
+    "in",
+    "le",
+    "lessthan",
+    "lt",
+    "mapping",
+    "ne",
+    "none",
+    "number",
+    "odd",
+    "sequence",
+    "startingwith",
+    "string",
+    "true",
+    "undefined",
 ];
 
 /// The filters that read whole values, with the names under which they are found once that is charged.
-const HIDDEN: [(&str, &str); 28] = [
+const HIDDEN: [(&str, &str); 37] = [
     ("abs", "abs "),
     ("capitalize", "capitalize "),
     ("count", "count "),
     ("default", "default "),
     ("first", "first "),
     ("float", "float "),
+    ("format", "format "),
     ("int", "int "),
     ("items", "items "),
     ("join", "join "),
@@ -61,11 +107,16 @@ const HIDDEN: [(&str, &str); 28] = [
     ("lines", "lines "),
     ("list", "list "),
     ("lower", "lower "),
+    ("map", "map "),
     ("max", "max "),
     ("min", "min "),
+    ("reject", "reject "),
+    ("rejectattr", "rejectattr "),
     ("replace", "replace "),
     ("reverse", "reverse "),
     ("round", "round "),
+    ("select", "select "),
+    ("selectattr", "selectattr "),
     ("shuffle", "shuffle "),
     ("slug", "slug "),
     ("sort", "sort "),
@@ -73,8 +124,33 @@ const HIDDEN: [(&str, &str); 28] = [
     ("string", "string "),
     ("times", "times "),
     ("title", "title "),
+    ("tojson", "tojson "),
     ("trim", "trim "),
+    ("unique", "unique "),
     ("upper", "upper "),
+    ("zip", "zip "),
+];
+
+/// The tests that read whole values, in the same way.
+const HIDDEN_TESTS: [(&str, &str); 18] = [
+    ("!=", "!= "),
+    ("<", "< "),
+    ("<=", "<= "),
+    ("==", "== "),
+    (">", "> "),
+    (">=", ">= "),
+    ("endingwith", "endingwith "),
+    ("eq", "eq "),
+    ("equalto", "equalto "),
+    ("ge", "ge "),
+    ("greaterthan", "greaterthan "),
+    ("gt", "gt "),
+    ("in", "in "),
+    ("le", "le "),
+    ("lessthan", "lessthan "),
+    ("lt", "lt "),
+    ("ne", "ne "),
+    ("startingwith", "startingwith "),
 ];
 
 /// An environment for templates that borrow from the workflow.
@@ -124,6 +200,29 @@ pub(crate) fn environment<'source>(work: &Arc<TemplateWork>) -> Environment<'sou
     env.add_filter("shuffle ", ours::shuffle);
     env.add_filter("slug ", ours::slug_filter);
     env.add_filter("times ", ours::times);
+    env.add_filter("tojson ", |value: &Value, kwargs: Kwargs| ours::tojson(value, &kwargs));
+    env.add_filter("unique ", filters::unique);
+    env.add_filter("format ", |text: &str, args: Rest<ValueOrKwargs>| {
+        let args = args.into_values();
+        let (args, kwargs) = from_args::<(&[Value], Kwargs)>(&args)?;
+        printf::printf(text, args, &kwargs)
+    });
+    let shared = Arc::clone(work);
+    env.add_filter("map ", move |state: &mut State<'_, '_>, args: Rest<ValueOrKwargs>| {
+        lists::map(state, args, &shared)
+    });
+    for form in [Selection::Select, Selection::Reject, Selection::SelectAttr, Selection::RejectAttr] {
+        let shared = Arc::clone(work);
+        env.add_filter(
+            format!("{} ", form.name()),
+            move |state: &mut State<'_, '_>, args: Rest<ValueOrKwargs>| {
+                lists::select(state, args, &shared, form)
+            },
+        );
+    }
+    let shared = Arc::clone(work);
+    env.add_filter("zip ", move |list: &Value, others: Rest<Value>| lists::zip(list, &others, &shared));
+    env.add_filter(multiply::NUMBER, multiply::number);
     for (name, hidden) in HIDDEN {
         charged(&mut env, name, hidden, work);
     }
@@ -138,16 +237,51 @@ pub(crate) fn environment<'source>(work: &Arc<TemplateWork>) -> Environment<'sou
         functions::range(lower, upper, step)
     });
 
+    add_tests(&mut env, work);
+    env.set_unknown_method_callback(|_, value, name, _| Err(methods::error(value, name)));
+    // Templates with `*` are compiled from a changed text, which is their name.
+    env.set_loader(|code| Ok(Some(code.to_owned())));
+    env
+}
+
+fn add_tests(env: &mut Environment<'_>, work: &Arc<TemplateWork>) {
+    env.add_test("boolean", tests::is_boolean);
     env.add_test("defined", tests::is_defined);
-    env.add_test("undefined", tests::is_undefined);
+    env.add_test("divisibleby", tests::is_divisibleby);
+    env.add_test("even", tests::is_even);
+    env.add_test("false", tests::is_false);
+    env.add_test("mapping", tests::is_mapping);
     env.add_test("none", tests::is_none);
     env.add_test("number", tests::is_number);
-    env.add_test("string", tests::is_string);
     env.add_test("odd", tests::is_odd);
-    env.add_test("even", tests::is_even);
-    env.add_test("divisibleby", tests::is_divisibleby);
-    env.add_test("in", tests::is_in);
-    env
+    env.add_test("sequence", tests::is_sequence);
+    env.add_test("string", tests::is_string);
+    env.add_test("true", tests::is_true);
+    env.add_test("undefined", tests::is_undefined);
+    env.add_test("endingwith ", tests::is_endingwith);
+    env.add_test("in ", tests::is_in);
+    env.add_test("startingwith ", tests::is_startingwith);
+    for name in ["== ", "eq ", "equalto "] {
+        env.add_test(name, tests::is_eq);
+    }
+    for name in ["!= ", "ne "] {
+        env.add_test(name, tests::is_ne);
+    }
+    for name in ["< ", "lt ", "lessthan "] {
+        env.add_test(name, tests::is_lt);
+    }
+    for name in ["<= ", "le "] {
+        env.add_test(name, tests::is_le);
+    }
+    for name in ["> ", "gt ", "greaterthan "] {
+        env.add_test(name, tests::is_gt);
+    }
+    for name in [">= ", "ge "] {
+        env.add_test(name, tests::is_ge);
+    }
+    for (name, hidden) in HIDDEN_TESTS {
+        charged_test(env, name, hidden, work);
+    }
 }
 
 #[cfg(test)]
@@ -161,6 +295,11 @@ mod listing {
             let rendered = env.render_str(&format!("{{{{ x | {name} }}}}"), ());
             let kind = rendered.err().map(|error| error.kind());
             assert_ne!(kind, Some(minijinja::ErrorKind::UnknownFilter), "{name}");
+        }
+        for name in TESTS {
+            let rendered = env.render_str(&format!("{{{{ [1] | select('{name}') }}}}"), ());
+            let kind = rendered.err().map(|error| error.kind());
+            assert_ne!(kind, Some(minijinja::ErrorKind::UnknownTest), "{name}");
         }
     }
 }

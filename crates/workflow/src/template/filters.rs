@@ -4,10 +4,15 @@ use minijinja::value::{Kwargs, Value};
 use minijinja::{Error, ErrorKind};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+use serde::Serialize as _;
 
 use super::work::TemplateWork;
+use super::writer::BoundedWriter;
 use crate::csv::Cell;
 use crate::limits;
+
+/// The most blanks of a level of JSON.
+const MAX_INDENT: usize = 16;
 
 fn invalid_operation(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidOperation, message.into())
@@ -47,6 +52,30 @@ pub(super) fn times(value: &Value, factor: &Value) -> Result<Value, Error> {
     match (f64::try_from(value.clone()), f64::try_from(factor.clone())) {
         (Ok(a), Ok(b)) if (a * b).is_finite() => Ok(Value::from(a * b)),
         _ => Err(invalid_operation("`times` multiplies numbers")),
+    }
+}
+
+/// `| tojson`: a value as JSON, with `indent=2` over several lines.
+///
+/// minijinja's filter of this name also escapes `<`, `>`, `&` and `'`, which prompts are full of.
+pub(super) fn tojson(value: &Value, kwargs: &Kwargs) -> Result<String, Error> {
+    let indent = kwargs.get::<Option<usize>>("indent")?.unwrap_or_default();
+    kwargs.assert_all_used()?;
+    if indent > MAX_INDENT {
+        return Err(invalid_operation(format!("`indent` is at most {MAX_INDENT}")));
+    }
+    let mut out = BoundedWriter::default();
+    let written = if indent == 0 {
+        serde_json::to_writer(&mut out, value)
+    } else {
+        let blanks = " ".repeat(indent);
+        let formatter = serde_json::ser::PrettyFormatter::with_indent(blanks.as_bytes());
+        value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, formatter))
+    };
+    match written {
+        _ if out.full => Err(too_large()),
+        Err(error) => Err(invalid_operation(format!("this cannot be written as JSON: {error}"))),
+        Ok(()) => Ok(String::from_utf8_lossy(&out.text).into_owned()),
     }
 }
 

@@ -1,15 +1,21 @@
 //! Templates: minijinja, strict and bounded. An undefined name is an error with a span; time and output of a template are limited.
 //!
 //! Two features of minijinja are not available, so that the limits hold: blocks that bind or nest names (`set`, `with`, `macro`; `if`
-//! and `for` are available), and `*`, which repeats text without limit (`times` multiplies numbers).
+//! and `for` are available), and repeating text or lists by `*`, which multiplies numbers only (`multiply`).
 
 mod environment;
+mod error;
 mod filters;
+mod lists;
 mod locate;
+mod methods;
+mod multiply;
+mod printf;
 mod render;
 mod scan;
 mod scope;
 mod work;
+mod writer;
 
 pub(crate) use minijinja::Value;
 

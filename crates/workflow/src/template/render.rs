@@ -2,20 +2,21 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::io;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use minijinja::{Environment, Error, ErrorKind, Expression, Template, Value};
+use minijinja::{Environment, Expression, Template, Value};
 use serde_json::Value as Json;
 
-use super::environment::FILTERS;
+use super::error::{Original, TemplateError};
 use super::locate::{locate, narrowed};
-use super::scan::{self, ScanError, Shape};
+use super::multiply::CheckedProducts;
+use super::scan::{self, Shape};
 use super::scope::Scope;
 use super::work::{self, TemplateWork};
-use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
+use super::writer::BoundedWriter;
+use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
 use crate::source::{Source, Span};
 use crate::yaml::{Key, Yaml, YamlValue};
@@ -41,19 +42,9 @@ struct Prepared<'w> {
 
 enum Compiled<'w> {
     Plain,
-    Expression { expression: Expression<'w, 'w>, start: usize },
-    Text(Template<'w, 'w>),
+    Expression { expression: Expression<'w, 'w>, original: Original },
+    Text { template: Template<'w, 'w>, original: Original },
     Broken(TemplateError),
-}
-
-/// An error in a template.
-#[derive(Clone, Debug)]
-struct TemplateError {
-    code: &'static str,
-    message: String,
-    /// The byte range in the text, if known.
-    range: Option<Range<usize>>,
-    help: Option<String>,
 }
 
 impl<'w> Templates<'w> {
@@ -165,10 +156,10 @@ impl<'w> Templates<'w> {
         let (result, steps) = match &prepared.compiled {
             Compiled::Plain => return Ok(Json::String(text.to_owned())),
             Compiled::Broken(error) => return Err(error.clone()),
-            Compiled::Expression { expression, start } => {
-                (eval(expression, text, *start, scope, context), prepared.steps)
+            Compiled::Expression { expression, original } => {
+                (eval(expression, text, original, scope, context), prepared.steps)
             }
-            Compiled::Text(template) => self.write(template, scope, context),
+            Compiled::Text { template, original } => self.write(template, original, scope, context),
         };
         let values = prepared.compared.iter().filter_map(|name| scope.get(name));
         let size = values.map(work::size).sum::<u64>() / 8 + scope.locals() as u64 / 16;
@@ -181,7 +172,6 @@ impl<'w> Templates<'w> {
         if let Some(prepared) = self.compiled.borrow().get(&address) {
             return Rc::clone(prepared);
         }
-        let broken = |error: &Error, start| Compiled::Broken(TemplateError::new(error, start, scope));
         let shape = if bare {
             scan::scan_expression(text).map(|()| Shape::Expression(0..text.len()))
         } else {
@@ -190,14 +180,8 @@ impl<'w> Templates<'w> {
         let compiled = match shape {
             Err(refusal) => Compiled::Broken(refusal.into()),
             Ok(Shape::Plain) => Compiled::Plain,
-            Ok(Shape::Expression(range)) => match self.env.compile_expression(&text[range.clone()]) {
-                Ok(expression) => Compiled::Expression { expression, start: range.start },
-                Err(error) => broken(&error, range.start),
-            },
-            Ok(Shape::Text) => match self.env.template_from_str(text) {
-                Ok(template) => Compiled::Text(template),
-                Err(error) => broken(&error, 0),
-            },
+            Ok(Shape::Expression(range)) => self.expression(text, range, bare, scope),
+            Ok(Shape::Text) => self.template(text, scope),
         };
         let compared = if scan::compares(text) {
             let mut names: Vec<&str> =
@@ -213,14 +197,46 @@ impl<'w> Templates<'w> {
         prepared
     }
 
+    fn expression(&self, text: &'w str, range: Range<usize>, bare: bool, scope: &Scope) -> Compiled<'w> {
+        let code = &text[range.clone()];
+        let stars = if bare { scan::stars_of_expression(code) } else { scan::stars(text) };
+        let start = if bare { 0 } else { range.start };
+        let stars: Vec<usize> = stars.into_iter().filter_map(|star| star.checked_sub(start)).collect();
+        let products = (!stars.is_empty()).then(|| CheckedProducts::new(code, &stars));
+        let compiled = match &products {
+            None => self.env.compile_expression(code),
+            Some(products) => self.env.compile_expression_owned(products.code.clone()),
+        };
+        let original = Original { start: range.start, products };
+        match compiled {
+            Ok(expression) => Compiled::Expression { expression, original },
+            Err(error) => Compiled::Broken(TemplateError::new(&error, &original, scope)),
+        }
+    }
+
+    fn template(&self, text: &'w str, scope: &Scope) -> Compiled<'w> {
+        let stars = scan::stars(text);
+        let products = (!stars.is_empty()).then(|| CheckedProducts::new(text, &stars));
+        let compiled = match &products {
+            None => self.env.template_from_str(text),
+            Some(products) => self.env.get_template(&products.code),
+        };
+        let original = Original { start: 0, products };
+        match compiled {
+            Ok(template) => Compiled::Text { template, original },
+            Err(error) => Compiled::Broken(TemplateError::new(&error, &original, scope)),
+        }
+    }
+
     /// The text of a template, and how many steps it took.
     fn write(
         &self,
         template: &Template<'_, '_>,
+        original: &Original,
         scope: &Scope,
         context: &Value,
     ) -> (Result<Json, TemplateError>, u64) {
-        let mut out = BoundedWriter { text: Vec::new(), full: false };
+        let mut out = BoundedWriter::default();
         let steps = match template.render_captured_to(context, &mut out) {
             _ if out.full => {
                 return (
@@ -231,7 +247,9 @@ impl<'w> Templates<'w> {
                     limits::MAX_TEMPLATE_FUEL,
                 );
             }
-            Err(error) => return (Err(TemplateError::new(&error, 0, scope)), limits::MAX_TEMPLATE_FUEL),
+            Err(error) => {
+                return (Err(TemplateError::new(&error, original, scope)), limits::MAX_TEMPLATE_FUEL);
+            }
             Ok(captured) => captured.state().fuel_levels().map_or(0, |(consumed, _)| consumed),
         };
         (self.text_of(out), steps)
@@ -282,12 +300,13 @@ fn uses_broken(text: &str, scope: &Scope) -> bool {
 fn eval(
     expression: &Expression<'_, '_>,
     text: &str,
-    start: usize,
+    original: &Original,
     scope: &Scope,
     context: &Value,
 ) -> Result<Json, TemplateError> {
-    let value = expression.eval(context).map_err(|error| TemplateError::new(&error, start, scope))?;
+    let value = expression.eval(context).map_err(|error| TemplateError::new(&error, original, scope))?;
     if value.is_undefined() {
+        let start = original.start;
         let inner = text[start..].trim_end().trim_end_matches('}').trim_end_matches(['-', '+']);
         let name = inner.trim();
         let at = start + inner.find(name).unwrap_or_default();
@@ -316,100 +335,4 @@ pub(crate) fn size(value: &Json) -> usize {
         Json::Object(members) => members.iter().map(|(name, value)| name.len() + 8 + size(value)).sum(),
         Json::Null | Json::Bool(_) | Json::Number(_) => 8,
     }
-}
-
-/// A writer that fails once [`limits::MAX_RENDERED_BYTES`] are exceeded, which stops the template.
-struct BoundedWriter {
-    text: Vec<u8>,
-    full: bool,
-}
-
-impl io::Write for BoundedWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.text.len() + bytes.len() > limits::MAX_RENDERED_BYTES {
-            self.full = true;
-            return Err(io::Error::other("too much text"));
-        }
-        self.text.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl From<ScanError> for TemplateError {
-    fn from(refusal: ScanError) -> Self {
-        Self {
-            code: refusal.code,
-            message: refusal.message,
-            range: (!refusal.range.is_empty()).then_some(refusal.range),
-            help: Some(refusal.help.to_owned()),
-        }
-    }
-}
-
-impl TemplateError {
-    /// An error of minijinja; `start` is the offset of the compiled part in the text.
-    fn new(error: &Error, start: usize, scope: &Scope) -> Self {
-        let range = error.range().map(|range| range.start + start..range.end + start);
-        let detail = error.detail().unwrap_or_default();
-        let named = detail.split('`').nth(1);
-        match error.kind() {
-            ErrorKind::UndefinedError => Self::undefined(named.unwrap_or_default(), range, scope),
-            ErrorKind::UnknownFilter => {
-                let name = detail.trim_start_matches("filter ").trim_end_matches(" is unknown");
-                Self {
-                    code: "template-syntax",
-                    message: format!("there is no filter `{name}`"),
-                    range,
-                    help: Some(did_you_mean(name, FILTERS).unwrap_or_else(|| {
-                        format!("the filters are {}", quoted_list(FILTERS, FILTERS.len()))
-                    })),
-                }
-            }
-            ErrorKind::OutOfFuel => Self::limit("this template takes too many steps".to_owned()),
-            ErrorKind::SyntaxError
-            | ErrorKind::UnknownFunction
-            | ErrorKind::UnknownTest
-            | ErrorKind::UnknownMethod => {
-                Self { code: "template-syntax", message: worded(error, detail), range, help: None }
-            }
-            _ => Self { code: "template-error", message: worded(error, detail), range, help: None },
-        }
-    }
-
-    fn undefined(name: &str, range: Option<Range<usize>>, scope: &Scope) -> Self {
-        let message = if name.is_empty() {
-            "this is not defined".to_owned()
-        } else {
-            format!("`{name}` is not defined")
-        };
-        let inner = name.rsplit_once('.').and_then(|(path, key)| Some((path, key, scope.keys_at(path)?)));
-        let help = match &inner {
-            Some((path, key, keys)) => {
-                let keys = || keys.iter().map(String::as_str);
-                did_you_mean(key, keys())
-                    .unwrap_or_else(|| format!("`{path}` has {}", quoted_list(keys(), 12)))
-            }
-            None => did_you_mean(name, scope.names()).unwrap_or_else(|| match scope.names().next() {
-                None => "a parameter can use those above it, and there is none".to_owned(),
-                Some(_) => format!("the names here are {}", quoted_list(scope.names(), 12)),
-            }),
-        };
-        Self { code: "undefined-name", message, range, help: Some(help) }
-    }
-
-    fn total() -> Self {
-        Self::limit("the templates of this file together take too many steps".to_owned())
-    }
-
-    fn limit(message: String) -> Self {
-        Self { code: "template-limit", message, range: None, help: None }
-    }
-}
-
-fn worded(error: &Error, detail: &str) -> String {
-    if detail.is_empty() { format!("the template fails: {:?}", error.kind()) } else { detail.to_owned() }
 }

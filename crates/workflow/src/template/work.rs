@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use minijinja::value::{Rest, Value, ValueKind};
+use minijinja::value::{Kwargs, Rest, Value, ValueKind, ValueOrKwargs};
 use minijinja::{Environment, Error, ErrorKind, State};
 
 use crate::limits;
@@ -82,6 +82,33 @@ pub(super) fn size(value: &Value) -> u64 {
     }
 }
 
+/// The steps that it takes to compare a value: all that is in it.
+pub(super) fn comparison_size(value: &Value) -> u64 {
+    let mut steps = 1 + size(value);
+    if !matches!(value.kind(), ValueKind::Seq | ValueKind::Map | ValueKind::Iterable) {
+        return steps;
+    }
+    for item in value.try_iter().into_iter().flatten() {
+        if steps > limits::MAX_FILTER_STEPS {
+            break;
+        }
+        steps += match value.kind() {
+            ValueKind::Map => value.get_item(&item).map_or(0, |member| comparison_size(&member)),
+            _ if matches!(item.kind(), ValueKind::String) => size(&item),
+            _ => comparison_size(&item),
+        };
+    }
+    steps
+}
+
+/// The steps for paths such as `attribute='coat.color'`, which are followed for each item of the list.
+fn path_steps(args: &[Value]) -> u64 {
+    let (Some(list), Some(last)) = (args.first(), args.last()) else { return 0 };
+    let Ok(kwargs) = Kwargs::try_from(last.clone()) else { return 0 };
+    let Ok(Some(path)) = kwargs.peek::<Option<&str>>("attribute") else { return 0 };
+    size(list).saturating_mul(path.matches(['.', ',']).count() as u64)
+}
+
 /// Puts a filter's reading on the account: it is called under its hidden name after its arguments are charged.
 pub(super) fn charged(
     env: &mut Environment<'_>,
@@ -90,10 +117,34 @@ pub(super) fn charged(
     work: &Arc<TemplateWork>,
 ) {
     let work = Arc::clone(work);
-    env.add_filter(name, move |state: &mut State<'_, '_>, args: Rest<Value>| -> Result<Value, Error> {
-        work.charge(1 + args.iter().map(size).sum::<u64>())?;
-        let made = state.apply_filter(hidden, &args)?;
-        work.charge(size(&made))?;
-        Ok(made)
+    let compares = matches!(name, "max" | "min" | "sort" | "unique");
+    env.add_filter(
+        name,
+        move |state: &mut State<'_, '_>, args: Rest<ValueOrKwargs>| -> Result<Value, Error> {
+            let args = args.into_values();
+            work.charge(1 + args.iter().map(size).sum::<u64>() + path_steps(&args))?;
+            if compares {
+                let size = args.first().map_or(0, comparison_size);
+                // A list of n items is sorted in about n log n comparisons, each of which reads two items.
+                work.charge(size.saturating_mul(u64::from(size.max(1).ilog2() / 2 + 1)))?;
+            }
+            let made = state.apply_filter(hidden, &args)?;
+            work.charge(size(&made))?;
+            Ok(made)
+        },
+    );
+}
+
+/// Puts a test's reading on the account, in the same way.
+pub(super) fn charged_test(
+    env: &mut Environment<'_>,
+    name: &'static str,
+    hidden: &'static str,
+    work: &Arc<TemplateWork>,
+) {
+    let work = Arc::clone(work);
+    env.add_test(name, move |state: &mut State<'_, '_>, args: Rest<Value>| -> Result<bool, Error> {
+        work.charge(args.iter().map(comparison_size).sum())?;
+        state.perform_test(hidden, &args)
     });
 }

@@ -115,6 +115,44 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
                 "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
             )
         }),
+        case("maps-in-every-prompt", {
+            let prompt =
+                "{{ range(9000) | map('string') | map('upper') | unique | zip(range(9000)) | last }}{{ i }}";
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
+            )
+        }),
+        case("selections-of-large-lists", {
+            let prompt = "{{ range(9000) | reject('in', range(9000) | list) | length }}{{ i }}";
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
+            )
+        }),
+        case("long-paths-of-members", {
+            let path = ["0"; 5_000].join(".");
+            let prompt = format!(
+                "{{{{ range(9000) | map('string') | map(attribute='{path}') | list | length }}}}{{{{ i }}}}"
+            );
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
+            )
+        }),
+        case("formats-of-wide-fields", {
+            let prompt = format!(
+                "{{{{ '{}' | format({}) }}}}{{{{ i }}}}",
+                "%100d ".repeat(150),
+                joined(150, ", ", |n| n.to_string())
+            );
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
+            )
+        }),
+        case("products-in-every-prompt", {
+            let prompt = joined(200, " ", |factor| format!("{{{{ i * {factor} * 1.5 }}}}"));
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
+            )
+        }),
         case("comparisons-of-large-parameters", {
             let text = "x".repeat(1_000_000 / scale);
             let prompt = "{% for k in range(1000) %}{% if a == b %}y{% endif %}{% endfor %}{{ i }}";
@@ -316,7 +354,7 @@ impl<'b> Choices<'b> {
 
 /// A random file: shots with matrices, references and templates of any size.
 pub(crate) fn random(choices: &mut Choices<'_>, scale: usize) -> Expensive {
-    const EXPRESSIONS: [&str; 10] = [
+    const EXPRESSIONS: [&str; 16] = [
         "i",
         "j | default('x')",
         "shot ~ take",
@@ -327,6 +365,12 @@ pub(crate) fn random(choices: &mut Choices<'_>, scale: usize) -> Expensive {
         "table == table",
         "looks[shot] | default('y')",
         "table[:1000]",
+        "table | csv | map(attribute='a0') | unique | join(' ')",
+        "table | lines | map('replace', 'x', 'y') | zip(range(9000)) | tojson",
+        "range(100) | select('in', range(9000) | list) | length",
+        "table | csv | selectattr('a1', 'ne', 'x') | sort(attribute='a1') | last",
+        "i * 2 * 3.5",
+        "'%s %05d' | format(shot, take)",
     ];
     let sized = |size: usize| (size / scale).max(1);
     let axes = |choices: &mut Choices<'_>| {

@@ -1,0 +1,142 @@
+//! Errors in templates: minijinja's errors as messages for people.
+
+use std::ops::Range;
+
+use minijinja::{Error, ErrorKind};
+
+use super::environment::{FILTERS, TESTS};
+use super::methods;
+use super::multiply::CheckedProducts;
+use super::scan::ScanError;
+use super::scope::Scope;
+use crate::diagnostic::{did_you_mean, quoted_list};
+
+/// Where compiled code is in the text of the template.
+#[derive(Debug, Default)]
+pub(super) struct Original {
+    /// The offset of the code.
+    pub(super) start: usize,
+    /// What was inserted into the code.
+    pub(super) products: Option<CheckedProducts>,
+}
+
+impl Original {
+    fn range(&self, compiled: Range<usize>) -> Range<usize> {
+        let range = self.products.as_ref().map_or(compiled.clone(), |products| products.original(compiled));
+        range.start + self.start..range.end + self.start
+    }
+}
+
+/// An error in a template.
+#[derive(Clone, Debug)]
+pub(super) struct TemplateError {
+    pub(super) code: &'static str,
+    pub(super) message: String,
+    /// The byte range in the text, if known.
+    pub(super) range: Option<Range<usize>>,
+    pub(super) help: Option<String>,
+}
+
+impl From<ScanError> for TemplateError {
+    fn from(refusal: ScanError) -> Self {
+        Self {
+            code: refusal.code,
+            message: refusal.message,
+            range: (!refusal.range.is_empty()).then_some(refusal.range),
+            help: Some(refusal.help.to_owned()),
+        }
+    }
+}
+
+impl TemplateError {
+    /// An error of minijinja in the code of a template.
+    pub(super) fn new(error: &Error, original: &Original, scope: &Scope) -> Self {
+        let range = error.range().map(|range| original.range(range));
+        let detail = error.detail().unwrap_or_default();
+        let named = detail.split('`').nth(1);
+        match error.kind() {
+            ErrorKind::UndefinedError => Self::undefined(named.unwrap_or_default(), range, scope),
+            ErrorKind::UnknownFilter => {
+                let name = detail.trim_start_matches("filter ").trim_end_matches(" is unknown");
+                Self {
+                    code: "template-syntax",
+                    message: format!("there is no filter `{name}`"),
+                    range,
+                    help: Some(did_you_mean(name, FILTERS).unwrap_or_else(|| {
+                        format!("the filters are {}", quoted_list(FILTERS, FILTERS.len()))
+                    })),
+                }
+            }
+            ErrorKind::OutOfFuel => Self::limit("this template takes too many steps".to_owned()),
+            ErrorKind::UnknownMethod => Self {
+                code: "template-syntax",
+                message: worded(error, detail),
+                range,
+                help: named.map(methods::method_help),
+            },
+            ErrorKind::UnknownFunction => {
+                let name = detail.trim_end_matches(" is unknown");
+                Self {
+                    code: "template-syntax",
+                    message: format!("there is no function `{name}`"),
+                    range,
+                    help: Some(methods::function_help(name)),
+                }
+            }
+            ErrorKind::UnknownTest => {
+                let name = detail.trim_start_matches("test ").trim_end_matches(" is unknown");
+                Self {
+                    code: "template-syntax",
+                    message: format!("there is no test `{name}`"),
+                    range,
+                    help: Some(
+                        did_you_mean(name, TESTS)
+                            .unwrap_or_else(|| format!("the tests are {}", quoted_list(TESTS, TESTS.len()))),
+                    ),
+                }
+            }
+            ErrorKind::SyntaxError => {
+                Self { code: "template-syntax", message: worded(error, detail), range, help: None }
+            }
+            // An operator with an undefined operand.
+            _ if detail.ends_with("` is undefined)") => {
+                let name = detail.trim_end_matches("` is undefined)").rsplit('`').next();
+                Self::undefined(name.unwrap_or_default(), range, scope)
+            }
+            _ => Self { code: "template-error", message: worded(error, detail), range, help: None },
+        }
+    }
+
+    pub(super) fn undefined(name: &str, range: Option<Range<usize>>, scope: &Scope) -> Self {
+        let message = if name.is_empty() {
+            "this is not defined".to_owned()
+        } else {
+            format!("`{name}` is not defined")
+        };
+        let inner = name.rsplit_once('.').and_then(|(path, key)| Some((path, key, scope.keys_at(path)?)));
+        let help = match &inner {
+            Some((path, key, keys)) => {
+                let keys = || keys.iter().map(String::as_str);
+                did_you_mean(key, keys())
+                    .unwrap_or_else(|| format!("`{path}` has {}", quoted_list(keys(), 12)))
+            }
+            None => did_you_mean(name, scope.names()).unwrap_or_else(|| match scope.names().next() {
+                None => "a parameter can use those above it, and there is none".to_owned(),
+                Some(_) => format!("the names here are {}", quoted_list(scope.names(), 12)),
+            }),
+        };
+        Self { code: "undefined-name", message, range, help: Some(help) }
+    }
+
+    pub(super) fn total() -> Self {
+        Self::limit("the templates of this file together take too many steps".to_owned())
+    }
+
+    pub(super) fn limit(message: String) -> Self {
+        Self { code: "template-limit", message, range: None, help: None }
+    }
+}
+
+fn worded(error: &Error, detail: &str) -> String {
+    if detail.is_empty() { format!("the template fails: {:?}", error.kind()) } else { detail.to_owned() }
+}
