@@ -147,9 +147,9 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
             });
         }
         let entries = [
-            (&shot.first_frame, "first_frame", Slot::FirstFrame),
-            (&shot.last_frame, "last_frame", Slot::LastFrame),
-            (&shot.references, "references", Slot::Reference(MediaKind::Image)),
+            (shot.first_frame.as_ref(), "first_frame", Slot::FirstFrame),
+            (shot.last_frame.as_ref(), "last_frame", Slot::LastFrame),
+            (shot.references.as_deref(), "references", Slot::Reference(MediaKind::Image)),
         ];
         for (entry, key, slot) in entries {
             let Some(entry) = entry else { continue };

@@ -22,7 +22,8 @@ pub(super) fn names(workflow: &Workflow) -> HashSet<&str> {
         });
         film.output.iter().chain(&film.font).chain(music).chain(sounds).chain(clips)
     });
-    let top = workflow.defaults.iter().chain(&workflow.matrix).chain(films);
+    let shot_defaults = workflow.shot_defaults.iter().map(|entry| &**entry);
+    let top = workflow.defaults.iter().chain(shot_defaults).chain(&workflow.matrix).chain(films);
     for value in params.chain(top.map(|entry| &entry.value)) {
         add(value, &mut names);
     }
@@ -33,19 +34,11 @@ pub(super) fn names(workflow: &Workflow) -> HashSet<&str> {
 }
 
 fn add_shot<'w>(shot: &'w Shot, names: &mut HashSet<&'w str>) {
-    let entries = [
-        &shot.first_frame,
-        &shot.last_frame,
-        &shot.references,
-        &shot.matrix,
-        &shot.takes,
-        &shot.pick,
-        &shot.salt,
-        &shot.retry,
-        &shot.timeout,
-    ];
+    let entries = [&shot.first_frame, &shot.last_frame, &shot.matrix, &shot.pick, &shot.salt];
+    let shared = [&shot.references, &shot.takes, &shot.retry, &shot.timeout];
+    let shared = shared.into_iter().flatten().map(|entry| &**entry);
     let lines = shot.dialogue.iter().flat_map(|line| std::iter::once(&line.text).chain(&line.speaker));
-    for entry in entries.into_iter().flatten().chain(&shot.fields).chain(lines) {
+    for entry in entries.into_iter().flatten().chain(shared).chain(&shot.fields).chain(lines) {
         add(&entry.value, names);
     }
     if let Some(when) = &shot.when {

@@ -124,7 +124,10 @@ pub(super) fn enumerate<'w>(
             problems.push(
                 Diagnostic::error(
                     "matrix-too-large",
-                    shot.matrix.as_ref().or(shot.takes.as_ref()).map_or(shot.id.span, |entry| entry.key.span),
+                    shot.matrix
+                        .as_ref()
+                        .or(shot.takes.as_deref())
+                        .map_or(shot.id.span, |entry| entry.key.span),
                     format!(
                         "with the {} instances of this shot the plan has {}",
                         grouped(expanded.instance_count() as u128),
@@ -182,13 +185,13 @@ impl<'w> ShotReader<'_, 'w> {
         problems: &mut Problems,
     ) -> Option<ExpandedShot<'w>> {
         let shot = &workflow.shots[index];
-        let takes = self.read(shot.takes.as_ref(), problems, |value, entry, problems| {
+        let takes = self.read(shot.takes.as_deref(), problems, |value, entry, problems| {
             syntax::expect_count(value, &keys::TAKES, entry.key.span, problems)
         });
-        let retry = self.read(shot.retry.as_ref(), problems, |value, entry, problems| {
+        let retry = self.read(shot.retry.as_deref(), problems, |value, entry, problems| {
             retry::read(value, entry, problems)
         });
-        let timeout = self.read(shot.timeout.as_ref(), problems, |value, entry, problems| {
+        let timeout = self.read(shot.timeout.as_deref(), problems, |value, entry, problems| {
             syntax::expect_duration(value, &keys::TIMEOUT, entry.key.span, problems)
         });
         let own = axes.of_shot(shot, index, self.cx, problems);

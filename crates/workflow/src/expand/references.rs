@@ -78,9 +78,9 @@ fn shot_refs(shot: &Shot, problems: &mut Problems) -> Vec<(Spanned<ShotRef>, &'s
         found.push((continues.shot.clone(), "continues", true));
     }
     for (entry, key, is_first_frame) in [
-        (&shot.first_frame, "first_frame", true),
-        (&shot.last_frame, "last_frame", false),
-        (&shot.references, "references", false),
+        (shot.first_frame.as_ref(), "first_frame", true),
+        (shot.last_frame.as_ref(), "last_frame", false),
+        (shot.references.as_deref(), "references", false),
     ] {
         let Some(entry) = entry else { continue };
         for reference in media::shots_named(&entry.value, key, problems) {

@@ -13,7 +13,8 @@ use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::limits;
 use crate::plan::{DialogueLine, Location, json_text_eq};
 use crate::source::Span;
-use crate::syntax::keys::shot::SHOT;
+use crate::syntax::keys::shot::{DEFAULTS, SHOT};
+use crate::syntax::keys::{EXTENSION_HELP, is_extension};
 use crate::syntax::{Entry, Shot, Workflow};
 use crate::template::has_template;
 use crate::yaml::{Yaml, YamlValue};
@@ -102,7 +103,7 @@ impl<'w> RequestTemplate<'w> {
         Self {
             model,
             shot: shot.id.value.as_str().into(),
-            note: shot.note.as_ref().map(|note| note.value.as_str().into()),
+            note: shot.note.as_ref().map(|note| Arc::clone(&note.value)),
             dialogue: None,
             location: cx.location(shot.id.span),
             fields: fields.collect(),
@@ -183,6 +184,10 @@ pub(super) fn unknown_fields(shot: &Shot, model: Option<&Model>, cx: &ExpandCx<'
 
 fn unknown_field(entry: &Entry, model: Option<&Model>, cx: &ExpandCx<'_>) -> Option<Diagnostic> {
     let name = entry.key.value.as_str();
+    if is_extension(name) {
+        let message = format!("`{name}` is not a key of a shot");
+        return Some(Diagnostic::error("unknown-field", entry.key.span, message).help(EXTENSION_HELP));
+    }
     let Some(model) = model else {
         // The family is not known; only a field that no family has is definitely wrong.
         let message = format!("`{name}` is not a field of any request");
@@ -234,10 +239,20 @@ pub(super) fn check_defaults(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &
                 entry.key.span,
                 format!("`{name}` is not a field of any request"),
             );
-            problems.push(match did_you_mean(name, all_fields(cx)) {
-                Some(help) => diagnostic.help(help),
-                None => diagnostic.help("`defaults` holds request fields, such as `model` and `seconds`"),
-            });
+            let fields: Vec<&str> = all_fields(cx).collect();
+            problems.push(
+                match did_you_mean(
+                    name,
+                    fields.iter().copied().chain(DEFAULTS.keys.iter().map(|key| key.name)),
+                ) {
+                    _ if is_extension(name) => diagnostic.help(EXTENSION_HELP),
+                    Some(help) => diagnostic.help(help),
+                    None => diagnostic.help(format!(
+                        "`defaults` holds request fields, such as `model` and `seconds`, and {}",
+                        quoted_list(DEFAULTS.names(), DEFAULTS.keys.len())
+                    )),
+                },
+            );
         }
     }
 }

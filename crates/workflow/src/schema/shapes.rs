@@ -10,7 +10,8 @@ use super::template;
 use crate::limits;
 use crate::plan::{Subtitles, Transition};
 use crate::syntax::keys::{
-    KeySpec, ObjectSpec, Shape, dialogue, film, matrix, medium, params, retry, shot, soundtrack, workflow,
+    EXTENSION_PREFIX, KeySpec, ObjectSpec, Shape, dialogue, film, matrix, medium, params, retry, shot,
+    soundtrack, workflow,
 };
 use crate::syntax::{ClipSpec, FilmSpec, LineSpec, MusicSpec, Param, RESERVED, Shot, VoiceSpec, Workflow};
 
@@ -43,6 +44,21 @@ impl Definition for Workflow {
     fn schema(generator: &mut SchemaGenerator) -> Value {
         let mut schema = object(&workflow::WORKFLOW, generator);
         schema["not"] = json!({ "required": [workflow::FILM.name, workflow::FILMS.name] });
+        schema["patternProperties"] = json!({ format!("^{EXTENSION_PREFIX}"): {} });
+        // The number of a take needs takes: those of the shot, or of `defaults` here or in an included file. A mapping may pick an
+        // instance of a matrix that another shot or the workflow has.
+        let takes = json!({ "required": [shot::TAKES.name] });
+        schema["if"] = json!({ "not": { "anyOf": [
+            { "required": [workflow::INCLUDE.name] },
+            { "properties": { workflow::DEFAULTS.name: takes }, "required": [workflow::DEFAULTS.name] },
+        ] } });
+        schema["then"] = json!({ "properties": { workflow::SHOTS.name: { "items": {
+            "if": {
+                "properties": { shot::PICK.name: { "type": "integer" } },
+                "required": [shot::PICK.name],
+            },
+            "then": takes,
+        } } } });
         schema
     }
 }
@@ -53,12 +69,6 @@ impl Definition for Shot {
     fn schema(generator: &mut SchemaGenerator) -> Value {
         let mut schema = object(&shot::SHOT, generator);
         schema["description"] = json!("One shot: a request, and the keys of the runner.");
-        // The number of a take; a mapping may pick an instance of a matrix that another shot or the workflow has.
-        schema["if"] = json!({
-            "properties": { shot::PICK.name: { "type": "integer" } },
-            "required": [shot::PICK.name],
-        });
-        schema["then"] = json!({ "required": [shot::TAKES.name] });
         schema["not"] = json!({ "required": [shot::CONTINUES.name, shot::FIRST_FRAME.name] });
         schema
     }
@@ -160,14 +170,16 @@ impl Definition for VoiceSpec {
     }
 }
 
-/// Request fields for every shot. Its properties come from the contract.
+/// Request fields and some keys of shots for every shot. The fields come from the contract.
 struct Defaults;
 
 impl Definition for Defaults {
     const NAME: &'static str = "Defaults";
 
-    fn schema(_: &mut SchemaGenerator) -> Value {
-        json!({ "type": "object", "description": "Request fields for every shot." })
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        let mut schema = object(&shot::DEFAULTS, generator);
+        schema["description"] = json!("Request fields, and some keys of shots, for every shot.");
+        schema
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
             .push(Diagnostic::error("empty-file", tree.span, "this file is empty").help(keys::WORKFLOW.help));
         return None;
     }
-    let file = Mapping::read(tree, &keys::WORKFLOW, tree.span, problems)?;
+    let file = Mapping::read_file(tree, &keys::WORKFLOW, problems)?;
     if let Some((key, value)) = file.get(&keys::VERSION) {
         version(key, value, problems);
     }
@@ -37,6 +37,7 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
         param_overrides: Vec::new(),
         matrix: file.entry(&keys::MATRIX),
         defaults: defaults(&file, problems),
+        shot_defaults: Vec::new(),
         shots: shots(&file, problems),
         films: film::read(&file, problems),
         max_chain: file.count(&keys::MAX_CHAIN, problems),
@@ -89,15 +90,14 @@ pub(super) fn params_of(file: &Mapping<'_>, included: bool, problems: &mut Probl
     entries.filter_map(|(key, value)| params::read(key, value, included, problems)).collect()
 }
 
-/// The request fields for every shot.
+/// The request fields, and the keys of shots, for every shot.
 pub(super) fn defaults(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Entry> {
     let mut fields = Vec::new();
     for (key, value) in entries(file, &keys::DEFAULTS, problems) {
-        if shot_keys::SHOT.has(&key.value) {
-            let message = format!("`{}` is a key of a shot, not a request field", key.value);
+        if shot_keys::SHOT.has(&key.value) && !shot_keys::DEFAULTS.has(&key.value) {
+            let message = format!("`{}` has no default", key.value);
             problems.push(
-                Diagnostic::error("unknown-field", key.span, message)
-                    .help("`defaults` takes request fields; write this key in each shot"),
+                Diagnostic::error("unknown-field", key.span, message).help(shot_keys::no_default(&key.value)),
             );
         } else {
             fields.push(Entry { key: key.clone(), value: value.clone() });

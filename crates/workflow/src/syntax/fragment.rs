@@ -1,5 +1,6 @@
 //! Reads an included file: parameters and defaults.
 
+use super::keys::is_extension;
 use super::keys::workflow::{FRAGMENT, FRAGMENT_VERSION, WORKFLOW};
 use super::mapping::Mapping;
 use super::{Entry, Param, file};
@@ -20,7 +21,7 @@ pub(crate) fn read(tree: &Yaml, problems: &mut Problems) -> Fragment {
     let Some(map) = Mapping::open(tree, &FRAGMENT, tree.span, problems) else {
         return Fragment::default();
     };
-    for (key, _) in map.others() {
+    for (key, _) in map.others().filter(|(key, _)| !is_extension(&key.value)) {
         let diagnostic = FRAGMENT.unknown_key(key);
         problems.push(if WORKFLOW.has(&key.value) {
             diagnostic.help(format!("move `{}` to the workflow itself", key.value))

@@ -1,6 +1,6 @@
 //! A mapping of the file, read by the table of its keys.
 
-use super::keys::{KeySpec, ObjectSpec};
+use super::keys::{KeySpec, ObjectSpec, is_extension};
 use super::{Entry, value};
 use crate::diagnostic::{Diagnostic, Problems, nearest};
 use crate::source::{Span, Spanned};
@@ -25,7 +25,18 @@ impl<'y> Mapping<'y> {
         problems: &mut Problems,
     ) -> Option<Self> {
         let mapping = Self::open(value, object, fallback, problems)?;
-        mapping.check_keys(problems);
+        mapping.check_keys(false, problems);
+        Some(mapping)
+    }
+
+    /// Like [`Self::read`], for the top level of a file, where keys that begin with `x-` are ignored.
+    pub(crate) fn read_file(
+        value: &'y Yaml,
+        object: &'static ObjectSpec,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let mapping = Self::open(value, object, value.span, problems)?;
+        mapping.check_keys(true, problems);
         Some(mapping)
     }
 
@@ -50,10 +61,10 @@ impl<'y> Mapping<'y> {
     }
 
     /// Reports unknown and missing keys. A missing key that an unknown one was probably meant to be is reported once.
-    fn check_keys(&self, problems: &mut Problems) {
+    fn check_keys(&self, extensions: bool, problems: &mut Problems) {
         let mut meant = Vec::new();
         if !self.object.open {
-            for (key, _) in self.others() {
+            for (key, _) in self.others().filter(|(key, _)| !(extensions && is_extension(&key.value))) {
                 problems.push(self.object.unknown_key(key));
                 meant.extend(nearest(&key.value, self.object.names()));
             }

@@ -4,6 +4,7 @@
 //! [`keys`] states every key of the format once; [`Mapping`] reads by it.
 
 mod clip;
+mod defaults;
 mod dialogue;
 mod file;
 mod film;
@@ -16,11 +17,14 @@ mod shot;
 mod soundtrack;
 mod value;
 
+use std::sync::Arc;
+
 use crate::plan::{Clip, ClipSource, Fit, Subtitles, Title, TitleStyle, Transition};
 use crate::source::{Span, Spanned};
 use crate::units::{Decibels, EditTime, FrameRate, Loudness};
 use crate::yaml::{Key, Yaml};
 
+pub(crate) use self::defaults::apply as apply_defaults;
 pub(crate) use self::file::read;
 pub(crate) use self::fragment::read as fragment;
 pub use self::keys::key_tables;
@@ -51,6 +55,8 @@ pub struct Workflow {
     pub matrix: Option<Entry>,
     /// Request fields for every shot.
     pub defaults: Vec<Entry>,
+    /// The keys of shots in `defaults`. Shots without their own value share them.
+    pub shot_defaults: Vec<Arc<Entry>>,
     /// The shots in the order of the file.
     pub shots: Vec<Shot>,
     /// The films that are to be joined.
@@ -85,7 +91,7 @@ pub struct Shot {
     /// The shot's id, unique in the file.
     pub id: Spanned<String>,
     /// A note for people; no effect.
-    pub note: Option<Spanned<String>>,
+    pub note: Option<Spanned<Arc<str>>>,
     /// What is said; no effect on the request.
     pub dialogue: Vec<LineSpec>,
     /// The shot from whose last frame this one starts.
@@ -95,11 +101,11 @@ pub struct Shot {
     /// The image that the video ends with.
     pub last_frame: Option<Entry>,
     /// Media that guide the video without appearing in it.
-    pub references: Option<Entry>,
+    pub references: Option<Arc<Entry>>,
     /// The matrix that the shot is expanded over.
     pub matrix: Option<Entry>,
     /// How many candidates to render.
-    pub takes: Option<Entry>,
+    pub takes: Option<Arc<Entry>>,
     /// Which of the takes, and of the instances, is used.
     pub pick: Option<Entry>,
     /// Shots that must finish first, without using a frame of theirs.
@@ -109,9 +115,9 @@ pub struct Shot {
     /// Distinguishes otherwise identical work.
     pub salt: Option<Entry>,
     /// How many attempts a run may make, and after which failures.
-    pub retry: Option<Entry>,
+    pub retry: Option<Arc<Entry>>,
     /// The longest time that one attempt may take.
-    pub timeout: Option<Entry>,
+    pub timeout: Option<Arc<Entry>>,
     /// Request fields, as the contract names them.
     pub fields: Vec<Entry>,
 }

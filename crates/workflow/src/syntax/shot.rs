@@ -1,5 +1,7 @@
 //! Reads a shot: the keys of the runner apart from the request fields, which the contract validates later.
 
+use std::sync::Arc;
+
 use super::keys::shot as keys;
 use super::mapping::Mapping;
 use super::{Continues, Entry, Shot, dialogue, film, plain_name, value};
@@ -29,23 +31,33 @@ pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
     }
     let fields = map.others().map(|(key, value)| Entry { key: key.clone(), value: value.clone() });
     Some(Shot {
-        note: map.text(&keys::NOTE, problems),
+        note: note(&map, problems),
         dialogue: dialogue::read(&map, problems),
         continues,
         first_frame,
         last_frame: map.entry(&keys::LAST_FRAME),
-        references: map.entry(&keys::REFERENCES),
+        references: map.entry(&keys::REFERENCES).map(Arc::new),
         matrix: map.entry(&keys::MATRIX),
-        takes: map.entry(&keys::TAKES),
+        takes: map.entry(&keys::TAKES).map(Arc::new),
         pick: map.entry(&keys::PICK),
         needs: needs.unwrap_or_default(),
         when: map.entry(&keys::WHEN),
         salt: map.entry(&keys::SALT),
-        retry: map.entry(&keys::RETRY),
-        timeout: map.entry(&keys::TIMEOUT),
+        retry: map.entry(&keys::RETRY).map(Arc::new),
+        timeout: map.entry(&keys::TIMEOUT).map(Arc::new),
         fields: fields.collect(),
         id: id?,
     })
+}
+
+/// The note; an empty one removes the note in `defaults`.
+fn note(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Arc<str>>> {
+    let (key, value) = map.get(&keys::NOTE)?;
+    if value.is_null() {
+        return Some(Spanned::new("".into(), key.span));
+    }
+    let text = value::expect_text(value, &keys::NOTE, key.span, problems)?;
+    Some(Spanned::new(text.value.into(), text.span))
 }
 
 fn id(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<String>> {

@@ -21,6 +21,18 @@ use std::fmt::Write as _;
 use crate::diagnostic::{Diagnostic, did_you_mean, quoted_list};
 use crate::yaml;
 
+/// What the names of keys begin with that are ignored at the top level of a file: a home for YAML anchors, and for what other
+/// programs keep in the file.
+pub(crate) const EXTENSION_PREFIX: &str = "x-";
+/// The remedy for such a key elsewhere. There it is refused: a misspelled field must not be dropped without a word.
+pub(crate) const EXTENSION_HELP: &str =
+    "keys that begin with `x-` may be at the top level of a file only: move it there";
+
+/// Whether a key is ignored at the top level of a file.
+pub(crate) fn is_extension(name: &str) -> bool {
+    name.starts_with(EXTENSION_PREFIX)
+}
+
 /// One key of a mapping of the file format.
 #[derive(Debug)]
 pub(crate) struct KeySpec {
@@ -91,6 +103,9 @@ impl ObjectSpec {
     /// The report of a key that it does not have.
     pub(crate) fn unknown_key(&self, key: &yaml::Key) -> Diagnostic {
         let message = format!("`{}` is not a key of {}", key.value, self.described());
+        if is_extension(&key.value) {
+            return Diagnostic::error("unknown-key", key.span, message).help(EXTENSION_HELP);
+        }
         let help = did_you_mean(&key.value, self.names())
             .unwrap_or_else(|| format!("the keys here are {}", quoted_list(self.names(), 12)));
         Diagnostic::error("unknown-key", key.span, message).help(help)

@@ -110,6 +110,32 @@ pub(crate) const TIMEOUT: KeySpec = KeySpec::new(
 )
 .templated();
 
+/// What `defaults` may hold besides request fields. A shot's own value overrides it, and `null` removes it.
+pub(crate) const DEFAULTS: ObjectSpec = ObjectSpec {
+    noun: "`defaults`",
+    keys: &[&REFERENCES, &TAKES, &RETRY, &TIMEOUT, &NOTE],
+    help: "write `defaults: {seconds: 5}`",
+    open: true,
+};
+
+/// Why `defaults` does not hold a key of a shot.
+pub(crate) fn no_default(name: &str) -> String {
+    let reason = match name {
+        "id" => "each shot has an id of its own",
+        "continues" | "needs" => {
+            "a shot cannot come after itself: write it in each shot that follows another"
+        }
+        "first_frame" | "last_frame" => "a frame belongs to one shot; `references` may be in `defaults`",
+        "pick" => "which one is used is decided for each shot: write it there, or use `runner pick`",
+        "salt" => {
+            "a salt tells a shot from others that request the same; for all shots there is `run --salt`"
+        }
+        "matrix" => "the `matrix` at the top level of the file is for all shots",
+        _ => "write it in each shot",
+    };
+    reason.to_owned()
+}
+
 /// A shot. Its other keys are request fields, which the contract judges.
 pub(crate) const SHOT: ObjectSpec = ObjectSpec {
     noun: "shot",
