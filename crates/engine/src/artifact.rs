@@ -56,7 +56,7 @@ pub fn file_name(node: &Node, key: &NodeKey) -> String {
 pub fn file_name_of(node: &str, key: &NodeKey) -> String {
     let mut name = String::new();
     for letter in node.chars() {
-        let safe = letter.is_ascii_alphanumeric() || matches!(letter, '_' | '=' | '.');
+        let safe = workflow::is_name_letter(letter) || matches!(letter, '_' | '=' | '.');
         match (safe, name.ends_with('-')) {
             (true, _) => name.push(letter),
             (false, false) => name.push('-'),

@@ -20,6 +20,7 @@ mod expand;
 mod files;
 pub mod import;
 mod include;
+mod letters;
 pub mod limits;
 mod load;
 mod matrix;
@@ -39,6 +40,7 @@ mod yaml;
 pub use diagnostic::{CODES, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report, Severity, render};
 pub use expand::{Instances, Picks};
 pub use files::{DirEntry, DirFiles, FileError, Files, InMemory};
+pub use letters::{is_name_letter, normalized};
 pub use load::{CheckOutcome, Options, ParamFile, check, expand, load, parse};
 pub use media_gate::{MediaError, MediaGate, MediaInfo, MediaKind};
 pub use plan::{

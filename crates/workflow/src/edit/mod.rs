@@ -8,6 +8,7 @@ mod film_list;
 use serde_json::Value;
 
 use crate::diagnostic::{Problems, did_you_mean};
+use crate::letters::normalized;
 use crate::scaffold::{field, scalar};
 use crate::source::Source;
 use crate::yaml::{Key, Yaml, YamlValue, read};
@@ -168,12 +169,12 @@ fn find<'t>(tree: &'t Yaml, shot: &str) -> Result<(usize, &'t Yaml), EditError> 
         _ => &[],
     };
     let id = |item: &Yaml| match &item.get("id")?.1.value {
-        YamlValue::Text(text) => Some(text.clone()),
+        YamlValue::Text(text) => Some(normalized(text).into_owned()),
         // An id such as `1` is a number in YAML.
         YamlValue::Number(number) => Some(number.to_string()),
         _ => None,
     };
-    let found = items.iter().enumerate().find(|(_, item)| id(item).as_deref() == Some(shot));
+    let found = items.iter().enumerate().find(|(_, item)| id(item).as_deref() == Some(&*normalized(shot)));
     found.ok_or_else(|| {
         let ids: Vec<String> = items.iter().filter_map(id).collect();
         let help = did_you_mean(shot, ids.iter().map(String::as_str));

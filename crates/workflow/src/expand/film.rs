@@ -7,12 +7,13 @@ use super::film_files::FilmFiles;
 use super::resolve::RefResolver;
 use super::{ExpandCx, film_edit};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
+use crate::letters::name_slug;
 use crate::limits;
 use crate::matrix::Cell;
 use crate::plan::{Film, Node};
 use crate::source::{Span, Spanned};
 use crate::syntax::{self, FilmSpec, Workflow};
-use crate::template::{self, Scope, slug};
+use crate::template::{self, Scope};
 
 /// All films of the file, film by film, one for each cell of the workflow's matrix. Invalid ones are reported and left out.
 pub(super) fn films<'w>(
@@ -142,7 +143,7 @@ fn output<'w>(
     cx: &ExpandCx<'w>,
     problems: &mut Problems,
 ) -> Option<String> {
-    let Some(entry) = &spec.output else { return Some(format!("{}.mp4", slug(&workflow.name.value))) };
+    let Some(entry) = &spec.output else { return Some(format!("{}.mp4", name_slug(&workflow.name.value))) };
     let value = cx.templates.render(&entry.value, &cell_scope(cell, params), problems)?;
     let name = syntax::expect_text(&value, &syntax::keys::film::OUTPUT, entry.key.span, problems)?;
     if let Err(message) = syntax::output_name(&name.value) {

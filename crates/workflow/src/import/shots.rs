@@ -7,9 +7,9 @@ use super::columns::{self, Column};
 use super::timecode;
 use crate::csv::Cell;
 use crate::diagnostic::{Diagnostic, Problems};
+use crate::letters::{name_slug, truncated};
 use crate::limits;
 use crate::source::Span;
-use crate::template::slug;
 use crate::units::VideoDuration;
 
 /// A shot of the list.
@@ -197,7 +197,7 @@ impl Row<'_> {
         taken: &mut HashMap<String, u32>,
         problems: &mut Problems,
     ) -> String {
-        let (scene, shot) = (slug(scene), slug(self.text(Column::Shot)));
+        let (scene, shot) = (name_slug(scene), name_slug(self.text(Column::Shot)));
         let mut id = match (scene.as_str(), shot.as_str()) {
             ("", "") => format!("shot-{number}"),
             ("", shot) if shot.bytes().all(|byte| byte.is_ascii_digit()) => format!("shot-{shot}"),
@@ -212,7 +212,8 @@ impl Row<'_> {
         if is_number(&id) {
             id = format!("shot-{id}");
         }
-        id.truncate(limits::MAX_NAME_CHARS - 8);
+        let short = truncated(&id, limits::MAX_NAME_CHARS - 8, limits::MAX_NAME_BYTES - 8).len();
+        id.truncate(short);
         id.truncate(id.trim_end_matches('-').len());
         let Some(count) = taken.get(&id).copied() else {
             taken.insert(id.clone(), 1);

@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::Cell;
+use crate::letters;
 use crate::plan::Hasher;
-use crate::template::slug;
 
-/// Longer values are slugged, truncated and hashed, in bytes.
-const MAX_LABEL_LEN: usize = 40;
+/// Longer values are slugged, truncated and hashed, in characters.
+const MAX_LABEL_CHARS: usize = 40;
+/// The same in bytes of UTF-8.
+const MAX_LABEL_BYTES: usize = 80;
 
 /// The label of a value. A map is labelled by its `name`, `id`, `label` or `title`, else by its first value if that is a string. Other
 /// characters become dashes; a label that is truncated or empty gets the first digits of the value's hash, so that it does not depend
@@ -30,19 +32,24 @@ pub(super) fn value_label(value: &Value) -> String {
 }
 
 fn text_label(text: &str, value: &Value) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if !text.is_empty() && text.len() <= MAX_LABEL_LEN && text.chars().all(plain) {
+    let text = &*letters::normalized(text);
+    let plain = |c: char| letters::is_name_letter(c) || matches!(c, '-' | '_' | '.');
+    if !text.is_empty() && fits(text) && text.chars().all(plain) && !text.starts_with(letters::is_mark) {
         return text.to_owned();
     }
-    let mut short = slug(text);
-    if short.is_empty() {
+    let slug = letters::name_slug(text);
+    if slug.is_empty() {
         return hash(value);
     }
-    if short.len() > MAX_LABEL_LEN {
-        short.truncate(MAX_LABEL_LEN);
+    if !fits(&slug) {
+        let short = letters::truncated(&slug, MAX_LABEL_CHARS, MAX_LABEL_BYTES);
         return format!("{}-{}", short.trim_end_matches('-'), hash(value));
     }
-    short
+    slug
+}
+
+fn fits(label: &str) -> bool {
+    label.len() <= MAX_LABEL_BYTES && label.chars().count() <= MAX_LABEL_CHARS
 }
 
 fn hash(value: &Value) -> String {
@@ -87,6 +94,13 @@ mod tests {
         assert_eq!(value_label(&json!("golden hour, low sun")), "golden-hour-low-sun");
         assert_eq!(value_label(&json!(-1.5)), "-1.5");
         assert_eq!(value_label(&json!({"name": "Keeper", "coat": "yellow"})), "Keeper");
+        for (value, label) in
+            [("東京", "東京"), ("Strøm og lys", "strøm-og-lys"), ("cafe\u{301}", "café"), ("🌊", "c3aa7f")]
+        {
+            assert_eq!(value_label(&json!(value)), label);
+        }
+        let long = value_label(&json!("あ".repeat(500)));
+        assert!(long.starts_with("あああ") && long.len() <= 87, "{long}");
         for odd in [json!("—"), json!([1, 2]), json!({"a": 1}), json!("x".repeat(500)), json!("../../etc")]
         {
             let name = value_label(&odd);

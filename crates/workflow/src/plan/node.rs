@@ -16,7 +16,7 @@ use crate::units::VideoDuration;
 #[serde(deny_unknown_fields)]
 pub struct Node {
     /// The instance's name: `door`, `harbor@lens=24mm,seed=1`, with takes `lamp#2`. Unique in the plan; made of
-    /// letters, digits and `@ = , . - _ #`.
+    /// letters and digits of any script (in normalization form C) and `@ = , . - _ #`.
     pub name: String,
     /// The id of the shot that it is an instance of.
     pub shot: Arc<str>,

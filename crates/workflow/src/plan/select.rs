@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{NodeIx, Plan};
 use crate::diagnostic::{did_you_mean, visible};
+use crate::letters::normalized;
 
 impl Plan {
     /// The nodes that a pattern matches, in file order: an instance (`harbor@lens=24mm,seed=1#2`), a shot with all its instances
@@ -12,6 +13,7 @@ impl Plan {
     /// # Errors
     /// No node matches; the message suggests the nearest name.
     pub fn select(&self, name: &str) -> Result<Vec<NodeIx>, String> {
+        let name = &*normalized(name);
         if let Some(exactly) = self.find(name) {
             return Ok(vec![exactly]);
         }

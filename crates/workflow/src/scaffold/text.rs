@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::diagnostic::visible;
-use crate::template::slug;
+use crate::letters::{name_slug, truncated};
+use crate::limits;
 use crate::yaml::to_yaml;
 
 /// The width at which text is folded.
@@ -26,10 +27,9 @@ pub(crate) fn head(lines: &[&str]) -> String {
 /// A name for the workflow in a file.
 #[must_use]
 pub fn name_for(stem: &str) -> String {
-    let mut name = slug(stem);
-    name.truncate(crate::limits::MAX_NAME_CHARS);
-    name.truncate(name.trim_end_matches('-').len());
-    if name.is_empty() { "storyboard".to_owned() } else { name }
+    let slug = name_slug(stem);
+    let name = truncated(&slug, limits::MAX_NAME_CHARS, limits::MAX_NAME_BYTES).trim_end_matches('-');
+    if name.is_empty() { "storyboard".to_owned() } else { name.to_owned() }
 }
 
 /// Text as a YAML scalar on one line.
@@ -161,7 +161,8 @@ mod tests {
     #[test]
     fn name_for_yields_valid_names() {
         assert_eq!(name_for("My Film (v2)"), "my-film-v2");
-        assert_eq!(name_for("映画"), "storyboard");
+        assert_eq!(name_for("映画"), "映画");
+        assert_eq!(name_for("🎬"), "storyboard");
         assert_eq!(name_for(&"x".repeat(99)).len(), crate::limits::MAX_NAME_CHARS);
     }
 

@@ -8,6 +8,8 @@ use super::mapping::Mapping;
 use super::value::{one_or_many, report_wrong_type};
 use super::{Entry, Param, Shot, Workflow, film, params, plain_name, shot, value};
 use crate::diagnostic::{Diagnostic, Problems};
+use crate::letters::{name_slug, normalized, truncated};
+use crate::limits;
 use crate::source::{Source, Span, Spanned};
 use crate::yaml::{Key, Yaml, YamlValue};
 
@@ -23,6 +25,7 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
         version(key, value, problems);
     }
     let name = file.text(&keys::NAME, problems);
+    let name = name.map(|name| Spanned::new(normalized(&name.value).into_owned(), name.span));
     if let Some(name) = &name
         && let Err(message) = plain_name(&name.value)
     {
@@ -149,6 +152,9 @@ fn shots(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Shot> {
 fn file_stem(name: &str) -> String {
     let file = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
-    let slug = crate::template::slug(stem);
-    if slug.is_empty() { "workflow".to_owned() } else { slug }
+    let slug = name_slug(stem);
+    // A name in ASCII is as long as the file's.
+    let max_bytes = if slug.is_ascii() { slug.len() } else { limits::MAX_NAME_BYTES };
+    let name = truncated(&slug, usize::MAX, max_bytes);
+    if name.is_empty() { "workflow".to_owned() } else { name.to_owned() }
 }

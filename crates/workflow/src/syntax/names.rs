@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::limits;
+use crate::{letters, limits};
 
 /// A reference to a shot: `harbor` (all its instances), `harbor@lens=24mm,seed=1` (a cell), `lamp#2` (a take).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -21,6 +21,7 @@ impl ShotRef {
     /// # Errors
     /// The reason, as a message.
     pub fn parse(text: &str) -> Result<Self, String> {
+        let text = &*letters::normalized(text);
         let (rest, take) = match text.split_once('#') {
             Some((rest, take)) => {
                 let number = take.parse::<u32>().ok().filter(|number| *number > 0);
@@ -51,7 +52,8 @@ impl fmt::Display for ShotRef {
     }
 }
 
-/// Checks a name that also becomes part of file names: letters, digits, `-` and `_`, a letter or digit first.
+/// Checks a name that also becomes part of file names: letters and digits of any script, `-` and `_`, a letter or digit first. The name is
+/// in normalization form C.
 pub(crate) fn plain_name(name: &str) -> Result<(), String> {
     if name.is_empty() {
         return Err("a name may not be empty".to_owned());
@@ -59,10 +61,17 @@ pub(crate) fn plain_name(name: &str) -> Result<(), String> {
     if name.chars().count() > limits::MAX_NAME_CHARS {
         return Err(format!("a name has at most {} characters", limits::MAX_NAME_CHARS));
     }
-    if !name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+    if name.len() > limits::MAX_NAME_BYTES {
+        return Err(format!(
+            "a name has at most {} bytes in UTF-8, and `{name}` has {}",
+            limits::MAX_NAME_BYTES,
+            name.len()
+        ));
+    }
+    if !name.starts_with(|c| letters::is_name_letter(c) && !letters::is_mark(c)) {
         return Err(format!("`{name}` does not begin with a letter or digit"));
     }
-    match name.chars().find(|c| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))) {
+    match name.chars().find(|c| !(letters::is_name_letter(*c) || matches!(c, '-' | '_'))) {
         Some(c) => Err(format!("`{name}` has a `{c}` in it: a name is made of letters, digits, `-` and `_`")),
         None => Ok(()),
     }

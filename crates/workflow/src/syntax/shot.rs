@@ -6,6 +6,7 @@ use super::keys::shot as keys;
 use super::mapping::Mapping;
 use super::{Continues, Entry, Shot, dialogue, film, plain_name, value};
 use crate::diagnostic::{Diagnostic, Problems};
+use crate::letters::normalized;
 use crate::source::Spanned;
 use crate::yaml::{Yaml, YamlValue};
 
@@ -67,6 +68,7 @@ fn id(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<String>> {
         YamlValue::Number(number) if number.is_u64() => Spanned::new(number.to_string(), value.span),
         _ => value::expect_text(value, &keys::ID, key.span, problems)?,
     };
+    let id = Spanned::new(normalized(&id.value).into_owned(), id.span);
     if let Err(message) = plain_name(&id.value) {
         problems.error("bad-name", id.span.or(key.span), message);
         return None;

@@ -20,6 +20,7 @@ mod writer;
 pub(crate) use minijinja::Value;
 
 pub(crate) use self::environment::environment;
+#[cfg(test)]
 pub(crate) use self::filters::slug;
 pub(crate) use self::render::Templates;
 pub(crate) use self::render::size;

@@ -105,7 +105,7 @@ impl fmt::Display for Shape {
             Self::Name | Self::Id => {
                 return write!(
                     f,
-                    "a name of letters, digits, `-` and `_`, at most {} characters",
+                    "a name of letters and digits of any script, `-` and `_`, at most {} characters",
                     limits::MAX_NAME_CHARS
                 );
             }
