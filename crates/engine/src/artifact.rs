@@ -70,3 +70,19 @@ pub fn file_name_of(node: &str, key: &NodeKey) -> String {
     let name = if name.is_empty() { "shot" } else { name };
     format!("{name}-{}.mp4", key.short())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_have_letters_of_any_script() {
+        let key = NodeKey::parse(&"ab".repeat(32)).unwrap();
+        let name = |node: &str| file_name_of(node, &key).replace(&key.short(), "KEY");
+        assert_eq!(name("harbor@lens=24mm,seed=1#2"), "harbor-lens=24mm-seed=1-2-KEY.mp4");
+        assert_eq!(name("海@look=灯台の夜"), "海-look=灯台の夜-KEY.mp4");
+        assert_eq!(name("../🌊"), "shot-KEY.mp4");
+        let long = name(&"あ".repeat(200));
+        assert!(long.starts_with('あ') && long.len() < 120, "{long}");
+    }
+}
